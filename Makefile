@@ -1,0 +1,53 @@
+# Every target sets up what it needs; see CONTRIBUTING.md.
+ENV     ?= kubeadm-capd
+ARGS    ?=
+OFFLINE ?=
+GO      ?= go
+LAB      = $(GO) run ./e2e/lab
+
+# One set of build flags for everything: then the build cache is shared. -trimpath makes the binary, and the image of
+# the registry that is made from it, the same in every clone.
+export CGO_ENABLED = 0
+export GOFLAGS := $(GOFLAGS) -trimpath
+
+.PHONY: up down build test unit integration e2e bench lint clean
+
+## up: build the CLI, make sure that a Docker engine runs, build the offline bundle where no registry answers, and go
+up: build
+	@bundle=$$($(LAB) prepare --env $(ENV) $(if $(OFFLINE),--offline)) && \
+	bin/cluster-init up $(ENV) $${bundle:+--bundle "$$bundle"} $(ARGS)
+
+## down: delete what `make up` made
+down: build
+	bin/cluster-init cleanup $(ENV) --yes
+
+build:
+	@mkdir -p bin
+	$(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
+
+## test: unit tests with the race detector, then the integration tests against real API servers
+test: lint unit integration
+
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
+	$(GO) vet ./...
+
+unit:
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+integration:
+	@binaries=$$($(LAB) binaries) && \
+	CLUSTER_INIT_TEST_BINARIES=$$binaries $(GO) test -tags integration -count=1 ./pkg/...
+
+## e2e: the whole of `up` and `cleanup` on the lab, with real parts
+e2e: build
+	@bundle=$$($(LAB) prepare --env $(ENV) --offline) && \
+	CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags e2e -count=1 -v -timeout 60m ./e2e
+
+## bench: time of each phase against the floor, in one run
+bench: build
+	@bundle=$$($(LAB) prepare --env $(ENV) --offline) && \
+	CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags bench -count=1 -v -timeout 60m ./e2e/bench
+
+clean:
+	rm -rf bin

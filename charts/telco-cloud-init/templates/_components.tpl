@@ -1,0 +1,84 @@
+{{/* "true" when component .name is enabled in the phase of .root, otherwise empty. */}}
+{{- define "telco-cloud-init.enabled" -}}
+{{- $component := index .root.Values.components .name | default dict -}}
+{{- $enabled := toString $component.enabled -}}
+{{- if and (eq .name "cni") (eq .root.Values.cni "none") -}}
+{{- else if or (eq $enabled "true") (eq $enabled (printf "%s-only" .root.Values.phase)) -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{/* Names of the components that component .name depends on, one a line; empty ones are left out. */}}
+{{- define "telco-cloud-init.dependencies" -}}
+{{- $component := index .root.Values.components .name | default dict -}}
+{{- range $component.dependsOn -}}
+{{- with tpl . $.root | trim -}}
+{{ . }}
+{{ end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Namespace of the Kustomization of component .name. */}}
+{{- define "telco-cloud-init.namespace" -}}
+{{- $component := index .root.Values.components .name | default dict -}}
+{{- tpl ($component.namespace | default "") .root | default .root.Release.Namespace -}}
+{{- end -}}
+
+{{- define "telco-cloud-init.sourceNamespace" -}}
+{{- .Values.source.namespace | default .Release.Namespace -}}
+{{- end -}}
+
+{{/* Fails on a dependency that is missing or not enabled, and on a cycle. cluster-init reads the code that stands
+     first in these messages (area/what, see pkg/fault). */}}
+{{- define "telco-cloud-init.checkGraph" -}}
+{{- $graph := dict -}}
+{{- range $name, $_ := .Values.components -}}
+{{- if include "telco-cloud-init.enabled" (dict "root" $ "name" $name) -}}
+{{- $dependencies := list -}}
+{{- range include "telco-cloud-init.dependencies" (dict "root" $ "name" $name) | splitList "\n" | compact -}}
+{{- if not (hasKey $.Values.components .) -}}
+{{- fail (printf "component/unknown: component %q depends on %q, which does not exist; components: %s" $name . (keys $.Values.components | sortAlpha | join ", ")) -}}
+{{- end -}}
+{{- if not (include "telco-cloud-init.enabled" (dict "root" $ "name" .)) -}}
+{{- fail (printf "component/disabled: component %q depends on %q, which is not enabled in phase %s" $name . $.Values.phase) -}}
+{{- end -}}
+{{- $dependencies = append $dependencies . -}}
+{{- end -}}
+{{- $_ := set $graph $name $dependencies -}}
+{{- end -}}
+{{- end -}}
+{{- /* Take away what waits for nothing, as often as there are components: what is left waits for itself. */ -}}
+{{- range until (len $graph) -}}
+{{- range $name, $dependencies := deepCopy $graph -}}
+{{- $open := list -}}
+{{- range $dependencies -}}{{- if hasKey $graph . -}}{{- $open = append $open . -}}{{- end -}}{{- end -}}
+{{- if not $open -}}{{- $_ := unset $graph $name -}}{{- else -}}{{- $_ := set $graph $name $open -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $graph -}}
+{{- $name := keys $graph | sortAlpha | first -}}
+{{- $path := list -}}
+{{- range until (len $graph) -}}
+{{- if not (has $name $path) -}}
+{{- $path = append $path $name -}}
+{{- $name = index $graph $name | first -}}
+{{- end -}}
+{{- end -}}
+{{- $cycle := list -}}
+{{- range $path -}}{{- if or $cycle (eq . $name) -}}{{- $cycle = append $cycle . -}}{{- end -}}{{- end -}}
+{{- fail (printf "component/cycle: components wait for each other: %s" (append $cycle $name | join " -> ")) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Lays map .over on map .base, in place: maps are merged, all else is replaced, null removes. */}}
+{{- define "telco-cloud-init.merge" -}}
+{{- range $key, $value := .over -}}
+{{- if and (kindIs "map" $value) (kindIs "map" (index $.base $key)) -}}
+{{- include "telco-cloud-init.merge" (dict "base" (index $.base $key) "over" $value) -}}
+{{- else if kindIs "invalid" $value -}}
+{{- $_ := unset $.base $key -}}
+{{- else -}}
+{{- $_ := set $.base $key $value -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,54 @@
+{{/* {patches: [...]} for component .name: pull secrets, proxies, and what machines need. */}}
+{{- define "telco-cloud-init.patches" -}}
+{{- $component := index .root.Values.components .name -}}
+{{- $patches := list -}}
+{{- if and .root.Values.registry_secret $component.namespaces -}}
+{{- $secrets := list (dict "name" "telco-cloud-init-registry") -}}
+{{- $patches = append $patches (dict
+  "target" (dict "kind" "ServiceAccount")
+  "patch" (toYaml (list (dict "op" "add" "path" "/imagePullSecrets" "value" $secrets)))) -}}
+{{- $patches = append $patches (dict
+  "target" (dict "kind" "Deployment|DaemonSet|StatefulSet|Job")
+  "patch" (toYaml (list (dict "op" "add" "path" "/spec/template/spec/imagePullSecrets" "value" $secrets)))) -}}
+{{- end -}}
+{{- with include "telco-cloud-init.proxyVariables" .root -}}
+{{- $env := list -}}
+{{- range $name, $value := fromJson . -}}{{- $env = append $env (dict "name" $name "value" $value) -}}{{- end -}}
+{{- range $component.controllers -}}
+{{- $container := dict "name" .container "env" $env -}}
+{{- $patches = append $patches (dict
+  "target" (dict "kind" "Deployment" "name" .deployment)
+  "patch" (toYaml (dict "apiVersion" "apps/v1" "kind" "Deployment" "metadata" (dict "name" "any")
+    "spec" (dict "template" (dict "spec" (dict "containers" (list $container))))))) -}}
+{{- end -}}
+{{- end -}}
+{{- if eq .name "cluster" -}}
+{{- $patches = concat $patches ((include "telco-cloud-init.machinePatches" .root | fromJson).patches | default list) -}}
+{{- end -}}
+{{- dict "patches" $patches | toJson -}}
+{{- end -}}
+
+{{/* {patches: [...]} as JSON, that put mirrors and proxies on control plane and worker machines. */}}
+{{- define "telco-cloud-init.machinePatches" -}}
+{{- $machine := include "telco-cloud-init.machineFiles" . | fromJson -}}
+{{- $kinds := dict "KubeadmControlPlane" "/spec/kubeadmConfigSpec" "KubeadmConfigTemplate" "/spec/template/spec" -}}
+{{- $commandKey := "preKubeadmCommands" -}}
+{{- if eq .Values.cluster.bootstrap_provider "rke2" -}}
+{{- $kinds = dict "RKE2ControlPlane" "/spec" "RKE2ConfigTemplate" "/spec/template/spec" -}}
+{{- $commandKey = "preRKE2Commands" -}}
+{{- end -}}
+{{- $patches := list -}}
+{{- range $kind, $prefix := $kinds -}}
+{{- $operations := list -}}
+{{- range $machine.files -}}
+{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/files/-" $prefix) "value" .) -}}
+{{- end -}}
+{{- if $machine.commands -}}
+{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix $commandKey) "value" $machine.commands) -}}
+{{- end -}}
+{{- if $operations -}}
+{{- $patches = append $patches (dict "target" (dict "kind" $kind) "patch" (toYaml $operations)) -}}
+{{- end -}}
+{{- end -}}
+{{- dict "patches" $patches | toJson -}}
+{{- end -}}

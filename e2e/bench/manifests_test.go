@@ -1,0 +1,149 @@
+//go:build bench
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/drone/envsubst/v2"
+	"github.com/fluxcd/pkg/ssa"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/artifact"
+	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+)
+
+// manifests are what Flux would apply in one cluster, in parts that can be applied on their own.
+type manifests struct {
+	namespaces  []*unstructured.Unstructured // that the chart itself makes
+	certManager []*unstructured.Unstructured
+	providers   []*unstructured.Unstructured // capi, cabpk, capd and all else that has no part of its own
+	cni         []*unstructured.Unstructured
+	cluster     []*unstructured.Unstructured // the management cluster's definition
+}
+
+// renderManifests does in memory what kustomize-controller does with each Kustomization of a phase: patches, target
+// namespace, build, variables.
+func renderManifests(ctx context.Context, env *environment.Environment, b *bundle.Bundle, phase environment.Phase) (manifests, error) {
+	files, err := components(ctx, env, b)
+	if err != nil {
+		return manifests{}, err
+	}
+	rendered, err := env.Render(phase, nil)
+	if err != nil {
+		return manifests{}, err
+	}
+	var m manifests
+	for _, o := range rendered {
+		switch o.GetKind() {
+		case "Namespace":
+			m.namespaces = append(m.namespaces, o)
+		case "Kustomization":
+			objects, err := build(files, o)
+			if err != nil {
+				return manifests{}, fmt.Errorf("component %s: %w", o.GetName(), err)
+			}
+			part := m.part(o.GetName())
+			*part = append(*part, objects...)
+		}
+	}
+	for _, part := range [][]*unstructured.Unstructured{m.certManager, m.providers, m.cni, m.cluster} {
+		sort.Stable(ssa.SortableUnstructureds(part)) // definitions and namespaces first, as Flux does
+	}
+	return m, nil
+}
+
+func (m *manifests) part(component string) *[]*unstructured.Unstructured {
+	switch component {
+	case "cert-manager":
+		return &m.certManager
+	case "cni":
+		return &m.cni
+	case "cluster":
+		return &m.cluster
+	}
+	return &m.providers
+}
+
+// components returns kustomize-components with the bundle's copies of all remote resources.
+func components(ctx context.Context, env *environment.Environment, b *bundle.Bundle) (filesys.FileSystem, error) {
+	paths, err := bootstrap.ComponentPaths(env)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := artifact.ReadTree(clusterinit.Content(), "kustomize-components")
+	if err != nil {
+		return nil, err
+	}
+	if tree, err = artifact.Localize(ctx, tree, paths, artifact.FromBundle(b)); err != nil {
+		return nil, err
+	}
+	files := filesys.MakeFsInMemory()
+	for name, content := range tree {
+		if err := files.WriteFile("/"+name, content); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+func build(files filesys.FileSystem, kustomization *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	spec, _, err := unstructured.NestedMap(kustomization.Object, "spec")
+	if err != nil {
+		return nil, err
+	}
+	folder, _ := spec["path"].(string)
+	overlay, err := yaml.Marshal(map[string]any{
+		"resources": []string{path.Join("..", "..", folder)}, "patches": spec["patches"], "namespace": spec["targetNamespace"],
+	})
+	if err != nil {
+		return nil, err
+	}
+	at := "/overlay/" + kustomization.GetName()
+	if err := files.WriteFile(at+"/kustomization.yaml", overlay); err != nil {
+		return nil, err
+	}
+	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, at)
+	if err != nil {
+		return nil, err
+	}
+	variables, _, err := unstructured.NestedStringMap(kustomization.Object, "spec", "postBuild", "substitute")
+	if err != nil {
+		return nil, err
+	}
+	return substitute(resources, variables)
+}
+
+// substitute fills variables in by the library that Flux's own is a fork of.
+func substitute(resources resmap.ResMap, variables map[string]string) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for _, resource := range resources.Resources() {
+		text, err := resource.AsYAML()
+		if err != nil {
+			return nil, err
+		}
+		filled := string(text)
+		if strings.Contains(filled, "$") {
+			if filled, err = envsubst.Eval(filled, func(name string) string { return variables[name] }); err != nil {
+				return nil, fmt.Errorf("variables of %s %s: %w", resource.GetKind(), resource.GetName(), err)
+			}
+		}
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(filled), &o.Object); err != nil {
+			return nil, fmt.Errorf("%s %s with its variables: %w", resource.GetKind(), resource.GetName(), err)
+		}
+		objects = append(objects, o)
+	}
+	return objects, nil
+}

@@ -1,0 +1,110 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+)
+
+// lab is what one test needs of the lab: the binary, the bundle, and a state folder of its own.
+type lab struct {
+	binary, bundle, state string
+	environment           []string // of the processes, besides this one's
+}
+
+func newLab(t *testing.T) lab {
+	t.Helper()
+	l := lab{binary: os.Getenv("CLUSTER_INIT"), bundle: os.Getenv("CLUSTER_INIT_BUNDLE"), state: t.TempDir()}
+	if l.binary == "" || l.bundle == "" {
+		t.Fatal("CLUSTER_INIT and CLUSTER_INIT_BUNDLE must name the binary and the bundle: use `make e2e`")
+	}
+	l.environment = []string{"XDG_STATE_HOME=" + l.state}
+	return l
+}
+
+func (l lab) kubeconfig(cluster string) string {
+	return filepath.Join(l.state, "cluster-init", cluster, "kubeconfig")
+}
+
+func (l lab) command(ctx context.Context, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, l.binary, args...)
+	c.Env = append(os.Environ(), l.environment...)
+	return c
+}
+
+// run runs the CLI to its end, with its narration in the test's log, and returns its exit code and standard output.
+func (l lab) run(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
+	defer cancel()
+	c := l.command(ctx, args...)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, os.Stderr
+	t.Logf("cluster-init %v", args)
+	err := c.Run()
+	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+		t.Fatalf("running cluster-init %v: %v", args, err)
+	}
+	return c.ProcessState.ExitCode(), out.String()
+}
+
+// killAt runs `up`, kills it with SIGKILL as soon as an event for which stop is true arrives, and says whether it did;
+// otherwise the run came to its end, with the exit code that is returned.
+func (l lab) killAt(t *testing.T, stop func(event.Event) bool, args ...string) (killed bool, exitCode int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
+	defer cancel()
+	c := l.command(ctx, append(args, "--output", "json")...)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Stderr = os.Stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e event.Event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Errorf("line is no event: %s", lines.Text())
+			continue
+		}
+		logEvent(t, e)
+		if !killed && stop(e) {
+			killed = true
+			if err := c.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_, _ = io.Copy(io.Discard, out)
+	err = c.Wait()
+	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+		t.Fatal(err)
+	}
+	return killed, c.ProcessState.ExitCode()
+}
+
+func logEvent(t *testing.T, e event.Event) {
+	switch e.Type {
+	case event.PhaseFinished, event.PhaseSkipped:
+		t.Logf("%-12s %-20s %s %.1fs", e.Type, e.Phase, e.Message, e.Elapsed.Seconds())
+	case event.PhaseFailed, event.RunFinished:
+		if e.Failure != nil {
+			t.Logf("%s %s: %s", e.Type, e.Phase, e.Failure.Message)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/golang"
+	"github.com/cluster-init/cluster-init/e2e/lab/host"
+	"github.com/cluster-init/cluster-init/e2e/lab/offline"
+	"github.com/cluster-init/cluster-init/e2e/lab/plan"
+	"github.com/cluster-init/cluster-init/e2e/lab/progress"
+	"github.com/cluster-init/cluster-init/e2e/lab/store"
+)
+
+// newBundle returns the command that builds the offline bundle and prints its folder.
+func newBundle(say *progress.Printer) *cobra.Command {
+	var environment, out string
+	command := &cobra.Command{
+		Use:   "bundle",
+		Short: "Build the offline bundle from source and print its folder",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			root, cache, unlock, err := prepare(cmd)
+			if err != nil {
+				return err
+			}
+			defer unlock()
+			if out == "" {
+				if out, err = host.CacheDir("bundle"); err != nil {
+					return err
+				}
+			}
+			if out, err = filepath.Abs(out); err != nil {
+				return err
+			}
+			if err := offline.Build(cmd.Context(), offline.Options{
+				Root: root, Environment: environment, Out: out, Store: cache, Say: say,
+			}); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), out)
+			return nil
+		},
+	}
+	command.Flags().StringVar(&environment, "env", "kubeadm-capd", "environment that the bundle is complete for")
+	command.Flags().StringVar(&out, "out", "", "folder of the bundle (default: bundle in the user's cache directory)")
+	return command
+}
+
+// newBinaries returns the command that builds what the integration tests start and prints its folder.
+func newBinaries(say *progress.Printer) *cobra.Command {
+	return &cobra.Command{
+		Use:   "binaries",
+		Short: "Build kube-apiserver, kubectl and etcd and print their folder",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			root, cache, unlock, err := prepare(cmd)
+			if err != nil {
+				return err
+			}
+			defer unlock()
+			compiler := &golang.Builder{Root: root, Store: cache, Say: say}
+			dir, err := offline.Binaries(cmd.Context(), compiler, plan.Kubernetes(), plan.Etcd())
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), dir)
+			return nil
+		},
+	}
+}
+
+// prepare finds the repository and the cache, waits for any other lab that builds and clears what a killed one left.
+func prepare(cmd *cobra.Command) (root string, cache *store.Store, unlock func(), err error) {
+	if root, err = moduleRoot(cmd.Context()); err != nil {
+		return "", nil, nil, err
+	}
+	if cache, err = store.Open(); err != nil {
+		return "", nil, nil, err
+	}
+	if unlock, err = host.Lock("build"); err != nil {
+		return "", nil, nil, err
+	}
+	return root, cache, unlock, cache.Sweep()
+}

@@ -1,0 +1,133 @@
+package golang
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/host"
+	"github.com/cluster-init/cluster-init/e2e/lab/progress"
+	"github.com/cluster-init/cluster-init/e2e/lab/store"
+)
+
+// Builder builds modules into the store, each once for what defines it.
+type Builder struct {
+	Root  string // folder of the repository
+	Store *store.Store
+	Say   *progress.Printer
+}
+
+// Built is a module's binaries.
+type Built struct {
+	Module Module
+	Pin    Pin
+	Key    string // hash of all that defines the binaries
+	Dir    string // folder of the binaries, by their names
+}
+
+// File returns the path of one binary.
+func (b Built) File(name string) string { return filepath.Join(b.Dir, name) }
+
+// Build returns the binaries of the module, from the store when they are there.
+func (b *Builder) Build(ctx context.Context, module Module) (Built, error) {
+	pin, err := module.Pin(b.Root)
+	if err != nil {
+		return Built{}, err
+	}
+	key, err := b.key(ctx, module, pin)
+	if err != nil {
+		return Built{}, err
+	}
+	dir, err := b.Store.Get("bin", module.Name, key, func(dir string) error {
+		return b.Say.Step("build "+strings.TrimSpace(module.Name+" "+pin.Version), func() error {
+			return b.compile(ctx, module, pin, dir)
+		})
+	})
+	return Built{Module: module, Pin: pin, Key: key, Dir: dir}, err
+}
+
+// key hashes the module's files, the toolchain and the command lines.
+func (b *Builder) key(ctx context.Context, module Module, pin Pin) (string, error) {
+	files, err := filepath.Glob(filepath.Join(module.Dir(b.Root), "*"))
+	if err != nil {
+		return "", err
+	}
+	var sources []string
+	for _, file := range files {
+		if !strings.HasSuffix(file, "_test.go") {
+			sources = append(sources, file)
+		}
+	}
+	content, err := store.FileKey(sources...)
+	if err != nil {
+		return "", err
+	}
+	toolchain, err := host.Run(ctx, host.Command{Name: "go", Args: []string{"env", "GOVERSION"}})
+	if err != nil {
+		return "", err
+	}
+	parts := []string{content, strings.TrimSpace(toolchain), runtime.GOARCH, strings.Join(flags(module, pin), " ")}
+	for _, binary := range module.Binaries {
+		parts = append(parts, binary.Package, binary.Name)
+	}
+	return store.Key(parts...), nil
+}
+
+// compile runs the Go toolchain. One call builds all binaries whose file names are the toolchain's own choice, so that
+// it links them side by side.
+func (b *Builder) compile(ctx context.Context, module Module, pin Pin, dir string) error {
+	var together []string
+	for _, binary := range module.Binaries {
+		if path.Base(binary.Package) == binary.Name {
+			together = append(together, binary.Package)
+			continue
+		}
+		if err := b.goBuild(ctx, module, pin, filepath.Join(dir, binary.Name), binary.Package); err != nil {
+			return err
+		}
+	}
+	if len(together) == 0 {
+		return nil
+	}
+	return b.goBuild(ctx, module, pin, dir+string(os.PathSeparator), together...)
+}
+
+// goBuild makes static binaries that depend on nothing but the pins: no cgo, no paths, no build ids, no VCS state.
+func (b *Builder) goBuild(ctx context.Context, module Module, pin Pin, out string, packages ...string) error {
+	args := append([]string{"build", "-o", out}, flags(module, pin)...)
+	_, err := host.Run(ctx, host.Command{
+		Name: "go", Args: append(args, packages...), Dir: module.Dir(b.Root),
+		Env: []string{"CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOOS=linux", "GOARCH=" + runtime.GOARCH},
+	})
+	if err != nil {
+		return fmt.Errorf("build %s: %w", module.Name, err)
+	}
+	return nil
+}
+
+// flags returns the build flags. -mod=readonly lets go.sum decide what may be used.
+func flags(module Module, pin Pin) []string {
+	args := []string{"-mod=readonly", "-trimpath", "-buildvcs=false"}
+	if module.Tags != "" {
+		args = append(args, "-tags="+module.Tags)
+	}
+	return append(args, "-ldflags="+strings.Join(append([]string{"-s", "-w", "-buildid="}, stamps(module.Stamps, pin.Version)...), " "))
+}
+
+// stamps returns the linker flags that tell Kubernetes binaries their version; without them kubeadm and kubelet take
+// themselves for v0.0.0.
+func stamps(packages []string, version string) []string {
+	numbers := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	var args []string
+	for _, name := range packages {
+		args = append(args, "-X", name+".gitVersion="+version, "-X", name+".gitTreeState=clean")
+		if len(numbers) == 3 {
+			args = append(args, "-X", name+".gitMajor="+numbers[0], "-X", name+".gitMinor="+numbers[1])
+		}
+	}
+	return args
+}

@@ -1,0 +1,59 @@
+package golang
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	goMod = `module x
+
+replace example.org/up => example.org/fork v9.9.9
+
+require (
+	example.org/up/api v1.0.0 // indirect
+	example.org/up v1.2.3 // indirect
+)
+`
+	goSum = `example.org/up v1.2.2 h1:old=
+example.org/up v1.2.3 h1:sum=
+example.org/up v1.2.3/go.mod h1:mod=
+`
+)
+
+func TestPin(t *testing.T) {
+	root := t.TempDir()
+	module := Module{Name: "m", Path: "example.org/up"}
+	if err := os.MkdirAll(module.Dir(root), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"go.mod": goMod, "go.sum": goSum} {
+		if err := os.WriteFile(filepath.Join(module.Dir(root), name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pin, err := module.Pin(root)
+	if err != nil || pin != (Pin{Version: "v1.2.3", Sum: "h1:sum="}) {
+		t.Errorf("got %+v (%v)", pin, err)
+	}
+	module.Path = "example.org/other"
+	if _, err := module.Pin(root); err == nil || !strings.Contains(err.Error(), "example.org/other") {
+		t.Errorf("a module that is not required gave %v", err)
+	}
+}
+
+func TestStampsNameTheVersion(t *testing.T) {
+	got := flags(Module{Tags: "a,b", Stamps: []string{"k8s.io/v"}}, Pin{Version: "v1.36.1"})
+	last := got[len(got)-1]
+	for _, want := range []string{"k8s.io/v.gitVersion=v1.36.1", "k8s.io/v.gitMajor=1", "k8s.io/v.gitMinor=36", "-buildid="} {
+		if !strings.Contains(last, want) {
+			t.Errorf("no %s in %s", want, last)
+		}
+	}
+	if !slices.Contains(got, "-mod=readonly") || !slices.Contains(got, "-tags=a,b") {
+		t.Errorf("got %v", got)
+	}
+}

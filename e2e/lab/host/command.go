@@ -1,0 +1,59 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Command is one call of a program on the host.
+type Command struct {
+	Name  string
+	Args  []string
+	Dir   string   // working directory; the current one when empty
+	Env   []string // added to the environment of this process
+	Stdin []byte
+}
+
+// Run calls the program and returns what it wrote to stdout. The error carries the end of its stderr.
+func Run(ctx context.Context, command Command) (string, error) {
+	cmd := exec.CommandContext(ctx, command.Name, command.Args...)
+	cmd.Dir = command.Dir
+	cmd.Env = append(os.Environ(), command.Env...)
+	if command.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(command.Stdin)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return stdout.String(), fmt.Errorf("%s: %w%s", describe(command), err, tail(stderr.String()+stdout.String()))
+	}
+	return stdout.String(), nil
+}
+
+// describe names a command in an error without all of its arguments.
+func describe(command Command) string {
+	words := append([]string{command.Name}, command.Args...)
+	if len(words) > 6 {
+		words = append(words[:6:6], "...")
+	}
+	return strings.Join(words, " ")
+}
+
+// tail returns the last lines of a command's output, indented below the error.
+func tail(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	if len(lines) == 1 && lines[0] == "" {
+		return ""
+	}
+	if len(lines) > 15 {
+		lines = lines[len(lines)-15:]
+	}
+	return "\n  | " + strings.Join(lines, "\n  | ")
+}

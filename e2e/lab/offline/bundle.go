@@ -1,0 +1,142 @@
+// Package offline builds the offline bundle: it makes what plan names with the packages beside it, each part once for
+// what defines it, and writes the result in the format of pkg/artifact/bundle.
+package offline
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/golang"
+	"github.com/cluster-init/cluster-init/e2e/lab/plan"
+	"github.com/cluster-init/cluster-init/e2e/lab/progress"
+	"github.com/cluster-init/cluster-init/e2e/lab/store"
+	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+)
+
+// Options say what to build.
+type Options struct {
+	Root        string // folder of the repository
+	Environment string
+	Out         string // folder of the bundle
+	Store       *store.Store
+	Say         *progress.Printer
+}
+
+// builder carries what the parts share.
+type builder struct {
+	Options
+	modules map[string]golang.Built
+	certs   []byte
+}
+
+// part is one image of the bundle, made.
+type part struct {
+	entry bundle.Image
+	dir   string // image layout with this one image
+	key   string // hash of what defines it
+}
+
+// Build builds the bundle, or finds that the one in Out is what would be built.
+func Build(ctx context.Context, options Options) error {
+	if err := plan.CheckEnvironment(options.Environment); err != nil {
+		return err
+	}
+	if err := checkPlace(options.Out); err != nil {
+		return err
+	}
+	b := &builder{Options: options, modules: map[string]golang.Built{}}
+	if err := b.loadCertificates(); err != nil {
+		return err
+	}
+	compiler := &golang.Builder{Root: b.Root, Store: b.Store, Say: b.Say}
+	for _, module := range plan.Modules() {
+		built, err := compiler.Build(ctx, module)
+		if err != nil {
+			return err
+		}
+		b.modules[module.Name] = built
+	}
+	parts, content, err := b.images(ctx)
+	if err != nil {
+		return err
+	}
+	manifests, err := b.manifests(ctx)
+	if err != nil {
+		return err
+	}
+	if err := checkImages(manifests, parts); err != nil {
+		return err
+	}
+	return b.write(parts, content, manifests)
+}
+
+// images makes the images of the bundle, and lists those inside of the node image.
+func (b *builder) images(ctx context.Context) (parts []part, content []bundle.Image, err error) {
+	for _, spec := range plan.ProviderImages() {
+		spec.Reference = strings.ReplaceAll(spec.Reference, "{version}", b.modules[spec.Module].Pin.Version)
+		made, err := b.binaryImage(ctx, spec)
+		if err != nil {
+			return nil, nil, err
+		}
+		made.entry.Load = bundle.LoadRegistry
+		parts = append(parts, made)
+	}
+	balancer, err := b.loadBalancer(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	inside, err := b.nodeContent(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, made := range inside {
+		content = append(content, made.entry)
+	}
+	nodeImage, err := b.nodeImage(ctx, inside)
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(parts, balancer, nodeImage), content, nil
+}
+
+// moduleEntry fills in where an image of a module comes from.
+func (b *builder) moduleEntry(reference, module string) bundle.Image {
+	built := b.modules[module]
+	return bundle.Image{
+		Reference: reference, Module: built.Module.Path, ModuleVersion: built.Pin.Version, Sum: built.Pin.Sum,
+	}
+}
+
+// moduleDir returns the folder of a build module.
+func (b *builder) moduleDir(name string) string {
+	return filepath.Join(b.Root, "e2e", "lab", "modules", name)
+}
+
+// checkImages returns an error that names each image which a manifest wants and the bundle does not hold.
+func checkImages(manifests []rendered, parts []part) error {
+	held := map[string]bool{}
+	for _, made := range parts {
+		held[made.entry.Reference] = true
+	}
+	var missing []string
+	for _, manifest := range manifests {
+		images, err := manifest.Images()
+		if err != nil {
+			return err
+		}
+		if len(images) == 0 {
+			missing = append(missing, manifest.URL+" names no image at all, which cannot be")
+		}
+		for _, reference := range images {
+			if !held[reference] {
+				missing = append(missing, fmt.Sprintf("%s wants %s", manifest.URL, reference))
+			}
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("the bundle would not be complete: %s", strings.Join(missing, "; "))
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/golang"
+	"github.com/cluster-init/cluster-init/e2e/lab/manifest"
+	"github.com/cluster-init/cluster-init/e2e/lab/plan"
+	"github.com/cluster-init/cluster-init/e2e/lab/store"
+)
+
+// rendered is a manifest and the module that it was rendered from. It is stored as JSON.
+type rendered struct {
+	manifest.Manifest
+	Module, Version string
+}
+
+const (
+	// manifestRecipe is part of the key of all manifests: raise it when the way they are rendered changes.
+	manifestRecipe = "1"
+	// renderedFile holds all manifests in their folder of the store.
+	renderedFile = "manifests.json"
+	// fluxModule is the module of Flux's command line, which names the controllers' versions.
+	fluxModule = "github.com/fluxcd/flux2/v2"
+)
+
+// provider is one of Cluster API's providers: where its config folder is, its image and its file in the release.
+type provider struct{ module, path, config, image, file string }
+
+// providers returns those of the bundle. The file of CAPD is one of the release's "development" files.
+func providers() []provider {
+	const core, test = "sigs.k8s.io/cluster-api", "sigs.k8s.io/cluster-api/test"
+	const registry = "registry.k8s.io/cluster-api/"
+	return []provider{
+		{"cluster-api", core, "core/config", registry + "cluster-api-controller", "core-components.yaml"},
+		{"cluster-api", core, "bootstrap/kubeadm/config", registry + "kubeadm-bootstrap-controller", "bootstrap-components.yaml"},
+		{"cluster-api", core, "controlplane/kubeadm/config", registry + "kubeadm-control-plane-controller", "control-plane-components.yaml"},
+		{"cluster-api-docker", test, "infrastructure/docker/config", "gcr.io/k8s-staging-cluster-api/capd-manager", "infrastructure-components-development.yaml"},
+	}
+}
+
+// manifests returns the remote manifests that the environment's components name, rendered once for the pins.
+func (b *builder) manifests(ctx context.Context) ([]rendered, error) {
+	flux, err := golang.Version(filepath.Join(b.Root, "go.mod"), fluxModule)
+	if err != nil {
+		return nil, err
+	}
+	keys := []string{manifestRecipe, flux}
+	for _, name := range append([]string{"cluster-api", "cluster-api-docker", "cert-manager"}, plan.FluxControllers()...) {
+		keys = append(keys, b.modules[name].Pin.Version, b.modules[name].Pin.Sum)
+	}
+	dir, err := b.Store.Get("manifest", "all", store.Key(keys...), func(dir string) error {
+		return b.Say.Step("render the manifests", func() error {
+			all, err := b.render(ctx, flux)
+			if err != nil {
+				return err
+			}
+			content, err := json.Marshal(all)
+			if err != nil {
+				return fmt.Errorf("encode the manifests: %w", err)
+			}
+			return os.WriteFile(filepath.Join(dir, renderedFile), content, 0o644)
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(filepath.Join(dir, renderedFile))
+	if err != nil {
+		return nil, fmt.Errorf("read the rendered manifests: %w", err)
+	}
+	var all []rendered
+	if err := json.Unmarshal(content, &all); err != nil {
+		return nil, fmt.Errorf("read the rendered manifests: %w", err)
+	}
+	return all, nil
+}
+
+// render renders all manifests.
+func (b *builder) render(ctx context.Context, fluxVersion string) ([]rendered, error) {
+	var all []rendered
+	for _, each := range providers() {
+		source, err := golang.Source(ctx, b.moduleDir(each.module), each.path)
+		if err != nil {
+			return nil, err
+		}
+		version := b.modules[each.module].Pin.Version
+		url := "https://github.com/kubernetes-sigs/cluster-api/releases/download/" + version + "/" + each.file
+		made, err := manifest.ClusterAPI(filepath.Join(source, filepath.FromSlash(each.config)), each.image+":"+version, url)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rendered{made, each.path, version})
+	}
+	certificates, err := b.certManager(ctx)
+	if err != nil {
+		return nil, err
+	}
+	flux, err := b.flux(ctx, fluxVersion)
+	return append(all, certificates, flux), err
+}
+
+// certManager renders cert-manager's release.
+func (b *builder) certManager(ctx context.Context) (rendered, error) {
+	built := b.modules["cert-manager"]
+	source, err := golang.Source(ctx, b.moduleDir("cert-manager"), built.Module.Path)
+	if err != nil {
+		return rendered{}, err
+	}
+	version := built.Pin.Version
+	url := "https://github.com/cert-manager/cert-manager/releases/download/" + version + "/cert-manager.yaml"
+	made, err := manifest.CertManager(filepath.Join(source, "deploy"), version, url)
+	return rendered{made, built.Module.Path, version}, err
+}
+
+// flux renders the archive that Flux's installation fetches. Its version is that of the library in the root module.
+func (b *builder) flux(ctx context.Context, version string) (rendered, error) {
+	source, err := golang.Source(ctx, b.Root, fluxModule)
+	if err != nil {
+		return rendered{}, err
+	}
+	var controllers []manifest.Controller
+	for _, name := range plan.FluxControllers() {
+		dir, err := golang.Source(ctx, b.moduleDir(name), b.modules[name].Module.Path)
+		if err != nil {
+			return rendered{}, err
+		}
+		controllers = append(controllers, manifest.Controller{Name: name, Version: b.modules[name].Pin.Version, Dir: dir})
+	}
+	url := "https://github.com/fluxcd/flux2/releases/download/" + version + "/manifests.tar.gz"
+	made, err := manifest.Flux(filepath.Join(source, "manifests"), controllers, url)
+	return rendered{made, fluxModule, version}, err
+}

@@ -1,0 +1,82 @@
+package plan
+
+// Image is an image of one binary.
+type Image struct {
+	Reference string // with {version} for the version of the module
+	Module    string // name of the build module
+	Files     []File // binaries in the image; the entrypoint is the first one
+	User      string // as the upstream image has it; root when empty
+	Env       []string
+	Debian    []string // Debian packages below the binaries; none: scratch
+}
+
+// File is one binary in an image.
+type File struct{ Binary, Path string }
+
+// ProviderImages are the images that clusters pull, under the references of upstream's release manifests.
+func ProviderImages() []Image {
+	images := []Image{
+		manager("registry.k8s.io/cluster-api/cluster-api-controller", "cluster-api", "core", "65532"),
+		manager("registry.k8s.io/cluster-api/kubeadm-bootstrap-controller", "cluster-api", "bootstrap-kubeadm", "65532"),
+		manager("registry.k8s.io/cluster-api/kubeadm-control-plane-controller", "cluster-api", "controlplane-kubeadm", "65532"),
+		// Root, as it talks to the Docker engine through its socket. Upstream releases it in the staging registry.
+		manager("gcr.io/k8s-staging-cluster-api/capd-manager", "cluster-api-docker", "capd", ""),
+	}
+	for _, name := range []string{"controller", "webhook", "cainjector", "acmesolver"} {
+		images = append(images, Image{
+			Reference: "quay.io/jetstack/cert-manager-" + name + ":{version}", Module: "cert-manager", User: "1000",
+			Files: []File{{Binary: name, Path: "app/cmd/" + name + "/" + name}},
+		})
+	}
+	for _, name := range FluxControllers() {
+		images = append(images, Image{
+			Reference: "ghcr.io/fluxcd/" + name + ":{version}", Module: name, User: "65534:65534",
+			Files: []File{{Binary: name, Path: "usr/local/bin/" + name}}, Env: []string{"GNUPGHOME=/tmp"},
+		})
+	}
+	return images
+}
+
+// manager is an image of one of Cluster API's controllers.
+func manager(repository, module, binary, user string) Image {
+	return Image{
+		Reference: repository + ":{version}", Module: module, User: user, Files: []File{{Binary: binary, Path: "manager"}},
+	}
+}
+
+// NodeImages are the images inside of the node image, by the last word of the repository that kubeadm names.
+func NodeImages() map[string]Image {
+	images := map[string]Image{
+		"etcd": {Module: "etcd", Files: []File{
+			{Binary: "etcd", Path: "usr/local/bin/etcd"}, {Binary: "etcdctl", Path: "usr/local/bin/etcdctl"},
+		}},
+		"coredns": {Module: "coredns", Files: []File{{Binary: "coredns", Path: "coredns"}}},
+		"kube-proxy": {
+			Module: "kubernetes", Files: []File{{Binary: "kube-proxy", Path: "usr/local/bin/kube-proxy"}},
+			Debian: []string{"conntrack", "iptables", "kmod", "nftables"},
+		},
+	}
+	for _, name := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+		images[name] = Image{Module: "kubernetes", Files: []File{{Binary: name, Path: "usr/local/bin/" + name}}}
+	}
+	return images
+}
+
+// NodeBinaries returns the place in the node image of each module's binaries.
+func NodeBinaries() map[string][]File {
+	places := map[string][]File{"kubernetes": {
+		{Binary: "kubelet", Path: "usr/bin/kubelet"},
+		{Binary: "kubeadm", Path: "usr/bin/kubeadm"},
+		{Binary: "kubectl", Path: "usr/bin/kubectl"},
+	}}
+	for _, module := range nodeModules() {
+		folder := map[string]string{"containerd": "usr/local/bin/", "cri-tools": "usr/local/bin/", "cni-plugins": "opt/cni/bin/"}[module.Name]
+		if folder == "" {
+			continue
+		}
+		for _, binary := range module.Binaries {
+			places[module.Name] = append(places[module.Name], File{Binary: binary.Name, Path: folder + binary.Name})
+		}
+	}
+	return places
+}

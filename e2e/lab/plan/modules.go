@@ -1,0 +1,97 @@
+// Package plan says what the lab builds: data only. Versions are not here but in the go.mod files of e2e/lab/modules.
+package plan
+
+import "github.com/cluster-init/cluster-init/e2e/lab/golang"
+
+const (
+	kubernetesCmd  = "k8s.io/kubernetes/cmd/"
+	containerdCmd  = "github.com/containerd/containerd/v2/cmd/"
+	cniPlugin      = "github.com/containernetworking/plugins/plugins/"
+	certManagerCmd = "github.com/cert-manager/cert-manager/cmd/"
+	clusterAPI     = "sigs.k8s.io/cluster-api"
+	flux           = "github.com/fluxcd/"
+)
+
+// Kubernetes builds the binaries of a cluster and of the integration tests.
+func Kubernetes() golang.Module {
+	module := golang.Module{
+		Name: "kubernetes", Path: "k8s.io/kubernetes",
+		Stamps: []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"},
+	}
+	for _, name := range []string{
+		"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet", "kubeadm", "kubectl",
+	} {
+		module.Binaries = append(module.Binaries, golang.Binary{Package: kubernetesCmd + name, Name: name})
+	}
+	return module
+}
+
+// Etcd builds etcd and its client.
+func Etcd() golang.Module {
+	return golang.Module{Name: "etcd", Path: "go.etcd.io/etcd/server/v3", Binaries: []golang.Binary{
+		{Package: "go.etcd.io/etcd/server/v3", Name: "etcd"},
+		{Package: "go.etcd.io/etcd/etcdctl/v3", Name: "etcdctl"},
+	}}
+}
+
+// nodeModules are the other modules of the node image.
+func nodeModules() []golang.Module {
+	return []golang.Module{
+		{Name: "containerd", Path: "github.com/containerd/containerd/v2", Binaries: []golang.Binary{
+			{Package: containerdCmd + "containerd", Name: "containerd"},
+			{Package: containerdCmd + "containerd-shim-runc-v2", Name: "containerd-shim-runc-v2"},
+			{Package: containerdCmd + "ctr", Name: "ctr"},
+		}},
+		{Name: "cri-tools", Path: "sigs.k8s.io/cri-tools", Binaries: []golang.Binary{
+			{Package: "sigs.k8s.io/cri-tools/cmd/crictl", Name: "crictl"},
+		}},
+		{Name: "cni-plugins", Path: "github.com/containernetworking/plugins", Binaries: []golang.Binary{
+			{Package: cniPlugin + "ipam/host-local", Name: "host-local"},
+			{Package: cniPlugin + "main/loopback", Name: "loopback"},
+			{Package: cniPlugin + "main/ptp", Name: "ptp"},
+			{Package: cniPlugin + "meta/portmap", Name: "portmap"},
+		}},
+		{Name: "coredns", Path: "github.com/coredns/coredns", Binaries: []golang.Binary{
+			{Package: ".", Name: "coredns"},
+		}},
+		{Name: "lab-cni", Binaries: []golang.Binary{{Package: ".", Name: "lab-cni"}}},
+	}
+}
+
+// providerModules are the modules of what runs in a management cluster.
+func providerModules() []golang.Module {
+	modules := []golang.Module{
+		{Name: "cert-manager", Path: "github.com/cert-manager/cert-manager", Binaries: []golang.Binary{
+			{Package: certManagerCmd + "controller", Name: "controller"},
+			{Package: certManagerCmd + "webhook", Name: "webhook"},
+			{Package: certManagerCmd + "cainjector", Name: "cainjector"},
+			{Package: certManagerCmd + "acmesolver", Name: "acmesolver"},
+		}},
+		// The tag is the one of upstream's Dockerfile.
+		{Name: "cluster-api", Path: clusterAPI, Tags: "fieldsv1string", Binaries: []golang.Binary{
+			{Package: clusterAPI + "/core", Name: "core"},
+			{Package: clusterAPI + "/bootstrap/kubeadm", Name: "bootstrap-kubeadm"},
+			{Package: clusterAPI + "/controlplane/kubeadm", Name: "controlplane-kubeadm"},
+		}},
+		{Name: "cluster-api-docker", Path: clusterAPI + "/test", Binaries: []golang.Binary{
+			{Package: clusterAPI + "/test/infrastructure/docker", Name: "capd"},
+		}},
+	}
+	for _, name := range FluxControllers() {
+		modules = append(modules, golang.Module{Name: name, Path: flux + name, Binaries: []golang.Binary{
+			{Package: flux + name, Name: name},
+		}})
+	}
+	return modules
+}
+
+// FluxControllers are the Flux controllers that cluster-init installs.
+func FluxControllers() []string {
+	return []string{"source-controller", "kustomize-controller", "helm-controller"}
+}
+
+// Modules returns all modules of an environment, in the order in which they are built: the longest first.
+func Modules() []golang.Module {
+	modules := append([]golang.Module{Kubernetes(), Etcd()}, nodeModules()...)
+	return append(modules, providerModules()...)
+}

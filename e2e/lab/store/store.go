@@ -1,0 +1,94 @@
+// Package store keeps what the lab has built under the user's cache directory, by the hash of what defines it.
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/host"
+)
+
+// Key returns the hash of what defines a built thing. Parts keep their borders: ("ab", "c") is not ("a", "bc").
+func Key(parts ...string) string {
+	hash := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(hash, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(hash.Sum(nil))[:16]
+}
+
+// FileKey is Key over the contents of files.
+func FileKey(files ...string) (string, error) {
+	parts := make([]string, 0, len(files))
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return "", fmt.Errorf("read what defines a part of the bundle: %w", err)
+		}
+		parts = append(parts, string(content))
+	}
+	return Key(parts...), nil
+}
+
+// Store is a folder of built things: <dir>/<kind>/<name>-<key>/.
+type Store struct{ dir string }
+
+// Open returns the store under the user's cache directory.
+func Open() (*Store, error) {
+	dir, err := host.MakeCacheDir("lab", "cache")
+	if err != nil {
+		return nil, err
+	}
+	return &Store{dir: dir}, nil
+}
+
+// At returns a store in dir.
+func At(dir string) *Store { return &Store{dir: dir} }
+
+// Get returns the folder of a built thing. When it is not there yet, build fills a temporary folder, which gets its
+// name only when build succeeds: an interrupted build leaves nothing that looks whole.
+func (s *Store) Get(kind, name, key string, build func(dir string) error) (string, error) {
+	parent := filepath.Join(s.dir, kind)
+	final := filepath.Join(parent, name+"-"+key)
+	if _, err := os.Stat(final); err == nil {
+		return final, nil
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("look into the lab's cache: %w", err)
+	}
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return "", fmt.Errorf("create the lab's cache: %w", err)
+	}
+	temporary, err := os.MkdirTemp(parent, ".building-"+name+"-")
+	if err != nil {
+		return "", fmt.Errorf("create the lab's cache: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(temporary) }()
+	if err := build(temporary); err != nil {
+		return "", err
+	}
+	if err := os.Chmod(temporary, 0o755); err != nil {
+		return "", fmt.Errorf("write the lab's cache: %w", err)
+	}
+	if err := os.Rename(temporary, final); err != nil {
+		return "", fmt.Errorf("write the lab's cache: %w", err)
+	}
+	return final, nil
+}
+
+// Sweep removes what interrupted builds left behind. Only the process that holds the lab's build lock may call it.
+func (s *Store) Sweep() error {
+	left, err := filepath.Glob(filepath.Join(s.dir, "*", ".*"))
+	if err != nil {
+		return err
+	}
+	for _, folder := range left {
+		if err := os.RemoveAll(folder); err != nil {
+			return fmt.Errorf("clean the lab's cache: %w", err)
+		}
+	}
+	return nil
+}

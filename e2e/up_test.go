@@ -1,0 +1,161 @@
+//go:build e2e
+
+// Package e2e runs the built binary against real parts: kind, Flux, Cluster API, the pivot, all on the lab.
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+)
+
+const environmentName = "kubeadm-capd"
+
+// TestUp is the whole of a user's way: up, look, use, up again, cleanup.
+func TestUp(t *testing.T) {
+	l := newLab(t)
+	cleanBefore(t, l)
+	up := []string{"up", environmentName, "--bundle", l.bundle}
+	if code, _ := l.run(t, up...); code != 0 {
+		t.Fatalf("up ended with %d", code)
+	}
+	management := connect(t, l.kubeconfig(environmentName))
+	t.Run("kubeconfig is its owner's only", func(t *testing.T) {
+		info, err := os.Stat(l.kubeconfig(environmentName))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v %v, want mode 0600", info, err)
+		}
+	})
+	t.Run("the management cluster manages itself", func(t *testing.T) { management.managesItself(t) })
+	t.Run("the bootstrap cluster is gone", func(t *testing.T) {
+		if left := containers(t, "io.x-k8s.kind.cluster="+environmentName+"-bootstrap"); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+	})
+	t.Run("a workload cluster can be made and deleted", func(t *testing.T) { management.workload(t, l) })
+	t.Run("up again changes nothing", func(t *testing.T) {
+		before := management.generations(t)
+		if code, _ := l.run(t, up...); code != 0 {
+			t.Fatalf("up again ended with %d", code)
+		}
+		after := management.generations(t)
+		for object, generation := range before {
+			if after[object] != generation {
+				t.Errorf("%s: generation %s, was %s", object, after[object], generation)
+			}
+		}
+		if len(after) != len(before) {
+			t.Errorf("%d objects, were %d", len(after), len(before))
+		}
+	})
+	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
+}
+
+// TestKilledAtEveryPhase kills `up` at the end of each of its phases, and in the middle of the longest one, and runs it
+// again each time: it goes on where it was and ends the same.
+func TestKilledAtEveryPhase(t *testing.T) {
+	l := newLab(t)
+	cleanBefore(t, l)
+	seen := map[string]bool{}
+	boundary := func(e event.Event) bool {
+		at := ""
+		switch {
+		case e.Type == event.PhaseFinished && e.Phase != "preflight" && e.Phase != "look":
+			at = e.Phase
+		case e.Type == event.ObjectChanged && e.Object.Kind == "Machine" && e.Object.Cluster == "bootstrap":
+			at = "middle of " + e.Phase
+		}
+		if at == "" || seen[at] {
+			return false
+		}
+		seen[at] = true
+		t.Logf("kill -9 at %s", at)
+		return true
+	}
+	for range 30 { // more than there are boundaries
+		killed, code := l.killAt(t, boundary, "up", environmentName, "--bundle", l.bundle)
+		if killed {
+			continue
+		}
+		if code != 0 {
+			t.Fatalf("up ended with %d", code)
+		}
+		break
+	}
+	for _, want := range []string{"registry", "bootstrap-cluster", "bootstrap-flux", "management-cluster", "middle of management-cluster",
+		"management-flux", "management-release", "pivot", "definition", "self-management", "bootstrap-removal"} {
+		if !seen[want] {
+			t.Errorf("was never killed at %s", want)
+		}
+	}
+	connect(t, l.kubeconfig(environmentName)).managesItself(t)
+	if left := containers(t, "io.x-k8s.kind.cluster="+environmentName+"-bootstrap"); len(left) > 0 {
+		t.Errorf("bootstrap cluster left: %v", left)
+	}
+	cleanup(t, l)
+}
+
+// cleanup deletes the environment and proves that nothing is left of it.
+func cleanup(t *testing.T, l lab) {
+	t.Helper()
+	code, plan := l.run(t, "cleanup", environmentName)
+	if code != 71 || !strings.Contains(plan, environmentName+"-lb") || !strings.Contains(plan, environmentName+"-registry") {
+		t.Fatalf("cleanup without --yes: exit code %d, plan:\n%s", code, plan)
+	}
+	if left := containers(t, "io.x-k8s.kind.cluster="+environmentName); len(left) == 0 {
+		t.Fatal("cleanup without --yes deleted machines")
+	}
+	if code, _ := l.run(t, "cleanup", environmentName, "--yes"); code != 0 {
+		t.Fatalf("cleanup --yes ended with %d", code)
+	}
+	for what, args := range map[string][]string{
+		"machines":   {"ps", "-aq", "--filter", "label=io.x-k8s.kind.cluster=" + environmentName},
+		"containers": {"ps", "-aq", "--filter", "label=cluster-init.io/environment=" + environmentName},
+		"volumes":    {"volume", "ls", "-q", "--filter", "label=cluster-init.io/environment=" + environmentName},
+		"networks":   {"network", "ls", "-q", "--filter", "label=cluster-init.io/created=true"},
+	} {
+		if out := docker(t, args...); out != "" {
+			t.Errorf("%s left after cleanup: %s", what, out)
+		}
+	}
+	if _, err := os.Stat(l.kubeconfig(environmentName)); !os.IsNotExist(err) {
+		t.Errorf("the kubeconfig is left: %v", err)
+	}
+	if code, out := l.run(t, "cleanup", environmentName, "--yes"); code != 0 || !strings.Contains(out, "nothing found") {
+		t.Errorf("cleanup again: exit code %d, %s", code, out)
+	}
+}
+
+// cleanBefore removes what an earlier, failed test run left, and after this test too.
+func cleanBefore(t *testing.T, l lab) {
+	t.Helper()
+	if code, _ := l.run(t, "cleanup", environmentName, "--yes"); code != 0 {
+		t.Fatalf("cleaning up before the test ended with %d", code)
+	}
+	t.Cleanup(func() {
+		if t.Failed() && os.Getenv("CLUSTER_INIT_KEEP") != "" {
+			return // to look at it by hand
+		}
+		out, err := exec.Command(l.binary, "cleanup", environmentName, "--yes").CombinedOutput()
+		if err != nil {
+			t.Errorf("cleaning up after the test: %v: %s", err, out)
+		}
+	})
+}
+
+func containers(t *testing.T, label string) []string {
+	t.Helper()
+	return strings.Fields(docker(t, "ps", "-a", "--format", "{{.Names}}", "--filter", "label="+label))
+}
+
+func docker(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("docker", args...).Output()
+	if err != nil {
+		t.Fatalf("docker %v: %v", args, err)
+	}
+	return strings.TrimSpace(string(out))
+}

@@ -1,0 +1,119 @@
+package bundle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// rebuild is what to do about a bundle that is not whole.
+const rebuild = "Build or download the bundle again; the lab builds one with `go run ./e2e/lab bundle`."
+
+// Bundle is an opened bundle. It is safe for use by several goroutines.
+type Bundle struct {
+	// Dir is the bundle's folder.
+	Dir string
+	// Index is the content of bundle.json.
+	Index Index
+
+	layout layout.Path
+}
+
+// Open opens the bundle in dir and checks that all it lists is there: it compares the layout's index with
+// bundle.json and the sizes of blobs, but does not read them; Verify does. Every error is a fault with code
+// bundle/invalid and names what is missing.
+func Open(dir string) (*Bundle, error) {
+	index, err := readIndex(dir)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.BundleInvalid, rebuild)
+	}
+	path, err := layout.FromPath(dir)
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("open the image layout of the bundle %s: %w", dir, err), fault.BundleInvalid, rebuild)
+	}
+	bundle := &Bundle{Dir: dir, Index: index, layout: path}
+	if err := bundle.check(); err != nil {
+		return nil, fault.Wrap(fmt.Errorf("the bundle %s is not complete: %w", dir, err), fault.BundleInvalid, rebuild)
+	}
+	return bundle, nil
+}
+
+// readIndex reads bundle.json and checks its version.
+func readIndex(dir string) (Index, error) {
+	var index Index
+	content, err := os.ReadFile(filepath.Join(dir, IndexFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return index, fmt.Errorf("%s is not a bundle: it holds no %s", dir, IndexFile)
+	}
+	if err != nil {
+		return index, fmt.Errorf("read the bundle: %w", err)
+	}
+	if err := json.Unmarshal(content, &index); err != nil {
+		return index, fmt.Errorf("parse %s: %w", filepath.Join(dir, IndexFile), err)
+	}
+	if index.Schema != Schema {
+		return index, fmt.Errorf("the bundle %s has format %d, this version of cluster-init reads format %d", dir, index.Schema, Schema)
+	}
+	return index, nil
+}
+
+// For returns an error when the bundle was not built for the environment, naming those that it has.
+func (b *Bundle) For(environment string) error {
+	if slices.Contains(b.Index.Environments, environment) {
+		return nil
+	}
+	return fault.New(fault.BundleInvalid,
+		fmt.Sprintf("the bundle %s holds no environment %q, only: %s", b.Dir, environment, strings.Join(b.Index.Environments, ", ")),
+		fmt.Sprintf("Build a bundle for it; the lab does with `go run ./e2e/lab bundle --env %s`.", environment))
+}
+
+// Lookup returns the entry of an image by its full reference.
+func (b *Bundle) Lookup(reference string) (Image, bool) {
+	for _, image := range b.Index.Images {
+		if image.Reference == reference {
+			return image, true
+		}
+	}
+	return Image{}, false
+}
+
+// Image returns the content of an image by its full reference.
+func (b *Bundle) Image(reference string) (v1.Image, error) {
+	entry, found := b.Lookup(reference)
+	if !found {
+		return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s holds no image %s", b.Dir, reference), rebuild)
+	}
+	digest, err := v1.NewHash(entry.Digest)
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read the digest of %s: %w", reference, err), fault.BundleInvalid, rebuild)
+	}
+	image, err := b.layout.Image(digest)
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read image %s of the bundle: %w", reference, err), fault.BundleInvalid, rebuild)
+	}
+	return image, nil
+}
+
+// Manifest returns a remote manifest by its URL; false when the bundle does not hold it. The checksum is verified.
+func (b *Bundle) Manifest(url string) ([]byte, bool, error) {
+	for _, entry := range b.Index.Manifests {
+		if entry.URL != url {
+			continue
+		}
+		content, err := b.readManifest(entry)
+		if err != nil {
+			return nil, true, fault.Wrap(err, fault.BundleInvalid, rebuild)
+		}
+		return content, true, nil
+	}
+	return nil, false, nil
+}

@@ -1,0 +1,26 @@
+package bundle
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// WriteIndex writes bundle.json into dir. It comes last, after all that it lists: a folder without it is no bundle.
+func WriteIndex(dir string, index Index) error {
+	index.Schema = Schema
+	content, err := json.MarshalIndent(index, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the bundle's index: %w", err)
+	}
+	file := filepath.Join(dir, IndexFile)
+	temporary := file + ".new"
+	if err := os.WriteFile(temporary, append(content, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write the bundle's index: %w", err)
+	}
+	if err := os.Rename(temporary, file); err != nil {
+		return fmt.Errorf("write the bundle's index: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+const (
+	// LabelEnvironment marks what belongs to an environment; its value is the management cluster's name.
+	LabelEnvironment = "cluster-init.io/environment"
+	// LabelCreated marks the shared docker network when cluster-init made it: only then may it be removed.
+	LabelCreated = "cluster-init.io/created"
+	// DefaultNetwork is the docker network that kind and CAPD use.
+	DefaultNetwork = "kind"
+)
+
+// EnsureOptions describes the registry of one environment.
+type EnsureOptions struct {
+	Cluster string // cluster.name of the environment
+	Network string // docker network; empty means DefaultNetwork
+	Binary  string // static linux binary of cluster-init; empty means this program
+}
+
+// EnsureRegistry makes sure that the environment's registry runs from the present binary and answers, and opens the
+// tunnel to it, which lives until ctx or Close. It may be called again at any time: what is right is kept, a
+// container of an older binary is replaced, its volume is kept. A container or volume of that name which belongs
+// to something else is refused with fault ClusterForeign.
+func EnsureRegistry(ctx context.Context, d *docker.Client, o EnsureOptions) (*Registry, error) {
+	if o.Network == "" {
+		o.Network = DefaultNetwork
+	}
+	name := ContainerName(o.Cluster)
+	if err := ours(ctx, d, o.Cluster); err != nil {
+		return nil, err
+	}
+	image, err := ensureImage(ctx, d, o.Binary)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.CreateKindNetwork(ctx, o.Network, map[string]string{LabelCreated: "true"}); err != nil {
+		return nil, err
+	}
+	if err := d.CreateVolume(ctx, name, map[string]string{LabelEnvironment: o.Cluster}); err != nil {
+		return nil, err
+	}
+	if err := ensureContainer(ctx, d, o, image); err != nil {
+		return nil, err
+	}
+	r := &Registry{Name: name, Host: Host(o.Cluster), Image: image, tunnel: NewTunnel(ctx, execDial(d, name))}
+	if err := r.waitReady(ctx, d, o.Network); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// execDial starts the far end of the tunnel inside the container.
+func execDial(d *docker.Client, container string) func(context.Context) *exec.Cmd {
+	return func(ctx context.Context) *exec.Cmd {
+		return d.ExecCommand(ctx, container, binaryPath, "registry", "dial")
+	}
+}
+
+// ours refuses a container or a volume of the registry's name without the environment's label.
+func ours(ctx context.Context, d *docker.Client, cluster string) error {
+	name := ContainerName(cluster)
+	refuse := func(kind, label string) error {
+		return fault.New(fault.ClusterForeign,
+			fmt.Sprintf("docker %s %s exists and does not belong to environment %s (label %s=%q)", kind, name, cluster, LabelEnvironment, label),
+			fmt.Sprintf("choose another cluster.name, or look at it and remove it: docker %s rm %s", kind, name))
+	}
+	container, err := d.Inspect(ctx, name)
+	if err != nil && !errors.Is(err, docker.ErrNotFound) {
+		return err
+	}
+	if err == nil && container.Labels[LabelEnvironment] != cluster {
+		return refuse("container", container.Labels[LabelEnvironment])
+	}
+	labels, err := d.VolumeLabels(ctx, name)
+	if err != nil && !errors.Is(err, docker.ErrNotFound) {
+		return err
+	}
+	if err == nil && labels[LabelEnvironment] != cluster {
+		return refuse("volume", labels[LabelEnvironment])
+	}
+	return nil
+}
+
+// ensureImage loads the image of the binary into the engine, unless it is there.
+func ensureImage(ctx context.Context, d *docker.Client, binary string) (string, error) {
+	info, err := d.Info(ctx)
+	if err != nil {
+		return "", err
+	}
+	path, err := staticBinary(binary, info.Architecture)
+	if err != nil {
+		return "", err
+	}
+	image, err := newBinaryImage(path, info.Architecture)
+	if err != nil {
+		return "", fmt.Errorf("registry image: %w", err)
+	}
+	exists, err := d.ImageExists(ctx, image.reference())
+	if err != nil || exists {
+		return image.reference(), err
+	}
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(image.writeTo(w)) }()
+	err = d.Load(ctx, r)
+	r.CloseWithError(io.ErrClosedPipe) // ends the writer when docker did not read all
+	if err != nil {
+		return "", fmt.Errorf("registry image %s: %w", image.reference(), err)
+	}
+	return image.reference(), nil
+}
+
+// ensureContainer starts the container, or makes it anew when its image or network is not the wanted one.
+func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string) error {
+	name := ContainerName(o.Cluster)
+	found, err := d.Inspect(ctx, name)
+	switch {
+	case errors.Is(err, docker.ErrNotFound):
+	case err != nil:
+		return err
+	default:
+		_, attached := found.Networks[o.Network]
+		if found.Image == image && attached && found.Running {
+			return nil
+		}
+		if err := d.Remove(ctx, name); err != nil {
+			return err
+		}
+		if found.Image != image && strings.HasPrefix(found.Image, imageRepository+":") {
+			_ = d.RemoveImage(ctx, found.Image) // the engine refuses while another environment still runs it
+		}
+	}
+	_, err = d.Run(ctx, docker.RunOptions{
+		Name: name, Image: image, Args: []string{"registry", "serve"},
+		Labels:  map[string]string{LabelEnvironment: o.Cluster},
+		Network: o.Network, Restart: "unless-stopped", Hardened: true,
+		Mounts: []docker.Mount{
+			{Type: "volume", Source: name, Target: dataDir},
+			{Type: "tmpfs", Target: socketDir},
+		},
+	})
+	return err
+}

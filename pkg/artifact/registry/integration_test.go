@@ -1,0 +1,181 @@
+//go:build integration
+
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// buildBinary builds a static binary with the registry commands.
+func buildBinary(t *testing.T, edition string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cluster-init-"+edition)
+	cmd := exec.Command("go", "build", "-ldflags", "-X main.edition="+edition, "-o", path, "./testdata/binary")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// TestRegistryOnRealEngine drives the whole life of the registry container on a real Docker engine.
+func TestRegistryOnRealEngine(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	d := &docker.Client{}
+	cluster := fmt.Sprintf("itest-%d", os.Getpid())
+	o := EnsureOptions{Cluster: cluster, Network: cluster + "-net", Binary: buildBinary(t, "1")}
+	t.Cleanup(func() {
+		if err := Remove(context.Background(), d, o); err != nil {
+			t.Errorf("remove: %v", err)
+		}
+	})
+
+	first, err := EnsureRegistry(ctx, d, o)
+	if err != nil {
+		t.Fatalf("first: %v (hint: %s)", err, fault.HintOf(err))
+	}
+	defer first.Close()
+	before := inspect(t, ctx, d, first.Name)
+	img := randomImage(t)
+	want, _ := img.Digest()
+	tag, err := name.NewTag(first.Host + "/some/thing:v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := remote.Write(tag, img, append(first.RemoteOptions(), remote.WithContext(ctx))...); err != nil {
+		t.Fatalf("push: %v", err)
+	}
+
+	checkReadOnly(t, fmt.Sprintf("%s:%d", first.IPv4, Port), want)
+	if err := d.ProbePrivileged(ctx, first.Image, "registry", "dial"); fault.CodeOf(err) == fault.DockerPrivileged {
+		t.Errorf("privileged containers: %v", err)
+	}
+
+	second, err := EnsureRegistry(ctx, d, o)
+	if err != nil {
+		t.Fatalf("second: %v", err)
+	}
+	defer second.Close()
+	if after := inspect(t, ctx, d, first.Name); after.ID != before.ID {
+		t.Error("a second call replaced a container that was right")
+	}
+
+	o.Binary = buildBinary(t, "2")
+	third, err := EnsureRegistry(ctx, d, o)
+	if err != nil {
+		t.Fatalf("newer binary: %v", err)
+	}
+	defer third.Close()
+	if after := inspect(t, ctx, d, first.Name); after.ID == before.ID || after.Image == before.Image {
+		t.Error("a newer binary did not replace the container")
+	}
+	got, err := remote.Head(tag, append(third.RemoteOptions(), remote.WithContext(ctx))...)
+	if err != nil || got.Digest != want {
+		t.Errorf("content did not outlive the newer binary: %v, %v", got, err)
+	}
+	if exists, err := d.ImageExists(ctx, before.Image); err != nil || exists {
+		t.Errorf("the older image is still there: %v, %v", exists, err)
+	}
+
+	if err := Remove(ctx, d, o); err != nil {
+		t.Fatalf("remove: %v", err)
+	}
+	if _, err := d.Inspect(ctx, first.Name); !errors.Is(err, docker.ErrNotFound) {
+		t.Errorf("container after removal: %v", err)
+	}
+	if _, err := d.VolumeLabels(ctx, first.Name); !errors.Is(err, docker.ErrNotFound) {
+		t.Errorf("volume after removal: %v", err)
+	}
+	if _, err := d.Network(ctx, o.Network); !errors.Is(err, docker.ErrNotFound) {
+		t.Errorf("network after removal: %v", err)
+	}
+}
+
+// TestForeignRegistryIsRefused leaves a container of the registry's name alone when it belongs to nobody we know.
+func TestForeignRegistryIsRefused(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	d := &docker.Client{}
+	cluster := fmt.Sprintf("itest-foreign-%d", os.Getpid())
+	o := EnsureOptions{Cluster: cluster, Network: cluster + "-net", Binary: buildBinary(t, "1")}
+	volume := ContainerName(cluster)
+	if err := d.CreateVolume(ctx, volume, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.RemoveVolume(context.Background(), volume) })
+	if _, err := EnsureRegistry(ctx, d, o); fault.CodeOf(err) != fault.ClusterForeign {
+		t.Errorf("foreign volume: %v, want fault %s", err, fault.ClusterForeign)
+	}
+	if err := Remove(ctx, d, o); fault.CodeOf(err) != fault.ClusterForeign {
+		t.Errorf("removal of a foreign volume: %v, want fault %s", err, fault.ClusterForeign)
+	}
+	if err := d.RemoveVolume(ctx, volume); err != nil {
+		t.Fatal(err)
+	}
+
+	image, err := ensureImage(ctx, d, o.Binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = d.Remove(context.Background(), volume)
+		_ = d.RemoveImage(context.Background(), image)
+	})
+	if _, err := d.Run(ctx, docker.RunOptions{Name: volume, Image: image, Args: []string{"registry", "serve"}, Network: "none"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := EnsureRegistry(ctx, d, o); fault.CodeOf(err) != fault.ClusterForeign {
+		t.Errorf("foreign container: %v, want fault %s", err, fault.ClusterForeign)
+	}
+	if _, err := d.Inspect(ctx, volume); err != nil {
+		t.Errorf("the foreign container is gone: %v", err)
+	}
+	if _, err := d.Network(ctx, o.Network); !errors.Is(err, docker.ErrNotFound) {
+		t.Errorf("a refused call made the network: %v", err)
+	}
+}
+
+// checkReadOnly reads and tries to write where the docker network does.
+func checkReadOnly(t *testing.T, address string, want v1.Hash) {
+	t.Helper()
+	tag, err := name.NewTag(address+"/some/thing:v1", name.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := remote.Head(tag); err != nil || got.Digest != want {
+		t.Errorf("read from the docker network: %v, %v", got, err)
+	}
+	resp, err := http.Post("http://"+address+"/v2/some/thing/blobs/uploads/", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("write from the docker network: %s, want 405", resp.Status)
+	}
+}
+
+func inspect(t *testing.T, ctx context.Context, d *docker.Client, container string) docker.Container {
+	t.Helper()
+	c, err := d.Inspect(ctx, container)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

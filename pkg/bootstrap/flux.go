@@ -1,0 +1,76 @@
+package bootstrap
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cluster-init/cluster-init/pkg/artifact"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// fluxInstalled is the Check of the phases that install Flux: all controllers of this version are available.
+func (u *Up) fluxInstalled(ctx context.Context, c *kube.Cluster) (pipeline.Status, error) {
+	for _, name := range flux.Controllers() {
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace}}
+		exists, err := c.Exists(ctx, d)
+		if err != nil || !exists {
+			return pipeline.Status{}, err
+		}
+		if d.Labels["app.kubernetes.io/version"] != flux.Version || d.Status.AvailableReplicas == 0 {
+			return pipeline.Status{}, nil
+		}
+	}
+	return u.done("Flux " + flux.Version + " is running")
+}
+
+// installFlux installs Flux and waits until its controllers are available.
+func (u *Up) installFlux(ctx context.Context, c *kube.Cluster, report pipeline.Reporter) error {
+	archive, err := u.fetcher().Fetch(ctx, flux.ManifestsURL)
+	if err != nil {
+		return fmt.Errorf("fetching Flux's manifests: %w", err)
+	}
+	objects, err := flux.Render(flux.Options{Archive: archive, Environment: u.proxyVariables()})
+	if err != nil {
+		return err
+	}
+	if err := flux.Install(ctx, c, objects); err != nil {
+		return err
+	}
+	report.Progress("applied Flux %s", flux.Version)
+	g := goal{what: "Flux's controllers in the " + c.Name + " cluster"}
+	for _, name := range flux.Controllers() {
+		g.ready = append(g.ready, key{"Deployment", flux.Namespace, name})
+	}
+	f := follower{cluster: c, heartbeat: u.Heartbeat, namespace: flux.Namespace,
+		resources: []schema.GroupVersionResource{{Group: "apps", Version: "v1", Resource: "deployments"}}}
+	return f.await(ctx, g, report)
+}
+
+// fetcher reads remote manifests from the bundle, or else from their URL.
+func (u *Up) fetcher() artifact.Fetcher {
+	if u.Bundle != nil {
+		return artifact.FromBundle(u.Bundle)
+	}
+	p := u.Environment.Proxies()
+	return artifact.NewHTTPFetcher(artifact.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: p.NoProxy})
+}
+
+// proxyVariables are what Flux's controllers need to reach sources; addresses inside the cluster never go through.
+func (u *Up) proxyVariables() []flux.EnvironmentVariable {
+	p := u.Environment.Proxies()
+	if p.HTTP == "" && p.HTTPS == "" {
+		return nil
+	}
+	inside := ".svc,.cluster.local,127.0.0.1,localhost,10.0.0.0/8,172.16.0.0/12," + u.RegistryName()
+	return []flux.EnvironmentVariable{
+		{Name: "HTTP_PROXY", Value: p.HTTP}, {Name: "HTTPS_PROXY", Value: p.HTTPS},
+		{Name: "NO_PROXY", Value: strings.Trim(p.NoProxy+","+inside, ",")},
+	}
+}

@@ -1,0 +1,152 @@
+package bootstrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+func (u *Up) side(c *kube.Cluster) pivot.Side {
+	if c == nil {
+		return pivot.Side{}
+	}
+	side := pivot.Side{Client: c.Client, Config: c.Config}
+	if c.Name == managementName {
+		side.Kubeconfig = u.KubeconfigPath
+	}
+	return side
+}
+
+func (u *Up) scope() pivot.Scope {
+	return pivot.Scope{Namespace: u.Environment.ClusterNamespace(), Cluster: u.Environment.ClusterName()}
+}
+
+// pivot moves the cluster definitions into the management cluster.
+func (u *Up) pivot() pipeline.Phase {
+	return pipeline.Phase{
+		Name: "pivot", Title: "pivot", Needs: []string{"management-release"}, Timeout: 10 * time.Minute,
+		Check: func(ctx context.Context) (pipeline.Status, error) {
+			if u.found.pivoted {
+				return u.done("the management cluster holds its own definition")
+			}
+			return pipeline.Status{}, nil
+		},
+		Run: u.runPivot,
+	}
+}
+
+func (u *Up) runPivot(ctx context.Context, report pipeline.Reporter) error {
+	result, err := pivot.Run(ctx, pivot.Input{
+		Source: u.side(u.found.bootstrap), Target: u.side(u.found.management), Scope: u.scope(),
+		BackupDir: u.StateFolder, Flux: suspender{u.found.bootstrap}, Move: capi.Move, Now: u.Now, Log: report.Log,
+	})
+	if err != nil {
+		return err
+	}
+	report.Progress("moved %d objects; their backup is in %s", len(result.Moved), result.Backup)
+	u.found.pivoted = true
+	return nil
+}
+
+// suspendedAnnotation marks what cluster-init suspended, so that it resumes nothing that a user suspended.
+const suspendedAnnotation = "cluster-init.io/suspended-for-pivot"
+
+// suspender suspends what would put back, in the bootstrap cluster, what the move takes away.
+type suspender struct{ cluster *kube.Cluster }
+
+// Suspend suspends the HelmRelease first, which would undo the rest, then the Kustomizations.
+func (s suspender) Suspend(ctx context.Context) error {
+	if err := flux.SetSuspended(ctx, s.cluster, s.release(), true); err != nil {
+		return err
+	}
+	list, err := flux.Kustomizations(ctx, s.cluster)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		k := &list[i]
+		if k.Spec.Suspend || k.Name != "cluster" && k.Spec.KubeConfig == nil {
+			continue
+		}
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"true"}},"spec":{"suspend":true}}`, suspendedAnnotation)
+		if err := s.cluster.Patch(ctx, k, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+			return fmt.Errorf("suspending Kustomization %s/%s in the bootstrap cluster: %w", k.Namespace, k.Name, err)
+		}
+	}
+	return nil
+}
+
+// Resume takes Suspend back.
+func (s suspender) Resume(ctx context.Context) error { return resumeAll(ctx, s.cluster) }
+
+func (s suspender) release() client.Object {
+	return &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}
+}
+
+// selfManagement proves, from the management cluster's own API, that it manages itself.
+func (u *Up) selfManagement() pipeline.Phase {
+	return pipeline.Phase{
+		Name: "self-management", Title: "management cluster manages itself", Needs: []string{"definition"}, Timeout: u.Timeout,
+		Run: u.awaitSelfManagement,
+	}
+}
+
+// awaitSelfManagement looks once a second: what counts is one consistent look at all of it, not a series of events.
+func (u *Up) awaitSelfManagement(ctx context.Context, report pipeline.Reporter) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		unmet, err := pivot.SelfManaged(ctx, u.found.management, u.scope(), nil)
+		if err == nil && len(unmet) == 0 {
+			report.Progress("Cluster and control plane are Available, machines and nodes Ready, all Kustomizations Ready")
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fault.Retryable(fmt.Errorf("the management cluster does not manage itself: %w", errors.Join(err, unmetError(unmet), ctx.Err())),
+				fault.ComponentStuck, "The bootstrap cluster is kept. Run the same command again to go on.")
+		case <-tick.C:
+		}
+	}
+}
+
+func unmetError(unmet []pivot.Unmet) error {
+	var errs []error
+	for _, u := range unmet {
+		errs = append(errs, errors.New(u.String()))
+	}
+	return errors.Join(errs...)
+}
+
+// bootstrapRemoval deletes the bootstrap cluster; nothing of the management cluster depends on it any more.
+func (u *Up) bootstrapRemoval() pipeline.Phase {
+	return pipeline.Phase{
+		Name: "bootstrap-removal", Title: "delete the bootstrap cluster", Needs: []string{"self-management"}, Timeout: 5 * time.Minute,
+		Check: func(ctx context.Context) (pipeline.Status, error) {
+			if u.KeepBootstrap || u.BootstrapKubeconfig != "" {
+				return u.done("kept, as asked")
+			}
+			exists, err := u.bootstrapExists(ctx)
+			if err != nil || exists {
+				return pipeline.Status{}, err
+			}
+			return u.done("it is gone")
+		},
+		Run: func(ctx context.Context, report pipeline.Reporter) error {
+			return u.Kind.Delete(ctx, u.BootstrapName())
+		},
+	}
+}

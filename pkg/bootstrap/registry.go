@@ -1,0 +1,128 @@
+package bootstrap
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/artifact"
+	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// images loads what the Docker engine itself runs, the node image and the load balancer, from the bundle.
+func (u *Up) images() pipeline.Phase {
+	return pipeline.Phase{
+		Name: "images", Title: "node images from the bundle", Needs: []string{"look"}, Timeout: 10 * time.Minute,
+		Check: func(context.Context) (pipeline.Status, error) {
+			if u.Bundle == nil {
+				return u.done("no bundle: they come from their registries")
+			}
+			return pipeline.Status{}, nil
+		},
+		Run: func(ctx context.Context, report pipeline.Reporter) error {
+			return artifact.LoadImages(ctx, u.Docker, u.Bundle, u.Bundle.References(bundle.LoadDocker), progress(report, "loading"))
+		},
+	}
+}
+
+func progress(report pipeline.Reporter, verb string) artifact.Progress {
+	return func(done, total int, what string) {
+		if what != "" {
+			report.Progress("%s %d of %d: %s", verb, done+1, total, what)
+		}
+	}
+}
+
+// registry starts the registry that lives beside the clusters and fills it: with the content that Flux syncs from, and
+// with the bundle's images.
+func (u *Up) registry() pipeline.Phase {
+	return pipeline.Phase{
+		Name: "registry", Title: "registry and content", Needs: []string{"images"}, Timeout: 10 * time.Minute,
+		Check: func(context.Context) (pipeline.Status, error) {
+			if u.Bundle == nil && u.Source.Kind != SourceEmbedded {
+				return u.done("not needed: Flux reads from " + string(u.Source.Kind))
+			}
+			return pipeline.Status{}, nil
+		},
+		Run: u.fillRegistry,
+	}
+}
+
+func (u *Up) fillRegistry(ctx context.Context, report pipeline.Reporter) error {
+	r, err := registry.EnsureRegistry(ctx, u.Docker, registry.EnsureOptions{Cluster: u.Environment.ClusterName(), Binary: u.Binary})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	report.Progress("registry %s is running", r.Name)
+	if err := u.Docker.ProbePrivileged(ctx, r.Image, "--version"); err != nil {
+		return err
+	}
+	target := artifact.Target{Prefix: r.Host, Insecure: true, Options: r.RemoteOptions()}
+	if u.Bundle != nil {
+		if err := artifact.FillRegistry(ctx, target, u.Bundle, u.Bundle.References(bundle.LoadRegistry), progress(report, "pushing")); err != nil {
+			return err
+		}
+	}
+	if u.Source.Kind != SourceEmbedded {
+		return nil
+	}
+	paths, err := ComponentPaths(u.Environment)
+	if err != nil {
+		return err
+	}
+	p, err := artifact.Publish(ctx, target, artifact.PublishOptions{FS: u.Content, Paths: paths, Fetch: u.fetcher()})
+	if err != nil {
+		return fmt.Errorf("publishing the content: %w", err)
+	}
+	u.found.published = published{content: ociArtifact(p.Content), chart: ociArtifact(p.Chart)}
+	report.Progress("published %s and %s", p.Content.Ref(), p.Chart.Ref())
+	return nil
+}
+
+// ComponentPaths returns the folders that any phase uses; only what these refer to has to be fetched.
+func ComponentPaths(env *environment.Environment) ([]string, error) {
+	seen := map[string]bool{}
+	var paths []string
+	for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
+		components, err := env.Components(phase, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range components {
+			if !seen[c.Path] {
+				seen[c.Path] = true
+				paths = append(paths, c.Path)
+			}
+		}
+	}
+	return paths, nil
+}
+
+func ociArtifact(a artifact.Artifact) flux.OCIArtifact {
+	return flux.OCIArtifact{URL: a.URL(), Digest: a.Digest, Insecure: true}
+}
+
+// writeMirrors has the bootstrap cluster's node pull through the mirrors; containerd reads the files at each pull.
+func (u *Up) writeMirrors(ctx context.Context) error {
+	if u.BootstrapKubeconfig != "" {
+		return nil // not our node to write into
+	}
+	node := kind.NodeName(u.BootstrapName())
+	for _, m := range u.Mirrors {
+		folder := "/etc/containerd/certs.d/" + m.Host
+		err := u.Docker.Exec(ctx, node, []string{"sh", "-c", `mkdir -p "$0" && cat > "$0/hosts.toml"`, folder},
+			docker.ExecOptions{Stdin: bytes.NewReader([]byte(m.HostsTOML()))})
+		if err != nil {
+			return fmt.Errorf("writing the mirror of %s into node %s: %w", m.Host, node, err)
+		}
+	}
+	return nil
+}

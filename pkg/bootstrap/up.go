@@ -1,0 +1,72 @@
+// Package bootstrap builds a self-managed management cluster: the phases of `cluster-init up`, one file each.
+package bootstrap
+
+import (
+	"io/fs"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/artifact"
+	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// Options is what a run of `up` is asked for.
+type Options struct {
+	Environment         *environment.Environment
+	Content             fs.FS  // charts, kustomize-components
+	Source              Source // where Flux reads the content from
+	Bundle              *bundle.Bundle
+	Mirrors             []artifact.Mirror // of the bundle and of the user
+	BootstrapKubeconfig string            // path; an existing cluster instead of kind
+	NodeImage           string            // of the bootstrap cluster; empty: the bundle's, or kind's default
+	APIServerPort       int32
+	KeepBootstrap       bool
+	KubeconfigPath      string // where the management cluster's kubeconfig goes
+	StateFolder         string // backups go there
+	Binary              string // static linux executable of cluster-init for the registry; empty: the running one
+	Timeout             time.Duration
+	Heartbeat           time.Duration
+}
+
+// Up is one run. Its phases share the connections that they find or make.
+type Up struct {
+	Options
+	Docker *docker.Client
+	Kind   *kind.Provider
+	Now    func() time.Time
+
+	found session
+}
+
+// Phases returns what `up` does, in order.
+func (u *Up) Phases() []pipeline.Phase {
+	return []pipeline.Phase{
+		u.preflight(),
+		u.look(),
+		u.images(),
+		u.registry(),
+		u.bootstrapCluster(),
+		u.bootstrapFlux(),
+		u.managementCluster(),
+		u.managementFlux(),
+		u.managementRelease(),
+		u.pivot(),
+		u.definition(),
+		u.selfManagement(),
+		u.bootstrapRemoval(),
+	}
+}
+
+// BootstrapName is the name of the kind cluster.
+func (u *Up) BootstrapName() string { return u.Environment.ClusterName() + "-bootstrap" }
+
+// RegistryName is the name of the registry's container.
+func (u *Up) RegistryName() string { return u.Environment.ClusterName() + "-registry" }
+
+// done is the answer of a Check that found nothing to do.
+func (u *Up) done(message string) (pipeline.Status, error) {
+	return pipeline.Status{State: pipeline.Done, Message: message}, nil
+}

@@ -1,0 +1,128 @@
+package capi
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/secret"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Cluster is what a Cluster object says about itself.
+type Cluster struct {
+	Object
+	Phase                     string
+	Paused                    bool // by spec.paused or by the annotation
+	Deleting                  bool
+	InfrastructureProvisioned bool
+	ControlPlaneInitialized   bool
+	Available                 Condition
+	ControlPlaneAvailable     Condition
+	ControlPlane              *ControlPlaneRef // nil when nothing manages the control plane
+	ClassNamespace            string           // of the ClusterClass in use, "" for none
+}
+
+// ControlPlaneRef names the control plane object of a Cluster. It is in the Cluster's namespace.
+type ControlPlaneRef struct {
+	schema.GroupKind
+	Name string
+}
+
+// Clusters returns the Clusters of a namespace; none when Cluster API is not installed.
+func Clusters(ctx context.Context, c client.Reader, namespace string) ([]Cluster, error) {
+	docs, err := list[clusterv1.Cluster](ctx, c, clusterKind, client.InNamespace(namespace))
+	if err != nil {
+		return nil, err
+	}
+	clusters := make([]Cluster, 0, len(docs))
+	for i := range docs {
+		clusters = append(clusters, clusterOf(&docs[i]))
+	}
+	return clusters, nil
+}
+
+func clusterOf(doc *clusterv1.Cluster) Cluster {
+	_, annotated := doc.Annotations[clusterv1.PausedAnnotation]
+	cluster := Cluster{
+		Object: Object{
+			APIVersion: clusterv1.GroupVersion.String(), Kind: clusterKind.Kind,
+			Namespace: doc.Namespace, Name: doc.Name, UID: doc.UID,
+		},
+		Phase:                     doc.Status.Phase,
+		Paused:                    annotated || ptr.Deref(doc.Spec.Paused, false),
+		Deleting:                  !doc.DeletionTimestamp.IsZero(),
+		InfrastructureProvisioned: ptr.Deref(doc.Status.Initialization.InfrastructureProvisioned, false),
+		ControlPlaneInitialized: ptr.Deref(doc.Status.Initialization.ControlPlaneInitialized, false) &&
+			conditionFrom(doc.Status.Conditions, clusterv1.ClusterControlPlaneInitializedCondition, 0).True(),
+		Available:             conditionFrom(doc.Status.Conditions, clusterv1.ClusterAvailableCondition, doc.Generation),
+		ControlPlaneAvailable: conditionFrom(doc.Status.Conditions, clusterv1.ClusterControlPlaneAvailableCondition, doc.Generation),
+	}
+	if doc.Spec.Topology.IsDefined() {
+		cluster.ClassNamespace = doc.GetClassKey().Namespace
+	}
+	if ref := doc.Spec.ControlPlaneRef; ref.IsDefined() {
+		cluster.ControlPlane = &ControlPlaneRef{
+			GroupKind: schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}, Name: ref.Name,
+		}
+	}
+	return cluster
+}
+
+// ControlPlane is what the control plane object of a Cluster says about itself.
+type ControlPlane struct {
+	Object
+	Available Condition
+}
+
+// ReadControlPlane reads the control plane object of a Cluster, whatever its kind. A provider that does not yet
+// report Available (its contract is older than v1beta2) is judged by Ready. The error is a NotFound of
+// apimachinery when the object is not there.
+func ReadControlPlane(ctx context.Context, c client.Client, namespace string, ref ControlPlaneRef) (ControlPlane, error) {
+	mapping, err := c.RESTMapper().RESTMapping(ref.GroupKind)
+	if err != nil {
+		return ControlPlane{}, fmt.Errorf("find the API of %s: %w", ref.GroupKind, err)
+	}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(mapping.GroupVersionKind)
+	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.Name}, u); err != nil {
+		return ControlPlane{}, fmt.Errorf("get %s %s/%s: %w", ref.Kind, namespace, ref.Name, err)
+	}
+	available := ConditionOf(u, clusterv1.AvailableCondition)
+	if available.Reason == NotReported {
+		if ready := ConditionOf(u, clusterv1.ReadyCondition); ready.Reason != NotReported {
+			available = ready
+		}
+	}
+	return ControlPlane{Object: ObjectOf(u), Available: available}, nil
+}
+
+// Kubeconfig returns the kubeconfig that Cluster API keeps for a Cluster, in the Secret <name>-kubeconfig of the
+// Cluster's namespace. found is false while there is none.
+func Kubeconfig(ctx context.Context, c client.Reader, cluster client.ObjectKey) (kubeconfig []byte, found bool, err error) {
+	name := secret.Name(cluster.Name, secret.Kubeconfig)
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(secretKind)
+	err = c.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: name}, u)
+	if apierrors.IsNotFound(err) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("get Secret %s/%s: %w", cluster.Namespace, name, err)
+	}
+	doc, err := as[struct {
+		Data map[string][]byte `json:"data"`
+	}](u)
+	if err != nil {
+		return nil, false, err
+	}
+	value, ok := doc.Data[secret.KubeconfigDataName]
+	if !ok || len(value) == 0 {
+		return nil, false, fmt.Errorf("the Secret %s/%s has no key %q", cluster.Namespace, name, secret.KubeconfigDataName)
+	}
+	return value, true, nil
+}

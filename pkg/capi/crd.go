@@ -1,0 +1,126 @@
+package capi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// MoveLabel is the label key that a CRD must carry for clusterctl to see its objects (any value will do).
+const MoveLabel = clusterctlv1.ClusterctlLabel
+
+var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+
+// CRD is the part of a CustomResourceDefinition that matters to a move.
+type CRD struct {
+	Name       string                  // <plural>.<group>
+	GVK        schema.GroupVersionKind // with the storage version: the one that clusterctl reads and creates
+	Namespaced bool
+	Labels     map[string]string
+	Served     []string // the versions that the API serves
+}
+
+// Labelled says whether clusterctl sees objects of this CRD.
+func (c CRD) Labelled() bool { _, ok := c.Labels[MoveLabel]; return ok }
+
+// crdDoc is what is read of a CRD: its schemas are dropped while decoding.
+type crdDoc struct {
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		Group string `json:"group"`
+		Scope string `json:"scope"`
+		Names struct {
+			Kind string `json:"kind"`
+		} `json:"names"`
+		Versions []struct {
+			Name    string `json:"name"`
+			Served  bool   `json:"served"`
+			Storage bool   `json:"storage"`
+		} `json:"versions"`
+	} `json:"spec"`
+}
+
+// LabelledCRDs returns the CRDs that carry MoveLabel, by name.
+func LabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
+	var crds []CRD
+	err := listEach(ctx, c, crdKind, func(u *unstructured.Unstructured) error {
+		crd, err := readCRD(u)
+		if err == nil && crd.GVK.Group != clusterctlv1.GroupVersion.Group {
+			crds = append(crds, crd) // clusterctl's own inventory is never moved
+		}
+		return err
+	}, client.HasLabels{MoveLabel})
+	slices.SortFunc(crds, func(a, b CRD) int { return strings.Compare(a.Name, b.Name) })
+	return crds, err
+}
+
+// UnlabelledCRDs returns the CRDs of Cluster API and its providers that lack MoveLabel, by name. A CRD is one of
+// theirs by its API group (cluster.x-k8s.io and below) or by the provider label.
+func UnlabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
+	names := &metav1.PartialObjectMetadataList{}
+	names.SetGroupVersionKind(crdKind.GroupVersion().WithKind(crdKind.Kind + "List"))
+	if err := c.List(ctx, names); err != nil {
+		return nil, fmt.Errorf("list CustomResourceDefinitions: %w", err)
+	}
+	var crds []CRD
+	for _, item := range names.Items {
+		if _, labelled := item.Labels[MoveLabel]; labelled || !isProviderCRD(item) {
+			continue
+		}
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(crdKind)
+		if err := c.Get(ctx, client.ObjectKey{Name: item.Name}, u); err != nil {
+			return nil, fmt.Errorf("get CustomResourceDefinition %s: %w", item.Name, err)
+		}
+		crd, err := readCRD(u)
+		if err != nil {
+			return nil, err
+		}
+		crds = append(crds, crd)
+	}
+	slices.SortFunc(crds, func(a, b CRD) int { return strings.Compare(a.Name, b.Name) })
+	return crds, nil
+}
+
+// HasObjects says whether the namespace holds any object of the CRD.
+func HasObjects(ctx context.Context, c client.Reader, crd CRD, namespace string) (bool, error) {
+	found := false
+	err := listEach(ctx, c, crd.GVK, func(*unstructured.Unstructured) error { found = true; return nil },
+		client.InNamespace(namespace))
+	return found, err
+}
+
+func isProviderCRD(crd metav1.PartialObjectMetadata) bool {
+	_, group, _ := strings.Cut(crd.Name, ".")
+	if group == clusterctlv1.GroupVersion.Group {
+		return false
+	}
+	_, labelled := crd.Labels[clusterv1.ProviderNameLabel]
+	return labelled || group == clusterv1.GroupVersion.Group || strings.HasSuffix(group, "."+clusterv1.GroupVersion.Group)
+}
+
+func readCRD(u *unstructured.Unstructured) (CRD, error) {
+	doc, err := as[crdDoc](u)
+	if err != nil {
+		return CRD{}, err
+	}
+	crd := CRD{Name: doc.Name, Labels: doc.Labels, Namespaced: doc.Spec.Scope == "Namespaced"}
+	crd.GVK = schema.GroupVersionKind{Group: doc.Spec.Group, Kind: doc.Spec.Names.Kind}
+	for _, v := range doc.Spec.Versions {
+		if v.Storage {
+			crd.GVK.Version = v.Name
+		}
+		if v.Served {
+			crd.Served = append(crd.Served, v.Name)
+		}
+	}
+	return crd, nil
+}

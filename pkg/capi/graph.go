@@ -1,0 +1,141 @@
+package capi
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var (
+	clusterKind    = clusterv1.GroupVersion.WithKind("Cluster")
+	classKind      = clusterv1.GroupVersion.WithKind("ClusterClass")
+	machineKind    = clusterv1.GroupVersion.WithKind("Machine")
+	setKind        = addonsv1.GroupVersion.WithKind("ClusterResourceSet")
+	setBindingKind = addonsv1.GroupVersion.WithKind("ClusterResourceSetBinding")
+	providerKind   = clusterctlv1.GroupVersion.WithKind("Provider")
+	secretKind     = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+	configMapKind  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+)
+
+// Graph holds the objects of one namespace that a move looks at, and who owns whom.
+//
+// clusterctl does not export its own graph (cmd/clusterctl/client/cluster/objectgraph.go), so its rules are
+// followed here; an integration test holds both to the same answer on real API servers.
+type Graph struct {
+	CRDs  []CRD // the labelled ones
+	nodes map[types.UID]*node
+}
+
+type node struct {
+	object        *unstructured.Unstructured
+	owners        []types.UID // by owner references, and by naming or by reference for the kinds below
+	move          bool        // moves whether or not anything owns it
+	moveHierarchy bool        // moves, and so does all that it owns
+	global        bool        // not namespaced
+	member        bool        // belongs to something with moveHierarchy
+	shared        bool        // hangs below a global one
+}
+
+// Discover reads the graph of a namespace: the objects of every labelled CRD, Secrets and ConfigMaps.
+// It never writes.
+func Discover(ctx context.Context, c client.Reader, namespace string) (*Graph, error) {
+	crds, err := LabelledCRDs(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	g := &Graph{CRDs: crds, nodes: map[types.UID]*node{}}
+	for _, crd := range crds {
+		if err := g.read(ctx, c, crd.GVK, crd, namespace); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.readCore(ctx, c, namespace); err != nil {
+		return nil, err
+	}
+	g.ownBySecretName()
+	g.ownByReference()
+	g.markMembers()
+	return g, nil
+}
+
+// readCore reads ConfigMaps and Secrets; the latter also from the namespaces of infrastructure providers that
+// clusterctl's inventory knows (none when providers were installed in another way).
+func (g *Graph) readCore(ctx context.Context, c client.Reader, namespace string) error {
+	if err := g.read(ctx, c, configMapKind, CRD{Namespaced: true}, namespace); err != nil {
+		return err
+	}
+	namespaces := []string{namespace}
+	providers, err := list[clusterctlv1.Provider](ctx, c, providerKind)
+	if err != nil {
+		return err
+	}
+	for _, p := range providers {
+		if p.GetProviderType() == clusterctlv1.InfrastructureProviderType {
+			namespaces = append(namespaces, p.Namespace)
+		}
+	}
+	slices.Sort(namespaces)
+	for _, ns := range slices.Compact(namespaces) {
+		if err := g.read(ctx, c, secretKind, CRD{Namespaced: true}, ns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Graph) read(ctx context.Context, c client.Reader, gvk schema.GroupVersionKind, crd CRD, namespace string) error {
+	var opts []client.ListOption
+	if crd.Namespaced {
+		opts = append(opts, client.InNamespace(namespace))
+	}
+	return listEach(ctx, c, gvk, func(u *unstructured.Unstructured) error {
+		g.nodes[u.GetUID()] = newNode(u.DeepCopy(), crd)
+		return nil
+	}, opts...)
+}
+
+func newNode(u *unstructured.Unstructured, crd CRD) *node {
+	n := &node{object: u, global: !crd.Namespaced}
+	for _, labels := range []map[string]string{crd.Labels, u.GetLabels()} {
+		_, hierarchy := labels[clusterctlv1.ClusterctlMoveHierarchyLabel]
+		_, move := labels[clusterctlv1.ClusterctlMoveLabel]
+		n.moveHierarchy = n.moveHierarchy || hierarchy
+		n.move = n.move || move
+	}
+	switch u.GroupVersionKind().GroupKind() {
+	case clusterKind.GroupKind(), classKind.GroupKind(), setKind.GroupKind():
+		n.moveHierarchy, n.move = true, true
+	}
+	if _, ok := crd.Labels[clusterctlv1.ClusterctlMoveHierarchyLabel]; ok {
+		n.move = true // on a CRD (not on an object) the hierarchy label includes the other one
+	}
+	for _, ref := range u.GetOwnerReferences() {
+		n.owners = append(n.owners, ref.UID)
+	}
+	return n
+}
+
+// byKind returns the nodes of a kind, any version.
+func (g *Graph) byKind(gk schema.GroupKind) map[types.UID]*node {
+	found := map[types.UID]*node{}
+	for uid, n := range g.nodes {
+		if n.object.GroupVersionKind().GroupKind() == gk {
+			found[uid] = n
+		}
+	}
+	return found
+}
+
+// sorted returns the identities in the order of their text, so that output does not depend on map order.
+func sorted(objects []Object) []Object {
+	slices.SortFunc(objects, func(a, b Object) int { return strings.Compare(a.String(), b.String()) })
+	return objects
+}

@@ -1,0 +1,107 @@
+package capi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/rest"
+	clusterctl "sigs.k8s.io/cluster-api/cmd/clusterctl/client"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/cluster"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
+)
+
+// moveTimeout bounds a whole move. clusterctl retries each write for up to three minutes, and waits up to seven
+// for an object that asks to be waited for; a move that works takes seconds.
+const moveTimeout = 15 * time.Minute
+
+// MoveInput says what to move. From and To are not changed.
+type MoveInput struct {
+	From, To  *rest.Config
+	Namespace string
+	Log       func(string)  // clusterctl's progress, a line at a time; nil drops it
+	Timeout   time.Duration // of the whole move; 0 stands for 15 minutes
+}
+
+// Move runs clusterctl's move of all that Cluster API holds in a namespace, including the pausing of the source
+// and the resuming of the target. It reads no clusterctl configuration and fetches nothing.
+//
+// A move must not be cut short, so cancelling ctx after the start only reports that it is being waited for: Move
+// returns when clusterctl has returned, or has given up at the timeout. An error may leave objects on both sides.
+//
+// clusterctl logs through one variable of its package, which Move sets and resets: run one Move at a time.
+func Move(ctx context.Context, in MoveInput) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("the move was not started: %w", err)
+	}
+	if in.Log == nil {
+		in.Log = func(string) {}
+	}
+	if in.Timeout == 0 {
+		in.Timeout = moveTimeout
+	}
+	mover, err := newMover(ctx, in)
+	if err != nil {
+		return err
+	}
+	defer logTo(in.Log)()
+
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), in.Timeout)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- move(detached, mover, in.Namespace) }()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		in.Log("interrupted: finishing the move first, for half a move is worse than none")
+		err = <-done
+	}
+	if err != nil && errors.Is(detached.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("gave up after %s: %w", in.Timeout, err)
+	}
+	if err != nil {
+		return fmt.Errorf("move the Cluster API objects of namespace %s: %w", in.Namespace, err)
+	}
+	return nil
+}
+
+// The names by which clusterctl's options tell the two sides apart: they stand where it has file names.
+const (
+	sourceSide = "source"
+	targetSide = "target"
+)
+
+func move(ctx context.Context, mover clusterctl.Client, namespace string) error {
+	return mover.Move(ctx, clusterctl.MoveOptions{
+		FromKubeconfig: clusterctl.Kubeconfig{Path: sourceSide},
+		ToKubeconfig:   clusterctl.Kubeconfig{Path: targetSide},
+		Namespace:      namespace,
+	})
+}
+
+// newMover returns a clusterctl whose configuration is empty and in memory, and whose clusters are those of in.
+func newMover(ctx context.Context, in MoveInput) (clusterctl.Client, error) {
+	source, err := newProxy(in.From)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the source of the move: %w", err)
+	}
+	target, err := newProxy(in.To)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the target of the move: %w", err)
+	}
+	proxies := map[string]cluster.Proxy{sourceSide: source, targetSide: target}
+	settings, err := config.New(ctx, "", config.InjectReader(config.NewMemoryReader()))
+	if err != nil {
+		return nil, fmt.Errorf("set up clusterctl: %w", err)
+	}
+	mover, err := clusterctl.New(ctx, "", clusterctl.InjectConfig(settings), clusterctl.InjectClusterClientFactory(
+		func(asked clusterctl.ClusterClientFactoryInput) (cluster.Client, error) {
+			return cluster.New(cluster.Kubeconfig(asked.Kubeconfig), settings,
+				cluster.InjectProxy(proxies[asked.Kubeconfig.Path])), nil
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("set up clusterctl: %w", err)
+	}
+	return mover, nil
+}

@@ -1,0 +1,65 @@
+package capi
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// pageSize bounds how many objects one list request returns: CRDs carry schemas of up to a megabyte each, and the
+// whole list at once would be a good part of the memory that the CLI may use.
+const pageSize = 20
+
+// listEach calls visit for every object of the kind. A kind that the cluster does not know has no objects.
+func listEach(ctx context.Context, c client.Reader, gvk schema.GroupVersionKind,
+	visit func(*unstructured.Unstructured) error, opts ...client.ListOption,
+) error {
+	next := ""
+	for {
+		page := &unstructured.UnstructuredList{}
+		page.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		err := c.List(ctx, page, append([]client.ListOption{client.Limit(pageSize), client.Continue(next)}, opts...)...)
+		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("list %s: %w", gvk.GroupKind(), err)
+		}
+		for i := range page.Items {
+			if err := visit(&page.Items[i]); err != nil {
+				return err
+			}
+		}
+		if next = page.GetContinue(); next == "" {
+			return nil
+		}
+	}
+}
+
+// list returns every object of the kind as T, the Go type of that kind or of the part of it that is needed.
+func list[T any](ctx context.Context, c client.Reader, gvk schema.GroupVersionKind, opts ...client.ListOption) ([]T, error) {
+	var all []T
+	err := listEach(ctx, c, gvk, func(u *unstructured.Unstructured) error {
+		one, err := as[T](u)
+		if err == nil {
+			all = append(all, one)
+		}
+		return err
+	}, opts...)
+	return all, err
+}
+
+// as reads u as T.
+func as[T any](u *unstructured.Unstructured) (T, error) {
+	var one T
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &one); err != nil {
+		return one, fmt.Errorf("read %s: %w", ObjectOf(u), err)
+	}
+	return one, nil
+}

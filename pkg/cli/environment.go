@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+)
+
+// environmentOptions are the flags of every command that loads an environment.
+type environmentOptions struct {
+	sets       []string
+	valueFiles []string
+}
+
+func (o *environmentOptions) flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.sets, "set", nil, "KEY=VALUE: set a value of the chart, as `helm --set` does (repeatable)")
+	f.StringArrayVarP(&o.valueFiles, "values", "f", nil, "file of values over the environment's own (repeatable)")
+}
+
+func (o *environmentOptions) load(ctx context.Context, name string) (*environment.Environment, error) {
+	return environment.Load(ctx, environment.Options{
+		Name: name, Content: clusterinit.Content(), Variables: os.LookupEnv, Sets: o.sets, ValuesFiles: o.valueFiles,
+	})
+}
+
+func newEnvironments(streams Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "environments",
+		Short: "List the environments that this binary carries",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			for _, name := range environment.List(clusterinit.Content()) {
+				if _, err := fmt.Fprintln(streams.Out, name); err != nil {
+					return fmt.Errorf("writing the list: %w", err)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (o *outputOptions) flags(f *pflag.FlagSet) {
+	f.StringVarP(&o.format, "output", "o", "plain", "plain: lines for people on stderr; json: one event per line on stdout")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what kind, clusterctl and each object say")
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// exitCodes gives every fault its own exit code. They are documented in docs/exit-codes.md and never change.
+func exitCodes() map[fault.Code]int {
+	return map[fault.Code]int{
+		"":                         0,
+		fault.Unknown:              1,
+		fault.Usage:                2,
+		fault.EnvironmentUnknown:   10,
+		fault.EnvironmentInvalid:   11,
+		fault.ValuesInvalid:        12,
+		fault.VariableMissing:      13,
+		fault.ComponentUnknown:     14,
+		fault.ComponentCycle:       15,
+		fault.DockerUnreachable:    20,
+		fault.DockerPrivileged:     21,
+		fault.DockerFailed:         22,
+		fault.HostResources:        23,
+		fault.PortTaken:            24,
+		fault.ClusterForeign:       30,
+		fault.ClusterFailed:        31,
+		fault.ClusterUnreachable:   32,
+		fault.BundleInvalid:        40,
+		fault.SourceUnreadable:     41,
+		fault.ComponentStuck:       50,
+		fault.Timeout:              51,
+		fault.PivotRefused:         60,
+		fault.PivotFailed:          61,
+		fault.CleanupFailed:        70,
+		fault.ConfirmationRequired: 71,
+		fault.Interrupted:          130,
+	}
+}
+
+// ExitCode returns the exit code for err.
+func ExitCode(err error) int {
+	if code, known := exitCodes()[fault.CodeOf(err)]; known {
+		return code
+	}
+	return 1
+}
+
+// told marks an error that a view has shown already.
+type told struct{ error }
+
+// Unwrap returns the error that was shown.
+func (t told) Unwrap() error { return t.error }
+
+func alreadyTold(err error) bool {
+	_, ok := errors.AsType[told](err)
+	return ok
+}

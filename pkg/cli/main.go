@@ -1,0 +1,78 @@
+// Package cli holds the commands: their options, how the parts are wired, signals and exit codes.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Streams are the process's standard streams: data goes to Out, narration to Err.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Main runs the command that args name and returns the process's exit code. The first interrupt ends the command's
+// context; a second one ends the process at once.
+func Main(ctx context.Context, args []string, streams Streams) int {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // from the first signal on, the next one has its default effect
+	root := newRoot(streams)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !alreadyTold(err) {
+		fmt.Fprintf(streams.Err, "error: %v\n", err)
+		if hint := fault.HintOf(err); hint != "" {
+			fmt.Fprintf(streams.Err, "hint:  %s\n", hint)
+		}
+	}
+	return ExitCode(err)
+}
+
+func newRoot(streams Streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "cluster-init",
+		Short:         "Bootstrap a Kubernetes management cluster the GitOps way",
+		Long:          rootLong,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       Version(),
+	}
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fault.Wrap(err, fault.Usage, "See "+c.CommandPath()+" --help.")
+	})
+	root.AddCommand(newUp(streams), newCleanup(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams))
+	return root
+}
+
+const rootLong = `cluster-init builds a Kubernetes management cluster that looks after itself: made by Cluster API,
+kept in sync by Flux. It replaces a bootstrap.sh:
+
+  cluster-init up ENVIRONMENT        kind, Flux, telco-cloud-init, the management cluster, the pivot
+  cluster-init cleanup ENVIRONMENT   shows what an environment left behind, and deletes it with --yes
+
+Both can be interrupted, or killed, and run again.
+
+Exit codes: 0 done; 1 unknown; 2 usage; 10-19 environment and values; 20-29 this machine and Docker;
+30-39 clusters; 40-49 bundle and sources; 50-59 components and time; 60-69 pivot; 70-79 cleanup; 130 interrupted.`
+
+// exactlyOne is cobra.ExactArgs(1) with a hint.
+func exactlyOne(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			return nil
+		}
+		return fault.New(fault.Usage, fmt.Sprintf("%s takes one %s, not %d", c.CommandPath(), what, len(args)), "See "+c.CommandPath()+" --help.")
+	}
+}

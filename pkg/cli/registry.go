@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
+)
+
+// newRegistry is what runs inside the registry's container; users have no use for it.
+func newRegistry(streams Streams) *cobra.Command {
+	c := &cobra.Command{Use: "registry", Hidden: true, Short: "Run inside the registry's container"}
+	c.AddCommand(&cobra.Command{
+		Use: "serve", Args: cobra.NoArgs, Short: "Serve the registry: read-only on the network, writable on a socket",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return registry.Serve(c.Context(), registry.DefaultOptions())
+		},
+	}, &cobra.Command{
+		Use: "dial", Args: cobra.NoArgs, Short: "Connect stdin and stdout to the registry's socket",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return registry.Dial(c.Context(), streams.In, streams.Out)
+		},
+	})
+	return c
+}

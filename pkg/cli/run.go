@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/render"
+)
+
+// outputOptions are the flags of every command that narrates a run.
+type outputOptions struct {
+	format  string
+	verbose bool
+}
+
+// sink returns the view that the user asked for: JSON is data and goes to Out, plain lines are narration.
+func (o outputOptions) sink(s Streams) (event.Sink, error) {
+	switch o.format {
+	case "plain":
+		return render.NewPlain(s.Err, o.verbose), nil
+	case "json":
+		return render.NewJSON(s.Out), nil
+	}
+	return nil, fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain or json.")
+}
+
+// outcome is what a command tells at its end: what the user does next, and figures of the run.
+type outcome struct {
+	message string
+	fields  map[string]string
+	figures map[string]string
+}
+
+// narrate runs work between the events that begin and end a run.
+func narrate(ctx context.Context, sink event.Sink, command, environment string, work func(context.Context) (outcome, error)) error {
+	start := time.Now()
+	sink.Emit(event.Event{Time: start, Type: event.RunStarted, Command: command, Environment: environment})
+	done, err := work(ctx)
+	if err == nil && done.message != "" {
+		sink.Emit(event.Event{Time: time.Now(), Type: event.Result, Message: done.message, Fields: done.fields})
+	}
+	end := time.Now()
+	sink.Emit(event.Event{Time: end, Type: event.RunFinished, Command: command, Environment: environment,
+		Elapsed: end.Sub(start), Failure: pipeline.FailureOf(err), Fields: done.figures})
+	if err != nil {
+		return told{err}
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/artifact"
+	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// upOptions are the flags of `up`.
+type upOptions struct {
+	environmentOptions
+	sourceOptions
+	output              outputOptions
+	bundle              string
+	mirrors             []string
+	bootstrapKubeconfig string
+	nodeImage           string
+	apiServerPort       int32
+	keepBootstrap       bool
+	kubeconfig          string
+	timeout             time.Duration
+	streams             Streams
+}
+
+func newUp(streams Streams) *cobra.Command {
+	o := &upOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "up ENVIRONMENT",
+		Short: "Build a self-managed management cluster",
+		Long: `up renders an environment, creates the temporary bootstrap cluster, installs Flux and telco-cloud-init in it, follows
+the components until the management cluster is up, moves the cluster definitions into it (the pivot), proves that it
+manages itself, and deletes the bootstrap cluster. It can be interrupted or killed at any moment: run it again.
+
+ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or the path of a folder of your own.`,
+		Example: `  cluster-init up kubeadm-capd
+  cluster-init up kubeadm-capd --set cluster.control_plane.replicas=3 --set cluster.worker.replicas=2
+  cluster-init up ./my-environment --source git --source-url https://git.example.org/platform.git`,
+		Args: exactlyOne("ENVIRONMENT"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.environmentOptions.flags(f)
+	o.sourceOptions.flags(f)
+	o.output.flags(f)
+	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
+	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
+	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
+	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or kind's)")
+	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 takes a free one")
+	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where to write the management cluster's kubeconfig (default: in the state folder)")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "bound of each phase that waits for a cluster")
+	return c
+}
+
+func (o *upOptions) run(ctx context.Context, name string) error {
+	sink, err := o.output.sink(o.streams)
+	if err != nil {
+		return err
+	}
+	return narrate(ctx, sink, "up", name, func(ctx context.Context) (outcome, error) {
+		up, err := o.complete(ctx, name, sink)
+		if err != nil {
+			return outcome{}, err
+		}
+		runner := pipeline.Runner{Sink: sink, Now: time.Now}
+		err = runner.Run(ctx, up.Phases())
+		return o.outcome(up), err
+	})
+}
+
+// complete checks all input, before anything is created.
+func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) (*bootstrap.Up, error) {
+	env, err := o.load(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	mirrors, err := artifact.ParseMirrors(o.mirrors)
+	if err != nil {
+		return nil, err
+	}
+	overrides := map[string]any{}
+	var opened *bundle.Bundle
+	if o.bundle != "" {
+		if opened, err = openBundle(o.bundle, env.Name()); err != nil {
+			return nil, err
+		}
+		of, err := artifact.BundleMirrors(registry.Host(env.ClusterName()), opened.References(bundle.LoadRegistry))
+		if err != nil {
+			return nil, err
+		}
+		mirrors = append(of, mirrors...)
+		overrides = bundleValues(opened)
+	}
+	if env, err = env.WithOverrides(withMirrors(overrides, mirrors)); err != nil {
+		return nil, err
+	}
+	source, err := o.source(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	state, err := stateFolder(env.ClusterName())
+	if err != nil {
+		return nil, err
+	}
+	if o.kubeconfig == "" {
+		o.kubeconfig = filepath.Join(state, "kubeconfig")
+	}
+	return &bootstrap.Up{
+		Options: bootstrap.Options{
+			Environment: env, Content: clusterinit.Content(), Source: source, Bundle: opened, Mirrors: mirrors,
+			BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, APIServerPort: o.apiServerPort,
+			KeepBootstrap: o.keepBootstrap, KubeconfigPath: o.kubeconfig, StateFolder: state,
+			Timeout: o.timeout, Heartbeat: 15 * time.Second,
+		},
+		Docker: &docker.Client{},
+		Kind: kind.New(func(line string) {
+			sink.Emit(event.Event{Time: time.Now(), Type: event.Log, Message: "kind: " + line})
+		}),
+		Now: time.Now,
+	}, nil
+}
+
+func openBundle(folder, environmentName string) (*bundle.Bundle, error) {
+	b, err := bundle.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	return b, b.For(environmentName)
+}
+
+// bundleValues are the chart's values that a bundle needs.
+func bundleValues(b *bundle.Bundle) map[string]any {
+	values := map[string]any{}
+	for k, v := range b.Index.Values {
+		values[k] = v
+	}
+	cluster, _ := values["cluster"].(map[string]any)
+	merged := map[string]any{"image": b.Index.NodeImage, "kubernetes_version": b.Index.KubernetesVersion}
+	for k, v := range cluster {
+		merged[k] = v
+	}
+	values["cluster"] = merged
+	return values
+}
+
+// withMirrors has the machines pull through the mirrors as well.
+func withMirrors(values map[string]any, mirrors []artifact.Mirror) map[string]any {
+	if len(mirrors) == 0 {
+		return values
+	}
+	var list []any
+	for _, m := range mirrors {
+		list = append(list, map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath})
+	}
+	cluster, _ := values["cluster"].(map[string]any)
+	if cluster == nil {
+		cluster = map[string]any{}
+	}
+	cluster["registry_mirrors"] = list
+	values["cluster"] = cluster
+	return values
+}
+
+// stateFolder is where kubeconfigs and backups are kept, by the rules of the XDG base directory specification.
+func stateFolder(cluster string) (string, error) {
+	base := os.Getenv("XDG_STATE_HOME")
+	if base == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("finding a folder for the kubeconfig: %w", err)
+		}
+		base = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(base, "cluster-init", cluster), nil
+}
+
+func (o *upOptions) outcome(up *bootstrap.Up) outcome {
+	return outcome{
+		message: "The management cluster " + up.Environment.ClusterName() + " manages itself.",
+		fields: map[string]string{
+			"kubeconfig": o.kubeconfig,
+			"look":       "kubectl --kubeconfig " + o.kubeconfig + " get clusters,machines,kustomizations -A",
+			"undo":       "cluster-init cleanup " + up.Environment.Name() + " --yes",
+		},
+		figures: map[string]string{"apiRequests": strconv.FormatInt(up.Requests(), 10)},
+	}
+}

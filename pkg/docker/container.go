@@ -1,0 +1,142 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Mount is a mount of a container. Type is "bind", "volume" or "tmpfs".
+type Mount struct {
+	Type     string
+	Source   string // host path of a bind, name of a volume
+	Target   string
+	ReadOnly bool
+}
+
+// RunOptions describes a detached container.
+type RunOptions struct {
+	Name    string
+	Image   string
+	Args    []string
+	Labels  map[string]string
+	Network string // empty: the default bridge
+	Mounts  []Mount
+	Restart string // a docker restart policy, e.g. "unless-stopped"
+	// Env reaches the container through the CLI's environment, so values do not show in a process list.
+	Env        map[string]string
+	Privileged bool
+	// Hardened takes all capabilities away, forbids new ones and makes the root file system read-only.
+	Hardened bool
+}
+
+// Run starts a detached container and returns its ID. The image must be there: nothing is pulled.
+func (c *Client) Run(ctx context.Context, o RunOptions) (string, error) {
+	args := []string{"run", "--detach", "--pull", "never", "--name", o.Name}
+	for _, k := range slices.Sorted(maps.Keys(o.Labels)) {
+		args = append(args, "--label", k+"="+o.Labels[k])
+	}
+	if o.Network != "" {
+		args = append(args, "--network", o.Network)
+	}
+	if o.Restart != "" {
+		args = append(args, "--restart", o.Restart)
+	}
+	if o.Privileged {
+		args = append(args, "--privileged")
+	}
+	if o.Hardened {
+		args = append(args, "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
+	}
+	for _, m := range o.Mounts {
+		args = append(args, "--mount", m.flag())
+	}
+	var env []string
+	for _, k := range slices.Sorted(maps.Keys(o.Env)) {
+		args = append(args, "--env", k)
+		env = append(env, k+"="+o.Env[k])
+	}
+	var out strings.Builder
+	err := c.run(ctx, call{args: append(append(args, o.Image), o.Args...), env: env, stdout: &out})
+	if err != nil {
+		return "", fmt.Errorf("start container %s: %w", o.Name, err)
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+func (m Mount) flag() string {
+	parts := []string{"type=" + m.Type}
+	if m.Source != "" {
+		parts = append(parts, "source="+m.Source)
+	}
+	parts = append(parts, "target="+m.Target)
+	if m.ReadOnly {
+		parts = append(parts, "readonly")
+	}
+	return strings.Join(parts, ",")
+}
+
+// Container is what inspect says about one container.
+type Container struct {
+	ID       string
+	Name     string
+	Image    string // the reference it was started from
+	ImageID  string
+	Running  bool
+	Status   string // created, running, restarting, exited, ...
+	ExitCode int
+	Error    string // why the engine could not start it, if so
+	Labels   map[string]string
+	Mounts   []Mount
+	Networks map[string]Endpoint
+	// Ports maps "6443/tcp" to the published "host:port" addresses.
+	Ports map[string][]string
+}
+
+// Endpoint is a container's place in one network.
+type Endpoint struct {
+	IPv4 string
+	IPv6 string
+}
+
+// HasMount says whether the container has a mount at target.
+func (c Container) HasMount(target string) bool {
+	return slices.ContainsFunc(c.Mounts, func(m Mount) bool { return m.Target == target })
+}
+
+// Inspect returns one container, by name or ID; an error that is ErrNotFound when there is none.
+func (c *Client) Inspect(ctx context.Context, container string) (Container, error) {
+	out, err := c.output(ctx, "container", "inspect", container)
+	if err != nil {
+		return Container{}, fmt.Errorf("inspect container %s: %w", container, err)
+	}
+	var raw []rawContainer
+	if err := json.Unmarshal([]byte(out), &raw); err != nil || len(raw) != 1 {
+		return Container{}, fault.Wrap(fmt.Errorf("inspect container %s: unexpected answer of %d objects: %v",
+			container, len(raw), err), fault.DockerFailed, "")
+	}
+	return raw[0].container(), nil
+}
+
+// Start starts a stopped container.
+func (c *Client) Start(ctx context.Context, container string) error {
+	if _, err := c.output(ctx, "start", container); err != nil {
+		return fmt.Errorf("start container %s: %w", container, err)
+	}
+	return nil
+}
+
+// Remove stops and removes containers, and their anonymous volumes. One that is gone already is no error.
+func (c *Client) Remove(ctx context.Context, containers ...string) error {
+	for _, name := range containers {
+		if _, err := c.output(ctx, "rm", "--force", "--volumes", name); err != nil && !isNotFound(err) {
+			return fmt.Errorf("remove container %s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+// Package docker drives a Docker engine through the docker CLI, as kind does: contexts and DOCKER_HOST are
+// honoured, and nothing that the user's own `docker` can reach is out of reach.
+package docker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Client runs docker commands. The zero value uses the `docker` on PATH with the process environment.
+type Client struct {
+	// Binary is the CLI to run; empty means "docker".
+	Binary string
+	// Env is added to the process environment, as KEY=value (e.g. DOCKER_HOST=...).
+	Env []string
+}
+
+// call is one docker command: what it reads and writes, and the environment it needs beside the client's.
+type call struct {
+	args   []string
+	env    []string
+	stdin  io.Reader
+	stdout io.Writer
+}
+
+// run executes one docker command. Its errors are *CommandError below a fault, or ctx's error.
+func (c *Client) run(ctx context.Context, k call) error {
+	cmd := exec.CommandContext(ctx, c.binary(), k.args...)
+	cmd.Env = append(append(os.Environ(), c.Env...), k.env...)
+	stderr := &tail{limit: 16 << 10}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = k.stdin, k.stdout, stderr
+	err := cmd.Run()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("docker %s: %w", verb(k.args), context.Cause(ctx))
+	}
+	return classify(k.args, stderr.String(), err)
+}
+
+// output executes one docker command and returns its stdout without the surrounding white space.
+func (c *Client) output(ctx context.Context, args ...string) (string, error) {
+	var out bytes.Buffer
+	err := c.run(ctx, call{args: args, stdout: &out})
+	return strings.TrimSpace(out.String()), err
+}
+
+// lines executes one docker command and returns the lines of its stdout that are not empty.
+func (c *Client) lines(ctx context.Context, args ...string) ([]string, error) {
+	out, err := c.output(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for line := range strings.SplitSeq(out, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}
+
+func (c *Client) binary() string {
+	if c.Binary != "" {
+		return c.Binary
+	}
+	return "docker"
+}
+
+// tail keeps the last bytes of what is written to it: an error message's end is where its cause is.
+type tail struct {
+	limit int
+	buf   []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.buf = append(t.buf, p...)
+	if over := len(t.buf) - t.limit; over > 0 {
+		t.buf = t.buf[over:]
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string { return strings.TrimSpace(string(t.buf)) }
+
+// verb names a command for messages: the words before the first flag, two at most.
+func verb(args []string) string {
+	n := 0
+	for n < len(args) && n < 2 && !strings.HasPrefix(args[n], "-") {
+		n++
+	}
+	return strings.Join(args[:n], " ")
+}
+
+// exitCode is the exit status in err, -1 when the command did not run.
+func exitCode(err error) int {
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		return e.ExitCode()
+	}
+	return -1
+}

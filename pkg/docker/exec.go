@@ -1,0 +1,41 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+)
+
+// ExecOptions says what a command inside a container reads, writes and may do.
+type ExecOptions struct {
+	Stdin      io.Reader // nil: no stdin is attached
+	Stdout     io.Writer // nil: thrown away
+	Privileged bool
+}
+
+// Exec runs a command in a running container and waits for its end. A command that fails gives an error with the
+// end of its stderr; nothing secret belongs into args.
+func (c *Client) Exec(ctx context.Context, container string, args []string, o ExecOptions) error {
+	docker := []string{"exec"}
+	if o.Stdin != nil {
+		docker = append(docker, "--interactive")
+	}
+	if o.Privileged {
+		docker = append(docker, "--privileged")
+	}
+	docker = append(append(docker, container), args...)
+	if err := c.run(ctx, call{args: docker, stdin: o.Stdin, stdout: o.Stdout}); err != nil {
+		return fmt.Errorf("in container %s: %w", container, err)
+	}
+	return nil
+}
+
+// ExecCommand returns the command that runs args in a container with stdin attached, not started: for callers
+// that speak a protocol over its pipes. It lives until ctx ends or its process does.
+func (c *Client) ExecCommand(ctx context.Context, container string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, c.binary(), append([]string{"exec", "--interactive", container}, args...)...)
+	cmd.Env = append(os.Environ(), c.Env...)
+	return cmd
+}

@@ -1,0 +1,72 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Info describes the engine behind the CLI.
+type Info struct {
+	ServerVersion  string
+	OSType         string // "linux"
+	Architecture   string // as Go names it: amd64, arm64
+	CgroupVersion  string // "1" or "2"
+	CPUs           int
+	MemoryBytes    int64
+	RootDir        string // where the engine keeps its data, on its own host
+	Rootless       bool
+	DefaultRuntime string
+}
+
+// Info asks the engine about itself; a fault DockerUnreachable says that none answers.
+func (c *Client) Info(ctx context.Context) (Info, error) {
+	var out bytes.Buffer
+	// An engine that does not answer makes the CLI print an object with ServerErrors, with exit code 0 or 1
+	// depending on its version: both are looked at.
+	err := c.run(ctx, call{args: []string{"info", "--format", "{{json .}}"}, stdout: &out})
+	if err != nil {
+		return Info{}, err
+	}
+	var raw struct {
+		ServerVersion, OSType, Architecture, CgroupVersion, DockerRootDir, DefaultRuntime string
+		NCPU                                                                              int
+		MemTotal                                                                          int64
+		SecurityOptions, ServerErrors                                                     []string
+	}
+	if err := json.Unmarshal(out.Bytes(), &raw); err != nil {
+		return Info{}, fault.Wrap(fmt.Errorf("docker info: %w", err), fault.DockerFailed, "")
+	}
+	if len(raw.ServerErrors) > 0 || raw.ServerVersion == "" {
+		msg := "docker info: no server answered"
+		if len(raw.ServerErrors) > 0 {
+			msg = "docker info: " + strings.Join(raw.ServerErrors, "; ")
+		}
+		return Info{}, fault.New(fault.DockerUnreachable, msg, hintUnreachable)
+	}
+	info := Info{
+		ServerVersion: raw.ServerVersion, OSType: raw.OSType, Architecture: goArch(raw.Architecture),
+		CgroupVersion: raw.CgroupVersion, CPUs: raw.NCPU, MemoryBytes: raw.MemTotal,
+		RootDir: raw.DockerRootDir, DefaultRuntime: raw.DefaultRuntime,
+	}
+	for _, opt := range raw.SecurityOptions {
+		info.Rootless = info.Rootless || strings.Contains(opt, "name=rootless")
+	}
+	return info, nil
+}
+
+// goArch turns the kernel's name of an architecture into Go's.
+func goArch(machine string) string {
+	switch machine {
+	case "x86_64":
+		return "amd64"
+	case "aarch64":
+		return "arm64"
+	default:
+		return machine
+	}
+}

@@ -1,0 +1,56 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+)
+
+// Filter selects objects by docker's own filters; empty fields select all.
+type Filter struct {
+	Labels []string // "key" or "key=value"; all must hold
+	Name   string   // a part of the name, or a pattern as docker takes it (e.g. "^/kind$")
+}
+
+func (f Filter) args() []string {
+	var args []string
+	for _, l := range f.Labels {
+		args = append(args, "--filter", "label="+l)
+	}
+	if f.Name != "" {
+		args = append(args, "--filter", "name="+f.Name)
+	}
+	return args
+}
+
+// Containers lists the names of containers, also of stopped ones.
+func (c *Client) Containers(ctx context.Context, f Filter) ([]string, error) {
+	return c.list(ctx, f, "container", "ls", "--all", "--format", "{{.Names}}")
+}
+
+// Volumes lists the names of volumes.
+func (c *Client) Volumes(ctx context.Context, f Filter) ([]string, error) {
+	return c.list(ctx, f, "volume", "ls", "--format", "{{.Name}}")
+}
+
+// Networks lists the names of networks.
+func (c *Client) Networks(ctx context.Context, f Filter) ([]string, error) {
+	return c.list(ctx, f, "network", "ls", "--format", "{{.Name}}")
+}
+
+// Images lists the references (repository:tag) of images. The name of a filter is a reference pattern here.
+func (c *Client) Images(ctx context.Context, f Filter) ([]string, error) {
+	args := []string{"image", "ls", "--format", "{{.Repository}}:{{.Tag}}"}
+	if f.Name != "" {
+		args = append(args, "--filter", "reference="+f.Name)
+		f.Name = ""
+	}
+	return c.list(ctx, f, args...)
+}
+
+func (c *Client) list(ctx context.Context, f Filter, args ...string) ([]string, error) {
+	names, err := c.lines(ctx, append(args, f.args()...)...)
+	if err != nil {
+		return nil, fmt.Errorf("list %ss: %w", args[0], err)
+	}
+	return names, nil
+}

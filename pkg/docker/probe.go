@@ -1,0 +1,45 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// ProbePrivileged runs args in a throw-away privileged container of an image that the engine already has, and
+// says, as a fault DockerPrivileged, that the engine refuses such containers. The command itself must succeed.
+func (c *Client) ProbePrivileged(ctx context.Context, image string, args ...string) error {
+	run := append([]string{"run", "--rm", "--privileged", "--pull", "never", "--network", "none", image}, args...)
+	_, err := c.output(ctx, run...)
+	if err == nil || fault.CodeOf(err) == fault.DockerUnreachable || isNotFound(err) {
+		return err
+	}
+	if e, ok := errors.AsType[*CommandError](err); ok && refusedToStart(e) {
+		err = fmt.Errorf("the Docker engine does not run privileged containers: %w", e)
+		return fault.Wrap(err, fault.DockerPrivileged, hintPrivileged)
+	}
+	return fmt.Errorf("probe privileged containers: %w", err)
+}
+
+// refusedToStart tells a container that the engine would not start from one whose command failed: for the
+// former the CLI exits with 125 to 128 and prints the daemon's answer, or the runtime's init prints its own error.
+func refusedToStart(e *CommandError) bool {
+	return e.ExitCode >= 125 && e.ExitCode <= 128 ||
+		strings.Contains(e.Stderr, "unable to apply caps") || strings.Contains(e.Stderr, "Error response from daemon")
+}
+
+// Port returns the published "host:port" of a container's port, e.g. "6443/tcp"; ErrNotFound when it is not
+// published.
+func (c *Client) Port(ctx context.Context, container, port string) (string, error) {
+	found, err := c.Inspect(ctx, container)
+	if err != nil {
+		return "", err
+	}
+	if addresses := found.Ports[port]; len(addresses) > 0 {
+		return addresses[0], nil
+	}
+	return "", fmt.Errorf("port %s of container %s is not published: %w", port, container, ErrNotFound)
+}

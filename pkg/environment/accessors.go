@@ -1,0 +1,87 @@
+package environment
+
+import (
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+)
+
+// Proxies are the user's proxies, empty where there is none.
+type Proxies struct {
+	HTTP, HTTPS, NoProxy string
+}
+
+// ClusterName is the name of the management cluster's Cluster API Cluster.
+func (e *Environment) ClusterName() string { return e.text("cluster.name") }
+
+// ClusterNamespace is the namespace of its Cluster API objects.
+func (e *Environment) ClusterNamespace() string { return e.text("cluster.namespace") }
+
+// KubernetesVersion is that of the management cluster's machines, with its v.
+func (e *Environment) KubernetesVersion() string { return e.text("cluster.kubernetes_version") }
+
+// InfraProvider makes machines: capd, capo or capa; also the name of its component.
+func (e *Environment) InfraProvider() string { return e.text("cluster.infra_provider") }
+
+// BootstrapProvider turns machines into nodes: kubeadm or rke2.
+func (e *Environment) BootstrapProvider() string { return e.text("cluster.bootstrap_provider") }
+
+// ControlPlaneReplicas is how many control plane machines the management cluster has.
+func (e *Environment) ControlPlaneReplicas() int { return e.number("cluster.control_plane.replicas") }
+
+// WorkerReplicas is how many worker machines the management cluster has.
+func (e *Environment) WorkerReplicas() int { return e.number("cluster.worker.replicas") }
+
+// CNI is the pod network that is installed: calico, ptp or none.
+func (e *Environment) CNI() string { return e.text("cni") }
+
+// NodeImage is the image of the machines. It follows the chart's template telco-cloud-init.nodeImage.
+func (e *Environment) NodeImage() string {
+	if image := e.text("cluster.image"); image != "" {
+		return image
+	}
+	return "kindest/node:" + e.KubernetesVersion()
+}
+
+// DockerSocket is the path on the host of the socket that goes into the machines. It follows the chart's template
+// telco-cloud-init.dockerSocket.
+func (e *Environment) DockerSocket() string {
+	if socket := e.text("cluster.docker_socket"); socket != "" {
+		return socket
+	}
+	if socket, ok := strings.CutPrefix(e.text("cluster.docker_host"), "unix://"); ok && socket != "" {
+		return socket
+	}
+	return "/var/run/docker.sock"
+}
+
+// Proxies returns the proxies as the user gave them, without the additions that the chart makes to no_proxy.
+func (e *Environment) Proxies() Proxies {
+	return Proxies{HTTP: e.text("proxies.http_proxy"), HTTPS: e.text("proxies.https_proxy"), NoProxy: e.text("proxies.no_proxy")}
+}
+
+// path returns the management value at a dotted path. The schema was checked, so it is there and of its type.
+func (e *Environment) path(dotted string) any {
+	value, err := chartutil.Values(e.Values(Management)).PathValue(dotted)
+	if err != nil {
+		return nil
+	}
+	return value
+}
+
+func (e *Environment) text(dotted string) string {
+	text, _ := e.path(dotted).(string)
+	return text
+}
+
+func (e *Environment) number(dotted string) int {
+	switch n := e.path(dotted).(type) {
+	case int64:
+		return int(n)
+	case float64:
+		return int(n)
+	case int:
+		return n
+	}
+	return 0
+}

@@ -1,0 +1,124 @@
+package environment
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// List returns the names of the environments in the content, sorted.
+func List(content fs.FS) []string {
+	folders, err := fs.ReadDir(content, environmentsFolder)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, folder := range folders {
+		// base is what the others stand on, not an environment.
+		if folder.IsDir() && folder.Name() != "base" {
+			names = append(names, folder.Name())
+		}
+	}
+	return names
+}
+
+// build runs kustomize on the environment and returns its name and the values of its three objects.
+func build(options Options) (string, documents, error) {
+	name, folder, files, err := locate(options)
+	if err != nil {
+		return "", documents{}, err
+	}
+	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, folder)
+	if files.err != nil {
+		return "", documents{}, files.err
+	}
+	if err != nil {
+		shown := strings.ReplaceAll(err.Error(), embeddedRoot, "")
+		return "", documents{}, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("render environment %s: %s", name, shown),
+			"the folder must be a kustomization; one that stands on ../base finds it beside itself or in cluster-init")
+	}
+	docs, err := split(resources)
+	if err != nil {
+		return "", documents{}, fault.Wrap(fmt.Errorf("environment %s: %w", name, err), fault.EnvironmentInvalid,
+			"an environment renders ConfigMap management-cluster-values, Secrets management-cluster-secrets and management-cluster-infra-secrets, each with the key values.yaml, and nothing else")
+	}
+	return name, docs, nil
+}
+
+// locate finds the environment's folder and the file system that holds it.
+func locate(options Options) (name, folder string, files overlay, err error) {
+	files.substituter = &substituter{lookup: options.Variables}
+	if isPath(options.Name) {
+		return locateOnDisk(options, files)
+	}
+	kustomization := path.Join(environmentsFolder, options.Name, "kustomization.yaml")
+	if _, err := fs.Stat(options.Content, kustomization); options.Name == "" || options.Name == "base" || err != nil {
+		return "", "", files, fault.New(fault.EnvironmentUnknown, fmt.Sprintf("there is no environment %q", options.Name),
+			fmt.Sprintf("environments: %s; for a folder of your own give its path, for example ./%s", strings.Join(List(options.Content), ", "), options.Name))
+	}
+	root := embeddedRoot + environmentsFolder
+	files.FileSystem, err = mount(options.Content, root)
+	return options.Name, path.Join(root, options.Name), files, err
+}
+
+func locateOnDisk(options Options, files overlay) (name, folder string, _ overlay, err error) {
+	folder, err = filepath.Abs(options.Name)
+	if err == nil {
+		// kustomize resolves links too: the folders beside it are those of the real place.
+		folder, err = filepath.EvalSymlinks(folder)
+	}
+	info, statErr := os.Stat(folder)
+	if err != nil || statErr != nil || !info.IsDir() {
+		return "", "", files, fault.New(fault.EnvironmentUnknown, fmt.Sprintf("there is no folder %s", options.Name),
+			"environments without a path: "+strings.Join(List(options.Content), ", "))
+	}
+	files.FileSystem = filesys.MakeFsOnDisk()
+	files.fallback, err = mount(options.Content, filepath.Dir(folder))
+	return filepath.Base(folder), folder, files, err
+}
+
+func isPath(name string) bool {
+	return strings.ContainsRune(name, filepath.Separator) || strings.HasPrefix(name, ".")
+}
+
+// split finds the three objects among what kustomize rendered. A Secret that is not there is empty.
+func split(resources resmap.ResMap) (documents, error) {
+	var docs documents
+	for _, resource := range resources.Resources() {
+		id := resource.GetKind() + " " + resource.GetName()
+		var target *map[string]any
+		switch id {
+		case "ConfigMap " + ValuesName:
+			target = &docs.values
+		case "Secret " + SecretsName:
+			target = &docs.secrets
+		case "Secret " + InfraSecretsName:
+			target = &docs.infraSecrets
+		default:
+			return docs, fmt.Errorf("it renders %s as well", id)
+		}
+		text, err := valuesOf(resource.GetKind(), resource.GetDataMap())
+		if err != nil {
+			return docs, fmt.Errorf("%s: %w", id, err)
+		}
+		parsed, err := chartutil.ReadValues([]byte(text))
+		if err != nil {
+			return docs, fmt.Errorf("%s, key %s: %w", id, ValuesKey, err)
+		}
+		*target = parsed
+	}
+	if docs.values == nil {
+		return docs, fmt.Errorf("it does not render ConfigMap %s", ValuesName)
+	}
+	return docs, nil
+}

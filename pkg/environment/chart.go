@@ -1,0 +1,99 @@
+package environment
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Namespace is where Flux, the release, its Kustomizations and the objects of an environment live.
+const Namespace = "flux-system"
+
+// ReleaseName is the name of the chart, of its release and of its source.
+const ReleaseName = "telco-cloud-init"
+
+const chartFolder = "charts/telco-cloud-init"
+
+// loadChart reads the chart and its bootstrap.values.yaml from the content.
+func loadChart(content fs.FS) (*chart.Chart, []byte, error) {
+	var files []*loader.BufferedFile
+	var bootstrapValues []byte
+	err := fs.WalkDir(content, chartFolder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(content, name)
+		relative := strings.TrimPrefix(name, chartFolder+"/")
+		if relative == "bootstrap.values.yaml" {
+			bootstrapValues = data
+		}
+		files = append(files, &loader.BufferedFile{Name: relative, Data: data})
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", chartFolder, err)
+	}
+	loaded, err := loader.LoadFiles(files)
+	if err != nil {
+		return nil, nil, fmt.Errorf("load %s: %w", chartFolder, err)
+	}
+	return loaded, bootstrapValues, nil
+}
+
+// Values returns the values that the chart works with in a phase, its own defaults included. The map is a copy.
+func (e *Environment) Values(phase Phase) map[string]any {
+	values, err := chartutil.CoalesceValues(e.chart, e.given(phase))
+	if err != nil {
+		// Only a chart with broken dependencies can fail here, and this one has none.
+		return nil
+	}
+	return copyMap(values)
+}
+
+// given are the values as the HelmRelease gives them to the chart.
+func (e *Environment) given(phase Phase) map[string]any {
+	values := map[string]any{}
+	if phase == Bootstrap {
+		values, _ = chartutil.ReadValues(e.bootstrap)
+	}
+	return merge(merge(values, e.effective.merged()), map[string]any{"phase": string(phase)})
+}
+
+// Render returns the objects that the chart makes in a phase. overrides is what the HelmRelease's own spec.values
+// holds, over all else. The error is a fault that says which value is wrong.
+func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstructured.Unstructured, error) {
+	release := chartutil.ReleaseOptions{Name: ReleaseName, Namespace: Namespace, Revision: 1, IsInstall: true}
+	values, err := chartutil.ToRenderValues(e.chart, merge(e.given(phase), overrides), release, chartutil.DefaultCapabilities)
+	if err != nil {
+		return nil, e.explain(phase, err)
+	}
+	rendered, err := engine.Render(e.chart, values)
+	if err != nil {
+		return nil, e.explain(phase, err)
+	}
+	var objects []*unstructured.Unstructured
+	for _, name := range sortedKeys(rendered) {
+		if !strings.HasSuffix(name, ".yaml") {
+			continue
+		}
+		for _, document := range strings.Split(rendered[name], "\n---\n") {
+			var object map[string]any
+			if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+				return nil, fault.Wrap(fmt.Errorf("the chart renders %s as no YAML in phase %s: %w", name, phase, err), fault.ValuesInvalid, "look for a value that needs quotes")
+			}
+			if len(object) > 0 {
+				objects = append(objects, &unstructured.Unstructured{Object: object})
+			}
+		}
+	}
+	return objects, nil
+}

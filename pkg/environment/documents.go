@@ -1,0 +1,138 @@
+package environment
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+)
+
+// Names of the objects that carry an environment's values, in the order in which Helm merges them, and the key in
+// each of them.
+const (
+	ValuesName       = "management-cluster-values"
+	SecretsName      = "management-cluster-secrets"
+	InfraSecretsName = "management-cluster-infra-secrets"
+	ValuesKey        = "values.yaml"
+)
+
+// documents are the values in the three objects of an environment.
+type documents struct {
+	values, secrets, infraSecrets map[string]any
+}
+
+// secretKey matches keys whose values do not belong into a ConfigMap. A proxy's address may hold a password.
+var secretKey = regexp.MustCompile(`(?i)(password|passwd|token|secret|credential|private|api_?key|proxies)`)
+
+// merged returns the three as Helm merges them.
+func (d documents) merged() map[string]any {
+	return merge(merge(d.values, d.secrets), d.infraSecrets)
+}
+
+// with lays values over all three documents: secrets go to the last Secret, the rest to the ConfigMap, and a key
+// that a Secret sets too is changed there as well, because Helm merges Secrets later.
+func (d documents) with(over map[string]any) documents {
+	plain, secret := separate(over)
+	return documents{
+		values:       merge(d.values, plain),
+		secrets:      overlayExisting(d.secrets, plain),
+		infraSecrets: merge(overlayExisting(d.infraSecrets, plain), secret),
+	}
+}
+
+// merge lays over on base as Helm does: maps are merged, lists and all else replaced. A null stays, because Helm
+// deletes the chart's own value by it. Neither argument is changed.
+func merge(base, over map[string]any) map[string]any {
+	out := copyMap(base)
+	for key, value := range over {
+		overMap, isMap := value.(map[string]any)
+		baseMap, wasMap := out[key].(map[string]any)
+		switch {
+		case isMap && wasMap:
+			out[key] = merge(baseMap, overMap)
+		default:
+			out[key] = copyValue(value)
+		}
+	}
+	return out
+}
+
+// overlayExisting lays over on base, but only where base has the key.
+func overlayExisting(base, over map[string]any) map[string]any {
+	out := copyMap(base)
+	for key, value := range over {
+		current, there := out[key]
+		if !there {
+			continue
+		}
+		overMap, isMap := value.(map[string]any)
+		baseMap, wasMap := current.(map[string]any)
+		if isMap && wasMap {
+			out[key] = overlayExisting(baseMap, overMap)
+			continue
+		}
+		out[key] = copyValue(value)
+	}
+	return out
+}
+
+// separate splits values in those that may be read by everybody and those that look like secrets.
+func separate(values map[string]any) (plain, secret map[string]any) {
+	plain, secret = map[string]any{}, map[string]any{}
+	for key, value := range values {
+		if secretKey.MatchString(key) {
+			secret[key] = copyValue(value)
+			continue
+		}
+		nested, isMap := value.(map[string]any)
+		if !isMap {
+			plain[key] = copyValue(value)
+			continue
+		}
+		nestedPlain, nestedSecret := separate(nested)
+		if len(nestedPlain) > 0 || len(nestedSecret) == 0 {
+			plain[key] = nestedPlain
+		}
+		if len(nestedSecret) > 0 {
+			secret[key] = nestedSecret
+		}
+	}
+	return plain, secret
+}
+
+func copyMap(in map[string]any) map[string]any {
+	out := make(map[string]any, len(in))
+	for key, value := range in {
+		out[key] = copyValue(value)
+	}
+	return out
+}
+
+func copyValue(value any) any {
+	switch typed := value.(type) {
+	case map[string]any:
+		return copyMap(typed)
+	case []any:
+		out := make([]any, len(typed))
+		for i := range typed {
+			out[i] = copyValue(typed[i])
+		}
+		return out
+	}
+	return value
+}
+
+// valuesOf returns the text under values.yaml in the data of a ConfigMap or Secret.
+func valuesOf(kind string, data map[string]string) (string, error) {
+	text, ok := data[ValuesKey]
+	if !ok {
+		return "", fmt.Errorf("it has no key %s", ValuesKey)
+	}
+	if kind != "Secret" {
+		return text, nil
+	}
+	decoded, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return "", fmt.Errorf("key %s: %w", ValuesKey, err)
+	}
+	return string(decoded), nil
+}

@@ -1,0 +1,129 @@
+package environment_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// folder writes a user's own environment and returns its path.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "mine")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// onBase is the kustomization of an environment with its own values over the base of the content.
+const onBase = `resources: [../base]
+generatorOptions: {disableNameSuffixHash: true}
+configMapGenerator:
+  - name: management-cluster-values
+    namespace: flux-system
+    behavior: replace
+    files: [values.yaml]
+`
+
+func TestBadInput(t *testing.T) {
+	mine := func(values string) func(*testing.T) environment.Options {
+		return func(t *testing.T) environment.Options {
+			return environment.Options{Name: folder(t, map[string]string{"kustomization.yaml": onBase, "values.yaml": values})}
+		}
+	}
+	sets := func(sets ...string) func(*testing.T) environment.Options {
+		return func(*testing.T) environment.Options {
+			return environment.Options{Name: "kubeadm-capd", Sets: sets}
+		}
+	}
+	named := func(name string) func(*testing.T) environment.Options {
+		return func(*testing.T) environment.Options { return environment.Options{Name: name} }
+	}
+	cases := map[string]struct {
+		options func(*testing.T) environment.Options
+		code    fault.Code
+		message string // in the error
+		hint    string // in the hint
+	}{
+		"unknown environment":        {named("nowhere"), fault.EnvironmentUnknown, `"nowhere"`, "kubeadm-capd"},
+		"no environment":             {named(""), fault.EnvironmentUnknown, `""`, "kubeadm-capd"},
+		"base is none":               {named("base"), fault.EnvironmentUnknown, `"base"`, "kubeadm-capd"},
+		"path that is not there":     {named("./nowhere"), fault.EnvironmentUnknown, "./nowhere", "kubeadm-capd"},
+		"malformed YAML":             {mine("cluster:\n\tname: x\n"), fault.EnvironmentInvalid, "mine/values.yaml: not YAML: yaml: line 2", "values.yaml"},
+		"key twice":                  {mine("cni: none\ncni: calico\n"), fault.EnvironmentInvalid, "line 2: mapping key \"cni\" already defined at line 1", "values.yaml"},
+		"values that are no map":     {mine("- a\n"), fault.EnvironmentInvalid, "management-cluster-values, key values.yaml", ""},
+		"missing variable":           {mine("cluster: {name: \"${CLUSTER_INIT_NAME}\"}\n"), fault.VariableMissing, "mine/values.yaml: line 1: variable CLUSTER_INIT_NAME is not set", "export CLUSTER_INIT_NAME="},
+		"forbidden variable":         {mine("cluster: {name: \"${HOME}\"}\n"), fault.EnvironmentInvalid, "variable HOME is not one that an environment may use", ""},
+		"brace left open":            {mine("cni: \"${OS_X\"\n"), fault.EnvironmentInvalid, "no closing brace", ""},
+		"wrong type":                 {sets("cluster.worker.replicas=many"), fault.ValuesInvalid, "at '/cluster/worker/replicas': got string, want integer", ""},
+		"even control plane":         {sets("cluster.control_plane.replicas=2"), fault.ValuesInvalid, "/cluster/control_plane/replicas", ""},
+		"not one of":                 {sets("cni=flannel"), fault.ValuesInvalid, "value must be one of 'calico', 'ptp', 'none'", ""},
+		"unknown key":                {sets("cluster.worker.replica=1"), fault.ValuesInvalid, "'/cluster/worker': additional properties 'replica' not allowed", "allowed there: replicas"},
+		"unknown key of a component": {sets("components.capi.enable=true"), fault.ValuesInvalid, "additional properties 'enable' not allowed", "enabled"},
+		"bad --set":                  {sets("cluster"), fault.ValuesInvalid, "--set cluster", "key.key=value"},
+		"no room for pods":           {sets("cluster.control_plane.schedulable=false"), fault.ValuesInvalid, "cluster.worker.replicas is 0", ""},
+		"unknown component":          {sets("components.kapi.enabled=true"), fault.ComponentUnknown, `"kapi"`, "capi"},
+		"unknown dependency":         {sets("components.capi.dependsOn={cert-manger}"), fault.ComponentUnknown, `"capi" depends on "cert-manger"`, ""},
+		"disabled dependency":        {sets("components.capi.enabled=false", "components.cluster.enabled=false"), fault.ComponentUnknown, `"cabpk" depends on "capi", which is not enabled in phase bootstrap`, "enable both"},
+		"dependency in one phase":    {sets("components.cert-manager.enabled=bootstrap-only"), fault.ComponentUnknown, `depends on "cert-manager", which is not enabled in phase management`, ""},
+		"provider not enabled":       {sets("components.capd.enabled=false"), fault.ComponentUnknown, `depends on "capd", which is not enabled`, ""},
+		"cycle":                      {sets("components.cert-manager.dependsOn={capd}"), fault.ComponentCycle, "cert-manager -> capd -> cert-manager", "dependsOn"},
+		"cycle of one":               {sets("components.capi.dependsOn={capi}"), fault.ComponentCycle, "capi -> capi", ""},
+		"unknown repo":               {sets("components.x.enabled=true", "components.x.repo=y"), fault.ValuesInvalid, `components.x.repo is "y"`, ""},
+		"base that is not there": {func(t *testing.T) environment.Options {
+			return environment.Options{Name: folder(t, map[string]string{"kustomization.yaml": "resources: [../bases]\n"})}
+		}, fault.EnvironmentInvalid, "bases", "../base"},
+		"other objects": {func(t *testing.T) environment.Options {
+			return environment.Options{Name: folder(t, map[string]string{
+				"kustomization.yaml": "resources: [../kubeadm-capd, pod.yaml]\n",
+				"pod.yaml":           "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n",
+			})}
+		}, fault.EnvironmentInvalid, "Pod p", "management-cluster-values"},
+		"values file that is not there": {func(*testing.T) environment.Options {
+			return environment.Options{Name: "kubeadm-capd", ValuesFiles: []string{"/nowhere.yaml"}}
+		}, fault.EnvironmentInvalid, "/nowhere.yaml", "path"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			options := test.options(t)
+			options.Content = clusterinit.Content()
+			_, err := environment.Load(t.Context(), options)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if code := fault.CodeOf(err); code != test.code {
+				t.Errorf("code %s, want %s", code, test.code)
+			}
+			if !strings.Contains(err.Error(), test.message) {
+				t.Errorf("message %q does not hold %q", err, test.message)
+			}
+			if !strings.Contains(fault.HintOf(err), test.hint) {
+				t.Errorf("hint %q does not hold %q", fault.HintOf(err), test.hint)
+			}
+			if strings.Contains(err.Error()+fault.HintOf(err), ".cluster-init-content") {
+				t.Errorf("the error shows an inner path: %v", err)
+			}
+		})
+	}
+}
+
+func TestLoadStopsWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+}

@@ -1,0 +1,85 @@
+package environment
+
+import (
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// embeddedRoot is where the content is mounted for kustomize. It only has to be a place that no user's folder is in.
+const embeddedRoot = "/.cluster-init-content/"
+
+const environmentsFolder = "environment-values"
+
+// overlay is what kustomize reads: variables are filled in on the way, and a folder beside the user's own one that
+// is not there (../base) is taken from the content.
+type overlay struct {
+	filesys.FileSystem // the disk, or the content in memory
+	fallback           filesys.FileSystem
+	*substituter
+}
+
+func (o overlay) pick(name string) filesys.FileSystem {
+	if o.fallback == nil || o.FileSystem.Exists(name) {
+		return o.FileSystem
+	}
+	return o.fallback
+}
+
+// ReadFile reads a file with its variables filled in.
+func (o overlay) ReadFile(name string) ([]byte, error) {
+	content, err := o.pick(name).ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return o.process(name, content)
+}
+
+// Exists says whether a file or folder is in either place.
+func (o overlay) Exists(name string) bool { return o.pick(name).Exists(name) }
+
+// IsDir says whether name is a folder in the place where it is.
+func (o overlay) IsDir(name string) bool { return o.pick(name).IsDir(name) }
+
+// ReadDir lists the folder in the place where it is.
+func (o overlay) ReadDir(name string) ([]string, error) { return o.pick(name).ReadDir(name) }
+
+// Glob lists what matches on the disk, or else in the content.
+func (o overlay) Glob(pattern string) ([]string, error) {
+	found, err := o.FileSystem.Glob(pattern)
+	if err != nil || len(found) > 0 || o.fallback == nil {
+		return found, err
+	}
+	return o.fallback.Glob(pattern)
+}
+
+// Walk goes through a folder in the place where it is.
+func (o overlay) Walk(name string, walk filepath.WalkFunc) error {
+	return o.pick(name).Walk(name, walk)
+}
+
+// CleanedAbs resolves a path in the place where it is.
+func (o overlay) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
+	return o.pick(name).CleanedAbs(name)
+}
+
+// mount copies the environments of the content to folder dir of a file system in memory.
+func mount(content fs.FS, dir string) (filesys.FileSystem, error) {
+	memory := filesys.MakeFsInMemory()
+	err := fs.WalkDir(content, environmentsFolder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(content, name)
+		if err != nil {
+			return err
+		}
+		return memory.WriteFile(path.Join(dir, strings.TrimPrefix(name, environmentsFolder)), data)
+	})
+	return memory, fault.Wrap(err, fault.EnvironmentInvalid, "the content is incomplete: build cluster-init again")
+}

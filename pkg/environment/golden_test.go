@@ -1,0 +1,123 @@
+package environment_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// variables is a lookup over a fixed map: no test reads the shell that runs it.
+func variables(values map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) { value, ok := values[name]; return value, ok }
+}
+
+func load(t *testing.T, options environment.Options) *environment.Environment {
+	t.Helper()
+	if options.Content == nil {
+		options.Content = clusterinit.Content()
+	}
+	if options.Name == "" {
+		options.Name = "kubeadm-capd"
+	}
+	env, err := environment.Load(t.Context(), options)
+	if err != nil {
+		t.Fatalf("load %s: %v", options.Name, err)
+	}
+	return env
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (write it with -update)", err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (-want +got); if that is meant, run with -update:\n%s", path, diff)
+	}
+}
+
+func toYAML(t *testing.T, objects []*unstructured.Unstructured) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	for _, object := range objects {
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString("---\n")
+		out.Write(text)
+	}
+	return out.Bytes()
+}
+
+// full uses every feature of the values that adds objects or patches.
+const full = `
+debug_values: true
+registry_secret:
+  registry.example.com: {username: robot, password: s3cret}
+proxies: {http_proxy: "http://user:pw@proxy:3128", https_proxy: "http://proxy:3128", no_proxy: "example.com, 10.0.0.0/8"}
+git_auth_default: {username: me, password: token}
+git_repo_templates:
+  shared: {url: https://git.example.com/shared.git, ref: {tag: v1}}
+  group: {base_url: https://git.example.com/group/, auth: {secret: my-own}}
+  public: {url: https://git.example.com/public.git, auth: {}}
+cluster:
+  worker: {replicas: 2}
+  control_plane: {replicas: 3, schedulable: false}
+  registry_mirrors:
+    - {host: registry.k8s.io, url: "http://mirror:5000/v2/registry.k8s.io", override_path: true}
+components:
+  capi:
+    labels: {team: core}
+    spec: {wait: false, suspend: true, timeout: null, patches: [{patch: "[]", target: {kind: Namespace}}]}
+  one: {enabled: management-only, repo: shared, path: ./one, dependsOn: [capi], substitute: {N: 3, NAME: '{{ .Values.cluster.name }}'}}
+  two: {enabled: true, repo: shared, ref_override: {branch: next}}
+  three: {enabled: bootstrap-only, repo: group}
+  four: {enabled: true, repo: public}
+source: {kind: GitRepository, name: telco-cloud-init, spec: {url: https://git.example.com/content.git, ref: {commit: abc}}}
+`
+
+func TestGoldenRenders(t *testing.T) {
+	fullFile := filepath.Join(t.TempDir(), "full.yaml")
+	if err := os.WriteFile(fullFile, []byte(full), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]environment.Options{"full": {ValuesFiles: []string{fullFile}}}
+	for _, name := range environment.List(clusterinit.Content()) {
+		cases[name] = environment.Options{Name: name}
+	}
+	for name, options := range cases {
+		env := load(t, options)
+		for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
+			t.Run(name+"/"+string(phase), func(t *testing.T) {
+				objects, err := env.Render(phase, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				golden(t, filepath.Join("render", name+"."+string(phase)+".yaml"), toYAML(t, objects))
+			})
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package environment
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// EnvironmentLabel carries the cluster's name on all that cluster-init creates.
+const EnvironmentLabel = "cluster-init.io/environment"
+
+// BootstrapValuesName is the ConfigMap with the chart's bootstrap.values.yaml, for sources by which Flux cannot
+// read it from the chart.
+const BootstrapValuesName = "telco-cloud-init-bootstrap-values"
+
+// Objects are an environment's values as the HelmRelease reads them, in this order.
+type Objects struct {
+	Values       *corev1.ConfigMap
+	Secrets      *corev1.Secret
+	InfraSecrets *corev1.Secret
+}
+
+// Objects returns the ConfigMap and the Secrets, ready to apply, overrides and --set included. Their text is the
+// same for the same values.
+func (e *Environment) Objects() (Objects, error) {
+	values, err := yaml.Marshal(e.effective.values)
+	if err != nil {
+		return Objects{}, err
+	}
+	secrets, err := yaml.Marshal(e.effective.secrets)
+	if err != nil {
+		return Objects{}, err
+	}
+	infraSecrets, err := yaml.Marshal(e.effective.infraSecrets)
+	if err != nil {
+		return Objects{}, err
+	}
+	return Objects{
+		Values:       e.configMap(ValuesName, string(values)),
+		Secrets:      e.secret(SecretsName, secrets),
+		InfraSecrets: e.secret(InfraSecretsName, infraSecrets),
+	}, nil
+}
+
+// BootstrapValues returns the ConfigMap BootstrapValuesName, which the HelmRelease of the bootstrap cluster reads
+// before all other values.
+func (e *Environment) BootstrapValues() *corev1.ConfigMap {
+	return e.configMap(BootstrapValuesName, string(e.bootstrap))
+}
+
+func (e *Environment) configMap(name, text string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: e.meta(name),
+		Data:       map[string]string{ValuesKey: text},
+	}
+}
+
+func (e *Environment) secret(name string, text []byte) *corev1.Secret {
+	return &corev1.Secret{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: e.meta(name),
+		Data:       map[string][]byte{ValuesKey: text},
+	}
+}
+
+func (e *Environment) meta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: Namespace, Labels: map[string]string{EnvironmentLabel: e.ClusterName()}}
+}

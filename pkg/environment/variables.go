@@ -1,0 +1,99 @@
+package environment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// allowed are the variables that an environment may use. The list keeps an environment from reading what else the
+// user's shell holds.
+var allowed = []string{
+	"GITLAB_USER", "GITLAB_TOKEN", "CURRENT_COMMIT", "DOCKER_HOST",
+	"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+}
+
+// allowedPrefixes are families of variables: OpenStack's and cluster-init's own.
+var allowedPrefixes = []string{"OS_", "CLUSTER_INIT_"}
+
+// missingVariable is the error for a variable that is not set and has no default.
+type missingVariable struct{ name string }
+
+func (m missingVariable) Error() string { return fmt.Sprintf("variable %s is not set", m.name) }
+
+// expand replaces ${NAME} by its value and ${NAME:=default} by its value or, when that is unset or empty, by the
+// default, which ends at the first }. $${ stands for ${. Every other $ is left alone.
+func expand(text string, lookup func(string) (string, bool)) (string, error) {
+	var out strings.Builder
+	for {
+		at := strings.Index(text, "${")
+		if at < 0 {
+			out.WriteString(text)
+			return out.String(), nil
+		}
+		if at > 0 && text[at-1] == '$' {
+			out.WriteString(text[:at-1] + "${")
+			text = text[at+2:]
+			continue
+		}
+		out.WriteString(text[:at])
+		expression, rest, closed := strings.Cut(text[at+2:], "}")
+		if !closed {
+			return "", fmt.Errorf("%q has no closing brace", text[at:])
+		}
+		value, err := evaluate(expression, lookup)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(value)
+		text = rest
+	}
+}
+
+func evaluate(expression string, lookup func(string) (string, bool)) (string, error) {
+	name, fallback, hasFallback := strings.Cut(expression, ":=")
+	if !validName(name) {
+		return "", fmt.Errorf("${%s} is neither ${NAME} nor ${NAME:=default}; write $${ for a literal ${", expression)
+	}
+	if !isAllowed(name) {
+		return "", fmt.Errorf("variable %s is not one that an environment may use; these are: %s, and all that start with %s",
+			name, strings.Join(allowed, ", "), strings.Join(allowedPrefixes, " or "))
+	}
+	value, found := find(name, lookup)
+	switch {
+	case hasFallback && value == "":
+		return fallback, nil
+	case !found:
+		return "", missingVariable{name}
+	}
+	return value, nil
+}
+
+// find looks a variable up. Proxy variables are known in both cases, and the lower one wins, as in curl.
+func find(name string, lookup func(string) (string, bool)) (string, bool) {
+	if lookup == nil {
+		return "", false
+	}
+	if value, ok := lookup(name); ok {
+		return value, true
+	}
+	if strings.HasSuffix(name, "_proxy") {
+		return lookup(strings.ToUpper(name))
+	}
+	return "", false
+}
+
+func isAllowed(name string) bool {
+	return slices.Contains(allowed, name) ||
+		slices.ContainsFunc(allowedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+func validName(name string) bool {
+	for i, r := range name {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

@@ -1,0 +1,114 @@
+// Package fault gives an error a stable code, a hint for its reader and word on whether a retry may help.
+// The message says what failed on which object; the hint, kept apart from it, says what to do.
+package fault
+
+import "errors"
+
+// Code names a kind of failure, as "area/what". Codes are part of the CLI's contract: JSON output carries them
+// and pkg/cli maps them to exit codes. A code, once released, keeps its meaning.
+type Code string
+
+// The codes that exist. A new kind of failure gets a line here and one in the exit-code table of pkg/cli.
+const (
+	Unknown              Code = "unknown"
+	Usage                Code = "usage"
+	Interrupted          Code = "interrupted"
+	EnvironmentUnknown   Code = "environment/unknown"
+	EnvironmentInvalid   Code = "environment/invalid"
+	ValuesInvalid        Code = "values/invalid"
+	VariableMissing      Code = "variable/missing"
+	ComponentUnknown     Code = "component/unknown"
+	ComponentCycle       Code = "component/cycle"
+	ComponentStuck       Code = "component/stuck"
+	DockerUnreachable    Code = "docker/unreachable"
+	DockerPrivileged     Code = "docker/privileged"
+	DockerFailed         Code = "docker/failed"
+	HostResources        Code = "host/resources"
+	PortTaken            Code = "port/taken"
+	ClusterForeign       Code = "cluster/foreign"
+	ClusterFailed        Code = "cluster/failed"
+	ClusterUnreachable   Code = "cluster/unreachable"
+	BundleInvalid        Code = "bundle/invalid"
+	SourceUnreadable     Code = "source/unreadable"
+	PivotRefused         Code = "pivot/refused"
+	PivotFailed          Code = "pivot/failed"
+	Timeout              Code = "timeout"
+	CleanupFailed        Code = "cleanup/failed"
+	ConfirmationRequired Code = "confirmation/required"
+)
+
+// Fault is an error with a code and a hint. It wraps its cause, so errors.Is and errors.As see through it.
+type Fault struct {
+	Code  Code
+	Hint  string
+	Retry bool // whether running the same command again may help without any other change
+	Err   error
+}
+
+// Error returns the message of the cause only: codes and hints are for the views.
+func (f *Fault) Error() string { return f.Err.Error() }
+
+// Unwrap returns the cause.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// New makes a fault from a message.
+func New(code Code, message, hint string) error {
+	return &Fault{Code: code, Hint: hint, Err: errors.New(message)}
+}
+
+// Wrap gives err a code and a hint; nil stays nil. Message context belongs into err (fmt.Errorf with %w).
+func Wrap(err error, code Code, hint string) error {
+	if err == nil {
+		return nil
+	}
+	return &Fault{Code: code, Hint: hint, Err: err}
+}
+
+// Retryable marks err as one that the same command may get past when it is run again; nil stays nil.
+func Retryable(err error, code Code, hint string) error {
+	if err == nil {
+		return nil
+	}
+	return &Fault{Code: code, Hint: hint, Retry: true, Err: err}
+}
+
+// CodeOf returns the code of the outermost fault in err's chain, Unknown when there is none, "" for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f.Code
+	}
+	return Unknown
+}
+
+// HintOf returns the first hint in err's chain that is not empty.
+func HintOf(err error) string {
+	for err != nil {
+		f, ok := errors.AsType[*Fault](err)
+		if !ok {
+			return ""
+		}
+		if f.Hint != "" {
+			return f.Hint
+		}
+		err = f.Err
+	}
+	return ""
+}
+
+// CanRetry says whether any fault in err's chain is marked as retryable.
+func CanRetry(err error) bool {
+	for err != nil {
+		f, ok := errors.AsType[*Fault](err)
+		if !ok {
+			return false
+		}
+		if f.Retry {
+			return true
+		}
+		err = f.Err
+	}
+	return false
+}

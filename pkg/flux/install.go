@@ -1,0 +1,120 @@
+// Package flux installs Flux and speaks its kinds: sources, HelmRelease, Kustomization, reconcile requests.
+package flux
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/polling"
+	"github.com/fluxcd/flux2/v2/pkg/manifestgen/install"
+	"github.com/fluxcd/pkg/ssa"
+	ssautil "github.com/fluxcd/pkg/ssa/utils"
+	"github.com/fluxcd/pkg/tar"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// Namespace is where Flux, the telco-cloud-init HelmRelease and its Kustomizations live.
+const Namespace = "flux-system"
+
+// Version is the Flux release that cluster-init installs.
+const Version = "v2.9.5"
+
+// ManifestsURL is where the manifests of Version come from.
+const ManifestsURL = "https://github.com/fluxcd/flux2/releases/download/" + Version + "/manifests.tar.gz"
+
+// Controllers returns the parts of Flux that a bootstrap needs, which are also the names of their Deployments.
+func Controllers() []string {
+	return []string{"source-controller", "kustomize-controller", "helm-controller"}
+}
+
+// Options says how Flux is rendered.
+type Options struct {
+	Archive         []byte // the release's manifests.tar.gz
+	ImagePullSecret string // empty: none
+	Environment     []EnvironmentVariable
+}
+
+// EnvironmentVariable is set in every controller, such as a proxy.
+type EnvironmentVariable struct{ Name, Value string }
+
+// Render returns Flux's objects, tuned for a bootstrap: what waits for a dependency looks again after two seconds
+// instead of thirty, and more objects are reconciled side by side.
+func Render(o Options) ([]*unstructured.Unstructured, error) {
+	base, err := os.MkdirTemp("", "cluster-init-flux-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder for Flux's manifests: %w", err)
+	}
+	defer os.RemoveAll(base)
+	if err := tar.Untar(strings.NewReader(string(o.Archive)), base); err != nil {
+		return nil, fmt.Errorf("unpacking Flux's manifests: %w", err)
+	}
+	options := install.MakeDefaultOptions()
+	options.Version = Version
+	options.Namespace = Namespace
+	options.Components = Controllers()
+	options.ComponentsExtra = nil
+	options.ImagePullSecret = o.ImagePullSecret
+	manifest, err := install.Generate(options, base)
+	if err != nil {
+		return nil, fmt.Errorf("rendering Flux %s: %w", Version, err)
+	}
+	objects, err := ssautil.ReadObjects(strings.NewReader(manifest.Content))
+	if err != nil {
+		return nil, fmt.Errorf("reading Flux's manifests: %w", err)
+	}
+	for _, object := range objects {
+		if object.GetKind() != "Deployment" {
+			continue
+		}
+		if err := tune(object, o.Environment); err != nil {
+			return nil, fmt.Errorf("tuning Flux's %s: %w", object.GetName(), err)
+		}
+	}
+	return objects, nil
+}
+
+// Install applies Flux's objects, definitions first, and waits until the definitions are established. It does not
+// wait for the controllers.
+func Install(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstructured) error {
+	poller := polling.NewStatusPoller(c.Client, c.RESTMapper(), polling.Options{})
+	manager := ssa.NewResourceManager(c.Client, poller, ssa.Owner{Field: kube.FieldOwner, Group: "cluster-init.io"})
+	options := ssa.DefaultApplyOptions()
+	options.WaitInterval = 200 * time.Millisecond
+	if _, err := manager.ApplyAllStaged(ctx, objects, options); err != nil {
+		return fmt.Errorf("installing Flux in the %s cluster: %w", c.Name, err)
+	}
+	return nil
+}
+
+func tune(deployment *unstructured.Unstructured, environment []EnvironmentVariable) error {
+	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
+	if err != nil || len(containers) == 0 {
+		return fmt.Errorf("it has no containers (%w)", err)
+	}
+	container, ok := containers[0].(map[string]any)
+	if !ok {
+		return fmt.Errorf("its container is a %T", containers[0])
+	}
+	args, _, _ := unstructured.NestedStringSlice(container, "args")
+	if deployment.GetName() != "source-controller" {
+		args = append(args, "--requeue-dependency=2s")
+	}
+	args = append(args, "--concurrent=8")
+	if err := unstructured.SetNestedStringSlice(container, args, "args"); err != nil {
+		return err
+	}
+	env, _, _ := unstructured.NestedSlice(container, "env")
+	for _, v := range environment {
+		env = append(env, map[string]any{"name": v.Name, "value": v.Value})
+	}
+	if err := unstructured.SetNestedSlice(container, env, "env"); err != nil {
+		return err
+	}
+	containers[0] = container
+	return unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers")
+}

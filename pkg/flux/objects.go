@@ -1,0 +1,142 @@
+package flux
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// AddToScheme registers Flux's kinds.
+func AddToScheme(scheme *runtime.Scheme) error {
+	for _, add := range []func(*runtime.Scheme) error{sourcev1.AddToScheme, kustomizev1.AddToScheme, helmv2.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return fmt.Errorf("registering Flux's kinds: %w", err)
+		}
+	}
+	return nil
+}
+
+// ReleaseName is the name of the HelmRelease and of the source of its components.
+const ReleaseName = "telco-cloud-init"
+
+// ChartSourceName is the name of the OCIRepository that holds the chart, when chart and components are apart.
+const ChartSourceName = ReleaseName + "-chart"
+
+const sourceInterval = 5 * time.Minute
+
+// OCIArtifact names an OCI artifact by repository and digest.
+type OCIArtifact struct {
+	URL        string // oci://host/repository
+	Tag        string // empty when Digest is set
+	Digest     string
+	Insecure   bool   // plain HTTP
+	SecretName string // of type kubernetes.io/dockerconfigjson; empty: none
+}
+
+// ContentSource returns the OCIRepository of the components.
+func ContentSource(a OCIArtifact) *sourcev1.OCIRepository { return ociRepository(ReleaseName, a, nil) }
+
+// ChartSource returns the OCIRepository of the chart.
+func ChartSource(a OCIArtifact) *sourcev1.OCIRepository {
+	return ociRepository(ChartSourceName, a, &sourcev1.OCILayerSelector{
+		MediaType: "application/vnd.cncf.helm.chart.content.v1.tar+gzip",
+		Operation: sourcev1.OCILayerCopy,
+	})
+}
+
+func ociRepository(name string, a OCIArtifact, layer *sourcev1.OCILayerSelector) *sourcev1.OCIRepository {
+	r := &sourcev1.OCIRepository{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: Namespace},
+		Spec: sourcev1.OCIRepositorySpec{
+			URL:           a.URL,
+			Reference:     &sourcev1.OCIRepositoryRef{Digest: a.Digest, Tag: a.Tag},
+			LayerSelector: layer,
+			Interval:      metav1.Duration{Duration: sourceInterval},
+			Insecure:      a.Insecure,
+		},
+	}
+	if a.SecretName != "" {
+		r.Spec.SecretRef = &meta.LocalObjectReference{Name: a.SecretName}
+	}
+	return r
+}
+
+// GitSource names a commit, or a branch, of a Git repository.
+type GitSource struct {
+	URL, Branch, Commit string
+	SecretName          string // with username and password; empty: none
+}
+
+// GitRepository returns the GitRepository of the chart and the components.
+func GitRepository(g GitSource) *sourcev1.GitRepository {
+	r := &sourcev1.GitRepository{
+		ObjectMeta: metav1.ObjectMeta{Name: ReleaseName, Namespace: Namespace},
+		Spec: sourcev1.GitRepositorySpec{
+			URL:       g.URL,
+			Reference: &sourcev1.GitRepositoryRef{Branch: g.Branch, Commit: g.Commit},
+			Interval:  metav1.Duration{Duration: sourceInterval},
+		},
+	}
+	if g.SecretName != "" {
+		r.Spec.SecretRef = &meta.LocalObjectReference{Name: g.SecretName}
+	}
+	return r
+}
+
+// Release says how the telco-cloud-init HelmRelease is made.
+type Release struct {
+	FromGit    bool              // chart and values files from the GitRepository; else from ChartSource
+	ValuesFrom []ValuesReference // in the order in which they are merged
+	ValueFiles []string          // of the chart, only with FromGit
+	Values     map[string]any    // last, what cluster-init itself decides
+}
+
+// ValuesReference names a ConfigMap or a Secret whose key values.yaml is merged into the values.
+type ValuesReference struct{ Kind, Name string }
+
+// HelmRelease returns the telco-cloud-init HelmRelease.
+func HelmRelease(r Release) (*helmv2.HelmRelease, error) {
+	values, err := json.Marshal(r.Values)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the values of the HelmRelease %s: %w", ReleaseName, err)
+	}
+	hr := &helmv2.HelmRelease{
+		ObjectMeta: metav1.ObjectMeta{Name: ReleaseName, Namespace: Namespace},
+		Spec: helmv2.HelmReleaseSpec{
+			Interval:    metav1.Duration{Duration: 10 * time.Minute},
+			ReleaseName: ReleaseName,
+			Values:      &apiextensionsv1.JSON{Raw: values},
+			// The Kustomizations are watched one by one: Helm's own wait would only hide which one is stuck.
+			Install: &helmv2.Install{DisableWait: true, Remediation: &helmv2.InstallRemediation{Retries: 3}},
+			Upgrade: &helmv2.Upgrade{DisableWait: true, Remediation: &helmv2.UpgradeRemediation{Retries: 3}},
+		},
+	}
+	if r.FromGit {
+		hr.Spec.Chart = &helmv2.HelmChartTemplate{Spec: helmv2.HelmChartTemplateSpec{
+			Chart:             "./charts/" + ReleaseName,
+			ReconcileStrategy: sourcev1.ReconcileStrategyRevision,
+			ValuesFiles:       r.ValueFiles,
+			SourceRef:         helmv2.CrossNamespaceObjectReference{Kind: sourcev1.GitRepositoryKind, Name: ReleaseName},
+		}}
+	} else {
+		hr.Spec.ChartRef = &helmv2.CrossNamespaceSourceReference{Kind: sourcev1.OCIRepositoryKind, Name: ChartSourceName}
+	}
+	for _, ref := range r.ValuesFrom {
+		hr.Spec.ValuesFrom = append(hr.Spec.ValuesFrom, meta.ValuesReference{Kind: ref.Kind, Name: ref.Name, ValuesKey: "values.yaml"})
+	}
+	return hr, nil
+}
+
+// NamespaceObject returns Flux's namespace, for what has to be in it before Flux is installed.
+func NamespaceObject() *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}}
+}

@@ -1,0 +1,41 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// RequestReconcile asks Flux to look at the object now instead of at its next interval.
+func RequestReconcile(ctx context.Context, c *kube.Cluster, o client.Object, now time.Time) error {
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, meta.ReconcileRequestAnnotation, now.Format(time.RFC3339Nano))
+	if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		return fmt.Errorf("asking for a reconciliation of %s in the %s cluster: %w", client.ObjectKeyFromObject(o), c.Name, err)
+	}
+	return nil
+}
+
+// SetSuspended suspends or resumes a Flux object.
+func SetSuspended(ctx context.Context, c *kube.Cluster, o client.Object, suspended bool) error {
+	patch := fmt.Sprintf(`{"spec":{"suspend":%t}}`, suspended)
+	if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		return fmt.Errorf("setting suspend=%t on %s in the %s cluster: %w", suspended, client.ObjectKeyFromObject(o), c.Name, err)
+	}
+	return nil
+}
+
+// Kustomizations returns all Kustomizations of the cluster.
+func Kustomizations(ctx context.Context, c *kube.Cluster) ([]kustomizev1.Kustomization, error) {
+	var list kustomizev1.KustomizationList
+	if err := c.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("listing Kustomizations in the %s cluster: %w", c.Name, err)
+	}
+	return list.Items, nil
+}

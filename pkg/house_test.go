@@ -1,0 +1,79 @@
+package pkg_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/cluster-init/cluster-init/pkg/"
+
+// arrows says what each package of the house may import of it, and why. A package that is not listed may import
+// nothing: a new one gets a line here, and a reason.
+var arrows = map[string]struct {
+	imports []string
+	reason  string
+}{
+	"fault":       {nil, "every package may have errors with codes, so it stands on nothing"},
+	"event":       {nil, "events are plain values that the core emits and views read"},
+	"pipeline":    {[]string{"event", "fault"}, "phases report events and fail with faults"},
+	"render":      {[]string{"event"}, "views read events and nothing else, so that any run can be replayed into them"},
+	"kube":        {[]string{"fault"}, "an adapter to one API server knows nothing of runs"},
+	"docker":      {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
+	"kind":        {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
+	"flux":        {[]string{"fault", "kube"}, "an adapter to Flux, which is reached through an API server"},
+	"capi":        {[]string{"fault", "kube"}, "an adapter to Cluster API, which is reached through an API server"},
+	"artifact":    {[]string{"fault", "docker"}, "an adapter to registries, one of which runs in the Docker engine"},
+	"environment": {[]string{"fault"}, "an environment is a value: rendered and checked without any outside system"},
+	"pivot":       {[]string{"fault", "capi", "event", "pipeline"}, "a pivot is planned and judged from two API servers"},
+	"cleanup":     {[]string{"fault", "docker", "event", "pipeline"}, "cleanup discovers and deletes in the Docker engine"},
+	"bootstrap": {[]string{"fault", "event", "pipeline", "environment", "artifact", "docker", "kind", "kube", "flux", "capi", "pivot"},
+		"the phases of `up` bring the adapters together"},
+	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "artifact", "docker", "kind", "flux", "bootstrap", "cleanup"},
+		"the commands wire everything, and are the only ones to know the views"},
+}
+
+func TestArrowsOfTheHouse(t *testing.T) {
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		from := strings.Split(filepath.ToSlash(file), "/")[0]
+		rule, known := arrows[from]
+		if !known {
+			t.Errorf("%s: package %q has no line in the arrows of the house", file, from)
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			rest, ours := strings.CutPrefix(imported, module)
+			to := strings.Split(path.Clean(rest), "/")[0]
+			if !ours || to == from {
+				continue
+			}
+			allowed := false
+			for _, name := range rule.imports {
+				allowed = allowed || name == to
+			}
+			if !allowed {
+				t.Errorf("%s imports %s, but %s may import %v only: %s", file, to, from, rule.imports, rule.reason)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

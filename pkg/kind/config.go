@@ -1,0 +1,53 @@
+// Package kind creates and deletes the temporary bootstrap cluster with sigs.k8s.io/kind as a library.
+package kind
+
+import (
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+)
+
+// MarkerFolder holds one empty file per environment in each node that belongs to it. It is a bind mount, so that
+// `docker inspect` proves whose a node is before, and after, any API server of it answers.
+const MarkerFolder = "/etc/cluster-init.io/environment/"
+
+// Config says what the bootstrap cluster is like.
+type Config struct {
+	Name             string // of the kind cluster
+	Environment      string // name of the management cluster that it serves, for the marker
+	NodeImage        string // empty: kind's default
+	DockerSocket     string // path on the Docker host that the infrastructure provider mounts; empty: none
+	APIServerAddress string // empty: kind's default, loopback
+	APIServerPort    int32  // 0: a free one
+	ExtraMounts      []Mount
+}
+
+// Mount is a bind mount from the Docker host into the node.
+type Mount struct{ HostPath, ContainerPath string }
+
+// kubelet from 1.35 on refuses to start on cgroup v1 hosts unless told otherwise; on v2 hosts this changes nothing.
+const allowCgroupV1 = `kind: KubeletConfiguration
+apiVersion: kubelet.config.k8s.io/v1beta1
+failCgroupV1: false
+`
+
+// certsDirectory makes containerd read registry mirrors from files, which can be written into a running node.
+const certsDirectory = `[plugins."io.containerd.grpc.v1.cri".registry]
+  config_path = "/etc/containerd/certs.d"
+`
+
+func (c Config) cluster() *v1alpha4.Cluster {
+	mounts := []v1alpha4.Mount{{HostPath: "/dev/null", ContainerPath: MarkerFolder + c.Environment, Readonly: true}}
+	if c.DockerSocket != "" {
+		mounts = append(mounts, v1alpha4.Mount{HostPath: c.DockerSocket, ContainerPath: "/var/run/docker.sock"})
+	}
+	for _, m := range c.ExtraMounts {
+		mounts = append(mounts, v1alpha4.Mount{HostPath: m.HostPath, ContainerPath: m.ContainerPath})
+	}
+	return &v1alpha4.Cluster{
+		TypeMeta:                v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"},
+		Name:                    c.Name,
+		Nodes:                   []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole, Image: c.NodeImage, ExtraMounts: mounts}},
+		Networking:              v1alpha4.Networking{APIServerAddress: c.APIServerAddress, APIServerPort: c.APIServerPort},
+		KubeadmConfigPatches:    []string{allowCgroupV1},
+		ContainerdConfigPatches: []string{certsDirectory},
+	}
+}

@@ -1,0 +1,114 @@
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/kind/pkg/cluster"
+	"sigs.k8s.io/kind/pkg/exec"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Provider creates, finds and deletes kind clusters on the Docker engine that the environment names.
+type Provider struct {
+	kind *cluster.Provider
+}
+
+// New returns a Provider that hands kind's own messages to log, line by line.
+func New(log func(string)) *Provider {
+	return &Provider{kind: cluster.NewProvider(cluster.ProviderWithDocker(), cluster.ProviderWithLogger(logger{log}))}
+}
+
+// NodeName returns the name of the one node of the kind cluster called name.
+func NodeName(name string) string { return name + "-control-plane" }
+
+// Exists says whether any node of the kind cluster called name exists, healthy or not.
+func (p *Provider) Exists(ctx context.Context, name string) (bool, error) {
+	var names []string
+	err := owned(ctx, func() (err error) { names, err = p.kind.List(); return })
+	if err != nil {
+		return false, explain(fmt.Errorf("listing kind clusters: %w", err))
+	}
+	return slices.Contains(names, name), nil
+}
+
+// Create creates the cluster and waits until its node is ready, at most wait. kind takes no context: when ctx ends,
+// Create still waits for kind to finish its present work, so that nothing goes on behind the caller's back.
+func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration) error {
+	scratch, err := os.MkdirTemp("", "cluster-init-kind-")
+	if err != nil {
+		return fmt.Errorf("making a folder for kind's kubeconfig: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	err = owned(ctx, func() error {
+		return p.kind.Create(c.Name,
+			cluster.CreateWithV1Alpha4Config(c.cluster()),
+			cluster.CreateWithKubeconfigPath(filepath.Join(scratch, "kubeconfig")), // never the user's own
+			cluster.CreateWithWaitForReady(wait),
+			cluster.CreateWithDisplayUsage(false),
+			cluster.CreateWithDisplaySalutation(false))
+	})
+	if err != nil {
+		return explain(fmt.Errorf("creating the kind cluster %s: %w", c.Name, err))
+	}
+	return nil
+}
+
+// Delete deletes all nodes of the kind cluster called name; it is no error when there are none.
+func (p *Provider) Delete(ctx context.Context, name string) error {
+	scratch, err := os.MkdirTemp("", "cluster-init-kind-")
+	if err != nil {
+		return fmt.Errorf("making a folder for kind's kubeconfig: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	err = owned(ctx, func() error { return p.kind.Delete(name, filepath.Join(scratch, "kubeconfig")) })
+	if err != nil {
+		return explain(fmt.Errorf("deleting the kind cluster %s: %w", name, err))
+	}
+	return nil
+}
+
+// Kubeconfig returns the admin kubeconfig of the kind cluster called name, for use from this machine.
+func (p *Provider) Kubeconfig(ctx context.Context, name string) ([]byte, error) {
+	var kubeconfig string
+	err := owned(ctx, func() (err error) { kubeconfig, err = p.kind.KubeConfig(name, false); return })
+	if err != nil {
+		return nil, explain(fmt.Errorf("reading the kubeconfig of the kind cluster %s: %w", name, err))
+	}
+	return []byte(kubeconfig), nil
+}
+
+// owned runs work, which cannot be interrupted, unless ctx has ended; a context that ends meanwhile is reported even
+// when the work went well.
+func owned(ctx context.Context, work func() error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.Join(work(), ctx.Err())
+}
+
+// explain adds the output of the command that kind ran and that failed, which kind keeps apart from the message.
+func explain(err error) error {
+	if run := exec.RunErrorForError(err); run != nil && len(run.Output) > 0 {
+		err = fmt.Errorf("%w: %s", err, lastLines(string(run.Output), 5))
+	}
+	if text := err.Error(); strings.Contains(text, "port is already allocated") || strings.Contains(text, "address already in use") {
+		return fault.Wrap(err, fault.PortTaken, "Stop what listens on that port, or choose another with --api-server-port (0 takes a free one).")
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fault.Retryable(err, fault.ClusterFailed, "See what the node says: docker logs NODE. Running the same command again starts over with a fresh node.")
+}
+
+func lastLines(s string, n int) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], " | ")
+}

@@ -1,0 +1,84 @@
+// Package kube talks to one Kubernetes API server: clients, server-side apply, watches and the state of one object.
+package kube
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// FieldOwner is the field manager of everything that cluster-init applies itself.
+const FieldOwner = "cluster-init"
+
+// Cluster is a connection to one API server. Name is how events and errors call it: "bootstrap" or "management".
+type Cluster struct {
+	client.Client
+	Name       string
+	Kubeconfig []byte
+	Config     *rest.Config
+	Dynamic    dynamic.Interface
+	discovery  discovery.DiscoveryInterface
+	requests   *atomic.Int64
+}
+
+// Connect makes a Cluster from a kubeconfig's bytes and its current context. It sends no request yet.
+func Connect(name string, kubeconfig []byte, scheme *runtime.Scheme) (*Cluster, error) {
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig of the %s cluster: %w", name, err)
+	}
+	config.QPS, config.Burst = 50, 100
+	config.Timeout = 0 // watches have no end; every other call has a context
+	requests := &atomic.Int64{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return countingTransport{next, requests} })
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("making a client for the %s cluster: %w", name, err)
+	}
+	dyn, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a dynamic client for the %s cluster: %w", name, err)
+	}
+	disco, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a discovery client for the %s cluster: %w", name, err)
+	}
+	return &Cluster{Client: c, Name: name, Kubeconfig: kubeconfig, Config: config, Dynamic: dyn, discovery: disco, requests: requests}, nil
+}
+
+// Requests returns how many API requests were sent through this connection so far.
+func (c *Cluster) Requests() int64 { return c.requests.Load() }
+
+// Reachable asks the API server for its readiness, for at most five seconds.
+func (c *Cluster) Reachable(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err := c.discovery.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	if err != nil {
+		return fault.Retryable(fmt.Errorf("asking the API server of the %s cluster at %s: %w", c.Name, c.Config.Host, err),
+			fault.ClusterUnreachable, "Is the cluster running, and is its address reachable from this machine?")
+	}
+	return nil
+}
+
+type countingTransport struct {
+	next  http.RoundTripper
+	count *atomic.Int64
+}
+
+// RoundTrip counts the request and passes it on.
+func (t countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.count.Add(1)
+	return t.next.RoundTrip(r)
+}

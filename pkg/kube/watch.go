@@ -1,0 +1,119 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Change is one change of a watched object. Deleted is true when Object is its last state.
+type Change struct {
+	Object  *unstructured.Unstructured
+	Deleted bool
+}
+
+var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// Watch calls changed for every object of the given resources, now and whenever one changes, until ctx ends; then it
+// waits for its goroutines and returns. A custom resource whose definition does not exist yet is watched as soon as it
+// is served, so that one Watch can be started before any of them is installed. changed is never called concurrently.
+// namespace limits it to one namespace; empty means all, which custom resources need.
+func (c *Cluster) Watch(ctx context.Context, namespace string, resources []schema.GroupVersionResource, changed func(Change)) error {
+	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(c.Dynamic, 0, namespace, nil)
+	defer factory.Shutdown()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // runs before Shutdown, which waits for the informers that this stops
+
+	var mu sync.Mutex
+	report := func(o any, deleted bool) {
+		if tombstone, ok := o.(cache.DeletedFinalStateUnknown); ok {
+			o = tombstone.Obj
+		}
+		u, ok := o.(*unstructured.Unstructured)
+		if !ok || ctx.Err() != nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		changed(Change{Object: u, Deleted: deleted})
+	}
+	start := func(r schema.GroupVersionResource) error {
+		_, err := factory.ForResource(r).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(o any) { report(o, false) },
+			UpdateFunc: func(_, o any) { report(o, false) },
+			DeleteFunc: func(o any) { report(o, true) },
+		})
+		if err != nil {
+			return fmt.Errorf("watching %s in the %s cluster: %w", r.Resource, c.Name, err)
+		}
+		factory.Start(ctx.Done())
+		return nil
+	}
+
+	served := make(chan schema.GroupVersionResource, len(resources))
+	if err := c.awaitDefinitions(ctx, factory, resources, served); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case r := <-served:
+			if err := start(r); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// awaitDefinitions sends each resource into served once: at once when it is built in, else when its definition is
+// established. served must have room for all of them.
+func (c *Cluster) awaitDefinitions(ctx context.Context, factory dynamicinformer.DynamicSharedInformerFactory,
+	resources []schema.GroupVersionResource, served chan<- schema.GroupVersionResource) error {
+	wanted := map[string]schema.GroupVersionResource{}
+	for _, r := range resources {
+		if builtIn(r) {
+			served <- r
+			continue
+		}
+		wanted[r.GroupResource().String()] = r
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	seen := func(o any) { // called by one goroutine of the informer at a time
+		crd, ok := o.(*unstructured.Unstructured)
+		if !ok {
+			return
+		}
+		r, want := wanted[crd.GetName()]
+		established, _ := condition(crd, "Established")
+		if !want || established["status"] != "True" {
+			return
+		}
+		delete(wanted, crd.GetName())
+		served <- r
+	}
+	_, err := factory.ForResource(crdResource).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    seen,
+		UpdateFunc: func(_, o any) { seen(o) },
+	})
+	if err != nil {
+		return fmt.Errorf("watching CustomResourceDefinitions in the %s cluster: %w", c.Name, err)
+	}
+	factory.Start(ctx.Done())
+	return nil
+}
+
+func builtIn(r schema.GroupVersionResource) bool {
+	switch r.Group {
+	case "", "apps", "batch", "apiextensions.k8s.io":
+		return true
+	}
+	return false
+}

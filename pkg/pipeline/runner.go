@@ -1,0 +1,144 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Runner runs phases one after the other and emits what happens into Sink.
+type Runner struct {
+	Sink event.Sink
+	Now  func() time.Time // injected clock
+}
+
+// Run runs the phases in order. It stops at the first one that fails, is interrupted or runs out of its time, and
+// returns that error, wrapped with the phase's name. An order that breaks a phase's Needs is a programming error and
+// is returned before anything runs.
+func (r Runner) Run(ctx context.Context, phases []Phase) error {
+	if err := checkOrder(phases); err != nil {
+		return err
+	}
+	for _, p := range phases {
+		if err := r.phase(ctx, p); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+func checkOrder(phases []Phase) error {
+	seen := map[string]bool{}
+	for _, p := range phases {
+		for _, need := range p.Needs {
+			if !seen[need] {
+				return fmt.Errorf("phase %q needs %q, which does not come before it", p.Name, need)
+			}
+		}
+		if seen[p.Name] {
+			return fmt.Errorf("phase %q is listed twice", p.Name)
+		}
+		seen[p.Name] = true
+	}
+	return nil
+}
+
+func (r Runner) phase(ctx context.Context, p Phase) error {
+	start := r.Now()
+	emit := func(e event.Event) {
+		e.Time, e.Phase, e.Title = r.Now(), p.Name, p.Title
+		r.Sink.Emit(e)
+	}
+	emit(event.Event{Type: event.PhaseStarted})
+	skipped, err := r.checkAndRun(ctx, p, emit)
+	elapsed := r.Now().Sub(start)
+	switch {
+	case err != nil:
+		emit(event.Event{Type: event.PhaseFailed, Elapsed: elapsed, Failure: FailureOf(err)})
+	case skipped != "":
+		emit(event.Event{Type: event.PhaseSkipped, Elapsed: elapsed, Message: skipped})
+	default:
+		emit(event.Event{Type: event.PhaseFinished, Elapsed: elapsed})
+	}
+	return err
+}
+
+// checkAndRun returns why the phase was skipped, or "" when it ran.
+func (r Runner) checkAndRun(ctx context.Context, p Phase, emit func(event.Event)) (string, error) {
+	phaseCtx := ctx
+	if p.Timeout > 0 {
+		var cancel context.CancelFunc
+		phaseCtx, cancel = context.WithTimeout(ctx, p.Timeout)
+		defer cancel()
+	}
+	if p.Check != nil {
+		status, err := p.Check(phaseCtx)
+		if err != nil {
+			return "", r.explain(ctx, p, fmt.Errorf("looking at what is there: %w", err))
+		}
+		switch status.State {
+		case Done:
+			if status.Message == "" {
+				return "nothing to do", nil
+			}
+			return status.Message, nil
+		case Interrupted:
+			return "", status.Err
+		}
+	}
+	return "", r.explain(ctx, p, p.Run(phaseCtx, reporter{emit: emit}))
+}
+
+// explain gives an error that comes from the phase's bound, or from the user's Ctrl-C, its own code.
+func (r Runner) explain(ctx context.Context, p Phase, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted,
+			"Nothing is lost: run the same command again and it goes on from here.")
+	case errors.Is(err, context.DeadlineExceeded) && fault.CodeOf(err) == fault.Unknown:
+		return fault.Retryable(fmt.Errorf("not finished after %s: %w", p.Timeout, err), fault.Timeout,
+			"Run the same command again to go on waiting, or raise --timeout.")
+	}
+	return err
+}
+
+// FailureOf returns the form of err that events carry.
+func FailureOf(err error) *event.Failure {
+	if err == nil {
+		return nil
+	}
+	return &event.Failure{
+		Code:    string(fault.CodeOf(err)),
+		Message: err.Error(),
+		Hint:    fault.HintOf(err),
+		Retry:   fault.CanRetry(err),
+	}
+}
+
+type reporter struct{ emit func(event.Event) }
+
+func (r reporter) Progress(format string, args ...any) {
+	r.emit(event.Event{Type: event.Progress, Message: fmt.Sprintf(format, args...)})
+}
+
+func (r reporter) Warn(format string, args ...any) {
+	r.emit(event.Event{Type: event.Warning, Message: fmt.Sprintf(format, args...)})
+}
+
+func (r reporter) Object(o event.Object) {
+	r.emit(event.Event{Type: event.ObjectChanged, Object: &o})
+}
+
+func (r reporter) Waiting(what string, blocked []event.Object) {
+	r.emit(event.Event{Type: event.Waiting, Message: what, Objects: blocked})
+}
+
+func (r reporter) Log(line string) {
+	r.emit(event.Event{Type: event.Log, Message: line})
+}

@@ -1,0 +1,100 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+func status(s pipeline.State, err error) func(context.Context) (pipeline.Status, error) {
+	return func(context.Context) (pipeline.Status, error) {
+		return pipeline.Status{State: s, Message: "seen", Err: err}, nil
+	}
+}
+
+func TestRunnerEmitsTheExactSequence(t *testing.T) {
+	boom := errors.New("boom")
+	run := func(err error) func(context.Context, pipeline.Reporter) error {
+		return func(_ context.Context, r pipeline.Reporter) error {
+			r.Progress("step %d", 1)
+			return err
+		}
+	}
+	tests := map[string]struct {
+		phases []pipeline.Phase
+		want   []string
+		err    error
+	}{
+		"done is skipped, pending runs": {
+			phases: []pipeline.Phase{
+				{Name: "a", Check: status(pipeline.Done, nil), Run: run(boom)},
+				{Name: "b", Needs: []string{"a"}, Check: status(pipeline.Pending, nil), Run: run(nil)},
+			},
+			want: []string{"a phase-started", "a phase-skipped", "b phase-started", "b progress", "b phase-finished"},
+		},
+		"a failure stops the run": {
+			phases: []pipeline.Phase{{Name: "a", Run: run(boom)}, {Name: "b", Run: run(nil)}},
+			want:   []string{"a phase-started", "a progress", "a phase-failed"},
+			err:    boom,
+		},
+		"interrupted never runs": {
+			phases: []pipeline.Phase{{Name: "a", Check: status(pipeline.Interrupted, boom), Run: run(nil)}},
+			want:   []string{"a phase-started", "a phase-failed"},
+			err:    boom,
+		},
+		"a broken order runs nothing": {
+			phases: []pipeline.Phase{{Name: "a", Needs: []string{"b"}, Run: run(nil)}, {Name: "b", Run: run(nil)}},
+			err:    errors.New(`needs "b"`),
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var rec event.Recorder
+			err := pipeline.Runner{Sink: &rec, Now: time.Now}.Run(t.Context(), tc.phases)
+			if (err == nil) != (tc.err == nil) || err != nil && !strings.Contains(err.Error(), tc.err.Error()) {
+				t.Fatalf("error %v, want %v", err, tc.err)
+			}
+			var got []string
+			for _, e := range rec.Events() {
+				got = append(got, e.Phase+" "+string(e.Type))
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("events %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRunnerTellsTimeoutFromInterrupt(t *testing.T) {
+	wait := func(ctx context.Context, _ pipeline.Reporter) error { <-ctx.Done(); return ctx.Err() }
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := map[string]struct {
+		ctx  context.Context
+		want fault.Code
+	}{
+		"the phase's own bound": {t.Context(), fault.Timeout},
+		"the user's Ctrl-C":     {interrupted, fault.Interrupted},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := pipeline.Runner{Sink: &event.Recorder{}, Now: time.Now}.
+				Run(tc.ctx, []pipeline.Phase{{Name: "wait", Timeout: time.Millisecond, Run: wait}})
+			if got := fault.CodeOf(unwrapPhase(err)); got != tc.want {
+				t.Errorf("code %q, want %q (%v)", got, tc.want, err)
+			}
+			if fault.HintOf(unwrapPhase(err)) == "" {
+				t.Error("no hint")
+			}
+		})
+	}
+}
+
+func unwrapPhase(err error) error { return errors.Unwrap(err) }

@@ -1,0 +1,27 @@
+package pivot_test
+
+import "context"
+
+// fakeFlux counts what is asked of Flux, and fails where told.
+type fakeFlux struct {
+	suspended, resumed int
+	suspendErr         error
+	resumeErr          error
+	onSuspend          func()
+}
+
+func (f *fakeFlux) Suspend(context.Context) error {
+	f.suspended++
+	if f.onSuspend != nil {
+		f.onSuspend()
+	}
+	return f.suspendErr
+}
+
+func (f *fakeFlux) Resume(ctx context.Context) error {
+	f.resumed++
+	if ctx.Err() != nil {
+		return ctx.Err() // what was suspended must be resumed even when the user has interrupted
+	}
+	return f.resumeErr
+}

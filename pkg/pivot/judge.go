@@ -1,0 +1,61 @@
+package pivot
+
+import "github.com/cluster-init/cluster-init/pkg/capi"
+
+// judge tells the phase from what both sides hold. On the target only the management cluster's own Cluster
+// counts: others there may be its users' business, paused or not.
+func judge(source, target Holding, name string) (Phase, Stage) {
+	here, arrived := !source.empty(), target.cluster(name) != nil
+	switch {
+	case !here && !arrived:
+		return Nothing, StageNone
+	case !here && target.cluster(name).Paused:
+		return Interrupted, StageResuming
+	case !here:
+		return Done, StageNone
+	case !arrived && !source.paused():
+		return NotStarted, StageNone // what lies on the target was not put there by a move: RuleTarget judges it
+	case !arrived && len(target.Objects) == 0:
+		return Interrupted, StagePaused
+	case !arrived:
+		return Interrupted, StageCopying
+	}
+	return judgeBoth(source, target, name)
+}
+
+// judgeBoth tells the stage when the Cluster is on the target and something is at the source. clusterctl ends
+// creating before it starts deleting, so whatever the source has and the target lacks was not yet created.
+func judgeBoth(source, target Holding, name string) (Phase, Stage) {
+	uncopied := len(missing(source.Objects, target.Objects)) > 0
+	deleted := len(missing(target.Objects, source.Objects)) > 0
+	switch resumed := !target.cluster(name).Paused; {
+	case !source.paused() && (resumed || deleted):
+		return Interrupted, StageConflict
+	case !source.paused():
+		return Interrupted, StageCopying // somebody resumed the source: it has everything and is the one that counts
+	case uncopied && resumed:
+		return Interrupted, StageConflict
+	case uncopied:
+		return Interrupted, StageCopying
+	case !resumed:
+		return Interrupted, StageCopied
+	}
+	// The target has everything and is active; what is left at the source is paused and does nothing. This is how
+	// the way out of StageCopied ends: the remains go with the bootstrap cluster.
+	return Done, StageNone
+}
+
+// missing returns the objects of want that have no counterpart in have.
+func missing(want, have []capi.Object) []capi.Object {
+	there := map[capi.Key]bool{}
+	for _, o := range have {
+		there[o.Key()] = true
+	}
+	var lacking []capi.Object
+	for _, o := range want {
+		if !there[o.Key()] {
+			lacking = append(lacking, o)
+		}
+	}
+	return lacking
+}

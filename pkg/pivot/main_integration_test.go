@@ -1,0 +1,134 @@
+//go:build integration
+
+package pivot_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/pivot/internal/testenv"
+)
+
+// servers are the two API servers that all integration tests of this package share, one namespace for each test.
+var servers struct{ source, target *testenv.Server }
+
+func TestMain(m *testing.M) {
+	code, err := runWithServers(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func runWithServers(m *testing.M) (code int, err error) {
+	for _, server := range []**testenv.Server{&servers.source, &servers.target} {
+		if *server, err = testenv.Start(); *server != nil {
+			defer (*server).Stop()
+		}
+		if err != nil {
+			return 1, err
+		}
+		if err := fixture.Create(context.Background(), (*server).Client, "capi-system", fixture.Providers()); err != nil {
+			return 1, err
+		}
+	}
+	return m.Run(), nil
+}
+
+// stage is one test's share of the two servers.
+type stage struct {
+	pivot.Input
+	t     *testing.T
+	flux  *fakeFlux
+	moves int // how often a move was started
+	lines []string
+}
+
+// newStage fills the source with the fixture, in a namespace of the test's own.
+func newStage(t *testing.T, edits ...fixture.Edit) *stage {
+	t.Helper()
+	s := &stage{t: t, flux: &fakeFlux{}}
+	name := strings.ToLower(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, t.Name()))
+	s.Input = pivot.Input{
+		Source:    pivot.Side{Client: servers.source.Client, Config: servers.source.Config, Kubeconfig: "/tmp/source.kubeconfig"},
+		Target:    pivot.Side{Client: servers.target.Client, Config: servers.target.Config, Kubeconfig: "/tmp/target.kubeconfig"},
+		Scope:     pivot.Scope{Namespace: name[:min(len(name), 63)], Cluster: fixture.Cluster},
+		BackupDir: t.TempDir(),
+		Flux:      s.flux,
+		Now:       func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
+		Log:       func(line string) { s.lines = append(s.lines, line) },
+		Move: func(ctx context.Context, in capi.MoveInput) error {
+			s.moves++
+			return capi.Move(ctx, in)
+		},
+	}
+	objects := append(fixture.ManagementCluster(), fixture.Bystanders()...)
+	if err := fixture.Create(t.Context(), s.Source.Client, s.Scope.Namespace, objects, edits...); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// keys returns what the graph of one side would move.
+func (s *stage) keys(c client.Client) []string {
+	s.t.Helper()
+	graph, err := capi.Discover(s.t.Context(), c, s.Scope.Namespace)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var names []string
+	for _, o := range graph.Moves() {
+		names = append(names, o.String())
+	}
+	return names
+}
+
+// exists says whether one side has the object.
+func (s *stage) exists(c client.Client, u *unstructured.Unstructured) bool {
+	s.t.Helper()
+	got := &unstructured.Unstructured{}
+	got.SetGroupVersionKind(u.GroupVersionKind())
+	err := c.Get(s.t.Context(), client.ObjectKey{Namespace: s.Scope.Namespace, Name: u.GetName()}, got)
+	if client.IgnoreNotFound(err) != nil {
+		s.t.Fatal(err)
+	}
+	return err == nil
+}
+
+// setPaused pauses or resumes the Cluster of one side, as the hints tell the user to.
+func (s *stage) setPaused(c client.Client, patch string) {
+	s.t.Helper()
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion("cluster.x-k8s.io/v1beta2")
+	u.SetKind("Cluster")
+	u.SetNamespace(s.Scope.Namespace)
+	u.SetName(s.Scope.Cluster)
+	if err := c.Patch(s.t.Context(), u, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *stage) state() pivot.State {
+	s.t.Helper()
+	state, err := pivot.ReadState(s.t.Context(), s.Source, s.Target, s.Scope)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return state
+}

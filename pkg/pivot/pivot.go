@@ -1,0 +1,58 @@
+// Package pivot moves the definition of a management cluster from the bootstrap cluster into itself: it plans,
+// guards, backs up, moves, verifies, and tells from what both sides hold how far an earlier move has come.
+package pivot
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+)
+
+// Side is one of the two clusters of a pivot. The client may have any scheme: everything is read unstructured.
+type Side struct {
+	Client client.Client
+	Config *rest.Config // needed by Run only
+	// Kubeconfig is the path that hints name in their commands; "" leaves the option out.
+	Kubeconfig string
+}
+
+// Scope says which objects a pivot is about.
+type Scope struct {
+	Namespace string // of the Cluster API objects, on both sides
+	Cluster   string // name of the management cluster's own Cluster
+}
+
+// Flux stops and resumes whatever would put back, or prune, what a move takes away. Resume is called only while
+// nothing was moved yet.
+type Flux interface {
+	Suspend(ctx context.Context) error
+	Resume(ctx context.Context) error
+}
+
+// Mover carries out a move; capi.Move is the real one.
+type Mover func(ctx context.Context, in capi.MoveInput) error
+
+// Input is what Run needs. All fields but Log are required.
+type Input struct {
+	Source, Target Side
+	Scope          Scope
+	BackupDir      string // the backup is a new folder in it
+	Flux           Flux
+	Move           Mover
+	Now            func() time.Time
+	Log            func(string) // progress lines; nil drops them
+}
+
+// Result is what a pivot did.
+type Result struct {
+	Already bool          // true when an earlier run had done it all: the rest is then empty
+	Moved   []capi.Object // as they were at the source
+	Backup  string        // the folder that holds what was moved
+	// Extra are objects on the target that were not planned: its controllers run again by the time they are
+	// looked at, and may have made new ones.
+	Extra []capi.Object
+}

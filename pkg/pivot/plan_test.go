@@ -1,0 +1,222 @@
+package pivot_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/internal/fixture"
+)
+
+func TestPlanListsWhatBelongsToTheClusterAndNothingElse(t *testing.T) {
+	from, to := sides(t, source(), target())
+	plan, err := pivot.NewPlan(t.Context(), from, to, scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, u := range fixture.ManagementCluster() {
+		u.SetNamespace(fixture.Namespace)
+		want = append(want, capi.ObjectOf(u).String())
+	}
+	for _, o := range plan.Objects {
+		got = append(got, o.String())
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("planned\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// unlabelled takes the label off one CRD; gone leaves one out.
+func unlabelled(kind string) func(*apiextensionsv1.CustomResourceDefinition) bool {
+	return func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+		if kind == "*" || crd.Spec.Names.Kind == kind {
+			crd.Labels = nil
+		}
+		return true
+	}
+}
+
+func gone(kind string) func(*apiextensionsv1.CustomResourceDefinition) bool {
+	return func(crd *apiextensionsv1.CustomResourceDefinition) bool { return crd.Spec.Names.Kind != kind }
+}
+
+func with(s side, crds func(*apiextensionsv1.CustomResourceDefinition) bool) side {
+	s.crds = crds
+	return s
+}
+
+func oneObject(kind, name string) []*unstructured.Unstructured {
+	return slices.DeleteFunc(fixture.ManagementCluster(), func(u *unstructured.Unstructured) bool {
+		return u.GetKind() != kind || u.GetName() != name
+	})
+}
+
+func TestPlanRefuses(t *testing.T) {
+	providers := fixture.Providers
+	rows := map[string]struct {
+		from, to side
+		want     []pivot.Refusal // exactly these; Reason is a part of the whole text
+	}{
+		"no label at the source": {
+			from: with(source(), unlabelled("DevMachine")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD devmachines.infrastructure.cluster.x-k8s.io", Reason: "at the source"}},
+		},
+		"a CRD is missing on the target": {
+			from: source(), to: with(target(), gone("DevCluster")),
+			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD devclusters.infrastructure.cluster.x-k8s.io", Reason: "does not exist on the target"}},
+		},
+		"a CRD has no label on the target": {
+			from: source(), to: with(target(), unlabelled("Machine")),
+			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD machines.cluster.x-k8s.io", Reason: "has no label " + capi.MoveLabel + " on the target"}},
+		},
+		"the target serves another version": {
+			from: source(), to: with(target(), func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+				if crd.Spec.Names.Kind == "Machine" {
+					crd.Spec.Versions[0].Name = "v1beta1"
+				}
+				return true
+			}),
+			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD machines.cluster.x-k8s.io", Reason: "does not serve version v1beta2"}},
+		},
+		"the cluster is paused": {
+			from: source(fixture.Set("Cluster", "mgmt", true, "spec", "paused")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RulePaused, Object: "Cluster management/mgmt", Reason: "is paused"}},
+		},
+		"one object is paused": {
+			from: source(fixture.Set("MachineDeployment", "mgmt-md", "", "metadata", "annotations", "cluster.x-k8s.io/paused")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RulePaused, Object: "MachineDeployment management/mgmt-md", Reason: "cluster.x-k8s.io/paused"}},
+		},
+		"the infrastructure is not there": {
+			from: source(fixture.Unset("Cluster", "mgmt", "status", "initialization", "infrastructureProvisioned")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleCluster, Object: "Cluster management/mgmt", Reason: "infrastructure"}},
+		},
+		"the control plane is not initialized": {
+			from: source(fixture.Unset("Cluster", "mgmt", "status", "initialization", "controlPlaneInitialized")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleCluster, Object: "Cluster management/mgmt", Reason: "control plane"}},
+		},
+		"a machine has no node": {
+			from: source(fixture.Unset("Machine", "mgmt-md-1-b", "status", "nodeRef")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleMachines, Object: "Machine management/mgmt-md-1-b", Reason: "no node"}},
+		},
+		"a machine is not ready": {
+			from: source(fixture.Set("Machine", "mgmt-cp-a", []any{map[string]any{
+				"type": "Ready", "status": "False", "reason": "NotReady", "message": "the node is down",
+			}}, "status", "conditions")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleMachines, Object: "Machine management/mgmt-cp-a", Reason: "the node is down"}},
+		},
+		"the provider version differs": {
+			from: source(), to: target(func(u *unstructured.Unstructured) {
+				if u.GetName() == "capi-controller-manager" {
+					containers := []any{map[string]any{"name": "manager", "image": "registry.k8s.io/cluster-api/cluster-api-controller:v1.13.2@sha256:00"}}
+					_ = unstructured.SetNestedSlice(u.Object, containers, "spec", "template", "spec", "containers")
+				}
+			}),
+			want: []pivot.Refusal{{Rule: pivot.RuleProviders, Object: "provider cluster-api", Reason: "version v1.14.0 at the source, v1.13.2 on the target"}},
+		},
+		"a provider is not ready on the target": {
+			from: source(), to: target(fixture.Set("Deployment", "capd-controller-manager", int64(0), "status", "availableReplicas")),
+			want: []pivot.Refusal{{Rule: pivot.RuleProviders, Object: "provider infrastructure-docker", Reason: "not ready on the target"}},
+		},
+		"a provider is missing on the target": {
+			from: source(), to: side{providers: providers()[:1]},
+			want: []pivot.Refusal{{Rule: pivot.RuleProviders, Object: "provider infrastructure-docker", Reason: "not installed on the target"}},
+		},
+		"an owner of something does not move": {
+			from: source(func(u *unstructured.Unstructured) {
+				if u.GetKind() == "KubeadmConfigTemplate" {
+					refs := u.GetOwnerReferences()
+					refs = append(refs, refs[0])
+					refs[1].Kind, refs[1].Name, refs[1].UID = "Namespace", "management", "elsewhere"
+					u.SetOwnerReferences(refs)
+				}
+			}), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "KubeadmConfigTemplate management/mgmt-md", Reason: "left behind"}},
+		},
+		"the target holds one of the objects": {
+			from: source(), to: side{providers: providers(), objects: oneObject("Secret", "mgmt-ca")},
+			want: []pivot.Refusal{{Rule: pivot.RuleTarget, Object: "Secret management/mgmt-ca", Reason: "overwritten"}},
+		},
+		"the cluster does not exist": {
+			from: side{providers: providers()}, to: target(),
+			want: []pivot.Refusal{
+				{Rule: pivot.RuleCluster, Object: "Cluster management/mgmt", Reason: "does not exist"},
+				{Rule: pivot.RuleObjects, Reason: "0 objects"},
+			},
+		},
+		"several reasons at once are all listed": {
+			from: source(fixture.Set("Cluster", "mgmt", true, "spec", "paused"), fixture.Unset("Machine", "mgmt-cp-a", "status", "nodeRef")),
+			to:   side{providers: providers()[1:]},
+			want: []pivot.Refusal{
+				{Rule: pivot.RuleProviders, Object: "provider cluster-api", Reason: "not installed"},
+				{Rule: pivot.RulePaused, Object: "Cluster management/mgmt", Reason: "is paused"},
+				{Rule: pivot.RuleMachines, Object: "Machine management/mgmt-cp-a", Reason: "no node"},
+			},
+		},
+	}
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			from, to := sides(t, row.from, row.to)
+			_, err := pivot.NewPlan(t.Context(), from, to, scope)
+			if fault.CodeOf(err) != fault.PivotRefused || fault.HintOf(err) == "" {
+				t.Fatalf("got %v, want a refusal with a hint", err)
+			}
+			got := pivot.Refusals(err)
+			if len(got) != len(row.want) {
+				t.Fatalf("got %d reasons, want %d:\n%v", len(got), len(row.want), err)
+			}
+			for i, want := range row.want {
+				if got[i].Rule != want.Rule || got[i].Object != want.Object || !strings.Contains(got[i].Reason, want.Reason) {
+					t.Errorf("reason %d is %+v, want %+v", i, *got[i], want)
+				}
+				if !strings.Contains(err.Error(), got[i].Error()) {
+					t.Errorf("%q is not in the message:\n%v", got[i].Error(), err)
+				}
+			}
+		})
+	}
+}
+
+// TestPlanWithoutAnyLabel is the trap that clusterctl sets: it moves 0 objects and says nothing.
+func TestPlanWithoutAnyLabel(t *testing.T) {
+	from, to := sides(t, with(source(), unlabelled("*")), target())
+	_, err := pivot.NewPlan(t.Context(), from, to, scope)
+	if fault.CodeOf(err) != fault.PivotRefused {
+		t.Fatalf("got %v, want a refusal", err)
+	}
+	named := 0
+	for _, r := range pivot.Refusals(err) {
+		if r.Rule == pivot.RuleLabels {
+			named++
+		}
+	}
+	if want := len(fixture.Kinds()); named != want {
+		t.Errorf("%d CRDs are named, want all %d:\n%v", named, want, err)
+	}
+}
+
+func TestPlanIsNoRefusalWhenAnAPIDoesNotAnswer(t *testing.T) {
+	broken := errors.New("connection refused")
+	from, to := sides(t, source(), target())
+	inner := to.Client.(client.WithWatch)
+	to.Client = interceptor.NewClient(inner, interceptor.Funcs{
+		List: func(_ context.Context, _ client.WithWatch, _ client.ObjectList, _ ...client.ListOption) error {
+			return broken
+		},
+	})
+	_, err := pivot.NewPlan(t.Context(), from, to, scope)
+	if !errors.Is(err, broken) || fault.CodeOf(err) != fault.ClusterUnreachable || !fault.CanRetry(err) {
+		t.Errorf("got %v (code %s), want a retryable %s that wraps the cause", err, fault.CodeOf(err), fault.ClusterUnreachable)
+	}
+}

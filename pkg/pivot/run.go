@@ -1,0 +1,100 @@
+package pivot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// afterTimeout bounds the looking around that follows a move: it must happen even when the user has interrupted.
+const afterTimeout = 2 * time.Minute
+
+// Run pivots: it refuses what a rule forbids, suspends Flux, backs up, moves, and verifies. It may be repeated:
+// a finished pivot is left as it is, and an interrupted one is never moved again but gives the error of State.Err.
+//
+// Cancelling ctx stops it at once before the move has started. Once it has, the move is finished and verified
+// first, and Run returns its outcome as if nobody had asked.
+func Run(ctx context.Context, in Input) (Result, error) {
+	if in.Log == nil {
+		in.Log = func(string) {}
+	}
+	state, err := ReadState(ctx, in.Source, in.Target, in.Scope)
+	if err != nil {
+		return Result{}, unreadable(err)
+	}
+	if state.Phase == Done {
+		return Result{Already: true}, nil
+	}
+	if err := state.Err(in.Source, in.Target, in.Scope); err != nil {
+		return Result{}, err
+	}
+	if _, err := NewPlan(ctx, in.Source, in.Target, in.Scope); err != nil {
+		return Result{}, err // before Flux is touched
+	}
+	if err := in.Flux.Suspend(ctx); err != nil {
+		return Result{}, in.resumeFlux(ctx, fmt.Errorf("suspend Flux before the move: %w", err))
+	}
+	// Flux may have changed something up to a moment ago: what counts is what is there now that it stands still.
+	plan, err := NewPlan(ctx, in.Source, in.Target, in.Scope)
+	if err != nil {
+		return Result{}, in.resumeFlux(ctx, err)
+	}
+	backup, err := Backup(ctx, in.Source, plan, in.BackupDir, in.Now())
+	if err != nil {
+		return Result{}, in.resumeFlux(ctx, err)
+	}
+	in.Log(fmt.Sprintf("wrote a backup of the %d objects to move: %s", len(plan.Objects), backup))
+	return in.carryOut(ctx, plan, backup)
+}
+
+// carryOut moves and verifies.
+func (in Input) carryOut(ctx context.Context, plan Plan, backup string) (Result, error) {
+	err := in.Move(ctx, capi.MoveInput{
+		From: in.Source.Config, To: in.Target.Config, Namespace: in.Scope.Namespace, Log: in.Log,
+	})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
+	defer cancel()
+	result := Result{Moved: plan.Objects, Backup: backup}
+	if err != nil {
+		return result, in.afterFailure(ctx, err, backup)
+	}
+	result.Extra, err = Verify(ctx, in.Source, in.Target, plan)
+	if err != nil {
+		return result, fault.Wrap(fmt.Errorf("the move ended, but not as planned: %w", err), fault.PivotFailed,
+			"Keep both clusters. What was there before the move is in "+backup+".")
+	}
+	in.Log(fmt.Sprintf("all %d objects are on the target, none is left at the source", len(plan.Objects)))
+	return result, nil
+}
+
+// afterFailure says how far a move came that failed, and takes back the suspension of Flux if nothing was changed.
+func (in Input) afterFailure(ctx context.Context, cause error, backup string) error {
+	keep := "Keep both clusters. What was there before the move is in " + backup + "."
+	state, err := ReadState(ctx, in.Source, in.Target, in.Scope)
+	if err != nil {
+		return fault.Wrap(fmt.Errorf("%w (and then the two sides could not be read: %w)", cause, err), fault.PivotFailed, keep)
+	}
+	switch state.Phase {
+	case NotStarted, Nothing:
+		return in.resumeFlux(ctx, fault.Retryable(cause, fault.PivotFailed, "Nothing was moved. Run the same command again."))
+	case Interrupted:
+		stuck := state.Err(in.Source, in.Target, in.Scope)
+		return fault.Wrap(cause, fault.PivotFailed, fault.HintOf(stuck)+"\n"+keep)
+	}
+	return fault.Retryable(cause, fault.PivotFailed,
+		"The objects are on the target and active. Run the same command again.\n"+keep)
+}
+
+// resumeFlux takes back the suspension and returns cause, with the failure to do so if there is one.
+func (in Input) resumeFlux(ctx context.Context, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
+	defer cancel()
+	if err := in.Flux.Resume(ctx); err != nil {
+		cause = fault.Wrap(errors.Join(cause, fmt.Errorf("resume Flux: %w", err)), fault.CodeOf(cause), fault.HintOf(cause))
+	}
+	return cause
+}

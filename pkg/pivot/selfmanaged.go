@@ -1,0 +1,99 @@
+package pivot
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+)
+
+// Aspect names one part of a management cluster that manages itself.
+type Aspect string
+
+// The aspects of self-management, in the order in which they usually come true.
+const (
+	AspectCluster       Aspect = "cluster"       // its Cluster is in its own API, active and Available
+	AspectControlPlane  Aspect = "control-plane" // its control plane object is Available
+	AspectMachines      Aspect = "machines"      // its Machines are ready
+	AspectNodes         Aspect = "nodes"         // the node of each Machine is a ready node of this same API
+	AspectKustomization Aspect = "kustomization" // Flux has applied its definition
+)
+
+// Unmet is one thing that is not yet true of a management cluster that is to manage itself.
+type Unmet struct {
+	Aspect  Aspect
+	Object  string // "Kind namespace/name"
+	Message string
+	// Waiting is true when time alone may cure it; false asks for a hand (something is suspended or paused).
+	Waiting bool
+}
+
+// String returns the object with what is not true of it.
+func (u Unmet) String() string { return u.Object + ": " + u.Message }
+
+// SelfManaged looks, from the API of a management cluster, for all that is not yet true of a cluster that manages
+// itself; with none, the cluster does. It looks once and does not wait.
+//
+// kustomizations are the Flux Kustomizations that must be Ready; none stands for every one in the cluster, of which there
+// must be at least one. A Kustomization is Ready only when that is said of its latest spec.
+func SelfManaged(ctx context.Context, target client.Client, scope Scope, kustomizations []client.ObjectKey) ([]Unmet, error) {
+	var all []Unmet
+	for _, look := range []func() ([]Unmet, error){
+		func() ([]Unmet, error) { return lookAtCluster(ctx, target, scope) },
+		func() ([]Unmet, error) { return lookAtMachines(ctx, target, scope) },
+		func() ([]Unmet, error) { return lookAtKustomizations(ctx, target, kustomizations) },
+	} {
+		unmet, err := look()
+		if err != nil {
+			return nil, fmt.Errorf("see whether the management cluster manages itself: %w", err)
+		}
+		all = append(all, unmet...)
+	}
+	return all, nil
+}
+
+func lookAtCluster(ctx context.Context, c client.Client, scope Scope) ([]Unmet, error) {
+	clusters, err := capi.Clusters(ctx, c, scope.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	own := Holding{Clusters: clusters}.cluster(scope.Cluster)
+	if own == nil {
+		return []Unmet{{
+			Aspect: AspectCluster, Object: fmt.Sprintf("Cluster %s/%s", scope.Namespace, scope.Cluster),
+			Message: "is not in its own API",
+		}}, nil
+	}
+	var unmet []Unmet
+	if own.Paused {
+		unmet = append(unmet, Unmet{Aspect: AspectCluster, Object: own.String(), Message: "is paused"})
+	}
+	if own.Deleting {
+		unmet = append(unmet, Unmet{Aspect: AspectCluster, Object: own.String(), Message: "is being deleted"})
+	}
+	if !own.Available.True() {
+		unmet = append(unmet, Unmet{Aspect: AspectCluster, Object: own.String(), Message: own.Available.String(), Waiting: true})
+	}
+	more, err := lookAtControlPlane(ctx, c, own)
+	return append(unmet, more...), err
+}
+
+func lookAtControlPlane(ctx context.Context, c client.Client, own *capi.Cluster) ([]Unmet, error) {
+	if own.ControlPlane == nil {
+		return []Unmet{{Aspect: AspectControlPlane, Object: own.String(), Message: "names no control plane object"}}, nil
+	}
+	name := fmt.Sprintf("%s %s/%s", own.ControlPlane.Kind, own.Namespace, own.ControlPlane.Name)
+	plane, err := capi.ReadControlPlane(ctx, c, own.Namespace, *own.ControlPlane)
+	switch {
+	case apierrors.IsNotFound(err):
+		return []Unmet{{Aspect: AspectControlPlane, Object: name, Message: "does not exist", Waiting: true}}, nil
+	case err != nil:
+		return nil, err
+	case !plane.Available.True():
+		return []Unmet{{Aspect: AspectControlPlane, Object: name, Message: plane.Available.String(), Waiting: true}}, nil
+	}
+	return nil, nil
+}

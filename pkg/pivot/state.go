@@ -1,0 +1,101 @@
+package pivot
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+)
+
+// Phase says how far a pivot has come.
+type Phase string
+
+// The phases of a pivot.
+const (
+	Nothing     Phase = "nothing"     // neither side holds anything: there is nothing to pivot
+	NotStarted  Phase = "not-started" // all of it is at the source, active
+	Interrupted Phase = "interrupted" // somewhere in between: see Stage
+	Done        Phase = "done"        // all of it is on the target, active
+)
+
+// Stage says where an interrupted pivot stands. Each follows from what clusterctl does, in its order: pause the
+// source, create everything on the target, delete it from the source (the Clusters last), resume the target.
+type Stage string
+
+// The stages of an interrupted pivot.
+const (
+	StageNone     Stage = ""
+	StagePaused   Stage = "paused"   // the source is paused and complete, the target holds nothing
+	StageCopying  Stage = "copying"  // the source is paused and complete, the target lacks some of it
+	StageCopied   Stage = "copied"   // the target is paused and holds all that is left at the source
+	StageResuming Stage = "resuming" // the target is paused and complete, the source holds nothing
+	StageConflict Stage = "conflict" // both sides are active, or hold what no move leaves: somebody else did this
+)
+
+// Holding is what one side holds of the scope. Objects that may exist on both sides for good are not counted.
+type Holding struct {
+	Objects  []capi.Object
+	Clusters []capi.Cluster
+}
+
+func (h Holding) empty() bool { return len(h.Objects) == 0 && len(h.Clusters) == 0 }
+
+// cluster returns the Cluster of the given name, nil when there is none.
+func (h Holding) cluster(name string) *capi.Cluster {
+	for i := range h.Clusters {
+		if h.Clusters[i].Name == name {
+			return &h.Clusters[i]
+		}
+	}
+	return nil
+}
+
+// paused says whether any Cluster is paused.
+func (h Holding) paused() bool {
+	for _, c := range h.Clusters {
+		if c.Paused {
+			return true
+		}
+	}
+	return false
+}
+
+// State is how far a pivot has come, told from the clusters alone.
+type State struct {
+	Phase          Phase
+	Stage          Stage // StageNone unless interrupted
+	Source, Target Holding
+}
+
+// ReadState looks at both sides and changes neither. A side whose Client is nil is taken for gone, which is right
+// for the source after a finished pivot.
+func ReadState(ctx context.Context, source, target Side, scope Scope) (State, error) {
+	var s State
+	var err error
+	if s.Source, err = readHolding(ctx, source, scope); err != nil {
+		return State{}, fmt.Errorf("source: %w", err)
+	}
+	if s.Target, err = readHolding(ctx, target, scope); err != nil {
+		return State{}, fmt.Errorf("target: %w", err)
+	}
+	s.Phase, s.Stage = judge(s.Source, s.Target, scope.Cluster)
+	return s, nil
+}
+
+func readHolding(ctx context.Context, side Side, scope Scope) (Holding, error) {
+	if side.Client == nil {
+		return Holding{}, nil
+	}
+	graph, err := capi.Discover(ctx, side.Client, scope.Namespace)
+	if err != nil {
+		return Holding{}, err
+	}
+	var h Holding
+	for _, o := range graph.Moves() {
+		if !o.Shared {
+			h.Objects = append(h.Objects, o)
+		}
+	}
+	h.Clusters, err = capi.Clusters(ctx, side.Client, scope.Namespace)
+	return h, err
+}

@@ -1,0 +1,80 @@
+package pivot_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/internal/fixture"
+)
+
+var (
+	paused     = fixture.Set("Cluster", "mgmt", true, "spec", "paused")
+	annotated  = fixture.Set("Cluster", "mgmt", "", "metadata", "annotations", "cluster.x-k8s.io/paused")
+	everything = fixture.ManagementCluster
+)
+
+// firstOf returns the first n objects of the fixture; it starts with the Cluster, as clusterctl does.
+func firstOf(n int) []*unstructured.Unstructured { return everything()[:n] }
+
+func holding(objects []*unstructured.Unstructured, edits ...fixture.Edit) side {
+	return side{objects: objects, edits: edits}
+}
+
+func TestReadState(t *testing.T) {
+	rows := map[string]struct {
+		from, to side
+		phase    pivot.Phase
+		stage    pivot.Stage
+		hint     string
+	}{
+		"nothing anywhere":               {side{}, side{}, pivot.Nothing, pivot.StageNone, ""},
+		"only bystanders":                {holding(fixture.Bystanders()), side{}, pivot.Nothing, pivot.StageNone, ""},
+		"all at the source":              {holding(everything()), side{}, pivot.NotStarted, pivot.StageNone, ""},
+		"unlabelled at the source":       {with(holding(everything()), unlabelled("*")), side{}, pivot.NotStarted, pivot.StageNone, ""},
+		"a secret is on the target":      {holding(everything()), holding(oneObject("Secret", "cloud-credentials")), pivot.NotStarted, pivot.StageNone, ""},
+		"source paused":                  {holding(everything(), paused), side{}, pivot.Interrupted, pivot.StagePaused, "patch clusters.cluster.x-k8s.io mgmt"},
+		"source paused by annotation":    {holding(everything(), annotated), side{}, pivot.Interrupted, pivot.StagePaused, `"cluster.x-k8s.io/paused":null`},
+		"copied without its Cluster":     {holding(everything(), paused), holding(oneObject("Secret", "mgmt-ca"), paused), pivot.Interrupted, pivot.StagePaused, ""},
+		"some copied":                    {holding(everything(), paused), holding(firstOf(5), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move"},
+		"some copied, source resumed":    {holding(everything()), holding(firstOf(5), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move"},
+		"all copied":                     {holding(everything(), paused), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig"},
+		"some deleted":                   {holding(firstOf(5), paused), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig"},
+		"some deleted, source resumed":   {holding(firstOf(5)), holding(everything(), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
+		"both active":                    {holding(everything()), holding(everything()), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
+		"some copied, target active":     {holding(everything(), paused), holding(firstOf(5)), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
+		"all deleted, target paused":     {side{}, holding(everything(), paused), pivot.Interrupted, pivot.StageResuming, "/tmp/target.kubeconfig"},
+		"done":                           {side{}, holding(everything()), pivot.Done, pivot.StageNone, ""},
+		"done, paused remains at source": {holding(firstOf(5), paused), holding(everything()), pivot.Done, pivot.StageNone, ""},
+	}
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			from, to := sides(t, row.from, row.to)
+			state, err := pivot.ReadState(t.Context(), from, to, scope)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if state.Phase != row.phase || state.Stage != row.stage {
+				t.Fatalf("got %s %q, want %s %q", state.Phase, state.Stage, row.phase, row.stage)
+			}
+			failure := state.Err(from, to, scope)
+			if (row.phase == pivot.Interrupted) != (failure != nil) {
+				t.Fatalf("the error is %v in phase %s", failure, state.Phase)
+			}
+			if failure != nil && (fault.CodeOf(failure) != fault.PivotFailed || !strings.Contains(fault.HintOf(failure), row.hint)) {
+				t.Errorf("code %s, hint\n%s\nwant it to hold %q", fault.CodeOf(failure), fault.HintOf(failure), row.hint)
+			}
+		})
+	}
+}
+
+func TestReadStateWithoutASource(t *testing.T) {
+	_, to := sides(t, side{}, holding(everything()))
+	state, err := pivot.ReadState(t.Context(), pivot.Side{}, to, scope)
+	if err != nil || state.Phase != pivot.Done {
+		t.Errorf("got %s, %v, want done", state.Phase, err)
+	}
+}

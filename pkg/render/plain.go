@@ -1,0 +1,140 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+)
+
+// Plain writes lines for a person, each with the time since the run began. It says who waits for whom and why, but
+// repeats nothing: an object gets a line when its state changes or when it has something new to say.
+type Plain struct {
+	Verbose bool // also the lines of libraries and every message of an object
+
+	mu    sync.Mutex
+	out   io.Writer
+	start time.Time
+	last  map[string]string
+}
+
+// NewPlain returns a Plain view that writes to out.
+func NewPlain(out io.Writer, verbose bool) *Plain {
+	return &Plain{out: out, Verbose: verbose, last: map[string]string{}}
+}
+
+// Emit writes e, if it is one for people.
+func (p *Plain) Emit(e event.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.start.IsZero() {
+		p.start = e.Time
+	}
+	switch e.Type {
+	case event.RunStarted:
+		p.line(e, "cluster-init %s %s", e.Command, e.Environment)
+	case event.PhaseStarted:
+		p.line(e, "● %s", e.Title)
+	case event.PhaseSkipped:
+		p.line(e, "✓ %s: %s", e.Title, e.Message)
+	case event.PhaseFinished:
+		p.line(e, "✓ %s (%s)", e.Title, seconds(e.Elapsed))
+	case event.PhaseFailed:
+		p.line(e, "✗ %s (%s)", e.Title, seconds(e.Elapsed))
+	case event.Progress:
+		p.line(e, "    %s", e.Message)
+	case event.Warning:
+		p.line(e, "  ! %s", e.Message)
+	case event.Waiting:
+		p.waiting(e)
+	case event.ObjectChanged:
+		p.object(e)
+	case event.Log:
+		if p.Verbose {
+			p.line(e, "    · %s", e.Message)
+		}
+	case event.Result:
+		p.result(e)
+	case event.RunFinished:
+		p.finished(e)
+	}
+}
+
+func (p *Plain) line(e event.Event, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	_, _ = fmt.Fprintf(p.out, "%7s  %s\n", seconds(e.Time.Sub(p.start)), oneLine(text, 300))
+}
+
+// object tells of a change of state. Between two states that are not ready, only a new dependency or a new reason
+// is news; --verbose shows every message.
+func (p *Plain) object(e event.Event) {
+	o := *e.Object
+	text := o.State
+	switch {
+	case len(o.WaitsFor) > 0 && o.State != "Ready":
+		text = "waits for " + strings.Join(o.WaitsFor, ", ")
+	case p.Verbose && o.Message != "":
+		text += ": " + o.Message
+	case o.State == "Progressing" && o.Reason != "":
+		text = strings.ToLower(o.State) + " (" + o.Reason + ")"
+	case o.State != "Ready" && o.State != "Progressing" && o.Message != "":
+		text += ": " + o.Message
+	}
+	if p.last[o.ID()] == text {
+		return
+	}
+	p.last[o.ID()] = text
+	p.line(e, "    %-10s %s/%s %s", o.Cluster, o.Kind, o.Name, text)
+}
+
+func (p *Plain) waiting(e event.Event) {
+	var names []string
+	for _, o := range e.Objects {
+		name := o.Kind + "/" + o.Name
+		switch {
+		case len(o.WaitsFor) > 0:
+			name += " (waits for " + strings.Join(o.WaitsFor, ", ") + ")"
+		case o.Message != "":
+			name += " (" + oneLine(o.Message, 100) + ")"
+		}
+		names = append(names, name)
+	}
+	p.line(e, "  … still waiting for %s: %s", e.Message, strings.Join(names, ", "))
+}
+
+func (p *Plain) result(e event.Event) {
+	_, _ = fmt.Fprintf(p.out, "\n%s\n", e.Message)
+	keys := make([]string, 0, len(e.Fields))
+	for k := range e.Fields {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		_, _ = fmt.Fprintf(p.out, "  %s: %s\n", k, e.Fields[k])
+	}
+}
+
+func (p *Plain) finished(e event.Event) {
+	if e.Failure == nil {
+		p.line(e, "done in %s", seconds(e.Elapsed))
+		return
+	}
+	_, _ = fmt.Fprintf(p.out, "\nerror: %s\n", e.Failure.Message)
+	if e.Failure.Hint != "" {
+		_, _ = fmt.Fprintf(p.out, "hint:  %s\n", e.Failure.Hint)
+	}
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
+
+func oneLine(s string, limit int) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' }), " ")
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:limit-1]) + "…"
+	}
+	return s
+}
