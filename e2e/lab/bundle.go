@@ -22,31 +22,37 @@ func newBundle(say *progress.Printer) *cobra.Command {
 		Short: "Build the offline bundle from source and print its folder",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			root, cache, unlock, err := prepare(cmd)
+			folder, err := buildBundle(cmd, say, environment, out)
 			if err != nil {
 				return err
 			}
-			defer unlock()
-			if out == "" {
-				if out, err = host.CacheDir("bundle"); err != nil {
-					return err
-				}
-			}
-			if out, err = filepath.Abs(out); err != nil {
-				return err
-			}
-			if err := offline.Build(cmd.Context(), offline.Options{
-				Root: root, Environment: environment, Out: out, Store: cache, Say: say,
-			}); err != nil {
-				return err
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), out)
+			fmt.Fprintln(cmd.OutOrStdout(), folder)
 			return nil
 		},
 	}
 	command.Flags().StringVar(&environment, "env", "kubeadm-capd", "environment that the bundle is complete for")
 	command.Flags().StringVar(&out, "out", "", "folder of the bundle (default: bundle in the user's cache directory)")
 	return command
+}
+
+// buildBundle builds the bundle in out, or in the user's cache directory when out is empty, and returns its folder.
+func buildBundle(cmd *cobra.Command, say *progress.Printer, environment, out string) (string, error) {
+	root, cache, unlock, err := prepare(cmd)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if out == "" {
+		if out, err = host.CacheDir("bundle"); err != nil {
+			return "", err
+		}
+	}
+	if out, err = filepath.Abs(out); err != nil {
+		return "", err
+	}
+	return out, offline.Build(cmd.Context(), offline.Options{
+		Root: root, Environment: environment, Out: out, Store: cache, Say: say,
+	})
 }
 
 // newBinaries returns the command that builds what the integration tests start and prints its folder.

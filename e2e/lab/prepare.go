@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/engine"
+	"github.com/cluster-init/cluster-init/e2e/lab/progress"
+)
+
+// newPrepare returns the command behind `make up`: an engine where none answers, and a bundle where no registry does.
+func newPrepare(say *progress.Printer) *cobra.Command {
+	var environment string
+	var offline bool
+	command := &cobra.Command{
+		Use:   "prepare",
+		Short: "Make sure that `up` can run here; print the folder of a bundle if it needs one, nothing otherwise",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			root, err := moduleRoot(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := engine.Ensure(cmd.Context(), root, say); err != nil {
+				return err
+			}
+			if !offline && registriesAnswer(cmd.Context()) {
+				return nil
+			}
+			if !offline {
+				say.Say("no container registry can be reached: using an offline bundle")
+			}
+			folder, err := buildBundle(cmd, say, environment, "")
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), folder)
+			return nil
+		},
+	}
+	command.Flags().StringVar(&environment, "env", "kubeadm-capd", "environment that is to be brought up")
+	command.Flags().BoolVar(&offline, "offline", false, "use a bundle even where registries answer")
+	return command
+}
+
+// registriesAnswer says whether the registries of the images that `up` pulls can be reached, each within five seconds.
+// Any answer counts: 401 is how a registry asks for a token.
+func registriesAnswer(ctx context.Context) bool {
+	for _, host := range []string{"registry.k8s.io", "ghcr.io", "quay.io", "registry-1.docker.io"} {
+		if !answers(ctx, "https://"+host+"/v2/") {
+			return false
+		}
+	}
+	return true
+}
+
+func answers(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	return response.Body.Close() == nil && response.StatusCode < http.StatusInternalServerError
+}
