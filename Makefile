@@ -10,7 +10,7 @@ LAB      = $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up down build test unit integration e2e bench lint clean
+.PHONY: up down build test unit compiler e2e bench clean
 
 ## up: build the CLI, make sure that a Docker engine runs, build the offline bundle where no registry answers, and go
 up: build
@@ -25,19 +25,21 @@ build:
 	@mkdir -p bin
 	$(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 
-## test: unit tests with the race detector, then the integration tests against real API servers
-test: lint unit integration
-
-lint:
+## test: unit tests, and integration tests against real API servers, with the race detector
+test: compiler
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
-	$(GO) vet ./...
-
-unit:
-	CGO_ENABLED=1 $(GO) test -race ./...
-
-integration:
 	@binaries=$$($(LAB) binaries) && \
-	CLUSTER_INIT_TEST_BINARIES=$$binaries $(GO) test -tags integration -count=1 ./pkg/...
+	export CGO_ENABLED=1 CLUSTER_INIT_TEST_BINARIES=$$binaries && \
+	$(GO) vet -race -tags integration ./... && \
+	$(GO) test -race -tags integration ./...
+
+## unit: only what needs nothing but Go, for every few minutes
+unit:
+	$(GO) test ./...
+
+# The race detector needs a C compiler.
+compiler:
+	@command -v gcc >/dev/null || { apt-get update -qq && apt-get install -y -qq gcc libc6-dev; }
 
 ## e2e: the whole of `up` and `cleanup` on the lab, with real parts
 e2e: build

@@ -86,7 +86,7 @@ func TestKilledAtEveryPhase(t *testing.T) {
 		break
 	}
 	for _, want := range []string{"registry", "bootstrap-cluster", "bootstrap-flux", "management-cluster", "middle of management-cluster",
-		"management-flux", "management-release", "pivot", "definition", "self-management", "bootstrap-removal"} {
+		"management-flux", "management-release", "management-available", "pivot", "definition", "self-management", "bootstrap-removal"} {
 		if !seen[want] {
 			t.Errorf("was never killed at %s", want)
 		}

@@ -140,7 +140,11 @@ func substitute(resources resmap.ResMap, variables map[string]string) ([]*unstru
 			}
 		}
 		o := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(filled), &o.Object); err != nil {
+		content, err := yaml.YAMLToJSON([]byte(filled))
+		if err == nil {
+			err = o.UnmarshalJSON(content)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s %s with its variables: %w", resource.GetKind(), resource.GetName(), err)
 		}
 		objects = append(objects, o)

@@ -59,7 +59,7 @@ func buildBundle(cmd *cobra.Command, say *progress.Printer, environment, out str
 func newBinaries(say *progress.Printer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "binaries",
-		Short: "Build kube-apiserver, kubectl and etcd and print their folder",
+		Short: "Build kube-apiserver and etcd and print their folder",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root, cache, unlock, err := prepare(cmd)
@@ -68,7 +68,7 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 			}
 			defer unlock()
 			compiler := &golang.Builder{Root: root, Store: cache, Say: say}
-			dir, err := offline.Binaries(cmd.Context(), compiler, plan.Kubernetes(), plan.Etcd())
+			dir, err := offline.Binaries(cmd.Context(), compiler, plan.TestServers()...)
 			if err != nil {
 				return err
 			}

@@ -29,6 +29,8 @@ type goal struct {
 	ready []key
 	// handled holds reconcile requests that an object must have handled before its state counts.
 	handled map[key]string
+	// until, when it is set, must be true as well; it is asked about once a second after all else is ready.
+	until func(context.Context) bool
 	// revision, when it is set, must be part of the revision that a Kustomization of the release's source applied.
 	revision string
 }
@@ -66,6 +68,8 @@ func (f follower) await(ctx context.Context, g goal, report pipeline.Reporter) e
 func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change, watchDone chan error, report pipeline.Reporter) error {
 	beat := time.NewTicker(f.heartbeat)
 	defer beat.Stop()
+	ask := time.NewTicker(askInterval)
+	defer ask.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -75,6 +79,10 @@ func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			return err
 		case <-beat.C:
 			report.Waiting(v.goal.what, v.blocked())
+		case <-ask.C:
+			if v.goal.until != nil && v.reached() && f.ask(ctx, v.goal) {
+				return nil
+			}
 		case c := <-changes:
 			changed, object := v.take(c)
 			if !changed {
@@ -84,12 +92,21 @@ func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			if err := v.hopeless(); err != nil {
 				return err
 			}
-			if v.reached() {
+			if v.reached() && v.goal.until == nil {
 				return nil
 			}
 			f.nudgeAll(ctx, v, report)
 		}
 	}
+}
+
+const askInterval = time.Second
+
+// ask gives the question at most a second: meanwhile no event is taken.
+func (f follower) ask(ctx context.Context, g goal) bool {
+	ctx, cancel := context.WithTimeout(ctx, askInterval)
+	defer cancel()
+	return g.until(ctx)
 }
 
 func (f follower) nudgeAll(ctx context.Context, v *view, report pipeline.Reporter) {
@@ -154,6 +171,9 @@ func (v *view) stateOf(k key, o *unstructured.Unstructured) kube.State {
 	source, _, _ := unstructured.NestedString(o.Object, "spec", "sourceRef", "name")
 	if v.goal.revision != "" && k.kind == "Kustomization" && source == flux.ReleaseName {
 		if applied, _, _ := unstructured.NestedString(o.Object, "status", "lastAppliedRevision"); !strings.Contains(applied, v.goal.revision) {
+			if applied == "" {
+				return kube.State{State: kube.StateProgressing, Reason: "Progressing", Message: "Reconciliation in progress"}
+			}
 			return kube.State{State: kube.StateProgressing, Message: "has applied " + applied + ", not yet the present revision"}
 		}
 	}

@@ -2,7 +2,6 @@ package bootstrap
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -23,33 +22,61 @@ func (u *Up) bootstrapFlux() pipeline.Phase {
 	}
 }
 
-// managementCluster installs the release in the bootstrap cluster and follows it until the management cluster is up.
+// bootstrapRelease is the release that builds the management cluster.
+func bootstrapRelease() release { return release{phase: environment.Bootstrap, definition: true} }
+
+// managementCluster installs the release in the bootstrap cluster and follows it until the management cluster's API
+// answers. It does not wait until that cluster is Available: what is installed there next can as well wait there.
 func (u *Up) managementCluster() pipeline.Phase {
-	r := release{phase: environment.Bootstrap, definition: true}
 	return pipeline.Phase{
 		Name: "management-cluster", Title: "components and management cluster", Needs: []string{"bootstrap-flux"}, Timeout: u.Timeout,
-		Check: func(context.Context) (pipeline.Status, error) {
-			if u.found.pivoted {
-				return u.done("it holds its own definition")
-			}
-			return pipeline.Status{}, nil
-		},
+		Check: u.beforePivot("it holds its own definition"),
 		Run: func(ctx context.Context, report pipeline.Reporter) error {
-			token, err := u.applyRelease(ctx, u.found.bootstrap, r)
+			token, err := u.applyRelease(ctx, u.found.bootstrap, bootstrapRelease())
 			if err != nil {
 				return err
 			}
 			report.Progress("applied the HelmRelease telco-cloud-init")
-			cluster := key{"Cluster", u.Environment.ClusterNamespace(), u.Environment.ClusterName()}
-			if err := u.awaitRelease(ctx, u.found.bootstrap, r, token, report, cluster); err != nil {
+			g, err := u.releaseGoal(u.found.bootstrap, bootstrapRelease(), token, "cluster", "cni")
+			if err != nil {
 				return err
 			}
-			if err := u.connectManagement(ctx); err != nil {
-				return fmt.Errorf("connecting to the management cluster: %w", err)
+			g.what = "the components of the bootstrap cluster and the API server of the management cluster"
+			g.until = func(ctx context.Context) bool { return u.connectManagement(ctx) == nil }
+			if err := u.follow(ctx, u.found.bootstrap, g, report); err != nil {
+				return err
 			}
 			report.Progress("the management cluster answers at %s", u.found.management.Config.Host)
 			return nil
 		},
+	}
+}
+
+// managementAvailable waits until the bootstrap cluster has nothing left to do for the management cluster.
+func (u *Up) managementAvailable() pipeline.Phase {
+	return pipeline.Phase{
+		Name: "management-available", Title: "management cluster is available", Needs: []string{"management-release"}, Timeout: u.Timeout,
+		Check: u.beforePivot("it holds its own definition"),
+		Run: func(ctx context.Context, report pipeline.Reporter) error {
+			g, err := u.releaseGoal(u.found.bootstrap, bootstrapRelease(), "")
+			if err != nil {
+				return err
+			}
+			g.what = "the management cluster"
+			g.ready = append(g.ready, key{"Cluster", u.Environment.ClusterNamespace(), u.Environment.ClusterName()})
+			return u.follow(ctx, u.found.bootstrap, g, report)
+		},
+	}
+}
+
+// beforePivot is the Check of a phase that runs each time, as applying what is there already changes nothing, but
+// only until the pivot is done.
+func (u *Up) beforePivot(afterwards string) func(context.Context) (pipeline.Status, error) {
+	return func(context.Context) (pipeline.Status, error) {
+		if u.found.pivoted {
+			return u.done(afterwards)
+		}
+		return pipeline.Status{}, nil
 	}
 }
 
@@ -68,12 +95,7 @@ func (u *Up) managementFlux() pipeline.Phase {
 func (u *Up) managementRelease() pipeline.Phase {
 	return pipeline.Phase{
 		Name: "management-release", Title: "components in the management cluster", Needs: []string{"management-flux"}, Timeout: u.Timeout,
-		Check: func(context.Context) (pipeline.Status, error) {
-			if u.found.pivoted {
-				return u.done("together with its definition, below")
-			}
-			return pipeline.Status{}, nil
-		},
+		Check: u.beforePivot("together with its definition, below"),
 		Run: func(ctx context.Context, report pipeline.Reporter) error {
 			r := release{phase: environment.Management}
 			token, err := u.applyRelease(ctx, u.found.management, r)

@@ -37,14 +37,9 @@ func (u *Up) scope() pivot.Scope {
 // pivot moves the cluster definitions into the management cluster.
 func (u *Up) pivot() pipeline.Phase {
 	return pipeline.Phase{
-		Name: "pivot", Title: "pivot", Needs: []string{"management-release"}, Timeout: 10 * time.Minute,
-		Check: func(ctx context.Context) (pipeline.Status, error) {
-			if u.found.pivoted {
-				return u.done("the management cluster holds its own definition")
-			}
-			return pipeline.Status{}, nil
-		},
-		Run: u.runPivot,
+		Name: "pivot", Title: "pivot", Needs: []string{"management-available"}, Timeout: 10 * time.Minute,
+		Check: u.beforePivot("the management cluster holds its own definition"),
+		Run:   u.runPivot,
 	}
 }
 

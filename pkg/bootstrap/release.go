@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -91,24 +92,37 @@ func resumeAll(ctx context.Context, c *kube.Cluster) error {
 	return flux.SetSuspended(ctx, c, hr, false)
 }
 
-// awaitRelease waits until the HelmRelease was reconciled after token and all its Kustomizations are ready at the
-// revision that is published now; also names further objects to wait for.
-func (u *Up) awaitRelease(ctx context.Context, c *kube.Cluster, r release, token string, report pipeline.Reporter, also ...key) error {
+// releaseGoal is that the HelmRelease was reconciled after token and that its Kustomizations are ready at the revision
+// that is published now, all but those that are left out.
+func (u *Up) releaseGoal(c *kube.Cluster, r release, token string, leftOut ...string) (goal, error) {
 	rendered, err := u.Environment.Render(r.phase, u.values(r))
 	if err != nil {
-		return err
+		return goal{}, err
 	}
 	g := goal{what: "the components of the " + c.Name + " cluster", ready: []key{{helmv2.HelmReleaseKind, flux.Namespace, flux.ReleaseName}},
 		handled: map[key]string{{helmv2.HelmReleaseKind, flux.Namespace, flux.ReleaseName}: token}}
 	for _, o := range rendered {
-		if o.GetKind() == kustomizev1.KustomizationKind {
+		if o.GetKind() == kustomizev1.KustomizationKind && !slices.Contains(leftOut, o.GetName()) {
 			g.ready = append(g.ready, key{o.GetKind(), o.GetNamespace(), o.GetName()})
 		}
 	}
-	g.ready = append(g.ready, also...)
 	if u.Source.Kind == SourceEmbedded {
 		g.revision = u.found.published.content.Digest
 	}
+	return g, nil
+}
+
+// awaitRelease waits for the release's goal.
+func (u *Up) awaitRelease(ctx context.Context, c *kube.Cluster, r release, token string, report pipeline.Reporter) error {
+	g, err := u.releaseGoal(c, r, token)
+	if err != nil {
+		return err
+	}
+	return u.follow(ctx, c, g, report)
+}
+
+// follow watches all that says how far a cluster is, until g is reached.
+func (u *Up) follow(ctx context.Context, c *kube.Cluster, g goal, report pipeline.Reporter) error {
 	f := follower{cluster: c, heartbeat: u.Heartbeat, resources: append(fluxResources(), clusterResources()...),
 		nudge: func(ctx context.Context, o *unstructured.Unstructured) error {
 			return flux.RequestReconcile(ctx, c, o.DeepCopy(), u.Now())

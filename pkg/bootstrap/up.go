@@ -53,6 +53,7 @@ func (u *Up) Phases() []pipeline.Phase {
 		u.managementCluster(),
 		u.managementFlux(),
 		u.managementRelease(),
+		u.managementAvailable(),
 		u.pivot(),
 		u.definition(),
 		u.selfManagement(),

@@ -77,7 +77,7 @@ func TestBadInput(t *testing.T) {
 		"no room for pods":           {sets("cluster.control_plane.schedulable=false"), fault.ValuesInvalid, "cluster.worker.replicas is 0", ""},
 		"unknown component":          {sets("components.kapi.enabled=true"), fault.ComponentUnknown, `"kapi"`, "capi"},
 		"unknown dependency":         {sets("components.capi.dependsOn={cert-manger}"), fault.ComponentUnknown, `"capi" depends on "cert-manger"`, ""},
-		"disabled dependency":        {sets("components.capi.enabled=false", "components.cluster.enabled=false"), fault.ComponentUnknown, `"cabpk" depends on "capi", which is not enabled in phase bootstrap`, "enable both"},
+		"disabled dependency":        {sets("components.capi.enabled=false", "components.cluster.enabled=false"), fault.ComponentUnknown, `"cni" depends on "capi", which is not enabled in phase bootstrap`, "enable both"},
 		"dependency in one phase":    {sets("components.cert-manager.enabled=bootstrap-only"), fault.ComponentUnknown, `depends on "cert-manager", which is not enabled in phase management`, ""},
 		"provider not enabled":       {sets("components.capd.enabled=false"), fault.ComponentUnknown, `depends on "capd", which is not enabled`, ""},
 		"cycle":                      {sets("components.cert-manager.dependsOn={capd}"), fault.ComponentCycle, "cert-manager -> capd -> cert-manager", "dependsOn"},

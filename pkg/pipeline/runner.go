@@ -101,11 +101,13 @@ func (r Runner) explain(ctx context.Context, p Phase, err error) error {
 	case ctx.Err() != nil:
 		return fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted,
 			"Nothing is lost: run the same command again and it goes on from here.")
-	case errors.Is(err, context.DeadlineExceeded) && fault.CodeOf(err) == fault.Unknown:
-		return fault.Retryable(fmt.Errorf("not finished after %s: %w", p.Timeout, err), fault.Timeout,
-			"Run the same command again to go on waiting, or raise --timeout.")
+	case !errors.Is(err, context.DeadlineExceeded):
+		return err
+	case fault.CodeOf(err) != fault.Unknown: // it knows better than the clock what is wrong
+		return fmt.Errorf("not finished within %s: %w", p.Timeout, err)
 	}
-	return err
+	return fault.Retryable(fmt.Errorf("not finished within %s: %w", p.Timeout, err), fault.Timeout,
+		"Run the same command again to go on waiting, or raise --timeout.")
 }
 
 // FailureOf returns the form of err that events carry.

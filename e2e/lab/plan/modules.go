@@ -34,6 +34,15 @@ func Etcd() golang.Module {
 	}}
 }
 
+// TestServers are what the integration tests start, and no more: on a machine that has built nothing yet, the rest of
+// Kubernetes would take minutes.
+func TestServers() []golang.Module {
+	apiserver, etcd := Kubernetes(), Etcd()
+	apiserver.Binaries = []golang.Binary{{Package: kubernetesCmd + "kube-apiserver", Name: "kube-apiserver"}}
+	etcd.Binaries = []golang.Binary{{Package: "go.etcd.io/etcd/server/v3", Name: "etcd"}}
+	return []golang.Module{apiserver, etcd}
+}
+
 // nodeModules are the other modules of the node image.
 func nodeModules() []golang.Module {
 	return []golang.Module{
