@@ -25,9 +25,10 @@ build:
 	@mkdir -p bin
 	$(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 
-## test: unit tests, and integration tests against real API servers, with the race detector
+## test: unit tests, and integration tests against real API servers and a real Docker engine, with the race detector
 test: compiler
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
+	@$(LAB) engine
 	@binaries=$$($(LAB) binaries) && \
 	export CGO_ENABLED=1 CLUSTER_INIT_TEST_BINARIES=$$binaries && \
 	$(GO) vet -race -tags integration ./... && \

@@ -59,9 +59,25 @@ func (l lab) run(t *testing.T, args ...string) (int, string) {
 	return c.ProcessState.ExitCode(), out.String()
 }
 
+// ended is how a run that was watched ended.
+type ended struct {
+	sent     bool          // the signal was sent; else the run came to its end by itself
+	exitCode int           // -1 when the signal ended the process
+	after    time.Duration // from the signal to the end
+	failure  event.Failure // of the run, empty when it went well or had no time to tell
+	stderr   string
+}
+
 // killAt runs `up`, kills it with SIGKILL as soon as an event for which stop is true arrives, and says whether it did;
 // otherwise the run came to its end, with the exit code that is returned.
 func (l lab) killAt(t *testing.T, stop func(event.Event) bool, args ...string) (killed bool, exitCode int) {
+	t.Helper()
+	e := l.signalAt(t, os.Kill, stop, args...)
+	return e.sent, e.exitCode
+}
+
+// signalAt runs the CLI and sends it a signal as soon as an event for which when is true arrives.
+func (l lab) signalAt(t *testing.T, signal os.Signal, when func(event.Event) bool, args ...string) ended {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	defer cancel()
@@ -70,10 +86,14 @@ func (l lab) killAt(t *testing.T, stop func(event.Event) bool, args ...string) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Stderr = os.Stderr
+	var stderr bytes.Buffer
+	c.Stderr = io.MultiWriter(os.Stderr, &stderr)
+	t.Logf("cluster-init %v", args)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+	var result ended
+	var sentAt time.Time
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -83,9 +103,12 @@ func (l lab) killAt(t *testing.T, stop func(event.Event) bool, args ...string) (
 			continue
 		}
 		logEvent(t, e)
-		if !killed && stop(e) {
-			killed = true
-			if err := c.Process.Kill(); err != nil {
+		if e.Type == event.RunFinished && e.Failure != nil {
+			result.failure = *e.Failure
+		}
+		if !result.sent && when(e) {
+			result.sent, sentAt = true, time.Now()
+			if err := c.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -95,7 +118,11 @@ func (l lab) killAt(t *testing.T, stop func(event.Event) bool, args ...string) (
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatal(err)
 	}
-	return killed, c.ProcessState.ExitCode()
+	if result.sent {
+		result.after = time.Since(sentAt)
+	}
+	result.exitCode, result.stderr = c.ProcessState.ExitCode(), stderr.String()
+	return result
 }
 
 func logEvent(t *testing.T, e event.Event) {

@@ -46,16 +46,23 @@ func until(ctx context.Context, what string, try func(context.Context) error) er
 	}
 }
 
+// held is how long one object must wait before the log says so: it tells where the time of a step went.
+const held = 2 * time.Second
+
 // apply applies objects in order, each the moment that the API server takes it: when its kind is served and the
 // webhooks that look at it answer.
-func apply(ctx context.Context, c *kube.Cluster, objects ...*unstructured.Unstructured) error {
+func (f *floor) apply(ctx context.Context, c *kube.Cluster, objects ...*unstructured.Unstructured) error {
 	for _, o := range objects {
 		what := fmt.Sprintf("applying %s %s", o.GetKind(), o.GetName())
+		start := time.Now()
 		err := until(ctx, what, func(ctx context.Context) error {
 			return c.ApplyAll(ctx, o.DeepCopy()) // the answer of the server ends up in what is applied
 		})
 		if err != nil {
 			return err
+		}
+		if waited := time.Since(start); waited > held {
+			f.log("floor: %s: waited %.1f s in the %s cluster", what, waited.Seconds(), c.Name)
 		}
 	}
 	return nil

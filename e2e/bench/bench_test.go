@@ -36,7 +36,8 @@ func TestUpAgainstFloor(t *testing.T) {
 	r := report{bundle: bundled.Index.Version, loadBefore: loadAverage(t)}
 	r.up = c.up(t)
 	c.cleanup(t)
-	err := f.run(t.Context(), t.Logf)
+	r.loadBetween = loadAverage(t)
+	err := f.run(t.Context())
 	r.floor = f.steps
 	if err != nil {
 		t.Fatalf("%s\nthe floor was not reached: %v", r.markdown(), err)

@@ -34,6 +34,7 @@ type floor struct {
 
 	temporary, target *kube.Cluster // the clusters, once they are there
 	steps             []timed
+	log               func(string, ...any)
 }
 
 func newFloor(t *testing.T, binary string, b *bundle.Bundle) *floor {
@@ -42,7 +43,7 @@ func newFloor(t *testing.T, binary string, b *bundle.Bundle) *floor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &floor{binary: binary, bundle: b, docker: &docker.Client{}, kind: kind.New(func(string) {})}
+	f := &floor{binary: binary, bundle: b, docker: &docker.Client{}, kind: kind.New(func(string) {}), log: t.Logf}
 	all := b.References(bundle.LoadRegistry)
 	f.images = slices.DeleteFunc(slices.Clone(all), func(reference string) bool { return strings.Contains(reference, "/fluxcd/") })
 	if f.mirrors, err = artifact.BundleMirrors(registry.Host(env.ClusterName()), all); err != nil {
@@ -81,7 +82,7 @@ func overrides(b *bundle.Bundle, mirrors []artifact.Mirror) map[string]any {
 }
 
 // run does all steps and keeps the time of each; it ends at the first that fails.
-func (f *floor) run(ctx context.Context, log func(string, ...any)) error {
+func (f *floor) run(ctx context.Context) error {
 	for _, step := range []struct {
 		name, note string
 		do         func(context.Context) error
@@ -98,7 +99,7 @@ func (f *floor) run(ctx context.Context, log func(string, ...any)) error {
 		start := time.Now()
 		err := step.do(ctx)
 		f.steps = append(f.steps, timed{name: step.name, elapsed: time.Since(start), note: step.note})
-		log("floor: %-20s %6.1f s", step.name, time.Since(start).Seconds())
+		f.log("floor: %-20s %6.1f s", step.name, time.Since(start).Seconds())
 		if err != nil {
 			return err
 		}

@@ -12,10 +12,12 @@ import (
 
 // report is what was measured.
 type report struct {
-	bundle                string // version
-	loadBefore, loadAfter string
-	up                    measured
-	floor                 []timed
+	bundle string // version
+	// The load of the last minute before `up`, before the floor and after it. Another program that was busy during only
+	// one of the two makes the ratio worthless.
+	loadBefore, loadBetween, loadAfter string
+	up                                 measured
+	floor                              []timed
 }
 
 func total(steps []timed) time.Duration {
@@ -37,8 +39,8 @@ func (r report) ratio() float64 {
 // markdown returns three tables: `up` by phase, the floor by step, and the figures.
 func (r report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "`cluster-init up %s --bundle` on %d CPUs, images warm; bundle %s; load average %s before, %s after.\n",
-		environmentName, runtime.NumCPU(), r.bundle, r.loadBefore, r.loadAfter)
+	fmt.Fprintf(&b, "`cluster-init up %s --bundle` on %d CPUs, images warm; bundle %s; load average %s before `up`, %s before the floor, %s after.\n",
+		environmentName, runtime.NumCPU(), r.bundle, r.loadBefore, r.loadBetween, r.loadAfter)
 	b.WriteString("\n| phase of `up` | seconds | |\n|---|---:|---|\n")
 	for _, p := range r.up.phases {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", p.name, seconds(p.elapsed), p.note)

@@ -60,7 +60,7 @@ func (f *floor) createKind(ctx context.Context) error {
 // webhook, the cluster definition for those of the providers.
 func (f *floor) defineCluster(ctx context.Context) error {
 	m := f.bootstrap
-	return apply(ctx, f.temporary, slices.Concat(m.namespaces, m.certManager, m.providers, m.cluster)...)
+	return f.apply(ctx, f.temporary, slices.Concat(m.namespaces, m.certManager, m.providers, m.cluster)...)
 }
 
 func (f *floor) awaitControlPlane(ctx context.Context) error {
@@ -82,7 +82,7 @@ func (f *floor) awaitControlPlane(ctx context.Context) error {
 
 func (f *floor) installProviders(ctx context.Context) error {
 	m := f.management
-	if err := apply(ctx, f.target, slices.Concat(m.namespaces, m.cni, m.certManager, m.providers)...); err != nil {
+	if err := f.apply(ctx, f.target, slices.Concat(m.namespaces, m.cni, m.certManager, m.providers)...); err != nil {
 		return err
 	}
 	if err := acceptable(ctx, f.target, m.cluster...); err != nil {

@@ -32,7 +32,7 @@ type bundleFetcher struct{ source ManifestSource }
 func (b bundleFetcher) Fetch(_ context.Context, url string) ([]byte, error) {
 	data, found, err := b.source.Manifest(url)
 	if err == nil && !found {
-		err = fault.New(fault.BundleInvalid, "the bundle does not hold "+redact(url), hintBundle)
+		err = fault.New(fault.BundleInvalid, "the bundle does not hold "+redact(url)+": it is incomplete, or of another version", hintBundle)
 	}
 	return data, err
 }

@@ -2,10 +2,11 @@ package bootstrap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
@@ -18,8 +19,6 @@ func (u *Up) bootstrapCluster() pipeline.Phase {
 			switch {
 			case u.found.pivoted:
 				return u.done("not needed any more, the management cluster holds its own definition")
-			case u.BootstrapKubeconfig != "" && u.found.bootstrap == nil:
-				return pipeline.Status{}, fault.New(fault.ClusterUnreachable, "the cluster of --bootstrap-kubeconfig does not answer", "Check its address and credentials: kubectl --kubeconfig "+u.BootstrapKubeconfig+" get nodes")
 			case u.found.bootstrap != nil:
 				return pipeline.Status{State: pipeline.Done, Message: "reusing the one that answers"}, u.writeMirrors(ctx)
 			}
@@ -34,7 +33,7 @@ func (u *Up) createBootstrapCluster(ctx context.Context, report pipeline.Reporte
 	if err != nil {
 		return err
 	}
-	if exists { // ours, but it does not answer: an earlier run was cut off while kind made it
+	if exists { // ours, but not finished: an earlier run was cut off while kind made it
 		report.Progress("deleting the unfinished kind cluster %s", u.BootstrapName())
 		if err := u.Kind.Delete(ctx, u.BootstrapName()); err != nil {
 			return err
@@ -48,6 +47,9 @@ func (u *Up) createBootstrapCluster(ctx context.Context, report pipeline.Reporte
 	if err := u.Kind.Create(ctx, config, 5*time.Minute); err != nil {
 		return err
 	}
+	if err := u.Docker.Exec(ctx, kind.NodeName(u.BootstrapName()), []string{"touch", finishedMarker}, docker.ExecOptions{}); err != nil {
+		return fmt.Errorf("marking the bootstrap cluster as finished: %w", err)
+	}
 	if u.found.bootstrap, err = u.connectBootstrap(ctx); err != nil {
 		return fmt.Errorf("connecting to the new bootstrap cluster: %w", err)
 	}
@@ -59,4 +61,24 @@ func (u *Up) nodeImage() string {
 		return u.Bundle.Index.NodeImage
 	}
 	return u.NodeImage
+}
+
+// finishedMarker is a file in the bootstrap cluster's node, written once kind is done with it.
+const finishedMarker = "/etc/cluster-init.io/finished"
+
+// bootstrapFinished says whether kind came to its end with the bootstrap cluster. Machines prove it as well: only a
+// finished cluster makes any, and their definition must not be thrown away with it.
+func (u *Up) bootstrapFinished(ctx context.Context) (bool, error) {
+	if u.BootstrapKubeconfig != "" {
+		return true, nil
+	}
+	err := u.Docker.Exec(ctx, kind.NodeName(u.BootstrapName()), []string{"test", "-e", finishedMarker}, docker.ExecOptions{})
+	if err == nil {
+		return true, nil
+	}
+	if failed, ok := errors.AsType[*docker.CommandError](err); !ok || failed.ExitCode != 1 {
+		return false, err
+	}
+	machines, err := u.machines(ctx)
+	return len(machines) > 0, err
 }

@@ -3,37 +3,14 @@ package bootstrap
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sort"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/cluster-init/cluster-init/pkg/event"
-	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
-
-// key names an object within one cluster.
-type key struct{ kind, namespace, name string }
-
-func (k key) String() string { return k.kind + "/" + k.name }
-
-// goal says which objects a wait is for. An object that is not there yet counts as not ready.
-type goal struct {
-	what  string // for people: "the components of the bootstrap cluster"
-	ready []key
-	// handled holds reconcile requests that an object must have handled before its state counts.
-	handled map[key]string
-	// until, when it is set, must be true as well; it is asked about once a second after all else is ready.
-	until func(context.Context) bool
-	// revision, when it is set, must be part of the revision that a Kustomization of the release's source applied.
-	revision string
-}
 
 // follower watches objects of one cluster, reports their changes and nudges Flux.
 type follower struct {
@@ -76,6 +53,9 @@ func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			return v.unfinished(ctx.Err())
 		case err := <-watchDone:
 			watchDone <- nil
+			if err == nil { // a watch ends well only with its context
+				err = v.unfinished(context.Cause(ctx))
+			}
 			return err
 		case <-beat.C:
 			report.Waiting(v.goal.what, v.blocked())
@@ -118,158 +98,4 @@ func (f follower) nudgeAll(ctx context.Context, v *view, report pipeline.Reporte
 			report.Log(err.Error()) // Flux looks again by itself: this only saves seconds
 		}
 	}
-}
-
-// view is what a follower knows.
-type view struct {
-	cluster string
-	goal    goal
-	objects map[key]*unstructured.Unstructured
-	states  map[key]event.Object
-	nudged  map[key]bool
-}
-
-func newView(cluster string, g goal) *view {
-	return &view{cluster: cluster, goal: g, objects: map[key]*unstructured.Unstructured{}, states: map[key]event.Object{}, nudged: map[key]bool{}}
-}
-
-// take notes a change and says whether it is one that a reader would want to hear of.
-func (v *view) take(c kube.Change) (bool, event.Object) {
-	k := key{c.Object.GetKind(), c.Object.GetNamespace(), c.Object.GetName()}
-	state := v.stateOf(k, c.Object)
-	now := event.Object{Cluster: v.cluster, Kind: k.kind, Namespace: k.namespace, Name: k.name,
-		State: state.State, Reason: state.Reason, Message: state.Message}
-	if c.Deleted {
-		delete(v.objects, k)
-		delete(v.states, k)
-		now.State = "Deleted"
-		return true, now
-	}
-	v.objects[k] = c.Object
-	for _, d := range v.dependencies(c.Object) {
-		if v.states[d].State != kube.StateReady {
-			now.WaitsFor = append(now.WaitsFor, d.name)
-		}
-	}
-	before := v.states[k]
-	v.states[k] = now
-	changed := before.State != now.State || before.Message != now.Message || strings.Join(before.WaitsFor, ",") != strings.Join(now.WaitsFor, ",")
-	return changed, now
-}
-
-// stateOf is the object's own state, unless that speaks of a time before what this wait is for.
-func (v *view) stateOf(k key, o *unstructured.Unstructured) kube.State {
-	state := kube.StateOf(o)
-	if state.State != kube.StateReady && state.State != kube.StateFailed {
-		return state
-	}
-	if token := v.goal.handled[k]; token != "" {
-		if handled, _, _ := unstructured.NestedString(o.Object, "status", "lastHandledReconcileAt"); handled != token {
-			return kube.State{State: kube.StateProgressing, Message: "has not handled the latest request yet"}
-		}
-	}
-	source, _, _ := unstructured.NestedString(o.Object, "spec", "sourceRef", "name")
-	if v.goal.revision != "" && k.kind == "Kustomization" && source == flux.ReleaseName {
-		if applied, _, _ := unstructured.NestedString(o.Object, "status", "lastAppliedRevision"); !strings.Contains(applied, v.goal.revision) {
-			if applied == "" {
-				return kube.State{State: kube.StateProgressing, Reason: "Progressing", Message: "Reconciliation in progress"}
-			}
-			return kube.State{State: kube.StateProgressing, Message: "has applied " + applied + ", not yet the present revision"}
-		}
-	}
-	return state
-}
-
-func (v *view) dependencies(o *unstructured.Unstructured) []key {
-	list, _, _ := unstructured.NestedSlice(o.Object, "spec", "dependsOn")
-	var keys []key
-	for _, d := range list {
-		m, _ := d.(map[string]any)
-		name, _ := m["name"].(string)
-		namespace, _ := m["namespace"].(string)
-		if namespace == "" {
-			namespace = o.GetNamespace()
-		}
-		keys = append(keys, key{o.GetKind(), namespace, name})
-	}
-	return keys
-}
-
-// unblocked returns the objects that are not ready though all that they depend on is, each only once.
-func (v *view) unblocked() []*unstructured.Unstructured {
-	var free []*unstructured.Unstructured
-	for k, o := range v.objects {
-		needs := v.dependencies(o)
-		if v.nudged[k] || len(needs) == 0 || v.states[k].State == kube.StateReady {
-			continue
-		}
-		ready := true
-		for _, d := range needs {
-			ready = ready && v.states[d].State == kube.StateReady
-		}
-		if ready {
-			v.nudged[k] = true
-			free = append(free, o)
-		}
-	}
-	return free
-}
-
-func (v *view) reached() bool {
-	for _, k := range v.goal.ready {
-		if v.states[k].State != kube.StateReady {
-			return false
-		}
-	}
-	return true
-}
-
-// blocked returns the goals that are not ready, with the state of each.
-func (v *view) blocked() []event.Object {
-	var list []event.Object
-	for _, k := range v.goal.ready {
-		s, seen := v.states[k]
-		if !seen {
-			s = event.Object{Cluster: v.cluster, Kind: k.kind, Namespace: k.namespace, Name: k.name, State: "Missing", Message: "does not exist yet"}
-		}
-		if s.State != kube.StateReady {
-			list = append(list, s)
-		}
-	}
-	sort.SliceStable(list, func(i, j int) bool { return len(list[i].WaitsFor) < len(list[j].WaitsFor) })
-	return list
-}
-
-// hopeless returns an error when a goal, or a HelmRelease or source that goals come from, will not get ready by waiting.
-func (v *view) hopeless() error {
-	for k, s := range v.states {
-		switch s.State {
-		case kube.StateSuspended:
-			return fault.New(fault.ComponentStuck, fmt.Sprintf("%s in the %s cluster is suspended", k, v.cluster),
-				fmt.Sprintf("Resume it: kubectl -n %s patch %s %s --type merge -p '{\"spec\":{\"suspend\":false}}'", k.namespace, strings.ToLower(k.kind), k.name))
-		case kube.StateFailed:
-			return fault.New(fault.ComponentStuck, fmt.Sprintf("%s in the %s cluster gave up: %s: %s", k, v.cluster, s.Reason, s.Message),
-				"Mend what the message names, then run the same command again.")
-		}
-	}
-	return nil
-}
-
-// unfinished explains why the wait ended too early.
-func (v *view) unfinished(cause error) error {
-	var lines []string
-	for _, s := range v.blocked() {
-		line := fmt.Sprintf("%s/%s is %s", s.Kind, s.Name, s.State)
-		if len(s.WaitsFor) > 0 {
-			line += ", waits for " + strings.Join(s.WaitsFor, ", ")
-		} else if s.Message != "" {
-			line += ": " + s.Message
-		}
-		lines = append(lines, line)
-	}
-	if errors.Is(cause, context.Canceled) {
-		return fmt.Errorf("waiting for %s: %w", v.goal.what, cause)
-	}
-	return fault.Retryable(fmt.Errorf("waiting for %s: %w; not ready: %s", v.goal.what, cause, strings.Join(lines, "; ")),
-		fault.ComponentStuck, "The first one named is the one to look at. Running the same command again goes on waiting.")
 }

@@ -4,168 +4,113 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// kustomization is one as Flux would have it; the options change it.
-func kustomization(name string, options ...func(map[string]any)) *unstructured.Unstructured {
-	o := map[string]any{
-		"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
-		"metadata": map[string]any{"name": name, "namespace": "flux-system", "generation": int64(2)},
-		"spec":     map[string]any{"sourceRef": map[string]any{"kind": "OCIRepository", "name": "telco-cloud-init"}},
-		"status":   map[string]any{},
-	}
-	for _, option := range options {
-		option(o)
-	}
-	return &unstructured.Unstructured{Object: o}
+// ear is a Reporter that keeps what it hears; objects also go into a channel, for tests that wait for one.
+type ear struct {
+	objects chan event.Object
+
+	mu    sync.Mutex
+	lines []string
+	waits [][]event.Object
 }
 
-func ready(status string, generation int64) func(map[string]any) {
-	return func(o map[string]any) {
-		o["status"].(map[string]any)["conditions"] = []any{map[string]any{
-			"type": "Ready", "status": status, "reason": "Reason", "message": "its own message", "observedGeneration": generation}}
-	}
+func newEar() *ear { return &ear{objects: make(chan event.Object, 1000)} }
+
+func (e *ear) Progress(string, ...any) {}
+func (e *ear) Warn(string, ...any)     {}
+
+func (e *ear) Object(o event.Object) { e.objects <- o }
+
+func (e *ear) Waiting(_ string, blocked []event.Object) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waits = append(e.waits, blocked)
 }
 
-func revision(r string) func(map[string]any) {
-	return func(o map[string]any) { o["status"].(map[string]any)["lastAppliedRevision"] = r }
+func (e *ear) Log(line string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lines = append(e.lines, line)
 }
 
-func dependsOn(names ...string) func(map[string]any) {
-	return func(o map[string]any) {
-		var list []any
-		for _, n := range names {
-			list = append(list, map[string]any{"name": n})
+func (e *ear) logged(part string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.ContainsFunc(e.lines, func(line string) bool { return strings.Contains(line, part) })
+}
+
+// A wait whose end and whose watch's end are seen at the same time has not reached its goal, whichever is drawn first.
+func TestAnEndedWatchIsNoSuccess(t *testing.T) {
+	for range 50 {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		watchDone := make(chan error, 1)
+		watchDone <- nil
+		f := follower{heartbeat: time.Hour}
+		if err := f.loop(ctx, newView("bootstrap", wanted("a")), make(chan kube.Change), watchDone, newEar()); err == nil {
+			t.Fatal("no error, though nothing is ready")
 		}
-		o["spec"].(map[string]any)["dependsOn"] = list
 	}
 }
 
-func suspended(o map[string]any) { o["spec"].(map[string]any)["suspend"] = true }
-
-func stalled(o map[string]any) {
-	o["status"].(map[string]any)["conditions"] = []any{map[string]any{
-		"type": "Stalled", "status": "True", "reason": "InvalidPath", "message": "there is no such path"}}
-}
-
-func wanted(names ...string) goal {
-	g := goal{what: "the components"}
-	for _, n := range names {
-		g.ready = append(g.ready, key{"Kustomization", "flux-system", n})
-	}
-	return g
-}
-
-func TestViewJudgesTheGoal(t *testing.T) {
+// What the user has suspended elsewhere is no reason to give up.
+func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
+	elsewhere := func(o map[string]any) { o["metadata"].(map[string]any)["namespace"] = "apps" }
+	source := func(o map[string]any) { o["kind"] = "OCIRepository" }
 	tests := map[string]struct {
-		goal     goal
-		objects  []*unstructured.Unstructured
-		reached  bool
-		hopeless string // part of the error
-		blocked  string // part of what is said about the first one that blocks
+		object   *unstructured.Unstructured
+		hopeless bool
 	}{
-		"nothing there yet":                 {goal: wanted("a"), blocked: "does not exist yet"},
-		"ready":                             {goal: wanted("a"), objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, reached: true},
-		"ready, but of an older generation": {goal: wanted("a"), objects: []*unstructured.Unstructured{kustomization("a", ready("True", 1))}, blocked: "its own message"},
-		"one of two":                        {goal: wanted("a", "b"), objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, blocked: "does not exist yet"},
-		"suspended fails at once":           {goal: wanted("a"), objects: []*unstructured.Unstructured{kustomization("a", suspended)}, hopeless: "is suspended", blocked: "is suspended"},
-		"stalled fails at once":             {goal: wanted("a"), objects: []*unstructured.Unstructured{kustomization("a", stalled)}, hopeless: "there is no such path", blocked: "there is no such path"},
-		"of an older revision": {
-			goal:    goal{ready: wanted("a").ready, revision: "sha256:new"},
-			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2), revision("latest@sha256:old"))}, blocked: "not yet the present revision"},
-		"of the present revision": {
-			goal:    goal{ready: wanted("a").ready, revision: "sha256:new"},
-			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2), revision("latest@sha256:new"))}, reached: true},
-		"has not handled the request": {
-			goal:    goal{ready: wanted("a").ready, handled: map[key]string{wanted("a").ready[0]: "token"}},
-			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, blocked: "has not handled"},
+		"a Kustomization that is no goal":    {kustomization("own", suspended), false},
+		"a goal":                             {kustomization("a", suspended), true},
+		"one of a goal's name elsewhere":     {kustomization("a", suspended, elsewhere), false},
+		"a source beside the goals":          {kustomization("telco-cloud-init", suspended, source), true},
+		"a source in another namespace":      {kustomization("podinfo", suspended, source, elsewhere), false},
+		"a goal that gave up":                {kustomization("a", stalled), true},
+		"another Kustomization that gave up": {kustomization("own", stalled), false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			v := newView("bootstrap", tc.goal)
-			for _, o := range tc.objects {
-				v.take(kube.Change{Object: o})
-			}
-			if v.reached() != tc.reached {
-				t.Errorf("reached %t, want %t", v.reached(), tc.reached)
-			}
-			if err := v.hopeless(); (err == nil) != (tc.hopeless == "") || err != nil && !strings.Contains(err.Error(), tc.hopeless) {
-				t.Errorf("hopeless: %v, want %q", err, tc.hopeless)
-			}
-			if tc.blocked != "" {
-				blocked := v.blocked()
-				if len(blocked) == 0 || !strings.Contains(blocked[0].Message, tc.blocked) {
-					t.Errorf("blocked %v, want %q", blocked, tc.blocked)
-				}
+			v := newView("management", wanted("a"))
+			v.take(kube.Change{Object: tc.object})
+			if err := v.hopeless(); (err != nil) != tc.hopeless {
+				t.Errorf("error %v, want one: %t", err, tc.hopeless)
 			}
 		})
 	}
 }
 
-func TestViewFindsWhatIsUnblockedOnce(t *testing.T) {
-	v := newView("bootstrap", wanted("a", "b", "c"))
-	names := func() []string {
-		var found []string
-		for _, o := range v.unblocked() {
-			found = append(found, o.GetName())
-		}
-		slices.Sort(found)
-		return found
+// Only what gave up on the revision that is waited for is hopeless.
+func TestViewHoldsAFailureAgainstTheRevision(t *testing.T) {
+	attempted := func(r string) func(map[string]any) {
+		return func(o map[string]any) { o["status"].(map[string]any)["lastAttemptedRevision"] = r }
 	}
-	v.take(kube.Change{Object: kustomization("b", dependsOn("a"))})
-	v.take(kube.Change{Object: kustomization("c", dependsOn("a", "b"))})
-	if got := names(); len(got) != 0 {
-		t.Fatalf("%v are unblocked before a is there", got)
+	tests := map[string]struct {
+		object   *unstructured.Unstructured
+		hopeless bool
+	}{
+		"before it attempted any": {kustomization("a", stalled), true},
+		"on the present one":      {kustomization("a", stalled, attempted("latest@sha256:new"), revision("latest@sha256:old")), true},
+		"on an older one":         {kustomization("a", stalled, attempted("latest@sha256:old")), false},
 	}
-	v.take(kube.Change{Object: kustomization("a", ready("True", 2))})
-	if got := names(); !slices.Equal(got, []string{"b"}) {
-		t.Fatalf("unblocked %v, want b: c waits for b", got)
-	}
-	if got := names(); len(got) != 0 {
-		t.Fatalf("unblocked %v a second time", got)
-	}
-	v.take(kube.Change{Object: kustomization("b", dependsOn("a"), ready("True", 2))})
-	if got := names(); !slices.Equal(got, []string{"c"}) {
-		t.Fatalf("unblocked %v, want c", got)
-	}
-}
-
-func TestViewSaysOnceWhatChanged(t *testing.T) {
-	v := newView("bootstrap", wanted("a", "b"))
-	b := kustomization("b", dependsOn("a"), ready("False", 2))
-	changed, object := v.take(kube.Change{Object: b})
-	if !changed || !slices.Equal(object.WaitsFor, []string{"a"}) {
-		t.Errorf("changed %t, waits for %v", changed, object.WaitsFor)
-	}
-	if changed, _ := v.take(kube.Change{Object: b}); changed {
-		t.Error("the same state is news twice")
-	}
-	v.take(kube.Change{Object: kustomization("a", ready("True", 2))})
-	if changed, object := v.take(kube.Change{Object: b}); !changed || len(object.WaitsFor) != 0 {
-		t.Errorf("a is ready: changed %t, waits for %v", changed, object.WaitsFor)
-	}
-	if changed, object := v.take(kube.Change{Object: b, Deleted: true}); !changed || object.State != "Deleted" || v.reached() {
-		t.Errorf("deleted: changed %t, state %s", changed, object.State)
-	}
-}
-
-func TestUnfinishedNamesWhatIsStuck(t *testing.T) {
-	v := newView("bootstrap", wanted("a", "b"))
-	v.take(kube.Change{Object: kustomization("a", ready("False", 2))})
-	v.take(kube.Change{Object: kustomization("b", dependsOn("a"), ready("False", 2))})
-	err := v.unfinished(context.DeadlineExceeded)
-	if fault.CodeOf(err) != fault.ComponentStuck || !fault.CanRetry(err) {
-		t.Errorf("code %q, retry %t", fault.CodeOf(err), fault.CanRetry(err))
-	}
-	for _, want := range []string{"Kustomization/a is Progressing: its own message", "Kustomization/b is Progressing, waits for a"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in %q", want, err)
-		}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := wanted("a")
+			g.revision = "sha256:new"
+			v := newView("bootstrap", g)
+			v.take(kube.Change{Object: tc.object})
+			if err := v.hopeless(); (err != nil) != tc.hopeless || err != nil && !strings.Contains(err.Error(), "there is no such path") {
+				t.Errorf("error %v, want one with its own message: %t", err, tc.hopeless)
+			}
+		})
 	}
 }

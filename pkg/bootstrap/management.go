@@ -63,7 +63,7 @@ func (u *Up) managementAvailable() pipeline.Phase {
 				return err
 			}
 			g.what = "the management cluster"
-			g.ready = append(g.ready, key{"Cluster", u.Environment.ClusterNamespace(), u.Environment.ClusterName()})
+			g.ready = append(g.ready, u.clusterKey())
 			return u.follow(ctx, u.found.bootstrap, g, report)
 		},
 	}
@@ -97,12 +97,7 @@ func (u *Up) managementRelease() pipeline.Phase {
 		Name: "management-release", Title: "components in the management cluster", Needs: []string{"management-flux"}, Timeout: u.Timeout,
 		Check: u.beforePivot("together with its definition, below"),
 		Run: func(ctx context.Context, report pipeline.Reporter) error {
-			r := release{phase: environment.Management}
-			token, err := u.applyRelease(ctx, u.found.management, r)
-			if err != nil {
-				return err
-			}
-			return u.awaitRelease(ctx, u.found.management, r, token, report)
+			return u.sync(ctx, release{phase: environment.Management}, report)
 		},
 	}
 }
@@ -112,12 +107,25 @@ func (u *Up) definition() pipeline.Phase {
 	return pipeline.Phase{
 		Name: "definition", Title: "management cluster syncs its own definition", Needs: []string{"pivot"}, Timeout: u.Timeout,
 		Run: func(ctx context.Context, report pipeline.Reporter) error {
-			r := release{phase: environment.Management, definition: true}
-			token, err := u.applyRelease(ctx, u.found.management, r)
-			if err != nil {
-				return err
-			}
-			return u.awaitRelease(ctx, u.found.management, r, token, report)
+			return u.sync(ctx, release{phase: environment.Management, definition: true}, report, u.clusterKey())
 		},
 	}
+}
+
+// sync applies the release to the management cluster and waits until it is there, and until also is ready.
+func (u *Up) sync(ctx context.Context, r release, report pipeline.Reporter, also ...key) error {
+	token, err := u.applyRelease(ctx, u.found.management, r)
+	if err != nil {
+		return err
+	}
+	g, err := u.releaseGoal(u.found.management, r, token)
+	if err != nil {
+		return err
+	}
+	g.ready = append(g.ready, also...)
+	return u.follow(ctx, u.found.management, g, report)
+}
+
+func (u *Up) clusterKey() key {
+	return key{"Cluster", u.Environment.ClusterNamespace(), u.Environment.ClusterName()}
 }

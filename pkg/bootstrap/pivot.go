@@ -103,11 +103,16 @@ func (u *Up) selfManagement() pipeline.Phase {
 func (u *Up) awaitSelfManagement(ctx context.Context, report pipeline.Reporter) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	said := u.Now()
 	for {
 		unmet, err := pivot.SelfManaged(ctx, u.found.management, u.scope(), nil)
 		if err == nil && len(unmet) == 0 {
 			report.Progress("Cluster and control plane are Available, machines and nodes Ready, all Kustomizations Ready")
 			return nil
+		}
+		if u.Now().Sub(said) >= u.Heartbeat {
+			said = u.Now()
+			report.Waiting("the management cluster to manage itself: "+errors.Join(err, unmetError(unmet)).Error(), nil)
 		}
 		select {
 		case <-ctx.Done():

@@ -4,81 +4,111 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"os"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/artifact"
+	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // What a management cluster of one machine beside its bootstrap cluster takes, with some air.
 const (
-	minimumMemory          = 6 << 30
-	minimumDisk            = 10 << 30
-	minimumInotifyWatches  = 65536
-	minimumInotifyInstance = 256
+	minimumMemory           = 6 << 30
+	minimumDisk             = 10 << 30
+	minimumInotifyWatches   = 65536
+	minimumInotifyInstances = 256
 )
 
-// preflight looks for what would make the run fail later, before anything is made.
+// preflight looks for what would make the run fail later, before anything is made. It tells all that it finds at once.
 func (u *Up) preflight() pipeline.Phase {
 	return pipeline.Phase{
-		Name: "preflight", Title: "check this machine", Timeout: time.Minute,
+		Name: "preflight", Title: "check this machine", Timeout: 5 * time.Minute,
 		Run: func(ctx context.Context, report pipeline.Reporter) error {
 			info, err := u.Docker.Info(ctx)
 			if err != nil {
 				return err
 			}
-			report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", info.ServerVersion, info.CgroupVersion, info.CPUs, float64(info.MemoryBytes)/(1<<30))
-			return errors.Join(enough("memory of the Docker host", info.MemoryBytes, minimumMemory), diskSpace(info.RootDir), inotify(), portFree(u.APIServerPort, u.BootstrapKubeconfig))
+			report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", info.ServerVersion, info.CgroupVersion, info.CPUs, gibibytes(info.MemoryBytes))
+			exists, err := u.bootstrapExists(ctx)
+			if err != nil {
+				return err
+			}
+			port := u.APIServerPort
+			if exists { // then what listens on the port is most likely that cluster
+				port = 0
+			}
+			return errors.Join(thisMachine().problems(info, port), u.fetchable(ctx))
 		},
 	}
+}
+
+// problems returns all that this machine or the engine lacks, joined. Port 0 is always free.
+func (h host) problems(engine docker.Info, port int32) error {
+	errs := []error{enough("memory of the Docker host", engine.MemoryBytes, minimumMemory)}
+	if h.name == engine.Name { // else the limits of this machine say nothing about the engine's
+		if free, known := h.freeBytes(engine.RootDir); known {
+			errs = append(errs, enough("disk space in "+engine.RootDir, free, minimumDisk))
+		}
+		errs = append(errs, h.inotify("max_user_watches", minimumInotifyWatches), h.inotify("max_user_instances", minimumInotifyInstances))
+	}
+	if port != 0 {
+		if err := h.listen(port); err != nil {
+			errs = append(errs, fault.Wrap(fmt.Errorf("the bootstrap cluster's API server cannot have port %d: %w", port, err), fault.PortTaken,
+				"Stop what listens there, or choose another with --api-server-port (0 takes a free one)."))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func enough(what string, have, need int64) error {
 	if have >= need {
 		return nil
 	}
-	return fault.New(fault.HostResources, fmt.Sprintf("too little %s: %.1f GiB, at least %.1f GiB are needed", what, float64(have)/(1<<30), float64(need)/(1<<30)),
-		"Give the Docker engine more, or use another one (DOCKER_HOST).")
+	return fault.New(fault.HostResources, fmt.Sprintf("too little %s: %.1f GiB, at least %.1f GiB are needed", what, gibibytes(have), gibibytes(need)),
+		"Give the Docker engine more memory or disk, or use another one (DOCKER_HOST).")
 }
 
-// diskSpace looks at the engine's data folder, when it is on this machine.
-func diskSpace(folder string) error {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(folder, &fs); err != nil {
-		return nil // another machine's folder: nothing to be seen from here
-	}
-	return enough("disk space in "+folder, int64(fs.Bavail)*fs.Bsize, minimumDisk)
-}
+func gibibytes(n int64) float64 { return float64(n) / (1 << 30) }
 
-// inotify looks at the limits that kubelet and systemd in several nodes exhaust first.
-func inotify() error {
-	var errs []error
-	for name, need := range map[string]int{"max_user_watches": minimumInotifyWatches, "max_user_instances": minimumInotifyInstance} {
-		text, err := os.ReadFile("/proc/sys/fs/inotify/" + name)
-		if err != nil {
-			continue // not Linux
-		}
-		if have, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && have < need {
-			errs = append(errs, fault.New(fault.HostResources, fmt.Sprintf("fs.inotify.%s is %d, at least %d are needed", name, have, need),
-				fmt.Sprintf("sysctl -w fs.inotify.%s=%d", name, need*8)))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func portFree(port int32, existingCluster string) error {
-	if port == 0 || existingCluster != "" {
+// inotify checks a limit that kubelet and systemd in several nodes exhaust first.
+func (h host) inotify(limit string, need int) error {
+	have, known := h.inotifyLimit(limit)
+	if !known || have >= need {
 		return nil
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
-	if err != nil {
-		return fault.Wrap(fmt.Errorf("the bootstrap cluster's API server port: %w", err), fault.PortTaken,
-			"Stop what listens there, or choose another with --api-server-port (0 takes a free one).")
+	return fault.New(fault.HostResources, fmt.Sprintf("fs.inotify.%s is %d, at least %d are needed", limit, have, need),
+		fmt.Sprintf("Raise it: sysctl -w fs.inotify.%s=%d", limit, need*8))
+}
+
+// fetchable fetches what the run will need from release URLs, so that one that cannot be read, or that the bundle does
+// not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got.
+func (u *Up) fetchable(ctx context.Context) error {
+	urls := []string{flux.ManifestsURL}
+	if u.Source.Kind == SourceEmbedded {
+		paths, err := ComponentPaths(u.Environment)
+		if err != nil {
+			return err
+		}
+		tree, err := artifact.ReadTree(u.Content, "kustomize-components")
+		if err != nil {
+			return err
+		}
+		remote, err := artifact.RemoteFiles(ctx, tree, paths)
+		if err != nil {
+			return err
+		}
+		urls = append(urls, remote...)
 	}
-	return l.Close()
+	fetcher := u.fetcher()
+	var errs []error
+	for _, url := range urls {
+		_, err := fetcher.Fetch(ctx, url)
+		if err != nil && u.Bundle == nil {
+			return err // most likely all of them: the network
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }

@@ -56,15 +56,19 @@ func (u *Up) registry() pipeline.Phase {
 }
 
 func (u *Up) fillRegistry(ctx context.Context, report pipeline.Reporter) error {
+	image, err := registry.EnsureImage(ctx, u.Docker, u.Binary)
+	if err != nil {
+		return err
+	}
+	if err := u.Docker.ProbePrivileged(ctx, image, "--version"); err != nil {
+		return err
+	}
 	r, err := registry.EnsureRegistry(ctx, u.Docker, registry.EnsureOptions{Cluster: u.Environment.ClusterName(), Binary: u.Binary})
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	report.Progress("registry %s is running", r.Name)
-	if err := u.Docker.ProbePrivileged(ctx, r.Image, "--version"); err != nil {
-		return err
-	}
 	target := artifact.Target{Prefix: r.Host, Insecure: true, Options: r.RemoteOptions()}
 	if u.Bundle != nil {
 		if err := artifact.FillRegistry(ctx, target, u.Bundle, u.Bundle.References(bundle.LoadRegistry), progress(report, "pushing")); err != nil {
@@ -87,7 +91,7 @@ func (u *Up) fillRegistry(ctx context.Context, report pipeline.Reporter) error {
 	return nil
 }
 
-// ComponentPaths returns the folders that any phase uses; only what these refer to has to be fetched.
+// ComponentPaths returns the folders of the content that any phase uses; only what these refer to has to be fetched.
 func ComponentPaths(env *environment.Environment) ([]string, error) {
 	seen := map[string]bool{}
 	var paths []string
@@ -97,7 +101,7 @@ func ComponentPaths(env *environment.Environment) ([]string, error) {
 			return nil, err
 		}
 		for _, c := range components {
-			if !seen[c.Path] {
+			if c.Source == environment.ReleaseName && !seen[c.Path] { // else Flux reads it from another repository
 				seen[c.Path] = true
 				paths = append(paths, c.Path)
 			}

@@ -100,25 +100,14 @@ func (u *Up) releaseGoal(c *kube.Cluster, r release, token string, leftOut ...st
 		return goal{}, err
 	}
 	g := goal{what: "the components of the " + c.Name + " cluster", ready: []key{{helmv2.HelmReleaseKind, flux.Namespace, flux.ReleaseName}},
-		handled: map[key]string{{helmv2.HelmReleaseKind, flux.Namespace, flux.ReleaseName}: token}}
+		handled:  map[key]string{{helmv2.HelmReleaseKind, flux.Namespace, flux.ReleaseName}: token},
+		revision: u.revision()}
 	for _, o := range rendered {
 		if o.GetKind() == kustomizev1.KustomizationKind && !slices.Contains(leftOut, o.GetName()) {
 			g.ready = append(g.ready, key{o.GetKind(), o.GetNamespace(), o.GetName()})
 		}
 	}
-	if u.Source.Kind == SourceEmbedded {
-		g.revision = u.found.published.content.Digest
-	}
 	return g, nil
-}
-
-// awaitRelease waits for the release's goal.
-func (u *Up) awaitRelease(ctx context.Context, c *kube.Cluster, r release, token string, report pipeline.Reporter) error {
-	g, err := u.releaseGoal(c, r, token)
-	if err != nil {
-		return err
-	}
-	return u.follow(ctx, c, g, report)
 }
 
 // follow watches all that says how far a cluster is, until g is reached.

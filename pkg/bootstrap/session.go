@@ -26,7 +26,7 @@ type session struct {
 	published  published
 }
 
-// Requests returns how many API requests this run has sent so far to both clusters, those of the move not counted.
+// Requests returns how many API requests this run has sent so far to both clusters, the move included.
 func (u *Up) Requests() int64 {
 	var n int64
 	for _, c := range []*kube.Cluster{u.found.bootstrap, u.found.management} {

@@ -61,11 +61,16 @@ func (u *Up) sourceObjects() []client.Object {
 	}
 }
 
-func secret(kind corev1.SecretType, data map[string]string) client.Object {
+// secret returns the source's Secret. It sets data, as server-side apply does not take back what stringData once set.
+func secret(kind corev1.SecretType, text map[string]string) client.Object {
+	data := map[string][]byte{}
+	for name, value := range text {
+		data[name] = []byte(value)
+	}
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Name: sourceSecretName, Namespace: flux.Namespace},
 		Type:       kind,
-		StringData: data,
+		Data:       data,
 	}
 }
 
@@ -76,4 +81,17 @@ func (u *Up) sourceValues() map[string]any {
 		kind = "GitRepository"
 	}
 	return map[string]any{"kind": kind, "name": flux.ReleaseName}
+}
+
+// revision is a part of the revision that Flux must have applied before a component counts as ready; empty when only
+// the source itself knows which one is the present one, as that of a branch.
+func (u *Up) revision() string {
+	switch u.Source.Kind {
+	case SourceGit:
+		return u.Source.Git.Commit
+	case SourceOCI:
+		return u.Source.Content.Tag
+	default:
+		return u.found.published.content.Digest
+	}
 }

@@ -67,6 +67,7 @@ const (
 	createdLabel     = "cluster-init.io/created"
 	clusterLabel     = "io.x-k8s.kind.cluster"
 	roleLabel        = "io.x-k8s.kind.role"
+	loadBalancerRole = "external-load-balancer"
 	markerFolder     = "/etc/cluster-init.io/environment/"
 	registryImage    = "cluster-init.io/registry:"
 	kindNetwork      = "kind"
@@ -97,7 +98,7 @@ func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 		}
 		sort.Strings(names)
 		containers := make([]docker.Container, 0, len(names))
-		marked := false
+		marked, nodes := false, 0
 		for _, name := range names {
 			c, err := engine.Inspect(ctx, name)
 			if errors.Is(err, docker.ErrNotFound) {
@@ -108,9 +109,12 @@ func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 			}
 			containers = append(containers, c)
 			marked = marked || c.HasMount(markerFolder+t.Cluster)
+			if c.Labels[roleLabel] != loadBalancerRole {
+				nodes++
+			}
 		}
 		for _, c := range containers {
-			p.judgeNode(c, kind, t.Cluster, marked)
+			p.judgeNode(c, kind, t.Cluster, marked || nodes == 0)
 		}
 	}
 	return nil
@@ -118,12 +122,12 @@ func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 
 // judgeNode takes a node by its marker. A load balancer cannot carry one: it belongs to its cluster by label and name,
 // and is ours when a machine of that cluster is, or when no machine is left to ask.
-func (p *Plan) judgeNode(c docker.Container, kind Kind, cluster string, marked bool) {
+func (p *Plan) judgeNode(c docker.Container, kind Kind, cluster string, ours bool) {
 	name := strings.TrimPrefix(c.Name, "/")
 	switch {
 	case c.HasMount(markerFolder + cluster):
 		p.Delete = append(p.Delete, Item{kind, name, "carries the marker " + markerFolder + cluster})
-	case kind == Machine && c.Labels[roleLabel] == "external-load-balancer" && name == cluster+"-lb":
+	case ours && kind == Machine && c.Labels[roleLabel] == loadBalancerRole && name == cluster+"-lb":
 		p.Delete = append(p.Delete, Item{kind, name, "load balancer by label " + clusterLabel + "=" + cluster})
 	default:
 		p.LeftAlone = append(p.LeftAlone, Item{kind, name, "has the label " + clusterLabel + " but not the marker " + markerFolder + cluster})

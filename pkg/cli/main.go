@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -24,17 +25,38 @@ type Streams struct {
 func Main(ctx context.Context, args []string, streams Streams) int {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // from the first signal on, the next one has its default effect
+	said := make(chan struct{})
+	unregister := context.AfterFunc(ctx, func() {
+		defer close(said)
+		stop() // from the first signal on, the next one has its default effect
+		fmt.Fprintln(streams.Err, "interrupted: ending what is under way; once more (Ctrl-C) exits at once")
+	})
+	defer unregister() // runs before stop, which ends ctx as well
 	root := newRoot(streams)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := interrupted(ctx, root.ExecuteContext(ctx))
+	if ctx.Err() != nil {
+		<-said // so that it does not come after the error, or never
+	}
 	if err != nil && !alreadyTold(err) {
 		fmt.Fprintf(streams.Err, "error: %v\n", err)
-		if hint := fault.HintOf(err); hint != "" {
+		for _, hint := range strings.FieldsFunc(fault.HintOf(err), func(r rune) bool { return r == '\n' }) {
 			fmt.Fprintf(streams.Err, "hint:  %s\n", hint)
 		}
 	}
 	return ExitCode(err)
+}
+
+// interrupted gives an error that comes after the user's interrupt, whatever it was, that code.
+func interrupted(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || fault.CodeOf(err) == fault.Interrupted {
+		return err
+	}
+	err = fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted, "Nothing is lost: run the same command again.")
+	if alreadyTold(err) {
+		return told{err}
+	}
+	return err
 }
 
 func newRoot(streams Streams) *cobra.Command {

@@ -9,12 +9,14 @@ import (
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 func newPublish(streams Streams) *cobra.Command {
 	var o environmentOptions
 	var insecure bool
+	var bundleFolder string
 	c := &cobra.Command{
 		Use:   "publish oci://HOST/PREFIX ENVIRONMENT",
 		Short: "Push this binary's content into a registry of your own, for `up --source oci`",
@@ -28,12 +30,11 @@ func newPublish(streams Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			paths, err := bootstrap.ComponentPaths(env)
+			options, err := publishOptions(env, bundleFolder)
 			if err != nil {
 				return err
 			}
-			p, err := artifact.Publish(c.Context(), artifact.Target{Prefix: prefix, Insecure: insecure},
-				artifact.PublishOptions{FS: clusterinit.Content(), Paths: paths, Fetch: artifact.NewHTTPFetcher(proxies(env))})
+			p, err := artifact.Publish(c.Context(), artifact.Target{Prefix: prefix, Insecure: insecure}, options)
 			if err != nil {
 				return err
 			}
@@ -43,5 +44,23 @@ func newPublish(streams Streams) *cobra.Command {
 	}
 	o.flags(c.Flags())
 	c.Flags().BoolVar(&insecure, "insecure", false, "the registry speaks plain HTTP")
+	c.Flags().StringVar(&bundleFolder, "bundle", "", "folder of an offline bundle: remote manifests come from it, as up --bundle wants them")
 	return c
+}
+
+// publishOptions says what `up` of the same environment, with the same bundle or none, reads.
+func publishOptions(env *environment.Environment, bundleFolder string) (artifact.PublishOptions, error) {
+	var fetch artifact.Fetcher = artifact.NewHTTPFetcher(proxies(env))
+	if bundleFolder != "" {
+		opened, err := openBundle(bundleFolder, env.Name())
+		if err != nil {
+			return artifact.PublishOptions{}, err
+		}
+		if env, err = env.WithOverrides(bundleValues(opened)); err != nil { // a bundle may hold another release of a component
+			return artifact.PublishOptions{}, err
+		}
+		fetch = artifact.FromBundle(opened)
+	}
+	paths, err := bootstrap.ComponentPaths(env)
+	return artifact.PublishOptions{FS: clusterinit.Content(), Paths: paths, Fetch: fetch}, err
 }

@@ -40,6 +40,7 @@ func narrate(ctx context.Context, sink event.Sink, command, environment string, 
 	start := time.Now()
 	sink.Emit(event.Event{Time: start, Type: event.RunStarted, Command: command, Environment: environment})
 	done, err := work(ctx)
+	err = interrupted(ctx, err)
 	if err == nil && done.message != "" {
 		sink.Emit(event.Event{Time: time.Now(), Type: event.Result, Message: done.message, Fields: done.fields})
 	}

@@ -23,7 +23,8 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:   "testdata/script",
+		Setup: setup(t),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			// exits CODE COMMAND...: runs the command and holds its exit code against CODE
 			"exits": func(ts *testscript.TestScript, _ bool, args []string) {

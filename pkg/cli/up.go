@@ -30,6 +30,7 @@ type upOptions struct {
 	mirrors             []string
 	bootstrapKubeconfig string
 	nodeImage           string
+	registryBinary      string
 	apiServerPort       int32
 	keepBootstrap       bool
 	kubeconfig          string
@@ -61,6 +62,7 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
 	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
 	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or kind's)")
+	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry, where this one is not (default: this one)")
 	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 takes a free one")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where to write the management cluster's kubeconfig (default: in the state folder)")
@@ -110,6 +112,11 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	if env, err = env.WithOverrides(withMirrors(overrides, mirrors)); err != nil {
 		return nil, err
 	}
+	if opened != nil {
+		if err := opened.ForKubernetes(env.KubernetesVersion()); err != nil {
+			return nil, err
+		}
+	}
 	source, err := o.source(ctx, env)
 	if err != nil {
 		return nil, err
@@ -124,7 +131,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	return &bootstrap.Up{
 		Options: bootstrap.Options{
 			Environment: env, Content: clusterinit.Content(), Source: source, Bundle: opened, Mirrors: mirrors,
-			BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, APIServerPort: o.apiServerPort,
+			BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
 			KeepBootstrap: o.keepBootstrap, KubeconfigPath: o.kubeconfig, StateFolder: state,
 			Timeout: o.timeout, Heartbeat: 15 * time.Second,
 		},

@@ -47,6 +47,8 @@ func TestErrorsAreClassified(t *testing.T) {
 	}{
 		{"no engine", "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?", fault.DockerUnreachable, false},
 		{"remote engine", "error during connect: Get \"https://x:2376/info\": dial tcp: lookup x: no such host", fault.DockerUnreachable, false},
+		{"bad address", "Failed to initialize: unable to resolve docker endpoint: invalid bind address format: x", fault.DockerUnreachable, false},
+		{"no TLS", "Client sent an HTTP request to an HTTPS server.", fault.DockerUnreachable, false},
 		{"permission", "permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock", fault.DockerUnreachable, false},
 		{"no container", "Error response from daemon: No such container: x", fault.Unknown, true},
 		{"no container to inspect", "Error: No such container: x", fault.Unknown, true},
@@ -89,17 +91,25 @@ func TestContextEndsACall(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
-	c, _ := fakeDocker(t, says(`{"ServerVersion":"20.10.24","OSType":"linux","Architecture":"x86_64","CgroupVersion":"1","NCPU":2,`+
+	c, _ := fakeDocker(t, says(`{"Name":"vm","ServerVersion":"20.10.24","OSType":"linux","Architecture":"x86_64","CgroupVersion":"1","NCPU":2,`+
 		`"MemTotal":8000000000,"DockerRootDir":"/var/lib/docker","DefaultRuntime":"runc","SecurityOptions":["name=seccomp","name=rootless"]}`))
 	got, err := c.Info(context.Background())
 	want := Info{ServerVersion: "20.10.24", OSType: "linux", Architecture: "amd64", CgroupVersion: "1", CPUs: 2,
-		MemoryBytes: 8000000000, RootDir: "/var/lib/docker", Rootless: true, DefaultRuntime: "runc"}
+		MemoryBytes: 8000000000, RootDir: "/var/lib/docker", Rootless: true, Name: "vm", DefaultRuntime: "runc"}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
 	c, _ = fakeDocker(t, says(`{"ServerVersion":"","ServerErrors":["Cannot connect to the Docker daemon"]}`))
 	if _, err := c.Info(context.Background()); fault.CodeOf(err) != fault.DockerUnreachable {
 		t.Errorf("no server gave %v", err)
+	}
+}
+
+func TestEngineThatNeverAnswers(t *testing.T) {
+	c, _ := fakeDocker(t, "exec sleep 60")
+	_, err := c.info(context.Background(), 50*time.Millisecond)
+	if fault.CodeOf(err) != fault.DockerUnreachable || !strings.Contains(err.Error(), "does not answer within 50ms") || fault.HintOf(err) == "" {
+		t.Errorf("got %v, code %q", err, fault.CodeOf(err))
 	}
 }
 

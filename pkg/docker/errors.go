@@ -49,7 +49,8 @@ func classify(args []string, stderr string, err error) error {
 	case strings.Contains(low, "permission denied while trying to connect"):
 		return fault.Wrap(e, fault.DockerUnreachable, hintPermission)
 	case containsAny(low, "cannot connect to the docker daemon", "error during connect", "is the docker daemon running",
-		"failed to connect to the docker api", "unable to resolve docker endpoint"):
+		"failed to connect to the docker api", "unable to resolve docker endpoint",
+		"client sent an http request to an https server", "server gave http response to https client"):
 		return fault.Wrap(e, fault.DockerUnreachable, hintUnreachable)
 	case containsAny(low, "no such container", "no such image", "no such object", "no such volume", "no such network",
 		"network not found") || (strings.Contains(low, "network ") && strings.Contains(low, " not found")):

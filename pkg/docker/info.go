@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
@@ -20,11 +21,20 @@ type Info struct {
 	MemoryBytes    int64
 	RootDir        string // where the engine keeps its data, on its own host
 	Rootless       bool
+	Name           string // of its host
 	DefaultRuntime string
 }
 
+// answerTime is how long an engine may take to tell about itself: it does in well under a second.
+const answerTime = 20 * time.Second
+
 // Info asks the engine about itself; a fault DockerUnreachable says that none answers.
-func (c *Client) Info(ctx context.Context) (Info, error) {
+func (c *Client) Info(ctx context.Context) (Info, error) { return c.info(ctx, answerTime) }
+
+func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, bound,
+		fault.New(fault.DockerUnreachable, fmt.Sprintf("the engine does not answer within %s", bound), hintUnreachable))
+	defer cancel()
 	var out bytes.Buffer
 	// An engine that does not answer makes the CLI print an object with ServerErrors, with exit code 0 or 1
 	// depending on its version: both are looked at.
@@ -33,10 +43,10 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 		return Info{}, err
 	}
 	var raw struct {
-		ServerVersion, OSType, Architecture, CgroupVersion, DockerRootDir, DefaultRuntime string
-		NCPU                                                                              int
-		MemTotal                                                                          int64
-		SecurityOptions, ServerErrors                                                     []string
+		Name, ServerVersion, OSType, Architecture, CgroupVersion, DockerRootDir, DefaultRuntime string
+		NCPU                                                                                    int
+		MemTotal                                                                                int64
+		SecurityOptions, ServerErrors                                                           []string
 	}
 	if err := json.Unmarshal(out.Bytes(), &raw); err != nil {
 		return Info{}, fault.Wrap(fmt.Errorf("docker info: %w", err), fault.DockerFailed, "")
@@ -49,7 +59,7 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 		return Info{}, fault.New(fault.DockerUnreachable, msg, hintUnreachable)
 	}
 	info := Info{
-		ServerVersion: raw.ServerVersion, OSType: raw.OSType, Architecture: goArch(raw.Architecture),
+		Name: raw.Name, ServerVersion: raw.ServerVersion, OSType: raw.OSType, Architecture: goArch(raw.Architecture),
 		CgroupVersion: raw.CgroupVersion, CPUs: raw.NCPU, MemoryBytes: raw.MemTotal,
 		RootDir: raw.DockerRootDir, DefaultRuntime: raw.DefaultRuntime,
 	}

@@ -18,6 +18,8 @@ type Component struct {
 	Namespace string
 	// DependsOn are the names of the components that must be ready before it.
 	DependsOn []string
+	// Source is the name of the Flux source that it is read from: ReleaseName unless it has a repository of its own.
+	Source string
 	// Path of its folder in its source.
 	Path string
 	// Timeout is how long Flux gives it to become healthy; zero when it is not a duration.
@@ -59,6 +61,7 @@ func (e *Environment) Components(phase Phase, overrides map[string]any) ([]Compo
 
 func componentOf(object *unstructured.Unstructured) Component {
 	component := Component{Name: object.GetName(), Namespace: object.GetNamespace()}
+	component.Source, _, _ = unstructured.NestedString(object.Object, "spec", "sourceRef", "name")
 	component.Path, _, _ = unstructured.NestedString(object.Object, "spec", "path")
 	timeout, _, _ := unstructured.NestedString(object.Object, "spec", "timeout")
 	component.Timeout, _ = time.ParseDuration(timeout)

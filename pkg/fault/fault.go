@@ -2,7 +2,11 @@
 // The message says what failed on which object; the hint, kept apart from it, says what to do.
 package fault
 
-import "errors"
+import (
+	"errors"
+	"slices"
+	"strings"
+)
 
 // Code names a kind of failure, as "area/what". Codes are part of the CLI's contract: JSON output carries them
 // and pkg/cli maps them to exit codes. A code, once released, keeps its meaning.
@@ -72,7 +76,8 @@ func Retryable(err error, code Code, hint string) error {
 	return &Fault{Code: code, Hint: hint, Retry: true, Err: err}
 }
 
-// CodeOf returns the code of the outermost fault in err's chain, Unknown when there is none, "" for nil.
+// CodeOf returns the code of the outermost fault in err's chain, Unknown when there is none, "" for nil. Of several
+// joined faults it is the first one's.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
@@ -83,32 +88,59 @@ func CodeOf(err error) Code {
 	return Unknown
 }
 
-// HintOf returns the first hint in err's chain that is not empty.
+// HintOf returns the hint of the outermost fault in err's chain that has one. Where err joins several causes, each has
+// its say: their hints are one a line, in the order of the causes, none twice.
 func HintOf(err error) string {
-	for err != nil {
-		f, ok := errors.AsType[*Fault](err)
-		if !ok {
-			return ""
-		}
-		if f.Hint != "" {
-			return f.Hint
-		}
-		err = f.Err
-	}
-	return ""
+	var hints []string
+	collectHints(err, &hints)
+	return strings.Join(hints, "\n")
 }
 
-// CanRetry says whether any fault in err's chain is marked as retryable.
-func CanRetry(err error) bool {
-	for err != nil {
-		f, ok := errors.AsType[*Fault](err)
-		if !ok {
-			return false
+func collectHints(err error, hints *[]string) {
+	if f, ok := err.(*Fault); ok && f.Hint != "" {
+		if !slices.Contains(*hints, f.Hint) {
+			*hints = append(*hints, f.Hint)
 		}
-		if f.Retry {
-			return true
-		}
-		err = f.Err
+		return
 	}
-	return false
+	for _, cause := range causes(err) {
+		collectHints(cause, hints)
+	}
+}
+
+// CanRetry says whether running the same command again may help: a fault in err's chain is marked so. Of several
+// joined faults all must be, for each of them alone stops the next run.
+func CanRetry(err error) bool {
+	retry, _ := canRetry(err)
+	return retry
+}
+
+// canRetry also says whether there is any fault in err's tree.
+func canRetry(err error) (retry, isFault bool) {
+	f, ok := err.(*Fault)
+	if ok && f.Retry {
+		return true, true
+	}
+	isFault, retry = ok, true
+	any := false
+	for _, cause := range causes(err) {
+		causeRetry, causeIsFault := canRetry(cause)
+		if causeIsFault {
+			any, retry = true, retry && causeRetry
+		}
+	}
+	return any && retry, isFault || any
+}
+
+// causes returns what err wraps directly.
+func causes(err error) []error {
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		return e.Unwrap()
+	case interface{ Unwrap() error }:
+		if cause := e.Unwrap(); cause != nil {
+			return []error{cause}
+		}
+	}
+	return nil
 }

@@ -40,25 +40,56 @@ func (p *Provider) Exists(ctx context.Context, name string) (bool, error) {
 }
 
 // Create creates the cluster and waits until its node is ready, at most wait. kind takes no context: when ctx ends,
-// Create still waits for kind to finish its present work, so that nothing goes on behind the caller's back.
+// Create takes its node away, at which kind gives up, and returns when kind has: no half cluster is left, and nothing
+// goes on behind the caller's back.
 func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration) error {
 	scratch, err := os.MkdirTemp("", "cluster-init-kind-")
 	if err != nil {
 		return fmt.Errorf("making a folder for kind's kubeconfig: %w", err)
 	}
 	defer os.RemoveAll(scratch)
+	kubeconfig := filepath.Join(scratch, "kubeconfig") // never the user's own
 	err = owned(ctx, func() error {
+		defer p.deleteAtEnd(ctx, c.Name, kubeconfig)()
 		return p.kind.Create(c.Name,
 			cluster.CreateWithV1Alpha4Config(c.cluster()),
-			cluster.CreateWithKubeconfigPath(filepath.Join(scratch, "kubeconfig")), // never the user's own
+			cluster.CreateWithKubeconfigPath(kubeconfig),
 			cluster.CreateWithWaitForReady(wait),
 			cluster.CreateWithDisplayUsage(false),
 			cluster.CreateWithDisplaySalutation(false))
 	})
+	if ctx.Err() != nil { // then kind failed because its node was taken away: its words would mislead
+		return fmt.Errorf("creating the kind cluster %s: %w", c.Name, ctx.Err())
+	}
 	if err != nil {
 		return explain(fmt.Errorf("creating the kind cluster %s: %w", c.Name, err))
 	}
 	return nil
+}
+
+// deleteAtEnd deletes the node of a cluster that is being made, as often as it appears, from when ctx ends until the
+// function that it returns is called; that one waits until the last deletion is over.
+func (p *Provider) deleteAtEnd(ctx context.Context, name, kubeconfig string) (stop func()) {
+	created, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-created:
+			return
+		case <-ctx.Done():
+		}
+		tick := time.NewTicker(500 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			_ = p.kind.Delete(name, kubeconfig) // kind itself deletes once more when it fails, and its error counts
+			select {
+			case <-created:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() { close(created); <-over }
 }
 
 // Delete deletes all nodes of the kind cluster called name; it is no error when there are none.
@@ -96,14 +127,23 @@ func owned(ctx context.Context, work func() error) error {
 
 // explain adds the output of the command that kind ran and that failed, which kind keeps apart from the message.
 func explain(err error) error {
-	if run := exec.RunErrorForError(err); run != nil && len(run.Output) > 0 {
+	if run, ok := errors.AsType[*exec.RunError](err); ok && len(run.Output) > 0 {
 		err = fmt.Errorf("%w: %s", err, lastLines(string(run.Output), 5))
-	}
-	if text := err.Error(); strings.Contains(text, "port is already allocated") || strings.Contains(text, "address already in use") {
-		return fault.Wrap(err, fault.PortTaken, "Stop what listens on that port, or choose another with --api-server-port (0 takes a free one).")
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
+	}
+	text := strings.ToLower(err.Error())
+	says := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	}
+	switch {
+	case says("port is already allocated", "address already in use"):
+		return fault.Wrap(err, fault.PortTaken, "Stop what listens on that port, or choose another with --api-server-port (0 takes a free one).")
+	case says("privileged mode is incompatible", "privileged mode is disabled", "unable to apply caps"):
+		return fault.Wrap(err, fault.DockerPrivileged, "kind's nodes are privileged containers: use an engine that allows them (no rootless sandbox, no user namespace remapping).")
+	case says("executable file not found", "cannot connect to the docker daemon", "failed to connect to the docker api", "error during connect"):
+		return fault.Wrap(err, fault.DockerUnreachable, "Start the Docker engine, or point DOCKER_HOST at one that runs; `docker info` must answer.")
 	}
 	return fault.Retryable(err, fault.ClusterFailed, "See what the node says: docker logs NODE. Running the same command again starts over with a fresh node.")
 }

@@ -38,8 +38,9 @@ func Connect(name string, kubeconfig []byte, scheme *runtime.Scheme) (*Cluster, 
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig of the %s cluster: %w", name, err)
 	}
-	config.QPS, config.Burst = 50, 100
-	config.Timeout = 0 // watches have no end; every other call has a context
+	config.QPS = -1                                      // the server has its own priority and fairness
+	config.WarningHandlerWithContext = rest.NoWarnings{} // deprecations of others' manifests are no news to our user
+	config.Timeout = 0                                   // watches have no end; every other call has a context
 	requests := &atomic.Int64{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return countingTransport{next, requests} })
 	c, err := client.New(config, client.Options{Scheme: scheme})

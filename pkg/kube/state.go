@@ -31,7 +31,8 @@ func StateOf(u *unstructured.Unstructured) State {
 	if suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); suspended {
 		return State{State: StateSuspended, Message: "is suspended"}
 	}
-	if stalled, ok := condition(u, "Stalled"); ok && stalled["status"] == "True" {
+	// One that is older than the spec tells of what somebody may have mended since.
+	if stalled, ok := condition(u, "Stalled"); ok && stalled["status"] == "True" && current(u, stalled) {
 		return State{State: StateFailed, Reason: text(stalled, "reason"), Message: text(stalled, "message")}
 	}
 	for _, kind := range []string{"Ready", "Available"} {

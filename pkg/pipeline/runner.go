@@ -78,7 +78,7 @@ func (r Runner) checkAndRun(ctx context.Context, p Phase, emit func(event.Event)
 	if p.Check != nil {
 		status, err := p.Check(phaseCtx)
 		if err != nil {
-			return "", r.explain(ctx, p, fmt.Errorf("looking at what is there: %w", err))
+			return "", r.explain(ctx, phaseCtx, p, fmt.Errorf("looking at what is there: %w", err))
 		}
 		switch status.State {
 		case Done:
@@ -90,18 +90,19 @@ func (r Runner) checkAndRun(ctx context.Context, p Phase, emit func(event.Event)
 			return "", status.Err
 		}
 	}
-	return "", r.explain(ctx, p, p.Run(phaseCtx, reporter{emit: emit}))
+	return "", r.explain(ctx, phaseCtx, p, p.Run(phaseCtx, reporter{emit: emit}))
 }
 
-// explain gives an error that comes from the phase's bound, or from the user's Ctrl-C, its own code.
-func (r Runner) explain(ctx context.Context, p Phase, err error) error {
+// explain gives an error that comes from the user's Ctrl-C its own code, and one that comes from the phase's bound the
+// time that ran out, and a code where it has none.
+func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted,
 			"Nothing is lost: run the same command again and it goes on from here.")
-	case !errors.Is(err, context.DeadlineExceeded):
+	case phaseCtx.Err() == nil || !errors.Is(err, context.DeadlineExceeded): // a call's own bound is not the phase's
 		return err
 	case fault.CodeOf(err) != fault.Unknown: // it knows better than the clock what is wrong
 		return fmt.Errorf("not finished within %s: %w", p.Timeout, err)

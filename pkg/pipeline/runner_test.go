@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +93,40 @@ func TestRunnerTellsTimeoutFromInterrupt(t *testing.T) {
 			}
 			if fault.HintOf(unwrapPhase(err)) == "" {
 				t.Error("no hint")
+			}
+		})
+	}
+}
+
+func TestRunnerSaysWhichTimeRanOut(t *testing.T) {
+	stuck := func(ctx context.Context, _ pipeline.Reporter) error {
+		<-ctx.Done()
+		return fault.Wrap(fmt.Errorf("waiting: %w", ctx.Err()), fault.ComponentStuck, "look")
+	}
+	own := func(ctx context.Context, _ pipeline.Reporter) error {
+		ctx, cancel := context.WithTimeout(ctx, time.Millisecond)
+		defer cancel()
+		<-ctx.Done()
+		return fmt.Errorf("asking: %w", ctx.Err())
+	}
+	tests := map[string]struct {
+		bound time.Duration
+		run   func(context.Context, pipeline.Reporter) error
+		code  fault.Code
+		says  bool
+	}{
+		"an error with a code keeps it":       {time.Millisecond, stuck, fault.ComponentStuck, true},
+		"a call's own bound is not the phase": {time.Minute, own, fault.Unknown, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := pipeline.Runner{Sink: &event.Recorder{}, Now: time.Now}.
+				Run(t.Context(), []pipeline.Phase{{Name: "wait", Timeout: tc.bound, Run: tc.run}})
+			if got := fault.CodeOf(err); got != tc.code {
+				t.Errorf("code %q, want %q (%v)", got, tc.code, err)
+			}
+			if says := strings.Contains(err.Error(), "not finished within "+tc.bound.String()); says != tc.says {
+				t.Errorf("%q names the phase's bound: %v, want %v", err, says, tc.says)
 			}
 		})
 	}

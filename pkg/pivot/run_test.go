@@ -112,6 +112,20 @@ func TestRunStopsBeforeTheMove(t *testing.T) {
 	}
 }
 
+// TestRunResumesFluxWhenInterrupted cancels while Flux is being suspended: it must not be left so.
+func TestRunResumesFluxWhenInterrupted(t *testing.T) {
+	r := rehearse(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	r.flux.onSuspend, r.flux.suspendErr = interrupt, context.Canceled
+	_, err := pivot.Run(ctx, r.Input)
+	if !errors.Is(err, context.Canceled) || r.flux.resumed != 1 {
+		t.Errorf("got %v, Flux resumed %d times, want once", err, r.flux.resumed)
+	}
+	if strings.Contains(err.Error(), "resume Flux") {
+		t.Errorf("Flux was resumed with a context that was cancelled: %v", err)
+	}
+}
+
 func pauseMachines(c client.Client) {
 	u := oneObject("Machine", "mgmt-cp-a")[0]
 	u.SetNamespace(fixture.Namespace)

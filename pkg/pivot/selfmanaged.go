@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
@@ -88,7 +89,7 @@ func lookAtControlPlane(ctx context.Context, c client.Client, own *capi.Cluster)
 	name := fmt.Sprintf("%s %s/%s", own.ControlPlane.Kind, own.Namespace, own.ControlPlane.Name)
 	plane, err := capi.ReadControlPlane(ctx, c, own.Namespace, *own.ControlPlane)
 	switch {
-	case apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		return []Unmet{{Aspect: AspectControlPlane, Object: name, Message: "does not exist", Waiting: true}}, nil
 	case err != nil:
 		return nil, err

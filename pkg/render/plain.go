@@ -103,7 +103,11 @@ func (p *Plain) waiting(e event.Event) {
 		}
 		names = append(names, name)
 	}
-	p.line(e, "  … still waiting for %s: %s", e.Message, strings.Join(names, ", "))
+	text := "  … still waiting for " + e.Message
+	if len(names) > 0 {
+		text += ": " + strings.Join(names, ", ")
+	}
+	p.line(e, "%s", text)
 }
 
 func (p *Plain) result(e event.Event) {
@@ -124,8 +128,8 @@ func (p *Plain) finished(e event.Event) {
 		return
 	}
 	_, _ = fmt.Fprintf(p.out, "\nerror: %s\n", e.Failure.Message)
-	if e.Failure.Hint != "" {
-		_, _ = fmt.Fprintf(p.out, "hint:  %s\n", e.Failure.Hint)
+	for _, hint := range strings.FieldsFunc(e.Failure.Hint, func(r rune) bool { return r == '\n' }) {
+		_, _ = fmt.Fprintf(p.out, "hint:  %s\n", hint)
 	}
 }
 

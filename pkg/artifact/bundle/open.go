@@ -76,6 +76,17 @@ func (b *Bundle) For(environment string) error {
 		fmt.Sprintf("Build a bundle for it; the lab does with `go run ./e2e/lab bundle --env %s`.", environment))
 }
 
+// ForKubernetes returns an error when the bundle's node image is not of that version of Kubernetes, such as v1.36.1:
+// machines of another one would have to be fetched from outside.
+func (b *Bundle) ForKubernetes(version string) error {
+	if version == b.Index.KubernetesVersion {
+		return nil
+	}
+	return fault.New(fault.BundleInvalid,
+		fmt.Sprintf("the bundle %s holds Kubernetes %s (image %s), not %s", b.Dir, b.Index.KubernetesVersion, b.Index.NodeImage, version),
+		"Take cluster.kubernetes_version out of your values, or build a bundle of that version.")
+}
+
 // Lookup returns the entry of an image by its full reference.
 func (b *Bundle) Lookup(reference string) (Image, bool) {
 	for _, image := range b.Index.Images {

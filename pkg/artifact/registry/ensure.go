@@ -37,10 +37,10 @@ func EnsureRegistry(ctx context.Context, d *docker.Client, o EnsureOptions) (*Re
 		o.Network = DefaultNetwork
 	}
 	name := ContainerName(o.Cluster)
-	if err := ours(ctx, d, o.Cluster); err != nil {
+	if err := CheckOurs(ctx, d, o.Cluster); err != nil {
 		return nil, err
 	}
-	image, err := ensureImage(ctx, d, o.Binary)
+	image, err := EnsureImage(ctx, d, o.Binary)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +68,9 @@ func execDial(d *docker.Client, container string) func(context.Context) *exec.Cm
 	}
 }
 
-// ours refuses a container or a volume of the registry's name without the environment's label.
-func ours(ctx context.Context, d *docker.Client, cluster string) error {
+// CheckOurs refuses, with fault ClusterForeign, a container or a volume of the registry's name without the
+// environment's label. Where neither exists there is nothing to refuse.
+func CheckOurs(ctx context.Context, d *docker.Client, cluster string) error {
 	name := ContainerName(cluster)
 	refuse := func(kind, label string) error {
 		return fault.New(fault.ClusterForeign,
@@ -93,8 +94,9 @@ func ours(ctx context.Context, d *docker.Client, cluster string) error {
 	return nil
 }
 
-// ensureImage loads the image of the binary into the engine, unless it is there.
-func ensureImage(ctx context.Context, d *docker.Client, binary string) (string, error) {
+// EnsureImage loads the image of the binary into the engine, unless it is there, and returns its reference. An empty
+// binary is this program. The image can be probed with before any container is made that stays.
+func EnsureImage(ctx context.Context, d *docker.Client, binary string) (string, error) {
 	info, err := d.Info(ctx)
 	if err != nil {
 		return "", err

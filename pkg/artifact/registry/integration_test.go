@@ -21,6 +21,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
+// realEngine is the machine's Docker engine; where none answers, the test has nothing to run on.
+func realEngine(t *testing.T, ctx context.Context) *docker.Client {
+	t.Helper()
+	d := &docker.Client{}
+	if _, err := d.Info(ctx); err != nil {
+		t.Skipf("no Docker engine: %v", err)
+	}
+	return d
+}
+
 // buildBinary builds a static binary with the registry commands.
 func buildBinary(t *testing.T, edition string) string {
 	t.Helper()
@@ -37,7 +47,7 @@ func buildBinary(t *testing.T, edition string) string {
 func TestRegistryOnRealEngine(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	d := &docker.Client{}
+	d := realEngine(t, ctx)
 	cluster := fmt.Sprintf("itest-%d", os.Getpid())
 	o := EnsureOptions{Cluster: cluster, Network: cluster + "-net", Binary: buildBinary(t, "1")}
 	t.Cleanup(func() {
@@ -111,7 +121,7 @@ func TestRegistryOnRealEngine(t *testing.T) {
 func TestForeignRegistryIsRefused(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	d := &docker.Client{}
+	d := realEngine(t, ctx)
 	cluster := fmt.Sprintf("itest-foreign-%d", os.Getpid())
 	o := EnsureOptions{Cluster: cluster, Network: cluster + "-net", Binary: buildBinary(t, "1")}
 	volume := ContainerName(cluster)
@@ -129,7 +139,7 @@ func TestForeignRegistryIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	image, err := ensureImage(ctx, d, o.Binary)
+	image, err := EnsureImage(ctx, d, o.Binary)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func Remove(ctx context.Context, d *docker.Client, o EnsureOptions) error {
 		o.Network = DefaultNetwork
 	}
 	name := ContainerName(o.Cluster)
-	if err := ours(ctx, d, o.Cluster); err != nil {
+	if err := CheckOurs(ctx, d, o.Cluster); err != nil {
 		return err
 	}
 	found, err := d.Inspect(ctx, name)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -57,17 +58,17 @@ func startRegistry(t *testing.T) (address, socket string) {
 }
 
 // testTunnel opens a tunnel through real processes and counts them.
-func testTunnel(t *testing.T, socket string) (*Tunnel, *int) {
+func testTunnel(t *testing.T, socket string) (*Tunnel, *atomic.Int64) {
 	t.Helper()
-	started := 0
+	started := new(atomic.Int64)
 	tunnel := NewTunnel(context.Background(), func(ctx context.Context) *exec.Cmd {
-		started++
+		started.Add(1)
 		cmd := exec.CommandContext(ctx, os.Args[0])
 		cmd.Env = append(os.Environ(), envSocket+"="+socket)
 		return cmd
 	})
 	t.Cleanup(tunnel.Close)
-	return tunnel, &started
+	return tunnel, started
 }
 
 func randomImage(t *testing.T) v1.Image {
@@ -95,8 +96,8 @@ func TestPushThroughTunnelIsReadableFromNetwork(t *testing.T) {
 			t.Fatalf("push through the tunnel: %v", err)
 		}
 	}
-	if *started > 2 {
-		t.Errorf("three pushes started %d processes, want connections to be used again", *started)
+	if n := started.Load(); n > 2 {
+		t.Errorf("three pushes started %d processes, want connections to be used again", n)
 	}
 	outside, err := name.NewTag(address+"/a/b:v1", name.Insecure)
 	if err != nil {

@@ -88,6 +88,7 @@ type pipeConn struct {
 func (c *pipeConn) Read(p []byte) (int, error) {
 	n, err := c.stdout.Read(p)
 	if errors.Is(err, io.EOF) && n == 0 {
+		_ = c.Close() // its stdout ends with the process: once that is reaped, all that it said on stderr is here
 		if said := c.stderr.String(); said != "" {
 			return 0, fmt.Errorf("the tunnel to the registry ended: %s: %w", said, io.ErrUnexpectedEOF)
 		}

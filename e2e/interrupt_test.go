@@ -1,0 +1,104 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+)
+
+// TestInterruptedAndStuck presses Ctrl-C while kind makes the bootstrap cluster and while components are waited for,
+// and has a component never become ready in between; each time the next run goes on.
+func TestInterruptedAndStuck(t *testing.T) {
+	l := newLab(t)
+	cleanBefore(t, l)
+	up := []string{"up", environmentName, "--bundle", l.bundle}
+
+	kindSays := func(words string) func(event.Event) bool {
+		return func(e event.Event) bool { return e.Type == event.Log && strings.Contains(e.Message, words) }
+	}
+	starting := kindSays("Starting control-plane")
+	t.Run("kill -9 while kind makes the bootstrap cluster, whose API server answers already", func(t *testing.T) {
+		if e := l.signalAt(t, os.Kill, kindSays("Installing CNI"), up...); !e.sent {
+			t.Fatalf("the run ended with %d before it could be killed: %+v", e.exitCode, e.failure)
+		}
+		eventually(t, "the API server answers", 2*time.Minute, func(ctx context.Context) bool {
+			return exec.CommandContext(ctx, "docker", "exec", bootstrapNode, "kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", "get", "--raw=/readyz").Run() == nil
+		})
+	})
+	t.Run("Ctrl-C while kind makes the bootstrap cluster anew", func(t *testing.T) {
+		unfinished := false
+		e := l.signalAt(t, os.Interrupt, func(e event.Event) bool {
+			unfinished = unfinished || e.Type == event.Warning && strings.Contains(e.Message, "was never finished")
+			return starting(e)
+		}, up...)
+		if !unfinished {
+			t.Error("it did not see that kind was killed before the cluster was finished")
+		}
+		interruptedWell(t, e, 20*time.Second)
+		if left := containers(t, "io.x-k8s.kind.cluster="+environmentName+"-bootstrap"); len(left) > 0 {
+			t.Errorf("a half-made bootstrap cluster is left: %v", left)
+		}
+	})
+	t.Run("a component that never becomes ready", func(t *testing.T) {
+		e := l.signalAt(t, os.Interrupt, never,
+			append(up, "--timeout", "45s", "--set", "components.cert-manager.spec.sourceRef.name=nowhere")...)
+		if e.exitCode != 50 {
+			t.Fatalf("exit code %d, want 50: %+v", e.exitCode, e.failure)
+		}
+		for _, want := range []string{"management-cluster:", "Kustomization/cert-manager", "nowhere", "not finished within 45s"} {
+			if !strings.Contains(e.failure.Message, want) {
+				t.Errorf("%q does not say %q", e.failure.Message, want)
+			}
+		}
+		first := strings.Index(e.failure.Message, "Kustomization/cert-manager")
+		if other := strings.Index(e.failure.Message, "Kustomization/capi"); other >= 0 && other < first {
+			t.Errorf("the one to look at is not named first: %s", e.failure.Message)
+		}
+		if e.failure.Hint == "" || !e.failure.Retry {
+			t.Errorf("hint %q, retry %v", e.failure.Hint, e.failure.Retry)
+		}
+	})
+	t.Run("Ctrl-C while components are waited for, of which the stuck one is mended", func(t *testing.T) {
+		e := l.signalAt(t, os.Interrupt, func(e event.Event) bool {
+			return e.Type == event.ObjectChanged && e.Object.Kind == "Kustomization" && e.Object.Name == "cert-manager" && e.Object.State == "Ready"
+		}, up...)
+		interruptedWell(t, e, 5*time.Second)
+		if left := containers(t, "io.x-k8s.kind.cluster="+environmentName+"-bootstrap"); len(left) != 1 {
+			t.Errorf("nodes of the bootstrap cluster after Ctrl-C: %v, want the one", left)
+		}
+	})
+	t.Run("the next run goes on from there", func(t *testing.T) {
+		reused := false
+		e := l.signalAt(t, os.Kill, func(e event.Event) bool {
+			reused = reused || e.Type == event.PhaseSkipped && e.Phase == "bootstrap-cluster"
+			return e.Type == event.Progress && e.Phase == "management-cluster"
+		}, up...)
+		if !e.sent || !reused {
+			t.Errorf("reused the bootstrap cluster: %v; ended by itself: %v, with %d: %+v", reused, !e.sent, e.exitCode, e.failure)
+		}
+	})
+}
+
+// interruptedWell holds how a run ended against what the first Ctrl-C promises.
+func interruptedWell(t *testing.T, e ended, bound time.Duration) {
+	t.Helper()
+	if !e.sent {
+		t.Fatalf("the run ended with %d before it could be interrupted: %+v", e.exitCode, e.failure)
+	}
+	if e.exitCode != 130 || e.failure.Code != "interrupted" || !e.failure.Retry || !strings.Contains(e.failure.Hint, "run the same command again") {
+		t.Errorf("exit code %d, %+v", e.exitCode, e.failure)
+	}
+	if e.after > bound {
+		t.Errorf("it took %s to end, at most %s are allowed", e.after, bound)
+	}
+	if strings.Contains(e.stderr, "goroutine ") || !strings.Contains(e.stderr, "once more (Ctrl-C) exits at once") {
+		t.Errorf("stderr: %s", e.stderr)
+	}
+}

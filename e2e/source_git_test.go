@@ -1,0 +1,149 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/flux"
+)
+
+// TestSourceGit builds a management cluster from a commit in a real Git server, and has it go on with later commits.
+func TestSourceGit(t *testing.T) {
+	l := newLab(t)
+	cleanBefore(t, l)
+	known := newLogin()
+	r := newRepository(t, localContent(t, l))
+	first := r.push(t, "the content")
+	entry := newDoor(known)
+	address := gitServer(t, entry, r.root)
+	from := []string{"--source", "git", "--source-url", "http://" + address + "/" + r.name}
+	watchArguments(t, known.password)
+	plain := l.environment
+
+	t.Run("a source that cannot be read is told before anything is made", func(t *testing.T) {
+		l := l
+		l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN=not-"+known.password)
+		l.refusedEarly(t, known.password, "401 Unauthorized", append(from, "--source-commit", first)...)
+		l.environment = append(plain, "GITLAB_USER=", "GITLAB_TOKEN=")
+		l.refusedEarly(t, known.password, "401 Unauthorized", append(from, "--source-commit", first)...)
+		l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
+		l.refusedEarly(t, known.password, "404 Not Found", "--source", "git", "--source-url", "http://"+address+"/other.git")
+		l.refusedEarly(t, known.password, "HTTP response to HTTPS client", "--source", "git", "--source-url", "https://"+address+"/"+r.name)
+		l.refusedEarly(t, known.password, "no branch other", append(from, "--source-branch", "other")...)
+	})
+
+	l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
+	if o := l.up(t, known.password, nil, append(from, "--source-commit", first)...); o.exitCode != 0 {
+		t.Fatalf("up ended with %d:\n%s", o.exitCode, o.all)
+	}
+	management := connect(t, l.kubeconfig(environmentName))
+	t.Run("the management cluster manages itself, at the commit", func(t *testing.T) {
+		management.managesItself(t)
+		management.sourceAt(t, "GitRepository", flux.ReleaseName, first)
+		management.appliedAt(t, first)
+	})
+	t.Run("the token is in its Secret only", func(t *testing.T) {
+		management.holdsOnlyIn(t, known.password, flux.Namespace, flux.ReleaseName+"-source")
+		notInFolder(t, l.state, known.password)
+		for _, machine := range machines(t) {
+			notInLogs(t, machine, known.password)
+		}
+	})
+	t.Run("a later commit is not taken, as the cluster stays at its own", func(t *testing.T) {
+		r.announce(t, "second")
+		second := r.push(t, "second")
+		management.lookAtSource(t)
+		management.sourceAt(t, "GitRepository", flux.ReleaseName, first)
+		t.Run("until up is asked for it", func(t *testing.T) {
+			l := l
+			l.environment = append(l.environment, "CURRENT_COMMIT="+second) // as a CI job has it
+			if o := l.up(t, known.password, nil, from...); o.exitCode != 0 {
+				t.Fatalf("up ended with %d:\n%s", o.exitCode, o.all)
+			}
+			management.appliedAt(t, second)
+			if got := management.announced(t.Context()); got != "second" {
+				t.Errorf("the cluster has %q, want what the second commit says", got)
+			}
+			management.managesItself(t)
+		})
+	})
+	t.Run("a new token replaces the old one, and a branch is followed", func(t *testing.T) {
+		fresh := newLogin()
+		watchArguments(t, fresh.password)
+		entry.Store(&fresh)
+		l := l
+		l.environment = append(plain, "GITLAB_USER="+fresh.user, "GITLAB_TOKEN="+fresh.password)
+		if o := l.up(t, fresh.password, nil, append(from, "--source-branch", "main")...); o.exitCode != 0 {
+			t.Fatalf("up ended with %d:\n%s", o.exitCode, o.all)
+		}
+		r.announce(t, "third")
+		third := r.push(t, "third")
+		management.lookAtSource(t)
+		management.sourceAt(t, "GitRepository", flux.ReleaseName, "main@sha1:"+third)
+		eventually(t, "the cluster has what the third commit says", 2*time.Minute, func(ctx context.Context) bool {
+			return management.announced(ctx) == "third"
+		})
+		management.holdsOnlyIn(t, fresh.password, flux.Namespace, flux.ReleaseName+"-source")
+	})
+	cleanup(t, l)
+}
+
+// announcement is a part of a component that does nothing.
+const announcement = "e2e-announcement"
+
+// announce changes a component, in the working copy.
+func (r repository) announce(t *testing.T, text string) {
+	t.Helper()
+	const folder = "kustomize-components/cni/ptp/"
+	r.write(t, folder+"announcement.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: "+announcement+
+		"\n  namespace: kube-system\ndata:\n  text: "+text+"\n")
+	r.write(t, folder+"kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"+
+		"resources:\n  - lab-cni.yaml\n  - announcement.yaml\n")
+}
+
+func (c cluster) announced(ctx context.Context) string {
+	found := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: announcement}}
+	if c.Get(ctx, client.ObjectKeyFromObject(found), found) != nil {
+		return ""
+	}
+	return found.Data["text"]
+}
+
+// lookAtSource has Flux look at the repository now, as `flux reconcile source git` does, and waits until it has.
+func (c cluster) lookAtSource(t *testing.T) {
+	t.Helper()
+	now := time.Now()
+	const version, kind = "source.toolkit.fluxcd.io/v1", "GitRepository"
+	if err := flux.RequestReconcile(t.Context(), c.Cluster, object(version, kind, flux.Namespace, flux.ReleaseName, nil), now); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "Flux has looked at the repository", time.Minute, func(ctx context.Context) bool {
+		o := c.get(ctx, version, kind, flux.ReleaseName)
+		if o == nil {
+			return false
+		}
+		handled, _, _ := unstructured.NestedString(o.Object, "status", "lastHandledReconcileAt")
+		return handled == now.Format(time.RFC3339Nano)
+	})
+}
+
+// machines returns the containers of the management cluster's nodes.
+func machines(t *testing.T) []string {
+	t.Helper()
+	var nodes []string
+	for _, name := range containers(t, "io.x-k8s.kind.cluster="+environmentName) {
+		if !strings.HasSuffix(name, "-lb") {
+			nodes = append(nodes, name)
+		}
+	}
+	return nodes
+}

@@ -1,0 +1,163 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// watchArguments looks at the arguments of all processes of this machine, those in containers included, five times a
+// second until the test ends, and fails the test when the secret is among them.
+func watchArguments(t *testing.T, secret string) {
+	t.Helper()
+	stop, done := make(chan struct{}), make(chan string, 1)
+	go func() {
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				done <- ""
+				return
+			case <-tick.C:
+				if found := processWith(secret); found != "" {
+					done <- found
+					return
+				}
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		close(stop)
+		if found := <-done; found != "" {
+			t.Errorf("the secret is an argument of a process: %s", found)
+		}
+	})
+}
+
+func processWith(secret string) string {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		arguments, err := os.ReadFile(file) // a process that ended meanwhile has none
+		if err == nil && bytes.Contains(arguments, []byte(secret)) {
+			return strings.ReplaceAll(string(arguments), "\x00", " ")
+		}
+	}
+	return ""
+}
+
+// notInFolder fails the test for each file below folder that holds the secret.
+func notInFolder(t *testing.T, folder, secret string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err == nil && holds(content, secret) {
+			t.Errorf("%s holds the secret", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// notInLogs fails the test when a container of the node wrote the secret to its log.
+func notInLogs(t *testing.T, node, secret string) {
+	t.Helper()
+	c := exec.Command("docker", "exec", "-i", node, "grep", "-rlF", "-f", "-", "/var/log/pods")
+	c.Stdin = strings.NewReader(secret) // not an argument: those are watched
+	out, err := c.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) {
+		t.Errorf("searching the logs of %s: %v", node, err)
+	}
+	if len(out) > 0 {
+		t.Errorf("logs in %s hold the secret: %s", node, out)
+	}
+}
+
+// holdsOnlyIn lists all objects of the cluster and fails the test when the secret is not in the Secret named, or is
+// anywhere else.
+func (c cluster) holdsOnlyIn(t *testing.T, secret, namespace, name string) {
+	t.Helper()
+	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists, err := client.ServerPreferredResources()
+	if err != nil {
+		t.Fatalf("asking what kinds there are: %v", err)
+	}
+	looked, found := 0, false
+	for _, list := range lists {
+		group, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range list.APIResources {
+			if !strings.Contains(strings.Join(kind.Verbs, ","), "list") {
+				continue
+			}
+			objects, err := c.Dynamic.Resource(group.WithResource(kind.Name)).List(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Errorf("listing %s: %v", kind.Name, err)
+				continue
+			}
+			for _, o := range objects.Items {
+				looked++
+				if !objectHolds(t, o, secret) {
+					continue
+				}
+				if kind.Kind == "Secret" && o.GetNamespace() == namespace && o.GetName() == name {
+					found = true
+					continue
+				}
+				t.Errorf("%s %s/%s holds the secret", kind.Kind, o.GetNamespace(), o.GetName())
+			}
+		}
+	}
+	if !found {
+		t.Errorf("Secret %s/%s does not hold the secret: the search proves nothing (%d objects)", namespace, name, looked)
+	}
+}
+
+func objectHolds(t *testing.T, o unstructured.Unstructured, secret string) bool {
+	t.Helper()
+	content, err := json.Marshal(o.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if holds(content, secret) {
+		return true
+	}
+	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
+	for _, value := range data { // of Secrets
+		if decoded, err := base64.StdEncoding.DecodeString(value); err == nil && holds(decoded, secret) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds finds the secret as it is and in base64 by itself.
+func holds(content []byte, secret string) bool {
+	return bytes.Contains(content, []byte(secret)) || bytes.Contains(content, []byte(base64.StdEncoding.EncodeToString([]byte(secret))))
+}

@@ -1,0 +1,101 @@
+package cleanup_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+)
+
+// fakeEngine is a Docker engine in memory. fails maps what is asked, as "verb name", to the error of the answer.
+type fakeEngine struct {
+	containers map[string]docker.Container
+	volumes    map[string]map[string]string // labels
+	network    *docker.Network
+	fails      map[string]error
+	deleted    []string
+}
+
+func (f *fakeEngine) Containers(_ context.Context, filter docker.Filter) ([]string, error) {
+	var names []string
+	for name, c := range f.containers {
+		if holds(c.Labels, filter) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, f.fails["containers "+strings.Join(filter.Labels, ",")]
+}
+
+func holds(labels map[string]string, filter docker.Filter) bool {
+	for _, wanted := range filter.Labels {
+		key, value, valued := strings.Cut(wanted, "=")
+		if got, has := labels[key]; !has || valued && got != value {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *fakeEngine) Inspect(_ context.Context, name string) (docker.Container, error) {
+	c, found := f.containers[name]
+	if err := f.fails["inspect "+name]; err != nil {
+		return docker.Container{}, err
+	}
+	if !found {
+		return docker.Container{}, fmt.Errorf("inspect %s: %w", name, docker.ErrNotFound)
+	}
+	c.Name = name
+	return c, nil
+}
+
+func (f *fakeEngine) Volumes(_ context.Context, filter docker.Filter) ([]string, error) {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(f.volumes)) {
+		if holds(f.volumes[name], filter) {
+			names = append(names, name)
+		}
+	}
+	return names, f.fails["volumes"]
+}
+
+func (f *fakeEngine) VolumeLabels(_ context.Context, name string) (map[string]string, error) {
+	return f.volumes[name], nil
+}
+
+func (f *fakeEngine) Network(context.Context, string) (docker.Network, error) {
+	if err := f.fails["network"]; err != nil {
+		return docker.Network{}, err
+	}
+	if f.network == nil {
+		return docker.Network{}, fmt.Errorf("inspect network: %w", docker.ErrNotFound)
+	}
+	return *f.network, nil
+}
+
+func (f *fakeEngine) Remove(_ context.Context, names ...string) error {
+	return f.remove("container " + strings.Join(names, " "))
+}
+
+func (f *fakeEngine) RemoveVolume(_ context.Context, name string) error {
+	return f.remove("volume " + name)
+}
+
+func (f *fakeEngine) RemoveImage(_ context.Context, name string) error {
+	return f.remove("image " + name)
+}
+
+func (f *fakeEngine) RemoveNetwork(_ context.Context, name string) error {
+	return f.remove("network " + name)
+}
+
+func (f *fakeEngine) remove(what string) error {
+	if err := f.fails["remove "+what]; err != nil {
+		return err
+	}
+	f.deleted = append(f.deleted, what)
+	return nil
+}

@@ -1,0 +1,143 @@
+package cli_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// started runs the command in a process of its own and returns it with what it writes to stderr.
+func started(t *testing.T, environment []string, args ...string) (*exec.Cmd, *output) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "cluster-init", args...)
+	stderr := &output{}
+	c.Env = append(append(os.Environ(), "HOME="+t.TempDir()), environment...)
+	c.Stderr = stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c, stderr
+}
+
+// output can be read while it is written.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// waited returns the exit code, minus the signal's number when a signal ended the process.
+func waited(t *testing.T, c *exec.Cmd) int {
+	t.Helper()
+	timer := time.AfterFunc(30*time.Second, func() { _ = c.Process.Kill() })
+	defer timer.Stop()
+	_ = c.Wait() // the state says it all
+	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return -int(status.Signal())
+	}
+	return c.ProcessState.ExitCode()
+}
+
+func TestInterruptBeforeThePhases(t *testing.T) {
+	asked := make(chan struct{}, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	c, stderr := started(t, nil, "up", "kubeadm-capd", "--source", "git", "--source-url", server.URL+"/repo.git")
+	<-asked
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := waited(t, c); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+	for _, want := range []string{"once more (Ctrl-C) exits at once", "error: interrupted: ", "hint:  Nothing is lost: run the same command again"} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("stderr does not say %q:\n%s", want, stderr)
+		}
+	}
+	if strings.Contains(stderr.String(), "goroutine") {
+		t.Errorf("a stack trace:\n%s", stderr)
+	}
+}
+
+// The docker CLI of this test hangs for ever where kind runs it, which the first interrupt cannot change.
+func TestSecondInterruptExitsAtOnce(t *testing.T) {
+	folder := t.TempDir()
+	hangs := filepath.Join(folder, "hangs")
+	script := `#!/bin/sh
+case "$1" in
+info) echo '{"ServerVersion":"28","MemTotal":16000000000}' ;;
+*) echo $$ >` + hangs + `.new; mv ` + hangs + `.new ` + hangs + `; exec sleep 60 ;;
+esac
+`
+	if err := os.WriteFile(filepath.Join(folder, "docker"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c, stderr := started(t, []string{"PATH=" + folder + string(filepath.ListSeparator) + os.Getenv("PATH")}, "up", "kubeadm-capd")
+	child := pidFrom(t, hangs)
+	defer func() { _ = syscall.Kill(child, syscall.SIGKILL) }()
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	// The second one must not come before the first was taken note of: the kernel would make one of them.
+	eventually(t, func() bool { return strings.Contains(stderr.String(), "once more") })
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := waited(t, c); code != -int(syscall.SIGINT) {
+		t.Errorf("exit code %d, want the end by the signal itself\n%s", code, stderr)
+	}
+	if !strings.Contains(stderr.String(), "once more (Ctrl-C) exits at once") || strings.Contains(stderr.String(), "goroutine") {
+		t.Errorf("stderr:\n%s", stderr)
+	}
+}
+
+func pidFrom(t *testing.T, file string) (pid int) {
+	t.Helper()
+	eventually(t, func() bool {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return false
+		}
+		pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		return err == nil
+	})
+	return pid
+}
+
+func eventually(t *testing.T, check func() bool) {
+	t.Helper()
+	bound := time.After(20 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !check() {
+		select {
+		case <-bound:
+			t.Fatal("not within 20s")
+		case <-tick.C:
+		}
+	}
+}

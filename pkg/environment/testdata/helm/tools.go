@@ -1,0 +1,6 @@
+//go:build tools
+
+// Package tools names what this module is for.
+package tools
+
+import _ "helm.sh/helm/v3/cmd/helm"

@@ -1,0 +1,112 @@
+package kind
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// fakeDocker puts a script in the place of the docker CLI, which kind runs: an engine that has every image and no
+// container until `docker run`, for which onRun answers. It returns the file that holds the calls.
+func fakeDocker(t *testing.T, onRun string) (calls string) {
+	t.Helper()
+	folder := t.TempDir()
+	calls = filepath.Join(folder, "calls")
+	script := `#!/bin/sh
+echo "$*" >>` + calls + `
+case "$1 $2" in
+"info "*) echo '{"CgroupDriver":"systemd","MemoryLimit":true,"PidsLimit":true,"CPUShares":true,"SecurityOptions":[]}' ;;
+"network ls") echo 0123456789ab ;;
+"network inspect") echo '[{"Name":"kind","ID":"0123456789ab","Created":"2026-01-01T00:00:00Z"}]' ;;
+"ps "*) if [ -e ` + folder + `/running ]; then echo test-control-plane; fi ;;
+"rm "*) rm -f ` + folder + `/running ;;
+"run "*) cd ` + folder + `
+` + onRun + ` ;;
+esac
+`
+	if err := os.WriteFile(filepath.Join(folder, "docker"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	return calls
+}
+
+// daemon is a script that fails as the CLI does when the daemon refuses to start a container.
+func daemon(says string) string {
+	return "echo 'docker: Error response from daemon: " + says + "' >&2; exit 125"
+}
+
+func TestCreateExplainsWhatTheEngineRefuses(t *testing.T) {
+	cases := map[string]struct {
+		onRun string
+		code  fault.Code
+		says  string
+		hint  string
+	}{
+		"user namespaces": {daemon("privileged mode is incompatible with user namespaces."), fault.DockerPrivileged, "incompatible with user namespaces", "privileged containers"},
+		"no capabilities": {daemon("OCI runtime create failed: unable to apply caps: operation not permitted: unknown."), fault.DockerPrivileged, "unable to apply caps", "privileged containers"},
+		"port taken":      {daemon("driver failed programming external connectivity: Bind for 127.0.0.1:6443 failed: port is already allocated."), fault.PortTaken, "127.0.0.1:6443", "--api-server-port"},
+		"port in use":     {daemon("listen tcp4 127.0.0.1:6443: bind: address already in use."), fault.PortTaken, "127.0.0.1:6443", "--api-server-port"},
+		"engine went":     {"echo 'Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?' >&2; exit 1", fault.DockerUnreachable, "unix:///x", "docker info"},
+		"anything else":   {daemon("no space left on device."), fault.ClusterFailed, "no space left", "docker logs"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			fakeDocker(t, tc.onRun)
+			err := New(func(string) {}).Create(t.Context(), Config{Name: "test", NodeImage: "node"}, time.Minute)
+			if fault.CodeOf(err) != tc.code || !strings.Contains(fault.HintOf(err), tc.hint) {
+				t.Errorf("code %q, hint %q: %v", fault.CodeOf(err), fault.HintOf(err), err)
+			}
+			if err == nil || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), "cluster test") {
+				t.Errorf("error %v names neither the cluster nor what the engine said", err)
+			}
+		})
+	}
+}
+
+func TestNoDockerCLI(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := New(func(string) {}).Exists(t.Context(), "test"); fault.CodeOf(err) != fault.DockerUnreachable {
+		t.Errorf("code %q: %v", fault.CodeOf(err), err)
+	}
+}
+
+// kind takes no context: its node is taken away instead, so that it gives up.
+func TestCreateEndsWithItsContext(t *testing.T) {
+	calls := fakeDocker(t, "touch running; while [ -e running ]; do sleep 0.05; done; echo gone >&2; exit 137")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- New(func(string) {}).Create(ctx, Config{Name: "test", NodeImage: "node"}, time.Minute)
+	}()
+	running := filepath.Join(filepath.Dir(calls), "running")
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	bound := time.After(20 * time.Second)
+	for started := false; !started; {
+		select {
+		case <-bound:
+			t.Fatal("kind never started its node")
+		case <-tick.C:
+			_, err := os.Stat(running)
+			started = err == nil
+		}
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
+			t.Errorf("got %v, want the context's error", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("Create did not end")
+	}
+	if _, err := os.Stat(running); err == nil {
+		t.Error("the node is still there")
+	}
+}
