@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
@@ -37,7 +38,7 @@ func TestSourceGit(t *testing.T) {
 		l.refusedEarly(t, known.password, "401 Unauthorized", append(from, "--source-commit", first)...)
 		l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
 		l.refusedEarly(t, known.password, "404 Not Found", "--source", "git", "--source-url", "http://"+address+"/other.git")
-		l.refusedEarly(t, known.password, "HTTP response to HTTPS client", "--source", "git", "--source-url", "https://"+address+"/"+r.name)
+		l.refusedEarly(t, known.password, "the server does not speak TLS", "--source", "git", "--source-url", "https://"+address+"/"+r.name)
 		l.refusedEarly(t, known.password, "no branch other", append(from, "--source-branch", "other")...)
 	})
 
@@ -51,8 +52,8 @@ func TestSourceGit(t *testing.T) {
 		management.sourceAt(t, "GitRepository", flux.ReleaseName, first)
 		management.appliedAt(t, first)
 	})
-	t.Run("the token is in its Secret only", func(t *testing.T) {
-		management.holdsOnlyIn(t, known.password, flux.Namespace, flux.ReleaseName+"-source")
+	t.Run("the token is in the Secrets only of the source and of the values", func(t *testing.T) {
+		management.holdsOnlyIn(t, known.password, flux.ReleaseName+"-source", environment.SecretsName)
 		notInFolder(t, l.state, known.password)
 		for _, machine := range machines(t) {
 			notInLogs(t, machine, known.password)
@@ -92,7 +93,7 @@ func TestSourceGit(t *testing.T) {
 		eventually(t, "the cluster has what the third commit says", 2*time.Minute, func(ctx context.Context) bool {
 			return management.announced(ctx) == "third"
 		})
-		management.holdsOnlyIn(t, fresh.password, flux.Namespace, flux.ReleaseName+"-source")
+		management.holdsOnlyIn(t, fresh.password, flux.ReleaseName+"-source", environment.SecretsName)
 	})
 	cleanup(t, l)
 }

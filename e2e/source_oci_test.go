@@ -68,7 +68,7 @@ func TestSourceOCI(t *testing.T) {
 	bootstrap.sourceAt(t, "OCIRepository", flux.ReleaseName, content+"@sha256:")
 	bootstrap.sourceAt(t, "OCIRepository", flux.ChartSourceName, valueAfter(from, "--source-chart-tag")+"@sha256:")
 	bootstrap.appliedAt(t, content+"@sha256:", "cert-manager", "capi")
-	bootstrap.holdsOnlyIn(t, known.password, flux.Namespace, flux.ReleaseName+"-source")
+	bootstrap.holdsOnlyIn(t, known.password, flux.ReleaseName+"-source")
 	notInLogs(t, kind.NodeName(environmentName+"-bootstrap"), known.password)
 	notInFolder(t, l.state, known.password)
 

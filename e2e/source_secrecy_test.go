@@ -11,15 +11,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
 // watchArguments looks at the arguments of all processes of this machine, those in containers included, five times a
@@ -94,9 +96,9 @@ func notInLogs(t *testing.T, node, secret string) {
 	}
 }
 
-// holdsOnlyIn lists all objects of the cluster and fails the test when the secret is not in the Secret named, or is
-// anywhere else.
-func (c cluster) holdsOnlyIn(t *testing.T, secret, namespace, name string) {
+// holdsOnlyIn lists all objects of the cluster and fails the test when the secret is not in the Secrets named, all in
+// Flux's namespace, or is anywhere else.
+func (c cluster) holdsOnlyIn(t *testing.T, secret string, names ...string) {
 	t.Helper()
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
 	if err != nil {
@@ -106,7 +108,7 @@ func (c cluster) holdsOnlyIn(t *testing.T, secret, namespace, name string) {
 	if err != nil {
 		t.Fatalf("asking what kinds there are: %v", err)
 	}
-	looked, found := 0, false
+	looked, found := 0, map[string]bool{}
 	for _, list := range lists {
 		group, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
@@ -126,16 +128,16 @@ func (c cluster) holdsOnlyIn(t *testing.T, secret, namespace, name string) {
 				if !objectHolds(t, o, secret) {
 					continue
 				}
-				if kind.Kind == "Secret" && o.GetNamespace() == namespace && o.GetName() == name {
-					found = true
+				if kind.Kind == "Secret" && o.GetNamespace() == flux.Namespace && slices.Contains(names, o.GetName()) {
+					found[o.GetName()] = true
 					continue
 				}
 				t.Errorf("%s %s/%s holds the secret", kind.Kind, o.GetNamespace(), o.GetName())
 			}
 		}
 	}
-	if !found {
-		t.Errorf("Secret %s/%s does not hold the secret: the search proves nothing (%d objects)", namespace, name, looked)
+	if len(found) != len(names) {
+		t.Errorf("among %d objects the secret is in the Secrets %v, want %v", looked, found, names)
 	}
 }
 

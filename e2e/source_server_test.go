@@ -92,7 +92,7 @@ func gitServer(t *testing.T, d *door, root string) string {
 	return serve(t, d, &cgi.Handler{
 		Path:   filepath.Join(git(t, root, "--exec-path"), "git-http-backend"),
 		Env:    append(gitEnvironment(), "GIT_PROJECT_ROOT="+root, "GIT_HTTP_EXPORT_ALL=1"),
-		Logger: log.New(io.Discard, "", 0),
+		Stderr: io.Discard, // it says it there too when a repository does not exist
 	})
 }
 

@@ -2,6 +2,8 @@ package artifact
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -55,10 +57,19 @@ func verifySource(ctx context.Context, s Source, via http.RoundTripper) error {
 	default:
 		return fault.New(fault.Usage, fmt.Sprintf("source kind %q", s.Kind), "source kinds are embedded, git and oci")
 	}
+	if err = withoutURL(err); noTLS(err) {
+		err = fault.Wrap(err, fault.SourceUnreadable, "the server does not speak TLS there: for git use an http:// address, for oci --source-insecure")
+	}
 	if err != nil {
-		return unreadable(fmt.Errorf("%s source %s: %w", s.Kind, redact(s.URL), withoutURL(err)))
+		return unreadable(fmt.Errorf("%s source %s: %w", s.Kind, redact(s.URL), err))
 	}
 	return nil
+}
+
+// noTLS says whether what answered a TLS client was something else.
+func noTLS(err error) bool {
+	_, other := errors.AsType[tls.RecordHeaderError](err)
+	return other || errors.Is(err, http.ErrSchemeMismatch)
 }
 
 // isSSH knows ssh://host/path and git@host:path.

@@ -19,7 +19,7 @@ type environmentOptions struct {
 }
 
 func (o *environmentOptions) flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.sets, "set", nil, "KEY=VALUE: set a value of the chart, as `helm --set` does (repeatable)")
+	f.StringArrayVar(&o.sets, "set", nil, "KEY=VALUE: set a value of the chart, as helm --set does (repeatable)")
 	f.StringArrayVarP(&o.valueFiles, "values", "f", nil, "file of values over the environment's own (repeatable)")
 }
 

@@ -24,7 +24,7 @@ type sourceOptions struct {
 func (o *sourceOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.kind, "source", "embedded", "where Flux reads from: embedded (this binary's content), git or oci")
 	f.StringVar(&o.url, "source-url", "", "git: URL of the repository; oci: oci://HOST/PREFIX that cluster-init publish filled")
-	f.StringVar(&o.branch, "source-branch", "", "git: branch to follow (default: the repository's own)")
+	f.StringVar(&o.branch, "source-branch", "", "git: branch to follow (default without a commit: main)")
 	f.StringVar(&o.commit, "source-commit", "", "git: commit to stay at (default: $CURRENT_COMMIT)")
 	f.StringVar(&o.contentTag, "source-content-tag", "", "oci: tag of the content, as cluster-init publish printed it")
 	f.StringVar(&o.chartTag, "source-chart-tag", "", "oci: tag of the chart, as cluster-init publish printed it")
