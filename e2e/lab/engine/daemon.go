@@ -69,6 +69,29 @@ func Stop(ctx context.Context) (bool, error) {
 	}
 }
 
+// containerdPID is where dockerd notes the containerd that it starts.
+const containerdPID = "/var/run/docker/containerd/containerd.pid"
+
+// removeStale removes a pid file whose process is gone, or is another program by now. A daemon that was killed leaves
+// it, and dockerd takes whatever process has got the id since for its own.
+func removeStale(file, program string) error {
+	content, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read pid file: %w", err)
+	}
+	cmdline, err := os.ReadFile("/proc/" + strings.TrimSpace(string(content)) + "/cmdline")
+	if err == nil && strings.Contains(string(cmdline), program) {
+		return nil
+	}
+	if err := os.Remove(file); err != nil {
+		return fmt.Errorf("remove stale pid file: %w", err)
+	}
+	return nil
+}
+
 // ownPID returns the process of the lab's dockerd, 0 when it does not run. A pid file alone proves nothing: process
 // ids are used again, so the process must be a dockerd with this very pid file.
 func ownPID(dir string) (int, error) {

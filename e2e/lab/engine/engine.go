@@ -56,6 +56,11 @@ func start(ctx context.Context, root string) error {
 	if err != nil {
 		return err
 	}
+	for file, program := range map[string]string{filepath.Join(dir, pidName): "dockerd", containerdPID: "containerd"} {
+		if err := removeStale(file, program); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	ended, err := launch(dir, config)
