@@ -3,6 +3,7 @@ package capi
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/go-logr/logr"
 	clusterctllog "sigs.k8s.io/cluster-api/cmd/clusterctl/log"
@@ -19,6 +20,20 @@ type lineSink struct {
 func logTo(write func(string)) (restore func()) {
 	clusterctllog.SetLogger(logr.New(lineSink{write: write}))
 	return func() { clusterctllog.SetLogger(logr.Discard()) }
+}
+
+// oneAtATime returns a function that hands lines to write, if there is one, never two at once: clusterctl logs from a
+// goroutine of its own.
+func oneAtATime(write func(string)) func(string) {
+	if write == nil {
+		return func(string) {}
+	}
+	var mu sync.Mutex
+	return func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		write(line)
+	}
 }
 
 // Init has nothing to set up.

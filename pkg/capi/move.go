@@ -35,9 +35,7 @@ func Move(ctx context.Context, in MoveInput) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("the move was not started: %w", err)
 	}
-	if in.Log == nil {
-		in.Log = func(string) {}
-	}
+	in.Log = oneAtATime(in.Log)
 	if in.Timeout == 0 {
 		in.Timeout = moveTimeout
 	}
