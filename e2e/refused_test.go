@@ -94,17 +94,7 @@ func foreignContainer(t *testing.T, args []string) string {
 // nothingMade fails when anything of the environment exists.
 func nothingMade(t *testing.T, l lab) {
 	t.Helper()
-	mine := "label=cluster-init.io/environment=" + environmentName
-	for what, args := range map[string][]string{
-		"machines":   {"ps", "-aq", "--filter", "label=io.x-k8s.kind.cluster=" + environmentName},
-		"containers": {"ps", "-aq", "--filter", mine},
-		"volumes":    {"volume", "ls", "-q", "--filter", mine},
-		"networks":   {"network", "ls", "-q", "--filter", "label=cluster-init.io/created=true"},
-	} {
-		if out := docker(t, args...); out != "" {
-			t.Errorf("%s were made: %s", what, out)
-		}
-	}
+	nothingOurs(t)
 	if _, err := os.Stat(filepath.Join(l.state, "cluster-init")); !os.IsNotExist(err) {
 		t.Errorf("the state folder was made: %v", err)
 	}

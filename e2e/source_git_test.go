@@ -17,7 +17,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
-// TestSourceGit builds a management cluster from a commit in a real Git server, and has it go on with later commits.
+// TestSourceGit builds a management cluster from a commit in a real Git server, in a bootstrap cluster that exists
+// already, and has it go on with later commits.
 func TestSourceGit(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -43,9 +44,12 @@ func TestSourceGit(t *testing.T) {
 	})
 
 	l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
+	existing := existingCluster(t, l)
+	from = append(from, "--bootstrap-kubeconfig", existing)
 	if o := l.up(t, known.password, nil, append(from, "--source-commit", first)...); o.exitCode != 0 {
 		t.Fatalf("up ended with %d:\n%s", o.exitCode, o.all)
 	}
+	t.Run("the bootstrap cluster that existed outlives it", func(t *testing.T) { outlives(t, existing) })
 	management := connect(t, l.kubeconfig(environmentName))
 	t.Run("the management cluster manages itself, at the commit", func(t *testing.T) {
 		management.managesItself(t)

@@ -111,16 +111,7 @@ func cleanup(t *testing.T, l lab) {
 	if code, _ := l.run(t, "cleanup", environmentName, "--yes"); code != 0 {
 		t.Fatalf("cleanup --yes ended with %d", code)
 	}
-	for what, args := range map[string][]string{
-		"machines":   {"ps", "-aq", "--filter", "label=io.x-k8s.kind.cluster=" + environmentName},
-		"containers": {"ps", "-aq", "--filter", "label=cluster-init.io/environment=" + environmentName},
-		"volumes":    {"volume", "ls", "-q", "--filter", "label=cluster-init.io/environment=" + environmentName},
-		"networks":   {"network", "ls", "-q", "--filter", "label=cluster-init.io/created=true"},
-	} {
-		if out := docker(t, args...); out != "" {
-			t.Errorf("%s left after cleanup: %s", what, out)
-		}
-	}
+	nothingLeft(t)
 	if _, err := os.Stat(l.kubeconfig(environmentName)); !os.IsNotExist(err) {
 		t.Errorf("the kubeconfig is left: %v", err)
 	}

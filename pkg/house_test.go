@@ -31,6 +31,7 @@ var arrows = map[string]struct {
 	"artifact":    {[]string{"fault", "docker"}, "an adapter to registries, one of which runs in the Docker engine"},
 	"environment": {[]string{"fault"}, "an environment is a value: rendered and checked without any outside system"},
 	"pivot":       {[]string{"fault", "capi", "event", "pipeline"}, "a pivot is planned and judged from two API servers"},
+	"internal":    {nil, "what tests share stands on nothing of the house, and only tests import it"},
 	"cleanup":     {[]string{"fault", "docker", "event", "pipeline"}, "cleanup discovers and deletes in the Docker engine"},
 	"bootstrap": {[]string{"fault", "event", "pipeline", "environment", "artifact", "docker", "kind", "kube", "flux", "capi", "pivot"},
 		"the phases of `up` bring the adapters together"},

@@ -5,16 +5,12 @@
 package apiserver
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
-
-	"github.com/cluster-init/cluster-init/e2e/lab/golang"
-	"github.com/cluster-init/cluster-init/e2e/lab/host"
-	"github.com/cluster-init/cluster-init/e2e/lab/manifest"
 )
 
 // BinariesVariable names the environment variable with the folder of kube-apiserver and etcd.
@@ -25,13 +21,13 @@ type Server struct {
 	env *envtest.Environment
 }
 
-// Start runs an empty kube-apiserver. Stop it when there is no error.
-func Start() (*Server, error) {
+// Start runs a kube-apiserver that serves crds besides its own kinds. Stop it when there is no error.
+func Start(crds ...*apiextensionsv1.CustomResourceDefinition) (*Server, error) {
 	binaries := os.Getenv(BinariesVariable)
 	if binaries == "" {
 		return nil, fmt.Errorf("%s names no folder with kube-apiserver and etcd: `go run ./e2e/lab binaries` prints one", BinariesVariable)
 	}
-	s := &Server{env: &envtest.Environment{BinaryAssetsDirectory: binaries}}
+	s := &Server{env: &envtest.Environment{BinaryAssetsDirectory: binaries, CRDs: crds}}
 	if _, err := s.env.Start(); err != nil {
 		_ = s.env.Stop() // what did start
 		return nil, fmt.Errorf("start a kube-apiserver: %w", err)
@@ -39,44 +35,15 @@ func Start() (*Server, error) {
 	return s, nil
 }
 
+// Config returns a connection as the server's administrator, which waits for the server only: no limit of its own.
+func (s *Server) Config() *rest.Config {
+	config := rest.CopyConfig(s.env.Config)
+	config.QPS = -1
+	return config
+}
+
 // Kubeconfig returns a kubeconfig of the server's administrator.
 func (s *Server) Kubeconfig() []byte { return s.env.KubeConfig }
 
 // Stop ends the processes of the server.
 func (s *Server) Stop() error { return s.env.Stop() }
-
-// FluxArchive returns manifests.tar.gz of the Flux that the root module pins, rendered from its controllers' modules.
-func FluxArchive(ctx context.Context) ([]byte, error) {
-	flux, err := golang.Source(ctx, ".", "github.com/fluxcd/flux2/v2")
-	if err != nil {
-		return nil, err
-	}
-	var controllers []manifest.Controller
-	for _, name := range []string{"source-controller", "kustomize-controller", "helm-controller"} {
-		path := "github.com/fluxcd/" + name
-		version, err := pinned(ctx, path+"/api")
-		if err != nil {
-			return nil, err
-		}
-		dir, err := golang.Source(ctx, ".", path+"@"+version)
-		if err != nil {
-			return nil, err
-		}
-		controllers = append(controllers, manifest.Controller{Name: name, Version: version, Dir: dir})
-	}
-	made, err := manifest.Flux(flux+"/manifests", controllers, "")
-	return made.Content, err
-}
-
-// pinned returns the version of a module that the root module requires.
-func pinned(ctx context.Context, path string) (string, error) {
-	out, err := host.Run(ctx, host.Command{Name: "go", Args: []string{"list", "-m", "-json", path}})
-	if err != nil {
-		return "", fmt.Errorf("look for module %s: %w", path, err)
-	}
-	var module struct{ Version string }
-	if err := json.Unmarshal([]byte(out), &module); err != nil {
-		return "", fmt.Errorf("look for module %s: %w", path, err)
-	}
-	return module.Version, nil
-}

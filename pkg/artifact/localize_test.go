@@ -3,19 +3,16 @@ package artifact
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func localizeInput() Tree {
 	return Tree{
@@ -64,22 +61,7 @@ func TestLocalizeGolden(t *testing.T) {
 	for _, p := range slices.Sorted(maps.Keys(got)) {
 		fmt.Fprintf(&text, "-- %s --\n%s", p, got[p])
 	}
-	const golden = "testdata/localized.txt"
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(golden, text.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(text.Bytes(), want) {
-		t.Errorf("localized tree is\n%s\nwant\n%s", text.Bytes(), want)
-	}
+	golden.Check(t, "localized.txt", text.Bytes())
 }
 
 func TestLocalizeNamesMissingManifest(t *testing.T) {

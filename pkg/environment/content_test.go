@@ -21,6 +21,7 @@ import (
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/internal/golden"
 )
 
 // release stands for any release manifest: the kinds that our kustomizations and patches aim at.
@@ -220,7 +221,7 @@ func TestClusterDefinition(t *testing.T) {
 	for name, options := range cases {
 		t.Run(name, func(t *testing.T) {
 			objects := applied(t, load(t, options), "cluster")
-			golden(t, filepath.Join("cluster", "kubeadm-capd."+name+".yaml"), toYAML(t, objects))
+			golden.Check(t, filepath.Join("cluster", "kubeadm-capd."+name+".yaml"), toYAML(t, objects))
 			for _, object := range objects {
 				text, err := yaml.Marshal(object.Object)
 				if err != nil {

@@ -2,20 +2,17 @@ package environment_test
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // variables is a lookup over a fixed map: no test reads the shell that runs it.
 func variables(values map[string]string) func(string) (string, bool) {
@@ -35,27 +32,6 @@ func load(t *testing.T, options environment.Options) *environment.Environment {
 		t.Fatalf("load %s: %v", options.Name, err)
 	}
 	return env
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (write it with -update)", err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (-want +got); if that is meant, run with -update:\n%s", path, diff)
-	}
 }
 
 func toYAML(t *testing.T, objects []*unstructured.Unstructured) []byte {
@@ -116,7 +92,7 @@ func TestGoldenRenders(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				golden(t, filepath.Join("render", name+"."+string(phase)+".yaml"), toYAML(t, objects))
+				golden.Check(t, filepath.Join("render", name+"."+string(phase)+".yaml"), toYAML(t, objects))
 			})
 		}
 	}

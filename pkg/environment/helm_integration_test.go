@@ -43,6 +43,7 @@ func newHelm(ctx context.Context, t *testing.T, kubeconfig []byte) *helm {
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-o", h.binary, "helm.sh/helm/v3/cmd/helm")
 	build.Dir = filepath.Join("testdata", "helm")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the Makefile builds: then it shares the build cache
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build helm: %v\n%s", err, out)
 	}

@@ -43,7 +43,7 @@ type Options struct {
 type EnvironmentVariable struct{ Name, Value string }
 
 // Render returns Flux's objects, tuned for a bootstrap: what waits for a dependency looks again after two seconds
-// instead of thirty, and more objects are reconciled side by side.
+// instead of thirty, more objects are reconciled side by side, and readiness is looked at every second.
 func Render(o Options) ([]*unstructured.Unstructured, error) {
 	base, err := os.MkdirTemp("", "cluster-init-flux-")
 	if err != nil {
@@ -113,6 +113,10 @@ func tune(deployment *unstructured.Unstructured, environment []EnvironmentVariab
 		env = append(env, map[string]any{"name": v.Name, "value": v.Value})
 	}
 	if err := unstructured.SetNestedSlice(container, env, "env"); err != nil {
+		return err
+	}
+	// A controller is ready some seconds after its start, not only when the default 10 s between two probes are over.
+	if err := unstructured.SetNestedField(container, int64(1), "readinessProbe", "periodSeconds"); err != nil {
 		return err
 	}
 	containers[0] = container

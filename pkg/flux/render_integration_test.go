@@ -38,6 +38,9 @@ func TestRenderTunesTheControllers(t *testing.T) {
 		if !slices.Contains(args, "--concurrent=8") {
 			t.Errorf("%s: args %q", o.GetName(), args)
 		}
+		if period, _, _ := unstructured.NestedInt64(container, "readinessProbe", "periodSeconds"); period != 1 {
+			t.Errorf("%s: looked at every %d seconds", o.GetName(), period)
+		}
 		// source-controller knows no such flag and would not start.
 		if got, want := slices.Contains(args, "--requeue-dependency=2s"), o.GetName() != "source-controller"; got != want {
 			t.Errorf("%s: a short requeue %t, want %t", o.GetName(), got, want)

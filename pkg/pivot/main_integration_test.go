@@ -32,14 +32,14 @@ func TestMain(m *testing.M) {
 }
 
 func runWithServers(m *testing.M) (code int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
 	for _, server := range []**testenv.Server{&servers.source, &servers.target} {
-		if *server, err = testenv.Start(); *server != nil {
-			defer (*server).Stop()
-		}
-		if err != nil {
+		if *server, err = testenv.Start(ctx); err != nil {
 			return 1, err
 		}
-		if err := fixture.Create(context.Background(), (*server).Client, "capi-system", fixture.Providers()); err != nil {
+		defer func() { _ = (*server).Stop() }()
+		if err := fixture.Create(ctx, (*server).Client, "capi-system", fixture.Providers()); err != nil {
 			return 1, err
 		}
 	}

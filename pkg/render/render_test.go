@@ -2,22 +2,16 @@ package render_test
 
 import (
 	"bytes"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/internal/golden"
 	"github.com/cluster-init/cluster-init/pkg/render"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // views are all views, by the name of their golden file.
 func views() map[string]func(io.Writer) event.Sink {
@@ -31,7 +25,7 @@ func views() map[string]func(io.Writer) event.Sink {
 func TestViewsOfOneRun(t *testing.T) {
 	for name, view := range views() {
 		t.Run(name, func(t *testing.T) {
-			golden(t, name, show(view, run()...))
+			golden.Check(t, name, show(view, run()...))
 		})
 	}
 }
@@ -140,24 +134,3 @@ func show(view func(io.Writer) event.Sink, events ...event.Event) []byte {
 }
 
 func start() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (write it with -update)", err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (-want +got); if that is meant, run with -update:\n%s", path, diff)
-	}
-}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
 )
@@ -55,7 +57,8 @@ func (s *Store) Get(kind, name, key string, build func(dir string) error) (strin
 	parent := filepath.Join(s.dir, kind)
 	final := filepath.Join(parent, name+"-"+key)
 	if _, err := os.Stat(final); err == nil {
-		return final, nil
+		now := time.Now()
+		return final, os.Chtimes(final, now, now) // Sweep goes by this
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("look into the lab's cache: %w", err)
 	}
@@ -79,13 +82,24 @@ func (s *Store) Get(kind, name, key string, build func(dir string) error) (strin
 	return final, nil
 }
 
-// Sweep removes what interrupted builds left behind. Only the process that holds the lab's build lock may call it.
+// keep is how long a built thing stays that no build has asked for: of pins that have changed, or of a branch.
+const keep = 30 * 24 * time.Hour
+
+// Sweep removes what interrupted builds left behind, and what was not used for 30 days. Only the process that holds the
+// lab's build lock may call it.
 func (s *Store) Sweep() error {
-	left, err := filepath.Glob(filepath.Join(s.dir, "*", ".*"))
+	folders, err := filepath.Glob(filepath.Join(s.dir, "*", "*"))
 	if err != nil {
 		return err
 	}
-	for _, folder := range left {
+	for _, folder := range folders {
+		info, err := os.Stat(folder)
+		if err != nil {
+			return fmt.Errorf("clean the lab's cache: %w", err)
+		}
+		if !strings.HasPrefix(filepath.Base(folder), ".") && time.Since(info.ModTime()) < keep {
+			continue
+		}
 		if err := os.RemoveAll(folder); err != nil {
 			return fmt.Errorf("clean the lab's cache: %w", err)
 		}

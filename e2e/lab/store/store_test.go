@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestKeyKeepsTheBordersOfItsParts(t *testing.T) {
@@ -72,7 +73,7 @@ func TestGetLeavesNothingOfAFailedBuild(t *testing.T) {
 	}
 }
 
-func TestSweepRemovesOnlyLeftovers(t *testing.T) {
+func TestSweepRemovesOnlyWhatNobodyUses(t *testing.T) {
 	root := t.TempDir()
 	cache := At(root)
 	whole, err := cache.Get("bin", "x", "1", func(string) error { return nil })
@@ -83,13 +84,27 @@ func TestSweepRemovesOnlyLeftovers(t *testing.T) {
 	if err := os.Mkdir(leftover, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	old := time.Now().Add(-keep - time.Hour)
+	unused, used := filepath.Join(root, "bin", "z-1"), filepath.Join(root, "bin", "z-2")
+	for _, folder := range []string{unused, used} {
+		if err := errors.Join(os.Mkdir(folder, 0o755), os.Chtimes(folder, old, old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := cache.Get("bin", "z", "2", func(string) error { return errors.New("built again") }); err != nil {
+		t.Fatal(err)
+	}
 	if err := cache.Sweep(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(leftover); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the leftover is still there (%v)", err)
+	for _, gone := range []string{leftover, unused} {
+		if _, err := os.Stat(gone); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there (%v)", gone, err)
+		}
 	}
-	if _, err := os.Stat(whole); err != nil {
-		t.Error(err)
+	for _, kept := range []string{whole, used} {
+		if _, err := os.Stat(kept); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -1,0 +1,84 @@
+//go:build integration
+
+package apiserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/golang"
+	"github.com/cluster-init/cluster-init/e2e/lab/host"
+	"github.com/cluster-init/cluster-init/e2e/lab/manifest"
+)
+
+// ClusterAPIDefinitions returns the CRDs of Cluster API, CABPK, KCP and CAPD at the release that the root module pins, as
+// the modules hold them: without the conversion webhooks that their kustomizations add.
+func ClusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	const clusterAPI, docker = "sigs.k8s.io/cluster-api", "sigs.k8s.io/cluster-api/test"
+	version, err := pinned(ctx, clusterAPI)
+	if err != nil {
+		return nil, err
+	}
+	core, err := golang.Source(ctx, ".", clusterAPI)
+	if err != nil {
+		return nil, err
+	}
+	capd, err := golang.Source(ctx, ".", docker+"@"+version)
+	if err != nil {
+		return nil, err
+	}
+	found := &envtest.CRDInstallOptions{
+		ErrorIfPathMissing: true,
+		Paths: []string{
+			filepath.Join(core, "core/config/crd/bases"),
+			filepath.Join(core, "bootstrap/kubeadm/config/crd/bases"),
+			filepath.Join(core, "controlplane/kubeadm/config/crd/bases"),
+			filepath.Join(capd, "infrastructure/docker/config/crd/bases"),
+		},
+	}
+	if err := envtest.ReadCRDFiles(found); err != nil {
+		return nil, fmt.Errorf("read the CRDs of Cluster API: %w", err)
+	}
+	return found.CRDs, nil
+}
+
+// FluxArchive returns manifests.tar.gz of the Flux that the root module pins, rendered from its controllers' modules.
+func FluxArchive(ctx context.Context) ([]byte, error) {
+	flux, err := golang.Source(ctx, ".", "github.com/fluxcd/flux2/v2")
+	if err != nil {
+		return nil, err
+	}
+	var controllers []manifest.Controller
+	for _, name := range []string{"source-controller", "kustomize-controller", "helm-controller"} {
+		path := "github.com/fluxcd/" + name
+		version, err := pinned(ctx, path+"/api")
+		if err != nil {
+			return nil, err
+		}
+		dir, err := golang.Source(ctx, ".", path+"@"+version)
+		if err != nil {
+			return nil, err
+		}
+		controllers = append(controllers, manifest.Controller{Name: name, Version: version, Dir: dir})
+	}
+	made, err := manifest.Flux(flux+"/manifests", controllers, "")
+	return made.Content, err
+}
+
+// pinned returns the version of a module that the root module requires.
+func pinned(ctx context.Context, path string) (string, error) {
+	out, err := host.Run(ctx, host.Command{Name: "go", Args: []string{"list", "-m", "-json", path}})
+	if err != nil {
+		return "", fmt.Errorf("look for module %s: %w", path, err)
+	}
+	var module struct{ Version string }
+	if err := json.Unmarshal([]byte(out), &module); err != nil {
+		return "", fmt.Errorf("look for module %s: %w", path, err)
+	}
+	return module.Version, nil
+}

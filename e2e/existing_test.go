@@ -1,0 +1,79 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/artifact"
+	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
+	dockerengine "github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+)
+
+// existingName is a cluster that cluster-init did not make: the disposable one of a user.
+const existingName = "e2e-disposable"
+
+// existingCluster makes a cluster that is no environment's, whose nodes pull as its owner has set them up, and returns
+// its kubeconfig.
+func existingCluster(t *testing.T, l lab) string {
+	t.Helper()
+	opened, err := bundle.Open(l.bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := &dockerengine.Client{}
+	err = artifact.LoadImages(t.Context(), engine, opened, opened.References(bundle.LoadDocker), func(int, int, string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider := kind.New(func(line string) { t.Log(line) })
+	t.Cleanup(func() {
+		out, err := exec.Command("sh", "-c", "docker rm -f -v "+kind.NodeName(existingName)+"; docker network rm kind").CombinedOutput()
+		if err != nil {
+			t.Errorf("deleting the existing cluster: %v: %s", err, out)
+		}
+	})
+	config := kind.Config{Name: existingName, Environment: existingName, NodeImage: opened.Index.NodeImage, DockerSocket: "/var/run/docker.sock"}
+	if err := provider.Create(t.Context(), config, 5*time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	mirrors, err := artifact.BundleMirrors(registry.Host(environmentName), opened.References(bundle.LoadRegistry))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mirrors {
+		err := engine.Exec(t.Context(), kind.NodeName(existingName), []string{"sh", "-c", `mkdir -p "$0" && cat > "$0/hosts.toml"`,
+			"/etc/containerd/certs.d/" + m.Host}, dockerengine.ExecOptions{Stdin: bytes.NewReader([]byte(m.HostsTOML()))})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	kubeconfig, err := provider.Kubeconfig(t.Context(), existingName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "existing.kubeconfig")
+	if err := os.WriteFile(path, kubeconfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// outlives fails the test unless the existing cluster stands, and holds nothing any more of what was built from it.
+func outlives(t *testing.T, kubeconfig string) {
+	t.Helper()
+	existing := connect(t, kubeconfig)
+	if left := existing.list(t, "cluster.x-k8s.io", "v1beta2", "Cluster"); len(left) > 0 {
+		t.Errorf("the existing cluster still holds %d Clusters", len(left))
+	}
+	if made := containers(t, "io.x-k8s.kind.cluster="+environmentName+"-bootstrap"); len(made) > 0 {
+		t.Errorf("a kind cluster was made beside the existing one: %v", made)
+	}
+}
