@@ -68,6 +68,30 @@ func daemonConfig(user []byte, shim string) ([]byte, error) {
 	return json.MarshalIndent(config, "", "  ")
 }
 
+// restoreShim builds the shim anew when the engine that runs was started with one and its file is gone, as when the
+// user's cache was emptied under it: without the file it can start no container.
+func restoreShim(ctx context.Context, root string) error {
+	out, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"info", "--format", "{{json .Runtimes}}"}})
+	if err != nil {
+		return fmt.Errorf("ask the engine for its runtimes: %w", err)
+	}
+	var runtimes map[string]struct{ Path string }
+	if err := json.Unmarshal([]byte(out), &runtimes); err != nil {
+		return fmt.Errorf("read the engine's runtimes: %w", err)
+	}
+	file := runtimes[shimRuntime].Path
+	if file == "" {
+		return nil
+	}
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("restore the runtime shim: %w", err)
+	}
+	return buildProgram(ctx, root, "runtime-shim", file)
+}
+
 // hasCapability reads the bounding set of a /proc/PID/status: what is not in it no child process can ever have.
 func hasCapability(status string, number uint) bool {
 	for line := range strings.Lines(status) {
@@ -86,12 +110,16 @@ func buildTool(ctx context.Context, root, name string) (string, error) {
 		return "", err
 	}
 	file := filepath.Join(dir, name)
-	_, err = host.Run(ctx, host.Command{
+	return file, buildProgram(ctx, root, name, file)
+}
+
+func buildProgram(ctx context.Context, root, name, file string) error {
+	_, err := host.Run(ctx, host.Command{
 		Name: "go", Args: []string{"build", "-trimpath", "-ldflags=-s -w", "-o", file, "./e2e/lab/" + name},
 		Dir: root, Env: []string{"CGO_ENABLED=0"},
 	})
 	if err != nil {
-		return "", fmt.Errorf("build the lab's %s: %w", name, err)
+		return fmt.Errorf("build the lab's %s: %w", name, err)
 	}
-	return file, nil
+	return nil
 }

@@ -27,6 +27,9 @@ func Ensure(ctx context.Context, root string, say *progress.Printer) error {
 	raiseInotify(say)
 	if version, err := serverVersion(ctx); err == nil {
 		say.Say("Docker engine %s answers", version)
+		if err := restoreShim(ctx, root); err != nil {
+			return err
+		}
 		return probe(ctx, root)
 	}
 	if endpoint := os.Getenv("DOCKER_HOST"); endpoint != "" {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/cluster-init/cluster-init/e2e/lab/golang"
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
@@ -50,13 +52,8 @@ func Build(ctx context.Context, options Options) error {
 	if err := b.loadCertificates(); err != nil {
 		return err
 	}
-	compiler := &golang.Builder{Root: b.Root, Store: b.Store, Say: b.Say}
-	for _, module := range plan.Modules() {
-		built, err := compiler.Build(ctx, module)
-		if err != nil {
-			return err
-		}
-		b.modules[module.Name] = built
+	if err := b.compile(ctx); err != nil {
+		return err
 	}
 	parts, content, err := b.images(ctx)
 	if err != nil {
@@ -70,6 +67,31 @@ func Build(ctx context.Context, options Options) error {
 		return err
 	}
 	return b.write(parts, content, manifests)
+}
+
+// sideBySide is how many modules are built at once: while one is being linked, by one thread, another is compiled.
+const sideBySide = 2
+
+// compile builds all modules.
+func (b *builder) compile(ctx context.Context) error {
+	compiler := &golang.Builder{Root: b.Root, Store: b.Store, Say: b.Say}
+	modules := plan.Modules()
+	built := make([]golang.Built, len(modules))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(sideBySide)
+	for i, module := range modules {
+		group.Go(func() (err error) {
+			built[i], err = compiler.Build(ctx, module)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i, module := range modules {
+		b.modules[module.Name] = built[i]
+	}
+	return nil
 }
 
 // images makes the images of the bundle, and lists those inside of the node image.
