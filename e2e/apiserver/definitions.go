@@ -17,7 +17,7 @@ import (
 )
 
 // ClusterAPIDefinitions returns the CRDs of Cluster API, CABPK, KCP and CAPD at the release that the root module pins, as
-// the modules hold them: without the conversion webhooks that their kustomizations add.
+// the modules hold them, without the conversion webhooks that their kustomizations add and without descriptions.
 func ClusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	const clusterAPI, docker = "sigs.k8s.io/cluster-api", "sigs.k8s.io/cluster-api/test"
 	version, err := pinned(ctx, clusterAPI)
@@ -44,7 +44,33 @@ func ClusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResour
 	if err := envtest.ReadCRDFiles(found); err != nil {
 		return nil, fmt.Errorf("read the CRDs of Cluster API: %w", err)
 	}
+	for _, crd := range found.CRDs {
+		for _, version := range crd.Spec.Versions {
+			if version.Schema != nil {
+				dropDescriptions(version.Schema.OpenAPIV3Schema)
+			}
+		}
+	}
 	return found.CRDs, nil
+}
+
+// dropDescriptions removes what a schema says to readers: it is most of its size, and an API server and its clients
+// spend most of a test on it. What the schema allows stays as it is.
+func dropDescriptions(schema *apiextensionsv1.JSONSchemaProps) {
+	if schema == nil {
+		return
+	}
+	schema.Description = ""
+	for name, property := range schema.Properties {
+		dropDescriptions(&property)
+		schema.Properties[name] = property
+	}
+	if schema.Items != nil {
+		dropDescriptions(schema.Items.Schema)
+	}
+	if schema.AdditionalProperties != nil {
+		dropDescriptions(schema.AdditionalProperties.Schema)
+	}
 }
 
 // FluxArchive returns manifests.tar.gz of the Flux that the root module pins, rendered from its controllers' modules.

@@ -4,9 +4,11 @@ package pivot_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,16 +36,30 @@ func TestMain(m *testing.M) {
 func runWithServers(m *testing.M) (code int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	for _, server := range []**testenv.Server{&servers.source, &servers.target} {
-		if *server, err = testenv.Start(ctx); err != nil {
-			return 1, err
-		}
-		defer func() { _ = (*server).Stop() }()
-		if err := fixture.Create(ctx, (*server).Client, "capi-system", fixture.Providers()); err != nil {
-			return 1, err
+	sides := []**testenv.Server{&servers.source, &servers.target}
+	failures := make([]error, len(sides))
+	var starting sync.WaitGroup
+	for i, server := range sides {
+		starting.Go(func() { *server, failures[i] = startWithProviders(ctx) })
+	}
+	starting.Wait()
+	for _, server := range sides {
+		if *server != nil {
+			defer func() { _ = (*server).Stop() }()
 		}
 	}
+	if err := errors.Join(failures...); err != nil {
+		return 1, err
+	}
 	return m.Run(), nil
+}
+
+func startWithProviders(ctx context.Context) (*testenv.Server, error) {
+	server, err := testenv.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return server, fixture.Create(ctx, server.Client, "capi-system", fixture.Providers())
 }
 
 // stage is one test's share of the two servers.
