@@ -10,7 +10,7 @@ LAB      = $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up down build test unit compiler e2e bench clean
+.PHONY: up down build test test-capa unit compiler e2e e2e-matrix e2e-online bench clean
 
 ## up: build the CLI, make sure that a Docker engine runs, build the offline bundle where no registry answers, and go
 up: build
@@ -34,6 +34,12 @@ test: $(if $(CI),compiler)
 	$(GO) vet $(if $(CI),-race) -tags integration ./... && \
 	$(GO) test $(if $(CI),-race) -tags integration ./...
 
+## test-capa: environment kubeadm-capa against real API servers, with the real controllers of Cluster API and of its provider
+## for AWS, which take minutes to compile for the first time
+test-capa:
+	@binaries=$$($(LAB) binaries --managers) && \
+	CLUSTER_INIT_TEST_BINARIES=$$binaries $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run TestKubeadmCAPA ./pkg/bootstrap
+
 ## unit: only what needs nothing but Go, for every few minutes
 unit:
 	$(GO) test ./...
@@ -42,10 +48,20 @@ unit:
 compiler:
 	@command -v gcc >/dev/null || { apt-get update -qq && apt-get install -y -qq gcc libc6-dev; }
 
+E2E_ENVS = kubeadm-capd,rke2-capd
+E2E = CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -count=1 -v -timeout 80m
+
 ## e2e: the whole of `up` and `cleanup` on the lab, with real parts
 e2e: build
-	@bundle=$$($(LAB) prepare --env $(ENV) --offline) && \
-	CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags e2e -count=1 -v -timeout 60m ./e2e
+	@bundle=$$($(LAB) prepare --env $(E2E_ENVS) --offline) && $(E2E) -tags e2e -skip '^TestMatrix' ./e2e
+
+## e2e-matrix: the long combinations: several machines, rolling replacement, formats; docs/measurements.md has the last result
+e2e-matrix: build
+	@bundle=$$($(LAB) prepare --env $(E2E_ENVS) --offline) && $(E2E) -tags e2e -run '^TestMatrix' ./e2e
+
+## e2e-online: what only runs with internet: the real RKE2. Without, it is skipped and says so
+e2e-online: build
+	@CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags e2e,online -count=1 -v -timeout 60m -run Online ./e2e
 
 ## bench: time of each phase against the floor, in one run
 bench: build

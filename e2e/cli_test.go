@@ -20,16 +20,20 @@ import (
 // lab is what one test needs of the lab: the binary, the bundle, and a state folder of its own.
 type lab struct {
 	binary, bundle, state string
+	name                  string   // of the environment, and of its cluster
 	environment           []string // of the processes, besides this one's
 }
 
-func newLab(t *testing.T) lab {
+func newLab(t *testing.T) lab { return newLabFor(t, environmentName) }
+
+func newLabFor(t *testing.T, name string) lab {
 	t.Helper()
-	l := lab{binary: os.Getenv("CLUSTER_INIT"), bundle: os.Getenv("CLUSTER_INIT_BUNDLE"), state: t.TempDir()}
+	l := lab{name: name, binary: os.Getenv("CLUSTER_INIT"), bundle: os.Getenv("CLUSTER_INIT_BUNDLE"), state: t.TempDir()}
 	if l.binary == "" || l.bundle == "" {
 		t.Fatal("CLUSTER_INIT and CLUSTER_INIT_BUNDLE must name the binary and the bundle: use `make e2e`")
 	}
-	l.environment = []string{"XDG_STATE_HOME=" + l.state}
+	// Whatever runs this test, the run that it makes is that of a user.
+	l.environment = []string{"XDG_STATE_HOME=" + l.state, "CI=", "GITHUB_ACTIONS=", "GITLAB_CI="}
 	return l
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -19,7 +20,18 @@ import (
 )
 
 // cluster is a management cluster as its user sees it: a kubeconfig and an API.
-type cluster struct{ *kube.Cluster }
+type cluster struct {
+	*kube.Cluster
+	name string // of its Cluster
+}
+
+// management connects to the management cluster that a run left.
+func (l lab) management(t *testing.T) cluster {
+	t.Helper()
+	c := connect(t, l.kubeconfig(l.name))
+	c.name = l.name
+	return c
+}
 
 func connect(t *testing.T, kubeconfig string) cluster {
 	t.Helper()
@@ -34,14 +46,14 @@ func connect(t *testing.T, kubeconfig string) cluster {
 	if err := c.Reachable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return cluster{c}
+	return cluster{c, environmentName}
 }
 
 func (c cluster) list(t *testing.T, group, version, kind string) []unstructured.Unstructured {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: version, Kind: kind + "List"})
-	if err := c.List(t.Context(), list); err != nil {
+	if err := c.List(t.Context(), list); err != nil && !meta.IsNoMatchError(err) { // not every provider is there
 		t.Fatalf("listing %s: %v", kind, err)
 	}
 	return list.Items
@@ -54,7 +66,7 @@ func (c cluster) managesItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	clusters := c.list(t, "cluster.x-k8s.io", "v1beta2", "Cluster")
-	if len(clusters) != 1 || clusters[0].GetName() != environmentName || kube.Paused(&clusters[0]) {
+	if len(clusters) != 1 || clusters[0].GetName() != c.name || kube.Paused(&clusters[0]) {
 		t.Errorf("clusters %v, want the one of its own, active", clusters)
 	}
 	machines := c.list(t, "cluster.x-k8s.io", "v1beta2", "Machine")
@@ -64,7 +76,12 @@ func (c cluster) managesItself(t *testing.T) {
 	var all []unstructured.Unstructured
 	all = append(all, clusters...)
 	all = append(all, machines...)
-	all = append(all, c.list(t, "controlplane.cluster.x-k8s.io", "v1beta2", "KubeadmControlPlane")...)
+	controlPlanes := append(c.list(t, "controlplane.cluster.x-k8s.io", "v1beta2", "KubeadmControlPlane"),
+		c.list(t, "controlplane.cluster.x-k8s.io", "v1beta1", "RKE2ControlPlane")...)
+	if len(controlPlanes) != 1 {
+		t.Errorf("%d control planes", len(controlPlanes))
+	}
+	all = append(all, controlPlanes...)
 	kustomizations := c.list(t, "kustomize.toolkit.fluxcd.io", "v1", "Kustomization")
 	definition := false
 	for _, k := range kustomizations {
@@ -91,6 +108,7 @@ func (c cluster) generations(t *testing.T) map[string]string {
 		{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "Machine"},
 		{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "MachineDeployment"},
 		{Group: "controlplane.cluster.x-k8s.io", Version: "v1beta2", Kind: "KubeadmControlPlane"},
+		{Group: "controlplane.cluster.x-k8s.io", Version: "v1beta1", Kind: "RKE2ControlPlane"},
 		{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2", Kind: "DevMachineTemplate"},
 		{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"},
 		{Group: "source.toolkit.fluxcd.io", Version: "v1", Kind: "OCIRepository"},

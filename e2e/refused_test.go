@@ -94,7 +94,7 @@ func foreignContainer(t *testing.T, args []string) string {
 // nothingMade fails when anything of the environment exists.
 func nothingMade(t *testing.T, l lab) {
 	t.Helper()
-	nothingOurs(t)
+	l.nothingOurs(t)
 	if _, err := os.Stat(filepath.Join(l.state, "cluster-init")); !os.IsNotExist(err) {
 		t.Errorf("the state folder was made: %v", err)
 	}

@@ -75,7 +75,7 @@ func TestSourceOCI(t *testing.T) {
 	if code, _ := l.run(t, "cleanup", environmentName, "--yes"); code != 0 {
 		t.Errorf("cleanup ended with %d", code)
 	}
-	nothingLeft(t)
+	l.nothingLeft(t)
 }
 
 // dockerConfig writes what `docker login` leaves, and returns its folder.

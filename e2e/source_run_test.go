@@ -90,25 +90,25 @@ func (l lab) refusedEarly(t *testing.T, secret, message string, args ...string) 
 	if o.exitCode != 41 || !strings.Contains(o.all, message) || !strings.Contains(o.all, `"hint"`) {
 		t.Errorf("exit code %d, want 41, a hint and %q:\n%s", o.exitCode, message, o.all)
 	}
-	nothingLeft(t)
+	l.nothingLeft(t)
 }
 
 // nothingLeft proves that this environment has nothing in the Docker engine.
-func nothingLeft(t *testing.T) {
+func (l lab) nothingLeft(t *testing.T) {
 	t.Helper()
-	nothingOurs(t)
-	if left := containers(t, "io.x-k8s.kind.cluster="+environmentName+"-bootstrap"); len(left) > 0 {
+	l.nothingOurs(t)
+	if left := containers(t, "io.x-k8s.kind.cluster="+l.name+"-bootstrap"); len(left) > 0 {
 		t.Errorf("bootstrap cluster: %v", left)
 	}
 }
 
 // nothingOurs is nothingLeft but for a bootstrap cluster, whose name a foreign one may have.
-func nothingOurs(t *testing.T) {
+func (l lab) nothingOurs(t *testing.T) {
 	t.Helper()
 	for what, args := range map[string][]string{
-		"machines":   {"ps", "-aq", "--filter", "label=io.x-k8s.kind.cluster=" + environmentName},
-		"containers": {"ps", "-aq", "--filter", "label=cluster-init.io/environment=" + environmentName},
-		"volumes":    {"volume", "ls", "-q", "--filter", "label=cluster-init.io/environment=" + environmentName},
+		"machines":   {"ps", "-aq", "--filter", "label=io.x-k8s.kind.cluster=" + l.name},
+		"containers": {"ps", "-aq", "--filter", "label=cluster-init.io/environment=" + l.name},
+		"volumes":    {"volume", "ls", "-q", "--filter", "label=cluster-init.io/environment=" + l.name},
 		"networks":   {"network", "ls", "-q", "--filter", "label=cluster-init.io/created=true"},
 	} {
 		if out := docker(t, args...); out != "" {

@@ -22,40 +22,48 @@ func TestUp(t *testing.T) {
 	if code, _ := l.run(t, up...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
-	management := connect(t, l.kubeconfig(environmentName))
+	management := l.management(t)
+	l.built(t, management)
+	t.Run("a workload cluster can be made and deleted", func(t *testing.T) { management.workload(t, l) })
+	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
+	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
+}
+
+// built looks at what `up` has left.
+func (l lab) built(t *testing.T, management cluster) {
 	t.Run("kubeconfig is its owner's only", func(t *testing.T) {
-		info, err := os.Stat(l.kubeconfig(environmentName))
+		info, err := os.Stat(l.kubeconfig(l.name))
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v %v, want mode 0600", info, err)
 		}
 	})
 	t.Run("the management cluster manages itself", func(t *testing.T) { management.managesItself(t) })
 	t.Run("the bootstrap cluster is gone", func(t *testing.T) {
-		if left := containers(t, "io.x-k8s.kind.cluster="+environmentName+"-bootstrap"); len(left) > 0 {
+		if left := containers(t, "io.x-k8s.kind.cluster="+l.name+"-bootstrap"); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
 	})
-	t.Run("a workload cluster can be made and deleted", func(t *testing.T) { management.workload(t, l) })
-	t.Run("up again changes nothing", func(t *testing.T) {
-		before := management.generations(t)
-		if code, _ := l.run(t, up...); code != 0 {
-			t.Fatalf("up again ended with %d", code)
+}
+
+// idle runs `up` once more, which changes nothing.
+func (l lab) idle(t *testing.T, management cluster, up []string) {
+	before := management.generations(t)
+	if code, _ := l.run(t, up...); code != 0 {
+		t.Fatalf("up again ended with %d", code)
+	}
+	after := management.generations(t)
+	for object, generation := range before {
+		if after[object] != generation {
+			t.Errorf("%s: generation %s, was %s", object, after[object], generation)
 		}
-		after := management.generations(t)
-		for object, generation := range before {
-			if after[object] != generation {
-				t.Errorf("%s: generation %s, was %s", object, after[object], generation)
-			}
-		}
-		if len(after) != len(before) {
-			t.Errorf("%d objects, were %d", len(after), len(before))
-		}
-	})
-	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
+	}
+	if len(after) != len(before) {
+		t.Errorf("%d objects, were %d", len(after), len(before))
+	}
 }
 
 // TestKilledAtEveryPhase kills `up` at the end of each of its phases, and in the middle of the longest one, and runs it
-// again each time: it goes on where it was and ends the same.
+// again each time: it goes on where it was and ends the same. Its machines boot with Ignition.
 func TestKilledAtEveryPhase(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -76,7 +84,7 @@ func TestKilledAtEveryPhase(t *testing.T) {
 		return true
 	}
 	for range 30 { // more than there are boundaries
-		killed, code := l.killAt(t, boundary, "up", environmentName, "--bundle", l.bundle)
+		killed, code := l.killAt(t, boundary, "up", environmentName, "--bundle", l.bundle, "--set", "cluster.bootstrap_format=ignition")
 		if killed {
 			continue
 		}
@@ -91,7 +99,9 @@ func TestKilledAtEveryPhase(t *testing.T) {
 			t.Errorf("was never killed at %s", want)
 		}
 	}
-	connect(t, l.kubeconfig(environmentName)).managesItself(t)
+	management := l.management(t)
+	management.managesItself(t)
+	t.Run("bootstrap data is what Ignition accepts", func(t *testing.T) { management.ignites(t, 1) })
 	if left := containers(t, "io.x-k8s.kind.cluster="+environmentName+"-bootstrap"); len(left) > 0 {
 		t.Errorf("bootstrap cluster left: %v", left)
 	}
@@ -101,21 +111,21 @@ func TestKilledAtEveryPhase(t *testing.T) {
 // cleanup deletes the environment and proves that nothing is left of it.
 func cleanup(t *testing.T, l lab) {
 	t.Helper()
-	code, plan := l.run(t, "cleanup", environmentName)
-	if code != 71 || !strings.Contains(plan, environmentName+"-lb") || !strings.Contains(plan, environmentName+"-registry") {
+	code, plan := l.run(t, "cleanup", l.name)
+	if code != 71 || !strings.Contains(plan, l.name+"-lb") || !strings.Contains(plan, l.name+"-registry") {
 		t.Fatalf("cleanup without --yes: exit code %d, plan:\n%s", code, plan)
 	}
-	if left := containers(t, "io.x-k8s.kind.cluster="+environmentName); len(left) == 0 {
+	if left := containers(t, "io.x-k8s.kind.cluster="+l.name); len(left) == 0 {
 		t.Fatal("cleanup without --yes deleted machines")
 	}
-	if code, _ := l.run(t, "cleanup", environmentName, "--yes"); code != 0 {
+	if code, _ := l.run(t, "cleanup", l.name, "--yes"); code != 0 {
 		t.Fatalf("cleanup --yes ended with %d", code)
 	}
-	nothingLeft(t)
-	if _, err := os.Stat(l.kubeconfig(environmentName)); !os.IsNotExist(err) {
+	l.nothingLeft(t)
+	if _, err := os.Stat(l.kubeconfig(l.name)); !os.IsNotExist(err) {
 		t.Errorf("the kubeconfig is left: %v", err)
 	}
-	if code, out := l.run(t, "cleanup", environmentName, "--yes"); code != 0 || !strings.Contains(out, "nothing found") {
+	if code, out := l.run(t, "cleanup", l.name, "--yes"); code != 0 || !strings.Contains(out, "nothing found") {
 		t.Errorf("cleanup again: exit code %d, %s", code, out)
 	}
 }
@@ -123,14 +133,14 @@ func cleanup(t *testing.T, l lab) {
 // cleanBefore removes what an earlier, failed test run left, and after this test too.
 func cleanBefore(t *testing.T, l lab) {
 	t.Helper()
-	if code, _ := l.run(t, "cleanup", environmentName, "--yes"); code != 0 {
+	if code, _ := l.run(t, "cleanup", l.name, "--yes"); code != 0 {
 		t.Fatalf("cleaning up before the test ended with %d", code)
 	}
 	t.Cleanup(func() {
 		if t.Failed() && os.Getenv("CLUSTER_INIT_KEEP") != "" {
 			return // to look at it by hand
 		}
-		out, err := exec.Command(l.binary, "cleanup", environmentName, "--yes").CombinedOutput()
+		out, err := exec.Command(l.binary, "cleanup", l.name, "--yes").CombinedOutput()
 		if err != nil {
 			t.Errorf("cleaning up after the test: %v: %s", err, out)
 		}

@@ -28,14 +28,17 @@ var arrows = map[string]struct {
 	"kind":        {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
 	"flux":        {[]string{"fault", "kube"}, "an adapter to Flux, which is reached through an API server"},
 	"capi":        {[]string{"fault", "kube"}, "an adapter to Cluster API, which is reached through an API server"},
+	"aws":         {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
 	"artifact":    {[]string{"fault", "docker"}, "an adapter to registries, one of which runs in the Docker engine"},
+	"redact":      {nil, "what is a secret, and how it is written, does not depend on who asks"},
+	"evidence":    {[]string{"fault", "docker", "kube", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
 	"environment": {[]string{"fault"}, "an environment is a value: rendered and checked without any outside system"},
 	"pivot":       {[]string{"fault", "capi", "event", "pipeline"}, "a pivot is planned and judged from two API servers"},
 	"internal":    {nil, "what tests share stands on nothing of the house, and only tests import it"},
 	"cleanup":     {[]string{"fault", "docker", "event", "pipeline"}, "cleanup discovers and deletes in the Docker engine"},
 	"bootstrap": {[]string{"fault", "event", "pipeline", "environment", "artifact", "docker", "kind", "kube", "flux", "capi", "pivot"},
 		"the phases of `up` bring the adapters together"},
-	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "artifact", "docker", "kind", "flux", "bootstrap", "cleanup"},
+	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "artifact", "aws", "docker", "kind", "flux", "bootstrap", "cleanup", "evidence", "redact"},
 		"the commands wire everything, and are the only ones to know the views"},
 }
 

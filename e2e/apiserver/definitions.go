@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -50,6 +51,28 @@ func ClusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResour
 				dropDescriptions(version.Schema.OpenAPIV3Schema)
 			}
 		}
+	}
+	return found.CRDs, nil
+}
+
+// RKE2Definitions returns the CRDs of the bootstrap and control plane providers for RKE2 at the release that the lab pins,
+// as the module holds them.
+func RKE2Definitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	root, err := host.Run(ctx, host.Command{Name: "go", Args: []string{"env", "GOMOD"}})
+	if err != nil {
+		return nil, fmt.Errorf("look for the root module: %w", err)
+	}
+	const path = "github.com/rancher/cluster-api-provider-rke2"
+	source, err := golang.Source(ctx, golang.Module{Name: "cluster-api-provider-rke2"}.Dir(filepath.Dir(strings.TrimSpace(root))), path)
+	if err != nil {
+		return nil, err
+	}
+	found := &envtest.CRDInstallOptions{
+		ErrorIfPathMissing: true,
+		Paths:              []string{filepath.Join(source, "bootstrap/config/crd/bases"), filepath.Join(source, "controlplane/config/crd/bases")},
+	}
+	if err := envtest.ReadCRDFiles(found); err != nil {
+		return nil, fmt.Errorf("read the CRDs of RKE2's providers: %w", err)
 	}
 	return found.CRDs, nil
 }

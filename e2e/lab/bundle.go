@@ -16,13 +16,14 @@ import (
 
 // newBundle returns the command that builds the offline bundle and prints its folder.
 func newBundle(say *progress.Printer) *cobra.Command {
-	var environment, out string
+	var environments []string
+	var out string
 	command := &cobra.Command{
 		Use:   "bundle",
 		Short: "Build the offline bundle from source and print its folder",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			folder, err := buildBundle(cmd, say, environment, out)
+			folder, err := buildBundle(cmd, say, environments, out)
 			if err != nil {
 				return err
 			}
@@ -30,13 +31,13 @@ func newBundle(say *progress.Printer) *cobra.Command {
 			return nil
 		},
 	}
-	command.Flags().StringVar(&environment, "env", "kubeadm-capd", "environment that the bundle is complete for")
+	command.Flags().StringSliceVar(&environments, "env", []string{"kubeadm-capd"}, "environments that the bundle is complete for")
 	command.Flags().StringVar(&out, "out", "", "folder of the bundle (default: bundle in the user's cache directory)")
 	return command
 }
 
 // buildBundle builds the bundle in out, or in the user's cache directory when out is empty, and returns its folder.
-func buildBundle(cmd *cobra.Command, say *progress.Printer, environment, out string) (string, error) {
+func buildBundle(cmd *cobra.Command, say *progress.Printer, environments []string, out string) (string, error) {
 	root, cache, unlock, err := prepare(cmd)
 	if err != nil {
 		return "", err
@@ -51,13 +52,14 @@ func buildBundle(cmd *cobra.Command, say *progress.Printer, environment, out str
 		return "", err
 	}
 	return out, offline.Build(cmd.Context(), offline.Options{
-		Root: root, Environment: environment, Out: out, Store: cache, Say: say,
+		Root: root, Environments: environments, Out: out, Store: cache, Say: say,
 	})
 }
 
 // newBinaries returns the command that builds what the integration tests start and prints its folder.
 func newBinaries(say *progress.Printer) *cobra.Command {
-	return &cobra.Command{
+	var managers bool
+	command := &cobra.Command{
 		Use:   "binaries",
 		Short: "Build kube-apiserver and etcd and print their folder",
 		Args:  cobra.NoArgs,
@@ -68,7 +70,11 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 			}
 			defer unlock()
 			compiler := &golang.Builder{Root: root, Store: cache, Say: say}
-			dir, err := offline.Binaries(cmd.Context(), compiler, plan.TestServers()...)
+			modules := plan.TestServers()
+			if managers {
+				modules = append(modules, plan.TestManagers()...)
+			}
+			dir, err := offline.Binaries(cmd.Context(), compiler, modules...)
 			if err != nil {
 				return err
 			}
@@ -76,6 +82,8 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 			return nil
 		},
 	}
+	command.Flags().BoolVar(&managers, "managers", false, "also build the controllers that only `make test-capa` runs")
+	return command
 }
 
 // prepare finds the repository and the cache, waits for any other lab that builds and clears what a killed one left.

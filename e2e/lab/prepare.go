@@ -14,7 +14,7 @@ import (
 
 // newPrepare returns the command behind `make up`: an engine where none answers, and a bundle where no registry does.
 func newPrepare(say *progress.Printer) *cobra.Command {
-	var environment string
+	var environments []string
 	var offline bool
 	command := &cobra.Command{
 		Use:   "prepare",
@@ -34,7 +34,7 @@ func newPrepare(say *progress.Printer) *cobra.Command {
 			if !offline {
 				say.Say("no container registry can be reached: using an offline bundle")
 			}
-			folder, err := buildBundle(cmd, say, environment, "")
+			folder, err := buildBundle(cmd, say, environments, "")
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,7 @@ func newPrepare(say *progress.Printer) *cobra.Command {
 			return nil
 		},
 	}
-	command.Flags().StringVar(&environment, "env", "kubeadm-capd", "environment that is to be brought up")
+	command.Flags().StringSliceVar(&environments, "env", []string{"kubeadm-capd"}, "environments that are to be brought up")
 	command.Flags().BoolVar(&offline, "offline", false, "use a bundle even where registries answer")
 	return command
 }

@@ -3,7 +3,6 @@ package bootstrap
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -20,28 +19,6 @@ users:
 - name: u
   user: {token: t}
 `
-
-func TestWithServerKeepsTheNameOfTheCertificate(t *testing.T) {
-	for address, want := range map[string]string{
-		"0.0.0.0:32768":   "server: https://127.0.0.1:32768",
-		"127.0.0.1:32768": "server: https://127.0.0.1:32768",
-		"192.0.2.7:6443":  "server: https://192.0.2.7:6443",
-		"[::]:32768":      "server: https://127.0.0.1:32768",
-	} {
-		got, err := withServer([]byte(kubeconfig), address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range []string{want, "tls-server-name: 172.18.0.3", "token: t"} {
-			if !strings.Contains(string(got), line) {
-				t.Errorf("%s: %q is not in\n%s", address, line, got)
-			}
-		}
-	}
-	if _, err := withServer([]byte(kubeconfig), "no address"); err == nil {
-		t.Error("a published address that is none is accepted")
-	}
-}
 
 func TestSaveKubeconfigIsForItsOwnerOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "kubeconfig")

@@ -31,7 +31,9 @@ func (u *Up) look() pipeline.Phase {
 					return err
 				}
 			}
-			u.found.management = u.connectSaved(ctx)
+			if u.found.management, err = u.connectSaved(ctx); err != nil {
+				return err
+			}
 			return u.judge(ctx, exists, report)
 		},
 	}

@@ -37,7 +37,7 @@ func (u *Up) managementCluster() pipeline.Phase {
 				return err
 			}
 			report.Progress("applied the HelmRelease telco-cloud-init")
-			g, err := u.releaseGoal(u.found.bootstrap, bootstrapRelease(), token, "cluster", "cni")
+			g, err := u.releaseGoal(u.found.bootstrap, bootstrapRelease(), token, "cluster", "cni", "cloud-provider")
 			if err != nil {
 				return err
 			}

@@ -30,10 +30,14 @@ func (u *Up) preflight() pipeline.Phase {
 			if err != nil {
 				return err
 			}
+			u.found.engine = info
 			report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", info.ServerVersion, info.CgroupVersion, info.CPUs, gibibytes(info.MemoryBytes))
 			exists, err := u.bootstrapExists(ctx)
 			if err != nil {
 				return err
+			}
+			if address := u.engineAddress(); address != "" {
+				report.Progress("the engine is on another machine: ports that it publishes are reached at %s", address)
 			}
 			port := u.APIServerPort
 			if exists { // then what listens on the port is most likely that cluster
@@ -47,7 +51,10 @@ func (u *Up) preflight() pipeline.Phase {
 // problems returns all that this machine or the engine lacks, joined. Port 0 is always free.
 func (h host) problems(engine docker.Info, port int32) error {
 	errs := []error{enough("memory of the Docker host", engine.MemoryBytes, minimumMemory)}
-	if h.name == engine.Name { // else the limits of this machine say nothing about the engine's
+	if !engine.Local() { // then what this machine has says nothing about the engine's
+		return errors.Join(errs...)
+	}
+	if h.name == engine.Name { // not that of another machine whose socket is mounted or forwarded here
 		if free, known := h.freeBytes(engine.RootDir); known {
 			errs = append(errs, enough("disk space in "+engine.RootDir, free, minimumDisk))
 		}

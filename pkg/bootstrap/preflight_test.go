@@ -47,6 +47,7 @@ func TestProblemsOfTheMachine(t *testing.T) {
 		h.listen = func(int32) error { return errors.New("address already in use") }
 	}
 	elsewhere := func(_ *host, e *docker.Info) { e.Name = "there" }
+	remote := func(_ *host, e *docker.Info) { e.Endpoint = "tcp://docker:2376" } // of the same name, as two containers of one pod
 	cases := map[string]struct {
 		change []func(*host, *docker.Info)
 		code   fault.Code
@@ -64,6 +65,8 @@ func TestProblemsOfTheMachine(t *testing.T) {
 		"port":                        {with(taken), fault.PortTaken, []string{"port 6443: address already in use"}, []string{"--api-server-port"}},
 		"several, each with its hint": {with(memory(1), disk(1, true), inotify("max_user_instances", 1, true), taken), fault.HostResources, []string{"memory", "disk space", "max_user_instances", "port 6443"}, []string{"DOCKER_HOST", "sysctl", "--api-server-port"}},
 		"an engine elsewhere":         {with(elsewhere, disk(1, true), inotify("max_user_watches", 1, true)), "", nil, nil},
+		"one that is reached by TCP":  {with(remote, disk(1, true), inotify("max_user_watches", 1, true), taken), "", nil, nil},
+		"memory of one by TCP":        {with(remote, memory(1)), fault.HostResources, []string{"memory"}, nil},
 		"memory of one elsewhere":     {with(elsewhere, memory(1)), fault.HostResources, []string{"memory"}, nil},
 	}
 	for name, tc := range cases {

@@ -1,18 +1,17 @@
 package bootstrap
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"net"
-	"net/url"
 	"os"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -23,6 +22,7 @@ type session struct {
 	bootstrap  *kube.Cluster
 	management *kube.Cluster
 	pivoted    bool // the management cluster holds its own definition
+	engine     docker.Info
 	published  published
 }
 
@@ -69,6 +69,9 @@ func (u *Up) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 		}
 	} else {
 		kubeconfig, err = u.Kind.Kubeconfig(ctx, u.BootstrapName())
+		if err == nil && u.engineAddress() != "" {
+			kubeconfig, err = withHost(kubeconfig, u.engineAddress())
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -81,67 +84,26 @@ func (u *Up) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 }
 
 // connectSaved connects to the management cluster by the kubeconfig that an earlier run saved. It returns nil when
-// there is none or when nothing that it names answers.
-func (u *Up) connectSaved(ctx context.Context) *kube.Cluster {
+// there is none or when nothing that it names answers. A load balancer that was started again publishes another port:
+// then the file is mended.
+func (u *Up) connectSaved(ctx context.Context) (*kube.Cluster, error) {
 	kubeconfig, err := os.ReadFile(u.KubeconfigPath)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	c, err := connect(managementName, kubeconfig)
-	if err != nil || c.Reachable(ctx) != nil {
-		return nil
+	c, err := u.reach(ctx, kubeconfig)
+	if err != nil {
+		return nil, nil
 	}
-	return c
+	if bytes.Equal(c.Kubeconfig, kubeconfig) {
+		return c, nil
+	}
+	return c, saveKubeconfig(u.KubeconfigPath, c.Kubeconfig)
 }
 
-// reach returns the first form of kubeconfig whose endpoint answers from here: as it is, and else through the port
-// that the load balancer's container publishes, for engines whose networks are not routed to this machine.
-func (u *Up) reach(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
-	direct, err := connect(managementName, kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	unreachable := direct.Reachable(ctx)
-	if unreachable == nil {
-		return direct, nil
-	}
-	published, err := u.Docker.Port(ctx, u.Environment.ClusterName()+"-lb", "6443/tcp")
-	if err != nil {
-		return nil, unreachable
-	}
-	rewritten, err := withServer(kubeconfig, published)
-	if err != nil {
-		return nil, err
-	}
-	c, err := connect(managementName, rewritten)
-	if err != nil {
-		return nil, err
-	}
-	return c, c.Reachable(ctx)
-}
-
-// withServer returns kubeconfig with another address; the name that the certificate is checked against stays.
-func withServer(kubeconfig []byte, hostPort string) ([]byte, error) {
-	config, err := clientcmd.Load(kubeconfig)
-	if err != nil {
-		return nil, fmt.Errorf("reading the management cluster's kubeconfig: %w", err)
-	}
-	host, port, err := net.SplitHostPort(hostPort)
-	if err != nil {
-		return nil, fmt.Errorf("reading the published address %q: %w", hostPort, err)
-	}
-	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	for _, c := range config.Clusters {
-		old, err := url.Parse(c.Server)
-		if err != nil {
-			return nil, fmt.Errorf("reading the server's address %q: %w", c.Server, err)
-		}
-		c.TLSServerName = old.Hostname()
-		c.Server = "https://" + net.JoinHostPort(host, port)
-	}
-	return clientcmd.Write(*config)
+// managementKubeconfig reads the management cluster's kubeconfig from the bootstrap cluster; false while it has none.
+func (u *Up) managementKubeconfig(ctx context.Context, bootstrap *kube.Cluster) ([]byte, bool, error) {
+	return capi.Kubeconfig(ctx, bootstrap, client.ObjectKey{Namespace: u.Environment.ClusterNamespace(), Name: u.Environment.ClusterName()})
 }
 
 // connectManagement connects to the management cluster by the Secret that Cluster API keeps in the bootstrap cluster,
@@ -150,13 +112,12 @@ func (u *Up) connectManagement(ctx context.Context) error {
 	if u.found.management != nil {
 		return nil
 	}
-	key := client.ObjectKey{Namespace: u.Environment.ClusterNamespace(), Name: u.Environment.ClusterName()}
-	kubeconfig, found, err := capi.Kubeconfig(ctx, u.found.bootstrap, key)
+	kubeconfig, found, err := u.managementKubeconfig(ctx, u.found.bootstrap)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return fmt.Errorf("the bootstrap cluster has no kubeconfig of Cluster %s yet", key)
+		return fmt.Errorf("the bootstrap cluster has no kubeconfig of Cluster %s yet", u.Environment.ClusterName())
 	}
 	c, err := u.reach(ctx, kubeconfig)
 	if err != nil {

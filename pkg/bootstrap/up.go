@@ -23,6 +23,7 @@ type Options struct {
 	BootstrapKubeconfig string            // path; an existing cluster instead of kind
 	NodeImage           string            // of the bootstrap cluster; empty: the bundle's, or kind's default
 	APIServerPort       int32
+	EngineAddress       string // where ports that the Docker engine publishes are reached; empty: the host of DOCKER_HOST
 	KeepBootstrap       bool
 	KubeconfigPath      string // where the management cluster's kubeconfig goes
 	StateFolder         string // backups go there

@@ -101,14 +101,27 @@ func (v *view) stateOf(k key, o *unstructured.Unstructured) kube.State {
 	return state
 }
 
-// machinesOf holds the state of a Cluster against its machines: it calls itself Available with the first of several.
+// machinesOf holds the state of a Cluster against its machines: it calls itself Available with the first of several, and
+// while old ones are being replaced. availableReplicas is not asked: of a control plane of the older contract (RKE2's) it
+// keeps an old value once no machine is unavailable any more.
 func machinesOf(cluster *unstructured.Unstructured, state kube.State) kube.State {
 	for _, part := range []string{"controlPlane", "workers"} {
-		desired, _, _ := unstructured.NestedInt64(cluster.Object, "status", part, "desiredReplicas")
-		available, _, _ := unstructured.NestedInt64(cluster.Object, "status", part, "availableReplicas")
-		if available < desired {
-			return kube.State{State: kube.StateProgressing, Reason: "ScalingUp", Message: fmt.Sprintf("%s: %d of %d machines are available", part, available, desired)}
+		count := func(field string) int64 {
+			n, _, _ := unstructured.NestedInt64(cluster.Object, "status", part, field)
+			return n
 		}
+		desired, reason, message := count("desiredReplicas"), "", ""
+		switch ready, current, all := count("readyReplicas"), count("upToDateReplicas"), count("replicas"); {
+		case ready < desired:
+			reason, message = "ScalingUp", fmt.Sprintf("%s: %d of %d machines are ready", part, ready, desired)
+		case current < desired:
+			reason, message = "RollingOut", fmt.Sprintf("%s: %d of %d machines are up to date", part, current, desired)
+		case all > desired:
+			reason, message = "ScalingDown", fmt.Sprintf("%s: there are %d machines, and %d are wanted", part, all, desired)
+		default:
+			continue
+		}
+		return kube.State{State: kube.StateProgressing, Reason: reason, Message: message}
 	}
 	return state
 }
@@ -154,10 +167,23 @@ func (v *view) reached() bool {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(v.goal.ready, v.lacksMachines)
 }
 
-// blocked returns the goals that are not ready, with the state of each; when all are, whatever else is not.
+// lacksMachines says whether a goal is a Cluster of which a Machine is not ready. A control plane of the older contract
+// counts machines that have no node yet.
+func (v *view) lacksMachines(goal key) bool {
+	for k, o := range v.objects {
+		of, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
+		if goal.kind == "Cluster" && k.kind == "Machine" && k.namespace == goal.namespace && of == goal.name && v.states[k].State != kube.StateReady {
+			return true
+		}
+	}
+	return false
+}
+
+// blocked returns the goals that are not ready, with the state of each, behind what they are stuck on; when all are,
+// whatever else is not.
 func (v *view) blocked() []event.Object {
 	var list []event.Object
 	for _, k := range v.goal.ready {
@@ -178,7 +204,7 @@ func (v *view) blocked() []event.Object {
 		sort.Slice(list, func(i, j int) bool { return list[i].ID() < list[j].ID() })
 	}
 	sort.SliceStable(list, func(i, j int) bool { return len(list[i].WaitsFor) < len(list[j].WaitsFor) })
-	return list
+	return v.causesFirst(list)
 }
 
 // hopeless returns an error when a goal, or a HelmRelease or source that goals come from, will not get ready by waiting.

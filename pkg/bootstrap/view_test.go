@@ -26,15 +26,26 @@ func kustomization(name string, options ...func(map[string]any)) *unstructured.U
 	return &unstructured.Unstructured{Object: o}
 }
 
-// cluster is a Cluster that calls itself Available.
-func cluster(desired, available int64) *unstructured.Unstructured {
+// cluster is a Cluster that calls itself Available, with as many machines of each sort.
+func cluster(desired, ready, current, all int64) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
 		"metadata": map[string]any{"name": "c", "namespace": "management", "generation": int64(1)},
 		"status": map[string]any{
-			"controlPlane": map[string]any{"desiredReplicas": desired, "availableReplicas": available},
+			"controlPlane": map[string]any{"desiredReplicas": desired, "readyReplicas": ready, "upToDateReplicas": current, "replicas": all},
 			"conditions":   []any{map[string]any{"type": "Available", "status": "True", "observedGeneration": int64(1)}},
 		},
+	}}
+}
+
+// machine is one of a Cluster.
+func machine(cluster, name, ready string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
+		"metadata": map[string]any{"name": name, "namespace": "management", "generation": int64(1)},
+		"spec":     map[string]any{"clusterName": cluster},
+		"status": map[string]any{"conditions": []any{map[string]any{
+			"type": "Ready", "status": ready, "message": "its node is not there", "observedGeneration": int64(1)}}},
 	}}
 }
 
@@ -95,11 +106,23 @@ func TestViewJudgesTheGoal(t *testing.T) {
 			goal:    goal{ready: wanted("a").ready, revision: "sha256:new"},
 			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2), revision("latest@sha256:new"))}, reached: true},
 		"a Cluster of which machines are missing": {
-			goal: goal{ready: []key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: 1 of 3 machines are available",
-			objects: []*unstructured.Unstructured{cluster(3, 1)}},
+			goal: goal{ready: []key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: 1 of 3 machines are ready",
+			objects: []*unstructured.Unstructured{cluster(3, 1, 1, 1)}},
 		"a Cluster with all its machines": {
 			goal: goal{ready: []key{{"Cluster", "management", "c"}}}, reached: true,
-			objects: []*unstructured.Unstructured{cluster(3, 3)}},
+			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3)}},
+		"a Cluster one of whose machines has no node yet": {
+			goal: goal{ready: []key{{"Cluster", "management", "c"}}}, blocked: "its node is not there",
+			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3), machine("c", "a", "True"), machine("c", "b", "False")}},
+		"a Cluster beside another one": {
+			goal: goal{ready: []key{{"Cluster", "management", "c"}}}, reached: true,
+			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3), machine("c", "a", "True"), machine("d", "b", "False")}},
+		"a Cluster with machines of an older definition": {
+			goal: goal{ready: []key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: 1 of 3 machines are up to date",
+			objects: []*unstructured.Unstructured{cluster(3, 4, 1, 4)}},
+		"a Cluster whose replaced machine is still there": {
+			goal: goal{ready: []key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: there are 4 machines, and 3 are wanted",
+			objects: []*unstructured.Unstructured{cluster(3, 4, 3, 4)}},
 		"has not handled the request": {
 			goal:    goal{ready: wanted("a").ready, handled: map[key]string{wanted("a").ready[0]: "token"}},
 			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, blocked: "has not handled"},

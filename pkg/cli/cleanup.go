@@ -42,7 +42,7 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	env, err := o.load(ctx, name)
+	env, err := o.loadNames(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -54,6 +54,10 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	plan, err := cleanup.Discover(ctx, engine, cleanup.Target{Cluster: env.ClusterName(), Files: []string{state}})
 	if err != nil {
 		return err
+	}
+	if provider := env.InfraProvider(); provider != "capd" {
+		plan.LeftAlone = append(plan.LeftAlone, cleanup.Item{Kind: "cloud", Name: provider + " of " + env.ClusterName(),
+			Proof: "its machines are no containers: only the cluster that holds their definition can delete them, so delete the Cluster there first"})
 	}
 	if err := o.show(plan); err != nil {
 		return err
@@ -72,7 +76,7 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 			}
 			sink.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: message})
 		})
-	})
+	}, nil)
 }
 
 // show prints the plan: it is what the user asked for, so it goes to Out.

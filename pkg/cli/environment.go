@@ -24,9 +24,22 @@ func (o *environmentOptions) flags(f *pflag.FlagSet) {
 }
 
 func (o *environmentOptions) load(ctx context.Context, name string) (*environment.Environment, error) {
-	return environment.Load(ctx, environment.Options{
+	options := o.options(name)
+	options.Derive = deriveFromAWS
+	return environment.Load(ctx, options)
+}
+
+// loadNames loads what an environment's things are called: no variable and no credentials need be there.
+func (o *environmentOptions) loadNames(ctx context.Context, name string) (*environment.Environment, error) {
+	options := o.options(name)
+	options.NamesOnly = true
+	return environment.Load(ctx, options)
+}
+
+func (o *environmentOptions) options(name string) environment.Options {
+	return environment.Options{
 		Name: name, Content: clusterinit.Content(), Variables: os.LookupEnv, Sets: o.sets, ValuesFiles: o.valueFiles,
-	})
+	}
 }
 
 func newEnvironments(streams Streams) *cobra.Command {

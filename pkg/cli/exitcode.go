@@ -18,6 +18,7 @@ func exitCodes() map[fault.Code]int {
 		fault.VariableMissing:      13,
 		fault.ComponentUnknown:     14,
 		fault.ComponentCycle:       15,
+		fault.CredentialsMissing:   16,
 		fault.DockerUnreachable:    20,
 		fault.DockerPrivileged:     21,
 		fault.DockerFailed:         22,

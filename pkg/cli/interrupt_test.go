@@ -20,7 +20,7 @@ func started(t *testing.T, environment []string, args ...string) (*exec.Cmd, *ou
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "cluster-init", args...)
 	stderr := &output{}
-	c.Env = append(append(os.Environ(), "HOME="+t.TempDir()), environment...)
+	c.Env = append(append(os.Environ(), "HOME="+t.TempDir(), "CI=", "GITHUB_ACTIONS=", "GITLAB_CI="), environment...)
 	c.Stderr = stderr
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,8 @@ func TestInterruptBeforeThePhases(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer server.Close()
-	c, stderr := started(t, nil, "up", "kubeadm-capd", "--source", "git", "--source-url", server.URL+"/repo.git")
+	artifacts := filepath.Join(t.TempDir(), "artifacts")
+	c, stderr := started(t, nil, "up", "kubeadm-capd", "--source", "git", "--source-url", server.URL+"/repo.git", "--artifacts", artifacts)
 	<-asked
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -80,6 +81,9 @@ func TestInterruptBeforeThePhases(t *testing.T) {
 	}
 	if strings.Contains(stderr.String(), "goroutine") {
 		t.Errorf("a stack trace:\n%s", stderr)
+	}
+	if summary, err := os.ReadFile(filepath.Join(artifacts, "summary.txt")); err != nil || !strings.Contains(string(summary), "exit code:  130 (interrupted)") {
+		t.Errorf("what the interrupted run left: %s (%v)", summary, err)
 	}
 }
 

@@ -26,7 +26,9 @@ func newPublish(streams Streams) *cobra.Command {
 			if !ok {
 				return fault.New(fault.Usage, fmt.Sprintf("%q is no oci:// address", args[0]), "Give oci://HOST/PREFIX.")
 			}
-			env, err := o.load(c.Context(), args[1])
+			loaded := o.options(args[1])
+			loaded.Derive = noCredentials // nothing that is published holds any
+			env, err := environment.Load(c.Context(), loaded)
 			if err != nil {
 				return err
 			}
@@ -56,7 +58,7 @@ func publishOptions(env *environment.Environment, bundleFolder string) (artifact
 		if err != nil {
 			return artifact.PublishOptions{}, err
 		}
-		if env, err = env.WithOverrides(bundleValues(opened)); err != nil { // a bundle may hold another release of a component
+		if env, err = env.WithOverrides(bundleValues(opened, env.KubernetesVersion())); err != nil { // a bundle may hold another release of a component
 			return artifact.PublishOptions{}, err
 		}
 		fetch = artifact.FromBundle(opened)

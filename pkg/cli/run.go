@@ -21,6 +21,9 @@ type outputOptions struct {
 func (o outputOptions) sink(s Streams) (event.Sink, error) {
 	switch o.format {
 	case "plain":
+		if f := folding(); f != nil {
+			return render.NewGrouped(s.Err, o.verbose, f), nil
+		}
 		return render.NewPlain(s.Err, o.verbose), nil
 	case "json":
 		return render.NewJSON(s.Out), nil
@@ -35,8 +38,10 @@ type outcome struct {
 	figures map[string]string
 }
 
-// narrate runs work between the events that begin and end a run.
-func narrate(ctx context.Context, sink event.Sink, command, environment string, work func(context.Context) (outcome, error)) error {
+// narrate runs work between the events that begin and end a run. When work fails, failed gets its error, and the last
+// event before it is emitted; nil: nobody wants them.
+func narrate(ctx context.Context, sink event.Sink, command, environment string, work func(context.Context) (outcome, error),
+	failed func(context.Context, error, event.Event)) error {
 	start := time.Now()
 	sink.Emit(event.Event{Time: start, Type: event.RunStarted, Command: command, Environment: environment})
 	done, err := work(ctx)
@@ -45,8 +50,13 @@ func narrate(ctx context.Context, sink event.Sink, command, environment string, 
 		sink.Emit(event.Event{Time: time.Now(), Type: event.Result, Message: done.message, Fields: done.fields})
 	}
 	end := time.Now()
-	sink.Emit(event.Event{Time: end, Type: event.RunFinished, Command: command, Environment: environment,
-		Elapsed: end.Sub(start), Failure: pipeline.FailureOf(err), Fields: done.figures})
+	finished := event.Event{Time: end, Type: event.RunFinished, Command: command, Environment: environment,
+		Elapsed: end.Sub(start), Failure: pipeline.FailureOf(err), Fields: done.figures}
+	if err != nil && failed != nil {
+		failed(ctx, err, finished)
+		finished.Time = time.Now()
+	}
+	sink.Emit(finished)
 	if err != nil {
 		return told{err}
 	}

@@ -35,6 +35,11 @@ func (o *sourceOptions) flags(f *pflag.FlagSet) {
 func (o *sourceOptions) source(ctx context.Context, env *environment.Environment) (bootstrap.Source, error) {
 	switch bootstrap.SourceKind(o.kind) {
 	case bootstrap.SourceEmbedded:
+		if provider := env.InfraProvider(); provider != "capd" {
+			return bootstrap.Source{}, fault.New(fault.Usage,
+				fmt.Sprintf("--source embedded is a registry in this machine's Docker engine, which machines of %s cannot reach", provider),
+				"Use --source git, or --source oci with a registry that both reach: see docs/sources.md.")
+		}
 		return bootstrap.Source{Kind: bootstrap.SourceEmbedded}, nil
 	case bootstrap.SourceGit:
 		return o.git(ctx, env)

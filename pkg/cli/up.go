@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,12 +27,14 @@ type upOptions struct {
 	environmentOptions
 	sourceOptions
 	output              outputOptions
+	artifacts           artifactOptions
 	bundle              string
 	mirrors             []string
 	bootstrapKubeconfig string
 	nodeImage           string
 	registryBinary      string
 	apiServerPort       int32
+	engineAddress       string
 	keepBootstrap       bool
 	kubeconfig          string
 	timeout             time.Duration
@@ -58,12 +61,14 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	o.environmentOptions.flags(f)
 	o.sourceOptions.flags(f)
 	o.output.flags(f)
+	o.artifacts.register(f)
 	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
 	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
 	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
 	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or kind's)")
 	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry, where this one is not (default: this one)")
 	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 takes a free one")
+	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where to write the management cluster's kubeconfig (default: in the state folder)")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "bound of each phase that waits for a cluster")
@@ -75,15 +80,22 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	dir, err := o.artifacts.folder()
+	if err != nil {
+		return err
+	}
+	kept := &record{dir: dir}
+	sink = event.Tee{sink, kept}
 	return narrate(ctx, sink, "up", name, func(ctx context.Context) (outcome, error) {
 		up, err := o.complete(ctx, name, sink)
 		if err != nil {
 			return outcome{}, err
 		}
-		runner := pipeline.Runner{Sink: sink, Now: time.Now}
+		kept.up = up
+		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second}
 		err = runner.Run(ctx, up.Phases())
 		return o.outcome(up), err
-	})
+	}, func(ctx context.Context, err error, finished event.Event) { kept.keep(ctx, sink, err, finished) })
 }
 
 // complete checks all input, before anything is created.
@@ -107,7 +119,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 			return nil, err
 		}
 		mirrors = append(of, mirrors...)
-		overrides = bundleValues(opened)
+		overrides = bundleValues(opened, env.KubernetesVersion())
 	}
 	if env, err = env.WithOverrides(withMirrors(overrides, mirrors)); err != nil {
 		return nil, err
@@ -132,7 +144,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 		Options: bootstrap.Options{
 			Environment: env, Content: clusterinit.Content(), Source: source, Bundle: opened, Mirrors: mirrors,
 			BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
-			KeepBootstrap: o.keepBootstrap, KubeconfigPath: o.kubeconfig, StateFolder: state,
+			EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, KubeconfigPath: o.kubeconfig, StateFolder: state,
 			Timeout: o.timeout, Heartbeat: 15 * time.Second,
 		},
 		Docker: &docker.Client{},
@@ -151,14 +163,18 @@ func openBundle(folder, environmentName string) (*bundle.Bundle, error) {
 	return b, b.For(environmentName)
 }
 
-// bundleValues are the chart's values that a bundle needs.
-func bundleValues(b *bundle.Bundle) map[string]any {
+// bundleValues are the chart's values that a bundle needs. version is the environment's: what RKE2 adds to it stays.
+func bundleValues(b *bundle.Bundle, version string) map[string]any {
 	values := map[string]any{}
 	for k, v := range b.Index.Values {
 		values[k] = v
 	}
 	cluster, _ := values["cluster"].(map[string]any)
-	merged := map[string]any{"image": b.Index.NodeImage, "kubernetes_version": b.Index.KubernetesVersion}
+	_, release, ofRKE2 := strings.Cut(version, "+")
+	if version = b.Index.KubernetesVersion; ofRKE2 {
+		version += "+" + release
+	}
+	merged := map[string]any{"image": b.Index.NodeImage, "kubernetes_version": version}
 	for k, v := range cluster {
 		merged[k] = v
 	}

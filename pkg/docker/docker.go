@@ -27,6 +27,7 @@ type call struct {
 	env    []string
 	stdin  io.Reader
 	stdout io.Writer
+	stderr io.Writer // gets what the command says there; nil: only an error carries the end of it
 }
 
 // run executes one docker command. Its errors are *CommandError below a fault, or ctx's error.
@@ -35,6 +36,9 @@ func (c *Client) run(ctx context.Context, k call) error {
 	cmd.Env = append(append(os.Environ(), c.Env...), k.env...)
 	stderr := &tail{limit: 16 << 10}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = k.stdin, k.stdout, stderr
+	if k.stderr != nil {
+		cmd.Stderr = io.MultiWriter(stderr, k.stderr)
+	}
 	err := cmd.Run()
 	if err == nil {
 		return nil

@@ -91,6 +91,7 @@ func TestContextEndsACall(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
+	t.Setenv("DOCKER_HOST", "")
 	c, _ := fakeDocker(t, says(`{"Name":"vm","ServerVersion":"20.10.24","OSType":"linux","Architecture":"x86_64","CgroupVersion":"1","NCPU":2,`+
 		`"MemTotal":8000000000,"DockerRootDir":"/var/lib/docker","DefaultRuntime":"runc","SecurityOptions":["name=seccomp","name=rootless"]}`))
 	got, err := c.Info(context.Background())

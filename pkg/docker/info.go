@@ -23,6 +23,7 @@ type Info struct {
 	Rootless       bool
 	Name           string // of its host
 	DefaultRuntime string
+	Endpoint       string // how the CLI reaches it: unix:///..., tcp://HOST:PORT, ssh://...; empty: the default socket
 }
 
 // answerTime is how long an engine may take to tell about itself: it does in well under a second.
@@ -47,6 +48,7 @@ func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
 		NCPU                                                                                    int
 		MemTotal                                                                                int64
 		SecurityOptions, ServerErrors                                                           []string
+		ClientInfo                                                                              struct{ Context string }
 	}
 	if err := json.Unmarshal(out.Bytes(), &raw); err != nil {
 		return Info{}, fault.Wrap(fmt.Errorf("docker info: %w", err), fault.DockerFailed, "")
@@ -66,7 +68,8 @@ func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
 	for _, opt := range raw.SecurityOptions {
 		info.Rootless = info.Rootless || strings.Contains(opt, "name=rootless")
 	}
-	return info, nil
+	info.Endpoint, err = c.endpoint(ctx, raw.ClientInfo.Context)
+	return info, err
 }
 
 // goArch turns the kernel's name of an architecture into Go's.

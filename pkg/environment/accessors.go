@@ -17,7 +17,7 @@ func (e *Environment) ClusterName() string { return e.text("cluster.name") }
 // ClusterNamespace is the namespace of its Cluster API objects.
 func (e *Environment) ClusterNamespace() string { return e.text("cluster.namespace") }
 
-// KubernetesVersion is that of the management cluster's machines, with its v.
+// KubernetesVersion is that of the management cluster's machines, with its v, and for RKE2 with its +rke2rN.
 func (e *Environment) KubernetesVersion() string { return e.text("cluster.kubernetes_version") }
 
 // InfraProvider makes machines: capd, capo or capa; also the name of its component.
@@ -37,10 +37,14 @@ func (e *Environment) CNI() string { return e.text("cni") }
 
 // NodeImage is the image of the machines. It follows the chart's template telco-cloud-init.nodeImage.
 func (e *Environment) NodeImage() string {
+	if image := e.text("cluster.rke2.image"); image != "" && e.BootstrapProvider() == "rke2" {
+		return image
+	}
 	if image := e.text("cluster.image"); image != "" {
 		return image
 	}
-	return "kindest/node:" + e.KubernetesVersion()
+	version, _, _ := strings.Cut(e.KubernetesVersion(), "+") // RKE2 adds its own release
+	return "kindest/node:" + version
 }
 
 // DockerSocket is the path on the host of the socket that goes into the machines. It follows the chart's template
@@ -58,6 +62,12 @@ func (e *Environment) DockerSocket() string {
 // Proxies returns the proxies as the user gave them, without the additions that the chart makes to no_proxy.
 func (e *Environment) Proxies() Proxies {
 	return Proxies{HTTP: e.text("proxies.http_proxy"), HTTPS: e.text("proxies.https_proxy"), NoProxy: e.text("proxies.no_proxy")}
+}
+
+// SecretDocuments returns the values of the environment's two Secrets, so that whoever writes for other eyes knows what
+// to leave out.
+func (e *Environment) SecretDocuments() []map[string]any {
+	return []map[string]any{copyMap(e.effective.secrets), copyMap(e.effective.infraSecrets)}
 }
 
 // path returns the management value at a dotted path. The schema was checked, so it is there and of its type.

@@ -33,8 +33,8 @@ func List(content fs.FS) []string {
 }
 
 // build runs kustomize on the environment and returns its name and the values of its three objects.
-func build(options Options) (string, documents, error) {
-	name, folder, files, err := locate(options)
+func build(options Options, s *substituter) (string, documents, error) {
+	name, folder, files, err := locate(options, s)
 	if err != nil {
 		return "", documents{}, err
 	}
@@ -56,8 +56,8 @@ func build(options Options) (string, documents, error) {
 }
 
 // locate finds the environment's folder and the file system that holds it.
-func locate(options Options) (name, folder string, files overlay, err error) {
-	files.substituter = &substituter{lookup: options.Variables}
+func locate(options Options, s *substituter) (name, folder string, files overlay, err error) {
+	files.substituter = s
 	if isPath(options.Name) {
 		return locateOnDisk(options, files)
 	}

@@ -130,6 +130,7 @@ func TestProvidersCarryTheLabelThatMoveLooksFor(t *testing.T) {
 	files, _ := components(t)
 	for folder, providers := range map[string][]string{
 		"capi": {"cluster-api"}, "cabpk": {"bootstrap-kubeadm", "control-plane-kubeadm"}, "capd": {"infrastructure-docker"},
+		"cabpr": {"bootstrap-rke2", "control-plane-rke2"},
 	} {
 		resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, "/kustomize-components/"+folder)
 		if err != nil {
@@ -212,16 +213,22 @@ cluster:
 `
 
 func TestClusterDefinition(t *testing.T) {
+	more := []string{"cluster.worker.replicas=2", "cluster.control_plane.replicas=3", "cluster.control_plane.schedulable=false",
+		"cluster.registry_mirrors[0].host=registry.k8s.io", "cluster.registry_mirrors[0].url=http://mirror:5000/v2/registry.k8s.io",
+		"cluster.registry_mirrors[0].override_path=true", "proxies.http_proxy=http://proxy:3128"}
 	cases := map[string]environment.Options{
-		"plain": {},
-		"workers": {Sets: []string{"cluster.worker.replicas=2", "cluster.control_plane.replicas=3", "cluster.control_plane.schedulable=false",
-			"cluster.registry_mirrors[0].host=registry.k8s.io", "cluster.registry_mirrors[0].url=http://mirror:5000/v2/registry.k8s.io",
-			"cluster.registry_mirrors[0].override_path=true", "proxies.http_proxy=http://proxy:3128"}},
+		"kubeadm-capd.plain":    {},
+		"kubeadm-capd.workers":  {Sets: more},
+		"kubeadm-capd.ignition": {Sets: append([]string{"cluster.bootstrap_format=ignition"}, more...)},
+		"rke2-capd.plain":       {Name: "rke2-capd"},
+		"rke2-capd.workers":     {Name: "rke2-capd", Sets: more},
+		"rke2-capd.air-gapped": {Name: "rke2-capd", Sets: []string{"cluster.rke2.air_gapped=true", "cluster.rke2.image=mine:v1",
+			"cluster.rke2.air_gapped_checksum=" + strings.Repeat("0f", 32), "cni=ptp"}},
 	}
 	for name, options := range cases {
 		t.Run(name, func(t *testing.T) {
 			objects := applied(t, load(t, options), "cluster")
-			golden.Check(t, filepath.Join("cluster", "kubeadm-capd."+name+".yaml"), toYAML(t, objects))
+			golden.Check(t, filepath.Join("cluster", name+".yaml"), toYAML(t, objects))
 			for _, object := range objects {
 				text, err := yaml.Marshal(object.Object)
 				if err != nil {
@@ -243,9 +250,9 @@ func TestClusterDefinition(t *testing.T) {
 
 func TestProxiesAndPullSecretsReachControllers(t *testing.T) {
 	own := folder(t, map[string]string{"kustomization.yaml": strings.ReplaceAll(onBase, "../base", "../kubeadm-capd"),
-		"values.yaml": "cluster: {name: x}\ncomponents: {capd: {enabled: true}}\n", "more.yaml": proxied})
+		"values.yaml": "cluster: {name: x}\ncomponents: {capd: {enabled: true}, cabpr: {enabled: true}}\n", "more.yaml": proxied})
 	env := load(t, environment.Options{Name: own, ValuesFiles: []string{filepath.Join(own, "more.yaml")}})
-	for _, component := range []string{"cert-manager", "capi", "cabpk", "capd"} {
+	for _, component := range []string{"cert-manager", "capi", "cabpk", "cabpr", "capd"} {
 		accounts, deployments := 0, 0
 		for _, object := range applied(t, env, component) {
 			switch object.GetKind() {

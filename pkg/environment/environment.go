@@ -8,6 +8,7 @@ import (
 	"io/fs"
 
 	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
 )
 
 // Phase says in which cluster the chart is installed; it is the chart's value `phase`.
@@ -28,6 +29,12 @@ type Options struct {
 	Content fs.FS
 	// Variables looks up what ${NAME} stands for; os.LookupEnv fits. Nil knows no variable.
 	Variables func(name string) (string, bool)
+	// Derive finds out what a variable stands for that Variables does not know, or only as empty: credentials, for
+	// example, that other tools keep elsewhere. It is asked only for variables that the files use. Nil derives none.
+	Derive func(ctx context.Context, name string) (value string, found bool, err error)
+	// NamesOnly is for commands that only want to know what an environment's things are called: variables that are not
+	// set are empty, and values are held against the schema, but nothing is made of them.
+	NamesOnly bool
 	// ValuesFiles are further YAML files of values, over the environment's, the last one wins.
 	ValuesFiles []string
 	// Sets are values in the syntax of `helm --set`, over everything else.
@@ -37,6 +44,7 @@ type Options struct {
 // Environment is the validated input of a run. It never changes; WithOverrides makes another one.
 type Environment struct {
 	name      string
+	namesOnly bool
 	chart     *chart.Chart
 	bootstrap []byte // bootstrap.values.yaml as it is in the chart
 	documents documents
@@ -46,7 +54,8 @@ type Environment struct {
 }
 
 // Load reads, substitutes, merges and validates an environment. Its errors are faults of these codes:
-// EnvironmentUnknown, EnvironmentInvalid, VariableMissing, ValuesInvalid, ComponentUnknown and ComponentCycle.
+// EnvironmentUnknown, EnvironmentInvalid, VariableMissing, ValuesInvalid, ComponentUnknown and ComponentCycle, and what
+// Options.Derive fails with.
 func Load(ctx context.Context, options Options) (*Environment, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -55,12 +64,13 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, docs, err := build(options)
+	s := newSubstituter(ctx, options)
+	name, docs, err := build(options, s)
 	if err != nil {
 		return nil, err
 	}
-	env := &Environment{name: name, chart: loaded, bootstrap: bootstrapValues, documents: docs}
-	env.user, err = env.userValues(options)
+	env := &Environment{name: name, namesOnly: options.NamesOnly, chart: loaded, bootstrap: bootstrapValues, documents: docs}
+	env.user, err = env.userValues(options, s)
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +91,12 @@ func (e *Environment) finish() (*Environment, error) {
 	e.effective = e.documents.with(e.overrides).with(e.user)
 	if err := e.checkNames(); err != nil {
 		return nil, err
+	}
+	if e.namesOnly {
+		if err := chartutil.ValidateAgainstSchema(e.chart, e.Values(Management)); err != nil {
+			return nil, e.explain(Management, err)
+		}
+		return e, nil
 	}
 	for _, phase := range []Phase{Bootstrap, Management} {
 		if _, err := e.Render(phase, nil); err != nil {

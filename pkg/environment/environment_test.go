@@ -13,7 +13,7 @@ import (
 )
 
 func TestList(t *testing.T) {
-	if diff := cmp.Diff([]string{"kubeadm-capd"}, environment.List(clusterinit.Content())); diff != "" {
+	if diff := cmp.Diff([]string{"kubeadm-capa", "kubeadm-capd", "rke2-capd"}, environment.List(clusterinit.Content())); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -123,6 +123,7 @@ func TestTemplateHashFollowsTheMachines(t *testing.T) {
 		"cluster.worker.replicas=3": false, "cluster.control_plane.replicas=3": false, "debug_values=true": false,
 		"components.cluster.spec.suspend=true": false,
 		"cluster.image=x":                      true, "cluster.kubernetes_version=v1.36.2": true, "proxies.http_proxy=http://p": true,
+		"cluster.bootstrap_format=ignition": true, "cluster.rke2.image=x": false,
 		"cluster.docker_socket=/x": true, "cluster.fail_cgroup_v1=true": true, "components.cluster.spec.patches[0].patch=x": true,
 	} {
 		if got := hash(set) != base; got != changes {

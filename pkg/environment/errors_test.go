@@ -49,6 +49,11 @@ func TestBadInput(t *testing.T) {
 			return environment.Options{Name: "kubeadm-capd", Sets: sets}
 		}
 	}
+	rke2 := func(sets ...string) func(*testing.T) environment.Options {
+		return func(*testing.T) environment.Options {
+			return environment.Options{Name: "rke2-capd", Sets: sets}
+		}
+	}
 	named := func(name string) func(*testing.T) environment.Options {
 		return func(*testing.T) environment.Options { return environment.Options{Name: name} }
 	}
@@ -75,6 +80,15 @@ func TestBadInput(t *testing.T) {
 		"unknown key of a component": {sets("components.capi.enable=true"), fault.ValuesInvalid, "additional properties 'enable' not allowed", "enabled"},
 		"bad --set":                  {sets("cluster"), fault.ValuesInvalid, "--set cluster", "key.key=value"},
 		"no room for pods":           {sets("cluster.control_plane.schedulable=false"), fault.ValuesInvalid, "cluster.worker.replicas is 0", ""},
+		"unknown format":             {sets("cluster.bootstrap_format=butane"), fault.ValuesInvalid, "value must be one of 'cloud-config', 'ignition'", ""},
+		"Ignition for RKE2":          {rke2("cluster.bootstrap_format=ignition"), fault.ValuesInvalid, "ignition, which rke2-capd cannot do", "kubeadm-capa, kubeadm-capd"},
+		"Ignition on OpenStack":      {sets("cluster.bootstrap_format=ignition", "cluster.infra_provider=capo", "components.capo.enabled=true", "components.capo.path=x"), fault.ValuesInvalid, "ignition, which kubeadm-capo cannot do", "cloud-config"},
+		"RKE2 of a plain version":    {rke2("cluster.kubernetes_version=v1.36.1"), fault.ValuesInvalid, "RKE2 wants one of its own releases", "v1.36.1+rke2r1"},
+		"kubeadm of an RKE2 version": {sets("cluster.kubernetes_version=v1.36.1+rke2r1"), fault.ValuesInvalid, "a release of RKE2", "+rke2rN"},
+		"checksum that is none":      {rke2("cluster.rke2.air_gapped=true", "cluster.rke2.air_gapped_checksum=x"), fault.ValuesInvalid, "/cluster/rke2/air_gapped_checksum", ""},
+		"checksum of nothing":        {rke2("cluster.rke2.air_gapped_checksum=" + strings.Repeat("a", 64)), fault.ValuesInvalid, "air_gapped is false", "both"},
+		"RKE2's mirror unverified":   {rke2("cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=https://b", "cluster.registry_mirrors[0].skip_verify=true"), fault.ValuesInvalid, "skip_verify", "certificate"},
+		"RKE2 without its provider":  {rke2("components.cabpr.enabled=false"), fault.ComponentUnknown, `depends on "cabpr", which is not enabled`, ""},
 		"unknown component":          {sets("components.kapi.enabled=true"), fault.ComponentUnknown, `"kapi"`, "capi"},
 		"unknown dependency":         {sets("components.capi.dependsOn={cert-manger}"), fault.ComponentUnknown, `"capi" depends on "cert-manger"`, ""},
 		"disabled dependency":        {sets("components.capi.enabled=false", "components.cluster.enabled=false"), fault.ComponentUnknown, `"cni" depends on "capi", which is not enabled in phase bootstrap`, "enable both"},

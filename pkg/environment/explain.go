@@ -11,7 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// chartFailure finds the code and the message that the chart's own checks put into Helm's error.
+// chartFailure finds the code and the message that the chart's own checks put into Helm's error. A message may end with
+// a line of its own for the hint.
 var chartFailure = regexp.MustCompile(`(?s)\b((?:component|values)/[a-z]+): (.*)$`)
 
 // extraProperty finds the place of a key that the schema does not know, in the words of Helm's schema validator.
@@ -20,7 +21,7 @@ var extraProperty = regexp.MustCompile(`at '([^']*)': additional properties`)
 // explain turns an error of Helm into a fault with the words that help.
 func (e *Environment) explain(phase Phase, err error) error {
 	if found := chartFailure.FindStringSubmatch(err.Error()); found != nil {
-		message := strings.TrimSpace(found[2])
+		message, hint, _ := strings.Cut(strings.TrimSpace(found[2]), "\nhint: ")
 		switch found[1] {
 		case "component/unknown":
 			return fault.New(fault.ComponentUnknown, message, "correct the name, or add the component under `components`")
@@ -29,7 +30,7 @@ func (e *Environment) explain(phase Phase, err error) error {
 		case "component/cycle":
 			return fault.New(fault.ComponentCycle, message, "take one of them out of another's dependsOn")
 		default:
-			return fault.New(fault.ValuesInvalid, message, "")
+			return fault.New(fault.ValuesInvalid, message, hint)
 		}
 	}
 	text := err.Error()

@@ -17,6 +17,7 @@ import (
 // value cannot change the structure of the file, whatever it holds.
 type substituter struct {
 	lookup func(string) (string, bool)
+	failed error // why a variable could not be looked up
 	// first error. kustomize rewrites the errors of its file system, and it alone knows which file it was.
 	err error
 }
@@ -27,10 +28,14 @@ func (s *substituter) process(path string, content []byte) ([]byte, error) {
 		return content, nil
 	}
 	out, err := substitute(content, s.lookup)
+	shown := strings.TrimPrefix(path, embeddedRoot)
+	if s.failed != nil { // then it does not matter that there is a default, or none
+		s.err = fmt.Errorf("%s: %w", shown, s.failed)
+		return nil, s.err
+	}
 	if err == nil {
 		return out, nil
 	}
-	shown := strings.TrimPrefix(path, embeddedRoot)
 	wrapped := fmt.Errorf("%s: %w", shown, err)
 	var missing missingVariable
 	if errors.As(err, &missing) {

@@ -82,7 +82,7 @@ func TestGoldenRenders(t *testing.T) {
 	}
 	cases := map[string]environment.Options{"full": {ValuesFiles: []string{fullFile}}}
 	for _, name := range environment.List(clusterinit.Content()) {
-		cases[name] = environment.Options{Name: name}
+		cases[name] = environment.Options{Name: name, Variables: variables(awsVariables())}
 	}
 	for name, options := range cases {
 		env := load(t, options)

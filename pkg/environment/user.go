@@ -11,14 +11,14 @@ import (
 )
 
 // userValues returns what the values files and --set ask for, and nothing else: only what they name.
-func (e *Environment) userValues(options Options) (map[string]any, error) {
+func (e *Environment) userValues(options Options, s *substituter) (map[string]any, error) {
 	user := map[string]any{}
 	for _, file := range options.ValuesFiles {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			return nil, fault.Wrap(fmt.Errorf("read values: %w", err), fault.EnvironmentInvalid, "check the path")
 		}
-		content, err = (&substituter{lookup: options.Variables}).process(valuesPath(file), content)
+		content, err = s.process(valuesPath(file), content)
 		if err != nil {
 			return nil, err
 		}

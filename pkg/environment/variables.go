@@ -11,6 +11,9 @@ import (
 var allowed = []string{
 	"GITLAB_USER", "GITLAB_TOKEN", "CURRENT_COMMIT", "DOCKER_HOST",
 	"http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+	// Not all of AWS's: others are secrets, and would end in a ConfigMap.
+	"AWS_B64ENCODED_CREDENTIALS", "AWS_REGION", "AWS_SSH_KEY_NAME", "AWS_S3_BUCKET_NAME",
+	"AWS_CONTROL_PLANE_MACHINE_TYPE", "AWS_NODE_MACHINE_TYPE",
 }
 
 // allowedPrefixes are families of variables: OpenStack's and cluster-init's own.

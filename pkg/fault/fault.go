@@ -21,6 +21,7 @@ const (
 	EnvironmentInvalid   Code = "environment/invalid"
 	ValuesInvalid        Code = "values/invalid"
 	VariableMissing      Code = "variable/missing"
+	CredentialsMissing   Code = "credentials/missing"
 	ComponentUnknown     Code = "component/unknown"
 	ComponentCycle       Code = "component/cycle"
 	ComponentStuck       Code = "component/stuck"

@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"regexp"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -43,6 +45,8 @@ func StateOf(u *unstructured.Unstructured) State {
 		s := State{Reason: text(c, "reason"), Message: text(c, "message"), State: StateProgressing}
 		if c["status"] == "True" && current(u, c) {
 			s.State = StateReady
+		} else if counted.MatchString(s.Message) {
+			s.Message = summarized(u, kind, s)
 		}
 		return s
 	}
@@ -54,6 +58,22 @@ func Paused(u *unstructured.Unstructured) bool {
 	paused, _, _ := unstructured.NestedBool(u.Object, "spec", "paused")
 	_, annotated := u.GetAnnotations()["cluster.x-k8s.io/paused"]
 	return paused || annotated
+}
+
+// counted matches the message of a Ready condition in Cluster API's older convention, which sums up other conditions: it
+// has the reason of the one that failed, but not its message.
+var counted = regexp.MustCompile(`^[0-9]+ of [0-9]+ completed$`)
+
+// summarized returns the type and the message of the condition that a sum is about, or else the sum's own message.
+func summarized(u *unstructured.Unstructured, kind string, sum State) string {
+	conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	for _, c := range conditions {
+		m, ok := c.(map[string]any)
+		if ok && m["type"] != kind && m["status"] != "True" && text(m, "reason") == sum.Reason && text(m, "message") != "" {
+			return text(m, "type") + ": " + text(m, "message")
+		}
+	}
+	return sum.Message
 }
 
 func condition(u *unstructured.Unstructured, kind string) (map[string]any, bool) {

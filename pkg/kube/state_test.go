@@ -66,6 +66,12 @@ func TestStateOf(t *testing.T) {
 		"Cluster API, a Machine: Ready counts before Available": {
 			object: `{kind: Machine, status: {conditions: [{type: Available, status: "True"}, {type: Ready, status: "False", reason: NotReady}]}}`,
 			want:   kube.State{State: kube.StateProgressing, Reason: "NotReady"}},
+		"Cluster API, a sum of conditions": {
+			object: `{kind: AWSCluster, status: {conditions: [{type: Ready, status: "False", reason: VpcFailed, message: 0 of 8 completed}, {type: Other, status: "False", reason: Else, message: no}, {type: VpcReady, status: "False", reason: VpcFailed, message: no credentials}]}}`,
+			want:   kube.State{State: kube.StateProgressing, Reason: "VpcFailed", Message: "VpcReady: no credentials"}},
+		"Cluster API, a sum of conditions that say no more": {
+			object: `{kind: AWSCluster, status: {conditions: [{type: Ready, status: "False", reason: Started, message: 1 of 8 completed}, {type: VpcReady, status: "False", reason: Started}]}}`,
+			want:   kube.State{State: kube.StateProgressing, Reason: "Started", Message: "1 of 8 completed"}},
 		"Deployment, available": {
 			object: `{kind: Deployment, metadata: {generation: 2}, status: {observedGeneration: 2, conditions: [{type: Progressing, status: "True"}, {type: Available, status: "True", reason: MinimumReplicasAvailable, message: fine}]}}`,
 			want:   kube.State{State: kube.StateReady, Reason: "MinimumReplicasAvailable", Message: "fine"}},

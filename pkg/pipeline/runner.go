@@ -14,6 +14,9 @@ import (
 type Runner struct {
 	Sink event.Sink
 	Now  func() time.Time // injected clock
+	// Heartbeat is after how long a phase that says nothing is said to be still at work: a CI job that is silent for
+	// long looks dead, and some CI systems end it. Zero: never.
+	Heartbeat time.Duration
 }
 
 // Run runs the phases in order. It stops at the first one that fails, is interrupted or runs out of its time, and
@@ -54,7 +57,9 @@ func (r Runner) phase(ctx context.Context, p Phase) error {
 		r.Sink.Emit(e)
 	}
 	emit(event.Event{Type: event.PhaseStarted})
-	skipped, err := r.checkAndRun(ctx, p, emit)
+	beat := r.startHeart(p, emit)
+	skipped, err := r.checkAndRun(ctx, p, beat.emit)
+	beat.stop()
 	elapsed := r.Now().Sub(start)
 	switch {
 	case err != nil:

@@ -91,6 +91,7 @@ func TestRunRefusesAndTouchesNothing(t *testing.T) {
 	}{
 		"machine without a node": {fixture.Unset("Machine", "mgmt-cp-a", "status", "nodeRef"), pivot.RuleMachines},
 		"machine not ready":      {fixture.Unset("Machine", "mgmt-cp-a", "status", "conditions"), pivot.RuleMachines},
+		"template without owner": {fixture.Unset("DevMachineTemplate", "mgmt-cp", "metadata", "ownerReferences"), pivot.RuleObjects},
 		"object paused":          {fixture.Set("DevCluster", "mgmt", "", "metadata", "annotations", "cluster.x-k8s.io/paused"), pivot.RulePaused},
 	}
 	for name, row := range rows {
@@ -116,7 +117,8 @@ func (s *stage) refused(rule pivot.Rule) {
 
 // TestRunRefusesWithoutLabels is the trap: clusterctl would move 0 objects and report success.
 func TestRunRefusesWithoutLabels(t *testing.T) {
-	s := newStage(t, fixture.Unset("Secret", "cloud-credentials", "metadata", "labels")) // it would move even so
+	s := newStage(t, fixture.Unset("Secret", "cloud-credentials", "metadata", "labels"), // these would move even so
+		fixture.Unset("ConfigMap", "mgmt-load-balancer", "metadata", "labels"))
 	relabel := func(patch string) {
 		graph, err := capi.Discover(t.Context(), s.Target.Client, s.Scope.Namespace) // has the names, labelled throughout
 		if err != nil {

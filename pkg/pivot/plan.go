@@ -24,7 +24,7 @@ type Rule string
 // The rules of a move.
 const (
 	RuleCluster   Rule = "cluster"   // the management cluster's Cluster exists, is provisioned and not being deleted
-	RuleObjects   Rule = "objects"   // there is something to move, and all that belongs to it would move
+	RuleObjects   Rule = "objects"   // there is something to move, and all that belongs to it or that it needs would move
 	RuleLabels    Rule = "labels"    // clusterctl sees the CRDs, on both sides
 	RuleProviders Rule = "providers" // the same versions run, and are ready, on both sides
 	RulePaused    Rule = "paused"    // nothing at the source is paused

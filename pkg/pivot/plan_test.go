@@ -144,6 +144,22 @@ func TestPlanRefuses(t *testing.T) {
 			}), to: target(),
 			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "KubeadmConfigTemplate management/mgmt-md", Reason: "left behind"}},
 		},
+		// CAPRKE2's issue 500: without its owner clusterctl leaves it where it is, and says nothing.
+		"a machine template has no owner": {
+			from: source(fixture.Unset("DevMachineTemplate", "mgmt-cp", "metadata", "ownerReferences")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "DevMachineTemplate management/mgmt-cp", Reason: "KubeadmControlPlane management/mgmt-cp needs it"}},
+		},
+		"a machine template of two has no owner": {
+			from: source(fixture.Unset("DevMachineTemplate", "mgmt-md", "metadata", "ownerReferences")), to: target(),
+			want: []pivot.Refusal{
+				{Rule: pivot.RuleObjects, Object: "DevMachineTemplate management/mgmt-md", Reason: "MachineDeployment management/mgmt-md needs it"},
+				{Rule: pivot.RuleObjects, Object: "DevMachineTemplate management/mgmt-md", Reason: "MachineSet management/mgmt-md-1 needs it"},
+			},
+		},
+		"the load balancer's template has no label": {
+			from: source(fixture.Unset("ConfigMap", "mgmt-load-balancer", "metadata", "labels")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "ConfigMap management/mgmt-load-balancer", Reason: "DevCluster management/mgmt needs it"}},
+		},
 		"the target holds one of the objects": {
 			from: source(), to: side{providers: providers(), objects: oneObject("Secret", "mgmt-ca")},
 			want: []pivot.Refusal{{Rule: pivot.RuleTarget, Object: "Secret management/mgmt-ca", Reason: "overwritten"}},

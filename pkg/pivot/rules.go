@@ -7,6 +7,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 )
 
 func checkCluster(_ context.Context, v *view) ([]*Refusal, error) {
@@ -48,6 +49,13 @@ func checkObjects(_ context.Context, v *view) ([]*Refusal, error) {
 		refusals = append(refusals, &Refusal{
 			Rule: RuleObjects, Object: o.String(),
 			Reason: "would be left behind, because an owner of it is not moved",
+		})
+	}
+	for _, reference := range v.source.LeftBehind() {
+		refusals = append(refusals, &Refusal{
+			Rule: RuleObjects, Object: reference.To.String(),
+			Reason: fmt.Sprintf("would be left behind, but %s needs it: nothing that is moved owns it, and it has no label %s",
+				reference.From, clusterctlv1.ClusterctlMoveLabel),
 		})
 	}
 	return refusals, nil

@@ -127,10 +127,16 @@ func (p *Plain) finished(e event.Event) {
 		p.line(e, "done in %s", seconds(e.Elapsed))
 		return
 	}
-	_, _ = fmt.Fprintf(p.out, "\nerror: %s\n", e.Failure.Message)
-	for _, hint := range strings.FieldsFunc(e.Failure.Hint, func(r rune) bool { return r == '\n' }) {
-		_, _ = fmt.Fprintf(p.out, "hint:  %s\n", hint)
+	_, _ = fmt.Fprintf(p.out, "\nerror: %s\n", failureText(*e.Failure))
+}
+
+// failureText is the message, and each hint on a line of its own.
+func failureText(f event.Failure) string {
+	text := f.Message
+	for _, hint := range strings.FieldsFunc(f.Hint, func(r rune) bool { return r == '\n' }) {
+		text += "\nhint:  " + hint
 	}
+	return text
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }

@@ -19,6 +19,8 @@ func views() map[string]func(io.Writer) event.Sink {
 		"plain.txt":         func(w io.Writer) event.Sink { return render.NewPlain(w, false) },
 		"plain-verbose.txt": func(w io.Writer) event.Sink { return render.NewPlain(w, true) },
 		"json.jsonl":        func(w io.Writer) event.Sink { return render.NewJSON(w) },
+		"github.txt":        func(w io.Writer) event.Sink { return render.NewGrouped(w, false, render.GitHub{}) },
+		"gitlab.txt":        func(w io.Writer) event.Sink { return render.NewGrouped(w, false, render.GitLab{}) },
 	}
 }
 

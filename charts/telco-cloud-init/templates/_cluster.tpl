@@ -11,18 +11,31 @@
 {{- coalesce .Values.cluster.docker_socket $fromHost "/var/run/docker.sock" -}}
 {{- end -}}
 
-{{- define "telco-cloud-init.nodeImage" -}}
-{{- .Values.cluster.image | default (printf "kindest/node:%s" .Values.cluster.kubernetes_version) -}}
+{{- define "telco-cloud-init.controlPlaneKind" -}}
+{{- get (dict "kubeadm" "KubeadmControlPlane" "rke2" "RKE2ControlPlane") .Values.cluster.bootstrap_provider -}}
 {{- end -}}
 
-{{/* The list of taints as JSON: it is substituted into the manifest. */}}
+{{- define "telco-cloud-init.controlPlaneAPI" -}}
+controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1") .Values.cluster.bootstrap_provider }}
+{{- end -}}
+
+{{- define "telco-cloud-init.nodeImage" -}}
+{{- $own := "" -}}
+{{- if eq .Values.cluster.bootstrap_provider "rke2" -}}{{- $own = .Values.cluster.rke2.image -}}{{- end -}}
+{{- /* RKE2 adds its own release to the version. */ -}}
+{{- coalesce $own .Values.cluster.image (printf "kindest/node:%s" (splitList "+" .Values.cluster.kubernetes_version | first)) -}}
+{{- end -}}
+
+{{/* The list of taints as JSON, as the bootstrap provider writes them: it is substituted into the manifest. */}}
 {{- define "telco-cloud-init.controlPlaneTaints" -}}
 {{- if .Values.cluster.control_plane.schedulable -}}
 []
 {{- else if not .Values.cluster.worker.replicas -}}
 {{- fail "values/invalid: cluster.control_plane.schedulable is false and cluster.worker.replicas is 0: no machine would be left for ordinary pods" -}}
 {{- else -}}
-{{- list (dict "key" "node-role.kubernetes.io/control-plane" "effect" "NoSchedule") | toJson -}}
+{{- $key := "node-role.kubernetes.io/control-plane" -}}
+{{- $taint := ternary (printf "%s:NoSchedule" $key) (dict "key" $key "effect" "NoSchedule") (eq .Values.cluster.bootstrap_provider "rke2") -}}
+{{- list $taint | toJson -}}
 {{- end -}}
 {{- end -}}
 
@@ -39,7 +52,14 @@
   "machine" (include "telco-cloud-init.machineFiles" .)
   "path" (tpl .Values.components.cluster.path .)
   "patches" $patches
+  "format" .Values.cluster.bootstrap_format
 -}}
+{{- if eq .Values.cluster.bootstrap_provider "rke2" -}}
+{{- $_ := set $content "rke2" (dict "values" (omit .Values.cluster.rke2 "cni" "registration_method") "cni" (include "telco-cloud-init.rke2CNI" .)) -}}
+{{- end -}}
+{{- if eq .Values.cluster.infra_provider "capa" -}}
+{{- $_ := set $content "aws" (include "telco-cloud-init.awsMachine" .) -}}
+{{- end -}}
 {{- $content | toJson | sha256sum | trunc 8 -}}
 {{- end -}}
 
@@ -66,31 +86,8 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Files for every machine, {files: [...], commands: [...]} as JSON: registry mirrors and proxies. */}}
+{{/* What every machine needs besides its definition, as JSON, in the terms of its bootstrap provider:
+     {files: [...], commands: [...], fields: {...}}. */}}
 {{- define "telco-cloud-init.machineFiles" -}}
-{{- $files := list -}}
-{{- $commands := list -}}
-{{- range .Values.cluster.registry_mirrors -}}
-{{- $lines := list (printf "[host.%q]" .url) "  capabilities = [\"pull\", \"resolve\"]" -}}
-{{- if .override_path -}}{{- $lines = append $lines "  override_path = true" -}}{{- end -}}
-{{- if .skip_verify -}}{{- $lines = append $lines "  skip_verify = true" -}}{{- end -}}
-{{- $files = append $files (dict
-  "path" (printf "/etc/containerd/certs.d/%s/hosts.toml" .host)
-  "owner" "root:root" "permissions" "0644"
-  "content" (printf "%s\n" (join "\n" $lines))) -}}
-{{- end -}}
-{{- with include "telco-cloud-init.proxyVariables" . -}}
-{{- $lines := list "[Service]" -}}
-{{- range $name, $value := fromJson . -}}
-{{- $lines = append $lines (printf "Environment=\"%s=%s\"" $name ($value | replace "%" "%%")) -}}
-{{- end -}}
-{{- range list "containerd" "kubelet" -}}
-{{- $files = append $files (dict
-  "path" (printf "/etc/systemd/system/%s.service.d/http-proxy.conf" .)
-  "owner" "root:root" "permissions" "0600"
-  "content" (printf "%s\n" (join "\n" $lines))) -}}
-{{- end -}}
-{{- $commands = list "systemctl daemon-reload" "systemctl restart containerd" -}}
-{{- end -}}
-{{- dict "files" $files "commands" $commands | toJson -}}
+{{- include (printf "telco-cloud-init.%sMachine" .Values.cluster.bootstrap_provider) . -}}
 {{- end -}}

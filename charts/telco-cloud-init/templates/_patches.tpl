@@ -28,7 +28,7 @@
 {{- dict "patches" $patches | toJson -}}
 {{- end -}}
 
-{{/* {patches: [...]} as JSON, that put mirrors and proxies on control plane and worker machines. */}}
+{{/* {patches: [...]} as JSON, that put what all machines need on those of the control plane and on workers. */}}
 {{- define "telco-cloud-init.machinePatches" -}}
 {{- $machine := include "telco-cloud-init.machineFiles" . | fromJson -}}
 {{- $kinds := dict "KubeadmControlPlane" "/spec/kubeadmConfigSpec" "KubeadmConfigTemplate" "/spec/template/spec" -}}
@@ -43,7 +43,20 @@
 {{- range $machine.files -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/files/-" $prefix) "value" .) -}}
 {{- end -}}
-{{- if $machine.commands -}}
+{{- range $field, $value := $machine.fields -}}
+{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix $field) "value" $value) -}}
+{{- end -}}
+{{- if eq $.Values.cluster.bootstrap_provider "rke2" -}}
+{{- /* After the one that its machines have already. */ -}}
+{{- range $machine.commands -}}
+{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s/-" $prefix $commandKey) "value" .) -}}
+{{- end -}}
+{{- else if and $machine.commands (eq $.Values.cluster.infra_provider "capa") -}}
+{{- /* Its machines have commands already, which come after these. */ -}}
+{{- range reverse $machine.commands -}}
+{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s/0" $prefix $commandKey) "value" .) -}}
+{{- end -}}
+{{- else if $machine.commands -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix $commandKey) "value" $machine.commands) -}}
 {{- end -}}
 {{- if $operations -}}

@@ -43,7 +43,7 @@ func (b *Builder) Build(ctx context.Context, module Module) (Built, error) {
 		return Built{}, err
 	}
 	dir, err := b.Store.Get("bin", module.Name, key, func(dir string) error {
-		return b.Say.Step("build "+strings.TrimSpace(module.Name+" "+pin.Version), func() error {
+		return b.Say.Step("build "+strings.TrimSpace(module.Name+" "+pin.Version+module.Release), func() error {
 			return b.compile(ctx, module, pin, dir)
 		})
 	})
@@ -115,7 +115,7 @@ func flags(module Module, pin Pin) []string {
 	if module.Tags != "" {
 		args = append(args, "-tags="+module.Tags)
 	}
-	return append(args, "-ldflags="+strings.Join(append([]string{"-s", "-w", "-buildid="}, stamps(module.Stamps, pin.Version)...), " "))
+	return append(args, "-ldflags="+strings.Join(append([]string{"-s", "-w", "-buildid="}, stamps(module.Stamps, pin.Version+module.Release)...), " "))
 }
 
 // stamps returns the linker flags that tell Kubernetes binaries their version; without them kubeadm and kubelet take

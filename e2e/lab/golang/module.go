@@ -22,6 +22,7 @@ type Module struct {
 	Binaries []Binary // what to build
 	Tags     string   // build tags, comma separated
 	Stamps   []string // packages with the variables gitVersion, gitMajor, ... of k8s.io/component-base/version
+	Release  string   // what a distribution adds to the version in Stamps, such as +rke2r1
 }
 
 // Pin is what go.mod and go.sum say about an upstream module.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -19,11 +20,11 @@ import (
 
 // Options say what to build.
 type Options struct {
-	Root        string // folder of the repository
-	Environment string
-	Out         string // folder of the bundle
-	Store       *store.Store
-	Say         *progress.Printer
+	Root         string   // folder of the repository
+	Environments []string // all that the bundle is to be complete for
+	Out          string   // folder of the bundle
+	Store        *store.Store
+	Say          *progress.Printer
 }
 
 // builder carries what the parts share.
@@ -31,6 +32,7 @@ type builder struct {
 	Options
 	modules map[string]golang.Built
 	certs   []byte
+	values  map[string]any // Helm values of the bundle
 }
 
 // part is one image of the bundle, made.
@@ -42,13 +44,14 @@ type part struct {
 
 // Build builds the bundle, or finds that the one in Out is what would be built.
 func Build(ctx context.Context, options Options) error {
-	if err := plan.CheckEnvironment(options.Environment); err != nil {
+	if err := plan.CheckEnvironments(options.Environments); err != nil {
 		return err
 	}
+	options.Environments = slices.Compact(slices.Sorted(slices.Values(options.Environments)))
 	if err := checkPlace(options.Out); err != nil {
 		return err
 	}
-	b := &builder{Options: options, modules: map[string]golang.Built{}}
+	b := &builder{Options: options, modules: map[string]golang.Built{}, values: plan.Values()}
 	if err := b.loadCertificates(); err != nil {
 		return err
 	}
@@ -75,7 +78,7 @@ const sideBySide = 2
 // compile builds all modules.
 func (b *builder) compile(ctx context.Context) error {
 	compiler := &golang.Builder{Root: b.Root, Store: b.Store, Say: b.Say}
-	modules := plan.Modules()
+	modules := plan.Modules(b.Environments)
 	built := make([]golang.Built, len(modules))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(sideBySide)
@@ -96,7 +99,7 @@ func (b *builder) compile(ctx context.Context) error {
 
 // images makes the images of the bundle, and lists those inside of the node image.
 func (b *builder) images(ctx context.Context) (parts []part, content []bundle.Image, err error) {
-	for _, spec := range plan.ProviderImages() {
+	for _, spec := range plan.ProviderImages(b.Environments) {
 		spec.Reference = strings.ReplaceAll(spec.Reference, "{version}", b.modules[spec.Module].Pin.Version)
 		made, err := b.binaryImage(ctx, spec)
 		if err != nil {
@@ -120,7 +123,18 @@ func (b *builder) images(ctx context.Context) (parts []part, content []bundle.Im
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(parts, balancer, nodeImage), content, nil
+	parts = append(parts, balancer, nodeImage)
+	if plan.Uses(b.Environments, plan.RKE2) {
+		machines, checksum, err := b.rke2NodeImage(ctx, nodeImage)
+		if err != nil {
+			return nil, nil, err
+		}
+		parts = append(parts, machines)
+		b.values["cluster"] = map[string]any{"rke2": map[string]any{
+			"air_gapped": true, "air_gapped_checksum": checksum, "image": machines.entry.Reference,
+		}}
+	}
+	return parts, content, nil
 }
 
 // moduleEntry fills in where an image of a module comes from.

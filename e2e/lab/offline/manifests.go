@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/golang"
 	"github.com/cluster-init/cluster-init/e2e/lab/manifest"
@@ -28,22 +29,7 @@ const (
 	fluxModule = "github.com/fluxcd/flux2/v2"
 )
 
-// provider is one of Cluster API's providers: where its config folder is, its image and its file in the release.
-type provider struct{ module, path, config, image, file string }
-
-// providers returns those of the bundle. The file of CAPD is one of the release's "development" files.
-func providers() []provider {
-	const core, test = "sigs.k8s.io/cluster-api", "sigs.k8s.io/cluster-api/test"
-	const registry = "registry.k8s.io/cluster-api/"
-	return []provider{
-		{"cluster-api", core, "core/config", registry + "cluster-api-controller", "core-components.yaml"},
-		{"cluster-api", core, "bootstrap/kubeadm/config", registry + "kubeadm-bootstrap-controller", "bootstrap-components.yaml"},
-		{"cluster-api", core, "controlplane/kubeadm/config", registry + "kubeadm-control-plane-controller", "control-plane-components.yaml"},
-		{"cluster-api-docker", test, "infrastructure/docker/config", "gcr.io/k8s-staging-cluster-api/capd-manager", "infrastructure-components-development.yaml"},
-	}
-}
-
-// manifests returns the remote manifests that the environment's components name, rendered once for the pins.
+// manifests returns the remote manifests that the environments' components name.
 func (b *builder) manifests(ctx context.Context) ([]rendered, error) {
 	flux, err := golang.Version(filepath.Join(b.Root, "go.mod"), fluxModule)
 	if err != nil {
@@ -53,9 +39,28 @@ func (b *builder) manifests(ctx context.Context) ([]rendered, error) {
 	for _, name := range append([]string{"cluster-api", "cluster-api-docker", "cert-manager"}, plan.FluxControllers()...) {
 		keys = append(keys, b.modules[name].Pin.Version, b.modules[name].Pin.Sum)
 	}
-	dir, err := b.Store.Get("manifest", "all", store.Key(keys...), func(dir string) error {
+	all, err := b.renderOnce("all", keys, func() ([]rendered, error) { return b.render(ctx, flux) })
+	if err != nil {
+		return nil, err
+	}
+	if !plan.Uses(b.Environments, plan.Kubeadm) {
+		all = slices.DeleteFunc(all, func(each rendered) bool { return b.isOf(kubeadmProviders(), each.URL) })
+	}
+	if !plan.Uses(b.Environments, plan.RKE2) {
+		return all, nil
+	}
+	pin := b.modules[plan.RKE2Module].Pin
+	rke2, err := b.renderOnce("rke2", []string{manifestRecipe, pin.Version, pin.Sum}, func() ([]rendered, error) {
+		return b.renderProviders(ctx, rke2Providers())
+	})
+	return append(all, rke2...), err
+}
+
+// renderOnce returns what render returns, from the store when it was rendered before for the same keys.
+func (b *builder) renderOnce(name string, keys []string, render func() ([]rendered, error)) ([]rendered, error) {
+	dir, err := b.Store.Get("manifest", name, store.Key(keys...), func(dir string) error {
 		return b.Say.Step("render the manifests", func() error {
-			all, err := b.render(ctx, flux)
+			all, err := render()
 			if err != nil {
 				return err
 			}
@@ -80,21 +85,12 @@ func (b *builder) manifests(ctx context.Context) ([]rendered, error) {
 	return all, nil
 }
 
-// render renders all manifests.
+// render renders the manifests of everything but RKE2.
 func (b *builder) render(ctx context.Context, fluxVersion string) ([]rendered, error) {
-	var all []rendered
-	for _, each := range providers() {
-		source, err := golang.Source(ctx, b.moduleDir(each.module), each.path)
-		if err != nil {
-			return nil, err
-		}
-		version := b.modules[each.module].Pin.Version
-		url := "https://github.com/kubernetes-sigs/cluster-api/releases/download/" + version + "/" + each.file
-		made, err := manifest.ClusterAPI(filepath.Join(source, filepath.FromSlash(each.config)), each.image+":"+version, url)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, rendered{made, each.path, version})
+	providers := append(append(coreProviders(), kubeadmProviders()...), dockerProviders()...)
+	all, err := b.renderProviders(ctx, providers)
+	if err != nil {
+		return nil, err
 	}
 	certificates, err := b.certManager(ctx)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
-	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
 	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
 )
@@ -42,8 +41,8 @@ func (b *builder) write(parts []part, content []bundle.Image, manifests []render
 // index describes the bundle. Its version covers everything in it, so it changes when anything does.
 func (b *builder) index(parts []part, content []bundle.Image, manifests []rendered) bundle.Index {
 	index := bundle.Index{
-		Schema: bundle.Schema, Environments: []string{b.Environment}, KubernetesVersion: b.modules["kubernetes"].Pin.Version,
-		NodeContent: content, Values: plan.Values(),
+		Schema: bundle.Schema, Environments: b.Environments, KubernetesVersion: b.modules["kubernetes"].Pin.Version,
+		NodeContent: content, Values: b.values,
 	}
 	for _, made := range parts {
 		index.Images = append(index.Images, made.entry)

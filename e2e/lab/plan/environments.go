@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -9,15 +10,34 @@ import (
 // NetworkImage is the image of the lab's pod network; e2e/lab/manifests/lab-cni.yaml names it.
 const NetworkImage = "ghcr.io/cluster-init/lab-cni:v1"
 
-// environments are those that the lab can build a bundle for.
-var environments = []string{"kubeadm-capd"}
+// Who turns the machines of an environment into nodes.
+const (
+	Kubeadm = "kubeadm"
+	RKE2    = "rke2"
+)
 
-// CheckEnvironment returns an error when the lab cannot build a bundle for the environment.
-func CheckEnvironment(name string) error {
-	if slices.Contains(environments, name) {
-		return nil
+// bootstraps names the bootstrap provider of each environment that the lab can build a bundle for.
+func bootstraps() map[string]string {
+	return map[string]string{"kubeadm-capd": Kubeadm, "rke2-capd": RKE2}
+}
+
+// CheckEnvironments returns an error when there is none, or when the lab cannot build a bundle for one of them.
+func CheckEnvironments(names []string) error {
+	known := slices.Sorted(maps.Keys(bootstraps()))
+	if len(names) == 0 {
+		return fmt.Errorf("a bundle is built for at least one environment: %s", strings.Join(known, ", "))
 	}
-	return fmt.Errorf("the lab builds no bundle for environment %q, only for: %s", name, strings.Join(environments, ", "))
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("the lab builds no bundle for environment %q, only for: %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// Uses tells whether one of the environments has the bootstrap provider.
+func Uses(environments []string, bootstrap string) bool {
+	return slices.ContainsFunc(environments, func(name string) bool { return bootstraps()[name] == bootstrap })
 }
 
 // Values are the Helm values that differ from the defaults where a cluster is made from the bundle: its own network,

@@ -13,15 +13,22 @@ type Image struct {
 // File is one binary in an image.
 type File struct{ Binary, Path string }
 
-// ProviderImages are the images that clusters pull, under the references of upstream's release manifests.
-func ProviderImages() []Image {
-	images := []Image{
-		manager("registry.k8s.io/cluster-api/cluster-api-controller", "cluster-api", "core", "65532"),
-		manager("registry.k8s.io/cluster-api/kubeadm-bootstrap-controller", "cluster-api", "bootstrap-kubeadm", "65532"),
-		manager("registry.k8s.io/cluster-api/kubeadm-control-plane-controller", "cluster-api", "controlplane-kubeadm", "65532"),
-		// Root, as it talks to the Docker engine through its socket. Upstream releases it in the staging registry.
-		manager("gcr.io/k8s-staging-cluster-api/capd-manager", "cluster-api-docker", "capd", ""),
+// ProviderImages are the images that the clusters of the environments pull, under the references of upstream's release
+// manifests.
+func ProviderImages(environments []string) []Image {
+	images := []Image{manager("registry.k8s.io/cluster-api/cluster-api-controller", "cluster-api", "core", "65532")}
+	if Uses(environments, Kubeadm) {
+		images = append(images,
+			manager("registry.k8s.io/cluster-api/kubeadm-bootstrap-controller", "cluster-api", "bootstrap-kubeadm", "65532"),
+			manager("registry.k8s.io/cluster-api/kubeadm-control-plane-controller", "cluster-api", "controlplane-kubeadm", "65532"))
 	}
+	if Uses(environments, RKE2) {
+		images = append(images,
+			manager(RKE2BootstrapImage, RKE2Module, "bootstrap-rke2", "65532"),
+			manager(RKE2ControlPlaneImage, RKE2Module, "controlplane-rke2", "65532"))
+	}
+	// Root, as it talks to the Docker engine through its socket. Upstream releases it in the staging registry.
+	images = append(images, manager("gcr.io/k8s-staging-cluster-api/capd-manager", "cluster-api-docker", "capd", ""))
 	for _, name := range []string{"controller", "webhook", "cainjector", "acmesolver"} {
 		images = append(images, Image{
 			Reference: "quay.io/jetstack/cert-manager-" + name + ":{version}", Module: "cert-manager", User: "1000",

@@ -12,6 +12,14 @@ const (
 	flux           = "github.com/fluxcd/"
 )
 
+// Cluster API's provider for RKE2: its build module, its own module and its images.
+const (
+	RKE2Module            = "cluster-api-provider-rke2"
+	RKE2Path              = "github.com/rancher/cluster-api-provider-rke2"
+	RKE2BootstrapImage    = "ghcr.io/rancher/cluster-api-provider-rke2-bootstrap"
+	RKE2ControlPlaneImage = "ghcr.io/rancher/cluster-api-provider-rke2-controlplane"
+)
+
 // Kubernetes builds the binaries of a cluster and of the integration tests.
 func Kubernetes() golang.Module {
 	module := golang.Module{
@@ -25,6 +33,17 @@ func Kubernetes() golang.Module {
 	}
 	return module
 }
+
+// Kubelet builds the kubelet of a distribution, which adds release to the version: nodes tell it to Cluster API, which
+// holds it against that of their machine.
+func Kubelet(release string) golang.Module {
+	module := Kubernetes()
+	module.Release, module.Binaries = release, []golang.Binary{{Package: kubernetesCmd + "kubelet", Name: "kubelet"}}
+	return module
+}
+
+// RKE2Revision is what RKE2's versions have behind those of Kubernetes.
+const RKE2Revision = "+rke2r1"
 
 // Etcd builds etcd and its client.
 func Etcd() golang.Module {
@@ -67,8 +86,8 @@ func nodeModules() []golang.Module {
 	}
 }
 
-// providerModules are the modules of what runs in a management cluster.
-func providerModules() []golang.Module {
+// providerModules are the modules of what runs in the management clusters of the environments.
+func providerModules(environments []string) []golang.Module {
 	modules := []golang.Module{
 		{Name: "cert-manager", Path: "github.com/cert-manager/cert-manager", Binaries: []golang.Binary{
 			{Package: certManagerCmd + "controller", Name: "controller"},
@@ -86,6 +105,14 @@ func providerModules() []golang.Module {
 			{Package: clusterAPI + "/test/infrastructure/docker", Name: "capd"},
 		}},
 	}
+	if Uses(environments, RKE2) {
+		modules = append(modules, golang.Module{
+			Name: RKE2Module, Path: RKE2Path, Stamps: []string{RKE2Path + "/version"}, Binaries: []golang.Binary{
+				{Package: RKE2Path + "/bootstrap", Name: "bootstrap-rke2"},
+				{Package: RKE2Path + "/controlplane", Name: "controlplane-rke2"},
+			},
+		})
+	}
 	for _, name := range FluxControllers() {
 		modules = append(modules, golang.Module{Name: name, Path: flux + name, Binaries: []golang.Binary{
 			{Package: flux + name, Name: name},
@@ -99,8 +126,8 @@ func FluxControllers() []string {
 	return []string{"source-controller", "kustomize-controller", "helm-controller"}
 }
 
-// Modules returns all modules of an environment, in the order in which they are built: the longest first.
-func Modules() []golang.Module {
+// Modules returns all modules of the environments, in the order in which they are built: the longest first.
+func Modules(environments []string) []golang.Module {
 	modules := append([]golang.Module{Kubernetes(), Etcd()}, nodeModules()...)
-	return append(modules, providerModules()...)
+	return append(modules, providerModules(environments)...)
 }

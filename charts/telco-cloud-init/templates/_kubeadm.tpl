@@ -1,0 +1,53 @@
+{{/* What kubeadm's machines need, see telco-cloud-init.machineFiles: registry mirrors and proxies for containerd, and the
+     format. */}}
+{{- define "telco-cloud-init.kubeadmMachine" -}}
+{{- $files := list -}}
+{{- $commands := list -}}
+{{- $fields := dict -}}
+{{- range .Values.cluster.registry_mirrors -}}
+{{- $lines := list (printf "[host.%q]" .url) "  capabilities = [\"pull\", \"resolve\"]" -}}
+{{- if .override_path -}}{{- $lines = append $lines "  override_path = true" -}}{{- end -}}
+{{- if .skip_verify -}}{{- $lines = append $lines "  skip_verify = true" -}}{{- end -}}
+{{- $files = append $files (dict
+  "path" (printf "/etc/containerd/certs.d/%s/hosts.toml" .host)
+  "owner" "root:root" "permissions" "0644"
+  "content" (printf "%s\n" (join "\n" $lines))) -}}
+{{- end -}}
+{{- with include "telco-cloud-init.proxyVariables" . -}}
+{{- $lines := list "[Service]" -}}
+{{- range $name, $value := fromJson . -}}
+{{- $lines = append $lines (printf "Environment=\"%s=%s\"" $name ($value | replace "%" "%%")) -}}
+{{- end -}}
+{{- range list "containerd" "kubelet" -}}
+{{- $files = append $files (dict
+  "path" (printf "/etc/systemd/system/%s.service.d/http-proxy.conf" .)
+  "owner" "root:root" "permissions" "0600"
+  "content" (printf "%s\n" (join "\n" $lines))) -}}
+{{- end -}}
+{{- $commands = list "systemctl daemon-reload" "systemctl restart containerd" -}}
+{{- end -}}
+{{- /* Where the definition leaves it open: Flatcar's are Ignition always. */ -}}
+{{- if and (eq .Values.cluster.bootstrap_format "ignition") (eq .Values.cluster.infra_provider "capd") -}}
+{{- $fields = dict "format" "ignition" "ignition" (dict "containerLinuxConfig" (dict "strict" true)) -}}
+{{- end -}}
+{{- dict "files" $files "commands" $commands "fields" $fields | toJson -}}
+{{- end -}}
+
+{{/* Fails on a version, or a format of bootstrap data, that the providers cannot work with. */}}
+{{- define "telco-cloud-init.checkBootstrap" -}}
+{{- if include "telco-cloud-init.enabled" (dict "root" . "name" "cluster") -}}
+{{- $version := .Values.cluster.kubernetes_version -}}
+{{- $providers := printf "%s-%s" .Values.cluster.bootstrap_provider .Values.cluster.infra_provider -}}
+{{- if eq .Values.cluster.bootstrap_provider "rke2" -}}
+{{- include "telco-cloud-init.checkRKE2" . -}}
+{{- else if regexMatch "\\+rke2r[0-9]+$" $version -}}
+{{- fail (printf "values/invalid: cluster.kubernetes_version is %s, a release of RKE2, but cluster.bootstrap_provider is kubeadm\nhint: give it without its +rke2rN, or use rke2-capd" $version) -}}
+{{- end -}}
+{{- $ignition := list "kubeadm-capa" "kubeadm-capd" -}}
+{{- if and (eq .Values.cluster.bootstrap_format "ignition") (not (has $providers $ignition)) -}}
+{{- $why := "" -}}
+{{- if eq $providers "rke2-capd" -}}{{- $why = " (RKE2's provider writes Ignition 3 for SELinux, docker's reads Ignition 2.3)" -}}{{- end -}}
+{{- fail (printf "values/invalid: cluster.bootstrap_format is ignition, which %s cannot do%s\nhint: use cloud-config, or one of those that can: %s" $providers $why (join ", " $ignition)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,62 @@
+{{/* The pod network that RKE2 brings: none when the component cni brings one. */}}
+{{- define "telco-cloud-init.rke2CNI" -}}
+{{- ternary .Values.cluster.rke2.cni "none" (eq .Values.cni "none") -}}
+{{- end -}}
+
+{{/* What RKE2's machines need, see telco-cloud-init.machineFiles: registry mirrors as its registries.yaml, proxies for it
+     and for its installer, and the checksum of its artifacts. */}}
+{{- define "telco-cloud-init.rke2Machine" -}}
+{{- $files := list -}}
+{{- $commands := list -}}
+{{- $fields := dict -}}
+{{- with include "telco-cloud-init.proxyVariables" . -}}
+{{- $variables := fromJson . -}}
+{{- $lines := list -}}
+{{- range $name, $value := $variables -}}{{- $lines = append $lines (printf "%s=%q" $name $value) -}}{{- end -}}
+{{- range list "server" "agent" -}}
+{{- $files = append $files (dict
+  "path" (printf "/etc/default/rke2-%s" .)
+  "owner" "root:root" "permissions" "0600"
+  "content" (printf "%s\n" (join "\n" $lines))) -}}
+{{- end -}}
+{{- if not $.Values.cluster.rke2.air_gapped -}}
+{{- /* The installer is fetched by curl, which each machine runs as root. */ -}}
+{{- $files = append $files (dict
+  "path" "/root/.curlrc"
+  "owner" "root:root" "permissions" "0600"
+  "content" (printf "proxy = %q\nnoproxy = %q\n" (coalesce $variables.HTTPS_PROXY $variables.HTTP_PROXY) $variables.NO_PROXY)) -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.cluster.registry_mirrors -}}
+{{- $mirrors := dict -}}
+{{- range . -}}
+{{- /* A path is taken for the API's root as it stands, where containerd adds /v2 unless it is told not to. */ -}}
+{{- $url := trimSuffix "/" .url -}}
+{{- if and (urlParse $url).path (not .override_path) -}}{{- $url = printf "%s/v2" $url -}}{{- end -}}
+{{- $endpoints := (get $mirrors .host | default dict).endpoint | default list -}}
+{{- $_ := set $mirrors .host (dict "endpoint" (append $endpoints $url)) -}}
+{{- end -}}
+{{- $fields = dict "privateRegistriesConfig" (dict "mirrors" $mirrors) -}}
+{{- end -}}
+{{- with .Values.cluster.rke2.air_gapped_checksum -}}
+{{- /* Not agentConfig.airGappedChecksum: with it, the provider (v0.21.0) writes a cloud-config that is no YAML. */ -}}
+{{- $commands = append $commands (printf "cat /opt/rke2-artifacts/sha256sum-*.txt | sha256sum | grep -q '^%s ' || { echo 'cluster.rke2.air_gapped_checksum is not that of /opt/rke2-artifacts/sha256sum-*.txt' >&2; exit 1; }" .) -}}
+{{- end -}}
+{{- dict "files" $files "commands" $commands "fields" $fields | toJson -}}
+{{- end -}}
+
+{{/* Fails on what RKE2's provider would refuse later, or not do. */}}
+{{- define "telco-cloud-init.checkRKE2" -}}
+{{- $version := .Values.cluster.kubernetes_version -}}
+{{- if not (regexMatch "^v[0-9]\\.[0-9]{2}\\.[0-9]+\\+rke2r[0-9]$" $version) -}}
+{{- fail (printf "values/invalid: cluster.kubernetes_version is %s, but RKE2 wants one of its own releases\nhint: they are called %s+rke2r1, for example" $version (splitList "+" $version | first)) -}}
+{{- end -}}
+{{- range .Values.cluster.registry_mirrors -}}
+{{- if .skip_verify -}}
+{{- fail (printf "values/invalid: cluster.registry_mirrors for %s has skip_verify, which RKE2's provider cannot do without a client certificate\nhint: give the mirror a certificate that the machines trust, or reach it by http" .host) -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.cluster.rke2.air_gapped_checksum (not .Values.cluster.rke2.air_gapped) -}}
+{{- fail "values/invalid: cluster.rke2.air_gapped_checksum is given, but cluster.rke2.air_gapped is false: nothing is installed from the artifacts that it speaks of\nhint: set both, or none" -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,191 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+const rke2Name = "rke2-capd"
+
+// TestUpRKE2 is the whole of a user's way with RKE2: up, up again, cleanup.
+func TestUpRKE2(t *testing.T) {
+	l := newLabFor(t, rke2Name)
+	cleanBefore(t, l)
+	up := []string{"up", rke2Name, "--bundle", l.bundle}
+
+	var before map[string]boot
+	e := l.signalAt(t, os.Interrupt, func(e event.Event) bool {
+		if e.Type == event.PhaseStarted && e.Phase == "pivot" {
+			before = boots(t, rke2Name)
+		}
+		return false
+	}, up...)
+	if e.exitCode != 0 || len(before) == 0 {
+		t.Fatalf("up ended with %d, %d machines before the pivot: %+v", e.exitCode, len(before), e.failure)
+	}
+	management := l.management(t)
+	l.built(t, management)
+	t.Run("the pivot took along what clusterctl forgets", func(t *testing.T) { l.movedTemplates(t, management) })
+	t.Run("no machine was bootstrapped again after the pivot", func(t *testing.T) {
+		management.bootstrapped(t)
+		if after := boots(t, rke2Name); !maps.Equal(after, before) {
+			t.Errorf("after the pivot %+v\nbefore it %+v", after, before)
+		}
+	})
+	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
+	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
+}
+
+// TestMatrixRKE2 grows a cluster of one server to three and an agent, and then replaces every machine, by what manages
+// itself after the pivot.
+func TestMatrixRKE2(t *testing.T) {
+	l := newLabFor(t, rke2Name)
+	cleanBefore(t, l)
+	up := []string{"up", rke2Name, "--bundle", l.bundle}
+	if code, _ := l.run(t, up...); code != 0 {
+		t.Fatalf("up ended with %d", code)
+	}
+	management := l.management(t)
+	before := boots(t, rke2Name)
+	up = append(up, "--set", "cluster.control_plane.replicas=3", "--set", "cluster.worker.replicas=1")
+	t.Run("three servers and an agent", func(t *testing.T) {
+		if code, _ := l.run(t, up...); code != 0 {
+			t.Fatalf("up ended with %d", code)
+		}
+		management.managesItself(t)
+		now := boots(t, rke2Name)
+		for name, first := range before {
+			if now[name] != first {
+				t.Errorf("%s is now %+v, was %+v", name, now[name], first)
+			}
+		}
+		if len(now) != 4 {
+			t.Fatalf("%d machines, want 4", len(now))
+		}
+	})
+	t.Run("another machine template replaces every machine", func(t *testing.T) {
+		old := boots(t, rke2Name)
+		if code, _ := l.run(t, append(up, "--values", otherMachines(t))...); code != 0 {
+			t.Fatalf("up ended with %d", code)
+		}
+		now := boots(t, rke2Name)
+		for name := range now {
+			if _, kept := old[name]; kept {
+				t.Errorf("%s is still there", name)
+			}
+		}
+		if len(now) != 4 {
+			t.Errorf("%d machines, want 4: %v", len(now), slices.Sorted(maps.Keys(now)))
+		}
+		management.managesItself(t)
+		management.bootstrapped(t)
+	})
+	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
+}
+
+// boot is what changes when a machine is made or bootstrapped again: bootstrapping writes RKE2's configuration anew, and
+// starts its service when that does not run.
+type boot struct{ container, started, configured, service string }
+
+// boots returns the boot of every machine of a cluster.
+func boots(t *testing.T, cluster string) map[string]boot {
+	t.Helper()
+	found := map[string]boot{}
+	for _, role := range []string{"control-plane", "worker"} {
+		for _, name := range containers(t, "io.x-k8s.kind.cluster="+cluster) {
+			labels := docker(t, "inspect", "--format", `{{.Id}} {{.State.StartedAt}} {{index .Config.Labels "io.x-k8s.kind.role"}}`, name)
+			id, rest, _ := strings.Cut(labels, " ")
+			started, has, _ := strings.Cut(rest, " ")
+			if has != role {
+				continue
+			}
+			service := map[string]string{"control-plane": "rke2-server", "worker": "rke2-agent"}[role]
+			found[name] = boot{
+				container: id, started: started,
+				configured: docker(t, "exec", name, "stat", "--format=%y", "/etc/rancher/rke2/config.yaml", "/run/cluster-api/bootstrap-success.complete"),
+				service:    docker(t, "exec", name, "systemctl", "show", "--property=ActiveEnterTimestamp,NRestarts", service),
+			}
+		}
+	}
+	return found
+}
+
+// bootstrapped fails the test unless the provider says of each machine that it is bootstrapped, and the machine carries
+// the mark by which the provider knows that after a move.
+func (c cluster) bootstrapped(t *testing.T) {
+	t.Helper()
+	machines := c.list(t, "infrastructure.cluster.x-k8s.io", "v1beta2", "DevMachine")
+	if len(machines) == 0 {
+		t.Error("no DevMachines")
+	}
+	for i := range machines {
+		if s := kube.StateOf(&machines[i]); s.State != kube.StateReady {
+			t.Errorf("DevMachine %s is %s: %s", machines[i].GetName(), s.State, s.Message)
+		}
+	}
+	for _, m := range c.list(t, "cluster.x-k8s.io", "v1beta2", "Machine") { // containers have their names
+		docker(t, "exec", m.GetName(), "test", "-e", "/run/cluster-api/capd.bootstrap.started")
+	}
+}
+
+// movedTemplates fails the test unless the pivot moved the machine templates and the template of the load balancer: they
+// are in its backup, which holds what was moved, and on the target with the Cluster as their owner.
+func (l lab) movedTemplates(t *testing.T, management cluster) {
+	t.Helper()
+	moved, err := filepath.Glob(filepath.Join(l.state, "cluster-init", l.name, l.name+"-*", "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, file := range moved {
+		names = append(names, filepath.Base(file))
+	}
+	templates := management.list(t, "infrastructure.cluster.x-k8s.io", "v1beta2", "DevMachineTemplate")
+	if len(templates) != 2 {
+		t.Errorf("%d machine templates, want 2", len(templates))
+	}
+	for _, o := range templates {
+		if owners := o.GetOwnerReferences(); len(owners) != 1 || owners[0].Kind != "Cluster" {
+			t.Errorf("machine template %s has the owners %+v", o.GetName(), owners)
+		}
+		if !slices.Contains(names, "DevMachineTemplate.infrastructure.cluster.x-k8s.io_management_"+o.GetName()+".yaml") {
+			t.Errorf("machine template %s was not moved, but %v", o.GetName(), names)
+		}
+	}
+	if !slices.Contains(names, "ConfigMap_management_"+l.name+"-load-balancer.yaml") {
+		t.Errorf("the load balancer's template was not moved, but %v", names)
+	}
+	eventually(t, "the load balancer's template is there", time.Minute, func(ctx context.Context) bool {
+		exists, err := management.Exists(ctx, object("v1", "ConfigMap", "management", l.name+"-load-balancer", nil))
+		return err == nil && exists
+	})
+}
+
+// otherMachines writes values that change the template of all machines, as a user would in Git.
+func otherMachines(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "values.yaml")
+	err := os.WriteFile(file, []byte(`components:
+  cluster:
+    spec:
+      patches:
+        - target: {kind: DevMachineTemplate}
+          patch: |
+            - {op: replace, path: /spec/template/spec/backend/docker/bootstrapTimeout, value: 19m}
+`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

@@ -1,0 +1,42 @@
+package aws
+
+import (
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// Credentials are keys of one AWS user or role. They never show themselves in formatted text or logs.
+type Credentials struct {
+	AccessKeyID, SecretAccessKey string
+	SessionToken                 string // of temporary credentials, else empty
+	Region                       string // empty: none
+}
+
+const hidden = "AWS credentials (hidden)"
+
+// Format writes no part of the credentials, whatever the verb.
+func (Credentials) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(hidden)) }
+
+// LogValue holds no part of the credentials.
+func (Credentials) LogValue() slog.Value { return slog.StringValue(hidden) }
+
+// MarshalJSON holds no part of the credentials.
+func (Credentials) MarshalJSON() ([]byte, error) { return []byte(`"` + hidden + `"`), nil }
+
+// Profile returns what `clusterawsadm bootstrap credentials encode-as-profile` prints: a credentials file with the
+// profile default, in base64 on one line.
+func (c Credentials) Profile() string {
+	lines := []string{"[default]", "aws_access_key_id = " + c.AccessKeyID, "aws_secret_access_key = " + c.SecretAccessKey}
+	if c.Region != "" {
+		lines = append(lines, "region = "+c.Region)
+	}
+	if c.SessionToken != "" {
+		lines = append(lines, "aws_session_token = "+c.SessionToken)
+	}
+	return base64.StdEncoding.EncodeToString([]byte(strings.Join(lines, "\n") + "\n"))
+}
+
+// NoProfile is Profile of no credentials at all: who reads it goes on to the next link of the chain.
+const NoProfile = "Cg=="

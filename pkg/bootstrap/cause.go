@@ -1,0 +1,57 @@
+package bootstrap
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// causesFirst puts before each object what it owns and what is not ready, the deepest first: a Cluster tells only how
+// many steps its infrastructure has behind it, and its infrastructure tells which one fails.
+func (v *view) causesFirst(list []event.Object) []event.Object {
+	var out []event.Object
+	for _, o := range list {
+		for _, each := range append(v.causes(key{o.Kind, o.Namespace, o.Name}), o) {
+			if !slices.ContainsFunc(out, func(other event.Object) bool { return other.ID() == each.ID() }) {
+				out = append(out, each)
+			}
+		}
+	}
+	return out
+}
+
+// causes returns what is owned by k, directly or not, and not ready. Owned objects of the infrastructure come before
+// others, which wait for them.
+func (v *view) causes(k key) []event.Object {
+	var owned []key
+	for other, o := range v.objects {
+		if other.namespace != k.namespace || v.states[other].State == kube.StateReady {
+			continue
+		}
+		for _, owner := range o.GetOwnerReferences() {
+			if owner.Kind == k.kind && owner.Name == k.name {
+				owned = append(owned, other)
+			}
+		}
+	}
+	slices.SortFunc(owned, func(a, b key) int {
+		if first, second := v.infrastructure(a), v.infrastructure(b); first != second {
+			if first {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.String(), b.String())
+	})
+	var list []event.Object
+	for _, other := range owned {
+		list = append(append(list, v.causes(other)...), v.states[other])
+	}
+	return list
+}
+
+func (v *view) infrastructure(k key) bool {
+	return strings.HasPrefix(v.objects[k].GetAPIVersion(), "infrastructure.")
+}

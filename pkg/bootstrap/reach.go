@@ -1,0 +1,54 @@
+package bootstrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// Reach connects to those of the two clusters that answer, for a look at them after a failure, however far the run came.
+// The error tells of those that should answer and do not.
+func (u *Up) Reach(ctx context.Context) ([]*kube.Cluster, error) {
+	bootstrap, bootstrapErr := u.reachBootstrap(ctx)
+	management, managementErr := u.reachManagement(ctx, bootstrap)
+	var clusters []*kube.Cluster
+	for _, c := range []*kube.Cluster{bootstrap, management} {
+		if c != nil {
+			clusters = append(clusters, c)
+		}
+	}
+	return clusters, errors.Join(bootstrapErr, managementErr)
+}
+
+func (u *Up) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
+	exists, err := u.bootstrapExists(ctx)
+	if err != nil || !exists {
+		return nil, err
+	}
+	c, err := u.connectBootstrap(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the bootstrap cluster exists: %w", err)
+	}
+	return c, nil
+}
+
+// reachManagement returns nil without an error as long as there is none to expect.
+func (u *Up) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*kube.Cluster, error) {
+	if known := u.found.management; known != nil {
+		if err := known.Reachable(ctx); err != nil {
+			return nil, err
+		}
+		return known, nil
+	}
+	c, err := u.connectSaved(ctx)
+	if c != nil || err != nil || bootstrap == nil {
+		return c, err
+	}
+	kubeconfig, found, err := u.managementKubeconfig(ctx, bootstrap)
+	if err != nil || !found {
+		return nil, err
+	}
+	return u.reach(ctx, kubeconfig)
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+)
+
+const root = "../.."
+
+// gitlabJob is what is looked at of a job in .gitlab-ci.yml.
+type gitlabJob struct {
+	Image                string
+	Services             []struct{ Name, Alias string }
+	Variables            map[string]string
+	Script, After_script []string
+	Artifacts            struct {
+		When, Access string
+		Paths        []string
+	}
+}
+
+// githubJob is what is looked at of a job in a workflow.
+type githubJob struct {
+	Env   map[string]string
+	Steps []struct {
+		If, Run, Uses string
+		With          map[string]any
+	}
+}
+
+func TestGitLabPipeline(t *testing.T) {
+	var file struct {
+		Variables map[string]string
+		Build     gitlabJob
+		Job       gitlabJob `json:"management-cluster"`
+	}
+	readPipeline(t, ".gitlab-ci.yml", &file)
+	if !slices.Contains(file.Build.Script, "make build") || !slices.Contains(file.Build.Artifacts.Paths, "bin/cluster-init") {
+		t.Errorf("the binary is not built for the next job: %+v", file.Build)
+	}
+	runs(t, file.Job.Script, "up", file.Variables["ENVIRONMENT"])
+	runs(t, file.Job.After_script, "cleanup", file.Variables["ENVIRONMENT"])
+	services := file.Job.Services
+	if len(services) != 1 || !strings.Contains(services[0].Name, "dind") {
+		t.Fatalf("services %+v", services)
+	}
+	if host := file.Job.Variables["DOCKER_HOST"]; host != "tcp://"+services[0].Alias+":2376" || file.Job.Variables["DOCKER_TLS_VERIFY"] != "1" {
+		t.Errorf("DOCKER_HOST %s is not the service by TLS", host)
+	}
+	if a := file.Job.Artifacts; a.When != "on_failure" || !slices.Equal(a.Paths, []string{defaultArtifacts + "/"}) || a.Access != "developer" {
+		t.Errorf("artifacts %+v", a)
+	}
+}
+
+func TestGitHubWorkflow(t *testing.T) {
+	var file struct {
+		Permissions map[string]string
+		Jobs        map[string]githubJob
+	}
+	readPipeline(t, ".github/workflows/management-cluster.yml", &file)
+	job := file.Jobs["management-cluster"]
+	if len(file.Permissions) != 1 || file.Permissions["contents"] != "read" {
+		t.Errorf("permissions %v, want to read the contents only", file.Permissions)
+	}
+	var script []string
+	order := map[string]int{}
+	for i, step := range job.Steps {
+		switch {
+		case strings.Contains(step.Run, "cleanup"):
+			order["cleanup"] = i
+			if step.If != "always()" {
+				t.Errorf("cleanup runs if %q", step.If)
+			}
+			runs(t, []string{step.Run}, "cleanup", "rke2-capd")
+		case strings.Contains(step.Uses, "upload-artifact"):
+			order["artifacts"] = i
+			if !strings.Contains(step.If, "failure()") || step.With["path"] != defaultArtifacts+"/" {
+				t.Errorf("artifacts %+v", step)
+			}
+		default:
+			script = append(script, step.Run)
+		}
+	}
+	if !slices.Contains(script, "make build") || order["artifacts"] == 0 || order["cleanup"] < order["artifacts"] {
+		t.Errorf("steps %q, in the order %v", script, order)
+	}
+	runs(t, script, "up", "rke2-capd")
+	if !strings.Contains(job.Env["ENVIRONMENT"], "'rke2-capd'") {
+		t.Errorf("environment %q", job.Env["ENVIRONMENT"])
+	}
+}
+
+func readPipeline(t *testing.T, name string, into any) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(content, into); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// runs fails the test unless the script runs that command with flags that exist, of an environment that exists.
+func runs(t *testing.T, script []string, command, name string) {
+	t.Helper()
+	if !slices.Contains(environment.List(clusterinit.Content()), name) {
+		t.Errorf("there is no environment %q", name)
+	}
+	call := regexp.MustCompile(`^bin/cluster-init ` + command + ` "\$ENVIRONMENT"(.*)$`)
+	for _, line := range script {
+		found := call.FindStringSubmatch(line)
+		if found == nil {
+			continue
+		}
+		c, rest, err := newRoot(Streams{Out: io.Discard, Err: io.Discard}).Find(append([]string{command, name}, strings.Fields(found[1])...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.ParseFlags(rest); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		return
+	}
+	t.Errorf("%q runs no %s", script, command)
+}

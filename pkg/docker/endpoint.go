@@ -1,0 +1,71 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+)
+
+// endpoint returns how the CLI reaches the engine: DOCKER_HOST, which wins, or else the address of the context that the
+// CLI uses (rule from docker/cli, cli/command: resolveContextName). Empty means the default socket.
+func (c *Client) endpoint(ctx context.Context, contextName string) (string, error) {
+	if host := c.variable("DOCKER_HOST"); host != "" {
+		return host, nil
+	}
+	if contextName == "" || contextName == "default" {
+		return "", nil
+	}
+	host, err := c.output(ctx, "context", "inspect", "--format", "{{.Endpoints.docker.Host}}", contextName)
+	if err != nil {
+		return "", fmt.Errorf("inspect docker context %s: %w", contextName, err)
+	}
+	return host, nil
+}
+
+// variable returns an environment variable as the CLI sees it.
+func (c *Client) variable(name string) string {
+	for _, entry := range slices.Backward(c.Env) {
+		if value, found := strings.CutPrefix(entry, name+"="); found {
+			return value
+		}
+	}
+	return os.Getenv(name)
+}
+
+// Local says whether the engine is reached through a socket of this machine. Only then does what this machine says of
+// its disk, its limits and its ports hold for the engine as well.
+func (i Info) Local() bool {
+	scheme, _, found := strings.Cut(i.Endpoint, "://")
+	switch {
+	case i.Endpoint == "":
+		return true
+	case !found:
+		return false // HOST:PORT is short for tcp://HOST:PORT
+	}
+	return scheme == "unix" || scheme == "npipe" || scheme == "fd"
+}
+
+// RemoteHost returns the name or address, as this machine knows it, of the machine on which the engine publishes ports;
+// empty when that is this one: a socket, or a loopback address, as that of a dind container in the same pod.
+func (i Info) RemoteHost() string {
+	if i.Local() {
+		return ""
+	}
+	endpoint := i.Endpoint
+	if !strings.Contains(endpoint, "://") {
+		endpoint = "tcp://" + endpoint
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return ""
+	}
+	host := u.Hostname()
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return ""
+	}
+	return host
+}

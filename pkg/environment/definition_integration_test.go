@@ -1,0 +1,61 @@
+//go:build integration
+
+package environment_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/e2e/apiserver"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+)
+
+// What the machines on docker are defined with is held against the providers' own CRDs on a real API server, which refuses
+// a field that it does not know.
+func TestDefinitionsAreWhatTheProvidersTake(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	crds, err := apiserver.ClusterAPIDefinitions(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := apiserver.RKE2Definitions(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := apiserver.Start(append(crds, more...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Stop() })
+	c, err := client.New(server.Config(), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "management"}}); err != nil {
+		t.Fatal(err)
+	}
+	all := []string{"cluster.worker.replicas=1", "cluster.control_plane.schedulable=false", "proxies.http_proxy=http://proxy:3128",
+		"cluster.registry_mirrors[0].host=registry.k8s.io", "cluster.registry_mirrors[0].url=http://mirror:5000"}
+	for name, options := range map[string]environment.Options{
+		"kubeadm":              {},
+		"kubeadm and Ignition": {Sets: append([]string{"cluster.bootstrap_format=ignition"}, all...)},
+		"RKE2":                 {Name: "rke2-capd"},
+		"RKE2 with everything": {Name: "rke2-capd", Sets: append([]string{"cluster.rke2.air_gapped=true",
+			"cluster.rke2.air_gapped_checksum=" + strings.Repeat("0f", 32)}, all...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, object := range applied(t, load(t, options), "cluster") {
+				if err := c.Create(ctx, object, client.DryRunAll, &client.CreateOptions{Raw: &metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}}); err != nil {
+					t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package evidence
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+)
+
+const (
+	environmentLabel = "cluster-init.io/environment"
+	clusterLabel     = "io.x-k8s.kind.cluster"
+	roleLabel        = "io.x-k8s.kind.role"
+)
+
+// containers writes what the engine knows of the environment's containers, and the journals of those that are machines.
+func (c Collector) containers(ctx context.Context, f *folder) {
+	if c.Engine == nil {
+		return
+	}
+	bounded(ctx, f, "the list of containers", func(ctx context.Context) error {
+		table, err := c.Engine.Table(ctx)
+		if err == nil {
+			f.text(dockerName+"/containers.txt", "all containers of the Docker engine", table)
+		}
+		return err
+	})
+	var names []string
+	for _, label := range []string{clusterLabel + "=" + c.Cluster + "-bootstrap", clusterLabel + "=" + c.Cluster, environmentLabel + "=" + c.Cluster} {
+		bounded(ctx, f, "containers with the label "+label, func(ctx context.Context) error {
+			found, err := c.Engine.Containers(ctx, docker.Filter{Labels: []string{label}})
+			names = append(names, found...)
+			return err
+		})
+	}
+	sort.Strings(names)
+	for _, name := range slices.Compact(names) {
+		c.container(ctx, f, name)
+	}
+}
+
+func (c Collector) container(ctx context.Context, f *folder, name string) {
+	machine := false
+	bounded(ctx, f, "what docker inspect says of "+name, func(ctx context.Context) error {
+		all, err := c.Engine.InspectAll(ctx, name)
+		if err != nil {
+			return err
+		}
+		machine = isMachine(all)
+		withoutVariables(all)
+		f.objects(dockerName+"/"+name+".inspect.yaml", "what docker inspect says, without the values of variables", []map[string]any{all})
+		return nil
+	})
+	bounded(ctx, f, "the log of container "+name, func(ctx context.Context) error {
+		log, err := c.Engine.Logs(ctx, name, logLines, logBytes)
+		if err == nil {
+			f.text(dockerName+"/"+name+".log", "end of the container's log", log)
+		}
+		return err
+	})
+	if !machine {
+		return
+	}
+	bounded(ctx, f, "the journal of machine "+name, func(ctx context.Context) error {
+		journal, err := c.Engine.Output(ctx, name, []string{"journalctl", "--no-pager", "--quiet", "--lines", "2000"}, logBytes)
+		if err == nil {
+			f.text(dockerName+"/"+name+".journal.log", "end of the machine's journal: kubelet, containerd and others", journal)
+		}
+		return err
+	})
+}
+
+// isMachine says whether a container runs systemd and a node, now.
+func isMachine(inspected map[string]any) bool {
+	config, _ := inspected["Config"].(map[string]any)
+	labels, _ := config["Labels"].(map[string]any)
+	state, _ := inspected["State"].(map[string]any)
+	role, _ := labels[roleLabel].(string)
+	return state["Running"] == true && (role == "control-plane" || role == "worker")
+}
+
+// withoutVariables leaves only the names of environment variables.
+func withoutVariables(inspected map[string]any) {
+	config, _ := inspected["Config"].(map[string]any)
+	variables, _ := config["Env"].([]any)
+	for i, v := range variables {
+		text, _ := v.(string)
+		name, _, _ := strings.Cut(text, "=")
+		variables[i] = name
+	}
+}

@@ -1,0 +1,121 @@
+// Package evidence gathers what a failed run leaves for the one who looks into it: the run's events, objects and logs of
+// both clusters, and the containers, without secrets, in one folder that a CI job can keep as an artifact.
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/redact"
+)
+
+// Engine is what is needed of the Docker engine.
+type Engine interface {
+	Containers(context.Context, docker.Filter) ([]string, error)
+	Table(context.Context) (string, error)
+	InspectAll(context.Context, string) (map[string]any, error)
+	Logs(ctx context.Context, container string, lines, limit int) (string, error)
+	Output(ctx context.Context, container string, args []string, limit int) (string, error)
+}
+
+// Collector gathers evidence into Dir. What it cannot get it notes in the summary and goes on.
+type Collector struct {
+	Dir      string
+	Redactor *redact.Redactor
+	// Clusters connects to the clusters that answer; nil: there are none. Its error says which do not, and why.
+	Clusters func(context.Context) ([]*kube.Cluster, error)
+	Engine   Engine // nil: no containers
+	Cluster  string // name of the management cluster, which its containers are labelled with
+}
+
+// Run is how the run ended that the evidence is of.
+type Run struct {
+	Command  string // as its user gave it, without flags
+	Version  string // of cluster-init
+	Err      error
+	ExitCode int
+	Elapsed  time.Duration
+	Events   []byte // one JSON object a line
+}
+
+// How much is kept of a log, and how long one question may take: one part that hangs must not cost all others.
+const (
+	logLines  = 500
+	logBytes  = 1 << 20
+	callBound = 20 * time.Second
+)
+
+// Collect gathers until it is done or ctx ends, and returns what kept it from writing. What an earlier run left in the
+// folder is replaced.
+func (c Collector) Collect(ctx context.Context, run Run) error {
+	f, err := newFolder(c.Dir, c.Redactor)
+	if err != nil {
+		return fmt.Errorf("making the folder for artifacts: %w", err)
+	}
+	clusters := c.connect(ctx, f)
+	var parts []part
+	for _, cluster := range clusters { // all secrets must be known before the first line is written
+		parts = append(parts, part{"Secrets of the " + cluster.Name + " cluster", func(ctx context.Context) { c.secrets(ctx, f, cluster) }})
+	}
+	parts = append(parts, part{"events of the run", func(context.Context) { f.events(run.Events) }})
+	for _, cluster := range clusters {
+		parts = append(parts, part{"objects and pod logs of the " + cluster.Name + " cluster", func(ctx context.Context) {
+			objects(ctx, f, cluster)
+			podLogs(ctx, f, cluster)
+		}})
+	}
+	parts = append(parts, part{"containers", func(ctx context.Context) { c.containers(ctx, f) }})
+	for i, p := range parts {
+		p.within(ctx, len(parts)-i, f)
+	}
+	f.summary(run)
+	return errors.Join(f.failed...)
+}
+
+// part is one piece of work with a share of the time of its own: a cluster that hangs must not cost all else.
+type part struct {
+	what    string
+	collect func(context.Context)
+}
+
+// within collects for at most one of shares equal shares of the time that is left.
+func (p part) within(ctx context.Context, shares int, f *folder) {
+	if deadline, bounded := ctx.Deadline(); bounded {
+		own, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(shares))
+		defer cancel()
+		ctx = own
+	}
+	p.collect(ctx)
+	if ctx.Err() != nil {
+		f.problem("the rest of %s: the time for it was over", p.what)
+	}
+}
+
+func (c Collector) connect(ctx context.Context, f *folder) []*kube.Cluster {
+	if c.Clusters == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, callBound)
+	defer cancel()
+	clusters, err := c.Clusters(ctx)
+	if err != nil {
+		f.problem("objects and pod logs of a cluster: %v", err)
+	}
+	return clusters
+}
+
+// bounded runs one question with its own bound, unless the time is over, and notes its error as one about what.
+func bounded(ctx context.Context, f *folder, what string, ask func(context.Context) error) {
+	if ctx.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, callBound)
+	defer cancel()
+	if err := ask(ctx); err != nil {
+		f.problem("%s: %v", what, err)
+	}
+}

@@ -1,0 +1,100 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// ownKinds are the groups of API of which every kind is of interest, also those of providers that nobody here has heard
+// of: Flux, Cluster API, and what they stand on.
+func ownKinds() []string {
+	return []string{"toolkit.fluxcd.io", "cluster.x-k8s.io", "cert-manager.io", "k-orc.cloud"}
+}
+
+// builtInKinds are those of Kubernetes' own kinds that say how it goes to a controller or a machine.
+func builtInKinds() []schema.GroupVersionResource {
+	return []schema.GroupVersionResource{
+		{Version: "v1", Resource: "nodes"},
+		{Version: "v1", Resource: "namespaces"},
+		{Group: "apps", Version: "v1", Resource: "deployments"},
+		{Group: "apps", Version: "v1", Resource: "daemonsets"},
+		{Version: "v1", Resource: "pods"},
+		{Version: "v1", Resource: "events"},
+		{Version: "v1", Resource: "configmaps"},
+	}
+}
+
+// objects writes one file a kind.
+func objects(ctx context.Context, f *folder, cluster *kube.Cluster) {
+	for _, resource := range append(customKinds(ctx, f, cluster), builtInKinds()...) {
+		name := resource.GroupResource().String()
+		bounded(ctx, f, fmt.Sprintf("%s of the %s cluster", name, cluster.Name), func(ctx context.Context) error {
+			list, err := cluster.Dynamic.Resource(resource).List(ctx, metav1.ListOptions{})
+			if err != nil {
+				return err
+			}
+			var found []map[string]any
+			for _, o := range list.Items {
+				found = append(found, trimmed(o))
+			}
+			f.objects(cluster.Name+"/objects/"+name+".yaml", fmt.Sprintf("all of this kind: %d", len(found)), found)
+			return nil
+		})
+	}
+}
+
+// customKinds asks which kinds of the groups of interest are served, each in the version that the server prefers.
+func customKinds(ctx context.Context, f *folder, cluster *kube.Cluster) []schema.GroupVersionResource {
+	var found []schema.GroupVersionResource
+	bounded(ctx, f, "some kinds of the "+cluster.Name+" cluster", func(ctx context.Context) error {
+		client, err := discovery.NewDiscoveryClientForConfig(cluster.Config)
+		if err != nil {
+			return err
+		}
+		// Kinds of an API whose server is away are missing from the answer, which then comes with an error.
+		lists, err := client.WithLegacy().ServerPreferredResources()
+		for _, list := range lists {
+			group, parseErr := schema.ParseGroupVersion(list.GroupVersion)
+			if parseErr != nil || !slices.ContainsFunc(ownKinds(), func(own string) bool { return group.Group == own || strings.HasSuffix(group.Group, "."+own) }) {
+				continue
+			}
+			for _, kind := range list.APIResources {
+				if slices.Contains(kind.Verbs, "list") {
+					found = append(found, group.WithResource(kind.Name))
+				}
+			}
+		}
+		return err
+	})
+	return found
+}
+
+// trimmed is an object without what only fills the file.
+func trimmed(o unstructured.Unstructured) map[string]any {
+	if o.GetKind() == "ConfigMap" {
+		const most = 16 << 10
+		for _, field := range []string{"data", "binaryData"} {
+			data, _, _ := unstructured.NestedStringMap(o.Object, field)
+			size := 0
+			for _, value := range data {
+				size += len(value)
+			}
+			if size <= most && field == "data" {
+				continue
+			}
+			for key, value := range data {
+				_ = unstructured.SetNestedField(o.Object, fmt.Sprintf("(%d bytes are left out)", len(value)), field, key) // it is a map of strings
+			}
+		}
+	}
+	return o.Object
+}

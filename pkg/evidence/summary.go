@@ -1,0 +1,75 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// summary writes what one reads first.
+func (f *folder) summary(run Run) {
+	var out strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
+	line("%s\n", title)
+	line("command:    %s", run.Command)
+	line("version:    %s", run.Version)
+	line("ran for:    %.1fs", run.Elapsed.Seconds())
+	line("exit code:  %d (%s)", run.ExitCode, fault.CodeOf(run.Err))
+	line("\nerror: %v", run.Err)
+	for hint := range strings.Lines(fault.HintOf(run.Err)) {
+		line("hint:  %s", strings.TrimSpace(hint))
+	}
+	if causes := chain(run.Err); len(causes) > 1 {
+		line("\nThe error and its causes, from the outside in:")
+		for _, cause := range causes {
+			line("  - %s", cause)
+		}
+	}
+	line("\nWhat is here. Secrets are replaced by ***: names, addresses and what you run are not, so think of who may read it.")
+	files := append([]described{{summaryName, "this file"}}, f.files...)
+	width := 0
+	for _, file := range files {
+		width = max(width, len(file.name))
+	}
+	for _, file := range files {
+		line("  %-*s  %s", width, file.name, file.what)
+	}
+	if len(f.problems) > 0 {
+		line("\nWhat could not be collected:")
+		for _, problem := range f.problems {
+			line("  - %s", strings.ReplaceAll(problem, "\n", "\n    "))
+		}
+	}
+	f.text(summaryName, "this file", out.String())
+}
+
+// chain returns the messages of an error and of all that it wraps, each once, with the code that came with it.
+func chain(err error) []string {
+	var messages []string
+	at := map[string]int{}
+	var walk func(error)
+	walk = func(err error) {
+		if err == nil {
+			return
+		}
+		message := strings.ReplaceAll(err.Error(), "\n", " | ")
+		if _, known := at[message]; !known {
+			at[message] = len(messages)
+			messages = append(messages, message)
+		}
+		if f, isFault := err.(*fault.Fault); isFault {
+			messages[at[message]] = fmt.Sprintf("[%s] %s", f.Code, message)
+		}
+		switch e := err.(type) {
+		case interface{ Unwrap() []error }:
+			for _, cause := range e.Unwrap() {
+				walk(cause)
+			}
+		case interface{ Unwrap() error }:
+			walk(e.Unwrap())
+		}
+	}
+	walk(err)
+	return messages
+}

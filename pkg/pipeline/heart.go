@@ -1,0 +1,56 @@
+package pipeline
+
+import (
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+)
+
+// heart says that a phase is still at work when nobody has heard of it for a while.
+type heart struct {
+	out     func(event.Event)
+	heard   chan struct{}
+	end     chan struct{}
+	stopped chan struct{}
+}
+
+func (r Runner) startHeart(p Phase, out func(event.Event)) *heart {
+	h := &heart{out: out, heard: make(chan struct{}, 1), end: make(chan struct{}), stopped: make(chan struct{})}
+	go func() {
+		defer close(h.stopped)
+		if r.Heartbeat <= 0 {
+			return
+		}
+		beat := time.NewTicker(r.Heartbeat)
+		defer beat.Stop()
+		for {
+			select {
+			case <-h.end:
+				return
+			case <-h.heard:
+				beat.Reset(r.Heartbeat)
+			case <-beat.C:
+				out(event.Event{Type: event.Waiting, Message: p.Title})
+			}
+		}
+	}()
+	return h
+}
+
+// emit passes e on. A library's line is seen with --verbose only, so it is no sign of life.
+func (h *heart) emit(e event.Event) {
+	h.out(e)
+	if e.Type == event.Log {
+		return
+	}
+	select {
+	case h.heard <- struct{}{}:
+	default: // it has not taken note of the last one yet
+	}
+}
+
+// stop returns when nothing will be said any more.
+func (h *heart) stop() {
+	close(h.end)
+	<-h.stopped
+}

@@ -1,0 +1,158 @@
+package redact
+
+import (
+	"encoding/base64"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// FromEnvironment returns the secrets among environment variables (NAME=value): those whose name says so, and the
+// passwords in proxies' addresses.
+func FromEnvironment(variables []string) []string {
+	var secrets []string
+	for _, v := range variables {
+		name, value, _ := strings.Cut(v, "=")
+		switch {
+		case strings.HasSuffix(strings.ToLower(name), "_proxy"):
+			secrets = append(secrets, fromURL(value)...)
+		case SecretName(name):
+			secrets = append(secrets, FromSecret(name, value)...)
+		}
+	}
+	return secrets
+}
+
+// FromValues returns the secrets in a document all of which its author keeps secret: every value but names of users and
+// addresses of proxies, of which only the password is one.
+func FromValues(document map[string]any) []string {
+	var secrets []string
+	walk(document, func(name string, value any) {
+		switch text := scalar(value); {
+		case strings.HasSuffix(name, "no_proxy"):
+		case strings.HasSuffix(name, "_proxy"):
+			secrets = append(secrets, fromURL(text)...)
+		case !isString(value) && !SecretName(name): // a switch or a number of something
+		case !public(name) && !word(text):
+			secrets = append(secrets, text)
+			secrets = append(secrets, inside(text)...)
+		}
+	})
+	return secrets
+}
+
+// FromSecret returns what must not be told of a value of a Secret: all of it, unless its key or its length says that it
+// is none, and the secrets within it, line by line, when it is a kubeconfig, a cloud-config or the like.
+func FromSecret(key, value string) []string {
+	const short = 8 // what is shorter is a word, as "default" or "true", unless its key says that it is secret
+	secrets := inside(value)
+	if !public(key) && (SecretName(key) || len(value) >= short) {
+		secrets = append(secrets, value)
+	}
+	return secrets
+}
+
+// public says whether values under a name are known to many, though they may stand in a Secret. The second line is what
+// OpenStack's clouds.yaml has beside the credentials.
+func public(name string) bool {
+	switch strings.ToLower(name) {
+	case "username", "user", "namespace", "format", "type", "server", "region", "ca.crt",
+		"auth_type", "auth_url", "interface", "region_name", "project_name", "domain_name", "user_domain_name", "project_domain_name":
+		return true
+	}
+	return false
+}
+
+var (
+	keyBlock   = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----([^-]*)-----END`)
+	assignment = regexp.MustCompile(`(?m)^\s*(?:export\s+)?([\w.-]+)\s*=\s*["']?([^\s"']+)`)
+)
+
+// inside returns the secrets within a text: lines of private keys, what is assigned to secret names, and what is under
+// secret names if the text is YAML or JSON, also in strings of that, and in base64.
+func inside(text string) []string {
+	var secrets []string
+	for _, block := range keyBlock.FindAllStringSubmatch(text, -1) {
+		secrets = append(secrets, strings.Fields(block[1])...)
+	}
+	for _, a := range assignment.FindAllStringSubmatch(text, -1) {
+		if SecretName(a[1]) {
+			secrets = append(secrets, a[2])
+		}
+	}
+	if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err == nil && len(decoded) > 0 {
+		return append(secrets, inside(string(decoded))...)
+	}
+	var document any
+	if !strings.ContainsAny(text, ":{") || yaml.Unmarshal([]byte(text), &document) != nil {
+		return secrets
+	}
+	walk(document, func(name string, value any) {
+		leaf := scalar(value)
+		if (SecretName(name) || strings.HasSuffix(name, "certificate-data")) && !isBool(value) {
+			secrets = append(secrets, leaf)
+		}
+		if decoded, err := base64.StdEncoding.DecodeString(leaf); err == nil && SecretName(name) {
+			secrets = append(secrets, fromDecoded(string(decoded))...)
+		}
+		if leaf != text {
+			secrets = append(secrets, inside(leaf)...)
+		}
+	})
+	return secrets
+}
+
+// fromDecoded is for what stood in base64 under a secret name: "user:password", as in a Docker configuration, or a key.
+func fromDecoded(text string) []string {
+	if _, password, found := strings.Cut(text, ":"); found && !strings.Contains(text, "\n") {
+		return []string{password, text}
+	}
+	return []string{text}
+}
+
+// fromURL returns the password of an address, as it is written and as it is meant.
+func fromURL(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return nil
+	}
+	password, set := u.User.Password()
+	if !set {
+		return nil
+	}
+	return []string{password}
+}
+
+// walk calls leaf for every value that is neither a map nor a list, with the name that it stands under.
+func walk(v any, leaf func(name string, value any)) { walkNamed("", v, leaf) }
+
+func walkNamed(name string, v any, leaf func(string, any)) {
+	switch typed := v.(type) {
+	case map[string]any:
+		for key, value := range typed {
+			walkNamed(key, value, leaf)
+		}
+	case []any:
+		for _, value := range typed {
+			walkNamed(name, value, leaf)
+		}
+	case nil:
+	default:
+		leaf(name, typed)
+	}
+}
+
+// word says whether a text means the same everywhere.
+func word(text string) bool {
+	switch strings.ToLower(text) {
+	case "true", "false", "null", "none", "default":
+		return true
+	}
+	return false
+}
+
+func isString(v any) bool { _, ok := v.(string); return ok }
+
+func isBool(v any) bool { _, ok := v.(bool); return ok }
