@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
@@ -103,6 +105,9 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	env, err := o.load(ctx, name)
 	if err != nil {
 		return nil, err
+	}
+	if net.ParseIP(o.engineAddress) == nil && strings.ContainsAny(o.engineAddress, ":/@ ") {
+		return nil, fault.New(fault.Usage, fmt.Sprintf("--engine-address %q is neither a name nor an address", o.engineAddress), "Give it without scheme and port.")
 	}
 	mirrors, err := artifact.ParseMirrors(o.mirrors)
 	if err != nil {
