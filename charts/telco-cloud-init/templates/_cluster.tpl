@@ -39,18 +39,21 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- end -}}
 {{- end -}}
 
-{{/* Hash of all that is in the templates of machines. It must not depend on the phase: the management cluster would
-     replace its own machines as soon as it takes over. */}}
+{{/* Hash of all that is in the templates of machines: the values that they are given, and the templates themselves, of
+     which the chart has the hash in definitions.json (`go test ./pkg/environment -update` writes it). It must not depend
+     on the phase: the management cluster would replace its own machines as soon as it takes over. */}}
 {{- define "telco-cloud-init.templateHash" -}}
 {{- $patches := list -}}
 {{- with .Values.components.cluster.spec -}}{{- $patches = .patches | default list -}}{{- end -}}
+{{- $path := tpl .Values.components.cluster.path . -}}
 {{- $content := dict
+  "definition" (get (.Files.Get "definitions.json" | fromJson) $path)
   "version" .Values.cluster.kubernetes_version
   "image" (include "telco-cloud-init.nodeImage" .)
   "socket" (include "telco-cloud-init.dockerSocket" .)
   "failCgroupV1" .Values.cluster.fail_cgroup_v1
   "machine" (include "telco-cloud-init.machineFiles" .)
-  "path" (tpl .Values.components.cluster.path .)
+  "path" $path
   "patches" $patches
   "format" .Values.cluster.bootstrap_format
 -}}
