@@ -3,11 +3,13 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -23,25 +25,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ciEnvironment is the environment of the job: what the repository's own pipelines run.
-func ciEnvironment() string {
-	if name := os.Getenv("CLUSTER_INIT_CI_ENVIRONMENT"); name != "" {
-		return name
-	}
-	return rke2Name
-}
-
-// TestMatrixCIJob is a pipeline job beside an engine that it reaches by TCP only: up, a run that fails and what it leaves,
-// cleanup.
-func TestMatrixCIJob(t *testing.T) {
-	l, folder := ciJob(t, ciEnvironment())
+// TestUpRKE2 is the whole of a user's way with RKE2, as a pipeline job beside an engine that it reaches by TCP only: up, a
+// run that fails and what it leaves, up again, cleanup.
+func TestUpRKE2(t *testing.T) {
+	l, folder := ciJob(t, rke2Name)
 	const token = "glpat-ci-s3cret-0123456789"
 	l.environment = append(l.environment, "GITLAB_USER=gitlab-ci-token", "GITLAB_TOKEN="+token)
 	cleanBefore(t, l)
-	up := []string{"up", l.name, "--bundle", l.bundle, "--keep-bootstrap"}
+	up := []string{"up", l.name, "--bundle", l.bundle}
+	kept := append(slices.Clone(up), "--keep-bootstrap") // for the artifacts of both clusters
 	t.Run("nothing but the engine is reached", func(t *testing.T) { unreachable(t) })
 
-	said := l.job(t, 0, up...)
+	var before map[string]boot
+	said := l.job(t, 0, func(line string) {
+		if strings.Contains(line, ":pivot[collapsed=true]") {
+			before = boots(t, l.name)
+		}
+	}, kept...)
 	for _, want := range []string{"ports that it publishes are reached at " + engineHost, "done in "} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q", want)
@@ -55,8 +55,14 @@ func TestMatrixCIJob(t *testing.T) {
 	if address, err := url.Parse(management.Config.Host); err != nil || address.Hostname() != engineHost {
 		t.Errorf("the kubeconfig names %s, want the engine's machine (%v)", management.Config.Host, err)
 	}
-	t.Run("the management cluster manages itself", func(t *testing.T) { management.managesItself(t) })
 	t.Run("its kubeconfig is of use in the job", func(t *testing.T) { l.usedInTheJob(t) })
+	t.Run("the pivot took along what clusterctl forgets", func(t *testing.T) { l.movedTemplates(t, management) })
+	t.Run("no machine was bootstrapped again after the pivot", func(t *testing.T) {
+		management.bootstrapped(t)
+		if after := boots(t, l.name); len(before) == 0 || !maps.Equal(after, before) {
+			t.Errorf("after the pivot %+v\nbefore it %+v", after, before)
+		}
+	})
 
 	t.Run("a run that fails leaves its artifacts, and no secret", func(t *testing.T) {
 		hidden := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "odd", Annotations: map[string]string{"token": token}},
@@ -64,7 +70,7 @@ func TestMatrixCIJob(t *testing.T) {
 		if err := management.Create(t.Context(), hidden); err != nil {
 			t.Fatal(err)
 		}
-		said := l.job(t, 50, append(up, "--timeout", "40s", "--set", "components.never.enabled=management-only",
+		said := l.job(t, 50, nil, append(kept, "--timeout", "40s", "--set", "components.never.enabled=management-only",
 			"--set", "components.never.path=./kustomize-components/capi", "--set", "components.never.spec.sourceRef.name=nowhere")...)
 		sectionsAreClosed(t, said)
 		if at := strings.LastIndex(said, "\nerror: "); at < strings.LastIndex(said, "section_end") || !strings.Contains(said[at:], "Kustomization/never") {
@@ -78,10 +84,12 @@ func TestMatrixCIJob(t *testing.T) {
 		l.artifactsAreComplete(t, artifacts)
 		holdNone(t, artifacts, secrets)
 	})
-	t.Run("cleanup", func(t *testing.T) {
-		l.job(t, 0, "cleanup", l.name, "--yes")
-		l.nothingLeft(t)
+	t.Run("the next run mends it", func(t *testing.T) {
+		l.job(t, 0, nil, up...)
+		l.built(t, management)
 	})
+	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
+	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
 }
 
 // unreachable proves that the job's network is as narrow as it shall be: of two ports on this machine it reaches the one
@@ -104,16 +112,34 @@ func unreachable(t *testing.T) {
 	}
 }
 
-// job runs the CLI in the job, with its standard input closed as it is there, and returns all that it says.
-func (l lab) job(t *testing.T, exitCode int, args ...string) string {
+// job runs the CLI in the job, with its standard input closed as it is there, and returns all that it says, each line of
+// which seen may look at when it is said.
+func (l lab) job(t *testing.T, exitCode int, seen func(line string), args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
 	defer cancel()
 	t.Logf("cluster-init %v", args)
 	c := l.command(ctx, args...)
-	var said bytes.Buffer
-	c.Stdout, c.Stderr = &said, &said
-	err := c.Run()
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Stderr = c.Stdout
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	for lines := bufio.NewReader(out); ; {
+		line, readErr := lines.ReadString('\n')
+		said.WriteString(line)
+		if seen != nil {
+			seen(line)
+		}
+		if readErr != nil {
+			break
+		}
+	}
+	err = c.Wait()
 	t.Logf("%s", said.String())
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatal(err)
@@ -161,11 +187,11 @@ func (l lab) usedInTheJob(t *testing.T) {
 // insideTheJob names the kubeconfig for TestInsideTheJob.
 const insideTheJob = "CLUSTER_INIT_E2E_INSIDE_THE_JOB"
 
-// TestInsideTheJob is no test of its own: TestMatrixCIJob runs it in the job's network.
+// TestInsideTheJob is no test of its own: TestUpRKE2 runs it in the job's network.
 func TestInsideTheJob(t *testing.T) {
 	kubeconfig := os.Getenv(insideTheJob)
 	if kubeconfig == "" {
-		t.Skip("SKIPPED: it is run by TestMatrixCIJob")
+		t.Skip("SKIPPED: it is run by TestUpRKE2")
 	}
 	var nodes corev1.NodeList
 	if err := connect(t, kubeconfig).List(t.Context(), &nodes); err != nil || len(nodes.Items) == 0 {

@@ -12,40 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 const rke2Name = "rke2-capd"
-
-// TestUpRKE2 is the whole of a user's way with RKE2: up, up again, cleanup.
-func TestUpRKE2(t *testing.T) {
-	l := newLabFor(t, rke2Name)
-	cleanBefore(t, l)
-	up := []string{"up", rke2Name, "--bundle", l.bundle}
-
-	var before map[string]boot
-	e := l.signalAt(t, os.Interrupt, func(e event.Event) bool {
-		if e.Type == event.PhaseStarted && e.Phase == "pivot" {
-			before = boots(t, rke2Name)
-		}
-		return false
-	}, up...)
-	if e.exitCode != 0 || len(before) == 0 {
-		t.Fatalf("up ended with %d, %d machines before the pivot: %+v", e.exitCode, len(before), e.failure)
-	}
-	management := l.management(t)
-	l.built(t, management)
-	t.Run("the pivot took along what clusterctl forgets", func(t *testing.T) { l.movedTemplates(t, management) })
-	t.Run("no machine was bootstrapped again after the pivot", func(t *testing.T) {
-		management.bootstrapped(t)
-		if after := boots(t, rke2Name); !maps.Equal(after, before) {
-			t.Errorf("after the pivot %+v\nbefore it %+v", after, before)
-		}
-	})
-	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
-	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
-}
 
 // TestMatrixRKE2 grows a cluster of one server to three and an agent, and then replaces every machine, by what manages
 // itself after the pivot.

@@ -18,7 +18,7 @@ import (
 )
 
 // TestSourceGit builds a management cluster from a commit in a real Git server, in a bootstrap cluster that exists
-// already, and has it go on with later commits.
+// already, and has it go on with later commits. Its machines boot with Ignition.
 func TestSourceGit(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -45,7 +45,7 @@ func TestSourceGit(t *testing.T) {
 
 	l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
 	existing := existingCluster(t, l)
-	from = append(from, "--bootstrap-kubeconfig", existing)
+	from = append(from, "--bootstrap-kubeconfig", existing, "--set", "cluster.bootstrap_format=ignition")
 	if o := l.up(t, known.password, nil, append(from, "--source-commit", first)...); o.exitCode != 0 {
 		t.Fatalf("up ended with %d:\n%s", o.exitCode, o.all)
 	}
@@ -56,6 +56,7 @@ func TestSourceGit(t *testing.T) {
 		management.sourceAt(t, "GitRepository", flux.ReleaseName, first)
 		management.appliedAt(t, first)
 	})
+	t.Run("bootstrap data is what Ignition accepts", func(t *testing.T) { management.ignites(t, 1) })
 	t.Run("the token is in the Secrets only of the source and of the values", func(t *testing.T) {
 		management.holdsOnlyIn(t, known.password, flux.ReleaseName+"-source", environment.SecretsName)
 		notInFolder(t, l.state, known.password)

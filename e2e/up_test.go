@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"strings"
@@ -14,13 +15,23 @@ import (
 
 const environmentName = "kubeadm-capd"
 
-// TestUp is the whole of a user's way: up, look, use, up again, cleanup.
+// TestUp is the whole of a user's way: up, look, use, up again, cleanup; with all that can come in between, as the run is
+// interrupted, stuck, and killed at the end of each of its phases: each time the next run goes on.
 func TestUp(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
 	up := []string{"up", environmentName, "--bundle", l.bundle}
-	if code, _ := l.run(t, up...); code != 0 {
-		t.Fatalf("up ended with %d", code)
+	seen := boundaries{}
+	l.killedUntil(t, seen, "registry", up...)
+	l.interruptedWithKind(t, up)
+	l.killedUntil(t, seen, "bootstrap-flux", up...)
+	l.stuckAndMended(t, up)
+	l.killedUntil(t, seen, "", up...)
+	for _, want := range []string{"registry", "bootstrap-cluster", "bootstrap-flux", "management-cluster", "middle of management-cluster",
+		"management-flux", "management-release", "management-available", "pivot", "definition", "self-management", "bootstrap-removal"} {
+		if !seen[want] {
+			t.Errorf("was never killed at %s", want)
+		}
 	}
 	management := l.management(t)
 	l.built(t, management)
@@ -62,50 +73,42 @@ func (l lab) idle(t *testing.T, management cluster, up []string) {
 	}
 }
 
-// TestKilledAtEveryPhase kills `up` at the end of each of its phases, and in the middle of the longest one, and runs it
-// again each time: it goes on where it was and ends the same. Its machines boot with Ignition.
-func TestKilledAtEveryPhase(t *testing.T) {
-	l := newLab(t)
-	cleanBefore(t, l)
-	seen := map[string]bool{}
-	boundary := func(e event.Event) bool {
-		at := ""
-		switch {
-		case e.Type == event.PhaseFinished && e.Phase != "preflight" && e.Phase != "look":
-			at = e.Phase
-		case e.Type == event.ObjectChanged && e.Object.Kind == "Machine" && e.Object.Cluster == "bootstrap":
-			at = "middle of " + e.Phase
-		}
-		if at == "" || seen[at] {
-			return false
-		}
-		seen[at] = true
-		t.Logf("kill -9 at %s", at)
-		return true
+// boundaries are the ends of phases, and the middle of the longest one, at which a run was killed.
+type boundaries map[string]bool
+
+// next tells whether an event is a boundary at which no run was killed yet.
+func (seen boundaries) next(e event.Event) (at string, is bool) {
+	switch {
+	case e.Type == event.PhaseFinished && e.Phase != "preflight" && e.Phase != "look":
+		at = e.Phase
+	case e.Type == event.ObjectChanged && e.Object.Kind == "Machine" && e.Object.Cluster == "bootstrap":
+		at = "middle of " + e.Phase
 	}
+	return at, at != "" && !seen[at]
+}
+
+// killedUntil kills a run with SIGKILL at the next boundary, and the run after it, until one was killed at the end of the
+// phase last; empty: until one comes to its own, good end.
+func (l lab) killedUntil(t *testing.T, seen boundaries, last string, up ...string) {
+	t.Helper()
 	for range 30 { // more than there are boundaries
-		killed, code := l.killAt(t, boundary, "up", environmentName, "--bundle", l.bundle, "--set", "cluster.bootstrap_format=ignition")
+		at := ""
+		killed, code := l.killAt(t, func(e event.Event) (is bool) {
+			at, is = seen.next(e)
+			return is
+		}, up...)
 		if killed {
-			continue
+			t.Logf("kill -9 at %s", at)
+			seen[at] = true
 		}
-		if code != 0 {
-			t.Fatalf("up ended with %d", code)
-		}
-		break
-	}
-	for _, want := range []string{"registry", "bootstrap-cluster", "bootstrap-flux", "management-cluster", "middle of management-cluster",
-		"management-flux", "management-release", "management-available", "pivot", "definition", "self-management", "bootstrap-removal"} {
-		if !seen[want] {
-			t.Errorf("was never killed at %s", want)
+		switch {
+		case killed && at == last, !killed && code == 0 && last == "":
+			return
+		case !killed:
+			t.Fatalf("up ended with %d before it was killed at the end of %q", code, last)
 		}
 	}
-	management := l.management(t)
-	management.managesItself(t)
-	t.Run("bootstrap data is what Ignition accepts", func(t *testing.T) { management.ignites(t, 1) })
-	if left := containers(t, "io.x-k8s.kind.cluster="+environmentName+"-bootstrap"); len(left) > 0 {
-		t.Errorf("bootstrap cluster left: %v", left)
-	}
-	cleanup(t, l)
+	t.Fatalf("30 runs were killed, none at the end of %q", last)
 }
 
 // cleanup deletes the environment and proves that nothing is left of it.
@@ -133,14 +136,15 @@ func cleanup(t *testing.T, l lab) {
 // cleanBefore removes what an earlier, failed test run left, and after this test too.
 func cleanBefore(t *testing.T, l lab) {
 	t.Helper()
-	if code, _ := l.run(t, "cleanup", l.name, "--yes"); code != 0 {
+	cleanup := []string{"cleanup", l.name, "--yes"}
+	if code, _ := l.run(t, cleanup...); code != 0 {
 		t.Fatalf("cleaning up before the test ended with %d", code)
 	}
 	t.Cleanup(func() {
 		if t.Failed() && os.Getenv("CLUSTER_INIT_KEEP") != "" {
 			return // to look at it by hand
 		}
-		out, err := exec.Command(l.binary, "cleanup", l.name, "--yes").CombinedOutput()
+		out, err := l.command(context.WithoutCancel(t.Context()), cleanup...).CombinedOutput()
 		if err != nil {
 			t.Errorf("cleaning up after the test: %v: %s", err, out)
 		}
