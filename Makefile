@@ -10,16 +10,16 @@ LAB      = $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up down build test test-capa unit compiler e2e e2e-matrix e2e-online bench clean
+.PHONY: up down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup clean
 
 ## up: build the CLI, make sure that a Docker engine runs, build the offline bundle where no registry answers, and go
 up: build
 	@bundle=$$($(LAB) prepare --env $(ENV) $(if $(OFFLINE),--offline)) && \
 	bin/cluster-init up $(ENV) $${bundle:+--bundle "$$bundle"} $(ARGS)
 
-## down: delete what `make up` made
+## down: delete what `make up` made, although it still manages itself
 down: build
-	bin/cluster-init cleanup $(ENV) --yes
+	bin/cluster-init cleanup $(ENV) --yes --force $(notdir $(ENV))
 
 build:
 	@mkdir -p bin
@@ -49,16 +49,19 @@ unit:
 compiler:
 	@command -v gcc >/dev/null || { apt-get update -qq && apt-get install -y -qq gcc libc6-dev; }
 
-E2E_ENVS = kubeadm-capd,rke2-capd
+E2E_ENVS = kubeadm-capd,rke2-capd,kubeadm-capo
 E2E = CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -count=1 -v -timeout 80m
+ON_OPENSTACK = CLUSTER_INIT_OPENSTACK=$$clouds CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags openstack -count=1 -v -timeout 40m
 
 ## e2e: the whole of `up` and `cleanup` on the lab, with real parts
 e2e: build
-	@bundle=$$($(LAB) prepare --env $(E2E_ENVS) --offline) && $(E2E) -tags e2e -skip '^TestMatrix' ./e2e
+	@bundle=$$($(LAB) prepare --env $(E2E_ENVS) --offline) && clouds=$$($(LAB) openstack start) && \
+	$(E2E) -tags e2e -skip '^TestMatrix' ./e2e && $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack ./e2e/cleanup
 
 ## e2e-matrix: the long combinations: several machines, rolling replacement, formats; docs/measurements.md has the last result
 e2e-matrix: build
-	@bundle=$$($(LAB) prepare --env $(E2E_ENVS) --offline) && $(E2E) -tags e2e -run '^TestMatrix' ./e2e
+	@bundle=$$($(LAB) prepare --env $(E2E_ENVS) --offline) && clouds=$$($(LAB) openstack start) && \
+	OS_CLIENT_CONFIG_FILE=$$clouds $(E2E) -tags e2e -run '^TestMatrix' ./e2e
 
 ## e2e-online: what only runs with internet: the real RKE2. Without, it is skipped and says so
 e2e-online: build
@@ -68,6 +71,14 @@ e2e-online: build
 bench: build
 	@bundle=$$($(LAB) prepare --env $(ENV) --offline) && \
 	CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags bench -count=1 -v -timeout 60m ./e2e/bench
+
+## e2e-openstack: preflight and `cleanup` on the lab's OpenStack: missing things, failing deletions, ending tokens, kill -9
+e2e-openstack: build
+	@clouds=$$($(LAB) openstack start) && $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack ./e2e/cleanup
+
+## bench-cleanup: cleaning 200 resources against one call of the openstack client each, side by side
+bench-cleanup: build
+	@clouds=$$($(LAB) openstack start) && $(ON_OPENSTACK) -run '^TestBench' ./e2e/cleanup
 
 clean:
 	rm -rf bin

@@ -72,7 +72,7 @@ func TestSourceOCI(t *testing.T) {
 	notInLogs(t, kind.NodeName(environmentName+"-bootstrap"), known.password)
 	notInFolder(t, l.state, known.password)
 
-	if code, _ := l.run(t, "cleanup", environmentName, "--yes"); code != 0 {
+	if code, _ := l.run(t, "cleanup", environmentName, "--yes", "--force", environmentName); code != 0 {
 		t.Errorf("cleanup ended with %d", code)
 	}
 	l.nothingLeft(t)

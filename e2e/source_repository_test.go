@@ -3,10 +3,12 @@
 package e2e
 
 import (
+	"encoding/base64"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +46,19 @@ func (r repository) write(t *testing.T, path, text string) {
 	}
 }
 
+// replace changes a text that is in a file once, in the working copy.
+func (r repository) replace(t *testing.T, path, old, text string) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(r.work, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(string(content), old) != 1 {
+		t.Fatalf("%s has %q %d times", path, old, strings.Count(string(content), old))
+	}
+	r.write(t, path, strings.Replace(string(content), old, text, 1))
+}
+
 // push commits all changes, pushes them to main and returns the commit.
 func (r repository) push(t *testing.T, message string) string {
 	t.Helper()
@@ -70,6 +85,20 @@ func git(t *testing.T, folder string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// variable is what a run of the CLI is told, and something where it would ask a cloud.
+func (l lab) variable(name string) (string, bool) {
+	for _, entry := range slices.Backward(l.environment) {
+		if key, value, _ := strings.Cut(entry, "="); key == name {
+			return value, true
+		}
+	}
+	asked := map[string]string{"OPENSTACK_CLOUD": "any", "OPENSTACK_CLOUD_YAML_B64": base64.StdEncoding.EncodeToString([]byte("clouds: {any: {region_name: any}}"))}
+	if value, is := asked[name]; is {
+		return value, true
+	}
+	return os.LookupEnv(name)
+}
+
 // localContent is the content as a user without internet keeps it: remote resources replaced by the bundle's files.
 func localContent(t *testing.T, l lab) artifact.Tree {
 	t.Helper()
@@ -77,7 +106,7 @@ func localContent(t *testing.T, l lab) artifact.Tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env, err := environment.Load(t.Context(), environment.Options{Name: environmentName, Content: clusterinit.Content(), Variables: os.LookupEnv})
+	env, err := environment.Load(t.Context(), environment.Options{Name: l.name, Content: clusterinit.Content(), Variables: l.variable})
 	if err != nil {
 		t.Fatal(err)
 	}

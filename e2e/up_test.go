@@ -121,14 +121,17 @@ func cleanup(t *testing.T, l lab) {
 	if left := containers(t, "io.x-k8s.kind.cluster="+l.name); len(left) == 0 {
 		t.Fatal("cleanup without --yes deleted machines")
 	}
-	if code, _ := l.run(t, "cleanup", l.name, "--yes"); code != 0 {
-		t.Fatalf("cleanup --yes ended with %d", code)
+	if code, _ := l.run(t, "cleanup", l.name, "--yes"); code != 72 {
+		t.Errorf("cleanup of a cluster that manages itself ended with %d", code)
+	}
+	if code, _ := l.run(t, "cleanup", l.name, "--yes", "--force", l.name); code != 0 {
+		t.Fatalf("cleanup --yes --force ended with %d", code)
 	}
 	l.nothingLeft(t)
 	if _, err := os.Stat(l.kubeconfig(l.name)); !os.IsNotExist(err) {
 		t.Errorf("the kubeconfig is left: %v", err)
 	}
-	if code, out := l.run(t, "cleanup", l.name, "--yes"); code != 0 || !strings.Contains(out, "nothing found") {
+	if code, out := l.run(t, "cleanup", l.name, "--yes", "--force", l.name); code != 0 || !strings.Contains(out, "nothing found") {
 		t.Errorf("cleanup again: exit code %d, %s", code, out)
 	}
 }
@@ -136,7 +139,7 @@ func cleanup(t *testing.T, l lab) {
 // cleanBefore removes what an earlier, failed test run left, and after this test too.
 func cleanBefore(t *testing.T, l lab) {
 	t.Helper()
-	cleanup := []string{"cleanup", l.name, "--yes"}
+	cleanup := []string{"cleanup", l.name, "--yes", "--force", l.name}
 	if code, _ := l.run(t, cleanup...); code != 0 {
 		t.Fatalf("cleaning up before the test ended with %d", code)
 	}

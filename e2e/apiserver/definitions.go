@@ -33,7 +33,7 @@ func ClusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResour
 	if err != nil {
 		return nil, err
 	}
-	found := &envtest.CRDInstallOptions{
+	return readDefinitions(&envtest.CRDInstallOptions{
 		ErrorIfPathMissing: true,
 		Paths: []string{
 			filepath.Join(core, "core/config/crd/bases"),
@@ -41,9 +41,47 @@ func ClusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResour
 			filepath.Join(core, "controlplane/kubeadm/config/crd/bases"),
 			filepath.Join(capd, "infrastructure/docker/config/crd/bases"),
 		},
+	})
+}
+
+// RKE2Definitions returns the CRDs of the bootstrap and control plane providers for RKE2 at the release that the lab pins,
+// as the module holds them.
+func RKE2Definitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	return labDefinitions(ctx, "cluster-api-provider-rke2", "github.com/rancher/cluster-api-provider-rke2", "bootstrap/config/crd/bases", "controlplane/config/crd/bases")
+}
+
+// OpenStackDefinitions returns those of Cluster API's provider for OpenStack.
+func OpenStackDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	return labDefinitions(ctx, "cluster-api-provider-openstack", "sigs.k8s.io/cluster-api-provider-openstack", "config/crd/bases")
+}
+
+// ServerGroupDefinition returns that of the OpenStack Resource Controller which clusters use.
+func ServerGroupDefinition(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	return labDefinitions(ctx, "openstack-resource-controller", "github.com/k-orc/openstack-resource-controller/v2",
+		"config/crd/bases/openstack.k-orc.cloud_servergroups.yaml")
+}
+
+// labDefinitions reads the CRDs below paths of a module that the lab pins, and drops their descriptions.
+func labDefinitions(ctx context.Context, module, path string, paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	root, err := host.Run(ctx, host.Command{Name: "go", Args: []string{"env", "GOMOD"}})
+	if err != nil {
+		return nil, fmt.Errorf("look for the root module: %w", err)
 	}
+	source, err := golang.Source(ctx, golang.Module{Name: module}.Dir(filepath.Dir(strings.TrimSpace(root))), path)
+	if err != nil {
+		return nil, err
+	}
+	found := &envtest.CRDInstallOptions{ErrorIfPathMissing: true}
+	for _, each := range paths {
+		found.Paths = append(found.Paths, filepath.Join(source, filepath.FromSlash(each)))
+	}
+	return readDefinitions(found)
+}
+
+// readDefinitions reads the CRDs that the options name, and drops their descriptions.
+func readDefinitions(found *envtest.CRDInstallOptions) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	if err := envtest.ReadCRDFiles(found); err != nil {
-		return nil, fmt.Errorf("read the CRDs of Cluster API: %w", err)
+		return nil, fmt.Errorf("read CRDs: %w", err)
 	}
 	for _, crd := range found.CRDs {
 		for _, version := range crd.Spec.Versions {
@@ -51,28 +89,6 @@ func ClusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResour
 				dropDescriptions(version.Schema.OpenAPIV3Schema)
 			}
 		}
-	}
-	return found.CRDs, nil
-}
-
-// RKE2Definitions returns the CRDs of the bootstrap and control plane providers for RKE2 at the release that the lab pins,
-// as the module holds them.
-func RKE2Definitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	root, err := host.Run(ctx, host.Command{Name: "go", Args: []string{"env", "GOMOD"}})
-	if err != nil {
-		return nil, fmt.Errorf("look for the root module: %w", err)
-	}
-	const path = "github.com/rancher/cluster-api-provider-rke2"
-	source, err := golang.Source(ctx, golang.Module{Name: "cluster-api-provider-rke2"}.Dir(filepath.Dir(strings.TrimSpace(root))), path)
-	if err != nil {
-		return nil, err
-	}
-	found := &envtest.CRDInstallOptions{
-		ErrorIfPathMissing: true,
-		Paths:              []string{filepath.Join(source, "bootstrap/config/crd/bases"), filepath.Join(source, "controlplane/config/crd/bases")},
-	}
-	if err := envtest.ReadCRDFiles(found); err != nil {
-		return nil, fmt.Errorf("read the CRDs of RKE2's providers: %w", err)
 	}
 	return found.CRDs, nil
 }

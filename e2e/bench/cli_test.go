@@ -48,7 +48,7 @@ func (c cli) refuseLeftovers(t *testing.T) {
 // cleanup has no context: it also runs after the test's has ended.
 func (c cli) cleanup(t *testing.T) {
 	t.Helper()
-	out, err := c.prepare(exec.Command(c.binary, "cleanup", environmentName, "--yes")).Output()
+	out, err := c.prepare(exec.Command(c.binary, "cleanup", environmentName, "--yes", "--force", environmentName)).Output()
 	if err != nil {
 		t.Errorf("cleaning up: %v:\n%s", err, out)
 	}

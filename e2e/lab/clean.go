@@ -9,16 +9,19 @@ import (
 
 	"github.com/cluster-init/cluster-init/e2e/lab/engine"
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor"
+	machines "github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor/engine"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
 	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
 )
 
 // newClean returns the command that removes what the lab left on this machine: its cache, the bundle in its default
-// place, and the engine that it started. Debian packages, Docker's data and bundles elsewhere stay.
+// place, and the engine and the OpenStack that it started. Debian packages, Docker's data and bundles elsewhere stay.
 func newClean(say *progress.Printer) *cobra.Command {
 	return &cobra.Command{
 		Use:   "clean",
-		Short: "Stop the lab's engine and remove its cache and bundle",
+		Short: "Stop the lab's engine and OpenStack, and remove its cache and bundle",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			unlock, err := host.Lock("build")
@@ -26,6 +29,18 @@ func newClean(say *progress.Printer) *cobra.Command {
 				return err
 			}
 			defer unlock()
+			cloud, err := openstack.Open(say)
+			if err != nil {
+				return err
+			}
+			if stopped, err := cloud.Stop(cmd.Context()); err != nil {
+				return err
+			} else if stopped {
+				say.Say("stopped the OpenStack that the lab had started")
+				if err := hypervisor.Clean(cmd.Context(), machines.Engine{Cloud: cloud.Identity()}, say.Say); err != nil {
+					return err
+				}
+			}
 			if stopped, err := engine.Stop(cmd.Context()); err != nil {
 				return err
 			} else if stopped {

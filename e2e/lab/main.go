@@ -31,6 +31,6 @@ func newRoot(say *progress.Printer) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newPrepare(say), newEngine(say), newBundle(say), newBinaries(say), newClean(say))
+	root.AddCommand(newPrepare(say), newEngine(say), newBundle(say), newBinaries(say), newOpenstack(say), newClean(say))
 	return root
 }

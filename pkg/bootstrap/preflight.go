@@ -24,7 +24,7 @@ const (
 // preflight looks for what would make the run fail later, before anything is made. It tells all that it finds at once.
 func (u *Up) preflight() pipeline.Phase {
 	return pipeline.Phase{
-		Name: "preflight", Title: "check this machine", Timeout: 5 * time.Minute,
+		Name: "preflight", Title: u.preflightTitle(), Timeout: 5 * time.Minute,
 		Run: func(ctx context.Context, report pipeline.Reporter) error {
 			info, err := u.Docker.Info(ctx)
 			if err != nil {
@@ -43,9 +43,24 @@ func (u *Up) preflight() pipeline.Phase {
 			if exists { // then what listens on the port is most likely that cluster
 				port = 0
 			}
-			return errors.Join(thisMachine().problems(info, port), u.fetchable(ctx))
+			return errors.Join(thisMachine().problems(info, port), u.cloud(ctx, report), u.fetchable(ctx))
 		},
 	}
+}
+
+func (u *Up) preflightTitle() string {
+	if u.Cloud == nil {
+		return "check this machine"
+	}
+	return "check this machine and the cloud"
+}
+
+// cloud asks the cloud, if there is one.
+func (u *Up) cloud(ctx context.Context, report pipeline.Reporter) error {
+	if u.Cloud == nil {
+		return nil
+	}
+	return u.Cloud(ctx, report)
 }
 
 // problems returns all that this machine or the engine lacks, joined. Port 0 is always free.

@@ -2,6 +2,7 @@
 package bootstrap
 
 import (
+	"context"
 	"io/fs"
 	"time"
 
@@ -38,6 +39,8 @@ type Up struct {
 	Docker *docker.Client
 	Kind   *kind.Provider
 	Now    func() time.Time
+	// Cloud asks the cloud that makes the machines whether it can; its error joins all that it lacks. Nil: nobody is asked.
+	Cloud func(context.Context, pipeline.Reporter) error
 
 	found session
 }

@@ -63,7 +63,8 @@ func LabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
 }
 
 // UnlabelledCRDs returns the CRDs of Cluster API and its providers that lack MoveLabel, by name. A CRD is one of
-// theirs by its API group (cluster.x-k8s.io and below) or by the provider label.
+// theirs by its API group (cluster.x-k8s.io and below, and that of the OpenStack Resource Controller) or by the provider
+// label.
 func UnlabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
 	names := &metav1.PartialObjectMetadataList{}
 	names.SetGroupVersionKind(crdKind.GroupVersion().WithKind(crdKind.Kind + "List"))
@@ -98,13 +99,16 @@ func HasObjects(ctx context.Context, c client.Reader, crd CRD, namespace string)
 	return found, err
 }
 
+// orcGroup is the API group of the OpenStack Resource Controller, which the infrastructure provider for OpenStack relies on.
+const orcGroup = "openstack.k-orc.cloud"
+
 func isProviderCRD(crd metav1.PartialObjectMetadata) bool {
 	_, group, _ := strings.Cut(crd.Name, ".")
 	if group == clusterctlv1.GroupVersion.Group {
 		return false
 	}
 	_, labelled := crd.Labels[clusterv1.ProviderNameLabel]
-	return labelled || group == clusterv1.GroupVersion.Group || strings.HasSuffix(group, "."+clusterv1.GroupVersion.Group)
+	return labelled || group == orcGroup || group == clusterv1.GroupVersion.Group || strings.HasSuffix(group, "."+clusterv1.GroupVersion.Group)
 }
 
 func readCRD(u *unstructured.Unstructured) (CRD, error) {

@@ -11,9 +11,31 @@ import (
 // Reference is that one object names another one in its spec.
 type Reference struct{ From, To Object }
 
-// localReferences are the fields of providers' specs that name an object of their namespace by its name alone.
-var localReferences = map[string]schema.GroupKind{
-	"customHAProxyConfigTemplateRef": configMapKind.GroupKind(), // DevCluster and DockerCluster of CAPD
+// localReference names an object of the same namespace by its name alone.
+type localReference struct {
+	kind  schema.GroupKind
+	field string // that holds the name
+}
+
+// localReferences are the fields of providers' specs that do so.
+var localReferences = map[string]localReference{
+	"customHAProxyConfigTemplateRef": {configMapKind.GroupKind(), "name"},                        // DevCluster and DockerCluster of CAPD
+	"identityRef":                    {secretKind.GroupKind(), "name"},                           // the credentials of OpenStackCluster, OpenStackMachine and OpenStackServer
+	"cloudCredentialsRef":            {secretKind.GroupKind(), "secretName"},                     // those of the OpenStack Resource Controller
+	"imageRef":                       {schema.GroupKind{Group: orcGroup, Kind: "Image"}, "name"}, // of OpenStackMachine and OpenStackServer
+}
+
+// name returns the name in a value, empty when the value names something else: an identity may be one of the whole cluster,
+// which is there on both sides.
+func (r localReference) name(value any) string {
+	named, _ := value.(map[string]any)
+	for _, field := range []string{"type", "kind"} {
+		if kind, _ := named[field].(string); kind != "" && kind != r.kind.Kind {
+			return ""
+		}
+	}
+	name, _ := named[r.field].(string)
+	return name
 }
 
 // LeftBehind returns what moving objects name in their specs and what does not move with them, sorted by what is named: a
@@ -68,10 +90,8 @@ func namedIn(value any, namespace string) []Key {
 			return []Key{{GroupKind: kind, NamespacedName: types.NamespacedName{Namespace: namespace, Name: text("name")}}}
 		}
 		for field, each := range v {
-			if kind, local := localReferences[field]; local {
-				named, _ := each.(map[string]any)
-				name, _ := named["name"].(string)
-				keys = append(keys, Key{GroupKind: kind, NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}})
+			if local, known := localReferences[field]; known {
+				keys = append(keys, Key{GroupKind: local.kind, NamespacedName: types.NamespacedName{Namespace: namespace, Name: local.name(each)}})
 				continue
 			}
 			keys = append(keys, namedIn(each, namespace)...)

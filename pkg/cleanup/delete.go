@@ -7,27 +7,20 @@ import (
 	"os"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
-	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Delete deletes what the plan says, in its order, and tells about each item. What is gone already is no error; after
-// an item that cannot be deleted it goes on with the others and returns all errors at the end.
-func Delete(ctx context.Context, engine Engine, p Plan, told func(Item, error)) error {
-	var errs []error
-	for _, item := range p.Delete {
-		if ctx.Err() != nil {
-			return fault.Retryable(errors.Join(append(errs, ctx.Err())...), fault.Interrupted, "Run the same command again: it goes on from here.")
-		}
-		err := remove(ctx, engine, item)
-		if errors.Is(err, docker.ErrNotFound) {
-			err = nil
-		}
-		told(item, err)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("deleting %s %s: %w", item.Kind, item.Name, err))
-		}
+// deleteLocal deletes one thing on this machine, unless ctx has ended.
+func deleteLocal(ctx context.Context, engine Engine, item Item) Result {
+	if ctx.Err() != nil {
+		return Result{item, CouldNot, "interrupted before"}
 	}
-	return fault.Retryable(errors.Join(errs...), fault.CleanupFailed, "Run the same command again: it deletes what is left.")
+	switch err := remove(ctx, engine, item); {
+	case errors.Is(err, docker.ErrNotFound):
+		return Result{item, AlreadyGone, ""}
+	case err != nil:
+		return Result{item, CouldNot, err.Error()}
+	}
+	return Result{item, Deleted, ""}
 }
 
 func remove(ctx context.Context, engine Engine, item Item) error {

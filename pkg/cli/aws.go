@@ -30,11 +30,3 @@ func deriveFromAWS(ctx context.Context, name string) (string, bool, error) {
 	}
 	return credentials.Profile(), true, nil
 }
-
-// noCredentials stands in for deriveFromAWS where credentials are not used.
-func noCredentials(ctx context.Context, name string) (string, bool, error) {
-	if name == awsCredentials {
-		return aws.NoProfile, true, nil
-	}
-	return deriveFromAWS(ctx, name)
-}

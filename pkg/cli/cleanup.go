@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,24 +17,51 @@ import (
 
 type cleanupOptions struct {
 	environmentOptions
-	output  outputOptions
-	yes     bool
-	streams Streams
+	output     outputOptions
+	cluster    string
+	yes        bool
+	force      string
+	allowAdmin bool
+	olderThan  time.Duration
+	patience   time.Duration
+	streams    Streams
 }
 
 func newCleanup(streams Streams) *cobra.Command {
 	o := &cleanupOptions{streams: streams}
 	c := &cobra.Command{
-		Use:   "cleanup ENVIRONMENT",
+		Use:   "cleanup [ENVIRONMENT]",
 		Short: "Show what an environment left behind, and delete it with --yes",
-		Long: `cleanup finds the containers, volumes, networks, images and files of an environment by proof of ownership (labels and
-markers that only cluster-init sets) and shows them. With --yes it deletes them. It can be run any number of times.`,
-		Args: exactlyOne("ENVIRONMENT"),
-		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+		Long: `cleanup finds what an environment left behind by proof of ownership: containers, volumes, networks, images and files
+on this machine, and, where its machines are servers of OpenStack, everything of its cluster in that project. It shows the
+plan, with the proof for each, and what it leaves alone although it looks alike. It deletes with --yes, or when you type the
+cluster's name at a terminal. It can be run any number of times, and killed.
+
+Without ENVIRONMENT it lists which clusters have left something, and deletes nothing.`,
+		Example: `  cluster-init cleanup kubeadm-capo
+  cluster-init cleanup kubeadm-capo --yes --older-than 6h
+  cluster-init cleanup --cluster default/a --yes`,
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0 && o.cluster == "":
+				return o.survey(c.Context())
+			case len(args) == 0:
+				return o.run(c.Context(), "")
+			case len(args) > 1 || o.cluster != "":
+				return fault.New(fault.Usage, "more than one thing to clean up", "Give either an environment or --cluster NAMESPACE/NAME.")
+			}
+			return o.run(c.Context(), args[0])
+		},
 	}
-	o.environmentOptions.flags(c.Flags())
-	o.output.flags(c.Flags())
-	c.Flags().BoolVar(&o.yes, "yes", false, "delete what is shown")
+	f := c.Flags()
+	o.environmentOptions.flags(f)
+	o.output.flags(f)
+	f.StringVar(&o.cluster, "cluster", "", "NAMESPACE/NAME of a cluster instead of an environment")
+	f.BoolVar(&o.yes, "yes", false, "delete what is shown")
+	f.StringVar(&o.force, "force", "", "name of the cluster: delete it although it still answers and manages itself")
+	f.BoolVar(&o.allowAdmin, "allow-admin", false, "delete with the credentials of an administrator of the cloud")
+	f.DurationVar(&o.olderThan, "older-than", 0, "delete only if everything of the cluster is older than that")
+	f.DurationVar(&o.patience, "give-up-after", 3*time.Minute, "how long to go on in the cloud while nothing there goes")
 	return c
 }
 
@@ -42,56 +70,88 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	env, err := o.loadNames(ctx, name)
+	s, err := o.subject(ctx, name)
 	if err != nil {
 		return err
 	}
-	state, err := stateFolder(env.ClusterName())
+	if o.force != "" && o.force != s.target.Cluster {
+		return fault.New(fault.CleanupRefused, fmt.Sprintf("--force %s is not the name of the cluster, which is %s", o.force, s.target.Cluster), "")
+	}
+	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.inventory(), Target: s.target, Patience: o.patience, Told: func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
+	plan, err := cleaner.Plan(ctx)
 	if err != nil {
 		return err
 	}
-	engine := &docker.Client{}
-	plan, err := cleanup.Discover(ctx, engine, cleanup.Target{Cluster: env.ClusterName(), Files: []string{state}})
-	if err != nil {
+	plan.LeftAlone = append(plan.LeftAlone, s.leftAlone...)
+	if err := o.show(planLine{"cleanup-plan", plan}); err != nil {
 		return err
 	}
-	if provider := env.InfraProvider(); provider != "capd" {
-		plan.LeftAlone = append(plan.LeftAlone, cleanup.Item{Kind: "cloud", Name: provider + " of " + env.ClusterName(),
-			Proof: "its machines are no containers: only the cluster that holds their definition can delete them, so delete the Cluster there first"})
-	}
-	if err := o.show(plan); err != nil {
-		return err
-	}
-	switch {
-	case len(plan.Delete) == 0:
+	if plan.Empty() || o.tooYoung(plan) {
 		return nil
-	case !o.yes:
-		return fault.New(fault.ConfirmationRequired, fmt.Sprintf("nothing was deleted: %d things would be", len(plan.Delete)), "Run it again with --yes to delete what is shown.")
 	}
-	return narrate(ctx, sink, "cleanup", name, func(ctx context.Context) (outcome, error) {
-		return outcome{}, cleanup.Delete(ctx, engine, plan, func(item cleanup.Item, err error) {
-			message := fmt.Sprintf("deleted %s %s", item.Kind, item.Name)
-			if err != nil {
-				message = fmt.Sprintf("could not delete %s %s: %v", item.Kind, item.Name, err)
-			}
-			sink.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: message})
-		})
+	if err := o.agreed(ctx, s, plan); err != nil {
+		return err
+	}
+	var receipt cleanup.Receipt
+	err = narrate(ctx, sink, "cleanup", s.name, func(ctx context.Context) (outcome, error) {
+		var err error
+		receipt, err = cleaner.Run(ctx, plan)
+		return outcome{}, err
 	}, nil)
+	if written := o.show(receiptLine{"cleanup-receipt", receipt}); err == nil {
+		err = written
+	}
+	return err
 }
 
-// show prints the plan: it is what the user asked for, so it goes to Out.
-func (o *cleanupOptions) show(p cleanup.Plan) error {
+// tooYoung tells, and says, whether --older-than keeps the cluster.
+func (o *cleanupOptions) tooYoung(plan cleanup.Plan) bool {
+	youngest, found := plan.Youngest()
+	age := time.Since(youngest.Created)
+	if o.olderThan == 0 || found && age > o.olderThan {
+		return false
+	}
+	reason := "nothing of it says when it was made"
+	if found {
+		reason = fmt.Sprintf("%s %s was made %s ago", youngest.Kind, youngest.Name, age.Round(time.Second))
+	}
+	fmt.Fprintf(o.streams.Err, "%s is kept, as --older-than is %s: %s\n", plan.Cluster, o.olderThan, reason)
+	return true
+}
+
+func resultEvent(r cleanup.Result) event.Event {
+	message := fmt.Sprintf("deleted %s %s", r.Kind, r.Name)
+	switch r.Outcome {
+	case cleanup.AlreadyGone:
+		message = fmt.Sprintf("%s %s was gone already", r.Kind, r.Name)
+	case cleanup.CouldNot:
+		message = fmt.Sprintf("could not delete %s %s: %s", r.Kind, r.Name, r.Why)
+	}
+	return event.Event{Time: time.Now(), Type: event.Progress, Message: message}
+}
+
+// The lines of JSON that are no events, each saying what it is.
+type (
+	planLine struct {
+		Type string `json:"type"`
+		cleanup.Plan
+	}
+	receiptLine struct {
+		Type string `json:"type"`
+		cleanup.Receipt
+	}
+)
+
+// show prints what the user asked for, so it goes to Out.
+func (o *cleanupOptions) show(what interface{ Print(io.Writer) error }) error {
+	var err error
 	if o.output.format == "json" {
-		return json.NewEncoder(o.streams.Out).Encode(p)
+		err = json.NewEncoder(o.streams.Out).Encode(what)
+	} else {
+		err = what.Print(o.streams.Out)
 	}
-	if len(p.Delete) == 0 {
-		fmt.Fprintln(o.streams.Out, "nothing found")
-	}
-	for _, i := range p.Delete {
-		fmt.Fprintf(o.streams.Out, "delete  %-15s %-45s %s\n", i.Kind, i.Name, i.Proof)
-	}
-	for _, i := range p.LeftAlone {
-		fmt.Fprintf(o.streams.Out, "leave   %-15s %-45s %s\n", i.Kind, i.Name, i.Proof)
+	if err != nil {
+		return fmt.Errorf("printing: %w", err)
 	}
 	return nil
 }

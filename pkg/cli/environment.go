@@ -25,7 +25,7 @@ func (o *environmentOptions) flags(f *pflag.FlagSet) {
 
 func (o *environmentOptions) load(ctx context.Context, name string) (*environment.Environment, error) {
 	options := o.options(name)
-	options.Derive = deriveFromAWS
+	options.Derive = derive
 	return environment.Load(ctx, options)
 }
 

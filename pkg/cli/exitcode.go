@@ -24,6 +24,9 @@ func exitCodes() map[fault.Code]int {
 		fault.DockerFailed:         22,
 		fault.HostResources:        23,
 		fault.PortTaken:            24,
+		fault.CloudUnreachable:     26,
+		fault.CloudRefused:         27,
+		fault.CloudLacks:           28,
 		fault.ClusterForeign:       30,
 		fault.ClusterFailed:        31,
 		fault.ClusterUnreachable:   32,
@@ -35,6 +38,7 @@ func exitCodes() map[fault.Code]int {
 		fault.PivotFailed:          61,
 		fault.CleanupFailed:        70,
 		fault.ConfirmationRequired: 71,
+		fault.CleanupRefused:       72,
 		fault.Interrupted:          130,
 	}
 }

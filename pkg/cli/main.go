@@ -82,7 +82,7 @@ const rootLong = `cluster-init builds a Kubernetes management cluster that looks
 kept in sync by Flux. It replaces a bootstrap.sh:
 
   cluster-init up ENVIRONMENT        kind, Flux, telco-cloud-init, the management cluster, the pivot
-  cluster-init cleanup ENVIRONMENT   shows what an environment left behind, and deletes it with --yes
+  cluster-init cleanup ENVIRONMENT   shows what an environment left behind, here and in OpenStack, and deletes it with --yes
 
 Both can be interrupted, or killed, and run again.
 

@@ -145,7 +145,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	if o.kubeconfig == "" {
 		o.kubeconfig = filepath.Join(state, "kubeconfig")
 	}
-	return &bootstrap.Up{
+	up := &bootstrap.Up{
 		Options: bootstrap.Options{
 			Environment: env, Content: clusterinit.Content(), Source: source, Bundle: opened, Mirrors: mirrors,
 			BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
@@ -157,7 +157,11 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 			sink.Emit(event.Event{Time: time.Now(), Type: event.Log, Message: "kind: " + line})
 		}),
 		Now: time.Now,
-	}, nil
+	}
+	if env.InfraProvider() == "capo" {
+		up.Cloud = openstackPreflight(env)
+	}
+	return up, nil
 }
 
 func openBundle(folder, environmentName string) (*bundle.Bundle, error) {
@@ -224,7 +228,7 @@ func (o *upOptions) outcome(up *bootstrap.Up) outcome {
 		fields: map[string]string{
 			"kubeconfig": o.kubeconfig,
 			"look":       "kubectl --kubeconfig " + o.kubeconfig + " get clusters,machines,kustomizations -A",
-			"undo":       "cluster-init cleanup " + up.Environment.Name() + " --yes",
+			"undo":       "cluster-init cleanup " + up.Environment.Name() + " --yes --force " + up.Environment.ClusterName(),
 		},
 		figures: map[string]string{"apiRequests": strconv.FormatInt(up.Requests(), 10)},
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
@@ -87,6 +88,7 @@ type Container struct {
 	Name     string
 	Image    string // the reference it was started from
 	ImageID  string
+	Created  time.Time
 	Running  bool
 	Status   string // created, running, restarting, exited, ...
 	ExitCode int

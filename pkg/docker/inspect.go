@@ -4,14 +4,16 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"time"
 )
 
 // rawContainer is the part of `docker container inspect` that is read.
 type rawContainer struct {
-	ID    string `json:"Id"`
-	Name  string
-	Image string
-	State struct {
+	ID      string `json:"Id"`
+	Name    string
+	Image   string
+	Created time.Time
+	State   struct {
 		Running  bool
 		Status   string
 		ExitCode int
@@ -35,7 +37,7 @@ type rawContainer struct {
 
 func (r rawContainer) container() Container {
 	c := Container{
-		ID: r.ID, Name: strings.TrimPrefix(r.Name, "/"), Image: r.Config.Image, ImageID: r.Image,
+		ID: r.ID, Name: strings.TrimPrefix(r.Name, "/"), Image: r.Config.Image, ImageID: r.Image, Created: r.Created,
 		Running: r.State.Running, Status: r.State.Status, ExitCode: r.State.ExitCode, Error: r.State.Error,
 		Labels: r.Config.Labels, Networks: map[string]Endpoint{}, Ports: map[string][]string{},
 	}

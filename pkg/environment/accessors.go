@@ -95,3 +95,28 @@ func (e *Environment) number(dotted string) int {
 	}
 	return 0
 }
+
+// texts returns a list of strings, nil when it is empty.
+func (e *Environment) texts(dotted string) []string {
+	list, _ := e.path(dotted).([]any)
+	var texts []string
+	for _, each := range list {
+		if text, isText := each.(string); isText {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+func (e *Environment) flag(dotted string) bool {
+	flag, _ := e.path(dotted).(bool)
+	return flag
+}
+
+// componentEnabled tells whether a component is enabled in the management cluster, as the chart's template
+// telco-cloud-init.enabled does.
+func (e *Environment) componentEnabled(name string) bool {
+	components, _ := e.Values(Management)["components"].(map[string]any)
+	component, _ := components[name].(map[string]any)
+	return component["enabled"] == true || component["enabled"] == "management-only"
+}

@@ -3,6 +3,7 @@ package environment_test
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"path"
 	"path/filepath"
@@ -170,7 +171,7 @@ func applied(t *testing.T, env *environment.Environment, component string) []*un
 		folder, _, _ := unstructured.NestedString(object.Object, "spec", "path")
 		patches, _, _ := unstructured.NestedSlice(object.Object, "spec", "patches")
 		namespace, _, _ := unstructured.NestedString(object.Object, "spec", "targetNamespace")
-		variables, _, _ := unstructured.NestedStringMap(object.Object, "spec", "postBuild", "substitute")
+		variables := substituted(t, object, objects)
 		overlay, err := yaml.Marshal(map[string]any{"resources": []string{filepath.Join("..", folder)}, "patches": patches, "namespace": namespace})
 		if err != nil {
 			t.Fatal(err)
@@ -205,6 +206,49 @@ func applied(t *testing.T, env *environment.Environment, component string) []*un
 	return nil
 }
 
+// substituted returns the variables of a Kustomization: those of Secrets in its own namespace, and over them its own.
+func substituted(t *testing.T, kustomization *unstructured.Unstructured, rendered []*unstructured.Unstructured) map[string]string {
+	t.Helper()
+	variables := map[string]string{}
+	sources, _, _ := unstructured.NestedSlice(kustomization.Object, "spec", "postBuild", "substituteFrom")
+	for _, source := range sources {
+		for _, object := range rendered {
+			if object.GetKind() == "Secret" && object.GetName() == source.(map[string]any)["name"] && object.GetNamespace() == kustomization.GetNamespace() {
+				data, _, err := unstructured.NestedStringMap(object.Object, "stringData")
+				if err != nil {
+					t.Fatal(err)
+				}
+				maps.Copy(variables, data)
+			}
+		}
+	}
+	own, _, err := unstructured.NestedStringMap(kustomization.Object, "spec", "postBuild", "substitute")
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(variables, own)
+	return variables
+}
+
+// checkTypes asks the types of Cluster API itself whether every field is one, and of its type.
+func checkTypes(t *testing.T, objects []*unstructured.Unstructured) {
+	t.Helper()
+	for _, object := range objects {
+		typed := map[string]any{"Cluster": &clusterv1.Cluster{}, "MachineDeployment": &clusterv1.MachineDeployment{},
+			"KubeadmControlPlane": &controlplanev1.KubeadmControlPlane{}, "KubeadmConfigTemplate": &bootstrapv1.KubeadmConfigTemplate{}}[object.GetKind()]
+		if typed == nil {
+			continue
+		}
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.UnmarshalStrict(text, typed); err != nil {
+			t.Errorf("%s: %v", object.GetKind(), err)
+		}
+	}
+}
+
 const proxied = `
 proxies: {http_proxy: "http://proxy:3128", https_proxy: "http://proxy:3128", no_proxy: ""}
 registry_secret: {registry.example.com: {username: robot, password: s3cret}}
@@ -229,21 +273,7 @@ func TestClusterDefinition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			objects := applied(t, load(t, options), "cluster")
 			golden.Check(t, filepath.Join("cluster", name+".yaml"), toYAML(t, objects))
-			for _, object := range objects {
-				text, err := yaml.Marshal(object.Object)
-				if err != nil {
-					t.Fatal(err)
-				}
-				// The types of the API itself say whether every field is one, and of its type.
-				typed := map[string]any{"Cluster": &clusterv1.Cluster{}, "MachineDeployment": &clusterv1.MachineDeployment{},
-					"KubeadmControlPlane": &controlplanev1.KubeadmControlPlane{}, "KubeadmConfigTemplate": &bootstrapv1.KubeadmConfigTemplate{}}[object.GetKind()]
-				if typed == nil {
-					continue
-				}
-				if err := yaml.UnmarshalStrict(text, typed); err != nil {
-					t.Errorf("%s: %v", object.GetKind(), err)
-				}
-			}
+			checkTypes(t, objects)
 		})
 	}
 }

@@ -4,11 +4,13 @@ package environment_test
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -16,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// What the machines on docker are defined with is held against the providers' own CRDs on a real API server, which refuses
+// What machines are defined with is held against the providers' own CRDs on a real API server, which refuses
 // a field that it does not know.
 func TestDefinitionsAreWhatTheProvidersTake(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -25,11 +27,16 @@ func TestDefinitionsAreWhatTheProvidersTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := apiserver.RKE2Definitions(ctx)
-	if err != nil {
-		t.Fatal(err)
+	for _, definitions := range []func(context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error){
+		apiserver.RKE2Definitions, apiserver.OpenStackDefinitions, apiserver.ServerGroupDefinition,
+	} {
+		more, err := definitions(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		crds = append(crds, more...)
 	}
-	server, err := apiserver.Start(append(crds, more...)...)
+	server, err := apiserver.Start(crds...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,16 +50,22 @@ func TestDefinitionsAreWhatTheProvidersTake(t *testing.T) {
 	}
 	all := []string{"cluster.worker.replicas=1", "cluster.control_plane.schedulable=false", "proxies.http_proxy=http://proxy:3128",
 		"cluster.registry_mirrors[0].host=registry.k8s.io", "cluster.registry_mirrors[0].url=http://mirror:5000"}
-	for name, options := range map[string]environment.Options{
+	cases := map[string]environment.Options{
 		"kubeadm":              {},
 		"kubeadm and Ignition": {Sets: append([]string{"cluster.bootstrap_format=ignition"}, all...)},
 		"RKE2":                 {Name: "rke2-capd"},
 		"RKE2 with everything": {Name: "rke2-capd", Sets: append([]string{"cluster.rke2.air_gapped=true",
 			"cluster.rke2.air_gapped_checksum=" + strings.Repeat("0f", 32)}, all...)},
-	} {
+	}
+	for name, test := range openstackCases() {
+		values := openstackVariables()
+		maps.Copy(values, test.changes)
+		cases[name] = environment.Options{Name: test.name, Variables: variables(values), Sets: test.sets}
+	}
+	for name, options := range cases {
 		t.Run(name, func(t *testing.T) {
 			for _, object := range applied(t, load(t, options), "cluster") {
-				if err := c.Create(ctx, object, client.DryRunAll, &client.CreateOptions{Raw: &metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}}); err != nil {
+				if err := c.Create(ctx, object, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
 					t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
 				}
 			}

@@ -21,7 +21,7 @@ type documents struct {
 }
 
 // secretKey matches keys whose values do not belong into a ConfigMap. A proxy's address may hold a password.
-var secretKey = regexp.MustCompile(`(?i)(password|passwd|token|secret|credential|private|api_?key|proxies)`)
+var secretKey = regexp.MustCompile(`(?i)(password|passwd|token|secret|credential|private|api_?key|proxies|clouds_yaml)`)
 
 // merged returns the three as Helm merges them.
 func (d documents) merged() map[string]any {

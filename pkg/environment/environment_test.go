@@ -13,7 +13,7 @@ import (
 )
 
 func TestList(t *testing.T) {
-	if diff := cmp.Diff([]string{"kubeadm-capa", "kubeadm-capd", "rke2-capd"}, environment.List(clusterinit.Content())); diff != "" {
+	if diff := cmp.Diff([]string{"kubeadm-capa", "kubeadm-capd", "kubeadm-capo", "rke2-capd", "rke2-capo"}, environment.List(clusterinit.Content())); diff != "" {
 		t.Error(diff)
 	}
 }

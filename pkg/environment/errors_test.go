@@ -82,7 +82,6 @@ func TestBadInput(t *testing.T) {
 		"no room for pods":           {sets("cluster.control_plane.schedulable=false"), fault.ValuesInvalid, "cluster.worker.replicas is 0", ""},
 		"unknown format":             {sets("cluster.bootstrap_format=butane"), fault.ValuesInvalid, "value must be one of 'cloud-config', 'ignition'", ""},
 		"Ignition for RKE2":          {rke2("cluster.bootstrap_format=ignition"), fault.ValuesInvalid, "ignition, which rke2-capd cannot do", "kubeadm-capa, kubeadm-capd"},
-		"Ignition on OpenStack":      {sets("cluster.bootstrap_format=ignition", "cluster.infra_provider=capo", "components.capo.enabled=true", "components.capo.path=x"), fault.ValuesInvalid, "ignition, which kubeadm-capo cannot do", "cloud-config"},
 		"RKE2 of a plain version":    {rke2("cluster.kubernetes_version=v1.36.1"), fault.ValuesInvalid, "RKE2 wants one of its own releases", "v1.36.1+rke2r1"},
 		"kubeadm of an RKE2 version": {sets("cluster.kubernetes_version=v1.36.1+rke2r1"), fault.ValuesInvalid, "a release of RKE2", "+rke2rN"},
 		"checksum that is none":      {rke2("cluster.rke2.air_gapped=true", "cluster.rke2.air_gapped_checksum=x"), fault.ValuesInvalid, "/cluster/rke2/air_gapped_checksum", ""},

@@ -2,6 +2,7 @@ package environment_test
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -81,8 +82,10 @@ func TestGoldenRenders(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := map[string]environment.Options{"full": {ValuesFiles: []string{fullFile}}}
+	all := awsVariables()
+	maps.Copy(all, openstackVariables())
 	for _, name := range environment.List(clusterinit.Content()) {
-		cases[name] = environment.Options{Name: name, Variables: variables(awsVariables())}
+		cases[name] = environment.Options{Name: name, Variables: variables(all)}
 	}
 	for name, options := range cases {
 		env := load(t, options)

@@ -38,7 +38,11 @@ const (
 	PivotRefused         Code = "pivot/refused"
 	PivotFailed          Code = "pivot/failed"
 	Timeout              Code = "timeout"
+	CloudUnreachable     Code = "cloud/unreachable"
+	CloudRefused         Code = "cloud/refused"
+	CloudLacks           Code = "cloud/lacks"
 	CleanupFailed        Code = "cleanup/failed"
+	CleanupRefused       Code = "cleanup/refused"
 	ConfirmationRequired Code = "confirmation/required"
 )
 

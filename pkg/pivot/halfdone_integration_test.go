@@ -78,8 +78,8 @@ func TestHalfDoneMoves(t *testing.T) {
 		{"some objects created", "target", "POST", 9, pivot.StageCopying, "clusterctl move", moveAgain, pivot.Done},
 		{"all objects created", "source", "DELETE", 0, pivot.StageCopied, "--kubeconfig '/tmp/target.kubeconfig'", resumeTarget, pivot.Done},
 		{"most objects deleted", "source", "DELETE", 17, pivot.StageCopied, "--kubeconfig '/tmp/target.kubeconfig'", resumeTarget, pivot.Done},
-		// 20 objects are each created with one POST and patched once: the patch after those resumes the target.
-		{"all objects deleted", "target", "PATCH", 20, pivot.StageResuming, "--kubeconfig '/tmp/target.kubeconfig'", resumeTarget, pivot.Done},
+		// 21 objects are each created with one POST and patched once: the patch after those resumes the target.
+		{"all objects deleted", "target", "PATCH", 21, pivot.StageResuming, "--kubeconfig '/tmp/target.kubeconfig'", resumeTarget, pivot.Done},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

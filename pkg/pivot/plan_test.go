@@ -63,6 +63,24 @@ func oneObject(kind, name string) []*unstructured.Unstructured {
 	})
 }
 
+// identity refers to credentials as OpenStackCluster and OpenStackMachine do: to the Secret unrelated, or to something of
+// another type which is called the same.
+func identity(kind string) map[string]any {
+	reference := map[string]any{"name": "unrelated", "cloudName": "telco"}
+	if kind != "" {
+		reference["type"] = kind
+	}
+	return reference
+}
+
+// An identity of the whole cluster is on both sides, and is no Secret of that name.
+func TestPlanTakesAnIdentityOfTheWholeCluster(t *testing.T) {
+	from, to := sides(t, source(fixture.Set("DevCluster", "mgmt", identity("ClusterIdentity"), "spec", "identityRef")), target())
+	if _, err := pivot.NewPlan(t.Context(), from, to, scope); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPlanRefuses(t *testing.T) {
 	providers := fixture.Providers
 	rows := map[string]struct {
@@ -159,6 +177,22 @@ func TestPlanRefuses(t *testing.T) {
 		"the load balancer's template has no label": {
 			from: source(fixture.Unset("ConfigMap", "mgmt-load-balancer", "metadata", "labels")), to: target(),
 			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "ConfigMap management/mgmt-load-balancer", Reason: "DevCluster management/mgmt needs it"}},
+		},
+		"the credentials of the OpenStack Resource Controller have no label": {
+			from: source(fixture.Unset("Secret", "cloud-credentials", "metadata", "labels")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "Secret management/cloud-credentials", Reason: "ServerGroup management/mgmt-control-plane needs it"}},
+		},
+		"the credentials of the infrastructure have no label": {
+			from: source(fixture.Set("DevCluster", "mgmt", identity("Secret"), "spec", "identityRef")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "Secret management/unrelated", Reason: "DevCluster management/mgmt needs it"}},
+		},
+		"the credentials of a machine have no label": {
+			from: source(fixture.Set("DevMachine", "mgmt-cp-a", identity(""), "spec", "identityRef")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "Secret management/unrelated", Reason: "no label clusterctl.cluster.x-k8s.io/move"}},
+		},
+		"the OpenStack Resource Controller's definitions have no label": {
+			from: with(source(), unlabelled("ServerGroup")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD servergroups.openstack.k-orc.cloud", Reason: "at the source"}},
 		},
 		"the target holds one of the objects": {
 			from: source(), to: side{providers: providers(), objects: oneObject("Secret", "mgmt-ca")},

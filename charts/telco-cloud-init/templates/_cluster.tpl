@@ -73,6 +73,10 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- range .Values.cluster.registry_mirrors -}}
 {{- $addresses = append $addresses (urlParse .url).hostname -}}
 {{- end -}}
+{{- if eq .Values.cluster.infra_provider "capo" -}}
+{{- $openstack := .Values.cluster.openstack -}}
+{{- $addresses = concat $addresses (list (ternary "" $openstack.node_cidr (ne $openstack.network "")) $openstack.api_server.floating_ip $openstack.api_server.fixed_ip) -}}
+{{- end -}}
 {{- $trimmed := list -}}
 {{- range $addresses -}}{{- $trimmed = append $trimmed (trim .) -}}{{- end -}}
 {{- $trimmed | compact | uniq | join "," -}}

@@ -16,13 +16,17 @@
 {{- range $name, $value := fromJson . -}}{{- $env = append $env (dict "name" $name "value" $value) -}}{{- end -}}
 {{- range $component.controllers -}}
 {{- $container := dict "name" .container "env" $env -}}
+{{- $kind := .kind | default "Deployment" -}}
 {{- $patches = append $patches (dict
-  "target" (dict "kind" "Deployment" "name" .deployment)
-  "patch" (toYaml (dict "apiVersion" "apps/v1" "kind" "Deployment" "metadata" (dict "name" "any")
+  "target" (dict "kind" $kind "name" .deployment)
+  "patch" (toYaml (dict "apiVersion" "apps/v1" "kind" $kind "metadata" (dict "name" "any")
     "spec" (dict "template" (dict "spec" (dict "containers" (list $container))))))) -}}
 {{- end -}}
 {{- end -}}
 {{- if eq .name "cluster" -}}
+{{- if eq .root.Values.cluster.infra_provider "capo" -}}
+{{- $patches = concat $patches (include "telco-cloud-init.openstackPatches" .root | fromJson).patches -}}
+{{- end -}}
 {{- $patches = concat $patches ((include "telco-cloud-init.machinePatches" .root | fromJson).patches | default list) -}}
 {{- end -}}
 {{- dict "patches" $patches | toJson -}}

@@ -134,6 +134,13 @@ func (b *builder) images(ctx context.Context) (parts []part, content []bundle.Im
 			"air_gapped": true, "air_gapped_checksum": checksum, "image": machines.entry.Reference,
 		}}
 	}
+	if plan.Uses(b.Environments, plan.OpenStack) {
+		machines, err := b.openstackMachine(ctx, nodeImage)
+		if err != nil {
+			return nil, nil, err
+		}
+		parts = append(parts, machines)
+	}
 	return parts, content, nil
 }
 

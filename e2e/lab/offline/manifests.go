@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/golang"
 	"github.com/cluster-init/cluster-init/e2e/lab/manifest"
@@ -35,29 +34,40 @@ func (b *builder) manifests(ctx context.Context) ([]rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := []string{manifestRecipe, flux}
-	for _, name := range append([]string{"cluster-api", "cluster-api-docker", "cert-manager"}, plan.FluxControllers()...) {
-		keys = append(keys, b.modules[name].Pin.Version, b.modules[name].Pin.Sum)
-	}
-	all, err := b.renderOnce("all", keys, func() ([]rendered, error) { return b.render(ctx, flux) })
+	all, err := b.renderOnce("core", append([]string{"cluster-api", "cert-manager"}, plan.FluxControllers()...), flux,
+		func() ([]rendered, error) { return b.renderCore(ctx, flux) })
 	if err != nil {
 		return nil, err
 	}
-	if !plan.Uses(b.Environments, plan.Kubeadm) {
-		all = slices.DeleteFunc(all, func(each rendered) bool { return b.isOf(kubeadmProviders(), each.URL) })
+	for _, part := range []struct {
+		uses    string
+		modules []string
+		render  func() ([]rendered, error)
+	}{
+		{plan.Kubeadm, []string{"cluster-api"}, func() ([]rendered, error) { return b.renderProviders(ctx, kubeadmProviders()) }},
+		{plan.RKE2, []string{plan.RKE2Module}, func() ([]rendered, error) { return b.renderProviders(ctx, rke2Providers()) }},
+		{plan.Docker, []string{"cluster-api-docker"}, func() ([]rendered, error) { return b.renderProviders(ctx, dockerProviders()) }},
+		{plan.OpenStack, []string{plan.CAPOModule, plan.ORCModule}, func() ([]rendered, error) { return b.renderOpenStack(ctx) }},
+	} {
+		if !plan.Uses(b.Environments, part.uses) {
+			continue
+		}
+		more, err := b.renderOnce(part.uses, part.modules, "", part.render)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
 	}
-	if !plan.Uses(b.Environments, plan.RKE2) {
-		return all, nil
-	}
-	pin := b.modules[plan.RKE2Module].Pin
-	rke2, err := b.renderOnce("rke2", []string{manifestRecipe, pin.Version, pin.Sum}, func() ([]rendered, error) {
-		return b.renderProviders(ctx, rke2Providers())
-	})
-	return append(all, rke2...), err
+	return all, nil
 }
 
-// renderOnce returns what render returns, from the store when it was rendered before for the same keys.
-func (b *builder) renderOnce(name string, keys []string, render func() ([]rendered, error)) ([]rendered, error) {
+// renderOnce returns what render returns, from the store when it was rendered before from the same modules and for the same
+// key.
+func (b *builder) renderOnce(name string, modules []string, key string, render func() ([]rendered, error)) ([]rendered, error) {
+	keys := []string{manifestRecipe, key}
+	for _, module := range modules {
+		keys = append(keys, b.modules[module].Pin.Version, b.modules[module].Pin.Sum)
+	}
 	dir, err := b.Store.Get("manifest", name, store.Key(keys...), func(dir string) error {
 		return b.Say.Step("render the manifests", func() error {
 			all, err := render()
@@ -85,10 +95,9 @@ func (b *builder) renderOnce(name string, keys []string, render func() ([]render
 	return all, nil
 }
 
-// render renders the manifests of everything but RKE2.
-func (b *builder) render(ctx context.Context, fluxVersion string) ([]rendered, error) {
-	providers := append(append(coreProviders(), kubeadmProviders()...), dockerProviders()...)
-	all, err := b.renderProviders(ctx, providers)
+// renderCore renders what all environments have.
+func (b *builder) renderCore(ctx context.Context, fluxVersion string) ([]rendered, error) {
+	all, err := b.renderProviders(ctx, coreProviders())
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +107,16 @@ func (b *builder) render(ctx context.Context, fluxVersion string) ([]rendered, e
 	}
 	flux, err := b.flux(ctx, fluxVersion)
 	return append(all, certificates, flux), err
+}
+
+// renderOpenStack renders the infrastructure provider for OpenStack and what it needs.
+func (b *builder) renderOpenStack(ctx context.Context) ([]rendered, error) {
+	all, err := b.renderProviders(ctx, openstackProviders())
+	if err != nil {
+		return nil, err
+	}
+	orc, err := b.orc(ctx)
+	return append(all, orc), err
 }
 
 // certManager renders cert-manager's release.

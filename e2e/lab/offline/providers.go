@@ -3,7 +3,6 @@ package offline
 import (
 	"context"
 	"path/filepath"
-	"slices"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/golang"
 	"github.com/cluster-init/cluster-init/e2e/lab/manifest"
@@ -19,6 +18,8 @@ const (
 	clusterAPIHub  = "https://github.com/kubernetes-sigs/cluster-api"
 	clusterAPIHome = "registry.k8s.io/cluster-api/"
 	rke2Hub        = "https://github.com/rancher/cluster-api-provider-rke2"
+	openstackHub   = "https://github.com/kubernetes-sigs/cluster-api-provider-openstack"
+	orcHub         = "https://github.com/k-orc/openstack-resource-controller"
 )
 
 func coreProviders() []provider {
@@ -51,14 +52,26 @@ func rke2Providers() []provider {
 	}
 }
 
+func openstackProviders() []provider {
+	return []provider{
+		{plan.CAPOModule, plan.CAPOPath, "config", plan.CAPOImage, openstackHub, "infrastructure-components.yaml"},
+	}
+}
+
+// orc renders the OpenStack Resource Controller's release.
+func (b *builder) orc(ctx context.Context) (rendered, error) {
+	source, err := golang.Source(ctx, b.moduleDir(plan.ORCModule), plan.ORCPath)
+	if err != nil {
+		return rendered{}, err
+	}
+	version := b.modules[plan.ORCModule].Pin.Version
+	made, err := manifest.ORC(filepath.Join(source, "config"), plan.ORCImage+":"+version, orcHub+"/releases/download/"+version+"/install.yaml")
+	return rendered{made, plan.ORCPath, version}, err
+}
+
 // url is where others fetch the provider's manifest.
 func (b *builder) url(each provider) string {
 	return each.project + "/releases/download/" + b.modules[each.module].Pin.Version + "/" + each.file
-}
-
-// isOf tells whether the URL is that of one of the providers.
-func (b *builder) isOf(providers []provider, url string) bool {
-	return slices.ContainsFunc(providers, func(each provider) bool { return b.url(each) == url })
 }
 
 // renderProviders renders the manifests of providers.

@@ -10,20 +10,25 @@ import (
 // NetworkImage is the image of the lab's pod network; e2e/lab/manifests/lab-cni.yaml names it.
 const NetworkImage = "ghcr.io/cluster-init/lab-cni:v1"
 
-// Who turns the machines of an environment into nodes.
+// Who turns the machines of an environment into nodes, and who makes them.
 const (
-	Kubeadm = "kubeadm"
-	RKE2    = "rke2"
+	Kubeadm   = "kubeadm"
+	RKE2      = "rke2"
+	Docker    = "capd"
+	OpenStack = "capo"
 )
 
-// bootstraps names the bootstrap provider of each environment that the lab can build a bundle for.
-func bootstraps() map[string]string {
-	return map[string]string{"kubeadm-capd": Kubeadm, "rke2-capd": RKE2}
+// providers names the bootstrap and the infrastructure provider of each environment that the lab can build a bundle for.
+func providers() map[string][]string {
+	return map[string][]string{
+		"kubeadm-capd": {Kubeadm, Docker}, "rke2-capd": {RKE2, Docker},
+		"kubeadm-capo": {Kubeadm, OpenStack}, "rke2-capo": {RKE2, OpenStack},
+	}
 }
 
 // CheckEnvironments returns an error when there is none, or when the lab cannot build a bundle for one of them.
 func CheckEnvironments(names []string) error {
-	known := slices.Sorted(maps.Keys(bootstraps()))
+	known := slices.Sorted(maps.Keys(providers()))
 	if len(names) == 0 {
 		return fmt.Errorf("a bundle is built for at least one environment: %s", strings.Join(known, ", "))
 	}
@@ -35,9 +40,9 @@ func CheckEnvironments(names []string) error {
 	return nil
 }
 
-// Uses tells whether one of the environments has the bootstrap provider.
-func Uses(environments []string, bootstrap string) bool {
-	return slices.ContainsFunc(environments, func(name string) bool { return bootstraps()[name] == bootstrap })
+// Uses tells whether one of the environments has the provider.
+func Uses(environments []string, provider string) bool {
+	return slices.ContainsFunc(environments, func(name string) bool { return slices.Contains(providers()[name], provider) })
 }
 
 // Values are the Helm values that differ from the defaults where a cluster is made from the bundle: its own network,

@@ -20,18 +20,22 @@ func names(environments ...string) string {
 func TestABundleHoldsTheBootstrapProvidersOfItsEnvironments(t *testing.T) {
 	kubeadm := []string{"/kubeadm-bootstrap-controller:", "/kubeadm-control-plane-controller:"}
 	rke2 := []string{RKE2BootstrapImage + ":", RKE2ControlPlaneImage + ":", "module/" + RKE2Module}
+	docker := []string{"/capd-manager:", "module/cluster-api-docker"}
+	openstack := []string{CAPOImage + ":", ORCImage + ":", CloudImage + ":", CinderImage + ":", "module/" + CAPOModule, "module/" + ORCModule, "module/" + CPOModule}
 	tests := map[string]struct {
 		environments  []string
 		holds, leaves []string
 	}{
-		"kubeadm": {[]string{"kubeadm-capd"}, kubeadm, rke2},
-		"rke2":    {[]string{"rke2-capd"}, rke2, kubeadm},
-		"both":    {[]string{"kubeadm-capd", "rke2-capd"}, append(kubeadm, rke2...), nil},
+		"kubeadm":              {[]string{"kubeadm-capd"}, append(kubeadm, docker...), append(rke2, openstack...)},
+		"rke2":                 {[]string{"rke2-capd"}, append(rke2, docker...), append(kubeadm, openstack...)},
+		"both":                 {[]string{"kubeadm-capd", "rke2-capd"}, append(kubeadm, rke2...), openstack},
+		"kubeadm on OpenStack": {[]string{"kubeadm-capo"}, append(kubeadm, openstack...), append(rke2, docker...)},
+		"RKE2 on OpenStack":    {[]string{"rke2-capo"}, append(rke2, openstack...), append(kubeadm, docker...)},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			found := names(test.environments...)
-			for _, part := range append(test.holds, "/cluster-api-controller:", "/capd-manager:") {
+			for _, part := range append(test.holds, "/cluster-api-controller:") {
 				if !strings.Contains(found, part) {
 					t.Errorf("it lacks %s", part)
 				}
@@ -46,11 +50,11 @@ func TestABundleHoldsTheBootstrapProvidersOfItsEnvironments(t *testing.T) {
 }
 
 func TestCheckEnvironments(t *testing.T) {
-	if err := CheckEnvironments([]string{"rke2-capd", "kubeadm-capd"}); err != nil {
+	if err := CheckEnvironments([]string{"rke2-capd", "kubeadm-capd", "kubeadm-capo", "rke2-capo"}); err != nil {
 		t.Error(err)
 	}
-	for _, names := range [][]string{nil, {"kubeadm-capd", "kubeadm-capo"}} {
-		if err := CheckEnvironments(names); err == nil || !strings.Contains(err.Error(), "kubeadm-capd, rke2-capd") {
+	for _, names := range [][]string{nil, {"kubeadm-capd", "kubeadm-capa"}} {
+		if err := CheckEnvironments(names); err == nil || !strings.Contains(err.Error(), "kubeadm-capd, kubeadm-capo, rke2-capd, rke2-capo") {
 			t.Errorf("%v: got %v", names, err)
 		}
 	}

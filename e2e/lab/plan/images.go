@@ -27,8 +27,13 @@ func ProviderImages(environments []string) []Image {
 			manager(RKE2BootstrapImage, RKE2Module, "bootstrap-rke2", "65532"),
 			manager(RKE2ControlPlaneImage, RKE2Module, "controlplane-rke2", "65532"))
 	}
-	// Root, as it talks to the Docker engine through its socket. Upstream releases it in the staging registry.
-	images = append(images, manager("gcr.io/k8s-staging-cluster-api/capd-manager", "cluster-api-docker", "capd", ""))
+	if Uses(environments, Docker) {
+		// Root, as it talks to the Docker engine through its socket. Upstream releases it in the staging registry.
+		images = append(images, manager("gcr.io/k8s-staging-cluster-api/capd-manager", "cluster-api-docker", "capd", ""))
+	}
+	if Uses(environments, OpenStack) {
+		images = append(images, openstackImages()...)
+	}
 	for _, name := range []string{"controller", "webhook", "cainjector", "acmesolver"} {
 		images = append(images, Image{
 			Reference: "quay.io/jetstack/cert-manager-" + name + ":{version}", Module: "cert-manager", User: "1000",
@@ -42,6 +47,19 @@ func ProviderImages(environments []string) []Image {
 		})
 	}
 	return images
+}
+
+// openstackImages are those of environments on OpenStack. The sidecars of the CSI driver, which is off by default, are not
+// among them.
+func openstackImages() []Image {
+	return []Image{
+		manager(CAPOImage, CAPOModule, "capo", "65532"),
+		manager(ORCImage, ORCModule, "orc", "65532"),
+		{Reference: CloudImage + ":{version}", Module: CPOModule, User: "65532", Files: []File{{Binary: cloudController, Path: "bin/" + cloudController}}},
+		// Root, and with what it formats and mounts volumes by.
+		{Reference: CinderImage + ":{version}", Module: CPOModule, Files: []File{{Binary: cinderPlugin, Path: "bin/" + cinderPlugin}},
+			Debian: []string{"e2fsprogs", "mount", "udev", "util-linux", "xfsprogs"}},
+	}
 }
 
 // manager is an image of one of Cluster API's controllers.

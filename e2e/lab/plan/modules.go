@@ -20,6 +20,23 @@ const (
 	RKE2ControlPlaneImage = "ghcr.io/rancher/cluster-api-provider-rke2-controlplane"
 )
 
+// Cluster API's provider for OpenStack, the OpenStack Resource Controller, and the controllers inside of a cluster: their
+// build modules, their own modules and their images.
+const (
+	CAPOModule      = "cluster-api-provider-openstack"
+	CAPOPath        = clusterAPI + "-provider-openstack"
+	CAPOImage       = "registry.k8s.io/capi-openstack/capi-openstack-controller"
+	ORCModule       = "openstack-resource-controller"
+	ORCPath         = "github.com/k-orc/openstack-resource-controller/v2"
+	ORCImage        = "quay.io/orc/openstack-resource-controller"
+	CPOModule       = "cloud-provider-openstack"
+	CPOPath         = "k8s.io/cloud-provider-openstack"
+	CloudImage      = "registry.k8s.io/provider-os/openstack-cloud-controller-manager"
+	CinderImage     = "registry.k8s.io/provider-os/cinder-csi-plugin"
+	cloudController = "openstack-cloud-controller-manager"
+	cinderPlugin    = "cinder-csi-plugin"
+)
+
 // Kubernetes builds the binaries of a cluster and of the integration tests.
 func Kubernetes() golang.Module {
 	module := golang.Module{
@@ -101,9 +118,14 @@ func providerModules(environments []string) []golang.Module {
 			{Package: clusterAPI + "/bootstrap/kubeadm", Name: "bootstrap-kubeadm"},
 			{Package: clusterAPI + "/controlplane/kubeadm", Name: "controlplane-kubeadm"},
 		}},
-		{Name: "cluster-api-docker", Path: clusterAPI + "/test", Binaries: []golang.Binary{
+	}
+	if Uses(environments, Docker) {
+		modules = append(modules, golang.Module{Name: "cluster-api-docker", Path: clusterAPI + "/test", Binaries: []golang.Binary{
 			{Package: clusterAPI + "/test/infrastructure/docker", Name: "capd"},
-		}},
+		}})
+	}
+	if Uses(environments, OpenStack) {
+		modules = append(modules, openstackModules()...)
 	}
 	if Uses(environments, RKE2) {
 		modules = append(modules, golang.Module{
@@ -119,6 +141,18 @@ func providerModules(environments []string) []golang.Module {
 		}})
 	}
 	return modules
+}
+
+// openstackModules are the modules of what runs in the management clusters on OpenStack.
+func openstackModules() []golang.Module {
+	return []golang.Module{
+		{Name: CAPOModule, Path: CAPOPath, Stamps: []string{CAPOPath + "/version"}, Binaries: []golang.Binary{{Package: CAPOPath, Name: "capo"}}},
+		{Name: ORCModule, Path: ORCPath, Stamps: []string{ORCPath + "/internal/version"}, Binaries: []golang.Binary{{Package: ORCPath + "/cmd/manager", Name: "orc"}}},
+		{Name: CPOModule, Path: CPOPath, Stamps: []string{"k8s.io/component-base/version"}, Binaries: []golang.Binary{
+			{Package: CPOPath + "/cmd/" + cloudController, Name: cloudController},
+			{Package: CPOPath + "/cmd/" + cinderPlugin, Name: cinderPlugin},
+		}},
+	}
 }
 
 // FluxControllers are the Flux controllers that cluster-init installs.

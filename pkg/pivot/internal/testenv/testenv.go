@@ -1,16 +1,19 @@
 //go:build integration
 
-// Package testenv runs real kube-apiservers, each with its etcd, that serve the real CRDs of Cluster API and CAPD.
+// Package testenv runs real kube-apiservers, each with its etcd, that serve the real CRDs of Cluster API and CAPD, and
+// one of the OpenStack Resource Controller.
 package testenv
 
 import (
 	"context"
+	"maps"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/e2e/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/pivot/internal/fixture"
 )
 
 // Server is one running kube-apiserver with a client.
@@ -30,11 +33,16 @@ func Start(ctx context.Context) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	groups, err := apiserver.ServerGroupDefinition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	crds = append(crds, groups...)
 	for _, crd := range crds {
 		if crd.Labels == nil {
 			crd.Labels = map[string]string{}
 		}
-		crd.Labels[capi.MoveLabel] = ""
+		maps.Copy(crd.Labels, fixture.CRDLabels(crd.Spec.Group))
 	}
 	started, err := apiserver.Start(crds...)
 	if err != nil {

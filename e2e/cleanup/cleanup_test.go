@@ -1,0 +1,166 @@
+//go:build openstack
+
+package cleanup
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// scene is three clusters in one project, whose names begin like each other's, and what users have beside them.
+type scene struct {
+	*project
+	a, ab, abc state // of the clusters
+	users      state
+	foreign    []string // a user's server on the network of a-b, its port and floating IP, and a port on that of a-b-c
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{project: newProject(t)}
+	at := s.state(t)
+	since := func() state {
+		before := at
+		at = s.state(t)
+		return at.without(before)
+	}
+	s.newCluster(t, "a", 1, 3)
+	s.a = since()
+	ab := s.newCluster(t, "a-b", 2, 2)
+	s.ab = since()
+	abc := s.newCluster(t, "a-b-c", 3, 2)
+	s.abc = since()
+	port := s.call(t, s.Network, "POST", "ports", obj{"port": obj{"name": "a-b-jumphost", "network_id": ab.network}}).id("port")
+	server := s.server(t, obj{"name": "a-b-jumphost", "imageRef": s.image, "flavorRef": s.flavor, "networks": []obj{{"port": port}}})
+	s.awaits(t, s.Compute, "servers/"+server, "server", "ACTIVE")
+	s.call(t, s.Network, "POST", "floatingips", obj{"floatingip": obj{"floating_network_id": s.external, "port_id": port}})
+	s.call(t, s.Network, "POST", "floatingips", obj{"floatingip": obj{"floating_network_id": s.external, "description": "reserved"}})
+	vip := s.call(t, s.Network, "POST", "ports", obj{"port": obj{"name": "vip", "network_id": abc.network}}).id("port")
+	s.foreign = []string{"servers/" + server, "ports/" + port, "ports/" + vip}
+	for _, name := range []string{"", "backup", "a-data", "a-md-0-00000-root", "k8s-clusterapi-cluster-management-a"} {
+		s.awaits(t, s.BlockStorage, "volumes/"+s.volume(t, obj{"name": name}), "volume", "available")
+	}
+	s.users = since()
+	return s
+}
+
+// all joins states.
+func all(states ...state) state {
+	joined := state{}
+	for _, s := range states {
+		maps.Copy(joined, s)
+	}
+	return joined
+}
+
+// only keeps kinds.
+func only(s state, kinds ...string) state {
+	rest := maps.Clone(s)
+	maps.DeleteFunc(rest, func(key, _ string) bool {
+		kind, _, _ := strings.Cut(key, "/")
+		return !slices.Contains(kinds, kind)
+	})
+	return rest
+}
+
+func TestCleanup(t *testing.T) {
+	s := newScene(t)
+	everything := s.state(t)
+	others := func() state { return everything.without(s.a) }
+	t.Logf("a: %v; all: %d", s.a.kinds(), len(everything))
+
+	t.Run("without --yes nothing goes", func(t *testing.T) {
+		e := run(t, s.command(t, "--cluster", namespace+"/a"), never)
+		if e.code != 71 || len(e.plan.Delete) != len(s.a) || len(e.plan.Stays)+len(e.plan.Unknown) > 0 {
+			t.Errorf("exit code %d, %d to delete, want %d; %d stay\n%s", e.code, len(e.plan.Delete), len(s.a), len(e.plan.Stays), e.stderr)
+		}
+		for _, item := range e.plan.Delete {
+			if item.Proof == "" {
+				t.Errorf("%s %s has no proof", item.Kind, item.Name)
+			}
+		}
+		s.expect(t, "shown", everything)
+	})
+
+	t.Run("one of three, while deletions fail and the token ends", func(t *testing.T) {
+		proxy := newProxy(t, 4, 60)
+		c := s.command(t, "--cluster", namespace+"/a", "--yes")
+		c.Env = append(c.Env, "http_proxy="+proxy.URL)
+		e := run(t, c, never)
+		if e.code != 0 || len(e.receipt.CouldNot) > 0 || len(e.receipt.Deleted)+len(e.receipt.AlreadyGone) != len(s.a) {
+			t.Errorf("exit code %d, receipt %+v\n%s", e.code, e.receipt, e.stderr)
+		}
+		s.expect(t, "after a", others())
+		t.Logf("%s; faults %v", e.took, proxy.faults)
+		for _, fault := range []string{"401", "409", "500", "504", "cut", "hang"} {
+			if proxy.faults[fault] == 0 {
+				t.Errorf("fault %s was not made: choose another seed", fault)
+			}
+		}
+	})
+
+	t.Run("again there is nothing", func(t *testing.T) {
+		if e := run(t, s.command(t, "--cluster", namespace+"/a", "--yes"), never); e.code != 0 || len(e.plan.Delete) > 0 {
+			t.Errorf("exit code %d, %d to delete\n%s", e.code, len(e.plan.Delete), e.stderr)
+		}
+	})
+
+	// What the user's server needs stays: its network, the subnet, the router and its interface.
+	t.Run("a user's server on the network", func(t *testing.T) {
+		e := run(t, s.command(t, "--cluster", namespace+"/a-b", "--yes"), never)
+		if e.code != 70 || len(e.receipt.CouldNot) != 4 {
+			t.Errorf("exit code %d, could not: %+v\n%s", e.code, e.receipt.CouldNot, e.stderr)
+		}
+		stays := only(s.ab, "networks", "subnets", "routers")
+		for key, text := range only(s.ab, "ports") {
+			if strings.Contains(text, "network:router_interface") {
+				stays[key] = text
+			}
+		}
+		s.expect(t, "after a-b", all(s.users, s.abc, stays, everything.without(all(s.a, s.ab, s.abc, s.users))))
+	})
+
+	t.Run("killed at random instants", func(t *testing.T) { s.killed(t) })
+}
+
+// killed cleans up a-b-c, and a-b once their users are gone, while the binary is killed again and again.
+func (s *scene) killed(t *testing.T) {
+	for _, path := range s.foreign {
+		service := s.Network
+		if strings.HasPrefix(path, "servers/") {
+			service = s.Compute
+		}
+		s.call(t, service, "DELETE", path, nil)
+		eventually(t, "the user's "+path+" is gone", func() bool { return s.state(t)[path] == "" })
+	}
+	rest := s.state(t).without(all(s.ab, s.abc))
+	random := rand.New(rand.NewPCG(7, 7))
+	for _, name := range []string{"a-b", "a-b-c"} {
+		kills := 0
+		for range 8 {
+			instant := time.Duration(500+random.IntN(4500)) * time.Millisecond
+			e := run(t, s.command(t, "--cluster", namespace+"/"+name, "--yes"), time.After(instant))
+			if e.code != -1 && e.code != 0 {
+				t.Fatalf("%s: exit code %d: %+v\n%s", name, e.code, e.receipt.CouldNot, e.stderr)
+			}
+			if e.code == -1 {
+				kills++
+				t.Logf("%s: killed after %s, %d left", name, instant, len(s.state(t).without(rest)))
+			}
+		}
+		if kills == 0 {
+			t.Errorf("%s: no run was killed", name)
+		}
+		if e := run(t, s.command(t, "--cluster", namespace+"/"+name, "--yes"), never); e.code != 0 {
+			t.Errorf("%s: exit code %d: %+v\n%s", name, e.code, e.receipt.CouldNot, e.stderr)
+		}
+	}
+	if e := run(t, s.command(t, "--cluster", namespace+"/a-b-c", "--yes"), never); e.code != 0 || len(e.plan.Delete) > 0 {
+		t.Errorf("after all: exit code %d, %d to delete", e.code, len(e.plan.Delete))
+	}
+	s.expect(t, "after all", rest)
+}

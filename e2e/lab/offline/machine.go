@@ -1,0 +1,55 @@
+package offline
+
+import (
+	"context"
+	"fmt"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/debian"
+	"github.com/cluster-init/cluster-init/e2e/lab/image"
+	"github.com/cluster-init/cluster-init/e2e/lab/node"
+	"github.com/cluster-init/cluster-init/e2e/lab/plan"
+	"github.com/cluster-init/cluster-init/e2e/lab/store"
+)
+
+// openstackMachine makes the image of the containers that stand for servers of OpenStack: the node image with two layers
+// on top, Debian's cloud-init with all that it needs, and the files that make a container boot like a machine of a cloud.
+func (b *builder) openstackMachine(ctx context.Context, base part) (part, error) {
+	below, err := (debian.Rootfs{Name: "node", Packages: node.Packages}).Build(ctx, b.Store, b.Say)
+	if err != nil {
+		return part{}, err
+	}
+	rootfs, err := (debian.Rootfs{Name: "openstack-node", Packages: node.CloudInitPackages()}).Build(ctx, b.Store, b.Say)
+	if err != nil {
+		return part{}, err
+	}
+	files := node.CloudInitFiles()
+	entry := base.entry
+	entry.Reference = plan.OpenStackMachines + ":" + b.modules["kubernetes"].Pin.Version
+	key := store.Key(recipe, base.key, base.entry.Digest, below.Key, rootfs.Key, fmt.Sprint(files), entry.Reference)
+	return b.makeImage("openstack-node", key, entry, func(work string) (v1.Image, error) {
+		machine, err := image.Single(base.dir)
+		if err != nil {
+			return nil, err
+		}
+		different, err := image.Difference(below.Archive, rootfs.Archive)
+		if err != nil {
+			return nil, err
+		}
+		packages, err := image.WriteRootLayer(work, rootfs.Archive, func(name string) bool { return !different[name] || node.Unwanted(name) })
+		if err != nil {
+			return nil, err
+		}
+		top, err := image.WriteLayer(work, files)
+		if err != nil {
+			return nil, err
+		}
+		history := v1.History{CreatedBy: "cluster-init lab"}
+		return mutate.Append(machine,
+			mutate.Addendum{Layer: packages, MediaType: types.OCILayer, History: history},
+			mutate.Addendum{Layer: top, MediaType: types.OCILayer, History: history})
+	})
+}

@@ -1,0 +1,128 @@
+package configuration
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func example(folder string) Installation {
+	return Installation{
+		Folder: folder, Packages: "/packages", Address: "192.0.2.1",
+		Secrets: Secrets{Database: "DATABASE", Messages: "MESSAGES", Admin: "ADMIN", Service: "SERVICE", Demo: "DEMO"},
+	}
+}
+
+func TestFiles(t *testing.T) {
+	entries, err := files.ReadDir("files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		t.Run(entry.Name(), func(t *testing.T) {
+			got, err := example("/state").Render(entry.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata", entry.Name())
+			if *update {
+				if err := os.WriteFile(golden, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatalf("%v (write it with -update)", err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("differs (-want +got); if that is meant, run with -update:\n%s", diff)
+			}
+		})
+	}
+}
+
+// nova-compute refuses to start where it sees a database.
+func TestComputeSeesNoDatabase(t *testing.T) {
+	names := []string{"nova.conf"}
+	for _, compute := range Computes() {
+		names = append(names, "nova-"+compute+".conf")
+	}
+	for _, name := range names {
+		content, err := example("/state").Render(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(content), "mysql") || strings.Contains(string(content), "DATABASE") {
+			t.Errorf("%s names a database", name)
+		}
+	}
+}
+
+func TestAllThatIsWrittenIsForItsUserOnly(t *testing.T) {
+	installation := example(filepath.Join(t.TempDir(), "state"))
+	if err := installation.WriteAll(); err != nil {
+		t.Fatal(err)
+	}
+	if err := installation.WriteAll(); err != nil {
+		t.Fatalf("a second time: %v", err)
+	}
+	found := 0
+	err := filepath.Walk(installation.Folder, func(path string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		found++
+		if info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return nil
+	})
+	if err != nil || found < 10 {
+		t.Errorf("%d files, %v", found, err)
+	}
+	for _, file := range []string{installation.File("neutron.conf"), filepath.Join(installation.Python(), "lab-1.dist-info", "entry_points.txt")} {
+		if content, err := os.ReadFile(file); err != nil || len(content) == 0 {
+			t.Errorf("%s: %d bytes, %v", file, len(content), err)
+		}
+	}
+}
+
+func TestSecretsAreMadeOnceAndDifferEverywhere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "secrets.json")
+	first, err := OpenSecrets(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenSecrets(file)
+	if err != nil || again != first {
+		t.Errorf("opened again: the same: %t, %v", again == first, err)
+	}
+	other, err := OpenSecrets(filepath.Join(t.TempDir(), "secrets.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, secrets := range []Secrets{first, other} {
+		for _, secret := range []string{secrets.Database, secrets.Messages, secrets.Admin, secrets.Service, secrets.Demo} {
+			if len(secret) < 32 || seen[secret] {
+				t.Errorf("a password is short, or not the only one like it")
+			}
+			seen[secret] = true
+		}
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenSecrets(file); err == nil {
+		t.Error("a broken file was taken for secrets")
+	}
+}

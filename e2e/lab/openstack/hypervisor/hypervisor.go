@@ -1,0 +1,82 @@
+// Package hypervisor is the machine room below nova's fake compute driver: each server of one image becomes a container
+// that boots with the server's own user-data, has its fixed addresses, and goes when the server goes.
+//
+// It keeps nothing: all that it does follows from what the cloud's API says and from the labels of what exists in the
+// Docker engine. So it may be killed at any time and started again.
+package hypervisor
+
+import (
+	"context"
+	"time"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor/drive"
+)
+
+const (
+	// period is the pause between two looks at the cloud. Each costs its services about 0.1 s of computing.
+	period = 2 * time.Second
+	// lookTime bounds one look at the cloud and at the engine.
+	lookTime = 30 * time.Second
+	// workTime bounds what is done for one machine, network, or for the addresses.
+	workTime = 2 * time.Minute
+)
+
+// cloud is what is asked of OpenStack's services. An error never means that something does not exist.
+type cloud interface {
+	// State returns all servers, of all projects, and the networks that they are in.
+	State(ctx context.Context) (State, error)
+	// ImageOf returns the name of the image that a server was made of; empty when there is no such image any more.
+	ImageOf(ctx context.Context, server Server) (string, error)
+	// Gone says whether the API denies that there is such a server.
+	Gone(ctx context.Context, server string) (bool, error)
+	// Drive returns what a server finds on its config drive. It is secret.
+	Drive(ctx context.Context, server string) (drive.Content, error)
+}
+
+// engine is what is done in the Docker engine and in this machine's network. All of it may be done again.
+type engine interface {
+	// World returns what exists of this cloud.
+	World(ctx context.Context) (World, error)
+	// Make starts a container that has never run before. A half made one is left when it fails.
+	Make(ctx context.Context, machine Machine, content drive.Content) error
+	// Remove removes a container with its volumes.
+	Remove(ctx context.Context, container Container) error
+	// Power starts or stops a container that was made before.
+	Power(ctx context.Context, container Container, on bool) error
+	// MakeNetwork makes the docker network that stands for a neutron network.
+	MakeNetwork(ctx context.Context, network Network) error
+	// RemoveNetwork disconnects what is not of this cloud and removes the network.
+	RemoveNetwork(ctx context.Context, id string) error
+	// Wire makes the registries and the floating addresses reachable that are named, and no other.
+	Wire(ctx context.Context, wires Wires) error
+}
+
+// Bridge makes containers of servers.
+type Bridge struct {
+	cloud  cloud
+	engine engine
+	image  string // servers of other images stay paper
+	report *report
+	pause  *pause
+}
+
+// New returns a bridge for the servers that were made of the image of that name. say hears what is done and, once, what
+// fails.
+func New(cloud cloud, engine engine, image string, say func(format string, args ...any)) *Bridge {
+	return &Bridge{cloud: cloud, engine: engine, image: image, report: newReport(say), pause: newPause(time.Now)}
+}
+
+// Run makes the world equal every other second, until ctx ends. It leaves all as it is then.
+func (b *Bridge) Run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		b.Reconcile(ctx)
+		timer.Reset(period)
+	}
+}

@@ -1,0 +1,53 @@
+package service
+
+import (
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
+)
+
+// Nova is the name of the service that has the servers.
+const Nova = "nova"
+
+// nova has the servers. Its compute hosts have no hypervisor.
+func nova(installation configuration.Installation) Service {
+	address := installation.Address + ":8774"
+	config := []string{"--config-file", installation.File("nova.conf")}
+	withDatabase := append(config[:2:2], "--config-file", installation.File("nova-database.conf"))
+	// Both connections and the cells' addresses, with their passwords, come from the files.
+	manage := func(args ...string) process.Daemon {
+		return step(installation, Nova, unpacked(installation, "nova-manage"), append(withDatabase[:4:4], args...)...)
+	}
+	daemon := func(name, program string, config []string, listen ...string) process.Daemon {
+		return process.Daemon{
+			Name:   name,
+			Args:   append([]string{unpacked(installation, program)}, config...),
+			Env:    environment(installation),
+			Listen: listen,
+		}
+	}
+	service := Service{
+		Name:      Nova,
+		Needs:     []string{MariaDB, "rabbitmq", Keystone},
+		Databases: []string{"nova_api", "nova", "nova_cell0"},
+		Folders:   []string{installation.Variable("nova")},
+		Prepare: []process.Daemon{
+			manage("api_db", "sync"),
+			manage("cell_v2", "map_cell0"),
+			manage("db", "sync"),
+			manage("cell_v2", "create_cell", "--name", "cell1"),
+		},
+		Daemons: []process.Daemon{
+			daemon("nova-conductor", "nova-conductor", withDatabase),
+			daemon("nova-api", "nova-api", withDatabase, address),
+			daemon("nova-scheduler", "nova-scheduler", withDatabase),
+		},
+		Answers: answers(address),
+	}
+	for _, compute := range configuration.Computes() {
+		name := "nova-" + compute
+		service.Folders = append(service.Folders, installation.Variable(name))
+		service.Daemons = append(service.Daemons,
+			daemon(name, "nova-compute", append(config[:2:2], "--config-file", installation.File(name+".conf"))))
+	}
+	return service
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/host"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor/engine"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor/nova"
+	"github.com/cluster-init/cluster-init/e2e/lab/plan"
+	"github.com/cluster-init/cluster-init/e2e/lab/progress"
+	"github.com/cluster-init/cluster-init/e2e/lab/store"
+	"github.com/cluster-init/cluster-init/pkg/artifact"
+	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+)
+
+// hypervisorOptions are the flags of the hypervisor's commands.
+type hypervisorOptions struct{ cloud, image, machine, bundle string }
+
+// newHypervisor returns the command that makes containers of an OpenStack's servers until it is told to end.
+func newHypervisor(say *progress.Printer) *cobra.Command {
+	var o hypervisorOptions
+	command := &cobra.Command{
+		Use:   "hypervisor",
+		Short: "Make a container of each server that was made of the lab's image, until the end of this process",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runHypervisor(cmd.Context(), o, say) },
+	}
+	flags := command.PersistentFlags()
+	flags.StringVar(&o.cloud, "cloud", "admin", "administrator's entry in clouds.yaml, which OS_CLIENT_CONFIG_FILE names")
+	flags.StringVar(&o.image, "image", "cluster-init-lab", "name of the image whose servers become containers")
+	flags.StringVar(&o.machine, "machine-image", "", "image of the containers in the Docker engine (default: the one of the bundle)")
+	flags.StringVar(&o.bundle, "bundle", "", "folder of the bundle (default: bundle in the user's cache directory)")
+	command.AddCommand(&cobra.Command{
+		Use:   "clean",
+		Short: "Remove all containers and networks that stand for servers and networks of the cloud, which need not exist any more",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			endpoint, err := nova.Endpoint(o.cloud)
+			if err != nil {
+				return err
+			}
+			return hypervisor.Clean(cmd.Context(), engine.Engine{Cloud: endpoint}, say.Say)
+		},
+	})
+	return command
+}
+
+// runHypervisor runs until ctx ends, unless there is another one for the same cloud.
+func runHypervisor(ctx context.Context, o hypervisorOptions, say *progress.Printer) error {
+	cloud, err := nova.Connect(ctx, o.cloud)
+	if err != nil {
+		return err
+	}
+	unlock, err := onlyHypervisor(cloud.Endpoint)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	machines := engine.Engine{Cloud: cloud.Endpoint, Image: o.machineImage}
+	say.Say("servers of image %s on %s become containers", o.image, cloud.Endpoint)
+	hypervisor.New(cloud, machines, o.image, say.Say).Run(ctx)
+	return nil
+}
+
+// onlyHypervisor fails when another process has called it for the same cloud and not ended yet: each would take the
+// containers that the other is about to start for half made ones.
+func onlyHypervisor(endpoint string) (unlock func(), err error) {
+	dir, err := host.MakeCacheDir("lab")
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(dir, "hypervisor-"+store.Key(endpoint)+".lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the hypervisor's lock: %w", err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("another hypervisor of %s runs: %w", endpoint, err)
+	}
+	return func() { _ = file.Close() }, nil
+}
+
+// machineImage returns the image of machines, after it was loaded into the engine from the bundle if need be. The bundle
+// is looked at each time: it may be built anew, or be built at all, while the hypervisor runs.
+func (o hypervisorOptions) machineImage(ctx context.Context) (string, error) {
+	if o.machine != "" {
+		return o.machine, nil
+	}
+	folder := o.bundle
+	if folder == "" {
+		var err error
+		if folder, err = host.CacheDir("bundle"); err != nil {
+			return "", err
+		}
+	}
+	b, err := bundle.Open(filepath.Clean(folder))
+	if err != nil {
+		return "", fmt.Errorf("the image of machines: %w", err)
+	}
+	for _, reference := range b.References(bundle.LoadDocker) {
+		if strings.HasPrefix(reference, plan.OpenStackMachines+":") {
+			return reference, artifact.LoadImages(ctx, &docker.Client{}, b, []string{reference}, nil)
+		}
+	}
+	return "", fmt.Errorf("the bundle in %s has no image %s: build it for an environment on OpenStack", folder, plan.OpenStackMachines)
+}

@@ -1,0 +1,236 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	openstacklab "github.com/cluster-init/cluster-init/e2e/lab/openstack"
+	"github.com/cluster-init/cluster-init/e2e/lab/progress"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+const openStackName = "kubeadm-capo"
+
+// TestUpOpenStack builds a management cluster on servers of a real OpenStack, has it grow by a commit, and deletes all of it.
+func TestUpOpenStack(t *testing.T) {
+	l, project := openStackLab(t)
+	before := project.inventory(t)
+	r := newRepository(t, localContent(t, l))
+	r.push(t, "the content")
+	known := newLogin()
+	l.environment = append(l.environment, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
+	watchArguments(t, known.password)
+	watchArguments(t, project.password)
+	up := []string{"up", l.name, "--bundle", l.bundle, "--source", "git", "--source-branch", "main",
+		"--source-url", "http://" + gitServer(t, newDoor(known), r.root) + "/" + r.name, "--set", "cluster.worker.replicas=1",
+		"--set", "cluster.openstack.server_groups.control_plane=soft-anti-affinity", "--set", "cluster.openstack.server_groups.worker=soft-anti-affinity"}
+	if code, _ := l.run(t, up...); code != 0 {
+		t.Fatalf("up ended with %d", code)
+	}
+	management := l.management(t)
+	l.built(t, management)
+	servers := project.names(t, openstack.KindServer)
+	if groups := project.names(t, openstack.KindServerGroup); len(servers) != 2 || len(groups) != 2 {
+		t.Errorf("the project has the servers %v and the server groups %v, want one of each sort", servers, groups)
+	}
+	t.Run("what is needed of OpenStack moved along", func(t *testing.T) { management.holdsOpenStack(t, l.name) })
+	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
+	t.Run("a commit makes another worker", func(t *testing.T) {
+		r.replace(t, "kustomize-components/cluster/"+l.name+"/workers.yaml", "${WORKER_REPLICAS:=0}", "2")
+		r.push(t, "another worker")
+		management.lookAtSource(t)
+		eventually(t, "three nodes are ready", 5*time.Minute, func(ctx context.Context) bool { return management.readyNodes(ctx) == 3 })
+		now := project.names(t, openstack.KindServer)
+		if len(now) != 3 {
+			t.Errorf("the project has the servers %v", now)
+		}
+		for _, server := range servers {
+			if !slices.Contains(now, server) {
+				t.Errorf("server %s was replaced", server)
+			}
+		}
+	})
+	t.Run("a cluster that manages itself is left to itself", func(t *testing.T) {
+		if code, _ := l.run(t, "cleanup", l.name, "--yes"); code != 72 {
+			t.Errorf("cleanup ended with %d, want 72", code)
+		}
+		if now := project.names(t, openstack.KindServer); len(now) != 3 {
+			t.Errorf("the project has the servers %v", now)
+		}
+	})
+	t.Run("cleanup shows and deletes", func(t *testing.T) {
+		code, plan := l.run(t, "cleanup", l.name, "--force", l.name)
+		if code != 71 || !strings.Contains(plan, servers[0]) || !strings.Contains(plan, "k8s-clusterapi-cluster-management-"+l.name) {
+			t.Fatalf("cleanup without --yes: exit code %d, plan:\n%s", code, plan)
+		}
+		if code, _ := l.run(t, "cleanup", l.name, "--force", l.name, "--yes"); code != 0 {
+			t.Errorf("cleanup --yes ended with %d", code)
+		}
+		l.nothingLeft(t)
+		if after := project.inventory(t); !maps.Equal(after, before) {
+			t.Errorf("the project has %v, had %v", after, before)
+		}
+		if code, out := l.run(t, "cleanup", l.name, "--yes"); code != 0 || !strings.Contains(out, "nothing found") {
+			t.Errorf("cleanup again: exit code %d, %s", code, out)
+		}
+	})
+}
+
+// project is one of the lab's OpenStack, made for one test.
+type project struct {
+	*openstack.Client
+	password string
+}
+
+// openStackLab is a lab with a project of its own in OpenStack, of which the CLI learns as its user's shell tells it.
+func openStackLab(t *testing.T) (lab, project) {
+	t.Helper()
+	l := newLabFor(t, openStackName)
+	cloud, remove, err := openStack(t).Project(t.Context(), "e2e-up")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() && os.Getenv("CLUSTER_INIT_KEEP") != "" {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute)
+		defer cancel()
+		if err := remove(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	file := filepath.Join(t.TempDir(), "clouds.yaml")
+	if err := os.WriteFile(file, cloud.Config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.environment = append(l.environment, "OS_CLIENT_CONFIG_FILE="+file, "OS_CLOUD="+cloud.Name,
+		"OPENSTACK_EXTERNAL_NETWORK=public", "OPENSTACK_IMAGE_NAME=cluster-init-lab",
+		"OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR=m1.medium", "OPENSTACK_NODE_MACHINE_FLAVOR=m1.small")
+	cleanBefore(t, l)
+	client, err := openstack.Connect(t.Context(), cloud)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, project{client, passwordIn(t, cloud.Config)}
+}
+
+func openStack(t *testing.T) *openstacklab.Lab {
+	t.Helper()
+	opened, err := openstacklab.Open(progress.New(os.Stderr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened
+}
+
+// holdsOpenStack fails the test unless the credentials and the objects of OpenStack's resource controller are in the
+// management cluster, which would otherwise make them a second time, or not reach the cloud at all.
+func (c cluster) holdsOpenStack(t *testing.T, name string) {
+	t.Helper()
+	secret := &corev1.Secret{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "management", Name: name + "-cloud-config"}, secret); err != nil {
+		t.Error(err)
+	} else if _, moves := secret.Labels["clusterctl.cluster.x-k8s.io/move"]; !moves || len(secret.Data["clouds.yaml"]) == 0 {
+		t.Errorf("the Secret has the labels %v and %d bytes of clouds.yaml", secret.Labels, len(secret.Data["clouds.yaml"]))
+	}
+	groups := c.list(t, "openstack.k-orc.cloud", "v1alpha1", "ServerGroup")
+	for i := range groups {
+		if s := kube.StateOf(&groups[i]); s.State != kube.StateReady {
+			t.Errorf("ServerGroup %s is %s: %s", groups[i].GetName(), s.State, s.Message)
+		}
+	}
+	for kind, want := range map[string]int{"OpenStackCluster": 1, "OpenStackMachine": 2} {
+		objects := c.list(t, "infrastructure.cluster.x-k8s.io", "v1beta1", kind)
+		if len(objects) != want || len(groups) != 2 {
+			t.Errorf("%d objects of kind %s, want %d; %d server groups, want 2", len(objects), kind, want, len(groups))
+		}
+		for i := range objects {
+			if s := kube.StateOf(&objects[i]); s.State != kube.StateReady {
+				t.Errorf("%s %s is %s: %s", kind, objects[i].GetName(), s.State, s.Message)
+			}
+		}
+	}
+}
+
+// readyNodes counts the nodes that are ready.
+func (c cluster) readyNodes(ctx context.Context) int {
+	var nodes corev1.NodeList
+	if c.List(ctx, &nodes) != nil {
+		return 0
+	}
+	ready := 0
+	for _, node := range nodes.Items {
+		for _, condition := range node.Status.Conditions {
+			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
+				ready++
+			}
+		}
+	}
+	return ready
+}
+
+// inventory returns what the project has, by kind and ID.
+func (p project) inventory(t *testing.T) map[string]string {
+	t.Helper()
+	found, err := p.Inventory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, err := range found.Unknown {
+		t.Errorf("%s of the project: %v", kind, err)
+	}
+	all := map[string]string{}
+	for _, r := range found.Resources {
+		all[string(r.Kind)+" "+r.ID] = r.Name
+	}
+	return all
+}
+
+// names returns the names of what the project has of a kind, in order.
+func (p project) names(t *testing.T, kind openstack.Kind) []string {
+	t.Helper()
+	var names []string
+	for what, name := range p.inventory(t) {
+		if strings.HasPrefix(what, string(kind)+" ") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// passwordIn returns the password in a clouds.yaml.
+func passwordIn(t *testing.T, config []byte) string {
+	t.Helper()
+	var read struct {
+		Clouds map[string]struct {
+			Auth struct {
+				Password string `json:"password"`
+			} `json:"auth"`
+		} `json:"clouds"`
+	}
+	if err := yaml.Unmarshal(config, &read); err != nil {
+		t.Fatal(err)
+	}
+	for _, cloud := range read.Clouds {
+		if cloud.Auth.Password != "" {
+			return cloud.Auth.Password
+		}
+	}
+	t.Fatal("the clouds.yaml has no password")
+	return ""
+}

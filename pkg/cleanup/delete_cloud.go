@@ -1,0 +1,166 @@
+package cleanup
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+const (
+	parallelCalls = 8
+	callTimeout   = 30 * time.Second
+	firstPause    = 500 * time.Millisecond // between two calls for one resource; it grows
+	longestPause  = 5 * time.Second
+)
+
+// deletion deletes many resources at once, each as soon as nothing uses it any more.
+type deletion struct {
+	Cleaner
+	calls chan struct{} // bounds calls under way
+	mu    sync.Mutex
+	went  time.Time // when the last resource went
+}
+
+// pending is one resource in a deletion. Its result may be read when done is closed.
+type pending struct {
+	doomed
+	users  []*pending
+	done   chan struct{}
+	result Result
+}
+
+func (c Cleaner) deleteAll(ctx context.Context, resources []doomed) []Result {
+	d := &deletion{Cleaner: c, calls: make(chan struct{}, parallelCalls), went: time.Now()}
+	all := inOrder(resources)
+	var running sync.WaitGroup
+	for _, p := range all {
+		running.Go(func() {
+			defer close(p.done)
+			p.result = d.one(ctx, p)
+			c.told(p.result)
+		})
+	}
+	running.Wait()
+	results := make([]Result, 0, len(all))
+	for _, p := range all {
+		results = append(results, p.result)
+	}
+	return results
+}
+
+// inOrder gives each resource those that use it. Security groups use each other in a circle, so what is of one kind
+// waits for nothing of it.
+func inOrder(resources []doomed) []*pending {
+	byRef := map[openstack.Ref]*pending{}
+	all := make([]*pending, 0, len(resources))
+	for _, r := range resources {
+		p := &pending{doomed: r, done: make(chan struct{})}
+		byRef[r.Ref], all = p, append(all, p)
+	}
+	for _, p := range all {
+		for _, used := range p.Uses {
+			if u := byRef[used]; u != nil && used.Kind != p.Kind && !slices.Contains(u.users, p) {
+				u.users = append(u.users, p)
+			}
+		}
+	}
+	return all
+}
+
+// one deletes one resource, after those that use it.
+func (d *deletion) one(ctx context.Context, p *pending) Result {
+	taken := false // by a user that it is a part of
+	for _, user := range p.users {
+		<-user.done
+		if user.result.Outcome == CouldNot {
+			return Result{p.item, CouldNot, string(user.Kind) + " " + user.Name + ", which uses it, is still there"}
+		}
+		taken = taken || user.result.Outcome == Deleted && p.PartOf == user.Ref
+	}
+	accepted, err := d.untilGone(ctx, p.Resource)
+	switch {
+	case err == nil:
+		d.progress()
+		if accepted || taken {
+			return Result{p.item, Deleted, ""}
+		}
+		return Result{p.item, AlreadyGone, ""}
+	case ctx.Err() != nil && accepted:
+		return Result{p.item, CouldNot, "interrupted while it was going"}
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return Result{p.item, CouldNot, "interrupted before"}
+	}
+	return Result{p.item, CouldNot, err.Error()}
+}
+
+// untilGone asks for the deletion until the resource is gone, again and again while anything in this deletion still
+// goes. accepted is whether the cloud took the request at least once.
+func (d *deletion) untilGone(ctx context.Context, r openstack.Resource) (accepted bool, err error) {
+	going := false // the cloud took the last request, and what it does takes its time
+	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
+		gone, err := d.ask(ctx, r, &going)
+		accepted = accepted || going
+		switch {
+		case gone:
+			return true, nil
+		case errors.Is(err, openstack.ErrNotFound): // a call without an answer may have done it
+			return accepted || pause > firstPause, nil
+		case err != nil && !openstack.Temporary(err):
+			return accepted, err
+		case d.stalled():
+			if err == nil {
+				err = errors.New("the cloud accepted the deletion and does not come to an end with it")
+			}
+			return accepted, err
+		}
+		select {
+		case <-ctx.Done():
+			return accepted, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// ask makes one call: to delete, or to look how far the deletion is. An interrupt does not cut it off, so that its
+// outcome is known.
+func (d *deletion) ask(ctx context.Context, r openstack.Resource, going *bool) (gone bool, err error) {
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case d.calls <- struct{}{}:
+		defer func() { <-d.calls }()
+	}
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	if !*going {
+		gone, err = d.Cloud.Delete(ctx, r)
+		*going = err == nil && !gone
+		return gone && err == nil, err
+	}
+	status, err := d.Cloud.Status(ctx, r)
+	if strings.HasPrefix(status, "error") {
+		*going = false // it did not work: ask again
+	}
+	return false, err
+}
+
+func (d *deletion) progress() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.went = time.Now()
+}
+
+// stalled tells whether nothing went for too long.
+func (d *deletion) stalled() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Since(d.went) > d.Patience
+}

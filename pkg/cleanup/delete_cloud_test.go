@@ -1,0 +1,302 @@
+package cleanup_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+func clean(ctx context.Context, t *testing.T, engine *fakeEngine, cloud *fakeCloud, files ...string) (cleanup.Receipt, error) {
+	t.Helper()
+	of := target
+	of.Files = files
+	c := cleanup.Cleaner{Engine: engine, Cloud: cloud, Target: of, Patience: time.Minute}
+	plan, err := c.Plan(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Run(ctx, plan)
+}
+
+func results(list []cleanup.Result) []string {
+	ids := []string{}
+	for _, r := range list {
+		ids = append(ids, r.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func refused(code int, temporary bool) error {
+	return &openstack.Refusal{Code: code, Message: fmt.Sprint(code), Temporary: temporary}
+}
+
+func TestEverythingOfACluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := ref(openstack.KindVolume, "a-cp-x-root")
+		cloud := &fakeCloud{resources: append(cluster("a", false), cluster("a-b", false)...), going: map[openstack.Ref]bool{},
+			takes: map[openstack.Ref][]string{ref(openstack.KindServer, "a-cp-x"): {"active", "active", "active"}, root: {"deleting"}}}
+		receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := results(receipt.Deleted), idsOf(cluster("a", false)); !slices.Equal(got, want) || len(receipt.AlreadyGone)+len(receipt.CouldNot) > 0 {
+			t.Errorf("deleted %v\nwant    %v\n%+v", got, want, receipt)
+		}
+		if got := idsOf(cloud.resources); !slices.Equal(got, idsOf(cluster("a-b", false))) {
+			t.Errorf("left %v", got)
+		}
+		// Nothing was asked for before what uses it was gone, so that nothing had to be asked for twice.
+		if cloud.asked != len(cluster("a", false)) {
+			t.Errorf("%d requests for %d resources, in the order %v", cloud.asked, len(cluster("a", false)), cloud.deleted)
+		}
+	})
+}
+
+func TestDeletionsThatFail(t *testing.T) {
+	network, server, port := ref(openstack.KindNetwork, net), ref(openstack.KindServer, "a-cp-x"), ref(openstack.KindPort, "a-cp-x-0")
+	conflict, ill, silent, forbidden := refused(409, true), refused(500, true), refused(0, true), refused(403, false)
+	for name, tc := range map[string]struct {
+		answers  map[openstack.Ref][]error
+		forever  map[openstack.Ref]error
+		takes    map[openstack.Ref][]string
+		couldNot string
+		gone     string
+		why      string
+		within   time.Duration
+	}{
+		"for a while":            {answers: map[openstack.Ref][]error{network: {conflict, ill, silent}, server: {ill, conflict}, port: {silent}}, within: time.Minute},
+		"an answer that is lost": {answers: map[openstack.Ref][]error{server: {silent, openstack.ErrNotFound}}, within: time.Minute},
+		"gone already":           {answers: map[openstack.Ref][]error{port: {openstack.ErrNotFound}}, gone: port.ID, within: time.Minute},
+		"for ever":               {forever: map[openstack.Ref]error{network: conflict}, couldNot: network.ID, why: "409", within: 3 * time.Minute},
+		"forbidden":              {forever: map[openstack.Ref]error{network: forbidden}, couldNot: network.ID, why: "403", within: 30 * time.Second},
+		"what others need to go first": {forever: map[openstack.Ref]error{server: forbidden},
+			couldNot: server.ID + " " + port.ID + " volume/a-cp-x-root server-group/ns-a-control-plane " + topology + " " + routing + " security-group/k8s-cluster-ns-a-secgroup-controlplane", within: time.Minute},
+		"a deletion that does not work at first": {takes: map[openstack.Ref][]string{server: {"active", "error", "error", "active"}}, within: time.Minute},
+		"a deletion without an end":              {takes: map[openstack.Ref][]string{ref(openstack.KindVolume, "a-cp-x-root"): slices.Repeat([]string{"deleting"}, 1000)}, couldNot: "volume/a-cp-x-root", why: "does not come to an end", within: 4 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				cloud := &fakeCloud{resources: cluster("a", false), answers: tc.answers, forever: tc.forever, takes: tc.takes, going: map[openstack.Ref]bool{}}
+				receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
+				if got := results(receipt.CouldNot); !slices.Equal(got, fields(tc.couldNot)) {
+					t.Errorf("could not %v\nwant      %v", got, fields(tc.couldNot))
+				}
+				if took := time.Since(start); took > tc.within {
+					t.Errorf("took %s", took)
+				}
+				if tc.couldNot == "" {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if fault.CodeOf(err) != fault.CleanupFailed || !fault.CanRetry(err) {
+					t.Errorf("%s: %v", fault.CodeOf(err), err)
+				}
+				for _, r := range receipt.CouldNot {
+					if r.Why == "" || len(receipt.CouldNot) == 1 && !strings.Contains(r.Why, tc.why) {
+						t.Errorf("%s: %q does not say %q", r.ID, r.Why, tc.why)
+					}
+				}
+			})
+		})
+	}
+}
+
+// As long as something goes, what is refused is asked for again, however long it takes; it ends a bounded time after.
+func TestPatienceCountsFromTheLastProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var volumes []openstack.Resource
+		takes := map[openstack.Ref][]string{}
+		for i := range 6 { // each takes longer than the one before
+			v := a(openstack.KindVolume, fmt.Sprintf("pvc-%d", i), property("ns-a"))
+			volumes = append(volumes, v)
+			takes[v.Ref] = slices.Repeat([]string{"deleting"}, 8*(i+1))
+		}
+		last := volumes[5]
+		stubborn := a(openstack.KindVolume, "stubborn", property("ns-a"))
+		cloud := &fakeCloud{resources: append(volumes, stubborn), takes: takes, going: map[openstack.Ref]bool{}, forever: map[openstack.Ref]error{stubborn.Ref: refused(409, true)}}
+		start := time.Now()
+		var given []string // up
+		c := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: cloud, Target: target, Patience: time.Minute, Told: func(r cleanup.Result) {
+			cloud.mu.Lock()
+			defer cloud.mu.Unlock()
+			if r.Outcome == cleanup.CouldNot {
+				given = append(given, r.ID)
+			}
+		}}
+		receipt, _ := c.Run(t.Context(), cleanup.Plan{})
+		if !slices.Contains(results(receipt.Deleted), last.ID) || !slices.Equal(given, []string{stubborn.ID, stubborn.ID}) { // in two rounds
+			t.Errorf("gave up %v; %+v", given, receipt)
+		}
+		if took := time.Since(start); took < 3*time.Minute || took > 8*time.Minute {
+			t.Errorf("took %s", took)
+		}
+	})
+}
+
+// Whatever is made again while it is deleted is found by the next look, and nobody can keep that up for ever.
+func TestLooksAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for made, fails := range map[int]bool{2: false, 1000: true} {
+			cloud := &fakeCloud{going: map[openstack.Ref]bool{}, resources: []openstack.Resource{a(openstack.KindPort, "port-0", tagged("ns-a"))}}
+			count := 0
+			cloud.onDelete = func(openstack.Resource) {
+				if count++; count <= made {
+					cloud.mu.Lock()
+					defer cloud.mu.Unlock()
+					cloud.resources = append(cloud.resources, a(openstack.KindPort, fmt.Sprintf("port-%d", count), tagged("ns-a")))
+				}
+			}
+			receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
+			if (err != nil) != fails || !fails && len(receipt.Deleted) != made+1 {
+				t.Errorf("made %d: %v, %+v", made, err, receipt)
+			}
+		}
+	})
+}
+
+// What somebody else deleted meanwhile is not said to be left.
+func TestGoneAfterAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		other := a(openstack.KindPort, "other", tagged("ns-a"))
+		cloud := &fakeCloud{resources: []openstack.Resource{other, a(openstack.KindPort, "port", tagged("ns-a"))}, forever: map[openstack.Ref]error{other.Ref: refused(403, false)}}
+		cloud.onDelete = func(r openstack.Resource) {
+			cloud.mu.Lock()
+			defer cloud.mu.Unlock()
+			if r.Ref == other.Ref {
+				cloud.drop(other.Ref)
+			}
+		}
+		receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
+		if err != nil || len(receipt.Deleted) != 2 {
+			t.Errorf("%v, %+v", err, receipt)
+		}
+	})
+}
+
+// An interrupt does not cut off a request that is under way: its outcome is known.
+func TestInterruptWaitsForAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cloud := &fakeCloud{resources: cluster("a", false)[3:4]}
+		cloud.onDelete = func(openstack.Resource) { cancel() }
+		receipt, err := clean(ctx, t, &fakeEngine{}, cloud)
+		if fault.CodeOf(err) != fault.Interrupted || len(receipt.Deleted) != 1 {
+			t.Errorf("%v, %+v", err, receipt)
+		}
+	})
+}
+
+func TestAtMostEightRequestsAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cloud := &fakeCloud{going: map[openstack.Ref]bool{}}
+		for i := range 50 {
+			cloud.resources = append(cloud.resources, a(openstack.KindPort, fmt.Sprint(i), tagged("ns-a")))
+		}
+		cloud.onDelete = func(openstack.Resource) {
+			cloud.mu.Lock()
+			cloud.atOnce++
+			cloud.most = max(cloud.most, cloud.atOnce)
+			cloud.mu.Unlock()
+			time.Sleep(time.Second) // of the bubble's clock
+			cloud.mu.Lock()
+			cloud.atOnce--
+			cloud.mu.Unlock()
+		}
+		start := time.Now()
+		receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
+		if err != nil || len(receipt.Deleted) != 50 || cloud.most != 8 || time.Since(start) != 7*time.Second {
+			t.Errorf("%d at a time, %s, %v", cloud.most, time.Since(start), err)
+		}
+	})
+}
+
+// The first interrupt begins no deletion any more; what is under way ends, and the receipt tells all.
+func TestInterrupt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cloud := &fakeCloud{resources: cluster("a", false), going: map[openstack.Ref]bool{}, takes: map[openstack.Ref][]string{ref(openstack.KindServer, "a-cp-x"): slices.Repeat([]string{"active"}, 100)}}
+		go func() {
+			time.Sleep(10 * time.Second)
+			cancel()
+		}()
+		receipt, err := clean(ctx, t, &fakeEngine{}, cloud)
+		if fault.CodeOf(err) != fault.Interrupted || !fault.CanRetry(err) {
+			t.Errorf("%s: %v", fault.CodeOf(err), err)
+		}
+		told := len(receipt.Deleted) + len(receipt.AlreadyGone) + len(receipt.CouldNot)
+		if told != len(cluster("a", false)) || !slices.Contains(results(receipt.Deleted), "floating-ip/203.0.113.a") || !slices.Contains(results(receipt.CouldNot), "server/a-cp-x") {
+			t.Errorf("%+v", receipt)
+		}
+		again, err := clean(t.Context(), t, &fakeEngine{}, &fakeCloud{resources: cloud.resources, going: cloud.going})
+		if err != nil || len(again.CouldNot) > 0 {
+			t.Errorf("again: %v, %+v", err, again)
+		}
+	})
+}
+
+// Controllers on this machine go before what they would make again, and the kubeconfig goes last, when all is gone.
+func TestOrderOfSystems(t *testing.T) {
+	engine := func() *fakeEngine {
+		f := &fakeEngine{fails: map[string]error{}}
+		f.containers = nodes("/etc/cluster-init.io/environment/a")
+		return f
+	}
+	refuses := errors.New("the engine refuses")
+	for name, tc := range map[string]struct {
+		engineFails string
+		forever     map[openstack.Ref]error
+		more        []openstack.Resource
+		unknown     map[openstack.Kind]error
+		cloudAsked  bool
+		fileStays   bool
+	}{
+		"all goes":                       {cloudAsked: true},
+		"the bootstrap cluster stays":    {engineFails: "remove container a-bootstrap-control-plane", fileStays: true},
+		"the registry stays":             {engineFails: "remove container a-registry", cloudAsked: true, fileStays: true},
+		"something in the cloud stays":   {forever: map[openstack.Ref]error{ref(openstack.KindNetwork, net): refused(403, false)}, cloudAsked: true, fileStays: true},
+		"somebody needs something":       {more: []openstack.Resource{a(openstack.KindPort, "vip", uses(openstack.KindNetwork, net))}, cloudAsked: true, fileStays: true},
+		"the cloud does not tell of all": {unknown: map[openstack.Kind]error{openstack.KindFloatingIP: refuses}, cloudAsked: true, fileStays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "state")
+			if err := os.Mkdir(file, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			e := engine()
+			if tc.engineFails != "" {
+				e.fails[tc.engineFails] = refuses
+			}
+			var firstAsked []string
+			cloud := &fakeCloud{resources: append(cluster("a", false), tc.more...), forever: tc.forever, unknown: tc.unknown, going: map[openstack.Ref]bool{}}
+			cloud.onDelete = func(openstack.Resource) {
+				cloud.mu.Lock()
+				defer cloud.mu.Unlock()
+				if firstAsked == nil {
+					firstAsked = slices.Clone(e.deleted)
+				}
+			}
+			_, err := clean(t.Context(), t, e, cloud, file)
+			if tc.cloudAsked != (cloud.asked > 0) || tc.cloudAsked && !slices.Equal(firstAsked, []string{"container a-bootstrap-control-plane"}) {
+				t.Errorf("%d requests to the cloud, after %v", cloud.asked, firstAsked)
+			}
+			if _, gone := os.Stat(file); (gone == nil) != tc.fileStays || (err != nil) != tc.fileStays {
+				t.Errorf("file: %v, error %v", gone, err)
+			}
+		})
+	}
+}

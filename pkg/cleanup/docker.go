@@ -1,0 +1,170 @@
+package cleanup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+)
+
+// Engine is what is needed of the Docker engine.
+type Engine interface {
+	Containers(context.Context, docker.Filter) ([]string, error)
+	Inspect(context.Context, string) (docker.Container, error)
+	Volumes(context.Context, docker.Filter) ([]string, error)
+	VolumeLabels(context.Context, string) (map[string]string, error)
+	Network(context.Context, string) (docker.Network, error)
+	Remove(context.Context, ...string) error
+	RemoveVolume(context.Context, string) error
+	RemoveImage(context.Context, string) error
+	RemoveNetwork(context.Context, string) error
+}
+
+const (
+	environmentLabel = "cluster-init.io/environment"
+	createdLabel     = "cluster-init.io/created"
+	clusterLabel     = "io.x-k8s.kind.cluster"
+	roleLabel        = "io.x-k8s.kind.role"
+	loadBalancerRole = "external-load-balancer"
+	markerFolder     = "/etc/cluster-init.io/environment/"
+	registryImage    = "cluster-init.io/registry:"
+	kindNetwork      = "kind"
+)
+
+// Discover looks for everything of the target on this machine. A question that could not be asked is an error, never
+// "nothing there".
+func Discover(ctx context.Context, engine Engine, t Target) (Plan, error) {
+	p := Plan{Cluster: t.Cluster}
+	for _, find := range []func(context.Context, Engine, Target, *Plan) error{findNodes, findRegistry, findVolumes, findNetwork, findFiles} {
+		if err := find(ctx, engine, t, &p); err != nil {
+			return Plan{}, err
+		}
+	}
+	order := dockerOrder()
+	sort.SliceStable(p.Delete, func(i, j int) bool {
+		return slices.Index(order, p.Delete[i].Kind) < slices.Index(order, p.Delete[j].Kind)
+	})
+	return p, nil
+}
+
+// findNodes finds nodes of the bootstrap cluster, machines, and the machines' load balancer.
+func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
+	for cluster, kind := range map[string]Kind{t.Cluster + "-bootstrap": BootstrapNode, t.Cluster: Machine} {
+		names, err := engine.Containers(ctx, docker.Filter{Labels: []string{clusterLabel + "=" + cluster}})
+		if err != nil {
+			return fmt.Errorf("looking for containers of %s: %w", cluster, err)
+		}
+		sort.Strings(names)
+		containers := make([]docker.Container, 0, len(names))
+		marked, nodes := false, 0
+		for _, name := range names {
+			c, err := engine.Inspect(ctx, name)
+			if errors.Is(err, docker.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("looking at container %s: %w", name, err)
+			}
+			containers = append(containers, c)
+			marked = marked || c.HasMount(markerFolder+t.Cluster)
+			if c.Labels[roleLabel] != loadBalancerRole {
+				nodes++
+			}
+		}
+		for _, c := range containers {
+			p.judgeNode(c, kind, t.Cluster, marked || nodes == 0)
+		}
+	}
+	return nil
+}
+
+// judgeNode takes a node by its marker. A load balancer cannot carry one: it belongs to its cluster by label and name,
+// and is ours when a machine of that cluster is, or when no machine is left to ask.
+func (p *Plan) judgeNode(c docker.Container, kind Kind, cluster string, ours bool) {
+	name := strings.TrimPrefix(c.Name, "/")
+	switch {
+	case c.HasMount(markerFolder + cluster):
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: kind, Name: name, Created: c.Created, Proof: "carries the marker " + markerFolder + cluster})
+	case ours && kind == Machine && c.Labels[roleLabel] == loadBalancerRole && name == cluster+"-lb":
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: kind, Name: name, Created: c.Created, Proof: "load balancer by label " + clusterLabel + "=" + cluster})
+	default:
+		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: kind, Name: name, Created: c.Created, Proof: "has the label " + clusterLabel + " but not the marker " + markerFolder + cluster})
+	}
+}
+
+func findRegistry(ctx context.Context, engine Engine, t Target, p *Plan) error {
+	names, err := engine.Containers(ctx, docker.Filter{Labels: []string{environmentLabel + "=" + t.Cluster}})
+	if err != nil {
+		return fmt.Errorf("looking for the registry of %s: %w", t.Cluster, err)
+	}
+	for _, name := range names {
+		c, err := engine.Inspect(ctx, name)
+		if errors.Is(err, docker.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("looking at container %s: %w", name, err)
+		}
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Registry, Name: name, Created: c.Created, Proof: "label " + environmentLabel + "=" + t.Cluster})
+		if strings.HasPrefix(c.Image, registryImage) {
+			p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Image, Name: c.Image, Proof: "made by cluster-init for its registry"})
+		}
+	}
+	return nil
+}
+
+func findVolumes(ctx context.Context, engine Engine, t Target, p *Plan) error {
+	names, err := engine.Volumes(ctx, docker.Filter{Labels: []string{environmentLabel + "=" + t.Cluster}})
+	if err != nil {
+		return fmt.Errorf("looking for volumes of %s: %w", t.Cluster, err)
+	}
+	for _, name := range names {
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Volume, Name: name, Proof: "label " + environmentLabel + "=" + t.Cluster})
+	}
+	return nil
+}
+
+// findNetwork takes the network that kind clusters share only if cluster-init made it and only we are left in it.
+func findNetwork(ctx context.Context, engine Engine, t Target, p *Plan) error {
+	n, err := engine.Network(ctx, kindNetwork)
+	if errors.Is(err, docker.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("looking at the network %s: %w", kindNetwork, err)
+	}
+	ours := 0
+	for _, item := range p.Delete {
+		if item.Kind == BootstrapNode || item.Kind == Machine || item.Kind == Registry {
+			ours++
+		}
+	}
+	switch {
+	case n.Labels[createdLabel] != "true":
+		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "was not made by cluster-init"})
+	case n.Containers > ours:
+		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "other containers are in it"})
+	default:
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "label " + createdLabel + "=true, nobody else is in it"})
+	}
+	return nil
+}
+
+func findFiles(_ context.Context, _ Engine, t Target, p *Plan) error {
+	for _, path := range t.Files {
+		_, err := os.Lstat(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("looking for %s: %w", path, err)
+		}
+		p.Delete = append(p.Delete, Item{Where: InFiles, Kind: File, Name: path, Proof: "written by cluster-init up"})
+	}
+	return nil
+}

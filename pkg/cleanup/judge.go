@@ -1,0 +1,185 @@
+package cleanup
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+// verdict is what was made of a project's inventory.
+type verdict struct {
+	delete []doomed
+	plan   Plan
+	there  map[string]bool // the IDs of all resources
+}
+
+// gone tells whether the inventory has an item no more. Of a kind that could not be listed nobody knows.
+func (v verdict) gone(i Item) bool {
+	listed := i.Kind
+	if i.Kind == Kind(openstack.KindInterface) {
+		listed = Kind(openstack.KindPort)
+	}
+	unknown := slices.ContainsFunc(v.plan.Unknown, func(u Unasked) bool { return u.Kind == listed })
+	return !unknown && !v.there[i.ID]
+}
+
+// doomed is a resource that is to go.
+type doomed struct {
+	openstack.Resource
+	item Item
+}
+
+// judge holds each resource of a project against the cluster.
+type judge struct {
+	target Target
+	openstack.Inventory
+	byRef map[openstack.Ref]openstack.Resource
+	owned map[openstack.Ref]string // with the proof
+	stays map[openstack.Ref]string // of those that are owned, with the reason
+}
+
+func judgeCloud(inventory openstack.Inventory, t Target) verdict {
+	j := &judge{target: t, Inventory: inventory, byRef: map[openstack.Ref]openstack.Resource{}, owned: map[openstack.Ref]string{}, stays: map[openstack.Ref]string{}}
+	for _, r := range inventory.Resources {
+		j.byRef[r.Ref] = r
+	}
+	j.findOwned()
+	j.findStaying()
+	return j.verdict()
+}
+
+// findOwned first takes what says of itself whose it is, then what hangs on that.
+func (j *judge) findOwned() {
+	j.take(j.target.proves)
+	j.take(j.hangs) // interfaces, ports of servers and load balancers, volumes of servers
+	j.take(j.hangs) // and volumes whose server is known by such a port only, trunks of such ports
+}
+
+func (j *judge) take(proof func(openstack.Resource) string) {
+	for _, r := range j.Resources {
+		_, already := j.owned[r.Ref]
+		if already || r.Project != "" && r.Project != j.Project || j.target.claimedBy(r) != "" {
+			continue
+		}
+		if p := proof(r); p != "" {
+			j.owned[r.Ref] = p
+		}
+	}
+}
+
+// hangs returns why a resource belongs to what is owned already.
+func (j *judge) hangs(r openstack.Resource) string {
+	_, partOfOwned := j.owned[r.PartOf]
+	whole := fmt.Sprintf("part of %s %s", r.PartOf.Kind, j.byRef[r.PartOf].Name)
+	switch r.Kind {
+	case openstack.KindInterface: // one to somebody's subnet is that one's way out
+		if partOfOwned && !slices.ContainsFunc(r.Uses, func(used openstack.Ref) bool { return used.Kind == openstack.KindSubnet && j.owned[used] == "" }) {
+			return whole
+		}
+	case openstack.KindPort:
+		if partOfOwned {
+			return whole
+		}
+		return j.abandonedPort(r)
+	case openstack.KindVolume:
+		if partOfOwned {
+			return whole + ", which takes it along"
+		}
+		return j.rootVolume(r)
+	case openstack.KindTrunk:
+		if partOfOwned {
+			return whole
+		}
+	}
+	return ""
+}
+
+// abandonedPort proves a port that the provider made and did not come to give to its server, or did not delete: it is on
+// a network of the cluster, and has its description, which for these names the cluster without its namespace, and its name.
+func (j *judge) abandonedPort(r openstack.Resource) string {
+	described := r.Description == capoDescription+j.target.Cluster
+	if !described || r.PartOf != (openstack.Ref{}) || !strings.HasPrefix(r.Name, j.target.Cluster+"-") {
+		return ""
+	}
+	for _, used := range r.Uses {
+		if used.Kind == openstack.KindNetwork && j.owned[used] != "" {
+			return fmt.Sprintf("name and description, on network %s", j.byRef[used].Name)
+		}
+	}
+	return ""
+}
+
+// rootVolume proves a volume that the provider made for a server: they are described and named by it. The server may be
+// known only by its port, which is made before the volume and deleted after it.
+func (j *judge) rootVolume(r openstack.Resource) string {
+	server, is := strings.CutPrefix(r.Description, "Root volume for ")
+	if !is {
+		server, is = strings.CutPrefix(r.Description, "Additional block device for ")
+	}
+	if !is || server == "" || !strings.HasPrefix(r.Name, server+"-") {
+		return ""
+	}
+	proof := ""
+	for _, other := range j.Resources {
+		isServer := other.Kind == openstack.KindServer && other.Name == server
+		isPort := other.Kind == openstack.KindPort && isPortOf(other.Name, server)
+		_, owned := j.owned[other.Ref]
+		if (isServer || isPort) && !owned {
+			return "" // somebody else has a server of that name
+		}
+		if isServer || isPort {
+			proof = "name and description, of server " + server
+		}
+	}
+	return proof
+}
+
+// isPortOf tells whether the provider would call a port of that server so: <server>-<index>.
+func isPortOf(port, server string) bool {
+	index, is := strings.CutPrefix(port, server+"-")
+	return is && index != "" && strings.Trim(index, "0123456789") == ""
+}
+
+func (j *judge) verdict() verdict {
+	v := verdict{plan: Plan{Cluster: j.target.Cluster}, there: map[string]bool{}}
+	for _, kind := range slices.Sorted(maps.Keys(j.Unknown)) {
+		v.plan.Unknown = append(v.plan.Unknown, Unasked{Kind(kind), j.Unknown[kind].Error()})
+	}
+	for _, r := range j.Resources {
+		v.there[r.ID] = true
+		proof, owned := j.owned[r.Ref]
+		reason, stays := j.stays[r.Ref]
+		switch {
+		case stays:
+			v.plan.Stays = append(v.plan.Stays, j.item(r, reason))
+		case owned:
+			d := doomed{r, j.item(r, proof)}
+			v.delete, v.plan.Delete = append(v.delete, d), append(v.plan.Delete, d.item)
+		default:
+			if why := j.leftAlone(r); why != "" {
+				v.plan.LeftAlone = append(v.plan.LeftAlone, itemOf(r, why))
+			}
+		}
+	}
+	return v
+}
+
+// item is a resource with the one that it hangs on in the tree.
+func (j *judge) item(r openstack.Resource, proof string) Item {
+	i := itemOf(r, proof)
+	parent := r.PartOf
+	if parent == (openstack.Ref{}) {
+		for _, used := range r.Uses {
+			if used.Kind == openstack.KindNetwork && r.Kind != openstack.KindInterface || used.Kind == openstack.KindVolume && r.Kind == openstack.KindSnapshot {
+				parent = used
+			}
+		}
+	}
+	if _, owned := j.owned[parent]; owned {
+		i.Parent = parent.ID
+	}
+	return i
+}

@@ -1,0 +1,261 @@
+package cleanup_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+const (
+	net      = "k8s-clusterapi-cluster-ns-a"
+	topology = "subnet/" + net + " network/" + net
+	routing  = "router/" + net + " router-interface/ns-a"
+)
+
+func planOf(t *testing.T, cloud *fakeCloud) cleanup.Plan {
+	t.Helper()
+	plan, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: cloud, Target: target}.Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+func ids(items []cleanup.Item) []string {
+	list := []string{}
+	for _, i := range items {
+		list = append(list, i.ID)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func idsOf(resources []openstack.Resource) []string {
+	var list []string
+	for _, r := range resources {
+		list = append(list, r.ID)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func fields(text string) []string {
+	list := strings.Fields(text)
+	slices.Sort(list)
+	return list
+}
+
+// Of clusters whose names begin like each other's, each finds its own, with tags and without.
+func TestNamesThatBeginAlike(t *testing.T) {
+	for _, bare := range []bool{false, true} {
+		var everything []openstack.Resource
+		for _, name := range []string{"a", "a-b", "a-b-c"} {
+			everything = append(everything, cluster(name, bare)...)
+		}
+		for _, name := range []string{"a", "a-b", "a-b-c"} {
+			plan, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: &fakeCloud{resources: everything}, Target: cleanup.Target{Namespace: "ns", Cluster: name}}.Plan(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := ids(plan.Delete), idsOf(cluster(name, bare)); !slices.Equal(got, want) || len(plan.Stays) > 0 {
+				t.Errorf("%s, bare %v: deletes %v\nwant %v\nstays %v", name, bare, got, want, plan.Stays)
+			}
+			if name == "a" && len(plan.LeftAlone) != 2*len(cluster("a", bare)) {
+				t.Errorf("left alone: %v", ids(plan.LeftAlone))
+			}
+			for _, i := range plan.LeftAlone {
+				if i.Proof == "" {
+					t.Errorf("%s is left alone without a reason", i.ID)
+				}
+			}
+		}
+	}
+}
+
+// What one more resource in the project changes for cluster a.
+func TestJudge(t *testing.T) {
+	type resources = []openstack.Resource
+	port := func(name string, with ...func(*openstack.Resource)) openstack.Resource {
+		on := []func(*openstack.Resource){uses(openstack.KindNetwork, net), uses(openstack.KindSubnet, net), uses(openstack.KindInterface, "ns-a")}
+		return a(openstack.KindPort, name, append(on, with...)...)
+	}
+	server := "a-cp-x"
+	for name, tc := range map[string]struct {
+		more   resources
+		also   string // is deleted besides the cluster
+		stays  string
+		left   string
+		reason string // part of the reason of each that stays, or else is left alone
+	}{
+		"nothing": {},
+		"a user's server on the network": {
+			more:  resources{a(openstack.KindServer, "jump", uses(openstack.KindPort, "jump")), port("jump", partOf(openstack.KindServer, "jump"))},
+			stays: topology + " " + routing, left: "port/jump server/jump", reason: "port jump of server jump, which is not the cluster's, uses it"},
+		"a user's VIP": {
+			more: resources{port("vip")}, stays: topology + " " + routing, left: "port/vip", reason: "port vip, which is not the cluster's"},
+		"a port of another project on the network": {
+			more: resources{port("theirs", ofProject("other"), tagged("ns-a"))}, stays: topology + " " + routing, left: "port/theirs", reason: "port theirs"},
+		"a user's subnet on the network, which would go with it": {
+			more:  resources{a(openstack.KindSubnet, "users", uses(openstack.KindNetwork, net))},
+			stays: "network/" + net, left: "subnet/users", reason: "subnet users"},
+		"a user's subnet on the router": {
+			more:  resources{a(openstack.KindSubnet, "users"), a(openstack.KindInterface, "users", partOf(openstack.KindRouter, net), uses(openstack.KindRouter, net), uses(openstack.KindSubnet, "users"))},
+			stays: "router/" + net, left: "router-interface/users", reason: "router-interface users of router " + net},
+		"the network on a user's router": {
+			more:  resources{a(openstack.KindRouter, "users"), a(openstack.KindInterface, "users", partOf(openstack.KindRouter, "users"), uses(openstack.KindRouter, "users"), uses(openstack.KindSubnet, net), uses(openstack.KindNetwork, net))},
+			stays: topology, left: "router-interface/users", reason: "router-interface users of router users"},
+		"a user's rule that names a security group": {
+			more:   resources{a(openstack.KindSecurityGroup, "users", uses(openstack.KindSecurityGroup, "k8s-cluster-ns-a-secgroup-worker"))},
+			stays:  "security-group/k8s-cluster-ns-a-secgroup-controlplane security-group/k8s-cluster-ns-a-secgroup-worker",
+			left:   "security-group/users",
+			reason: "security-group users"},
+		"a user's port in a security group": {
+			more:   resources{a(openstack.KindPort, "users", uses(openstack.KindSecurityGroup, "k8s-cluster-ns-a-secgroup-worker"))},
+			stays:  "security-group/k8s-cluster-ns-a-secgroup-controlplane security-group/k8s-cluster-ns-a-secgroup-worker",
+			left:   "port/users",
+			reason: "port users"},
+		"a user's server in the server group": {
+			more:  resources{a(openstack.KindServer, "users", uses(openstack.KindServerGroup, "ns-a-control-plane"))},
+			stays: "server-group/ns-a-control-plane", left: "server/users", reason: "server users"},
+		"a user's floating IP at the cluster's server": {
+			more: resources{a(openstack.KindFloatingIP, "203.0.113.9", uses(openstack.KindPort, server+"-0"), uses(openstack.KindInterface, "ns-a"))}, left: "floating-ip/203.0.113.9", reason: "uses port"},
+		"floating IPs of nobody and of a service": {
+			more: resources{a(openstack.KindFloatingIP, "1"), a(openstack.KindFloatingIP, "2", described("Floating IP for Kubernetes external service default/web from cluster ns-a")), a(openstack.KindFloatingIP, "3", described("Floating IP for Kubernetes external service default/web from cluster ns-a-b"))},
+			also: "floating-ip/2", left: "floating-ip/3", reason: "that of cluster ns-a-b"},
+		"volumes of nobody": {
+			more: resources{a(openstack.KindVolume, ""), a(openstack.KindVolume, "backup"), a(openstack.KindVolume, "a-data"), a(openstack.KindVolume, server+"-root2")},
+			left: "volume/a-data volume/" + server + "-root2", reason: "nothing proves"},
+		"a volume that a user gave to the cluster's server": {
+			more: resources{a(openstack.KindServer, "a-cp-y", tagged("ns-a"), uses(openstack.KindVolume, "data")), a(openstack.KindVolume, "data")},
+			also: "server/a-cp-y", left: "volume/data", reason: "server a-cp-y uses it"},
+		"a volume that the cluster's server takes along": {
+			more: resources{a(openstack.KindServer, "a-cp-y", tagged("ns-a"), uses(openstack.KindVolume, "data")), a(openstack.KindVolume, "data", partOf(openstack.KindServer, "a-cp-y"))},
+			also: "server/a-cp-y volume/data"},
+		"a volume of another cluster that the cluster's server would take along": {
+			more:  resources{a(openstack.KindServer, "a-cp-y", tagged("ns-a"), uses(openstack.KindVolume, "data")), a(openstack.KindVolume, "data", property("ns-a-b"), partOf(openstack.KindServer, "a-cp-y"))},
+			stays: "server/a-cp-y", left: "volume/data", reason: "would go with it"},
+		"volumes and snapshots of the CSI driver": {
+			more: resources{a(openstack.KindVolume, "pvc-1", property("ns-a")), a(openstack.KindVolume, "pvc-2", property("ns-a-b")), a(openstack.KindVolume, "pvc-3", property("kubernetes")), a(openstack.KindSnapshot, "s", property("ns-a"), uses(openstack.KindVolume, "pvc-1"))},
+			also: "volume/pvc-1 volume-snapshot/s", left: "volume/pvc-2", reason: "that of cluster ns-a-b"},
+		"a user's snapshot of a volume": {
+			more: resources{a(openstack.KindVolume, "pvc-1", property("ns-a")), a(openstack.KindSnapshot, "users", uses(openstack.KindVolume, "pvc-1"))}, stays: "volume/pvc-1", left: "volume-snapshot/users", reason: "volume-snapshot users"},
+		"a CSI volume at a user's server": {
+			more: resources{a(openstack.KindVolume, "pvc-1", property("ns-a")), a(openstack.KindServer, "users", uses(openstack.KindVolume, "pvc-1"))}, stays: "volume/pvc-1", left: "server/users", reason: "server users"},
+		"a root volume whose server is gone, known by the port": {
+			more: resources{port("a-md-y-0", tagged("ns-a")), a(openstack.KindVolume, "a-md-y-root", described("Root volume for a-md-y")), a(openstack.KindVolume, "a-md-y-etcd", described("Additional block device for a-md-y")),
+				a(openstack.KindVolume, "a-md-z-root", described("Root volume for a-md-z"))},
+			also: "port/a-md-y-0 volume/a-md-y-root volume/a-md-y-etcd", left: "volume/a-md-z-root", reason: "nothing proves"},
+		"a root volume whose server's name somebody else uses too": {
+			more: resources{port("a-md-y-0", tagged("ns-a")), a(openstack.KindServer, "a-md-y"), a(openstack.KindVolume, "a-md-y-root", described("Root volume for a-md-y"))},
+			also: "port/a-md-y-0", left: "server/a-md-y volume/a-md-y-root", reason: "nothing proves"},
+		"an abandoned port without a tag": {
+			more: resources{port("a-md-y-0", described("Created by cluster-api-provider-openstack cluster a"))}, also: "port/a-md-y-0"},
+		"such a port on another network": {
+			more: resources{a(openstack.KindPort, "a-md-y-0", described("Created by cluster-api-provider-openstack cluster a"), uses(openstack.KindNetwork, "other"))}, left: "port/a-md-y-0", reason: "nothing proves"},
+		"such a port, by another name": {
+			more: resources{port("vip", described("Created by cluster-api-provider-openstack cluster a"))}, stays: topology + " " + routing, left: "port/vip", reason: "port vip"},
+		"a port of the cluster at a user's server": {
+			more:  resources{port("a-md-y-0", tagged("ns-a"), partOf(openstack.KindServer, "users")), a(openstack.KindServer, "users", uses(openstack.KindPort, "a-md-y-0"))},
+			stays: "port/a-md-y-0 " + topology + " " + routing, left: "server/users", reason: "server users"},
+		"a port with the tags of two clusters": {
+			more: resources{a(openstack.KindPort, "shared", tagged("ns-a"), tagged("ns-a-b"))}, left: "port/shared", reason: "that of cluster ns-a-b"},
+		"a trunk on the cluster's port": {
+			more: resources{a(openstack.KindTrunk, "t", partOf(openstack.KindPort, server+"-0"), uses(openstack.KindPort, server+"-0"))}, also: "trunk/t"},
+		"load balancers": {
+			more: resources{
+				a(openstack.KindLoadBalancer, "k8s-clusterapi-cluster-ns-a-kubeapi", uses(openstack.KindPort, "vip")), port("vip", partOf(openstack.KindLoadBalancer, "k8s-clusterapi-cluster-ns-a-kubeapi")),
+				a(openstack.KindLoadBalancer, "kube_service_ns-a_default_web"), a(openstack.KindLoadBalancer, "kube_service_ns-a-b_default_web"), a(openstack.KindLoadBalancer, "k8s-clusterapi-cluster-ns-a-b-kubeapi"),
+				a(openstack.KindLoadBalancer, "given", described("Kubernetes external service default/x from cluster ns-a")), a(openstack.KindLoadBalancer, "given-b", described("Kubernetes external service default/x from cluster ns-a-b"))},
+			also: "load-balancer/k8s-clusterapi-cluster-ns-a-kubeapi port/vip load-balancer/kube_service_ns-a_default_web load-balancer/given",
+			left: "load-balancer/kube_service_ns-a-b_default_web load-balancer/k8s-clusterapi-cluster-ns-a-b-kubeapi load-balancer/given-b"},
+		"a load balancer that services of two clusters share": {
+			more: resources{a(openstack.KindLoadBalancer, "kube_service_ns-a_default_web", tag("kube_service_ns-a_default_web"), tag("kube_service_ns-b_default_web"))},
+			left: "load-balancer/kube_service_ns-a_default_web", reason: "that of cluster ns-b"},
+		"a user's load balancer on the network": {
+			more:  resources{a(openstack.KindLoadBalancer, "users", uses(openstack.KindPort, "vip")), port("vip", partOf(openstack.KindLoadBalancer, "users"))},
+			stays: topology + " " + routing, left: "port/vip", reason: "port vip of load-balancer users"},
+		"the security group of a load balancer": {
+			more: resources{a(openstack.KindSecurityGroup, "lb-sg-1", described("Security Group for default/web Service LoadBalancer in cluster ns-a")), a(openstack.KindSecurityGroup, "lb-sg-2", described("Security Group for default/web Service LoadBalancer in cluster ns-a-b"))},
+			also: "security-group/lb-sg-1", left: "security-group/lb-sg-2", reason: "that of cluster ns-a-b"},
+		"a server by its name only": {
+			more: resources{a(openstack.KindServer, "a-md-y")}, left: "server/a-md-y", reason: "nothing proves"},
+		"what has nothing to do with it": {
+			more: resources{a(openstack.KindNetwork, "net"), a(openstack.KindServer, "web"), a(openstack.KindServer, "b", tagged("ns-b"))}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := planOf(t, &fakeCloud{resources: append(cluster("a", false), tc.more...)})
+			want := slices.DeleteFunc(idsOf(cluster("a", false)), func(id string) bool { return slices.Contains(fields(tc.stays), id) })
+			want = append(want, fields(tc.also)...)
+			slices.Sort(want)
+			if got := ids(plan.Delete); !slices.Equal(got, want) {
+				t.Errorf("deletes %v\nwant    %v", got, want)
+			}
+			if got := ids(plan.Stays); !slices.Equal(got, fields(tc.stays)) {
+				t.Errorf("stays %v\nwant  %v", got, fields(tc.stays))
+			}
+			if got := ids(plan.LeftAlone); !slices.Equal(got, fields(tc.left)) {
+				t.Errorf("leaves %v\nwant   %v", got, fields(tc.left))
+			}
+			reasoned := plan.Stays
+			if len(reasoned) == 0 {
+				reasoned = plan.LeftAlone
+			}
+			for _, i := range reasoned {
+				if !strings.Contains(i.Proof, tc.reason) {
+					t.Errorf("%s: %q does not say %q", i.ID, i.Proof, tc.reason)
+				}
+			}
+			for _, i := range plan.Delete {
+				if i.Proof == "" {
+					t.Errorf("%s has no proof", i.ID)
+				}
+			}
+		})
+	}
+}
+
+// Of a kind that could not be listed nothing counts as gone: what might be in use by it stays.
+func TestUnknownKinds(t *testing.T) {
+	server, root := "server/a-cp-x", "volume/a-cp-x-root"
+	port, groups := "port/a-cp-x-0", "security-group/k8s-cluster-ns-a-secgroup-controlplane security-group/k8s-cluster-ns-a-secgroup-worker"
+	for unknown, stays := range map[openstack.Kind]string{
+		openstack.KindServer:       root + " " + port + " server-group/ns-a-control-plane " + groups + " " + topology + " " + routing,
+		openstack.KindVolume:       server + " " + port + " server-group/ns-a-control-plane " + groups + " " + topology + " " + routing,
+		openstack.KindTrunk:        port + " " + groups + " " + topology + " " + routing,
+		openstack.KindLoadBalancer: "",
+		openstack.KindPort:         topology + " router/" + net + " " + groups,
+		openstack.KindSnapshot:     root,
+		openstack.KindFloatingIP:   "",
+	} {
+		t.Run(string(unknown), func(t *testing.T) {
+			known := slices.DeleteFunc(cluster("a", false), func(r openstack.Resource) bool {
+				return r.Kind == unknown || unknown == openstack.KindPort && r.Kind == openstack.KindInterface
+			})
+			cloud := &fakeCloud{resources: known, unknown: map[openstack.Kind]error{unknown: errors.New("listing: 500")}}
+			plan := planOf(t, cloud)
+			want := slices.DeleteFunc(fields(stays), func(id string) bool { return !slices.Contains(idsOf(known), id) })
+			if got := ids(plan.Stays); !slices.Equal(got, want) {
+				t.Errorf("stays %v\nwant  %v", got, want)
+			}
+			if len(plan.Delete)+len(plan.Stays) != len(known) || plan.Empty() {
+				t.Errorf("%d and %d of %d", len(plan.Delete), len(plan.Stays), len(known))
+			}
+			if fmt.Sprint(plan.Unknown) != fmt.Sprintf("[{%s listing: 500}]", unknown) {
+				t.Errorf("unknown: %v", plan.Unknown)
+			}
+		})
+	}
+}
+
+func TestPlanFailsWithTheCloud(t *testing.T) {
+	broken := errors.New("no project")
+	_, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: &fakeCloud{lookError: broken}, Target: target}.Plan(t.Context())
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,93 @@
+package cleanup
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+const csiProperty = "cinder.csi.openstack.org/cluster"
+
+// Names that Cluster API's provider for OpenStack (v0.14.7, pkg/cloud/services and pkg/utils/names) and the cloud
+// controller manager (v1.36.0, pkg/openstack/loadbalancer.go and loadbalancer_sg.go) give. Only whole names count: one
+// cluster's may begin like another's.
+const (
+	capoDescription = "Created by cluster-api-provider-openstack cluster "
+	capoPrefix      = "k8s-clusterapi-cluster-"
+	servicePrefix   = "kube_service_"
+)
+
+// proves returns why a resource belongs to the cluster by what it says of itself; empty: it does not say so.
+func (t Target) proves(r openstack.Resource) string {
+	name := t.resourceName()
+	switch {
+	case slices.Contains(r.Tags, TagPrefix+name):
+		return "tag " + TagPrefix + name
+	case r.Description == capoDescription+name:
+		return "description " + r.Description
+	case t.provesName(r):
+		return "name " + r.Name
+	}
+	switch r.Kind {
+	case openstack.KindLoadBalancer, openstack.KindFloatingIP:
+		if strings.Contains(r.Description, "Kubernetes external service ") && strings.HasSuffix(r.Description, " from cluster "+name) {
+			return "description " + r.Description
+		}
+	case openstack.KindSecurityGroup:
+		if strings.HasPrefix(r.Description, "Security Group for ") && strings.HasSuffix(r.Description, " Service LoadBalancer in cluster "+name) {
+			return "description " + r.Description
+		}
+	case openstack.KindVolume, openstack.KindSnapshot:
+		if r.Properties[csiProperty] == name {
+			return "property " + csiProperty + "=" + name
+		}
+	}
+	return ""
+}
+
+func (t Target) provesName(r openstack.Resource) bool {
+	name := t.resourceName()
+	switch r.Kind {
+	case openstack.KindNetwork, openstack.KindSubnet, openstack.KindRouter:
+		return r.Name == capoPrefix+name
+	case openstack.KindLoadBalancer: // the names of Kubernetes' objects have no underscore
+		return r.Name == capoPrefix+name+"-kubeapi" || strings.HasPrefix(r.Name, servicePrefix+name+"_")
+	case openstack.KindSecurityGroup:
+		group, is := strings.CutPrefix(r.Name, "k8s-cluster-"+name+"-secgroup-")
+		return is && slices.Contains([]string{"controlplane", "worker", "bastion"}, group)
+	case openstack.KindServerGroup: // by our own components, through ORC, which cannot tag them
+		return r.Name == name+"-control-plane" || r.Name == name+"-workers"
+	}
+	return false
+}
+
+// claimedBy returns whose a resource says to be, when that is another cluster; empty when it says no such thing.
+func (t Target) claimedBy(r openstack.Resource) string {
+	own := t.resourceName()
+	for _, tag := range r.Tags {
+		if other, is := strings.CutPrefix(tag, TagPrefix); is && other != own {
+			return other
+		}
+		if r.Kind == openstack.KindLoadBalancer && strings.HasPrefix(tag, servicePrefix) && !strings.HasPrefix(tag, servicePrefix+own+"_") {
+			return strings.TrimPrefix(tag, servicePrefix) // a load balancer that Services of several clusters share
+		}
+	}
+	if other := r.Properties[csiProperty]; other != "" && other != own {
+		return other
+	}
+	for _, opening := range []string{capoDescription, " from cluster ", " Service LoadBalancer in cluster "} {
+		_, other, says := strings.Cut(r.Description, opening)
+		if says && other != own && !(opening == capoDescription && other == t.Cluster) { // ports name the cluster only
+			return other
+		}
+	}
+	return ""
+}
+
+// looksAlike tells of what a hurried person would take for the cluster's: its name or a mark holds the cluster's.
+func (t Target) looksAlike(r openstack.Resource) bool {
+	texts := append([]string{r.Name, r.Description, r.Properties[csiProperty]}, r.Tags...)
+	return strings.HasPrefix(r.Name, t.Cluster+"-") ||
+		slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, t.resourceName()) })
+}

@@ -1,0 +1,78 @@
+package cleanup
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Outcome is what became of one item.
+type Outcome string
+
+// The outcomes.
+const (
+	Deleted     Outcome = "deleted"
+	AlreadyGone Outcome = "already-gone"
+	CouldNot    Outcome = "could-not"
+)
+
+// Result is an item with its outcome; Why tells why it could not be deleted.
+type Result struct {
+	Item
+	Outcome Outcome `json:"outcome"`
+	Why     string  `json:"why,omitempty"`
+}
+
+// Receipt is what a run did.
+type Receipt struct {
+	Cluster     string    `json:"cluster"`
+	Deleted     []Result  `json:"deleted"`
+	AlreadyGone []Result  `json:"alreadyGone"`
+	CouldNot    []Result  `json:"couldNot"`
+	Unknown     []Unasked `json:"unknown,omitempty"`
+}
+
+// add takes a result; what is said of the same item later replaces what was said before.
+func (r *Receipt) add(result Result) {
+	same := func(other Result) bool {
+		return other.Where == result.Where && other.Kind == result.Kind && other.Name == result.Name && other.ID == result.ID
+	}
+	for _, list := range []*[]Result{&r.Deleted, &r.AlreadyGone, &r.CouldNot} {
+		*list = slices.DeleteFunc(*list, same)
+	}
+	switch result.Outcome {
+	case Deleted:
+		r.Deleted = append(r.Deleted, result)
+	case AlreadyGone:
+		r.AlreadyGone = append(r.AlreadyGone, result)
+	default:
+		r.CouldNot = append(r.CouldNot, result)
+	}
+}
+
+// correct brings the receipt up to what a new look at the cloud tells.
+func (r *Receipt) correct(v verdict) {
+	r.Unknown = v.plan.Unknown
+	for _, result := range slices.Clone(r.CouldNot) {
+		if result.Where == InCloud && v.gone(result.Item) {
+			r.add(Result{result.Item, Deleted, ""})
+		}
+	}
+	for _, item := range v.plan.Stays {
+		r.add(Result{item, CouldNot, item.Proof})
+	}
+}
+
+// err is nil when nothing of the cluster is left.
+func (r *Receipt) err() error {
+	var errs []error
+	for _, result := range r.CouldNot {
+		errs = append(errs, fmt.Errorf("deleting %s %s: %s", result.Kind, result.Name, result.Why))
+	}
+	for _, kind := range r.Unknown {
+		errs = append(errs, fmt.Errorf("%s: %s", kind.Kind, kind.Why))
+	}
+	return fault.Retryable(errors.Join(errs...), fault.CleanupFailed, "Run the same command again: it deletes what is left. What somebody else uses can go when they are done with it.")
+}

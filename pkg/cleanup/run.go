@@ -1,0 +1,142 @@
+package cleanup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+// Cloud is what is needed of a cloud; openstack.Client is the real one.
+type Cloud interface {
+	Inventory(context.Context) (openstack.Inventory, error)
+	Delete(context.Context, openstack.Resource) (gone bool, err error)
+	Status(context.Context, openstack.Resource) (string, error)
+}
+
+// Cleaner cleans up after one cluster. Engine, Target and Patience are required.
+type Cleaner struct {
+	Engine Engine
+	// Cloud is where the cluster's machines are; nil: they are containers.
+	Cloud  Cloud
+	Target Target
+	// Patience is how long deleting in a cloud goes on while nothing there goes.
+	Patience time.Duration
+	// Told gets every result when it is there, from several goroutines at once; nil drops them.
+	Told func(Result)
+}
+
+// Plan looks for everything of the target, and changes nothing. What could not be asked of a cloud is in the plan; all
+// other questions that fail are an error.
+func (c Cleaner) Plan(ctx context.Context) (Plan, error) {
+	plan, err := Discover(ctx, c.Engine, c.Target)
+	if err != nil || c.Cloud == nil {
+		return plan, err
+	}
+	cloud, err := c.look(ctx)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan.Delete, plan.LeftAlone = append(plan.Delete, cloud.plan.Delete...), append(plan.LeftAlone, cloud.plan.LeftAlone...)
+	plan.Stays, plan.Unknown = cloud.plan.Stays, cloud.plan.Unknown
+	return plan, nil
+}
+
+func (c Cleaner) look(ctx context.Context) (verdict, error) {
+	inventory, err := c.Cloud.Inventory(ctx)
+	if err != nil {
+		return verdict{}, fmt.Errorf("looking at the cloud: %w", err)
+	}
+	return judgeCloud(inventory, c.Target), nil
+}
+
+// Run deletes: first the containers, whose controllers would make things in the cloud again, then what is in the cloud,
+// then the rest on this machine, and the files last, only when all else is gone. After the end of ctx it begins no
+// deletion any more. The receipt is complete whatever the error is.
+func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
+	r := &Receipt{Cluster: plan.Cluster, Deleted: []Result{}, AlreadyGone: []Result{}, CouldNot: []Result{}}
+	c.local(ctx, r, plan, BootstrapNode, Machine)
+	if c.Cloud != nil {
+		if controllersLeft(r) {
+			r.Unknown = append(r.Unknown, Unasked{"cloud", "nothing was deleted there: the containers that could not be deleted would make it again"})
+		} else if err := c.cloud(ctx, r); err != nil {
+			r.Unknown = append(r.Unknown, Unasked{"cloud", err.Error()})
+		}
+	}
+	c.local(ctx, r, plan, Registry, Volume, Image, Network)
+	if len(r.CouldNot)+len(r.Unknown) == 0 {
+		c.local(ctx, r, plan, File)
+	} else {
+		c.keepFiles(r, plan)
+	}
+	err := r.err()
+	if ctx.Err() != nil {
+		err = fault.Retryable(errors.Join(ctx.Err(), err), fault.Interrupted, "Run the same command again: it goes on from here.")
+	}
+	return *r, err
+}
+
+func controllersLeft(r *Receipt) bool {
+	return slices.ContainsFunc(r.CouldNot, func(result Result) bool { return result.Kind == BootstrapNode })
+}
+
+// local deletes what is on this machine, of some kinds.
+func (c Cleaner) local(ctx context.Context, r *Receipt, plan Plan, kinds ...Kind) {
+	for _, item := range plan.Delete {
+		if item.Where == InCloud || !slices.Contains(kinds, item.Kind) {
+			continue
+		}
+		c.tell(r, deleteLocal(ctx, c.Engine, item))
+	}
+}
+
+func (c Cleaner) keepFiles(r *Receipt, plan Plan) {
+	for _, item := range plan.Delete {
+		if item.Kind == File {
+			c.tell(r, Result{item, CouldNot, "it stays until all else is gone: it may be needed to see what is left"})
+		}
+	}
+}
+
+func (c Cleaner) tell(r *Receipt, result Result) {
+	r.add(result)
+	c.told(result)
+}
+
+func (c Cleaner) told(result Result) {
+	if c.Told != nil {
+		c.Told(result)
+	}
+}
+
+// rounds bounds how often the cloud is cleaned: whoever makes things as fast as they are deleted is still there.
+const rounds = 5
+
+// cloud looks, deletes and looks again, until nothing of the cluster is left that can go, or nothing went.
+func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
+	for round := 0; ; round++ {
+		v, err := c.look(ctx)
+		if err != nil {
+			return err
+		}
+		r.correct(v)
+		if len(v.delete) == 0 {
+			return nil
+		}
+		if round == rounds {
+			return fmt.Errorf("after %d rounds there is still something new of the cluster: is one of its controllers still running?", rounds)
+		}
+		went := false
+		for _, result := range c.deleteAll(ctx, v.delete) {
+			r.add(result)
+			went = went || result.Outcome != CouldNot
+		}
+		if !went || ctx.Err() != nil {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package cleanup
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+// findStaying finds what is owned and cannot go: because something that is not owned needs it, because it is not known
+// whether something does, or because what uses it stays.
+func (j *judge) findStaying() {
+	for _, r := range j.Resources {
+		if _, owned := j.owned[r.Ref]; !owned {
+			j.keepFor(r)
+		}
+	}
+	for _, r := range j.Resources {
+		for _, kind := range mustBeKnown(r.Kind) {
+			if why := j.Unknown[kind]; why != nil {
+				j.keep(r.Ref, fmt.Sprintf("it is not known which %ss there are: %v", kind, why))
+			}
+		}
+	}
+}
+
+// keepFor keeps what a resource that is not owned needs.
+func (j *judge) keepFor(r openstack.Resource) {
+	// A floating IP needs the port that it leads to, and not more: where that is owned it is given free.
+	if r.Kind == openstack.KindFloatingIP {
+		return
+	}
+	reason := fmt.Sprintf("%s, which is not the cluster's, uses it", j.called(r))
+	for _, used := range r.Uses {
+		j.keep(used, reason)
+	}
+	if r.PartOf.Kind == openstack.KindServer && r.Kind == openstack.KindVolume {
+		j.keep(r.PartOf, fmt.Sprintf("%s, which is not the cluster's, would go with it", j.called(r)))
+	}
+}
+
+// keep keeps a resource, if it is owned, and all that it uses.
+func (j *judge) keep(ref openstack.Ref, reason string) {
+	_, owned := j.owned[ref]
+	if _, already := j.stays[ref]; already || !owned {
+		return
+	}
+	j.stays[ref] = reason
+	for _, used := range j.byRef[ref].Uses {
+		j.keep(used, reason)
+	}
+}
+
+// called names a resource, and for a port the server that has it.
+func (j *judge) called(r openstack.Resource) string {
+	name := r.Name
+	if name == "" {
+		name = r.ID
+	}
+	text := fmt.Sprintf("%s %s", r.Kind, name)
+	if user, found := j.byRef[r.PartOf]; found {
+		return fmt.Sprintf("%s of %s %s", text, user.Kind, user.Name)
+	}
+	return text
+}
+
+// mustBeKnown are the kinds without which nobody knows whether one of this kind is in use.
+func mustBeKnown(kind openstack.Kind) []openstack.Kind {
+	switch kind {
+	case openstack.KindVolume:
+		return []openstack.Kind{openstack.KindServer, openstack.KindSnapshot}
+	case openstack.KindServerGroup:
+		return []openstack.Kind{openstack.KindServer}
+	case openstack.KindServer: // it may take volumes along
+		return []openstack.Kind{openstack.KindVolume}
+	case openstack.KindPort: // those of load balancers tell of themselves what they are
+		return []openstack.Kind{openstack.KindServer, openstack.KindTrunk}
+	case openstack.KindTrunk:
+		return []openstack.Kind{openstack.KindServer, openstack.KindPort}
+	case openstack.KindInterface:
+		return []openstack.Kind{openstack.KindSubnet, openstack.KindRouter}
+	case openstack.KindRouter, openstack.KindSubnet:
+		return []openstack.Kind{openstack.KindPort}
+	case openstack.KindNetwork:
+		return []openstack.Kind{openstack.KindPort, openstack.KindSubnet}
+	case openstack.KindSecurityGroup:
+		return []openstack.Kind{openstack.KindPort}
+	}
+	return nil
+}
+
+// leftAlone returns why a resource that is not owned is worth a word; empty: it has nothing to do with the cluster.
+func (j *judge) leftAlone(r openstack.Resource) string {
+	other := j.target.claimedBy(r)
+	for _, used := range append([]openstack.Ref{r.PartOf}, r.Uses...) {
+		if _, owned := j.owned[used]; !owned {
+			continue
+		}
+		if other != "" {
+			return fmt.Sprintf("uses %s %s, but is marked as that of cluster %s", used.Kind, j.byRef[used].Name, other)
+		}
+		return fmt.Sprintf("uses %s %s, but nothing proves that the cluster made it", used.Kind, j.byRef[used].Name)
+	}
+	if neighbor := j.near(r); neighbor != "" {
+		return neighbor + ", but nothing proves that the cluster made it"
+	}
+	switch {
+	case !j.target.looksAlike(r):
+		return ""
+	case other != "":
+		return "is marked as that of cluster " + other
+	}
+	return "its name is like one of the cluster's, but nothing proves that the cluster made it"
+}
+
+// near tells of a volume or a server group that a server of the cluster uses, and of a server on a network of the cluster.
+func (j *judge) near(r openstack.Resource) string {
+	for _, other := range j.Resources {
+		_, owned := j.owned[other.Ref]
+		switch {
+		case owned && (r.Kind == openstack.KindVolume || r.Kind == openstack.KindServerGroup) && slices.Contains(other.Uses, r.Ref):
+			return fmt.Sprintf("%s %s uses it", other.Kind, other.Name)
+		case owned && r.Kind == openstack.KindServer && other.Kind == openstack.KindNetwork && j.reaches(r, other.Ref):
+			return fmt.Sprintf("is on network %s", other.Name)
+		}
+	}
+	return ""
+}
+
+// reaches tells whether a port of the server is on the network.
+func (j *judge) reaches(server openstack.Resource, network openstack.Ref) bool {
+	return slices.ContainsFunc(server.Uses, func(port openstack.Ref) bool { return slices.Contains(j.byRef[port].Uses, network) })
+}

@@ -1,0 +1,101 @@
+package cleanup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+)
+
+// Left says that a cluster has left something: how much of it, and where.
+type Left struct {
+	// Cluster is the name that labels and markers in docker carry; in a cloud the one of tags, <namespace>-<cluster>.
+	Cluster string `json:"cluster"`
+	Where   Where  `json:"where"`
+	Things  int    `json:"things"`
+}
+
+// Survey lists which clusters have left something that carries our labels, markers or tags. A nil cloud is not asked.
+// Any question that fails is an error.
+func Survey(ctx context.Context, engine Engine, cloud Cloud) ([]Left, error) {
+	things := map[Left]int{}
+	if err := surveyContainers(ctx, engine, things); err != nil {
+		return nil, err
+	}
+	volumes, err := engine.Volumes(ctx, docker.Filter{Labels: []string{environmentLabel}})
+	if err != nil {
+		return nil, fmt.Errorf("looking for volumes: %w", err)
+	}
+	for _, name := range volumes {
+		labels, err := engine.VolumeLabels(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("looking at volume %s: %w", name, err)
+		}
+		things[Left{Cluster: labels[environmentLabel], Where: InDocker}]++
+	}
+	if cloud != nil {
+		if err := surveyCloud(ctx, cloud, things); err != nil {
+			return nil, err
+		}
+	}
+	var all []Left
+	for l, count := range things {
+		all = append(all, Left{l.Cluster, l.Where, count})
+	}
+	slices.SortFunc(all, func(a, b Left) int { return strings.Compare(string(a.Where)+a.Cluster, string(b.Where)+b.Cluster) })
+	return all, nil
+}
+
+func surveyContainers(ctx context.Context, engine Engine, things map[Left]int) error {
+	for _, label := range []string{clusterLabel, environmentLabel} {
+		names, err := engine.Containers(ctx, docker.Filter{Labels: []string{label}})
+		if err != nil {
+			return fmt.Errorf("looking for containers: %w", err)
+		}
+		for _, name := range names {
+			c, err := engine.Inspect(ctx, name)
+			if errors.Is(err, docker.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("looking at container %s: %w", name, err)
+			}
+			if cluster := clusterOf(c); cluster != "" {
+				things[Left{Cluster: cluster, Where: InDocker}]++
+			}
+		}
+	}
+	return nil
+}
+
+// clusterOf returns whose marker or label a container carries.
+func clusterOf(c docker.Container) string {
+	for _, m := range c.Mounts {
+		if cluster, is := strings.CutPrefix(m.Target, markerFolder); is {
+			return cluster
+		}
+	}
+	return c.Labels[environmentLabel]
+}
+
+func surveyCloud(ctx context.Context, cloud Cloud, things map[Left]int) error {
+	inventory, err := cloud.Inventory(ctx)
+	if err != nil {
+		return fmt.Errorf("looking at the cloud: %w", err)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(inventory.Unknown)) {
+		return fmt.Errorf("looking at the cloud: %w", inventory.Unknown[kind])
+	}
+	for _, r := range inventory.Resources {
+		for _, tag := range r.Tags {
+			if cluster, is := strings.CutPrefix(tag, TagPrefix); is {
+				things[Left{Cluster: cluster, Where: InCloud}]++
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package cleanup_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+func TestSurvey(t *testing.T) {
+	engine := func() *fakeEngine {
+		return &fakeEngine{
+			containers: map[string]docker.Container{
+				"demo-x": container("demo", "control-plane", marker), "demo-registry": registry("demo"),
+				"two-registry": registry("two"), "foreign": container("foreign", "control-plane", "")},
+			volumes: map[string]map[string]string{"demo-registry": {"cluster-init.io/environment": "demo"}, "other": nil},
+		}
+	}
+	cloud := &fakeCloud{resources: append(cluster("a", false), a(openstack.KindPort, "p", tagged("ns-a-b")), a(openstack.KindVolume, "users"))}
+	left, err := cleanup.Survey(t.Context(), engine(), cloud)
+	if got, want := fmt.Sprint(left), "[{demo docker 3} {two docker 1} {ns-a openstack 8} {ns-a-b openstack 1}]"; got != want || err != nil {
+		t.Errorf("%s, %v\nwant %s", got, err, want)
+	}
+	if left, err := cleanup.Survey(t.Context(), &fakeEngine{}, nil); len(left) > 0 || err != nil {
+		t.Errorf("of nothing: %v, %v", left, err)
+	}
+	// A question that could not be asked is not "nothing there".
+	broken := errors.New("no answer")
+	for question, fails := range map[string]struct {
+		engine map[string]error
+		cloud  *fakeCloud
+	}{
+		"containers": {engine: map[string]error{"containers io.x-k8s.kind.cluster": broken}},
+		"registries": {engine: map[string]error{"containers cluster-init.io/environment": broken}},
+		"inspect":    {engine: map[string]error{"inspect demo-x": broken}},
+		"volumes":    {engine: map[string]error{"volumes": broken}},
+		"cloud":      {cloud: &fakeCloud{lookError: broken}},
+		"a kind":     {cloud: &fakeCloud{unknown: map[openstack.Kind]error{openstack.KindPort: broken}}},
+	} {
+		t.Run(question, func(t *testing.T) {
+			e := engine()
+			e.fails = fails.engine
+			var c cleanup.Cloud
+			if fails.cloud != nil {
+				c = fails.cloud
+			}
+			if _, err := cleanup.Survey(t.Context(), e, c); !errors.Is(err, broken) {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package cleanup
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+// Print writes the plan for a person: what would be deleted as a tree, each with its proof, then what stays and what is
+// left alone, each with the reason.
+func (p Plan) Print(out io.Writer) error {
+	var b strings.Builder
+	if p.Empty() {
+		fmt.Fprintln(&b, "nothing found")
+	}
+	for _, where := range []Where{InDocker, InCloud, InFiles} {
+		items := slices.DeleteFunc(slices.Clone(p.Delete), func(i Item) bool { return i.Where != where })
+		if len(items) > 0 {
+			fmt.Fprintf(&b, "delete, in %s, of %s:\n", where, p.Cluster)
+			writeBranch(&b, items, "", "  ")
+		}
+	}
+	writeFlat(&b, "stays, though it is of "+p.Cluster+":", p.Stays, "because ")
+	writeFlat(&b, "left alone:", p.LeftAlone, "")
+	for _, u := range p.Unknown {
+		fmt.Fprintf(&b, "not known: which %ss there are: %s\n", u.Kind, u.Why)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// writeBranch writes the items that hang on parent, each with those that hang on it.
+func writeBranch(b *strings.Builder, items []Item, parent, indent string) {
+	for _, i := range sorted(items) {
+		isRoot := !slices.ContainsFunc(items, func(other Item) bool { return i.Parent != "" && other.ID == i.Parent })
+		if parent == "" && !isRoot || parent != "" && i.Parent != parent {
+			continue
+		}
+		fmt.Fprintf(b, "%s%-*s %s\n", indent, 66-len(indent), string(i.Kind)+" "+i.called(), i.Proof)
+		if i.ID != "" {
+			writeBranch(b, items, i.ID, indent+"  ")
+		}
+	}
+}
+
+func writeFlat(b *strings.Builder, title string, items []Item, opening string) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintln(b, title)
+	for _, i := range sorted(items) {
+		fmt.Fprintf(b, "  %-64s %s%s\n", string(i.Kind)+" "+i.called(), opening, i.Proof)
+	}
+}
+
+// called is the name, and the ID of what has none.
+func (i Item) called() string {
+	if i.Name == "" {
+		return i.ID
+	}
+	return i.Name
+}
+
+// sorted puts what is in a cloud in the order in which a person thinks of it; the rest is in its order already.
+func sorted(items []Item) []Item {
+	order := []openstack.Kind{
+		openstack.KindLoadBalancer, openstack.KindServer, openstack.KindServerGroup, openstack.KindVolume, openstack.KindSnapshot, openstack.KindFloatingIP,
+		openstack.KindRouter, openstack.KindInterface, openstack.KindNetwork, openstack.KindSubnet, openstack.KindTrunk, openstack.KindPort, openstack.KindSecurityGroup,
+	}
+	list := slices.Clone(items)
+	slices.SortStableFunc(list, func(a, b Item) int {
+		if a.Where != InCloud || b.Where != InCloud {
+			return 0
+		}
+		if byKind := slices.Index(order, openstack.Kind(a.Kind)) - slices.Index(order, openstack.Kind(b.Kind)); byKind != 0 {
+			return byKind
+		}
+		return strings.Compare(a.Name+a.ID, b.Name+b.ID)
+	})
+	return list
+}
+
+// Print writes the receipt for a person.
+func (r Receipt) Print(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d deleted, %d already gone, %d could not be deleted\n", r.Cluster, len(r.Deleted), len(r.AlreadyGone), len(r.CouldNot))
+	for _, result := range r.CouldNot {
+		fmt.Fprintf(&b, "  %-64s %s\n", string(result.Kind)+" "+result.called(), result.Why)
+	}
+	for _, u := range r.Unknown {
+		fmt.Fprintf(&b, "  not known: %s: %s\n", u.Kind, u.Why)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}

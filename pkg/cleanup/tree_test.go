@@ -1,0 +1,42 @@
+package cleanup_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/internal/golden"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+func TestPrint(t *testing.T) {
+	resources := append(cluster("a", false), a(openstack.KindSnapshot, "snap", property("ns-a"), uses(openstack.KindVolume, "pvc")), a(openstack.KindVolume, "pvc", property("ns-a")))
+	users := []openstack.Resource{
+		a(openstack.KindServer, "jump", uses(openstack.KindPort, "jump")),
+		a(openstack.KindPort, "jump", uses(openstack.KindNetwork, net), uses(openstack.KindSubnet, net), uses(openstack.KindInterface, "ns-a"), partOf(openstack.KindServer, "jump")),
+	}
+	unknown := map[openstack.Kind]error{openstack.KindFloatingIP: errors.New("listing floatingips: 500 Internal Server Error")}
+	var out bytes.Buffer
+	for _, cloud := range []*fakeCloud{{}, {resources: resources}, {resources: append(append(resources, cluster("a-b", false)[:2]...), users...), unknown: unknown}} {
+		c := cleanup.Cleaner{Engine: &fakeEngine{containers: nodes("/etc/cluster-init.io/environment/a")}, Cloud: cloud, Target: target, Patience: time.Minute}
+		if cloud.resources == nil {
+			c.Engine = &fakeEngine{}
+		}
+		plan, err := c.Plan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := plan.Print(&out); err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString("---\n")
+	}
+	receipt := cleanup.Receipt{Cluster: "a", Deleted: make([]cleanup.Result, 3), AlreadyGone: make([]cleanup.Result, 1),
+		CouldNot: []cleanup.Result{{Item: cleanup.Item{Kind: "port", ID: "123"}, Why: "409 Conflict: in use"}}, Unknown: []cleanup.Unasked{{Kind: "server", Why: "listing servers: no answer"}}}
+	if err := receipt.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "print.txt", out.Bytes())
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+// subject is what is to be cleaned up.
+type subject struct {
+	name       string // as the user called it
+	target     cleanup.Target
+	kubeconfig string
+	cloud      *openstack.Client // nil: its machines are not in a cloud that can be cleaned
+	leftAlone  []cleanup.Item    // what is known to be out of reach
+}
+
+// inventory is the cloud, as an interface that is nil without one.
+func (s subject) inventory() cleanup.Cloud {
+	if s.cloud == nil {
+		return nil
+	}
+	return s.cloud
+}
+
+// subject finds out what the user means, and connects to its cloud.
+func (o *cleanupOptions) subject(ctx context.Context, name string) (subject, error) {
+	if o.cluster != "" {
+		return o.clusterSubject(ctx)
+	}
+	env, err := o.loadNames(ctx, name)
+	if err != nil {
+		return subject{}, err
+	}
+	s := subject{name: name, target: cleanup.Target{Namespace: env.ClusterNamespace(), Cluster: env.ClusterName()}}
+	switch provider := env.InfraProvider(); provider {
+	case "capd":
+	case "capo":
+		if s.cloud, err = connectCloud(ctx); err != nil {
+			return subject{}, err
+		}
+	default:
+		s.leftAlone = []cleanup.Item{{Where: "cloud", Kind: "cloud", Name: provider + " of " + env.ClusterName(),
+			Proof: "its machines are no containers: only the cluster that holds their definition can delete them, so delete the Cluster there first"}}
+	}
+	return s.withFiles()
+}
+
+// clusterSubject is a cluster that the user names without its environment: in docker, and in the cloud if there is one.
+func (o *cleanupOptions) clusterSubject(ctx context.Context) (subject, error) {
+	namespace, cluster, both := strings.Cut(o.cluster, "/")
+	if !both || namespace == "" || cluster == "" || strings.ContainsAny(cluster, "/ ") {
+		return subject{}, fault.New(fault.Usage, fmt.Sprintf("--cluster %q is no namespace and name", o.cluster), "Give --cluster NAMESPACE/NAME.")
+	}
+	cloud, err := cloudIfAny(ctx)
+	if err != nil {
+		return subject{}, err
+	}
+	return subject{name: o.cluster, cloud: cloud, target: cleanup.Target{Namespace: namespace, Cluster: cluster}}.withFiles()
+}
+
+func (s subject) withFiles() (subject, error) {
+	state, err := stateFolder(s.target.Cluster)
+	s.target.Files, s.kubeconfig = []string{state}, filepath.Join(state, "kubeconfig")
+	return s, err
+}
+
+// connectCloud logs in to the cloud that the user means.
+func connectCloud(ctx context.Context) (*openstack.Client, error) {
+	cloud, err := openstack.Find(os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	return openstack.Connect(ctx, cloud)
+}
+
+// cloudIfAny is connectCloud; without credentials there is no cloud.
+func cloudIfAny(ctx context.Context) (*openstack.Client, error) {
+	client, err := connectCloud(ctx)
+	if fault.CodeOf(err) == fault.CredentialsMissing {
+		return nil, nil
+	}
+	return client, err
+}

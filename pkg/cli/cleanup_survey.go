@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+)
+
+// surveyLine is the answer of `cleanup` without an environment.
+type surveyLine struct {
+	Type string         `json:"type"`
+	Left []cleanup.Left `json:"left"`
+	// Cloud is whether a cloud was asked.
+	Cloud bool `json:"cloud"`
+}
+
+// survey lists which clusters have left something.
+func (o *cleanupOptions) survey(ctx context.Context) error {
+	if _, err := o.output.sink(o.streams); err != nil {
+		return err
+	}
+	cloud, err := cloudIfAny(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := cleanup.Survey(ctx, &docker.Client{}, subject{cloud: cloud}.inventory())
+	if err != nil {
+		return err
+	}
+	return o.show(surveyLine{"cleanup-survey", append([]cleanup.Left{}, all...), cloud != nil})
+}
+
+// Print writes the list for a person.
+func (s surveyLine) Print(out io.Writer) error {
+	var b strings.Builder
+	if len(s.Left) == 0 {
+		fmt.Fprintln(&b, "nothing found")
+	}
+	for _, l := range s.Left {
+		called := "of cluster"
+		if l.Where == cleanup.InCloud {
+			called = "of <namespace>-<cluster>"
+		}
+		fmt.Fprintf(&b, "%-10s %4d things %s %s\n", l.Where, l.Things, called, l.Cluster)
+	}
+	if len(s.Left) > 0 {
+		fmt.Fprintln(&b, "cluster-init cleanup ENVIRONMENT shows them; so does cluster-init cleanup --cluster NAMESPACE/NAME.")
+	}
+	if !s.Cloud {
+		fmt.Fprintln(&b, "No cloud was asked: there are no credentials for one.")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+// openstackNeeds puts what the environment asks of its cloud into the words of the adapter.
+func openstackNeeds(env *environment.Environment) openstack.Needs {
+	of := env.OpenStack()
+	made := of.Resources()
+	octavia := of.APIServer.Mode == environment.APIServerOctavia
+	return openstack.Needs{
+		Tag:             env.OpenStackTag(),
+		ControlPlane:    openstack.Machines{Count: of.ControlPlane.Count, Flavor: of.ControlPlane.Flavor, Zones: of.ControlPlane.AvailabilityZones},
+		Workers:         openstack.Machines{Count: of.Workers.Count, Flavor: of.Workers.Flavor, Zones: of.Workers.AvailabilityZones},
+		Image:           of.Image,
+		KeyPair:         of.SSHKeyName,
+		RootVolume:      openstack.RootVolume{GiB: of.RootVolume.SizeGiB, Type: of.RootVolume.Type, Zone: of.RootVolume.AvailabilityZone},
+		ExternalNetwork: of.ExternalNetwork,
+		Network:         of.Network.Network,
+		Subnet:          of.Network.Subnet,
+		Router:          of.Network.Router,
+		FloatingIP:      of.APIServer.FloatingIP,
+		LoadBalancers:   octavia || of.LoadBalancers,
+		Volumes:         of.RootVolume.SizeGiB > 0 || of.CinderCSI,
+		ServerGroups:    env.OpenStackServerGroups(),
+		Resources: openstack.Resources{
+			Servers: made.Servers, ServerGroups: made.ServerGroups, Ports: made.Ports, Networks: made.Networks, Subnets: made.Subnets,
+			Routers: made.Routers, SecurityGroups: made.SecurityGroups, FloatingIPs: made.FloatingIPs, Volumes: made.Volumes, Gigabytes: made.Gigabytes,
+		},
+	}
+}

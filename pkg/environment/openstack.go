@@ -1,0 +1,193 @@
+package environment
+
+import (
+	"regexp"
+	"strings"
+)
+
+// OpenStack is what an environment asks of an OpenStack cloud (infra_provider capo). Where something may be given by id or
+// by name, it is what the user wrote: see IsID.
+type OpenStack struct {
+	// ControlPlane and Workers are the machines.
+	ControlPlane, Workers OpenStackMachines
+	// Image of all machines, by id or by name; never empty.
+	Image string
+	// SSHKeyName is the key pair of all machines; empty means none.
+	SSHKeyName string
+	// RootVolume is the disk of each machine.
+	RootVolume OpenStackRootVolume
+	// ExternalNetwork, by id or by name, is where floating IPs and the router's gateway are. It is empty only when the API
+	// server has a fixed IP, and then the cluster's network gets no way out.
+	ExternalNetwork string
+	// Network is the one that machines are on.
+	Network OpenStackNetwork
+	// APIServer is how the API server is reached.
+	APIServer OpenStackAPIServer
+	// LoadBalancers is whether the cloud controller manager makes load balancers for Services.
+	LoadBalancers bool
+	// CinderCSI is whether the component cinder-csi, which makes volumes, is enabled in the management cluster.
+	CinderCSI bool
+}
+
+// OpenStackMachines are machines of one sort.
+type OpenStackMachines struct {
+	// Count is how many there are. While one is replaced there is one more.
+	Count int
+	// Flavor, by id or by name.
+	Flavor string
+	// ServerGroupPolicy is that of the server group that is made for them; empty means none is made.
+	ServerGroupPolicy string
+	// AvailabilityZones of Nova; empty leaves the choice to the provider.
+	AvailabilityZones []string
+}
+
+// OpenStackRootVolume is a volume of Cinder that a machine boots from.
+type OpenStackRootVolume struct {
+	// SizeGiB is zero when machines boot from the disk that their flavor has.
+	SizeGiB int
+	// Type is a volume type; empty means the cloud's default.
+	Type string
+	// AvailabilityZone of Cinder; empty leaves it to Cinder.
+	AvailabilityZone string
+}
+
+// OpenStackNetwork is the network that machines are on: one that is made, or one that is there.
+type OpenStackNetwork struct {
+	// Made is whether a network, a subnet and, with an external network, a router are made. Otherwise Network is there.
+	Made bool
+	// CIDR of the subnet that is made.
+	CIDR string
+	// DNSNameservers of the subnet that is made.
+	DNSNameservers []string
+	// Network, Subnet and Router are there already, by id or by name. Subnet and Router may be empty.
+	Network, Subnet, Router string
+}
+
+// How an API server is reached.
+const (
+	// APIServerFloatingIP is a floating IP at the first control plane machine.
+	APIServerFloatingIP = "floating-ip"
+	// APIServerFixedIP is an address of the machines' network that no part of OpenStack moves.
+	APIServerFixedIP = "fixed-ip"
+	// APIServerOctavia is a load balancer of Octavia.
+	APIServerOctavia = "octavia"
+)
+
+// OpenStackAPIServer is how the API server is reached.
+type OpenStackAPIServer struct {
+	// Mode is APIServerFloatingIP, APIServerFixedIP or APIServerOctavia.
+	Mode string
+	// FloatingIP is the address of a floating IP that is there; empty means that one is made, unless Mode is
+	// APIServerFixedIP.
+	FloatingIP string
+	// FixedIP is given when Mode is APIServerFixedIP.
+	FixedIP string
+}
+
+// OpenStackResources are numbers of what is made, as quotas count.
+type OpenStackResources struct {
+	Servers, ServerGroups, Ports, Networks, Subnets, Routers, SecurityGroups, FloatingIPs, LoadBalancers int
+	// Volumes and Gigabytes are the machines' root volumes.
+	Volumes, Gigabytes int
+}
+
+var openStackID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// IsID tells whether a value that may be an id or a name is an id, as the chart's template telco-cloud-init.openstackParam
+// does.
+func IsID(value string) bool { return openStackID.MatchString(value) }
+
+// OpenStack returns what the environment asks of an OpenStack cloud. It means something when InfraProvider is capo.
+func (e *Environment) OpenStack() OpenStack {
+	const at = "cluster.openstack."
+	cloud := OpenStack{
+		Image:           e.text(at + "image"),
+		SSHKeyName:      e.text(at + "ssh_key_name"),
+		ExternalNetwork: e.text(at + "external_network"),
+		RootVolume: OpenStackRootVolume{
+			SizeGiB: e.number(at + "root_volume.size"), Type: e.text(at + "root_volume.type"), AvailabilityZone: e.text(at + "root_volume.availability_zone"),
+		},
+		ControlPlane: OpenStackMachines{
+			Count: e.ControlPlaneReplicas(), Flavor: e.text(at + "control_plane_flavor"),
+			ServerGroupPolicy: e.text(at + "server_groups.control_plane"), AvailabilityZones: e.texts(at + "control_plane_availability_zones"),
+		},
+		Workers: OpenStackMachines{
+			Count: e.WorkerReplicas(), Flavor: e.text(at + "worker_flavor"), ServerGroupPolicy: e.text(at + "server_groups.worker"),
+		},
+		Network: OpenStackNetwork{Network: e.text(at + "network"), Subnet: e.text(at + "subnet"), Router: e.text(at + "router")},
+		APIServer: OpenStackAPIServer{
+			Mode: e.text(at + "api_server.mode"), FloatingIP: e.text(at + "api_server.floating_ip"), FixedIP: e.text(at + "api_server.fixed_ip"),
+		},
+		LoadBalancers: e.flag(at + "load_balancers"),
+		CinderCSI:     e.componentEnabled("cinder-csi"),
+	}
+	if zone := e.text(at + "worker_availability_zone"); zone != "" {
+		cloud.Workers.AvailabilityZones = []string{zone}
+	}
+	if cloud.Network.Network == "" {
+		cloud.Network.Made, cloud.Network.CIDR = true, e.text(at+"node_cidr")
+		for _, some := range e.texts(at + "dns_nameservers") {
+			for _, server := range strings.Split(some, ",") {
+				if server = strings.TrimSpace(server); server != "" {
+					cloud.Network.DNSNameservers = append(cloud.Network.DNSNameservers, server)
+				}
+			}
+		}
+	}
+	return cloud
+}
+
+// OpenStackClusterName is what Cluster API's provider for OpenStack calls the cluster in the names of what it makes:
+// namespace and name.
+func (e *Environment) OpenStackClusterName() string {
+	return e.ClusterNamespace() + "-" + e.ClusterName()
+}
+
+// OpenStackTag is on the servers, ports, networks, subnets, routers, security groups and floating IPs that are made for this
+// cluster, and on those of no other.
+func (e *Environment) OpenStackTag() string {
+	return "cluster-init:cluster=" + e.OpenStackClusterName()
+}
+
+// OpenStackServerGroups are the names of the server groups that are made.
+func (e *Environment) OpenStackServerGroups() []string {
+	cloud, names := e.OpenStack(), []string(nil)
+	if cloud.ControlPlane.ServerGroupPolicy != "" {
+		names = append(names, e.OpenStackClusterName()+"-control-plane")
+	}
+	if cloud.Workers.ServerGroupPolicy != "" {
+		names = append(names, e.OpenStackClusterName()+"-workers")
+	}
+	return names
+}
+
+// Resources counts what is made when the cluster is built. Ports are those of the machines, of the router and of the API
+// server's load balancer: neutron adds one for each of its DHCP agents.
+func (o OpenStack) Resources() OpenStackResources {
+	servers := o.ControlPlane.Count + o.Workers.Count
+	made := OpenStackResources{Servers: servers, Ports: servers, SecurityGroups: 2}
+	for _, machines := range []OpenStackMachines{o.ControlPlane, o.Workers} {
+		if machines.ServerGroupPolicy != "" {
+			made.ServerGroups++
+		}
+	}
+	if o.RootVolume.SizeGiB > 0 {
+		made.Volumes, made.Gigabytes = servers, servers*o.RootVolume.SizeGiB
+	}
+	if o.Network.Made {
+		made.Networks, made.Subnets = 1, 1
+		if o.ExternalNetwork != "" {
+			made.Ports++ // the router's
+			if o.Network.Router == "" {
+				made.Routers = 1
+			}
+		}
+	}
+	if o.APIServer.Mode == APIServerOctavia {
+		made.LoadBalancers, made.Ports = 1, made.Ports+1
+	}
+	if o.APIServer.Mode != APIServerFixedIP && o.APIServer.FloatingIP == "" {
+		made.FloatingIPs = 1
+	}
+	return made
+}

@@ -1,0 +1,161 @@
+package openstack
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+	sdk "github.com/gophercloud/gophercloud/v2/openstack"
+	"github.com/gophercloud/gophercloud/v2/openstack/config"
+	"github.com/gophercloud/gophercloud/v2/openstack/config/clouds"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+const (
+	// LoginTime bounds Connect: a handful of requests that each take milliseconds on a cloud that is well.
+	LoginTime = time.Minute
+	// requestTime bounds each request, so that one which nobody answers does not take the time of all.
+	requestTime = 30 * time.Second
+)
+
+// Client talks to the services of one cloud in one project. Services that a cloud need not have are nil when it has not.
+type Client struct {
+	Provider                          *gophercloud.ProviderClient
+	Identity, Compute, Network        *gophercloud.ServiceClient
+	BlockStorage, Image, LoadBalancer *gophercloud.ServiceClient
+	// ProjectID is that of the token's scope.
+	ProjectID string
+	// ProjectName is that of the token's scope.
+	ProjectName string
+	// Roles are the names of the user's roles in the project, as the token has them.
+	Roles []string
+}
+
+// Connect logs in, within LoginTime. It renews its token when that ends. Proxies are those of the environment's
+// variables. It fails with fault.CloudRefused when the cloud does not take the credentials, with
+// fault.CloudUnreachable when it does not answer, and with fault.CloudLacks when its catalog lacks a service. No
+// error holds a secret, or what the cloud answered.
+func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, LoginTime)
+	defer cancel()
+	// Without the two empty ones it would read the process's variables: those are in the Config already.
+	auth, endpoint, trust, err := clouds.Parse(clouds.WithCloudName(cloud.Name), clouds.WithCloudsYAML(bytes.NewReader(cloud.Config)),
+		clouds.WithRegion(""), clouds.WithEndpointType(""))
+	if err != nil { // it may quote
+		return nil, missing(fmt.Sprintf("the clouds.yaml with cloud %q cannot be read, or has no such cloud", cloud.Name), credentialsHint)
+	}
+	if len(cloud.CACert) > 0 {
+		trust.RootCAs = x509.NewCertPool()
+		if !trust.RootCAs.AppendCertsFromPEM(cloud.CACert) {
+			return nil, missing(fmt.Sprintf("the CA certificate of cloud %q is none in PEM", cloud.Name), "See docs/openstack.md.")
+		}
+	}
+	auth.AllowReauth = true
+	provider, err := config.NewProviderClient(ctx, auth, config.WithHTTPClient(newHTTPClient(trust)))
+	if err != nil {
+		return nil, explainLogin(cloud.Name, auth.IdentityEndpoint, err)
+	}
+	provider.UserAgent.Prepend("cluster-init")
+	c := &Client{Provider: provider}
+	catalog, err := c.readToken()
+	if err != nil {
+		return nil, err
+	}
+	if c.ProjectID == "" {
+		return nil, fault.New(fault.CloudRefused, fmt.Sprintf("cloud %s took the credentials, but for no project", cloud.Name), "Name a project in the clouds.yaml, or with OS_PROJECT_NAME.")
+	}
+	return c, c.findServices(ctx, cloud.Name, catalog, endpoint)
+}
+
+// newHTTPClient is Go's default one but for whom it trusts and how long it waits.
+func newHTTPClient(trust *tls.Config) http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = trust
+	return http.Client{Transport: transport, Timeout: requestTime}
+}
+
+// readToken fills in what the token says of its owner, and returns the catalog.
+func (c *Client) readToken() (*tokens.ServiceCatalog, error) {
+	token, ok := c.Provider.GetAuthResult().(tokens.CreateResult)
+	if !ok {
+		return nil, fault.New(fault.CloudUnreachable, "the identity service is not one of version 3", addressHint)
+	}
+	project, projectErr := token.ExtractProject()
+	roles, rolesErr := token.ExtractRoles()
+	catalog, err := token.ExtractServiceCatalog()
+	if errors.Join(projectErr, rolesErr, err) != nil { // they would quote the token's body
+		return nil, fault.New(fault.CloudUnreachable, "the identity service's answer to the login cannot be read", addressHint)
+	}
+	if project != nil {
+		c.ProjectID, c.ProjectName = project.ID, project.Name
+	}
+	for _, role := range roles {
+		c.Roles = append(c.Roles, role.Name)
+	}
+	return catalog, nil
+}
+
+// findServices looks up the endpoints. Versions are asked of the services themselves.
+func (c *Client) findServices(ctx context.Context, cloud string, catalog *tokens.ServiceCatalog, endpoint gophercloud.EndpointOpts) error {
+	unbound := c.Provider.EndpointLocator // it asks without a context
+	defer func() { c.Provider.EndpointLocator = unbound }()
+	c.Provider.EndpointLocator = func(options gophercloud.EndpointOpts) (string, error) {
+		return sdk.V3Endpoint(ctx, c.Provider, catalog, options)
+	}
+	var lacks []string
+	for _, service := range []struct {
+		name     string
+		to       **gophercloud.ServiceClient
+		make     func(*gophercloud.ProviderClient, gophercloud.EndpointOpts) (*gophercloud.ServiceClient, error)
+		required bool
+	}{
+		{"identity", &c.Identity, sdk.NewIdentityV3, true}, {"compute", &c.Compute, sdk.NewComputeV2, true},
+		{"network", &c.Network, sdk.NewNetworkV2, true}, {"image", &c.Image, sdk.NewImageV2, true},
+		{"block-storage", &c.BlockStorage, sdk.NewBlockStorageV3, false}, {"load-balancer", &c.LoadBalancer, sdk.NewLoadBalancerV2, false},
+	} {
+		made, err := service.make(c.Provider, endpoint)
+		switch {
+		case err == nil:
+			*service.to = made
+		case !isNotInCatalog(err):
+			return Explain(fmt.Sprintf("asking service %s of cloud %s for its versions", service.name, cloud), err)
+		case service.required:
+			lacks = append(lacks, service.name)
+		}
+	}
+	if len(lacks) == 0 {
+		return nil
+	}
+	region, hint := "any region", "Ask who runs the cloud."
+	if endpoint.Region != "" {
+		region, hint = "region "+endpoint.Region, "Set OS_REGION_NAME to one that has it. The catalog has the regions: "+listed(regions(catalog))
+	}
+	return fault.New(fault.CloudLacks, fmt.Sprintf("cloud %s has no %s endpoint of: %s, in %s", cloud, endpoint.Availability, strings.Join(lacks, ", "), region), hint)
+}
+
+func isNotInCatalog(err error) bool {
+	_, pointer := errors.AsType[*gophercloud.ErrEndpointNotFound](err)
+	_, value := errors.AsType[gophercloud.ErrEndpointNotFound](err)
+	return pointer || value
+}
+
+func regions(catalog *tokens.ServiceCatalog) []string {
+	var names []string
+	for _, service := range catalog.Entries {
+		for _, endpoint := range service.Endpoints {
+			names = append(names, first(endpoint.RegionID, endpoint.Region))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

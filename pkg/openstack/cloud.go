@@ -1,0 +1,28 @@
+// Package openstack is the adapter to OpenStack: which cloud the user means, what it has, and what a cluster left there.
+package openstack
+
+import (
+	"fmt"
+	"log/slog"
+)
+
+// Cloud is one entry of a clouds.yaml, complete in itself. It never shows itself in formatted text or logs.
+type Cloud struct {
+	// Name is the entry's name.
+	Name string
+	// Config is a clouds.yaml with that entry only, secrets included, that names no file of this machine.
+	Config []byte
+	// CACert are the certificates, in PEM, of who signed the endpoints' ones; empty means those of the system.
+	CACert []byte
+}
+
+const hidden = "OpenStack credentials (hidden)"
+
+// Format writes no part of the cloud, whatever the verb.
+func (Cloud) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(hidden)) }
+
+// LogValue holds no part of the cloud.
+func (Cloud) LogValue() slog.Value { return slog.StringValue(hidden) }
+
+// MarshalJSON holds no part of the cloud.
+func (Cloud) MarshalJSON() ([]byte, error) { return []byte(`"` + hidden + `"`), nil }

@@ -1,0 +1,156 @@
+package openstack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+const (
+	addressHint = "Check the address (auth_url, OS_AUTH_URL), the proxy (https_proxy, no_proxy), and whether this machine reaches the cloud."
+	trustHint   = "Give the authority that signed the cloud's certificate: cacert in the clouds.yaml, or OS_CACERT."
+	refusedHint = "Check user, password, project and their domains, or whether the application credential has ended or was deleted."
+	failsHint   = "The cloud itself fails: wait and run it again, or ask who runs it."
+)
+
+// Explain makes of a request's error one for users, which begins with what was being done. Of the library's own words
+// nothing is kept: they quote the whole answer, which may be the page of a proxy, or what was sent. The chain is kept.
+// Where nobody answers the code is fault.CloudUnreachable, and fault.CloudRefused where the credentials count no more;
+// all else has no code. nil stays nil.
+func Explain(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &explained{cause: err, text: what + ": " + reason(err)}
+	switch code := Status(err); {
+	case code == http.StatusUnauthorized:
+		return fault.Wrap(e, fault.CloudRefused, refusedHint)
+	case code == http.StatusTooManyRequests || code >= 500:
+		return fault.Retryable(e, fault.CloudUnreachable, failsHint)
+	case code != 0 || errors.Is(err, context.Canceled) || !ofNetwork(err):
+		return e
+	case ofTrust(err):
+		return fault.Wrap(e, fault.CloudUnreachable, trustHint)
+	}
+	return fault.Retryable(e, fault.CloudUnreachable, addressHint)
+}
+
+// explainLogin is Explain for the login, whose request holds the password: of the answer it keeps the status only.
+func explainLogin(cloud, address string, err error) error {
+	e := &explained{cause: err, text: fmt.Sprintf("logging in to cloud %s at %s: ", cloud, address)}
+	code := Status(err)
+	switch {
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		e.text += fmt.Sprintf("the credentials are refused (%d)", code)
+		return fault.Wrap(e, fault.CloudRefused, refusedHint)
+	case code == http.StatusTooManyRequests || code >= 500:
+		e.text += fmt.Sprintf("the identity service answers %d", code)
+		return fault.Retryable(e, fault.CloudUnreachable, failsHint)
+	case code != 0:
+		e.text += fmt.Sprintf("no identity service is there, the answer is %d", code)
+		return fault.Wrap(e, fault.CloudUnreachable, addressHint)
+	case !ofNetwork(err):
+		e.text += "what answers there is no identity service of version 3"
+		return fault.Wrap(e, fault.CloudUnreachable, addressHint)
+	}
+	e.text += networkReason(err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return e
+	case ofTrust(err):
+		return fault.Wrap(e, fault.CloudUnreachable, trustHint)
+	}
+	return fault.Retryable(e, fault.CloudUnreachable, addressHint)
+}
+
+// explained says text and wraps cause.
+type explained struct {
+	cause error
+	text  string
+}
+
+// Error does not quote the cause.
+func (e *explained) Error() string { return e.text }
+
+// Unwrap returns the cause, for its type: its text may hold what nobody should read.
+func (e *explained) Unwrap() error { return e.cause }
+
+// Status returns the HTTP status that err is about; zero: there was no answer, or err is about something else.
+func Status(err error) int {
+	if again, ok := errors.AsType[*gophercloud.ErrUnableToReauthenticate](err); ok { // it does not unwrap
+		if code := Status(again.ErrReauth); code != 0 {
+			return code
+		}
+		return 0
+	}
+	answer, _ := answerOf(err)
+	return answer.Actual
+}
+
+// answerOf finds the answer in err's chain: the library wraps it by value and by pointer.
+func answerOf(err error) (gophercloud.ErrUnexpectedResponseCode, bool) {
+	if e, ok := errors.AsType[*gophercloud.ErrUnexpectedResponseCode](err); ok {
+		return *e, true
+	}
+	return errors.AsType[gophercloud.ErrUnexpectedResponseCode](err)
+}
+
+// reason says what err is about.
+func reason(err error) string {
+	if again, ok := errors.AsType[*gophercloud.ErrUnableToReauthenticate](err); ok {
+		if code := Status(again.ErrReauth); code != 0 { // of a login: no more than the status
+			return fmt.Sprintf("the token has ended, and the new login is answered with %d", code)
+		}
+		return "the token has ended, and the new login failed: " + networkReason(again.ErrReauth)
+	}
+	if answer, ok := answerOf(err); ok {
+		text := fmt.Sprintf("%d %s", answer.Actual, http.StatusText(answer.Actual))
+		if message := messageOf(answer.Body); message != "" {
+			text += ": " + message
+		}
+		return text
+	}
+	if ofNetwork(err) {
+		return networkReason(err)
+	}
+	return "the answer cannot be read"
+}
+
+const longestMessage = 300 // characters
+
+// messageOf finds the message in an OpenStack service's answer, such as {"forbidden": {"message": "..."}} or
+// {"faultstring": "..."}; empty: it is no such answer.
+func messageOf(body []byte) string {
+	var answer map[string]any
+	if json.Unmarshal(body, &answer) != nil {
+		return ""
+	}
+	found := func(in map[string]any) string {
+		for _, key := range []string{"message", "faultstring"} {
+			if text, ok := in[key].(string); ok && text != "" {
+				return text
+			}
+		}
+		return ""
+	}
+	message := found(answer)
+	for _, key := range slices.Sorted(maps.Keys(answer)) {
+		if inner, ok := answer[key].(map[string]any); ok && message == "" {
+			message = found(inner)
+		}
+	}
+	message = strings.Join(strings.Fields(printable(strings.ReplaceAll(message, "\n", " "))), " ")
+	if runes := []rune(message); len(runes) > longestMessage {
+		message = string(runes[:longestMessage]) + "…"
+	}
+	return message
+}
