@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor/engine"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor/nova"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
@@ -56,7 +58,7 @@ func newHypervisor(say *progress.Printer) *cobra.Command {
 
 // runHypervisor runs until ctx ends, unless there is another one for the same cloud.
 func runHypervisor(ctx context.Context, o hypervisorOptions, say *progress.Printer) error {
-	cloud, err := nova.Connect(ctx, o.cloud)
+	cloud, err := connectNova(ctx, o.cloud)
 	if err != nil {
 		return err
 	}
@@ -69,6 +71,17 @@ func runHypervisor(ctx context.Context, o hypervisorOptions, say *progress.Print
 	say.Say("servers of image %s on %s become containers", o.image, cloud.Endpoint)
 	hypervisor.New(cloud, machines, o.image, say.Say).Run(ctx)
 	return nil
+}
+
+// connectTime bounds the wait for a cloud that has only just been started.
+const connectTime = time.Minute
+
+func connectNova(ctx context.Context, name string) (cloud *nova.Cloud, err error) {
+	err = process.Wait(ctx, "an answer of cloud "+name, connectTime, func(ctx context.Context) error {
+		cloud, err = nova.Connect(ctx, name)
+		return err
+	})
+	return cloud, err
 }
 
 // onlyHypervisor fails when another process has called it for the same cloud and not ended yet: each would take the

@@ -7,8 +7,9 @@ import "github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
 // to find the Docker engine and the lab's folder.
 func Hypervisor(program string, env []string) Service {
 	return Service{
-		Name:  "hypervisor",
-		Needs: []string{Nova},
+		Name: "hypervisor",
+		// It asks for the address of each of them when it begins.
+		Needs: []string{Keystone, "glance", "neutron", "cinder", Nova},
 		Daemons: []process.Daemon{{
 			Name: "hypervisor",
 			Args: []string{program, "openstack", "hypervisor"},
