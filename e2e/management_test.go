@@ -4,7 +4,9 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -59,44 +61,62 @@ func (c cluster) list(t *testing.T, group, version, kind string) []unstructured.
 	return list.Items
 }
 
+// managesItself fails the test unless the cluster is all there and well within a minute: Flux looks at each component again
+// and again, and calls it in progress while it does.
 func (c cluster) managesItself(t *testing.T) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		problems := c.problems(t)
+		if len(problems) == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			for _, problem := range problems {
+				t.Error(problem)
+			}
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// problems returns what keeps the cluster from managing itself.
+func (c cluster) problems(t *testing.T) (problems []string) {
+	t.Helper()
+	is := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	var nodes corev1.NodeList
 	if err := c.List(t.Context(), &nodes); err != nil {
 		t.Fatal(err)
 	}
 	clusters := c.list(t, "cluster.x-k8s.io", "v1beta2", "Cluster")
 	if len(clusters) != 1 || clusters[0].GetName() != c.name || kube.Paused(&clusters[0]) {
-		t.Errorf("clusters %v, want the one of its own, active", clusters)
+		is("clusters %v, want the one of its own, active", clusters)
 	}
 	machines := c.list(t, "cluster.x-k8s.io", "v1beta2", "Machine")
 	if len(machines) == 0 || len(machines) != len(nodes.Items) {
-		t.Errorf("%d machines for %d nodes", len(machines), len(nodes.Items))
+		is("%d machines for %d nodes", len(machines), len(nodes.Items))
 	}
-	var all []unstructured.Unstructured
-	all = append(all, clusters...)
-	all = append(all, machines...)
 	controlPlanes := append(c.list(t, "controlplane.cluster.x-k8s.io", "v1beta2", "KubeadmControlPlane"),
 		c.list(t, "controlplane.cluster.x-k8s.io", "v1beta1", "RKE2ControlPlane")...)
 	if len(controlPlanes) != 1 {
-		t.Errorf("%d control planes", len(controlPlanes))
+		is("%d control planes", len(controlPlanes))
 	}
-	all = append(all, controlPlanes...)
 	kustomizations := c.list(t, "kustomize.toolkit.fluxcd.io", "v1", "Kustomization")
-	definition := false
-	for _, k := range kustomizations {
-		definition = definition || k.GetName() == "cluster"
+	if !slices.ContainsFunc(kustomizations, func(k unstructured.Unstructured) bool { return k.GetName() == "cluster" }) {
+		is("the component `cluster` is not enabled")
 	}
-	if !definition {
-		t.Error("the component `cluster` is not enabled")
-	}
-	all = append(all, kustomizations...)
-	all = append(all, c.list(t, "helm.toolkit.fluxcd.io", "v2", "HelmRelease")...)
+	all := slices.Concat(clusters, machines, controlPlanes, kustomizations, c.list(t, "helm.toolkit.fluxcd.io", "v2", "HelmRelease"))
 	for i := range all {
 		if s := kube.StateOf(&all[i]); s.State != kube.StateReady {
-			t.Errorf("%s %s is %s: %s", all[i].GetKind(), all[i].GetName(), s.State, s.Message)
+			is("%s %s is %s: %s", all[i].GetKind(), all[i].GetName(), s.State, s.Message)
 		}
 	}
+	return problems
 }
 
 // generations returns the UID and generation of everything whose change would mean that a second run was not idle.
