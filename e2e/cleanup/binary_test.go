@@ -38,8 +38,8 @@ func (p *project) command(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
-// run runs a command to its end, or kills it at the instant that kill names.
-func run(t *testing.T, c *exec.Cmd, kill <-chan time.Time) ended {
+// run runs a command to its end, or kills it with SIGKILL as kill is closed.
+func run(t *testing.T, c *exec.Cmd, kill <-chan struct{}) ended {
 	t.Helper()
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -88,5 +88,5 @@ func (e *ended) read(t *testing.T, out io.Reader) {
 	}
 }
 
-// never is an instant that does not come.
-var never <-chan time.Time
+// never is not closed.
+var never <-chan struct{}

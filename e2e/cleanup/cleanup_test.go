@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // scene is three clusters in one project, whose names begin like each other's, and what users have beside them.
@@ -127,7 +126,8 @@ func TestCleanup(t *testing.T) {
 	t.Run("killed at random instants", func(t *testing.T) { s.killed(t) })
 }
 
-// killed cleans up a-b-c, and a-b once their users are gone, while the binary is killed again and again.
+// killed cleans up a-b-c, and a-b once their users are gone, while the binary is killed again and again: at the n-th request,
+// for a clock does not know whether a run still goes on.
 func (s *scene) killed(t *testing.T) {
 	for _, path := range s.foreign {
 		service := s.Network
@@ -140,20 +140,26 @@ func (s *scene) killed(t *testing.T) {
 	rest := s.state(t).without(all(s.ab, s.abc))
 	random := rand.New(rand.NewPCG(7, 7))
 	for _, name := range []string{"a-b", "a-b-c"} {
-		kills := 0
-		for range 8 {
-			instant := time.Duration(500+random.IntN(4500)) * time.Millisecond
-			e := run(t, s.command(t, "--cluster", namespace+"/"+name, "--yes"), time.After(instant))
-			if e.code != -1 && e.code != 0 {
+		looking, deleting := 0, 0
+		for i := range 8 {
+			at := moment{requests: 1 + random.IntN(10)} // while it looks, which takes more requests
+			if i%2 > 0 {
+				at = moment{deletions: 1 + random.IntN(i)}
+			}
+			e, seen := s.killedAt(t, name, at)
+			switch {
+			case e.code == 0:
+			case e.code != -1:
 				t.Fatalf("%s: exit code %d: %+v\n%s", name, e.code, e.receipt.CouldNot, e.stderr)
+			case seen.deletions > 0:
+				deleting++
+			default:
+				looking++
 			}
-			if e.code == -1 {
-				kills++
-				t.Logf("%s: killed after %s, %d left", name, instant, len(s.state(t).without(rest)))
-			}
+			t.Logf("%s: kill -9 at %+v: exit code %d after %s, %d left", name, at, e.code, e.took, len(s.state(t).without(rest)))
 		}
-		if kills == 0 {
-			t.Errorf("%s: no run was killed", name)
+		if looking == 0 || deleting == 0 {
+			t.Errorf("%s: killed %d times while it looked and %d times while it deleted", name, looking, deleting)
 		}
 		if e := run(t, s.command(t, "--cluster", namespace+"/"+name, "--yes"), never); e.code != 0 {
 			t.Errorf("%s: exit code %d: %+v\n%s", name, e.code, e.receipt.CouldNot, e.stderr)
@@ -163,4 +169,16 @@ func (s *scene) killed(t *testing.T) {
 		t.Errorf("after all: exit code %d, %d to delete", e.code, len(e.plan.Delete))
 	}
 	s.expect(t, "after all", rest)
+}
+
+// killedAt runs the binary and kills it at a moment, and returns what had come to the cloud by then.
+func (s *scene) killedAt(t *testing.T, name string, at moment) (ended, moment) {
+	t.Helper()
+	watch := newWatch(t, at)
+	c := s.command(t, "--cluster", namespace+"/"+name, "--yes")
+	c.Env = append(c.Env, "http_proxy="+watch.URL)
+	e := run(t, c, watch.came)
+	watch.mu.Lock()
+	defer watch.mu.Unlock()
+	return e, watch.seen
 }

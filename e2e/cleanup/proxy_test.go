@@ -13,25 +13,40 @@ import (
 )
 
 // proxy is an HTTP proxy between the binary and the cloud. It makes the first deletion of many resources fail, each in
-// one of the ways in which clouds fail, and from some request on it takes the token of the first requests for ended.
+// one of the ways in which clouds fail, and from some request on it takes the token of the first requests for ended. Or
+// it makes no faults, and tells when a request comes.
 type proxy struct {
 	*httptest.Server
-	random      *rand.Rand
-	expireAfter int // requests
+	random      *rand.Rand // nil: no faults
+	expireAfter int        // requests
+	await       moment
+	came        chan struct{} // closed as the awaited request comes
 
-	mu       sync.Mutex
-	requests int
-	token    string          // that ends half-way
-	failed   map[string]bool // resources whose deletion failed once
-	faults   map[string]int  // how often each fault was made
-	hung     int
+	mu     sync.Mutex
+	seen   moment
+	token  string          // that ends half-way
+	failed map[string]bool // resources whose deletion failed once
+	faults map[string]int  // how often each fault was made
+	hung   int
 }
+
+// moment is when so many requests have come, so many of which delete something.
+type moment struct{ requests, deletions int }
 
 // mostHung bounds how many requests get no answer: each costs the whole time that the client waits.
 const mostHung = 3
 
 func newProxy(t *testing.T, seed uint64, expireAfter int) *proxy {
-	p := &proxy{random: rand.New(rand.NewPCG(seed, seed)), expireAfter: expireAfter, failed: map[string]bool{}, faults: map[string]int{}}
+	return serve(t, &proxy{random: rand.New(rand.NewPCG(seed, seed)), expireAfter: expireAfter})
+}
+
+// newWatch passes everything on, and closes came at a moment.
+func newWatch(t *testing.T, at moment) *proxy {
+	return serve(t, &proxy{await: at})
+}
+
+func serve(t *testing.T, p *proxy) *proxy {
+	p.came, p.failed, p.faults = make(chan struct{}), map[string]bool{}, map[string]int{}
 	p.Server = httptest.NewServer(p)
 	t.Cleanup(p.CloseClientConnections)
 	t.Cleanup(p.Close)
@@ -93,17 +108,18 @@ func answerWith(w http.ResponseWriter, code int, body string) {
 func (p *proxy) fault(r *http.Request, body string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requests++
+	deletes := r.Method == http.MethodDelete || strings.HasSuffix(r.URL.Path, "/remove_router_interface")
+	p.count(deletes)
 	token := r.Header.Get("X-Auth-Token")
 	if p.token == "" {
 		p.token = token
 	}
-	if p.expireAfter > 0 && p.requests > p.expireAfter && token == p.token && token != "" {
+	if p.expireAfter > 0 && p.seen.requests > p.expireAfter && token == p.token && token != "" {
 		p.faults["401"]++
 		return "401"
 	}
 	resource := r.URL.Path + body
-	if r.Method != http.MethodDelete && !strings.HasSuffix(r.URL.Path, "/remove_router_interface") || p.failed[resource] {
+	if !deletes || p.random == nil || p.failed[resource] {
 		return ""
 	}
 	p.failed[resource] = true
@@ -117,4 +133,17 @@ func (p *proxy) fault(r *http.Request, body string) string {
 		p.faults[fault]++
 	}
 	return fault
+}
+
+// count counts a request, and tells when it is the awaited one.
+func (p *proxy) count(deletes bool) {
+	before := p.seen
+	p.seen.requests++
+	if deletes {
+		p.seen.deletions++
+	}
+	reached := func(m moment) bool { return m.requests >= p.await.requests && m.deletions >= p.await.deletions }
+	if reached(p.seen) && !reached(before) {
+		close(p.came)
+	}
 }

@@ -164,7 +164,7 @@ func cluster(name string, bare bool) []openstack.Resource {
 	port, server := name+"-cp-x-0", name+"-cp-x"
 	return []openstack.Resource{
 		a(openstack.KindServer, server, tagged(r), uses(openstack.KindPort, port), uses(openstack.KindVolume, server+"-root"), uses(openstack.KindServerGroup, r+"-control-plane")),
-		a(openstack.KindPort, port, mark, partOf(openstack.KindServer, server), uses(openstack.KindInterface, r), uses(openstack.KindSubnet, called), uses(openstack.KindNetwork, called), uses(openstack.KindSecurityGroup, group+"controlplane")),
+		a(openstack.KindPort, port, mark, described("Created by cluster-api-provider-openstack cluster "+name), partOf(openstack.KindServer, server), uses(openstack.KindInterface, r), uses(openstack.KindSubnet, called), uses(openstack.KindNetwork, called), uses(openstack.KindSecurityGroup, group+"controlplane")),
 		a(openstack.KindVolume, server+"-root", described("Root volume for "+server), partOf(openstack.KindServer, server)),
 		a(openstack.KindFloatingIP, "203.0.113."+name, described("Created by cluster-api-provider-openstack cluster "+r), mark, uses(openstack.KindPort, port), uses(openstack.KindInterface, r)),
 		a(openstack.KindRouter, called, mark),

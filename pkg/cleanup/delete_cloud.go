@@ -78,7 +78,7 @@ func (d *deletion) one(ctx context.Context, p *pending) Result {
 	for _, user := range p.users {
 		<-user.done
 		if user.result.Outcome == CouldNot {
-			return Result{p.item, CouldNot, string(user.Kind) + " " + user.Name + ", which uses it, is still there"}
+			return Result{p.item, CouldNot, string(user.Kind) + " " + user.Name + ", " + why(user, p) + ", is still there"}
 		}
 		taken = taken || user.result.Outcome == Deleted && p.PartOf == user.Ref
 	}
@@ -96,6 +96,14 @@ func (d *deletion) one(ctx context.Context, p *pending) Result {
 		return Result{p.item, CouldNot, "interrupted before"}
 	}
 	return Result{p.item, CouldNot, err.Error()}
+}
+
+// why tells why a resource waits for one that uses it.
+func why(user, used *pending) string {
+	if user.Kind == openstack.KindVolume && used.Kind == openstack.KindPort {
+		return "which it proves to be the cluster's"
+	}
+	return "which uses it"
 }
 
 // untilGone asks for the deletion until the resource is gone, again and again while anything in this deletion still

@@ -47,6 +47,7 @@ func judgeCloud(inventory openstack.Inventory, t Target) verdict {
 		j.byRef[r.Ref] = r
 	}
 	j.findOwned()
+	j.findEvidence()
 	j.findStaying()
 	return j.verdict()
 }
@@ -112,14 +113,28 @@ func (j *judge) abandonedPort(r openstack.Resource) string {
 	return ""
 }
 
+// findEvidence has each volume that is proven by a server's port use that port, which must not go before the volume: if
+// this run were killed between the two, the next one could not prove the volume any more.
+func (j *judge) findEvidence() {
+	for i, r := range j.Resources {
+		server := volumeServer(r)
+		if _, owned := j.owned[r.Ref]; !owned || server == "" {
+			continue
+		}
+		for _, port := range j.Resources {
+			if _, owned := j.owned[port.Ref]; owned && port.Kind == openstack.KindPort && isPortOf(port.Name, server) {
+				r.Uses = append(slices.Clip(r.Uses), port.Ref)
+			}
+		}
+		j.Resources[i], j.byRef[r.Ref] = r, r
+	}
+}
+
 // rootVolume proves a volume that the provider made for a server: they are described and named by it. The server may be
 // known only by its port, which is made before the volume and deleted after it.
 func (j *judge) rootVolume(r openstack.Resource) string {
-	server, is := strings.CutPrefix(r.Description, "Root volume for ")
-	if !is {
-		server, is = strings.CutPrefix(r.Description, "Additional block device for ")
-	}
-	if !is || server == "" || !strings.HasPrefix(r.Name, server+"-") {
+	server := volumeServer(r)
+	if server == "" {
 		return ""
 	}
 	proof := ""
@@ -135,6 +150,22 @@ func (j *judge) rootVolume(r openstack.Resource) string {
 		}
 	}
 	return proof
+}
+
+// volumeServer returns the name of the server that the provider made a volume for, by name and description; empty: it
+// is no such volume.
+func volumeServer(r openstack.Resource) string {
+	if r.Kind != openstack.KindVolume {
+		return ""
+	}
+	server, is := strings.CutPrefix(r.Description, "Root volume for ")
+	if !is {
+		server, is = strings.CutPrefix(r.Description, "Additional block device for ")
+	}
+	if !is || server == "" || !strings.HasPrefix(r.Name, server+"-") {
+		return ""
+	}
+	return server
 }
 
 // isPortOf tells whether the provider would call a port of that server so: <server>-<index>.

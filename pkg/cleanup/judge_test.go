@@ -229,7 +229,7 @@ func TestUnknownKinds(t *testing.T) {
 		openstack.KindTrunk:        port + " " + groups + " " + topology + " " + routing,
 		openstack.KindLoadBalancer: "",
 		openstack.KindPort:         topology + " router/" + net + " " + groups,
-		openstack.KindSnapshot:     root,
+		openstack.KindSnapshot:     root + " " + port + " " + groups + " " + topology + " " + routing,
 		openstack.KindFloatingIP:   "",
 	} {
 		t.Run(string(unknown), func(t *testing.T) {

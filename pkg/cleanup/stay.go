@@ -73,8 +73,8 @@ func mustBeKnown(kind openstack.Kind) []openstack.Kind {
 		return []openstack.Kind{openstack.KindServer}
 	case openstack.KindServer: // it may take volumes along
 		return []openstack.Kind{openstack.KindVolume}
-	case openstack.KindPort: // those of load balancers tell of themselves what they are
-		return []openstack.Kind{openstack.KindServer, openstack.KindTrunk}
+	case openstack.KindPort: // those of load balancers tell of themselves what they are; a volume may be proven by one
+		return []openstack.Kind{openstack.KindServer, openstack.KindTrunk, openstack.KindVolume}
 	case openstack.KindTrunk:
 		return []openstack.Kind{openstack.KindServer, openstack.KindPort}
 	case openstack.KindInterface:
