@@ -42,7 +42,7 @@ func (o *cleanupOptions) subject(ctx context.Context, name string) (subject, err
 	switch provider := env.InfraProvider(); provider {
 	case "capd":
 	case "capo":
-		if s.cloud, err = connectCloud(ctx); err != nil {
+		if s.cloud, err = connectCloudOf(ctx, env); err != nil {
 			return subject{}, err
 		}
 	default:
@@ -71,20 +71,14 @@ func (s subject) withFiles() (subject, error) {
 	return s, err
 }
 
-// connectCloud logs in to the cloud that the user means.
-func connectCloud(ctx context.Context) (*openstack.Client, error) {
+// cloudIfAny logs in to the cloud that the shell names; without credentials there is no cloud.
+func cloudIfAny(ctx context.Context) (*openstack.Client, error) {
 	cloud, err := openstack.Find(os.LookupEnv)
+	if fault.CodeOf(err) == fault.CredentialsMissing {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	return openstack.Connect(ctx, cloud)
-}
-
-// cloudIfAny is connectCloud; without credentials there is no cloud.
-func cloudIfAny(ctx context.Context) (*openstack.Client, error) {
-	client, err := connectCloud(ctx)
-	if fault.CodeOf(err) == fault.CredentialsMissing {
-		return nil, nil
-	}
-	return client, err
 }

@@ -29,10 +29,14 @@ func (o *environmentOptions) load(ctx context.Context, name string) (*environmen
 	return environment.Load(ctx, options)
 }
 
-// loadNames loads what an environment's things are called: no variable and no credentials need be there.
+// loadNames loads what an environment's things are called, and which cloud of OpenStack they are in, if it uses one: no
+// other variable need be there.
 func (o *environmentOptions) loadNames(ctx context.Context, name string) (*environment.Environment, error) {
 	options := o.options(name)
 	options.NamesOnly = true
+	options.Derive = func(_ context.Context, name string) (string, bool, error) {
+		return deriveFromOpenStack(os.LookupEnv, name)
+	}
 	return environment.Load(ctx, options)
 }
 

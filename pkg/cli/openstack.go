@@ -64,6 +64,15 @@ func cloudOf(env *environment.Environment) (openstack.Cloud, error) {
 	return openstack.Find(func(name string) (string, bool) { return given[name], given[name] != "" })
 }
 
+// connectCloudOf logs in to the environment's cloud.
+func connectCloudOf(ctx context.Context, env *environment.Environment) (*openstack.Client, error) {
+	cloud, err := cloudOf(env)
+	if err != nil {
+		return nil, err
+	}
+	return openstack.Connect(ctx, cloud)
+}
+
 // openstackPreflight logs in to the environment's cloud and asks it for what the cluster needs.
 func openstackPreflight(env *environment.Environment) func(context.Context, pipeline.Reporter) error {
 	return func(ctx context.Context, report pipeline.Reporter) error {
