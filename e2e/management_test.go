@@ -61,22 +61,28 @@ func (c cluster) list(t *testing.T, group, version, kind string) []unstructured.
 	return list.Items
 }
 
-// managesItself fails the test unless the cluster is all there and well within a minute: Flux looks at each component again
-// and again, and calls it in progress while it does.
+// managesItself fails the test unless the cluster is all there and well.
 func (c cluster) managesItself(t *testing.T) {
+	t.Helper()
+	soonWithout(t, c.problems)
+}
+
+// soonWithout fails the test unless there are no problems within a minute: controllers look at their objects again and
+// again, and call some in progress while they do.
+func soonWithout(t *testing.T, problems func(*testing.T) []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		problems := c.problems(t)
-		if len(problems) == 0 {
+		left := problems(t)
+		if len(left) == 0 {
 			return
 		}
 		select {
 		case <-ctx.Done():
-			for _, problem := range problems {
+			for _, problem := range left {
 				t.Error(problem)
 			}
 			return

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,7 +15,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	openstacklab "github.com/cluster-init/cluster-init/e2e/lab/openstack"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
@@ -33,7 +33,7 @@ func TestUpOpenStack(t *testing.T) {
 	known := newLogin()
 	l.environment = append(l.environment, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
 	watchArguments(t, known.password)
-	watchArguments(t, project.password)
+	watchArguments(t, project.secret)
 	up := []string{"up", l.name, "--bundle", l.bundle, "--source", "git", "--source-branch", "main",
 		"--source-url", "http://" + gitServer(t, newDoor(known), r.root) + "/" + r.name, "--set", "cluster.worker.replicas=1",
 		"--set", "cluster.openstack.server_groups.control_plane=soft-anti-affinity", "--set", "cluster.openstack.server_groups.worker=soft-anti-affinity"}
@@ -92,10 +92,11 @@ func TestUpOpenStack(t *testing.T) {
 // project is one of the lab's OpenStack, made for one test.
 type project struct {
 	*openstack.Client
-	password string
+	secret string // of the application credential that the CLI and the cluster have
 }
 
-// openStackLab is a lab with a project of its own in OpenStack, of which the CLI learns as its user's shell tells it.
+// openStackLab is a lab with a project of its own in OpenStack, of which the CLI learns as its user's shell tells it. It
+// is given an application credential, not the user's password.
 func openStackLab(t *testing.T) (lab, project) {
 	t.Helper()
 	l := newLabFor(t, openStackName)
@@ -113,19 +114,20 @@ func openStackLab(t *testing.T) (lab, project) {
 			t.Error(err)
 		}
 	})
+	client, err := openstack.Connect(t.Context(), cloud)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, secret := applicationCredential(t, client, cloud)
 	file := filepath.Join(t.TempDir(), "clouds.yaml")
-	if err := os.WriteFile(file, cloud.Config, 0o600); err != nil {
+	if err := os.WriteFile(file, given.Config, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	l.environment = append(l.environment, "OS_CLIENT_CONFIG_FILE="+file, "OS_CLOUD="+cloud.Name,
 		"OPENSTACK_EXTERNAL_NETWORK=public", "OPENSTACK_IMAGE_NAME=cluster-init-lab",
 		"OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR=m1.medium", "OPENSTACK_NODE_MACHINE_FLAVOR=m1.small")
 	cleanBefore(t, l)
-	client, err := openstack.Connect(t.Context(), cloud)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l, project{client, passwordIn(t, cloud.Config)}
+	return l, project{client, secret}
 }
 
 func openStack(t *testing.T) *openstacklab.Lab {
@@ -147,23 +149,31 @@ func (c cluster) holdsOpenStack(t *testing.T, name string) {
 	} else if _, moves := secret.Labels["clusterctl.cluster.x-k8s.io/move"]; !moves || len(secret.Data["clouds.yaml"]) == 0 {
 		t.Errorf("the Secret has the labels %v and %d bytes of clouds.yaml", secret.Labels, len(secret.Data["clouds.yaml"]))
 	}
-	groups := c.list(t, "openstack.k-orc.cloud", "v1alpha1", "ServerGroup")
-	for i := range groups {
-		if s := kube.StateOf(&groups[i]); s.State != kube.StateReady {
-			t.Errorf("ServerGroup %s is %s: %s", groups[i].GetName(), s.State, s.Message)
-		}
-	}
-	for kind, want := range map[string]int{"OpenStackCluster": 1, "OpenStackMachine": 2} {
-		objects := c.list(t, "infrastructure.cluster.x-k8s.io", "v1beta1", kind)
-		if len(objects) != want || len(groups) != 2 {
-			t.Errorf("%d objects of kind %s, want %d; %d server groups, want 2", len(objects), kind, want, len(groups))
+	soonWithout(t, c.openStackProblems)
+}
+
+// openStackProblems returns what is not as one control plane and one worker of OpenStack, each in a server group, are.
+func (c cluster) openStackProblems(t *testing.T) (problems []string) {
+	t.Helper()
+	for _, of := range []struct {
+		group, version, kind string
+		want                 int
+	}{
+		{"openstack.k-orc.cloud", "v1alpha1", "ServerGroup", 2},
+		{"infrastructure.cluster.x-k8s.io", "v1beta1", "OpenStackCluster", 1},
+		{"infrastructure.cluster.x-k8s.io", "v1beta1", "OpenStackMachine", 2},
+	} {
+		objects := c.list(t, of.group, of.version, of.kind)
+		if len(objects) != of.want {
+			problems = append(problems, fmt.Sprintf("%d objects of kind %s, want %d", len(objects), of.kind, of.want))
 		}
 		for i := range objects {
 			if s := kube.StateOf(&objects[i]); s.State != kube.StateReady {
-				t.Errorf("%s %s is %s: %s", kind, objects[i].GetName(), s.State, s.Message)
+				problems = append(problems, fmt.Sprintf("%s %s is %s: %s", of.kind, objects[i].GetName(), s.State, s.Message))
 			}
 		}
 	}
+	return problems
 }
 
 // readyNodes counts the nodes that are ready.
@@ -211,26 +221,4 @@ func (p project) names(t *testing.T, kind openstack.Kind) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// passwordIn returns the password in a clouds.yaml.
-func passwordIn(t *testing.T, config []byte) string {
-	t.Helper()
-	var read struct {
-		Clouds map[string]struct {
-			Auth struct {
-				Password string `json:"password"`
-			} `json:"auth"`
-		} `json:"clouds"`
-	}
-	if err := yaml.Unmarshal(config, &read); err != nil {
-		t.Fatal(err)
-	}
-	for _, cloud := range read.Clouds {
-		if cloud.Auth.Password != "" {
-			return cloud.Auth.Password
-		}
-	}
-	t.Fatal("the clouds.yaml has no password")
-	return ""
 }

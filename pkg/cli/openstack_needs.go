@@ -22,6 +22,7 @@ func openstackNeeds(env *environment.Environment) openstack.Needs {
 		Subnet:          of.Network.Subnet,
 		Router:          of.Network.Router,
 		FloatingIP:      of.APIServer.FloatingIP,
+		AddressGoes:     of.APIServer.Mode == environment.APIServerFloatingIP && of.APIServer.FloatingIP == "",
 		LoadBalancers:   octavia || of.LoadBalancers,
 		Volumes:         of.RootVolume.SizeGiB > 0 || of.CinderCSI,
 		ServerGroups:    env.OpenStackServerGroups(),

@@ -77,7 +77,7 @@ func TestNoCloudIsOneThatLoads(t *testing.T) {
 func TestNeedsOfTheEnvironment(t *testing.T) {
 	few := openstack.Needs{
 		Tag: "cluster-init:cluster=management-kubeadm-capo", ControlPlane: openstack.Machines{Count: 1, Flavor: "m1.medium"}, Workers: openstack.Machines{Flavor: "m1.small"},
-		Image: "kube", KeyPair: "ada", ExternalNetwork: "public",
+		Image: "kube", KeyPair: "ada", ExternalNetwork: "public", AddressGoes: true,
 		Resources: openstack.Resources{Servers: 1, Ports: 2, Networks: 1, Subnets: 1, Routers: 1, SecurityGroups: 2, FloatingIPs: 1},
 	}
 	many := openstack.Needs{

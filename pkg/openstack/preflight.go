@@ -28,6 +28,8 @@ type Needs struct {
 	Network, Subnet, Router string
 	// FloatingIP is an address of the API server that is there already; may be empty.
 	FloatingIP string
+	// AddressGoes says that a floating IP is made for the API server that goes with the machine it is at.
+	AddressGoes bool
 	// LoadBalancers and Volumes say whether the services for them are needed.
 	LoadBalancers, Volumes bool
 	// ServerGroups are the names of those that are made.

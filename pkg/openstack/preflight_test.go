@@ -163,7 +163,7 @@ func TestPreflightNotesAndWarnings(t *testing.T) {
 	s.answers["token"] = ok(object{"roles": []object{{"name": "member"}, {"name": "admin"}}})
 	s.answers["GET /network/v2.0/quotas/p1/details.json"] = reply{403, object{"NeutronError": object{"message": "no"}}}
 	needs := someNeeds()
-	needs.Workers.Flavor = "m1.diskless"
+	needs.Workers.Flavor, needs.AddressGoes = "m1.diskless", true
 	report, err := preflight(t, s, needs)
 	if err != nil {
 		t.Fatal(err)
@@ -172,6 +172,7 @@ func TestPreflightNotesAndWarnings(t *testing.T) {
 		Notes: []string{"logged in to project telco", "the cloud does not let these credentials look at quotas of network: not checked"},
 		Warnings: []string{"these are credentials of an administrator, and the management cluster will keep them: better use a member of the project, or an application credential",
 			`flavor "m1.diskless" has no disk of its own, which many clouds refuse: set cluster.openstack.root_volume.size`,
+			"the floating IP that is made for the API server goes for good as soon as the control-plane machine is replaced that it is at: better set cluster.openstack.api_server.floating_ip to one of yours",
 			"quota of project telco: instances: 0 left then, and the machine that is made first when one is replaced needs 1",
 			"quota of project telco: MiB of memory: 0 left then, and the machine that is made first when one is replaced needs 4096"},
 	}
