@@ -55,22 +55,12 @@ func Discover(ctx context.Context, engine Engine, t Target) (Plan, error) {
 // findNodes finds nodes of the bootstrap cluster, machines, and the machines' load balancer.
 func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 	for cluster, kind := range map[string]Kind{t.Cluster + "-bootstrap": BootstrapNode, t.Cluster: Machine} {
-		names, err := engine.Containers(ctx, docker.Filter{Labels: []string{clusterLabel + "=" + cluster}})
+		containers, err := labelled(ctx, engine, clusterLabel+"="+cluster)
 		if err != nil {
-			return fmt.Errorf("looking for containers of %s: %w", cluster, err)
+			return err
 		}
-		sort.Strings(names)
-		containers := make([]docker.Container, 0, len(names))
 		marked, nodes := false, 0
-		for _, name := range names {
-			c, err := engine.Inspect(ctx, name)
-			if errors.Is(err, docker.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return fmt.Errorf("looking at container %s: %w", name, err)
-			}
-			containers = append(containers, c)
+		for _, c := range containers {
 			marked = marked || c.HasMount(markerFolder+t.Cluster)
 			if c.Labels[roleLabel] != loadBalancerRole {
 				nodes++
@@ -83,34 +73,48 @@ func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 	return nil
 }
 
+// labelled returns the containers with a label, in the order of their names, which have no slash before them.
+func labelled(ctx context.Context, engine Engine, label string) ([]docker.Container, error) {
+	names, err := engine.Containers(ctx, docker.Filter{Labels: []string{label}})
+	if err != nil {
+		return nil, fmt.Errorf("looking for containers with label %s: %w", label, err)
+	}
+	slices.Sort(names)
+	containers := make([]docker.Container, 0, len(names))
+	for _, name := range names {
+		c, err := engine.Inspect(ctx, name)
+		if errors.Is(err, docker.ErrNotFound) { // it went meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("looking at container %s: %w", name, err)
+		}
+		c.Name = name
+		containers = append(containers, c)
+	}
+	return containers, nil
+}
+
 // judgeNode takes a node by its marker. A load balancer cannot carry one: it belongs to its cluster by label and name,
 // and is ours when a machine of that cluster is, or when no machine is left to ask.
 func (p *Plan) judgeNode(c docker.Container, kind Kind, cluster string, ours bool) {
-	name := strings.TrimPrefix(c.Name, "/")
 	switch {
 	case c.HasMount(markerFolder + cluster):
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: kind, Name: name, Created: c.Created, Proof: "carries the marker " + markerFolder + cluster})
-	case ours && kind == Machine && c.Labels[roleLabel] == loadBalancerRole && name == cluster+"-lb":
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: kind, Name: name, Created: c.Created, Proof: "load balancer by label " + clusterLabel + "=" + cluster})
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: kind, Name: c.Name, Created: c.Created, Proof: "carries the marker " + markerFolder + cluster})
+	case ours && kind == Machine && c.Labels[roleLabel] == loadBalancerRole && c.Name == cluster+"-lb":
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: kind, Name: c.Name, Created: c.Created, Proof: "load balancer by label " + clusterLabel + "=" + cluster})
 	default:
-		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: kind, Name: name, Created: c.Created, Proof: "has the label " + clusterLabel + " but not the marker " + markerFolder + cluster})
+		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: kind, Name: c.Name, Created: c.Created, Proof: "has the label " + clusterLabel + " but not the marker " + markerFolder + cluster})
 	}
 }
 
 func findRegistry(ctx context.Context, engine Engine, t Target, p *Plan) error {
-	names, err := engine.Containers(ctx, docker.Filter{Labels: []string{environmentLabel + "=" + t.Cluster}})
+	containers, err := labelled(ctx, engine, environmentLabel+"="+t.Cluster)
 	if err != nil {
-		return fmt.Errorf("looking for the registry of %s: %w", t.Cluster, err)
+		return err
 	}
-	for _, name := range names {
-		c, err := engine.Inspect(ctx, name)
-		if errors.Is(err, docker.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("looking at container %s: %w", name, err)
-		}
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Registry, Name: name, Created: c.Created, Proof: "label " + environmentLabel + "=" + t.Cluster})
+	for _, c := range containers {
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Registry, Name: c.Name, Created: c.Created, Proof: "label " + environmentLabel + "=" + t.Cluster})
 		if strings.HasPrefix(c.Image, registryImage) {
 			p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Image, Name: c.Image, Proof: "made by cluster-init for its registry"})
 		}

@@ -2,7 +2,6 @@ package cleanup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -52,18 +51,11 @@ func Survey(ctx context.Context, engine Engine, cloud Cloud) ([]Left, error) {
 
 func surveyContainers(ctx context.Context, engine Engine, things map[Left]int) error {
 	for _, label := range []string{clusterLabel, environmentLabel} {
-		names, err := engine.Containers(ctx, docker.Filter{Labels: []string{label}})
+		containers, err := labelled(ctx, engine, label)
 		if err != nil {
-			return fmt.Errorf("looking for containers: %w", err)
+			return err
 		}
-		for _, name := range names {
-			c, err := engine.Inspect(ctx, name)
-			if errors.Is(err, docker.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return fmt.Errorf("looking at container %s: %w", name, err)
-			}
+		for _, c := range containers {
 			if cluster := clusterOf(c); cluster != "" {
 				things[Left{Cluster: cluster, Where: InDocker}]++
 			}
