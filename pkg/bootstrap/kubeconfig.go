@@ -6,6 +6,18 @@ import (
 	"path/filepath"
 )
 
+// save writes the management cluster's kubeconfig to where the user wants it, and into the state folder, where cleanup
+// looks for whom to ask.
+func (u *Up) save(kubeconfig []byte) error {
+	if err := saveKubeconfig(u.KubeconfigPath, kubeconfig); err != nil {
+		return err
+	}
+	if kept := filepath.Join(u.StateFolder, "kubeconfig"); kept != u.KubeconfigPath {
+		return saveKubeconfig(kept, kubeconfig)
+	}
+	return nil
+}
+
 // saveKubeconfig writes the file for its owner only, in one step, so that a reader never sees half of it.
 func saveKubeconfig(path string, kubeconfig []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -40,3 +40,18 @@ func TestSaveKubeconfigIsForItsOwnerOnly(t *testing.T) {
 		t.Errorf("left beside it: %v (%v)", entries, err)
 	}
 }
+
+func TestKubeconfigIsKeptForCleanup(t *testing.T) {
+	state := t.TempDir()
+	for _, path := range []string{filepath.Join(t.TempDir(), "mine"), filepath.Join(state, "kubeconfig")} {
+		u := &Up{Options: Options{KubeconfigPath: path, StateFolder: state}}
+		if err := u.save([]byte(path)); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{path, filepath.Join(state, "kubeconfig")} {
+			if got, err := os.ReadFile(file); err != nil || string(got) != path {
+				t.Errorf("%s: %q %v", file, got, err)
+			}
+		}
+	}
+}

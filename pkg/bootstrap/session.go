@@ -98,7 +98,7 @@ func (u *Up) connectSaved(ctx context.Context) (*kube.Cluster, error) {
 	if bytes.Equal(c.Kubeconfig, kubeconfig) {
 		return c, nil
 	}
-	return c, saveKubeconfig(u.KubeconfigPath, c.Kubeconfig)
+	return c, u.save(c.Kubeconfig)
 }
 
 // managementKubeconfig reads the management cluster's kubeconfig from the bootstrap cluster; false while it has none.
@@ -123,7 +123,7 @@ func (u *Up) connectManagement(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := saveKubeconfig(u.KubeconfigPath, c.Kubeconfig); err != nil {
+	if err := u.save(c.Kubeconfig); err != nil {
 		return err
 	}
 	u.found.management = c

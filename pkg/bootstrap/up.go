@@ -27,7 +27,7 @@ type Options struct {
 	EngineAddress       string // where ports that the Docker engine publishes are reached; empty: the host of DOCKER_HOST
 	KeepBootstrap       bool
 	KubeconfigPath      string // where the management cluster's kubeconfig goes
-	StateFolder         string // backups go there
+	StateFolder         string // backups go there, and a copy of the kubeconfig
 	Binary              string // static linux executable of cluster-init for the registry; empty: the running one
 	Timeout             time.Duration
 	Heartbeat           time.Duration

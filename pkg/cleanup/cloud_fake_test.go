@@ -66,6 +66,7 @@ type fakeCloud struct {
 	mu        sync.Mutex
 	resources []openstack.Resource
 	unknown   map[openstack.Kind]error
+	hidden    map[openstack.Ref]bool // from the inventory only
 	lookError error
 	// answers are given to the deletions of a resource, one after the other, before the cloud does as it is told; the
 	// last one for ever when it is forever.
@@ -84,7 +85,8 @@ type fakeCloud struct {
 func (f *fakeCloud) Inventory(context.Context) (openstack.Inventory, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return openstack.Inventory{Project: project, Resources: slices.Clone(f.resources), Unknown: f.unknown}, f.lookError
+	listed := slices.DeleteFunc(slices.Clone(f.resources), func(r openstack.Resource) bool { return f.hidden[r.Ref] })
+	return openstack.Inventory{Project: project, Resources: listed, Unknown: f.unknown}, f.lookError
 }
 
 func (f *fakeCloud) Delete(ctx context.Context, r openstack.Resource) (bool, error) {

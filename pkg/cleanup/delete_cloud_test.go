@@ -223,6 +223,42 @@ func TestGoneAfterAll(t *testing.T) {
 	})
 }
 
+// Nova leaves servers out of its list that are not gone: it was asked for them once more.
+func TestServerThatIsNotListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := ref(openstack.KindServer, "a-cp-x")
+		cloud := &fakeCloud{resources: cluster("a", false)[:1], going: map[openstack.Ref]bool{}, hidden: map[openstack.Ref]bool{},
+			takes: map[openstack.Ref][]string{server: slices.Repeat([]string{"soft_deleted"}, 1000)}}
+		cloud.onDelete = func(openstack.Resource) { cloud.hidden[server] = true }
+		receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
+		if fault.CodeOf(err) != fault.CleanupFailed || !slices.Equal(results(receipt.CouldNot), []string{server.ID}) {
+			t.Errorf("%v, %+v", err, receipt)
+		}
+	})
+}
+
+// Who makes a cluster of the same name anew keeps it, whenever that is seen.
+func TestMadeTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		made := func(name string, at time.Time) openstack.Resource {
+			port := a(openstack.KindPort, name, tagged("ns-a"))
+			port.Created = at
+			return port
+		}
+		cloud := &fakeCloud{resources: []openstack.Resource{made("old", begun.Add(-time.Hour))}, going: map[openstack.Ref]bool{}}
+		cloud.onDelete = func(openstack.Resource) {
+			cloud.mu.Lock()
+			defer cloud.mu.Unlock()
+			cloud.resources = append(cloud.resources, made("new", begun))
+		}
+		receipt, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: cloud, Target: target, Patience: time.Minute, MadeBefore: begun.Add(-time.Minute)}.Run(t.Context(), cleanup.Plan{})
+		if fault.CodeOf(err) != fault.CleanupFailed || !strings.Contains(err.Error(), "port new was made at") || cloud.asked != 1 || len(receipt.Deleted) != 1 {
+			t.Errorf("%v, %d requests, %+v", err, cloud.asked, receipt)
+		}
+	})
+}
+
 // An interrupt does not cut off a request that is under way: its outcome is known.
 func TestInterruptWaitsForAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// management is an API server that has these Clusters in namespace ns, and answers what does not go otherwise with code.
+// management is an API server that has these Clusters, and answers what does not go otherwise with code.
 func management(t *testing.T, code int, clusters string) (kubeconfig string) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -31,7 +31,7 @@ func management(t *testing.T, code int, clusters string) (kubeconfig string) {
 			fmt.Fprint(w, `{"kind": "APIGroup", "apiVersion": "v1", "name": `+group+`, "versions": [{"groupVersion": "cluster.x-k8s.io/v1beta2", "version": "v1beta2"}]}`)
 		case r.URL.Path == "/apis/cluster.x-k8s.io/v1beta2":
 			fmt.Fprint(w, `{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "cluster.x-k8s.io/v1beta2", "resources": [{"name": "clusters", "singularName": "cluster", "namespaced": true, "kind": "Cluster", "verbs": ["list"]}]}`)
-		case strings.HasSuffix(r.URL.Path, "/namespaces/ns/clusters") && clusters != "403":
+		case r.URL.Path == "/apis/cluster.x-k8s.io/v1beta2/clusters" && clusters != "403":
 			fmt.Fprint(w, `{"kind": "ClusterList", "apiVersion": "cluster.x-k8s.io/v1beta2", "metadata": {}, "items": [`+clusters+`]}`)
 		default:
 			w.WriteHeader(http.StatusForbidden)
@@ -45,19 +45,23 @@ clusters: [{name: a, cluster: {server: %q, certificate-authority-data: %s}}]}`, 
 }
 
 func TestCheckManagement(t *testing.T) {
-	one := func(name string) string {
-		return `{"kind": "Cluster", "apiVersion": "cluster.x-k8s.io/v1beta2", "metadata": {"namespace": "ns", "name": "` + name + `"}}`
+	in := func(namespace, name string) string {
+		return `{"kind": "Cluster", "apiVersion": "cluster.x-k8s.io/v1beta2", "metadata": {"namespace": "` + namespace + `", "name": "` + name + `"}}`
 	}
+	one := func(name string) string { return in("ns", name) }
 	for name, tc := range map[string]struct {
 		kubeconfig string
 		refused    bool
+		answers    bool
 	}{
 		"no kubeconfig":                     {},
 		"half a kubeconfig":                 {kubeconfig: "{apiVersion: v1"},
 		"nobody answers":                    {kubeconfig: strings.ReplaceAll(management(t, 200, one("a")), "https://127.0.0.1", "https://127.0.0.2")},
-		"it is not ready":                   {kubeconfig: management(t, 500, one("a"))},
+		"it is not ready":                   {kubeconfig: management(t, 500, one("a")), refused: true},
+		"it does not know who asks":         {kubeconfig: management(t, 401, one("a")), refused: true},
 		"it manages itself":                 {kubeconfig: management(t, 200, one("a")), refused: true},
-		"it does not have its own Cluster":  {kubeconfig: management(t, 200, one("workload"))},
+		"it does so in another namespace":   {kubeconfig: management(t, 200, in("elsewhere", "a")), refused: true},
+		"it does not have its own Cluster":  {kubeconfig: management(t, 200, one("workload")), answers: true},
 		"it does not tell what it manages":  {kubeconfig: management(t, 200, "403"), refused: true},
 		"it has more clusters than its own": {kubeconfig: management(t, 200, one("workload")+","+one("a")), refused: true},
 	} {
@@ -68,7 +72,10 @@ func TestCheckManagement(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			err := cleanup.CheckManagement(t.Context(), path, target)
+			asked, err := cleanup.CheckManagement(t.Context(), path, target)
+			if asked != (tc.answers || tc.refused) {
+				t.Errorf("asked: %v", asked)
+			}
 			if (fault.CodeOf(err) == fault.CleanupRefused) != tc.refused || !tc.refused && err != nil {
 				t.Fatal(err)
 			}

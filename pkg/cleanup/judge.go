@@ -76,10 +76,8 @@ func (j *judge) hangs(r openstack.Resource) string {
 	_, partOfOwned := j.owned[r.PartOf]
 	whole := fmt.Sprintf("part of %s %s", r.PartOf.Kind, j.byRef[r.PartOf].Name)
 	switch r.Kind {
-	case openstack.KindInterface: // one to somebody's subnet is that one's way out
-		if partOfOwned && !slices.ContainsFunc(r.Uses, func(used openstack.Ref) bool { return used.Kind == openstack.KindSubnet && j.owned[used] == "" }) {
-			return whole
-		}
+	case openstack.KindInterface:
+		return j.routing(r)
 	case openstack.KindPort:
 		if partOfOwned {
 			return whole
@@ -98,16 +96,37 @@ func (j *judge) hangs(r openstack.Resource) string {
 	return ""
 }
 
-// abandonedPort proves a port that the provider made and did not come to give to its server, or did not delete: it is on
-// a network of the cluster, and has its description, which for these names the cluster without its namespace, and its name.
+// routing proves an interface of the cluster's router, or of the user's that the provider put the cluster's subnet on. One
+// to somebody else's subnet is that one's way out.
+func (j *judge) routing(r openstack.Resource) string {
+	cluster := false
+	for _, used := range r.Uses {
+		if used.Kind == openstack.KindSubnet && j.owned[used] == "" {
+			return ""
+		}
+		cluster = cluster || used.Kind == openstack.KindSubnet
+	}
+	router := j.byRef[r.PartOf].Name
+	given := j.target.Router != "" && (router == j.target.Router || r.PartOf.ID == j.target.Router)
+	switch {
+	case j.owned[r.PartOf] != "":
+		return fmt.Sprintf("part of %s %s", r.PartOf.Kind, router)
+	case cluster && given:
+		return "of the cluster's subnet, at the router that the environment names"
+	}
+	return ""
+}
+
+// abandonedPort proves a port that the provider made and did not come to give to its server, or did not delete: it has a
+// network or a security group of the cluster, and its name and description, which names the cluster without its namespace.
 func (j *judge) abandonedPort(r openstack.Resource) string {
 	described := r.Description == capoDescription+j.target.Cluster
 	if !described || r.PartOf != (openstack.Ref{}) || !strings.HasPrefix(r.Name, j.target.Cluster+"-") {
 		return ""
 	}
 	for _, used := range r.Uses {
-		if used.Kind == openstack.KindNetwork && j.owned[used] != "" {
-			return fmt.Sprintf("name and description, on network %s", j.byRef[used].Name)
+		if (used.Kind == openstack.KindNetwork || used.Kind == openstack.KindSecurityGroup) && j.owned[used] != "" {
+			return fmt.Sprintf("name and description, of %s %s", used.Kind, j.byRef[used].Name)
 		}
 	}
 	return ""

@@ -19,6 +19,11 @@ const (
 
 func planOf(t *testing.T, cloud *fakeCloud) cleanup.Plan {
 	t.Helper()
+	return planFor(t, target, cloud)
+}
+
+func planFor(t *testing.T, target cleanup.Target, cloud *fakeCloud) cleanup.Plan {
+	t.Helper()
 	plan, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: cloud, Target: target}.Plan(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -91,6 +96,7 @@ func TestJudge(t *testing.T) {
 		stays  string
 		left   string
 		reason string // part of the reason of each that stays, or else is left alone
+		router string // that the environment names
 	}{
 		"nothing": {},
 		"a user's server on the network": {
@@ -109,6 +115,24 @@ func TestJudge(t *testing.T) {
 		"the network on a user's router": {
 			more:  resources{a(openstack.KindRouter, "users"), a(openstack.KindInterface, "users", partOf(openstack.KindRouter, "users"), uses(openstack.KindRouter, "users"), uses(openstack.KindSubnet, net), uses(openstack.KindNetwork, net))},
 			stays: topology, left: "router-interface/users", reason: "router-interface users of router users"},
+		"the network on the user's router that the environment names": {
+			more: resources{a(openstack.KindRouter, "users"), a(openstack.KindInterface, "users", partOf(openstack.KindRouter, "users"), uses(openstack.KindRouter, "users"), uses(openstack.KindSubnet, net), uses(openstack.KindNetwork, net)),
+				a(openstack.KindSubnet, "office"), a(openstack.KindInterface, "office", partOf(openstack.KindRouter, "users"), uses(openstack.KindRouter, "users"), uses(openstack.KindSubnet, "office"))},
+			router: "users", also: "router-interface/users"},
+		"a user's port there": {
+			more: resources{a(openstack.KindRouter, "users"), a(openstack.KindInterface, "users", partOf(openstack.KindRouter, "users"), uses(openstack.KindRouter, "users"), uses(openstack.KindSubnet, net), uses(openstack.KindNetwork, net)),
+				port("vip", uses(openstack.KindInterface, "users"))},
+			router: "router/users", stays: topology + " " + routing + " router-interface/users", left: "port/vip", reason: "port vip"},
+		"a cluster that is called as this one is with its namespace": {
+			more: resources{a(openstack.KindPort, "ns-a-md-q-0", described("Created by cluster-api-provider-openstack cluster ns-a")), a(openstack.KindVolume, "ns-a-md-q-root", described("Root volume for ns-a-md-q")),
+				a(openstack.KindTrunk, "ns-a-md-q-0", described("Created by cluster-api-provider-openstack cluster ns-a"))},
+			left: "port/ns-a-md-q-0 volume/ns-a-md-q-root trunk/ns-a-md-q-0", reason: "nothing proves"},
+		"an abandoned port without a tag on a user's network": {
+			more: resources{a(openstack.KindPort, "a-md-y-0", described("Created by cluster-api-provider-openstack cluster a"), uses(openstack.KindNetwork, "users"), uses(openstack.KindSecurityGroup, "k8s-cluster-ns-a-secgroup-worker"))},
+			also: "port/a-md-y-0"},
+		"a port that Octavia makes for itself": {
+			more: resources{port("octavia-lb-vrrp-1", ofProject("service")), a(openstack.KindLoadBalancer, "kube_service_ns-a_default_web")},
+			also: "load-balancer/kube_service_ns-a_default_web", left: "port/octavia-lb-vrrp-1", reason: "uses network"},
 		"a user's rule that names a security group": {
 			more:   resources{a(openstack.KindSecurityGroup, "users", uses(openstack.KindSecurityGroup, "k8s-cluster-ns-a-secgroup-worker"))},
 			stays:  "security-group/k8s-cluster-ns-a-secgroup-controlplane security-group/k8s-cluster-ns-a-secgroup-worker",
@@ -188,7 +212,9 @@ func TestJudge(t *testing.T) {
 			more: resources{a(openstack.KindNetwork, "net"), a(openstack.KindServer, "web"), a(openstack.KindServer, "b", tagged("ns-b"))}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			plan := planOf(t, &fakeCloud{resources: append(cluster("a", false), tc.more...)})
+			of := target
+			of.Router = tc.router
+			plan := planFor(t, of, &fakeCloud{resources: append(cluster("a", false), tc.more...)})
 			want := slices.DeleteFunc(idsOf(cluster("a", false)), func(id string) bool { return slices.Contains(fields(tc.stays), id) })
 			want = append(want, fields(tc.also)...)
 			slices.Sort(want)

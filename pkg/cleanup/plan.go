@@ -88,6 +88,7 @@ type Target struct {
 	Namespace string   // of the Cluster API objects, which is part of names in a cloud
 	Cluster   string   // name of the management cluster, which is the value of all labels and markers in docker
 	Files     []string // local files and folders of the environment
+	Router    string   // of the user's own, name or ID, that the cluster's subnet was put on; empty: the cluster had its own
 }
 
 // TagPrefix begins the tag that the resources of a cluster carry in a cloud; what follows is <namespace>-<cluster>.

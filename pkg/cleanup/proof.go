@@ -24,7 +24,8 @@ func (t Target) proves(r openstack.Resource) string {
 	switch {
 	case slices.Contains(r.Tags, TagPrefix+name):
 		return "tag " + TagPrefix + name
-	case r.Description == capoDescription+name:
+	// Ports and trunks it describes by the cluster without its namespace: this could be another cluster called so.
+	case r.Description == capoDescription+name && r.Kind != openstack.KindPort && r.Kind != openstack.KindTrunk:
 		return "description " + r.Description
 	case t.provesName(r):
 		return "name " + r.Name

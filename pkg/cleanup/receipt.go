@@ -52,11 +52,12 @@ func (r *Receipt) add(result Result) {
 	}
 }
 
-// correct brings the receipt up to what a new look at the cloud tells.
-func (r *Receipt) correct(v verdict) {
+// correct brings the receipt up to what a new look at the cloud tells. still tells of a resource that is there although
+// no list has it.
+func (r *Receipt) correct(v verdict, still func(Item) bool) {
 	r.Unknown = v.plan.Unknown
 	for _, result := range slices.Clone(r.CouldNot) {
-		if result.Where == InCloud && v.gone(result.Item) {
+		if result.Where == InCloud && v.gone(result.Item) && !still(result.Item) {
 			r.add(Result{result.Item, Deleted, ""})
 		}
 	}

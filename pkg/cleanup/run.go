@@ -26,6 +26,8 @@ type Cleaner struct {
 	Target Target
 	// Patience is how long deleting in a cloud goes on while nothing there goes.
 	Patience time.Duration
+	// MadeBefore keeps everything in the cloud when something of the cluster was made after it; zero: whenever.
+	MadeBefore time.Time
 	// Told gets every result when it is there, from several goroutines at once; nil drops them.
 	Told func(Result)
 }
@@ -123,9 +125,12 @@ func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
 		if err != nil {
 			return err
 		}
-		r.correct(v)
+		r.correct(v, func(i Item) bool { return c.still(ctx, i) })
 		if len(v.delete) == 0 {
 			return nil
+		}
+		if youngest, found := v.plan.Youngest(); found && !c.MadeBefore.IsZero() && youngest.Created.After(c.MadeBefore) {
+			return fmt.Errorf("%s %s was made at %s, which is too late: does somebody make the cluster anew?", youngest.Kind, youngest.Name, youngest.Created.Format(time.RFC3339))
 		}
 		if round == rounds {
 			return fmt.Errorf("after %d rounds there is still something new of the cluster: is one of its controllers still running?", rounds)
@@ -139,4 +144,14 @@ func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
 			return nil
 		}
 	}
+}
+
+// still tells whether the cloud still has a server that no list has: nova leaves some out, such as those that it will only
+// delete later. Where it does not tell, it may have.
+func (c Cleaner) still(ctx context.Context, i Item) bool {
+	if i.Kind != Kind(openstack.KindServer) {
+		return false
+	}
+	_, err := c.Cloud.Status(ctx, openstack.Resource{Ref: openstack.Ref{Kind: openstack.KindServer, ID: i.ID}})
+	return !errors.Is(err, openstack.ErrNotFound)
 }

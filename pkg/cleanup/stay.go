@@ -3,6 +3,7 @@ package cleanup
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
@@ -27,7 +28,7 @@ func (j *judge) findStaying() {
 // keepFor keeps what a resource that is not owned needs.
 func (j *judge) keepFor(r openstack.Resource) {
 	// A floating IP needs the port that it leads to, and not more: where that is owned it is given free.
-	if r.Kind == openstack.KindFloatingIP {
+	if r.Kind == openstack.KindFloatingIP || j.ofOctavia(r) {
 		return
 	}
 	reason := fmt.Sprintf("%s, which is not the cluster's, uses it", j.called(r))
@@ -37,6 +38,11 @@ func (j *judge) keepFor(r openstack.Resource) {
 	if r.PartOf.Kind == openstack.KindServer && r.Kind == openstack.KindVolume {
 		j.keep(r.PartOf, fmt.Sprintf("%s, which is not the cluster's, would go with it", j.called(r)))
 	}
+}
+
+// ofOctavia tells of a port that Octavia's own project made for a load balancer: it goes with that one.
+func (j *judge) ofOctavia(r openstack.Resource) bool {
+	return r.Kind == openstack.KindPort && r.Project != j.Project && strings.HasPrefix(r.Name, "octavia-lb-vrrp-")
 }
 
 // keep keeps a resource, if it is owned, and all that it uses.

@@ -19,6 +19,7 @@ type cleanupOptions struct {
 	environmentOptions
 	output     outputOptions
 	cluster    string
+	kubeconfig string
 	yes        bool
 	force      string
 	allowAdmin bool
@@ -57,6 +58,7 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 	o.environmentOptions.flags(f)
 	o.output.flags(f)
 	f.StringVar(&o.cluster, "cluster", "", "NAMESPACE/NAME of a cluster instead of an environment")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the kubeconfig of the management cluster is, when up put it elsewhere: that cluster is asked whether it manages itself")
 	f.BoolVar(&o.yes, "yes", false, "delete what is shown")
 	f.StringVar(&o.force, "force", "", "name of the cluster: delete it although it still answers and manages itself")
 	f.BoolVar(&o.allowAdmin, "allow-admin", false, "delete with the credentials of an administrator of the cloud")
@@ -78,6 +80,9 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 		return fault.New(fault.CleanupRefused, fmt.Sprintf("--force %s is not the name of the cluster, which is %s", o.force, s.target.Cluster), "")
 	}
 	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.inventory(), Target: s.target, Patience: o.patience, Told: func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
+	if o.olderThan > 0 {
+		cleaner.MadeBefore = time.Now().Add(-o.olderThan)
+	}
 	plan, err := cleaner.Plan(ctx)
 	if err != nil {
 		return err
@@ -108,11 +113,14 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 func (o *cleanupOptions) tooYoung(plan cleanup.Plan) bool {
 	youngest, found := plan.Youngest()
 	age := time.Since(youngest.Created)
-	if o.olderThan == 0 || found && age > o.olderThan {
+	if o.olderThan == 0 || found && age > o.olderThan && len(plan.Unknown) == 0 {
 		return false
 	}
 	reason := "nothing of it says when it was made"
-	if found {
+	switch {
+	case len(plan.Unknown) > 0:
+		reason = fmt.Sprintf("what it has of kind %s is not known", plan.Unknown[0].Kind)
+	case found:
 		reason = fmt.Sprintf("%s %s was made %s ago", youngest.Kind, youngest.Name, age.Round(time.Second))
 	}
 	fmt.Fprintf(o.streams.Err, "%s is kept, as --older-than is %s: %s\n", plan.Cluster, o.olderThan, reason)

@@ -26,13 +26,8 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 		return fault.New(fault.CleanupRefused, "the credentials are those of an administrator of the cloud: nothing was deleted",
 			"Use those of a member of the project, or add --allow-admin.")
 	}
-	if o.force == "" {
-		if err := cleanup.CheckManagement(ctx, s.kubeconfig, s.target); err != nil {
-			return err
-		}
-	}
-	if o.yes {
-		return nil
+	if err := o.mayGo(ctx, s); err != nil || o.yes {
+		return err
 	}
 	fmt.Fprintf(o.streams.Err, "Type %s to delete what is shown: ", s.target.Cluster)
 	typed, err := line(ctx, o.streams.In)
@@ -42,7 +37,19 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 	if typed != s.target.Cluster {
 		return unconfirmed
 	}
-	return nil
+	return o.mayGo(ctx, s) // who typed may have taken their time
+}
+
+// mayGo is nil unless the cluster manages itself; --force does not ask.
+func (o *cleanupOptions) mayGo(ctx context.Context, s subject) error {
+	if o.force != "" {
+		return nil
+	}
+	asked, err := cleanup.CheckManagement(ctx, s.kubeconfig, s.target)
+	if err == nil && !asked {
+		fmt.Fprintf(o.streams.Err, "Nobody could be asked whether %s still manages itself: no cluster answers that %s names.\n", s.target.Cluster, s.kubeconfig)
+	}
+	return err
 }
 
 func isAdmin(c *openstack.Client) bool {

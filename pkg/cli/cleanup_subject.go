@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
@@ -45,29 +47,40 @@ func (o *cleanupOptions) subject(ctx context.Context, name string) (subject, err
 		if s.cloud, err = connectCloudOf(ctx, env); err != nil {
 			return subject{}, err
 		}
+		s.target.Router = env.OpenStack().Network.Router
 	default:
 		s.leftAlone = []cleanup.Item{{Where: "cloud", Kind: "cloud", Name: provider + " of " + env.ClusterName(),
 			Proof: "its machines are no containers: only the cluster that holds their definition can delete them, so delete the Cluster there first"}}
 	}
-	return s.withFiles()
+	return o.withFiles(s)
 }
 
 // clusterSubject is a cluster that the user names without its environment: in docker, and in the cloud if there is one.
 func (o *cleanupOptions) clusterSubject(ctx context.Context) (subject, error) {
-	namespace, cluster, both := strings.Cut(o.cluster, "/")
-	if !both || namespace == "" || cluster == "" || strings.ContainsAny(cluster, "/ ") {
+	// The name becomes one of a folder that is deleted.
+	namespace, cluster, _ := strings.Cut(o.cluster, "/")
+	if len(validation.IsDNS1123Label(namespace))+len(validation.IsDNS1123Label(cluster)) > 0 {
 		return subject{}, fault.New(fault.Usage, fmt.Sprintf("--cluster %q is no namespace and name", o.cluster), "Give --cluster NAMESPACE/NAME.")
 	}
 	cloud, err := cloudIfAny(ctx)
 	if err != nil {
 		return subject{}, err
 	}
-	return subject{name: o.cluster, cloud: cloud, target: cleanup.Target{Namespace: namespace, Cluster: cluster}}.withFiles()
+	s, err := o.withFiles(subject{name: o.cluster, cloud: cloud, target: cleanup.Target{Namespace: namespace, Cluster: cluster}})
+	if cloud == nil { // nobody knows what is there: what may be needed to clean that up stays
+		s.target.Files = nil
+		s.leftAlone = []cleanup.Item{{Where: "cloud", Kind: "cloud", Name: "OpenStack", Proof: "no cloud was asked: there are no credentials; the files of the cluster stay until one is"}}
+	}
+	return s, err
 }
 
-func (s subject) withFiles() (subject, error) {
+// withFiles adds what the cluster has on this machine.
+func (o *cleanupOptions) withFiles(s subject) (subject, error) {
 	state, err := stateFolder(s.target.Cluster)
-	s.target.Files, s.kubeconfig = []string{state}, filepath.Join(state, "kubeconfig")
+	s.target.Files, s.kubeconfig = []string{state}, o.kubeconfig
+	if s.kubeconfig == "" {
+		s.kubeconfig = filepath.Join(state, "kubeconfig")
+	}
 	return s, err
 }
 

@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -101,10 +102,42 @@ func (c *Client) Inventory(ctx context.Context) (Inventory, error) {
 		inventory.Resources = append(inventory.Resources, found[i]...)
 	}
 	link(inventory.Resources)
+	if inventory.Unknown[KindServer] == nil {
+		if err := c.unlisted(ctx, inventory.Resources); err != nil {
+			inventory.Unknown[KindServer] = err
+		}
+	}
 	if inventory.withoutLoadBalancers() {
 		delete(inventory.Unknown, KindLoadBalancer)
 	}
 	return inventory, nil
+}
+
+// unlisted fails when a port or a volume of the project names a server that is not in the list and not gone either: nova
+// leaves out those of a part of it that is down, and those that it will only delete later.
+func (c *Client) unlisted(ctx context.Context, resources []Resource) error {
+	asked := map[Ref]bool{{}: true}
+	for _, r := range resources {
+		if r.Kind == KindServer {
+			asked[r.Ref] = true
+		}
+	}
+	for _, r := range resources {
+		for _, server := range append(r.usedBy, r.PartOf) {
+			if asked[server] || server.Kind != KindServer || r.Project != "" && r.Project != c.ProjectID {
+				continue
+			}
+			asked[server] = true
+			status, err := c.Status(ctx, Resource{Ref: server})
+			switch {
+			case err == nil:
+				return fmt.Errorf("listing servers: %s of %s %s is there (%s) and not in the list", server.ID, r.Kind, r.ID, status)
+			case !errors.Is(err, ErrNotFound):
+				return fmt.Errorf("asking for server %s of %s %s, which is not in the list: %w", server.ID, r.Kind, r.ID, err)
+			}
+		}
+	}
+	return nil
 }
 
 // withoutLoadBalancers tells that there are none although they may not be listed: Octavia asks for a role of its own, which

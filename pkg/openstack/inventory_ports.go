@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// ofNeutron tells of ports that Neutron makes on a network and takes away with it.
+// ofNeutron tells of ports that Neutron makes on a network and takes away with it, or with a distributed router's
+// interface.
 func (p portRow) ofNeutron() bool {
-	return slices.Contains([]string{"network:dhcp", "network:distributed", "network:floatingip_agent_gateway"}, p.Owner)
+	return slices.Contains([]string{"network:dhcp", "network:distributed", "network:floatingip_agent_gateway", "network:router_centralized_snat"}, p.Owner)
 }
 
 // ofRouter tells of a router's interface, in all forms that routers have.

@@ -33,6 +33,7 @@ func world() answers {
 			{"id": "p1", "project_id": "p", "network_id": "n1", "device_id": "s1", "device_owner": "compute:nova", "fixed_ips": [{"subnet_id": "sub1"}], "security_groups": ["sg1"]},
 			{"id": "i1", "project_id": "p", "network_id": "n1", "device_id": "r1", "device_owner": "network:router_interface", "fixed_ips": [{"subnet_id": "sub1"}]},
 			{"id": "d1", "project_id": "p", "network_id": "n1", "device_owner": "network:dhcp"},
+			{"id": "d2", "project_id": "", "network_id": "n1", "device_owner": "network:router_centralized_snat", "device_id": "r1"},
 			{"id": "p2", "project_id": "p", "network_id": "n1", "device_id": "lb-l1", "device_owner": "Octavia"},
 			{"id": "p3", "project_id": "p", "network_id": "n1", "device_owner": "trunk:subport", "device_id": "t1"}]}`,
 		"GET /network/networks?fields=id&project_id=p":       `{"networks": [{"id": "n1"}]}`,
@@ -150,6 +151,28 @@ func TestInventoryOfAnIllCloud(t *testing.T) {
 					}
 				})
 			})
+		}
+	}
+}
+
+// Nova leaves servers out of its list that are not gone. Whose port or volume names one says so.
+func TestInventoryOfAServerThatIsNotListed(t *testing.T) {
+	port := `{"ports": [{"id": "p4", "project_id": "p", "network_id": "n1", "device_owner": "compute:nova", "device_id": "hidden"}]}`
+	volume := `{"volumes": [{"id": "v4", "os-vol-tenant-attr:tenant_id": "p", "attachments": [{"server_id": "hidden"}]}]}`
+	foreign := strings.Replace(port, `"project_id": "p"`, `"project_id": "other"`, 1)
+	for name, test := range map[string]struct{ list, rows, answer, says string }{
+		"its port":                           {"network/ports?project_id=p", port, `{"server": {"status": "SOFT_DELETED"}}`, "hidden of port p4 is there (soft_deleted)"},
+		"its volume":                         {"volume/volumes/detail", volume, `{"server": {"status": "UNKNOWN"}}`, "hidden of volume v4 is there (unknown)"},
+		"it cannot be asked":                 {"network/ports?project_id=p", port, "500", "asking for server hidden of port p4"},
+		"it is gone":                         {"network/ports?project_id=p", port, "404", ""},
+		"another project's is not asked for": {"network/ports?project_id=p", foreign, `{"server": {"status": "ACTIVE"}}`, ""},
+	} {
+		in := world()
+		in["GET /"+test.list], in["GET /compute/servers/hidden"] = test.rows, test.answer
+		inventory, err := newCloud(in).Inventory(t.Context())
+		unknown := inventory.Unknown[openstack.KindServer]
+		if err != nil || (unknown != nil) != (test.says != "") || unknown != nil && !strings.Contains(unknown.Error(), test.says) {
+			t.Errorf("%s: %v, unknown %v, want %q", name, err, inventory.Unknown, test.says)
 		}
 	}
 }
