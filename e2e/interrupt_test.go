@@ -47,11 +47,11 @@ func (l lab) interruptedWithKind(t *testing.T, up []string) {
 func (l lab) stuckAndMended(t *testing.T, up []string) {
 	t.Run("a component that never becomes ready", func(t *testing.T) {
 		e := l.signalAt(t, os.Interrupt, never,
-			append(up, "--timeout", "45s", "--set", "components.cert-manager.spec.sourceRef.name=nowhere")...)
+			append(up, "--timeout", "25s", "--set", "components.cert-manager.spec.sourceRef.name=nowhere")...)
 		if e.exitCode != 50 {
 			t.Fatalf("exit code %d, want 50: %+v", e.exitCode, e.failure)
 		}
-		for _, want := range []string{"management-cluster:", "Kustomization/cert-manager", "nowhere", "not finished within 45s"} {
+		for _, want := range []string{"management-cluster:", "Kustomization/cert-manager", "nowhere", "not finished within 25s"} {
 			if !strings.Contains(e.failure.Message, want) {
 				t.Errorf("%q does not say %q", e.failure.Message, want)
 			}
