@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openstacklab "github.com/cluster-init/cluster-init/e2e/lab/openstack"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
@@ -26,28 +27,10 @@ const openStackName = "kubeadm-capo"
 
 // TestUpOpenStack builds a management cluster on servers of a real OpenStack, has it grow by a commit, and deletes all of it.
 func TestUpOpenStack(t *testing.T) {
-	l, project := openStackLab(t)
+	l, project := openStackLab(t, openStackName, resource.ServerImage)
 	before := project.inventory(t)
-	r := newRepository(t, localContent(t, l))
-	r.push(t, "the content")
-	known := newLogin()
-	l.environment = append(l.environment, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
-	watchArguments(t, known.password)
-	watchArguments(t, project.secret)
-	up := []string{"up", l.name, "--bundle", l.bundle, "--source", "git", "--source-branch", "main",
-		"--source-url", "http://" + gitServer(t, newDoor(known), r.root) + "/" + r.name, "--set", "cluster.worker.replicas=1",
-		"--set", "cluster.openstack.server_groups.control_plane=soft-anti-affinity", "--set", "cluster.openstack.server_groups.worker=soft-anti-affinity"}
-	if code, _ := l.run(t, up...); code != 0 {
-		t.Fatalf("up ended with %d", code)
-	}
-	management := l.management(t)
-	l.built(t, management)
+	management, r := l.upOnOpenStack(t, project)
 	servers := project.names(t, openstack.KindServer)
-	if groups := project.names(t, openstack.KindServerGroup); len(servers) != 2 || len(groups) != 2 {
-		t.Errorf("the project has the servers %v and the server groups %v, want one of each sort", servers, groups)
-	}
-	t.Run("what is needed of OpenStack moved along", func(t *testing.T) { management.holdsOpenStack(t, l.name) })
-	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
 	t.Run("a commit makes another worker", func(t *testing.T) {
 		r.replace(t, "kustomize-components/cluster/"+l.name+"/workers.yaml", "${WORKER_REPLICAS:=0}", "2")
 		r.push(t, "another worker")
@@ -71,22 +54,53 @@ func TestUpOpenStack(t *testing.T) {
 			t.Errorf("the project has the servers %v", now)
 		}
 	})
-	t.Run("cleanup shows and deletes", func(t *testing.T) {
-		code, plan := l.run(t, "cleanup", l.name, "--force", l.name)
-		if code != 71 || !strings.Contains(plan, servers[0]) || !strings.Contains(plan, "k8s-clusterapi-cluster-management-"+l.name) {
-			t.Fatalf("cleanup without --yes: exit code %d, plan:\n%s", code, plan)
-		}
-		if code, _ := l.run(t, "cleanup", l.name, "--force", l.name, "--yes"); code != 0 {
-			t.Errorf("cleanup --yes ended with %d", code)
-		}
-		l.nothingLeft(t)
-		if after := project.inventory(t); !maps.Equal(after, before) {
-			t.Errorf("the project has %v, had %v", after, before)
-		}
-		if code, out := l.run(t, "cleanup", l.name, "--yes"); code != 0 || !strings.Contains(out, "nothing found") {
-			t.Errorf("cleanup again: exit code %d, %s", code, out)
-		}
-	})
+	t.Run("cleanup shows and deletes", func(t *testing.T) { l.cleanupOpenStack(t, project, before) })
+}
+
+// upOnOpenStack builds a management cluster of two servers, one for each role and in a group each, looks at it, and runs
+// `up` once more. It returns the cluster and the repository that the cluster follows.
+func (l lab) upOnOpenStack(t *testing.T, project project) (cluster, repository) {
+	t.Helper()
+	r := newRepository(t, localContent(t, l))
+	r.push(t, "the content")
+	known := newLogin()
+	l.environment = append(l.environment, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
+	watchArguments(t, known.password)
+	watchArguments(t, project.secret)
+	up := []string{"up", l.name, "--bundle", l.bundle, "--source", "git", "--source-branch", "main",
+		"--source-url", "http://" + gitServer(t, newDoor(known), r.root) + "/" + r.name, "--set", "cluster.worker.replicas=1",
+		"--set", "cluster.openstack.server_groups.control_plane=soft-anti-affinity", "--set", "cluster.openstack.server_groups.worker=soft-anti-affinity"}
+	if code, _ := l.run(t, up...); code != 0 {
+		t.Fatalf("up ended with %d", code)
+	}
+	management := l.management(t)
+	l.built(t, management)
+	servers, groups := project.names(t, openstack.KindServer), project.names(t, openstack.KindServerGroup)
+	if len(servers) != 2 || len(groups) != 2 {
+		t.Errorf("the project has the servers %v and the server groups %v, want one of each sort", servers, groups)
+	}
+	t.Run("what is needed of OpenStack moved along", func(t *testing.T) { management.holdsOpenStack(t, l.name) })
+	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
+	return management, r
+}
+
+// cleanupOpenStack deletes the environment and proves that the project is as it was before.
+func (l lab) cleanupOpenStack(t *testing.T, project project, before map[string]string) {
+	t.Helper()
+	code, plan := l.run(t, "cleanup", l.name, "--force", l.name)
+	if code != 71 || !strings.Contains(plan, project.names(t, openstack.KindServer)[0]) || !strings.Contains(plan, "k8s-clusterapi-cluster-management-"+l.name) {
+		t.Fatalf("cleanup without --yes: exit code %d, plan:\n%s", code, plan)
+	}
+	if code, _ := l.run(t, "cleanup", l.name, "--force", l.name, "--yes"); code != 0 {
+		t.Errorf("cleanup --yes ended with %d", code)
+	}
+	l.nothingLeft(t)
+	if after := project.inventory(t); !maps.Equal(after, before) {
+		t.Errorf("the project has %v, had %v", after, before)
+	}
+	if code, out := l.run(t, "cleanup", l.name, "--yes"); code != 0 || !strings.Contains(out, "nothing found") {
+		t.Errorf("cleanup again: exit code %d, %s", code, out)
+	}
 }
 
 // project is one of the lab's OpenStack, made for one test.
@@ -96,11 +110,11 @@ type project struct {
 }
 
 // openStackLab is a lab with a project of its own in OpenStack, of which the CLI learns as its user's shell tells it. It
-// is given an application credential, not the user's password.
-func openStackLab(t *testing.T) (lab, project) {
+// is given an application credential, not the user's password. The servers are of the image.
+func openStackLab(t *testing.T, name, image string) (lab, project) {
 	t.Helper()
-	l := newLabFor(t, openStackName)
-	cloud, remove, err := openStack(t).Project(t.Context(), "e2e-up")
+	l := newLabFor(t, name)
+	cloud, remove, err := openStack(t).Project(t.Context(), "e2e-"+name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +138,7 @@ func openStackLab(t *testing.T) (lab, project) {
 		t.Fatal(err)
 	}
 	l.environment = append(l.environment, "OS_CLIENT_CONFIG_FILE="+file, "OS_CLOUD="+cloud.Name,
-		"OPENSTACK_EXTERNAL_NETWORK=public", "OPENSTACK_IMAGE_NAME=cluster-init-lab",
+		"OPENSTACK_EXTERNAL_NETWORK=public", "OPENSTACK_IMAGE_NAME="+image,
 		"OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR=m1.medium", "OPENSTACK_NODE_MACHINE_FLAVOR=m1.small")
 	cleanBefore(t, l)
 	return l, project{client, secret}

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor/engine"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor/nova"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
@@ -25,21 +28,20 @@ import (
 )
 
 // hypervisorOptions are the flags of the hypervisor's commands.
-type hypervisorOptions struct{ cloud, image, machine, bundle string }
+type hypervisorOptions struct{ cloud, machine, bundle string }
 
 // newHypervisor returns the command that makes containers of an OpenStack's servers until it is told to end.
 func newHypervisor(say *progress.Printer) *cobra.Command {
 	var o hypervisorOptions
 	command := &cobra.Command{
 		Use:   "hypervisor",
-		Short: "Make a container of each server that was made of the lab's image, until the end of this process",
+		Short: "Make a container of each server that was made of an image of the lab, until the end of this process",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runHypervisor(cmd.Context(), o, say) },
 	}
 	flags := command.PersistentFlags()
 	flags.StringVar(&o.cloud, "cloud", "admin", "administrator's entry in clouds.yaml, which OS_CLIENT_CONFIG_FILE names")
-	flags.StringVar(&o.image, "image", "cluster-init-lab", "name of the image whose servers become containers")
-	flags.StringVar(&o.machine, "machine-image", "", "image of the containers in the Docker engine (default: the one of the bundle)")
+	flags.StringVar(&o.machine, "machine-image", "", "image of all containers in the Docker engine (default: those of the bundle)")
 	flags.StringVar(&o.bundle, "bundle", "", "folder of the bundle (default: bundle in the user's cache directory)")
 	command.AddCommand(&cobra.Command{
 		Use:   "clean",
@@ -68,8 +70,9 @@ func runHypervisor(ctx context.Context, o hypervisorOptions, say *progress.Print
 	}
 	defer unlock()
 	machines := engine.Engine{Cloud: cloud.Endpoint, Image: o.machineImage}
-	say.Say("servers of image %s on %s become containers", o.image, cloud.Endpoint)
-	hypervisor.New(cloud, machines, o.image, say.Say).Run(ctx)
+	images := slices.Sorted(maps.Keys(machineImages()))
+	say.Say("servers of the images %s on %s become containers", strings.Join(images, ", "), cloud.Endpoint)
+	hypervisor.New(cloud, machines, images, say.Say).Run(ctx)
 	return nil
 }
 
@@ -102,9 +105,14 @@ func onlyHypervisor(endpoint string) (unlock func(), err error) {
 	return func() { _ = file.Close() }, nil
 }
 
-// machineImage returns the image of machines, after it was loaded into the engine from the bundle if need be. The bundle
+// machineImages returns the images of machines in the bundle by the names of the images that the cloud offers.
+func machineImages() map[string]string {
+	return map[string]string{resource.ServerImage: plan.OpenStackMachines, resource.StandinImage: plan.OpenStackStandinMachines}
+}
+
+// machineImage returns the image of machines for an image of the cloud, after it was loaded into the engine from the bundle if need be. The bundle
 // is looked at each time: it may be built anew, or be built at all, while the hypervisor runs.
-func (o hypervisorOptions) machineImage(ctx context.Context) (string, error) {
+func (o hypervisorOptions) machineImage(ctx context.Context, name string) (string, error) {
 	if o.machine != "" {
 		return o.machine, nil
 	}
@@ -120,9 +128,9 @@ func (o hypervisorOptions) machineImage(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("the image of machines: %w", err)
 	}
 	for _, reference := range b.References(bundle.LoadDocker) {
-		if strings.HasPrefix(reference, plan.OpenStackMachines+":") {
+		if strings.HasPrefix(reference, machineImages()[name]+":") {
 			return reference, artifact.LoadImages(ctx, &docker.Client{}, b, []string{reference}, nil)
 		}
 	}
-	return "", fmt.Errorf("the bundle in %s has no image %s: build it for an environment on OpenStack", folder, plan.OpenStackMachines)
+	return "", fmt.Errorf("the bundle in %s has no image %s, for servers of image %s: build it for the environment that is to run", folder, machineImages()[name], name)
 }

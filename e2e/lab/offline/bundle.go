@@ -133,9 +133,16 @@ func (b *builder) images(ctx context.Context) (parts []part, content []bundle.Im
 		b.values["cluster"] = map[string]any{"rke2": map[string]any{
 			"air_gapped": true, "air_gapped_checksum": checksum, "image": machines.entry.Reference,
 		}}
+		if plan.Uses(b.Environments, plan.RKE2, plan.OpenStack) {
+			servers, err := b.openstackMachine(ctx, plan.OpenStackStandinMachines, machines)
+			if err != nil {
+				return nil, nil, err
+			}
+			parts = append(parts, servers)
+		}
 	}
 	if plan.Uses(b.Environments, plan.OpenStack) {
-		machines, err := b.openstackMachine(ctx, nodeImage)
+		machines, err := b.openstackMachine(ctx, plan.OpenStackMachines, nodeImage)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -3,6 +3,7 @@ package offline
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
@@ -11,13 +12,12 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/debian"
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
 	"github.com/cluster-init/cluster-init/e2e/lab/node"
-	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
 )
 
-// openstackMachine makes the image of the containers that stand for servers of OpenStack: the node image with two layers
+// openstackMachine makes the image of the containers that stand for servers of OpenStack: a node image with two layers
 // on top, Debian's cloud-init with all that it needs, and the files that make a container boot like a machine of a cloud.
-func (b *builder) openstackMachine(ctx context.Context, base part) (part, error) {
+func (b *builder) openstackMachine(ctx context.Context, repository string, base part) (part, error) {
 	below, err := (debian.Rootfs{Name: "node", Packages: node.Packages}).Build(ctx, b.Store, b.Say)
 	if err != nil {
 		return part{}, err
@@ -28,9 +28,9 @@ func (b *builder) openstackMachine(ctx context.Context, base part) (part, error)
 	}
 	files := node.CloudInitFiles()
 	entry := base.entry
-	entry.Reference = plan.OpenStackMachines + ":" + b.modules["kubernetes"].Pin.Version
+	entry.Reference = repository + ":" + b.modules["kubernetes"].Pin.Version
 	key := store.Key(recipe, base.key, base.entry.Digest, below.Key, rootfs.Key, fmt.Sprint(files), entry.Reference)
-	return b.makeImage("openstack-node", key, entry, func(work string) (v1.Image, error) {
+	return b.makeImage(filepath.Base(repository), key, entry, func(work string) (v1.Image, error) {
 		machine, err := image.Single(base.dir)
 		if err != nil {
 			return nil, err

@@ -40,9 +40,11 @@ func CheckEnvironments(names []string) error {
 	return nil
 }
 
-// Uses tells whether one of the environments has the provider.
-func Uses(environments []string, provider string) bool {
-	return slices.ContainsFunc(environments, func(name string) bool { return slices.Contains(providers()[name], provider) })
+// Uses tells whether one of the environments has the provider; of several, whether one environment has them all.
+func Uses(environments []string, wanted ...string) bool {
+	return slices.ContainsFunc(environments, func(name string) bool {
+		return !slices.ContainsFunc(wanted, func(provider string) bool { return !slices.Contains(providers()[name], provider) })
+	})
 }
 
 // Values are the Helm values that differ from the defaults where a cluster is made from the bundle: its own network,

@@ -49,6 +49,23 @@ func TestABundleHoldsTheBootstrapProvidersOfItsEnvironments(t *testing.T) {
 	}
 }
 
+func TestUses(t *testing.T) {
+	tests := []struct {
+		environments, providers []string
+		want                    bool
+	}{
+		{[]string{"kubeadm-capd", "rke2-capd"}, []string{RKE2}, true},
+		{[]string{"kubeadm-capd"}, []string{RKE2}, false},
+		{[]string{"rke2-capd", "kubeadm-capo"}, []string{RKE2, OpenStack}, false},
+		{[]string{"kubeadm-capd", "rke2-capo"}, []string{RKE2, OpenStack}, true},
+	}
+	for _, test := range tests {
+		if got := Uses(test.environments, test.providers...); got != test.want {
+			t.Errorf("%v use %v together: %v", test.environments, test.providers, got)
+		}
+	}
+}
+
 func TestCheckEnvironments(t *testing.T) {
 	if err := CheckEnvironments([]string{"rke2-capd", "kubeadm-capd", "kubeadm-capo", "rke2-capo"}); err != nil {
 		t.Error(err)

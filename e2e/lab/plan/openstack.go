@@ -1,5 +1,9 @@
 package plan
 
-// OpenStackMachines is the image of the containers that stand for servers of OpenStack; its tag is the version of
-// Kubernetes.
-const OpenStackMachines = "cluster-init.io/lab/openstack-node"
+// The images of the containers that stand for servers of OpenStack; their tag is the version of Kubernetes.
+const (
+	// OpenStackMachines has what kubeadm makes a node of.
+	OpenStackMachines = "cluster-init.io/lab/openstack-node"
+	// OpenStackStandinMachines has the stand-in for RKE2, too.
+	OpenStackStandinMachines = "cluster-init.io/lab/openstack-rke2-standin-node"
+)

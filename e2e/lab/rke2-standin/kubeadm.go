@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -95,11 +96,14 @@ func skippedPhases(cfg config) []string {
 	return phases
 }
 
-// nodeRegistration is how the node registers: with the configuration's labels and taints, and no others.
+// nodeRegistration is how the node registers: with its address, and with the configuration's labels and taints, and no
+// others.
 func nodeRegistration(cfg config, own machine) document {
-	arguments := []any{argument("runtime-cgroups", "/system.slice/containerd.service")}
-	if cfg.nodeIP != "" {
-		arguments = append(arguments, argument("node-ip", cfg.nodeIP))
+	arguments := []any{
+		argument("runtime-cgroups", "/system.slice/containerd.service"),
+		// Always, as RKE2: where the cloud's controller gives the addresses, kube-proxy waits half a minute for one, and that
+		// controller for kube-proxy.
+		argument("node-ip", cmp.Or(cfg.nodeIP, own.address)),
 	}
 	if len(cfg.nodeLabels) > 0 {
 		arguments = append(arguments, argument("node-labels", strings.Join(cfg.nodeLabels, ",")))

@@ -44,9 +44,9 @@ func TestPatchesAreTheServersOwn(t *testing.T) {
 
 func TestNodeRegistration(t *testing.T) {
 	cfg := config{nodeLabels: []string{"a=b", "c=d"}, nodeTaints: []string{"k=v:NoExecute", "only:NoSchedule"}, kubeletArgs: []string{"--max-pods=50"}}
-	got := nodeRegistration(cfg, machine{name: "one"})
+	got := nodeRegistration(cfg, machine{name: "one", address: "10.6.0.4"})
 	arguments := []any{
-		argument("runtime-cgroups", "/system.slice/containerd.service"), argument("node-labels", "a=b,c=d"),
+		argument("runtime-cgroups", "/system.slice/containerd.service"), argument("node-ip", "10.6.0.4"), argument("node-labels", "a=b,c=d"),
 		argument("register-with-taints", "k=v:NoExecute,only:NoSchedule"), argument("max-pods", "50"),
 	}
 	if !reflect.DeepEqual(got["kubeletExtraArgs"], arguments) {

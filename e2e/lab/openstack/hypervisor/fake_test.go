@@ -45,6 +45,7 @@ func (c *fakeCloud) Drive(_ context.Context, id string) (drive.Content, error) {
 type fakeEngine struct {
 	world   World
 	wires   Wires
+	images  map[string]string // of the machines that were made, by server
 	done    []string
 	failing map[string]bool // what is done, as it is written down; "world" for looking
 }
@@ -67,6 +68,7 @@ func (e *fakeEngine) World(context.Context) (World, error) {
 
 func (e *fakeEngine) Make(_ context.Context, m Machine, content drive.Content) error {
 	container := Container{ID: "c-" + m.Server, Name: m.Name, Server: m.Server, Status: "created"}
+	e.images[m.Server] = m.Image
 	var links []string
 	for _, link := range m.Links {
 		container.Networks = append(container.Networks, link.Network)
@@ -124,13 +126,16 @@ type bench struct {
 	said   []string
 }
 
-const labImage = "lab"
+const (
+	labImage   = "lab"
+	otherImage = "lab-other"
+)
 
 // newBench returns a cloud with one network n1, in which the servers are active and have the addresses 10.0.0.11, .12, ...
 func newBench(servers ...string) *bench {
 	b := &bench{
 		cloud:  &fakeCloud{images: map[string]string{}, failing: map[string]bool{}},
-		engine: &fakeEngine{failing: map[string]bool{}},
+		engine: &fakeEngine{images: map[string]string{}, failing: map[string]bool{}},
 		now:    time.Unix(0, 0),
 	}
 	b.cloud.state.Networks = []Network{{ID: "n1", Subnet: netip.MustParsePrefix("10.0.0.0/24"), Gateway: netip.MustParseAddr("10.0.0.1")}}
@@ -146,7 +151,7 @@ func newBench(servers ...string) *bench {
 
 // restart is what a kill leaves: a bridge that knows nothing.
 func (b *bench) restart() {
-	b.Bridge = New(b.cloud, b.engine, labImage, func(format string, args ...any) { b.said = append(b.said, fmt.Sprintf(format, args...)) })
+	b.Bridge = New(b.cloud, b.engine, []string{labImage, otherImage}, func(format string, args ...any) { b.said = append(b.said, fmt.Sprintf(format, args...)) })
 	b.pause = newPause(func() time.Time { return b.now })
 }
 

@@ -1,4 +1,4 @@
-// Package hypervisor is the machine room below nova's fake compute driver: each server of one image becomes a container
+// Package hypervisor is the machine room below nova's fake compute driver: each server of an image of the lab becomes a container
 // that boots with the server's own user-data, has its fixed addresses, and goes when the server goes.
 //
 // It keeps nothing: all that it does follows from what the cloud's API says and from the labels of what exists in the
@@ -55,15 +55,15 @@ type engine interface {
 type Bridge struct {
 	cloud  cloud
 	engine engine
-	image  string // servers of other images stay paper
+	images []string // servers of other images stay paper
 	report *report
 	pause  *pause
 }
 
-// New returns a bridge for the servers that were made of the image of that name. say hears what is done and, once, what
+// New returns a bridge for the servers that were made of the images of those names. say hears what is done and, once, what
 // fails.
-func New(cloud cloud, engine engine, image string, say func(format string, args ...any)) *Bridge {
-	return &Bridge{cloud: cloud, engine: engine, image: image, report: newReport(say), pause: newPause(time.Now)}
+func New(cloud cloud, engine engine, images []string, say func(format string, args ...any)) *Bridge {
+	return &Bridge{cloud: cloud, engine: engine, images: images, report: newReport(say), pause: newPause(time.Now)}
 }
 
 // Run makes the world equal every other second, until ctx ends. It leaves all as it is then.

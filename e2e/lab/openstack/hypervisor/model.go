@@ -58,6 +58,7 @@ type Link struct {
 // Machine is a container to be made.
 type Machine struct {
 	Server, Name string // identifier and name of the server
+	Image        string // name of the image that the server was made of
 	Links        []Link // one at least
 }
 

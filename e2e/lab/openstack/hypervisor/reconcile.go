@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // errNoAddress says that neutron has no port of a server, or none in a network that is known.
@@ -62,7 +63,7 @@ func (b *Bridge) remove(ctx context.Context, container Container) error {
 	return nil
 }
 
-// wanted returns the servers that are machines: those with a container, and those of the image.
+// wanted returns the servers that are machines: those with a container, and those of the images.
 func (b *Bridge) wanted(ctx context.Context, state State, world World) []Server {
 	var found []Server
 	for _, server := range state.Servers {
@@ -71,7 +72,7 @@ func (b *Bridge) wanted(ctx context.Context, state State, world World) []Server 
 		}
 		if world.container(server.ID) == nil {
 			name, err := b.imageOf(ctx, server)
-			if b.report.failed(ctx, "image of "+server.Name+" "+server.ID, err) || name != b.image {
+			if b.report.failed(ctx, "image of "+server.Name+" "+server.ID, err) || !slices.Contains(b.images, name) {
 				continue
 			}
 		}
@@ -122,7 +123,11 @@ func (b *Bridge) equal(ctx context.Context, state State, world World, server Ser
 }
 
 func (b *Bridge) make(ctx context.Context, state State, server Server) error {
-	machine := Machine{Server: server.ID, Name: server.Name, Links: state.links(server.ID)}
+	image, err := b.imageOf(ctx, server)
+	if err != nil {
+		return err
+	}
+	machine := Machine{Server: server.ID, Name: server.Name, Image: image, Links: state.links(server.ID)}
 	if len(machine.Links) == 0 {
 		return errNoAddress
 	}

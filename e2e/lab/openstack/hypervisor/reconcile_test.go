@@ -1,6 +1,7 @@
 package hypervisor
 
 import (
+	"maps"
 	"net/netip"
 	"strings"
 	"testing"
@@ -38,6 +39,15 @@ func TestStatusOfTheServerIsThatOfItsContainer(t *testing.T) {
 	expect(t, b.look(t))
 	b.status(active)
 	expect(t, b.look(t), "power a true")
+}
+
+func TestAMachineIsOfItsServersImage(t *testing.T) {
+	b := newBench("a", "b")
+	b.cloud.images["b"] = otherImage
+	b.look(t)
+	if want := map[string]string{"a": labImage, "b": otherImage}; !maps.Equal(b.engine.images, want) {
+		t.Errorf("machines of the images %v, want %v", b.engine.images, want)
+	}
 }
 
 func TestOtherServersStayPaper(t *testing.T) {

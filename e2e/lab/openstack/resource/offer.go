@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	// ServerImage is the image whose servers become machines; those of any other are only rows in nova's database.
-	ServerImage = "cluster-init-lab"
+	// ServerImage is an image whose servers become machines. Those of StandinImage do too, with the stand-in for RKE2; those
+	// of any other are only rows in nova's database.
+	ServerImage  = "cluster-init-lab"
+	StandinImage = "cluster-init-lab-rke2-standin"
 	// PaperImage is an image for servers that nobody needs as machines.
 	PaperImage = "paper"
 	// imageBytes is the size of the images' content, which nobody reads.
@@ -77,7 +79,7 @@ func offerNetwork(ctx context.Context, admin cloud) error {
 
 // offerImages makes the images. One whose upload was cut off is made anew.
 func offerImages(ctx context.Context, admin cloud) error {
-	for name, minDisk := range map[string]int{ServerImage: 10, PaperImage: 0} {
+	for name, minDisk := range map[string]int{ServerImage: 10, StandinImage: 10, PaperImage: 0} {
 		whole, err := find(ctx, admin.image, "images?status=active&name="+name, "images", name)
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ const (
 // Make creates the container, gives it its config drive and its places in networks, and starts it. Until then it is in
 // docker's state "created", by which a half made one is known.
 func (e Engine) Make(ctx context.Context, machine hypervisor.Machine, content drive.Content) error {
-	image, err := e.Image(ctx)
+	image, err := e.Image(ctx, machine.Image)
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,9 @@ const (
 type Engine struct {
 	// Cloud is the endpoint of the cloud's identity service.
 	Cloud string
-	// Image returns the reference of the image of machines, which the engine has then.
-	Image func(ctx context.Context) (string, error)
+	// Image returns the reference of the image of machines whose servers were made of the cloud's image of that name. The
+	// engine has it then.
+	Image func(ctx context.Context, name string) (string, error)
 }
 
 // docker runs one command of the docker CLI and returns what it wrote.
