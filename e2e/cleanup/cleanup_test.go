@@ -108,12 +108,23 @@ func TestCleanup(t *testing.T) {
 		}
 	})
 
-	// What the user's server needs stays: its network, the subnet, the router and its interface.
+	t.Run("an administrator is refused", func(t *testing.T) {
+		s.assign(t, "PUT", s.ProjectID, "admin")
+		before := s.state(t)
+		if e := run(t, s.command(t, "--cluster", namespace+"/a-b", "--yes"), never); e.code != 72 || !strings.Contains(e.stderr, "--allow-admin") {
+			t.Errorf("exit code %d\n%s", e.code, e.stderr)
+		}
+		s.expect(t, "refused", before)
+	})
+
+	// What the user's server needs stays: its network, the subnet, the router and its interface. An administrator sees other
+	// projects too, and none of their resources is taken.
 	t.Run("a user's server on the network", func(t *testing.T) {
-		e := run(t, s.command(t, "--cluster", namespace+"/a-b", "--yes"), never)
-		if e.code != 70 || len(e.receipt.CouldNot) != 4 {
+		e := run(t, s.command(t, "--cluster", namespace+"/a-b", "--yes", "--allow-admin"), never)
+		if e.code != 70 || len(e.receipt.CouldNot) != 4 || len(e.receipt.Deleted)+len(e.receipt.AlreadyGone) != len(s.ab)-4 {
 			t.Errorf("exit code %d, could not: %+v\n%s", e.code, e.receipt.CouldNot, e.stderr)
 		}
+		s.assign(t, "DELETE", s.ProjectID, "admin")
 		stays := only(s.ab, "networks", "subnets", "routers")
 		for key, text := range only(s.ab, "ports") {
 			if strings.Contains(text, "network:router_interface") {

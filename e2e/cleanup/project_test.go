@@ -28,6 +28,7 @@ type project struct {
 	admin                   *openstack.Client
 	clouds                  string // path of a clouds.yaml with one entry, of the member
 	external, image, flavor string
+	user                    string // the member's ID
 }
 
 // newProject makes a project with room for many resources, which goes with the test.
@@ -49,9 +50,9 @@ func newProject(t *testing.T) *project {
 	name := "cleanup-" + password[:8]
 	id := p.call(t, p.admin.Identity, "POST", "projects", obj{"project": obj{"name": name}}).id("project")
 	user := p.call(t, p.admin.Identity, "POST", "users", obj{"user": obj{"name": name, "password": password, "default_project_id": id}}).id("user")
+	p.user = user
 	t.Cleanup(func() { p.remove(t, id, user) })
-	role := p.call(t, p.admin.Identity, "GET", "roles?name=member", nil).first("roles")
-	p.call(t, p.admin.Identity, "PUT", "projects/"+id+"/users/"+user+"/roles/"+role, nil)
+	p.assign(t, "PUT", id, "member")
 	p.call(t, p.admin.Compute, "PUT", "os-quota-sets/"+id, obj{"quota_set": obj{"instances": 500, "cores": 500, "ram": 5000000, "server_groups": 50}})
 	p.call(t, p.admin.Network, "PUT", "quotas/"+id, obj{"quota": obj{"network": 100, "subnet": 100, "port": 900, "router": 100, "floatingip": 200, "security_group": 200, "security_group_rule": 900}})
 	p.call(t, p.admin.BlockStorage, "PUT", "os-quota-sets/"+id, obj{"quota_set": obj{"volumes": 500, "gigabytes": 5000, "snapshots": 100}})
@@ -60,6 +61,13 @@ func newProject(t *testing.T) *project {
 	p.flavor = p.call(t, p.admin.Compute, "GET", "flavors/detail?sort_key=memory_mb&sort_dir=asc", nil).first("flavors")
 	p.login(t, config, name, password)
 	return p
+}
+
+// assign gives the project's user a role in it, or with DELETE takes it away.
+func (p *project) assign(t *testing.T, method, id, role string) {
+	t.Helper()
+	found := p.call(t, p.admin.Identity, "GET", "roles?name="+role, nil).first("roles")
+	p.call(t, p.admin.Identity, method, "projects/"+id+"/users/"+p.user+"/roles/"+found, nil)
 }
 
 // login connects as the project's member, and writes its clouds.yaml.

@@ -26,7 +26,11 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 		return fault.New(fault.CleanupRefused, "the credentials are those of an administrator of the cloud: nothing was deleted",
 			"Use those of a member of the project, or add --allow-admin.")
 	}
-	if err := o.mayGo(ctx, s); err != nil || o.yes {
+	asked, err := o.mayGo(ctx, s)
+	if err == nil && !asked {
+		fmt.Fprintf(o.streams.Err, "Nobody could be asked whether %s still manages itself: no cluster answers by the kubeconfig %s.\n", s.target.Cluster, s.kubeconfig)
+	}
+	if err != nil || o.yes {
 		return err
 	}
 	fmt.Fprintf(o.streams.Err, "Type %s to delete what is shown: ", s.target.Cluster)
@@ -37,19 +41,16 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 	if typed != s.target.Cluster {
 		return unconfirmed
 	}
-	return o.mayGo(ctx, s) // who typed may have taken their time
+	_, err = o.mayGo(ctx, s) // who typed may have taken their time
+	return err
 }
 
-// mayGo is nil unless the cluster manages itself; --force does not ask.
-func (o *cleanupOptions) mayGo(ctx context.Context, s subject) error {
+// mayGo fails when the cluster manages itself. asked is whether it answered, or need not be asked, as with --force.
+func (o *cleanupOptions) mayGo(ctx context.Context, s subject) (asked bool, err error) {
 	if o.force != "" {
-		return nil
+		return true, nil
 	}
-	asked, err := cleanup.CheckManagement(ctx, s.kubeconfig, s.target)
-	if err == nil && !asked {
-		fmt.Fprintf(o.streams.Err, "Nobody could be asked whether %s still manages itself: no cluster answers that %s names.\n", s.target.Cluster, s.kubeconfig)
-	}
-	return err
+	return cleanup.CheckManagement(ctx, s.kubeconfig, s.target)
 }
 
 func isAdmin(c *openstack.Client) bool {
