@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+)
+
+// What is not known may be younger than anything that is.
+func TestOlderThan(t *testing.T) {
+	old := []cleanup.Item{{Kind: "port", Name: "p", Created: time.Now().Add(-2 * time.Hour)}}
+	for name, test := range map[string]struct {
+		plan      cleanup.Plan
+		olderThan time.Duration
+		says      string // empty: it goes
+	}{
+		"no limit":           {cleanup.Plan{Delete: old, Unknown: []cleanup.Unasked{{Kind: "server"}}}, 0, ""},
+		"all is older":       {cleanup.Plan{Delete: old}, time.Hour, ""},
+		"it is younger":      {cleanup.Plan{Delete: old}, 3 * time.Hour, "port p was made 2h0m"},
+		"a kind is unknown":  {cleanup.Plan{Delete: old, Unknown: []cleanup.Unasked{{Kind: "server"}}}, time.Hour, "what it has of kind server is not known"},
+		"nothing has an age": {cleanup.Plan{Delete: []cleanup.Item{{Kind: "router"}}}, time.Hour, "nothing of it says when it was made"},
+	} {
+		var said bytes.Buffer
+		o := &cleanupOptions{olderThan: test.olderThan, streams: Streams{Err: &said}}
+		if kept := o.tooYoung(test.plan); kept != (test.says != "") || !strings.Contains(said.String(), test.says) {
+			t.Errorf("%s: kept %v, %q", name, kept, said.String())
+		}
+	}
+}
