@@ -58,11 +58,11 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 	o.environmentOptions.flags(f)
 	o.output.flags(f)
 	f.StringVar(&o.cluster, "cluster", "", "NAMESPACE/NAME of a cluster instead of an environment")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the kubeconfig of the management cluster is, when up put it elsewhere: that cluster is asked whether it manages itself")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the kubeconfig of the management cluster is, when not in the state folder here: that cluster is asked whether it manages itself")
 	f.BoolVar(&o.yes, "yes", false, "delete what is shown")
 	f.StringVar(&o.force, "force", "", "name of the cluster: delete it although it still answers and manages itself")
 	f.BoolVar(&o.allowAdmin, "allow-admin", false, "delete with the credentials of an administrator of the cloud")
-	f.DurationVar(&o.olderThan, "older-than", 0, "delete only if everything of the cluster is older than that")
+	f.DurationVar(&o.olderThan, "older-than", 0, "delete only if everything of the cluster is older than that, and all of it is known")
 	f.DurationVar(&o.patience, "give-up-after", 3*time.Minute, "how long to go on in the cloud while nothing there goes")
 	return c
 }

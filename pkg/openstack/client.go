@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -153,7 +154,7 @@ func regions(catalog *tokens.ServiceCatalog) []string {
 	var names []string
 	for _, service := range catalog.Entries {
 		for _, endpoint := range service.Endpoints {
-			names = append(names, first(endpoint.RegionID, endpoint.Region))
+			names = append(names, cmp.Or(endpoint.RegionID, endpoint.Region))
 		}
 	}
 	slices.Sort(names)

@@ -87,10 +87,7 @@ func (e *explained) Unwrap() error { return e.cause }
 // Status returns the HTTP status that err is about; zero: there was no answer, or err is about something else.
 func Status(err error) int {
 	if again, ok := errors.AsType[*gophercloud.ErrUnableToReauthenticate](err); ok { // it does not unwrap
-		if code := Status(again.ErrReauth); code != 0 {
-			return code
-		}
-		return 0
+		return Status(again.ErrReauth)
 	}
 	answer, _ := answerOf(err)
 	return answer.Actual

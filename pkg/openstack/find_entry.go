@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -158,7 +159,7 @@ func (a auth) domain(id, name string) (string, string) {
 	case a.DomainID != "" || a.DomainName != "":
 		id, name = a.DomainID, a.DomainName
 	default:
-		id = first(a.DefaultDomain, "default")
+		id = cmp.Or(a.DefaultDomain, "default")
 	}
 	if id != "" {
 		name = ""
@@ -194,7 +195,7 @@ func (a auth) lacks(way string, called func(field string) string) []string {
 
 // availability is which of its endpoints the cloud is asked at; empty: the public ones.
 func (s source) availability() (string, error) {
-	asked := first(s.Interface, s.EndpointType)
+	asked := cmp.Or(s.Interface, s.EndpointType)
 	switch strings.TrimSuffix(asked, "URL") {
 	case "", "public":
 		return "", nil
@@ -243,13 +244,4 @@ func printable(text string) string {
 		}
 		return -1
 	}, text)
-}
-
-func first(values ...string) string {
-	for _, value := range values {
-		if value != "" {
-			return value
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -118,7 +119,7 @@ func (in files) entry(name, region string) (source, error) {
 	if err := node.Decode(&e); err != nil {
 		return source{}, invalid(err, in.path)
 	}
-	if profile := first(e.Profile, e.Cloud); profile != "" {
+	if profile := cmp.Or(e.Profile, e.Cloud); profile != "" {
 		public, known := in.public.Public[profile]
 		if !known {
 			return source{}, missing(fmt.Sprintf("cloud %q in %s has the profile %q, which no clouds-public.yaml holds", name, in.path, printable(profile)),
@@ -134,7 +135,7 @@ func (in files) entry(name, region string) (source, error) {
 			return source{}, invalid(err, "secure.yaml")
 		}
 	}
-	e.RegionName = first(region, e.RegionName)
+	e.RegionName = cmp.Or(region, e.RegionName)
 	return e, e.region(name, in.path)
 }
 

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -69,10 +70,10 @@ func (s *source) takes(variable string) bool {
 
 // choices are the variables that count with every kind of credentials.
 func (f finder) choices(e *source) error {
-	e.RegionName = first(f.get("OS_REGION_NAME"), e.RegionName)
-	e.Interface = first(f.get("OS_INTERFACE"), f.get("OS_ENDPOINT_TYPE"), e.Interface)
-	e.CACert = first(f.get("OS_CACERT"), e.CACert)
-	e.Cert, e.Key = first(f.get("OS_CERT"), e.Cert), first(f.get("OS_KEY"), e.Key)
+	e.RegionName = cmp.Or(f.get("OS_REGION_NAME"), e.RegionName)
+	e.Interface = cmp.Or(f.get("OS_INTERFACE"), f.get("OS_ENDPOINT_TYPE"), e.Interface)
+	e.CACert = cmp.Or(f.get("OS_CACERT"), e.CACert)
+	e.Cert, e.Key = cmp.Or(f.get("OS_CERT"), e.Cert), cmp.Or(f.get("OS_KEY"), e.Key)
 	if text := f.get("OS_INSECURE"); text != "" {
 		insecure, err := strconv.ParseBool(strings.ToLower(text))
 		if err != nil {

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,7 +139,7 @@ func all[T any](ctx context.Context, pages pagination.Pager, extract func(pagina
 
 // credentials tells who is logged in.
 func (i *inspection) credentials() {
-	i.note("logged in to project %s", first(i.client.ProjectName, i.client.ProjectID))
+	i.note("logged in to project %s", cmp.Or(i.client.ProjectName, i.client.ProjectID))
 	if slices.Contains(i.client.Roles, "admin") {
 		i.warn("these are credentials of an administrator, and the management cluster will keep them: better use a member of the project, or an application credential")
 	}
