@@ -253,10 +253,23 @@ func TestMadeTooLate(t *testing.T) {
 			cloud.resources = append(cloud.resources, made("new", begun))
 		}
 		receipt, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: cloud, Target: target, Patience: time.Minute, MadeBefore: begun.Add(-time.Minute)}.Run(t.Context(), cleanup.Plan{})
-		if fault.CodeOf(err) != fault.CleanupFailed || !strings.Contains(err.Error(), "port new was made at") || cloud.asked != 1 || len(receipt.Deleted) != 1 {
+		if fault.CodeOf(err) != fault.CleanupFailed || !strings.Contains(err.Error(), "port new was made 0s ago") || cloud.asked != 1 || len(receipt.Deleted) != 1 {
 			t.Errorf("%v, %d requests, %+v", err, cloud.asked, receipt)
 		}
 	})
+}
+
+// So does whoever cannot tell what there is.
+func TestMadeNobodyKnowsWhen(t *testing.T) {
+	old := a(openstack.KindPort, "old", tagged("ns-a"))
+	old.Created = time.Now().Add(-time.Hour)
+	for before, asked := range map[time.Time]int{time.Now(): 0, {}: 1} {
+		cloud := &fakeCloud{resources: []openstack.Resource{old}, unknown: map[openstack.Kind]error{openstack.KindLoadBalancer: refused(500, true)}}
+		_, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: cloud, Target: target, Patience: time.Minute, MadeBefore: before}.Run(t.Context(), cleanup.Plan{})
+		if fault.CodeOf(err) != fault.CleanupFailed || cloud.asked != asked {
+			t.Errorf("made before %s: %v, %d requests, want %d", before, err, cloud.asked, asked)
+		}
+	}
 }
 
 // An interrupt does not cut off a request that is under way: its outcome is known.

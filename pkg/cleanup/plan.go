@@ -2,6 +2,7 @@
 package cleanup
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/openstack"
@@ -81,6 +82,19 @@ func (p Plan) Youngest() (Item, bool) {
 		}
 	}
 	return last, !last.Created.IsZero()
+}
+
+// TooYoung returns why everything is kept when only what was made before an instant may go; empty: it may go. What is not
+// known may be younger than all that is.
+func (p Plan) TooYoung(before time.Time) string {
+	youngest, _ := p.Youngest()
+	switch {
+	case len(p.Unknown) > 0:
+		return fmt.Sprintf("what it has of kind %s is not known", p.Unknown[0].Kind)
+	case youngest.Created.After(before):
+		return fmt.Sprintf("%s %s was made %s ago", youngest.Kind, youngest.Name, time.Since(youngest.Created).Round(time.Second))
+	}
+	return ""
 }
 
 // Target says whose things are looked for.

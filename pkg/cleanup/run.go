@@ -26,7 +26,7 @@ type Cleaner struct {
 	Target Target
 	// Patience is how long deleting in a cloud goes on while nothing there goes.
 	Patience time.Duration
-	// MadeBefore keeps everything in the cloud when something of the cluster was made after it; zero: whenever.
+	// MadeBefore keeps everything in the cloud when something of the cluster was made after it, or may have been; zero: never.
 	MadeBefore time.Time
 	// Told gets every result when it is there, from several goroutines at once; nil drops them.
 	Told func(Result)
@@ -129,8 +129,8 @@ func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
 		if len(v.delete) == 0 {
 			return nil
 		}
-		if youngest, found := v.plan.Youngest(); found && !c.MadeBefore.IsZero() && youngest.Created.After(c.MadeBefore) {
-			return fmt.Errorf("%s %s was made at %s, which is too late: does somebody make the cluster anew?", youngest.Kind, youngest.Name, youngest.Created.Format(time.RFC3339))
+		if why := v.plan.TooYoung(c.MadeBefore); why != "" && !c.MadeBefore.IsZero() {
+			return fmt.Errorf("%s: does somebody make the cluster anew?", why)
 		}
 		if round == rounds {
 			return fmt.Errorf("after %d rounds there is still something new of the cluster: is one of its controllers still running?", rounds)

@@ -91,7 +91,7 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	if err := o.show(planLine{"cleanup-plan", plan}); err != nil {
 		return err
 	}
-	if plan.Empty() || o.tooYoung(plan) {
+	if plan.Empty() || o.tooYoung(plan, cleaner.MadeBefore) {
 		return nil
 	}
 	if err := o.agreed(ctx, s, plan); err != nil {
@@ -110,18 +110,16 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 }
 
 // tooYoung tells, and says, whether --older-than keeps the cluster.
-func (o *cleanupOptions) tooYoung(plan cleanup.Plan) bool {
-	youngest, found := plan.Youngest()
-	age := time.Since(youngest.Created)
-	if o.olderThan == 0 || found && age > o.olderThan && len(plan.Unknown) == 0 {
+func (o *cleanupOptions) tooYoung(plan cleanup.Plan, madeBefore time.Time) bool {
+	if o.olderThan == 0 {
 		return false
 	}
-	reason := "nothing of it says when it was made"
-	switch {
-	case len(plan.Unknown) > 0:
-		reason = fmt.Sprintf("what it has of kind %s is not known", plan.Unknown[0].Kind)
-	case found:
-		reason = fmt.Sprintf("%s %s was made %s ago", youngest.Kind, youngest.Name, age.Round(time.Second))
+	reason := plan.TooYoung(madeBefore)
+	if _, found := plan.Youngest(); reason == "" && !found {
+		reason = "nothing of it says when it was made"
+	}
+	if reason == "" {
+		return false
 	}
 	fmt.Fprintf(o.streams.Err, "%s is kept, as --older-than is %s: %s\n", plan.Cluster, o.olderThan, reason)
 	return true

@@ -25,7 +25,7 @@ func TestOlderThan(t *testing.T) {
 	} {
 		var said bytes.Buffer
 		o := &cleanupOptions{olderThan: test.olderThan, streams: Streams{Err: &said}}
-		if kept := o.tooYoung(test.plan); kept != (test.says != "") || !strings.Contains(said.String(), test.says) {
+		if kept := o.tooYoung(test.plan, time.Now().Add(-test.olderThan)); kept != (test.says != "") || !strings.Contains(said.String(), test.says) {
 			t.Errorf("%s: kept %v, %q", name, kept, said.String())
 		}
 	}
