@@ -104,7 +104,7 @@ func writeBundle(dir string) error {
 	if err != nil {
 		return err
 	}
-	index := bundle.Index{Environments: []string{"kubeadm-capd"}, KubernetesVersion: "v1.36.1", NodeImage: "kindest/node:v1.36.1"}
+	index := bundle.Index{Environments: []string{"kubeadm-capd"}, KubernetesVersion: "v1.36.4", NodeImage: "kindest/node:v1.36.4"}
 	sum := sha256.Sum256(nil)
 	for _, u := range append(urls, flux.ManifestsURL) {
 		index.Manifests = append(index.Manifests, bundle.Manifest{URL: u, Path: "empty", SHA256: hex.EncodeToString(sum[:])})

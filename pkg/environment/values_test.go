@@ -32,7 +32,7 @@ func TestValuesMerge(t *testing.T) {
 		at                     string // dotted path
 		want                   any    // nil: not there
 	}{
-		"chart default":                  {at: "cluster.kubernetes_version", want: "v1.36.1"},
+		"chart default":                  {at: "cluster.kubernetes_version", want: "v1.36.4"},
 		"values over chart":              {values: "cluster: {kubernetes_version: v1.35.0}", at: "cluster.kubernetes_version", want: "v1.35.0"},
 		"secrets over values":            {values: "cni: calico", secrets: "cni: ptp", at: "cni", want: "ptp"},
 		"infra-secrets over secrets":     {secrets: "cni: ptp", infra: "cni: calico", at: "cni", want: "calico"},

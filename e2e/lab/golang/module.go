@@ -27,7 +27,7 @@ type Module struct {
 
 // Pin is what go.mod and go.sum say about an upstream module.
 type Pin struct {
-	Version string // such as v1.36.1
+	Version string // such as v1.36.4
 	Sum     string // such as h1:...
 }
 

@@ -30,7 +30,7 @@ type Index struct {
 	Version string `json:"version"`
 	// Environments are the names of the environments that the bundle is complete for.
 	Environments []string `json:"environments"`
-	// KubernetesVersion is the version of the node image, such as v1.36.1.
+	// KubernetesVersion is the version of the node image, such as v1.36.4.
 	KubernetesVersion string `json:"kubernetesVersion"`
 	// NodeImage is the reference of the image for kind nodes and Docker machines.
 	NodeImage string `json:"nodeImage"`

@@ -76,8 +76,8 @@ func (b *Bundle) For(environment string) error {
 		fmt.Sprintf("Build a bundle for it; the lab does with `go run ./e2e/lab bundle --env %s`.", environment))
 }
 
-// ForKubernetes returns an error when the bundle's node image is not of that version of Kubernetes, such as v1.36.1 or
-// v1.36.1+rke2r1: machines of another one would have to be fetched from outside.
+// ForKubernetes returns an error when the bundle's node image is not of that version of Kubernetes, such as v1.36.4 or
+// v1.36.4+rke2r1: machines of another one would have to be fetched from outside.
 func (b *Bundle) ForKubernetes(version string) error {
 	if plain, _, _ := strings.Cut(version, "+"); plain == b.Index.KubernetesVersion {
 		return nil
