@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/cluster-init/cluster-init/e2e/lab/golang"
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
@@ -55,7 +53,7 @@ func Build(ctx context.Context, options Options) error {
 	if err := b.loadCertificates(); err != nil {
 		return err
 	}
-	if err := b.compile(ctx); err != nil {
+	if err := b.prepare(ctx); err != nil {
 		return err
 	}
 	parts, content, err := b.images(ctx)
@@ -70,31 +68,6 @@ func Build(ctx context.Context, options Options) error {
 		return err
 	}
 	return b.write(parts, content, manifests)
-}
-
-// sideBySide is how many modules are built at once: while one is being linked, by one thread, another is compiled.
-const sideBySide = 2
-
-// compile builds all modules.
-func (b *builder) compile(ctx context.Context) error {
-	compiler := &golang.Builder{Root: b.Root, Store: b.Store, Say: b.Say}
-	modules := plan.Modules(b.Environments)
-	built := make([]golang.Built, len(modules))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(sideBySide)
-	for i, module := range modules {
-		group.Go(func() (err error) {
-			built[i], err = compiler.Build(ctx, module)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	for i, module := range modules {
-		b.modules[module.Name] = built[i]
-	}
-	return nil
 }
 
 // images makes the images of the bundle, and lists those inside of the node image.

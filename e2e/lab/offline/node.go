@@ -76,6 +76,9 @@ func (b *builder) pauseImage(ctx context.Context, reference string) (part, error
 	})
 }
 
+// nodeSystem is the root file system of nodes.
+func nodeSystem() debian.Rootfs { return debian.Rootfs{Name: "node", Packages: node.Packages} }
+
 // nodeImage makes the image of kind nodes and Docker machines.
 func (b *builder) nodeImage(ctx context.Context, inside []part) (part, error) {
 	kind, err := golang.Source(ctx, b.Root, "sigs.k8s.io/kind")
@@ -86,7 +89,7 @@ func (b *builder) nodeImage(ctx context.Context, inside []part) (part, error) {
 	if err != nil {
 		return part{}, fmt.Errorf("read the pod network's manifest: %w", err)
 	}
-	rootfs, err := (debian.Rootfs{Name: "node", Packages: node.Packages}).Build(ctx, b.Store, b.Say)
+	rootfs, err := nodeSystem().Build(ctx, b.Store, b.Say)
 	if err != nil {
 		return part{}, err
 	}

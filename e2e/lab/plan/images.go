@@ -49,16 +49,13 @@ func ProviderImages(environments []string) []Image {
 	return images
 }
 
-// openstackImages are those of environments on OpenStack. The sidecars of the CSI driver, which is off by default, are not
-// among them.
+// openstackImages are those of environments on OpenStack. The CSI driver is not among them: it is off by default, and its
+// sidecars cannot be built from one module each.
 func openstackImages() []Image {
 	return []Image{
 		manager(CAPOImage, CAPOModule, "capo", "65532"),
 		manager(ORCImage, ORCModule, "orc", "65532"),
 		{Reference: CloudImage + ":{version}", Module: CPOModule, User: "65532", Files: []File{{Binary: cloudController, Path: "bin/" + cloudController}}},
-		// Root, and with what it formats and mounts volumes by.
-		{Reference: CinderImage + ":{version}", Module: CPOModule, Files: []File{{Binary: cinderPlugin, Path: "bin/" + cinderPlugin}},
-			Debian: []string{"e2fsprogs", "mount", "udev", "util-linux", "xfsprogs"}},
 	}
 }
 
@@ -72,9 +69,7 @@ func manager(repository, module, binary, user string) Image {
 // NodeImages are the images inside of the node image, by the last word of the repository that kubeadm names.
 func NodeImages() map[string]Image {
 	images := map[string]Image{
-		"etcd": {Module: "etcd", Files: []File{
-			{Binary: "etcd", Path: "usr/local/bin/etcd"}, {Binary: "etcdctl", Path: "usr/local/bin/etcdctl"},
-		}},
+		"etcd":    {Module: "etcd", Files: []File{{Binary: "etcd", Path: "usr/local/bin/etcd"}}},
 		"coredns": {Module: "coredns", Files: []File{{Binary: "coredns", Path: "coredns"}}},
 		"kube-proxy": {
 			Module: "kubernetes", Files: []File{{Binary: "kube-proxy", Path: "usr/local/bin/kube-proxy"}},
