@@ -115,6 +115,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	}
 	overrides := map[string]any{}
 	var opened *bundle.Bundle
+	var profile map[string][]byte
 	if o.bundle != "" {
 		if opened, err = openBundle(o.bundle, env.Name()); err != nil {
 			return nil, err
@@ -123,8 +124,14 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 		if err != nil {
 			return nil, err
 		}
+		for i := range mirrors { // what comes from outside comes from the user's mirrors and from nowhere else
+			mirrors[i].Only = true
+		}
 		mirrors = append(of, mirrors...)
 		overrides = bundleValues(opened, env.KubernetesVersion())
+		if profile, err = opened.Profile(); err != nil {
+			return nil, err
+		}
 	}
 	if env, err = env.WithOverrides(withMirrors(overrides, mirrors)); err != nil {
 		return nil, err
@@ -147,7 +154,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	}
 	up := &bootstrap.Up{
 		Options: bootstrap.Options{
-			Environment: env, Content: clusterinit.Content(), Source: source, Bundle: opened, Mirrors: mirrors,
+			Environment: env, Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Mirrors: mirrors,
 			BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
 			EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, KubeconfigPath: o.kubeconfig, StateFolder: state,
 			Timeout: o.timeout, Heartbeat: 15 * time.Second,
@@ -198,7 +205,7 @@ func withMirrors(values map[string]any, mirrors []artifact.Mirror) map[string]an
 	}
 	var list []any
 	for _, m := range mirrors {
-		list = append(list, map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath})
+		list = append(list, map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "only": m.Only})
 	}
 	cluster, _ := values["cluster"].(map[string]any)
 	if cluster == nil {

@@ -32,7 +32,7 @@ func (e *Environment) ControlPlaneReplicas() int { return e.number("cluster.cont
 // WorkerReplicas is how many worker machines the management cluster has.
 func (e *Environment) WorkerReplicas() int { return e.number("cluster.worker.replicas") }
 
-// CNI is the pod network that is installed: calico, ptp or none.
+// CNI is the pod network that is installed: calico, custom or none.
 func (e *Environment) CNI() string { return e.text("cni") }
 
 // NodeImage is the image of the machines. It follows the chart's template telco-cloud-init.nodeImage.

@@ -75,7 +75,7 @@ func TestBadInput(t *testing.T) {
 		"brace left open":            {mine("cni: \"${OS_X\"\n"), fault.EnvironmentInvalid, "no closing brace", ""},
 		"wrong type":                 {sets("cluster.worker.replicas=many"), fault.ValuesInvalid, "at '/cluster/worker/replicas': got string, want integer", ""},
 		"even control plane":         {sets("cluster.control_plane.replicas=2"), fault.ValuesInvalid, "/cluster/control_plane/replicas", ""},
-		"not one of":                 {sets("cni=flannel"), fault.ValuesInvalid, "value must be one of 'calico', 'ptp', 'none'", ""},
+		"not one of":                 {sets("cni=flannel"), fault.ValuesInvalid, "value must be one of 'calico', 'custom', 'none'", ""},
 		"unknown key":                {sets("cluster.worker.replica=1"), fault.ValuesInvalid, "'/cluster/worker': additional properties 'replica' not allowed", "allowed there: replicas"},
 		"unknown key of a component": {sets("components.capi.enable=true"), fault.ValuesInvalid, "additional properties 'enable' not allowed", "enabled"},
 		"bad --set":                  {sets("cluster"), fault.ValuesInvalid, "--set cluster", "key.key=value"},

@@ -63,7 +63,7 @@ func TestTemplateHashFollowsRKE2(t *testing.T) {
 	base := name()
 	for set, changes := range map[string]bool{
 		"cluster.worker.replicas=3": false, "cluster.control_plane.replicas=3": false, "debug_values=true": false,
-		"cluster.rke2.air_gapped=true": true, "cluster.rke2.image=x": true, "cluster.rke2.cni=calico": true, "cni=ptp": true,
+		"cluster.rke2.air_gapped=true": true, "cluster.rke2.image=x": true, "cluster.rke2.cni=calico": true, "cni=custom": true,
 		"cluster.kubernetes_version=v1.36.4+rke2r2": true, "proxies.http_proxy=http://p": true, "cluster.fail_cgroup_v1=true": true,
 	} {
 		if got := name(set) != base; got != changes {

@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
+	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
 )
 
@@ -31,6 +32,7 @@ type builder struct {
 	modules map[string]golang.Built
 	certs   []byte
 	values  map[string]any // Helm values of the bundle
+	profile artifact.Tree  // components that only the lab has
 }
 
 // part is one image of the bundle, made.
@@ -51,6 +53,10 @@ func Build(ctx context.Context, options Options) error {
 	}
 	b := &builder{Options: options, modules: map[string]golang.Built{}, values: plan.Values()}
 	if err := b.loadCertificates(); err != nil {
+		return err
+	}
+	var err error
+	if b.profile, err = profile(options.Root); err != nil {
 		return err
 	}
 	if err := b.prepare(ctx); err != nil {

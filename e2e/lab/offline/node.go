@@ -85,7 +85,7 @@ func (b *builder) nodeImage(ctx context.Context, inside []part) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
-	network, err := os.ReadFile(filepath.Join(b.Root, "e2e", "lab", "manifests", "lab-cni.yaml"))
+	network, err := os.ReadFile(networkManifest(b.Root))
 	if err != nil {
 		return part{}, fmt.Errorf("read the pod network's manifest: %w", err)
 	}
