@@ -47,13 +47,5 @@ func Uses(environments []string, wanted ...string) bool {
 	})
 }
 
-// Values are the Helm values that differ from the defaults where a cluster is made from the bundle: its own network,
-// and the cert-manager release whose binaries can be built from one module.
-func Values() map[string]any {
-	return map[string]any{
-		"cni": "ptp",
-		"components": map[string]any{
-			"cert-manager": map[string]any{"path": "./kustomize-components/cert-manager/lab"},
-		},
-	}
-}
+// Values are the Helm values that differ from the defaults where a cluster is made from the bundle: its own network.
+func Values() map[string]any { return map[string]any{"cni": "ptp"} }
