@@ -3,6 +3,7 @@ package golang
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -52,15 +53,15 @@ func (b *Builder) Build(ctx context.Context, module Module) (Built, error) {
 
 // key hashes the module's files, the toolchain and the command lines.
 func (b *Builder) key(ctx context.Context, module Module, pin Pin) (string, error) {
-	files, err := filepath.Glob(filepath.Join(module.Dir(b.Root), "*"))
-	if err != nil {
-		return "", err
-	}
 	var sources []string
-	for _, file := range files {
-		if !strings.HasSuffix(file, "_test.go") {
+	err := filepath.WalkDir(module.Dir(b.Root), func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && !strings.HasSuffix(file, "_test.go") {
 			sources = append(sources, file)
 		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("read build module %s: %w", module.Name, err)
 	}
 	content, err := store.FileKey(sources...)
 	if err != nil {

@@ -57,3 +57,26 @@ func TestStampsNameTheVersion(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestKeyCoversTheProgramsInFolders(t *testing.T) {
+	builder := &Builder{Root: t.TempDir()}
+	module := Module{Name: "m"}
+	program := filepath.Join(module.Dir(builder.Root), "program", "main.go")
+	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	for _, content := range []string{"package main", "package main // changed"} {
+		if err := os.WriteFile(program, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		key, err := builder.key(t.Context(), module, Pin{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[key] = true
+	}
+	if len(keys) != 2 {
+		t.Error("the same key for another program")
+	}
+}

@@ -5,6 +5,7 @@ package offline
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func Build(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
-	if err := checkImages(manifests, parts); err != nil {
+	if err := checkImages(manifests, parts, plan.Unheld()); err != nil {
 		return err
 	}
 	return b.write(parts, content, manifests)
@@ -143,9 +144,10 @@ func (b *builder) moduleDir(name string) string {
 	return filepath.Join(b.Root, "e2e", "lab", "modules", name)
 }
 
-// checkImages returns an error that names each image which a manifest wants and the bundle does not hold.
-func checkImages(manifests []rendered, parts []part) error {
-	held := map[string]bool{}
+// checkImages returns an error that names each image which a manifest wants and the bundle does not hold. unheld are the
+// repositories of those that it may lack, and the reasons: each must be named, or the exception outlived its reason.
+func checkImages(manifests []rendered, parts []part, unheld map[string]string) error {
+	held, named := map[string]bool{}, map[string]bool{}
 	for _, made := range parts {
 		held[made.entry.Reference] = true
 	}
@@ -159,9 +161,16 @@ func checkImages(manifests []rendered, parts []part) error {
 			missing = append(missing, manifest.URL+" names no image at all, which cannot be")
 		}
 		for _, reference := range images {
-			if !held[reference] {
+			repository, _, _ := strings.Cut(reference, ":")
+			named[repository] = true
+			if _, excepted := unheld[repository]; !held[reference] && !excepted {
 				missing = append(missing, fmt.Sprintf("%s wants %s", manifest.URL, reference))
 			}
+		}
+	}
+	for _, repository := range slices.Sorted(maps.Keys(unheld)) {
+		if !named[repository] {
+			missing = append(missing, fmt.Sprintf("no manifest names %s, which is excepted", repository))
 		}
 	}
 	if len(missing) > 0 {

@@ -50,10 +50,7 @@ func Uses(environments []string, wanted ...string) bool {
 // Values are the Helm values that differ from the defaults where a cluster is made from the bundle: its own network.
 func Values() map[string]any {
 	return map[string]any{
-		"cni": "custom",
-		"components": map[string]any{
-			"cni":          map[string]any{"path": "./kustomize-components/lab-cni"},
-			"cert-manager": map[string]any{"path": "./kustomize-components/cert-manager/lab"},
-		},
+		"cni":        "custom",
+		"components": map[string]any{"cni": map[string]any{"path": "./kustomize-components/lab-cni"}},
 	}
 }

@@ -34,9 +34,9 @@ func ProviderImages(environments []string) []Image {
 	if Uses(environments, OpenStack) {
 		images = append(images, openstackImages()...)
 	}
-	for _, name := range []string{"controller", "webhook", "cainjector", "acmesolver"} {
+	for _, name := range []string{"controller", "webhook", "cainjector"} {
 		images = append(images, Image{
-			Reference: "quay.io/jetstack/cert-manager-" + name + ":{version}", Module: "cert-manager", User: "1000",
+			Reference: certManagerImage + name + ":{version}", Module: CertManagerModule, User: "1000",
 			Files: []File{{Binary: name, Path: "app/cmd/" + name + "/" + name}},
 		})
 	}
@@ -47,6 +47,14 @@ func ProviderImages(environments []string) []Image {
 		})
 	}
 	return images
+}
+
+// Unheld are the repositories of images that a manifest names and the bundle does not hold, each with the reason why
+// nothing in the clusters of the environments pulls it.
+func Unheld() map[string]string {
+	return map[string]string{
+		certManagerImage + "acmesolver": "cert-manager starts it for HTTP01 challenges of ACME only, and no component has an ACME issuer",
+	}
 }
 
 // openstackImages are those of environments on OpenStack. The CSI driver is not among them: it is off by default, and its

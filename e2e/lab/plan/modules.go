@@ -4,12 +4,18 @@ package plan
 import "github.com/cluster-init/cluster-init/e2e/lab/golang"
 
 const (
-	kubernetesCmd  = "k8s.io/kubernetes/cmd/"
-	containerdCmd  = "github.com/containerd/containerd/v2/cmd/"
-	cniPlugin      = "github.com/containernetworking/plugins/plugins/"
-	certManagerCmd = "github.com/cert-manager/cert-manager/cmd/"
-	clusterAPI     = "sigs.k8s.io/cluster-api"
-	flux           = "github.com/fluxcd/"
+	kubernetesCmd = "k8s.io/kubernetes/cmd/"
+	containerdCmd = "github.com/containerd/containerd/v2/cmd/"
+	cniPlugin     = "github.com/containernetworking/plugins/plugins/"
+	clusterAPI    = "sigs.k8s.io/cluster-api"
+	flux          = "github.com/fluxcd/"
+)
+
+// cert-manager: its build module, its own module, and the images that have its programs.
+const (
+	CertManagerModule = "cert-manager"
+	CertManagerPath   = "github.com/cert-manager/cert-manager"
+	certManagerImage  = "quay.io/jetstack/cert-manager-"
 )
 
 // Cluster API's provider for RKE2: its build module, its own module and its images.
@@ -103,11 +109,11 @@ func nodeModules() []golang.Module {
 // providerModules are the modules of what runs in the management clusters of the environments.
 func providerModules(environments []string) []golang.Module {
 	modules := []golang.Module{
-		{Name: "cert-manager", Path: "github.com/cert-manager/cert-manager", Binaries: []golang.Binary{
-			{Package: certManagerCmd + "controller", Name: "controller"},
-			{Package: certManagerCmd + "webhook", Name: "webhook"},
-			{Package: certManagerCmd + "cainjector", Name: "cainjector"},
-			{Package: certManagerCmd + "acmesolver", Name: "acmesolver"},
+		// The programs are the module's own, as those of upstream are in modules that nothing can require.
+		{Name: CertManagerModule, Path: CertManagerPath, Binaries: []golang.Binary{
+			{Package: "./controller", Name: "controller"},
+			{Package: "./webhook", Name: "webhook"},
+			{Package: "./cainjector", Name: "cainjector"},
 		}},
 		// Without the tag fieldsv1string of upstream's Dockerfile, which saves some memory at run time: with it, all that
 		// stands on k8s.io/apimachinery would be compiled a second time.
