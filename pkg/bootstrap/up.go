@@ -23,7 +23,7 @@ type Options struct {
 	Bundle              *bundle.Bundle
 	Mirrors             []artifact.Mirror // of the bundle and of the user
 	BootstrapKubeconfig string            // path; an existing cluster instead of kind
-	NodeImage           string            // of the bootstrap cluster; empty: the bundle's, or kind's default
+	NodeImage           string            // of the bootstrap cluster; empty: the bundle's, or kind.DefaultNodeImage
 	APIServerPort       int32
 	EngineAddress       string // where ports that the Docker engine publishes are reached; empty: the host of DOCKER_HOST
 	KeepBootstrap       bool

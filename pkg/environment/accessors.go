@@ -44,7 +44,12 @@ func (e *Environment) NodeImage() string {
 		return image
 	}
 	version, _, _ := strings.Cut(e.KubernetesVersion(), "+") // RKE2 adds its own release
-	return "kindest/node:" + version
+	image := "kindest/node:" + version
+	digests, err := chartutil.Values(e.Values(Management)).Table("cluster.node_image_digests")
+	if digest, known := digests[version].(string); known && err == nil {
+		image += "@" + digest
+	}
+	return image
 }
 
 // DockerSocket is the path on the host of the socket that goes into the machines. It follows the chart's template

@@ -17,7 +17,7 @@ func TestImageOfRKE2Machines(t *testing.T) {
 		sets []string
 		want string
 	}{
-		"default":               {nil, "kindest/node:v1.36.4"},
+		"default":               {nil, "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed"},
 		"of another version":    {[]string{"cluster.kubernetes_version=v1.35.4+rke2r2"}, "kindest/node:v1.35.4"},
 		"the machines' own":     {[]string{"cluster.image=mine"}, "mine"},
 		"RKE2's own goes first": {[]string{"cluster.image=mine", "cluster.rke2.image=rke2"}, "rke2"},
