@@ -3,7 +3,9 @@ ENV     ?= kubeadm-capd
 ARGS    ?=
 OFFLINE ?=
 GO      ?= go
-LAB      = $(GO) run ./e2e/lab
+# With a larger heap the toolchain needs a fifth less time on a cold machine.
+FAST     = GOGC=400
+LAB      = $(FAST) $(GO) run ./e2e/lab
 
 # One set of build flags for everything: then the build cache is shared. -trimpath makes the binary, and the image of
 # the registry that is made from it, the same in every clone.
@@ -23,7 +25,7 @@ down: build
 
 build:
 	@mkdir -p bin
-	$(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
+	$(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 
 ## test: unit tests, and integration tests against real API servers and a real Docker engine; in CI with the race detector
 # (go vet has just run; without debug information the many test binaries are linked in half the time)
@@ -32,26 +34,26 @@ test: $(if $(CI),compiler)
 	@$(LAB) engine
 	@binaries=$$($(LAB) binaries) && \
 	export CLUSTER_INIT_TEST_BINARIES=$$binaries $(if $(CI),CGO_ENABLED=1) && \
-	$(GO) vet $(if $(CI),-race) -tags integration ./... && \
-	$(GO) test $(if $(CI),-race) -vet=off -ldflags='-s -w' -tags integration ./...
+	$(FAST) $(GO) vet $(if $(CI),-race) -tags integration ./... && \
+	$(FAST) $(GO) test $(if $(CI),-race) -vet=off -ldflags='-s -w' -tags integration ./...
 
 ## test-capa: environment kubeadm-capa against real API servers, with the real controllers of Cluster API and of its provider
 ## for AWS, which take minutes to compile for the first time
 test-capa:
 	@binaries=$$($(LAB) binaries --managers) && \
-	CLUSTER_INIT_TEST_BINARIES=$$binaries $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run TestKubeadmCAPA ./pkg/bootstrap
+	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run TestKubeadmCAPA ./pkg/bootstrap
 
 ## unit: only what needs nothing but Go, for every few minutes
 unit:
-	$(GO) test ./...
+	$(FAST) $(GO) test ./...
 
 # The race detector needs a C compiler, and all that is tested compiled a second time: hence only where CI is set.
 compiler:
 	@command -v gcc >/dev/null || { apt-get update -qq && apt-get install -y -qq gcc libc6-dev; }
 
 E2E_ENVS = kubeadm-capd,rke2-capd,kubeadm-capo
-E2E = CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -count=1 -v -timeout 80m
-ON_OPENSTACK = CLUSTER_INIT_OPENSTACK=$$clouds CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags openstack -count=1 -v -timeout 40m
+E2E = CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -count=1 -v -timeout 80m
+ON_OPENSTACK = CLUSTER_INIT_OPENSTACK=$$clouds CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -tags openstack -count=1 -v -timeout 40m
 
 ## e2e: the whole of `up` and `cleanup` on the lab, with real parts
 # (what only asks OpenStack's API runs beside `up`, which mostly waits, and is shown when that has ended)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/engine"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
@@ -25,17 +26,21 @@ func newPrepare(say *progress.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := engine.Ensure(cmd.Context(), root, say); err != nil {
-				return err
-			}
-			if !offline && registriesAnswer(cmd.Context()) {
-				return nil
-			}
-			if !offline {
+			if !offline && !registriesAnswer(cmd.Context()) {
 				say.Say("no container registry can be reached: using an offline bundle")
+				offline = true
 			}
-			folder, err := buildBundle(cmd, say, environments, "")
-			if err != nil {
+			folder := ""
+			group, ctx := errgroup.WithContext(cmd.Context())
+			// The engine is installed beside the compiler: it mostly waits for the network.
+			group.Go(func() error { return engine.Ensure(ctx, root, say) })
+			if offline {
+				group.Go(func() (err error) {
+					folder, err = buildBundle(ctx, say, environments, "")
+					return err
+				})
+			}
+			if err := group.Wait(); err != nil || folder == "" {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), folder)

@@ -18,9 +18,9 @@ var apart = map[string]struct {
 	budget int
 	reason string
 }{
-	"cluster-api-provider-rke2": {24, "v0.21.0 uses packages of Cluster API v1.10 that v1.14 no longer has, and with them " +
+	"cluster-api-provider-rke2": {18, "v0.21.0 uses packages of Cluster API v1.10 that v1.14 no longer has, and with them " +
 		"controller-runtime v0.20 and Kubernetes v0.32"},
-	"cluster-api-provider-aws": {200, "part of no bundle: only make test-capa builds it"},
+	"cluster-api-provider-aws": {78, "part of no bundle: only make test-capa builds it"},
 }
 
 // pins are the versions that a go.mod builds with, by module; replacements count.
