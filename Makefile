@@ -62,7 +62,7 @@ e2e: build
 	{ $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack ./e2e/cleanup >bin/e2e-openstack.log 2>&1 & beside=$$!; failed=0; \
 	$(E2E) -tags e2e -skip '^TestMatrix' ./e2e || failed=1; wait $$beside || failed=1; cat bin/e2e-openstack.log; exit $$failed; }
 
-## e2e-matrix: the long combinations: several machines, rolling replacement, RKE2 on OpenStack, formats; docs/measurements.md has the last result
+## e2e-matrix: the long combinations: several machines, rolling replacement, RKE2 on OpenStack, formats; docs/contributing/measurements.md has the last result
 e2e-matrix: build
 	@bundle=$$($(LAB) prepare --env $(E2E_ENVS),rke2-capo --offline) && clouds=$$($(LAB) openstack start) && \
 	OS_CLIENT_CONFIG_FILE=$$clouds $(E2E) -tags e2e -run '^TestMatrix' ./e2e
