@@ -12,16 +12,20 @@ LAB      = $(FAST) $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup clean
+.PHONY: up forecast down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup clean
 
-## up: build the CLI, make sure that a Docker engine runs, build the offline bundle where no registry answers, and go
-up: build
+## up: say how long it takes here; build the CLI, make sure that a Docker engine runs, build the offline bundle where no
+## registry answers, and go
+up: forecast build
 	@bundle=$$($(LAB) prepare --env $(ENV) $(if $(OFFLINE),--offline)) && \
 	bin/cluster-init up $(ENV) $${bundle:+--bundle "$$bundle"} $(ARGS)
 
 ## down: delete what `make up` made, although it still manages itself
 down: build
 	bin/cluster-init cleanup $(ENV) --yes --force $(notdir $(ENV))
+
+forecast:
+	@$(GO) run ./e2e/lab/forecast --env $(ENV) $(if $(OFFLINE),--offline)
 
 build:
 	@mkdir -p bin
