@@ -42,10 +42,10 @@ test: $(if $(CI),compiler)
 	$(FAST) $(GO) test $(if $(CI),-race) -vet=off -ldflags='-s -w' -tags integration ./...
 
 ## test-capa: environment kubeadm-capa against real API servers, with the real controllers of Cluster API and of its provider
-## for AWS, which take minutes to compile for the first time
+## for AWS, which take minutes to compile for the first time; and cert-manager as the lab builds it
 test-capa:
 	@binaries=$$($(LAB) binaries --managers) && \
-	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run TestKubeadmCAPA ./pkg/bootstrap
+	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager' ./pkg/bootstrap ./e2e/providers
 
 ## unit: only what needs nothing but Go, for every few minutes
 unit:
