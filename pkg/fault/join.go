@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,7 +33,7 @@ func Problems(err error) []error {
 	if err == nil {
 		return nil
 	}
-	if several, ok := errors.AsType[*joined](err); ok {
+	if several, ok := err.(*joined); ok { // what wraps it has words of its own
 		return several.list
 	}
 	return []error{err}

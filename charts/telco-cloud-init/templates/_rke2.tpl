@@ -45,18 +45,18 @@
 {{- dict "files" $files "commands" $commands "fields" $fields | toJson -}}
 {{- end -}}
 
-{{/* Fails on what RKE2's provider would refuse later, or not do. */}}
+{{/* What RKE2's provider would refuse later, or not do. */}}
 {{- define "telco-cloud-init.checkRKE2" -}}
 {{- $version := .Values.cluster.kubernetes_version -}}
 {{- if not (regexMatch "^v[0-9]\\.[0-9]{2}\\.[0-9]+\\+rke2r[0-9]$" $version) -}}
-{{- fail (printf "values/invalid: cluster.kubernetes_version is %s, but RKE2 wants one of its own releases\nhint: they are called %s+rke2r1, for example" $version (splitList "+" $version | first)) -}}
+{{- printf "values/invalid: cluster.kubernetes_version is %s, but RKE2 wants one of its own releases\nhint: they are called %s+rke2r1, for example\n" $version (splitList "+" $version | first) -}}
 {{- end -}}
 {{- range .Values.cluster.registry_mirrors -}}
 {{- if .skip_verify -}}
-{{- fail (printf "values/invalid: cluster.registry_mirrors for %s has skip_verify, which RKE2's provider cannot do without a client certificate\nhint: give the mirror a certificate that the machines trust, or reach it by http" .host) -}}
+{{- printf "values/invalid: cluster.registry_mirrors for %s has skip_verify, which RKE2's provider cannot do without a client certificate\nhint: give the mirror a certificate that the machines trust, or reach it by http\n" .host -}}
 {{- end -}}
 {{- end -}}
 {{- if and .Values.cluster.rke2.air_gapped_checksum (not .Values.cluster.rke2.air_gapped) -}}
-{{- fail "values/invalid: cluster.rke2.air_gapped_checksum is given, but cluster.rke2.air_gapped is false: nothing is installed from the artifacts that it speaks of\nhint: set both, or none" -}}
+{{- "values/invalid: cluster.rke2.air_gapped_checksum is given, but cluster.rke2.air_gapped is false: nothing is installed from the artifacts that it speaks of\nhint: set both, or none\n" -}}
 {{- end -}}
 {{- end -}}
