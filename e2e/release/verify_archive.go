@@ -15,6 +15,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
 )
 
 // program is what is known of the binary in an archive.
@@ -36,7 +38,7 @@ func verifyArchive(w io.Writer, dist, platform string, sums map[string]string) (
 	}
 	want := []string{"cluster-init", "LICENSE", "README.md", "CHANGELOG.md", "man/man1/cluster-init.1", "man/man1/cluster-init-up.1",
 		"completions/cluster-init.bash", "completions/_cluster-init", "completions/cluster-init.fish"}
-	beside := "lib/cluster-init-linux-arm64"
+	beside := "lib/" + registry.BinaryName("arm64")
 	if strings.HasPrefix(platform, "darwin") {
 		want = append(want, beside)
 	}
