@@ -12,7 +12,7 @@ LAB      = $(FAST) $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up forecast down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup clean
+.PHONY: up forecast down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup release clean
 
 ## up: say how long it takes here; build the CLI, make sure that a Docker engine runs, build the offline bundle where no
 ## registry answers, and go
@@ -88,5 +88,14 @@ e2e-openstack: build
 bench-cleanup: build
 	@clouds=$$($(LAB) openstack start) && $(ON_OPENSTACK) -run '^TestBench' ./e2e/cleanup
 
+# goreleaser reads nothing from a repository without a remote, not even the commit: then it is told the address for this run.
+REMOTE = $(if $(shell git remote),,GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/cluster-init/cluster-init.git)
+
+## release: archives, SBOMs, checksums and image in dist/, as a snapshot; PUBLISH=1 on a tag makes a draft (docs/contributing/release.md)
+# (one build after the other: their hook writes the image from the binaries that are there)
+release:
+	$(REMOTE) $(GO) tool -modfile=e2e/release/tools/go.mod goreleaser release --clean --parallelism 1 $(if $(PUBLISH),,--snapshot)
+	$(GO) run ./e2e/release verify dist
+
 clean:
-	rm -rf bin
+	rm -rf bin dist

@@ -41,8 +41,8 @@ func (e *Environment) NodeImage() string {
 	}
 	version, _, _ := strings.Cut(e.KubernetesVersion(), "+") // RKE2 adds its own release
 	image := "kindest/node:" + version
-	digests, err := chartutil.Values(e.Values(Management)).Table("cluster.node_image_digests")
-	if digest, known := digests[version].(string); known && err == nil {
+	digests, _ := e.path("cluster.node_image_digests").(map[string]any)
+	if digest, known := digests[version].(string); known {
 		image += "@" + digest
 	}
 	return image
