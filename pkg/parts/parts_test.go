@@ -80,7 +80,7 @@ func TestFromEmbeddedContent(t *testing.T) {
 			t.Errorf("%+v has no version or origin", part)
 		}
 	}
-	for _, name := range []string{"capi", "cabpk/bootstrap", "cabpr/control-plane", "capd", "capo", "capa", "orc", "cert-manager/default", "cni/calico", "cinder-csi", "cloud-provider/capo"} {
+	for _, name := range []string{"capi", "cabpk/bootstrap", "cabpr/control-plane", "capd", "capo", "capa", "orc", "cert-manager", "cni/calico", "cinder-csi", "cloud-provider/capo"} {
 		if !slices.ContainsFunc(got, func(p parts.Part) bool { return p.Name == name }) {
 			t.Errorf("%s is missing", name)
 		}
