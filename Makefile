@@ -12,16 +12,20 @@ LAB      = $(FAST) $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup clean
+.PHONY: up forecast down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup release clean
 
-## up: build the CLI, make sure that a Docker engine runs, build the offline bundle where no registry answers, and go
-up: build
+## up: say how long it takes here; build the CLI, make sure that a Docker engine runs, build the offline bundle where no
+## registry answers, and go
+up: forecast build
 	@bundle=$$($(LAB) prepare --env $(ENV) $(if $(OFFLINE),--offline)) && \
 	bin/cluster-init up $(ENV) $${bundle:+--bundle "$$bundle"} $(ARGS)
 
 ## down: delete what `make up` made, although it still manages itself
 down: build
 	bin/cluster-init cleanup $(ENV) --yes --force $(notdir $(ENV))
+
+forecast:
+	@$(GO) run ./e2e/lab/forecast --env $(ENV) $(if $(OFFLINE),--offline)
 
 build:
 	@mkdir -p bin
@@ -38,10 +42,10 @@ test: $(if $(CI),compiler)
 	$(FAST) $(GO) test $(if $(CI),-race) -vet=off -ldflags='-s -w' -tags integration ./...
 
 ## test-capa: environment kubeadm-capa against real API servers, with the real controllers of Cluster API and of its provider
-## for AWS, which take minutes to compile for the first time
+## for AWS, which take minutes to compile for the first time; and cert-manager as the lab builds it
 test-capa:
 	@binaries=$$($(LAB) binaries --managers) && \
-	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run TestKubeadmCAPA ./pkg/bootstrap
+	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager' ./pkg/bootstrap ./e2e/providers
 
 ## unit: only what needs nothing but Go, for every few minutes
 unit:
@@ -84,5 +88,14 @@ e2e-openstack: build
 bench-cleanup: build
 	@clouds=$$($(LAB) openstack start) && $(ON_OPENSTACK) -run '^TestBench' ./e2e/cleanup
 
+# goreleaser reads nothing from a repository without a remote, not even the commit: then it is told the address for this run.
+REMOTE = $(if $(shell git remote),,GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/cluster-init/cluster-init.git)
+
+## release: archives, SBOMs, checksums and image in dist/, as a snapshot; PUBLISH=1 on a tag makes a draft (docs/contributing/release.md)
+# (one build after the other: their hook writes the image from the binaries that are there)
+release:
+	$(REMOTE) $(GO) tool -modfile=e2e/release/tools/go.mod goreleaser release --clean --parallelism 1 $(if $(PUBLISH),,--snapshot)
+	$(GO) run ./e2e/release verify dist
+
 clean:
-	rm -rf bin
+	rm -rf bin dist

@@ -34,7 +34,13 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	defer unregister() // runs before stop, which ends ctx as well
 	root := newRoot(streams)
 	root.SetArgs(args)
-	err := interrupted(ctx, root.ExecuteContext(ctx))
+	begun := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
+	command, err := root.ExecuteContextC(ctx)
+	if !begun {
+		err = asUsage(command, err)
+	}
+	err = interrupted(ctx, err)
 	if ctx.Err() != nil {
 		<-said // so that it does not come after the error, or never
 	}
@@ -74,7 +80,7 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fault.Wrap(err, fault.Usage, "See "+c.CommandPath()+" --help.")
 	})
-	root.AddCommand(newUp(streams), newCleanup(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams))
+	root.AddCommand(newUp(streams), newCleanup(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
 	return root
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
@@ -68,7 +68,7 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
 	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
 	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or "+kind.DefaultNodeImage+")")
-	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry, where this one is not (default: this one)")
+	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry (default: this one, or lib/cluster-init-linux-ARCH beside it)")
 	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 takes a free one")
 	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
@@ -102,22 +102,24 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 
 // complete checks all input, before anything is created.
 func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) (*bootstrap.Up, error) {
-	env, err := o.load(ctx, name)
-	if err != nil {
-		return nil, err
+	var provider string
+	env, err := o.load(ctx, name, func(env *environment.Environment) error {
+		provider = env.InfraProvider()
+		return nil
+	})
+	mirrors, mirrorsErr := artifact.ParseMirrors(o.mirrors)
+	var opened *bundle.Bundle
+	var bundleErr error
+	if o.bundle != "" {
+		opened, bundleErr = bundle.Open(o.bundle)
 	}
-	if net.ParseIP(o.engineAddress) == nil && strings.ContainsAny(o.engineAddress, ":/@ ") {
-		return nil, fault.New(fault.Usage, fmt.Sprintf("--engine-address %q is neither a name nor an address", o.engineAddress), "Give it without scheme and port.")
-	}
-	mirrors, err := artifact.ParseMirrors(o.mirrors)
-	if err != nil {
+	if err := fault.Join(err, o.sourceOptions.check(provider), o.check(), mirrorsErr, bundleErr); err != nil {
 		return nil, err
 	}
 	overrides := map[string]any{}
-	var opened *bundle.Bundle
 	var profile map[string][]byte
-	if o.bundle != "" {
-		if opened, err = openBundle(o.bundle, env.Name()); err != nil {
+	if opened != nil {
+		if err := opened.For(env.Name()); err != nil {
 			return nil, err
 		}
 		of, err := artifact.BundleMirrors(registry.Host(env.ClusterName()), opened.References(bundle.LoadRegistry))
@@ -151,6 +153,9 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	}
 	if o.kubeconfig == "" {
 		o.kubeconfig = filepath.Join(state, "kubeconfig")
+	}
+	if err := canWrite(filepath.Join(state, "kubeconfig")); err != nil { // a copy of the kubeconfig, and backups
+		return nil, fault.Wrap(fmt.Errorf("write to the state folder: %w", err), fault.Usage, "Set XDG_STATE_HOME to a folder that you may write to.")
 	}
 	up := &bootstrap.Up{
 		Options: bootstrap.Options{

@@ -280,7 +280,7 @@ func TestClusterDefinition(t *testing.T) {
 
 func TestProxiesAndPullSecretsReachControllers(t *testing.T) {
 	own := folder(t, map[string]string{"kustomization.yaml": strings.ReplaceAll(onBase, "../base", "../kubeadm-capd"),
-		"values.yaml": "cluster: {name: x}\ncomponents: {capd: {enabled: true}, cabpr: {enabled: true}}\n", "more.yaml": proxied})
+		"values.yaml": "cluster: {name: x}\ncomponents: {capd: {enabled: true}, cabpr: {enabled: true}, cluster: {enabled: true}}\n", "more.yaml": proxied})
 	env := load(t, environment.Options{Name: own, ValuesFiles: []string{filepath.Join(own, "more.yaml")}})
 	for _, component := range []string{"cert-manager", "capi", "cabpk", "cabpr", "capd"} {
 		accounts, deployments := 0, 0

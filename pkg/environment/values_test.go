@@ -37,8 +37,8 @@ func TestValuesMerge(t *testing.T) {
 		"secrets over values":            {values: "cni: calico", secrets: "cni: custom", at: "cni", want: "custom"},
 		"infra-secrets over secrets":     {secrets: "cni: custom", infra: "cni: calico", at: "cni", want: "calico"},
 		"maps are merged":                {values: "cluster: {worker: {replicas: 3}}", at: "cluster.control_plane.replicas", want: int64(1)},
-		"lists are replaced":             {values: "components: {capi: {namespaces: [x]}}", at: "components.capi.namespaces", want: []any{"x"}},
-		"null deletes":                   {values: "components: {capi: {spec: null}}", at: "components.capi.spec", want: nil},
+		"lists are replaced":             {values: "components: {capi: {namespaces: [x]}, capd: {enabled: true}, cluster: {enabled: true}}", at: "components.capi.namespaces", want: []any{"x"}},
+		"null deletes":                   {values: "components: {capi: {spec: null}, capd: {enabled: true}, cluster: {enabled: true}}", at: "components.capi.spec", want: nil},
 		"file over secrets":              {secrets: "cni: custom", file: "cni: calico", at: "cni", want: "calico"},
 		"set over file":                  {file: "cni: calico", sets: []string{"cni=custom"}, at: "cni", want: "custom"},
 		"set over infra-secrets":         {infra: "cni: calico", sets: []string{"cni=custom"}, at: "cni", want: "custom"},
@@ -67,8 +67,8 @@ func TestValuesMerge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			options := environment.Options{Sets: test.sets, Variables: lookup}
 			if !strings.Contains(test.values, "components") {
-				// cni stands on a provider.
-				test.values += "\ncomponents: {capd: {enabled: true}}\n"
+				// Without them there is no management cluster.
+				test.values += "\ncomponents: {capd: {enabled: true}, cluster: {enabled: true}}\n"
 			}
 			options.Name = folder(t, map[string]string{"kustomization.yaml": secretsOf,
 				"values.yaml": or(test.values), "secrets.yaml": or(test.secrets), "infra.yaml": or(test.infra)})

@@ -51,6 +51,19 @@ func (b *Builder) Build(ctx context.Context, module Module) (Built, error) {
 	return Built{Module: module, Pin: pin, Key: key, Dir: dir}, err
 }
 
+// Has says whether the store holds the module's binaries, so that Build has nothing to do.
+func (b *Builder) Has(ctx context.Context, module Module) (bool, error) {
+	pin, err := module.Pin(b.Root)
+	if err != nil {
+		return false, err
+	}
+	key, err := b.key(ctx, module, pin)
+	if err != nil {
+		return false, err
+	}
+	return b.Store.Has("bin", module.Name, key)
+}
+
 // key hashes the module's files, the toolchain and the command lines.
 func (b *Builder) key(ctx context.Context, module Module, pin Pin) (string, error) {
 	var sources []string

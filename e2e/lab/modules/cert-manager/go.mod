@@ -2,6 +2,8 @@ module github.com/cert-manager/cert-manager/cmd/lab
 
 go 1.26.0
 
+// The other build modules have v0.7.0: with another version, nearly all of client-go would be compiled a second time.
+// cert-manager itself uses it in tests only.
 exclude github.com/google/gnostic-models v0.7.1
 
 require (

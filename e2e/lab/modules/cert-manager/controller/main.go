@@ -30,6 +30,7 @@ func main() {
 	flags.StringVar(&s.ClusterResourceNamespace, "cluster-resource-namespace", s.ClusterResourceNamespace, "namespace of what ClusterIssuers refer to")
 	flags.StringVar(&s.election.Namespace, "leader-election-namespace", s.election.Namespace, "namespace of the lease")
 	flags.StringVar(&s.metrics, "metrics-listen-address", s.metrics, "address that metrics are served at")
+	flags.StringVar(&s.health, "healthz-listen-address", s.health, "address that probes are answered at")
 	flags.StringVar(&s.HTTP01SolverImage, "acme-http01-solver-image", "", "without effect: ACME is not part of this program")
 	flags.IntVar(&s.MaxConcurrentChallenges, "max-concurrent-challenges", 60, "without effect: ACME is not part of this program")
 	logf.AddFlagsNonDeprecated(logging, flags)
