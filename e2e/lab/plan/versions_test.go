@@ -20,6 +20,8 @@ var apart = map[string]struct {
 }{
 	"cluster-api-provider-rke2": {18, "v0.21.0 uses packages of Cluster API v1.10 that v1.14 no longer has, and with them " +
 		"controller-runtime v0.20 and Kubernetes v0.32"},
+	"cluster-api-provider-openstack": {14, "v0.14.7 registers its webhooks in a way that controller-runtime v0.23 no longer has, " +
+		"and v0.22 does not compile with Kubernetes v0.36"},
 	"cluster-api-provider-aws": {78, "part of no bundle: only make test-capa builds it"},
 }
 
