@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
@@ -23,7 +24,7 @@ func newBundle(say *progress.Printer) *cobra.Command {
 		Short: "Build the offline bundle from source and print its folder",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			folder, err := buildBundle(cmd, say, environments, out)
+			folder, err := buildBundle(cmd.Context(), say, environments, out)
 			if err != nil {
 				return err
 			}
@@ -37,8 +38,8 @@ func newBundle(say *progress.Printer) *cobra.Command {
 }
 
 // buildBundle builds the bundle in out, or in the user's cache directory when out is empty, and returns its folder.
-func buildBundle(cmd *cobra.Command, say *progress.Printer, environments []string, out string) (string, error) {
-	root, cache, unlock, err := prepare(cmd)
+func buildBundle(ctx context.Context, say *progress.Printer, environments []string, out string) (string, error) {
+	root, cache, unlock, err := prepare(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -51,7 +52,7 @@ func buildBundle(cmd *cobra.Command, say *progress.Printer, environments []strin
 	if out, err = filepath.Abs(out); err != nil {
 		return "", err
 	}
-	return out, offline.Build(cmd.Context(), offline.Options{
+	return out, offline.Build(ctx, offline.Options{
 		Root: root, Environments: environments, Out: out, Store: cache, Say: say,
 	})
 }
@@ -64,7 +65,7 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 		Short: "Build kube-apiserver and etcd and print their folder",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			root, cache, unlock, err := prepare(cmd)
+			root, cache, unlock, err := prepare(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -87,8 +88,8 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 }
 
 // prepare finds the repository and the cache, waits for any other lab that builds and clears what a killed one left.
-func prepare(cmd *cobra.Command) (root string, cache *store.Store, unlock func(), err error) {
-	if root, err = moduleRoot(cmd.Context()); err != nil {
+func prepare(ctx context.Context) (root string, cache *store.Store, unlock func(), err error) {
+	if root, err = moduleRoot(ctx); err != nil {
 		return "", nil, nil, err
 	}
 	if cache, err = store.Open(); err != nil {

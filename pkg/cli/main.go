@@ -80,7 +80,7 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fault.Wrap(err, fault.Usage, "See "+c.CommandPath()+" --help.")
 	})
-	root.AddCommand(newUp(streams), newCleanup(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams))
+	root.AddCommand(newUp(streams), newCleanup(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
 	return root
 }
 

@@ -67,8 +67,8 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
 	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
 	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
-	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or kind's)")
-	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry, where this one is not (default: this one)")
+	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or "+kind.DefaultNodeImage+")")
+	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry (default: this one, or lib/cluster-init-linux-ARCH beside it)")
 	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 takes a free one")
 	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
@@ -117,6 +117,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 		return nil, err
 	}
 	overrides := map[string]any{}
+	var profile map[string][]byte
 	if opened != nil {
 		if err := opened.For(env.Name()); err != nil {
 			return nil, err
@@ -125,8 +126,14 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 		if err != nil {
 			return nil, err
 		}
+		for i := range mirrors { // what comes from outside comes from the user's mirrors and from nowhere else
+			mirrors[i].Only = true
+		}
 		mirrors = append(of, mirrors...)
 		overrides = bundleValues(opened, env.KubernetesVersion())
+		if profile, err = opened.Profile(); err != nil {
+			return nil, err
+		}
 	}
 	if env, err = env.WithOverrides(withMirrors(overrides, mirrors)); err != nil {
 		return nil, err
@@ -152,7 +159,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	}
 	up := &bootstrap.Up{
 		Options: bootstrap.Options{
-			Environment: env, Content: clusterinit.Content(), Source: source, Bundle: opened, Mirrors: mirrors,
+			Environment: env, Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Mirrors: mirrors,
 			BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
 			EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, KubeconfigPath: o.kubeconfig, StateFolder: state,
 			Timeout: o.timeout, Heartbeat: 15 * time.Second,
@@ -203,7 +210,7 @@ func withMirrors(values map[string]any, mirrors []artifact.Mirror) map[string]an
 	}
 	var list []any
 	for _, m := range mirrors {
-		list = append(list, map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath})
+		list = append(list, map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "only": m.Only})
 	}
 	cluster, _ := values["cluster"].(map[string]any)
 	if cluster == nil {

@@ -28,7 +28,7 @@ func (e *Environment) ControlPlaneReplicas() int { return e.number("cluster.cont
 // WorkerReplicas is how many worker machines the management cluster has.
 func (e *Environment) WorkerReplicas() int { return e.number("cluster.worker.replicas") }
 
-// CNI is the pod network that is installed: calico, ptp or none.
+// CNI is the pod network that is installed: calico, custom or none.
 func (e *Environment) CNI() string { return e.text("cni") }
 
 // NodeImage is the image of the machines. It follows the chart's template telco-cloud-init.nodeImage.
@@ -40,7 +40,12 @@ func (e *Environment) NodeImage() string {
 		return image
 	}
 	version, _, _ := strings.Cut(e.KubernetesVersion(), "+") // RKE2 adds its own release
-	return "kindest/node:" + version
+	image := "kindest/node:" + version
+	digests, _ := e.path("cluster.node_image_digests").(map[string]any)
+	if digest, known := digests[version].(string); known {
+		image += "@" + digest
+	}
+	return image
 }
 
 // DockerSocket is the path on the host of the socket that goes into the machines. It follows the chart's template

@@ -267,7 +267,7 @@ func TestClusterDefinition(t *testing.T) {
 		"rke2-capd.plain":       {Name: "rke2-capd"},
 		"rke2-capd.workers":     {Name: "rke2-capd", Sets: more},
 		"rke2-capd.air-gapped": {Name: "rke2-capd", Sets: []string{"cluster.rke2.air_gapped=true", "cluster.rke2.image=mine:v1",
-			"cluster.rke2.air_gapped_checksum=" + strings.Repeat("0f", 32), "cni=ptp"}},
+			"cluster.rke2.air_gapped_checksum=" + strings.Repeat("0f", 32), "cni=custom"}},
 	}
 	for name, options := range cases {
 		t.Run(name, func(t *testing.T) {

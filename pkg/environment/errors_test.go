@@ -75,7 +75,7 @@ func TestBadInput(t *testing.T) {
 		"brace left open":            {mine("cni: \"${OS_X\"\n"), fault.EnvironmentInvalid, "no closing brace", ""},
 		"wrong type":                 {sets("cluster.worker.replicas=many"), fault.ValuesInvalid, "at '/cluster/worker/replicas': got string, want integer", ""},
 		"even control plane":         {sets("cluster.control_plane.replicas=4"), fault.ValuesInvalid, "--set: cluster.control_plane.replicas is 4, an even number of control planes: etcd's quorum is 3 of 4, so they tolerate no more failed machines than 3 would", "odd number"},
-		"not one of":                 {sets("cni=flannel"), fault.ValuesInvalid, "value must be one of 'calico', 'ptp', 'none'", ""},
+		"not one of":                 {sets("cni=flannel"), fault.ValuesInvalid, "value must be one of 'calico', 'custom', 'none'", ""},
 		"unknown key":                {sets("cluster.worker.replica=1"), fault.ValuesInvalid, "'/cluster/worker': additional properties 'replica' not allowed", "allowed there: replicas"},
 		"unknown key of a component": {sets("components.capi.enable=true"), fault.ValuesInvalid, "additional properties 'enable' not allowed", "enabled"},
 		"bad --set":                  {sets("cluster"), fault.ValuesInvalid, "--set cluster", "key.key=value"},

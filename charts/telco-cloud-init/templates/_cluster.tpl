@@ -23,7 +23,10 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- $own := "" -}}
 {{- if eq .Values.cluster.bootstrap_provider "rke2" -}}{{- $own = .Values.cluster.rke2.image -}}{{- end -}}
 {{- /* RKE2 adds its own release to the version. */ -}}
-{{- coalesce $own .Values.cluster.image (printf "kindest/node:%s" (splitList "+" .Values.cluster.kubernetes_version | first)) -}}
+{{- $version := splitList "+" .Values.cluster.kubernetes_version | first -}}
+{{- $image := printf "kindest/node:%s" $version -}}
+{{- with index .Values.cluster.node_image_digests $version -}}{{- $image = printf "%s@%s" $image . -}}{{- end -}}
+{{- coalesce $own .Values.cluster.image $image -}}
 {{- end -}}
 
 {{/* The list of taints as JSON, as the bootstrap provider writes them: it is substituted into the manifest. */}}

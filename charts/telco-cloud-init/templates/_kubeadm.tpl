@@ -5,7 +5,8 @@
 {{- $commands := list -}}
 {{- $fields := dict -}}
 {{- range .Values.cluster.registry_mirrors -}}
-{{- $lines := list (printf "[host.%q]" .url) "  capabilities = [\"pull\", \"resolve\"]" -}}
+{{- /* containerd falls back to the server, which is the original registry unless another one is named. */ -}}
+{{- $lines := list (printf (ternary "server = %q" "[host.%q]" (default false .only)) .url) "  capabilities = [\"pull\", \"resolve\"]" -}}
 {{- if .override_path -}}{{- $lines = append $lines "  override_path = true" -}}{{- end -}}
 {{- if .skip_verify -}}{{- $lines = append $lines "  skip_verify = true" -}}{{- end -}}
 {{- $files = append $files (dict

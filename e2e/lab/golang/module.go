@@ -20,7 +20,6 @@ type Module struct {
 	Name     string   // folder below e2e/lab/modules
 	Path     string   // upstream module; empty when the folder holds the source itself
 	Binaries []Binary // what to build
-	Tags     string   // build tags, comma separated
 	Stamps   []string // packages with the variables gitVersion, gitMajor, ... of k8s.io/component-base/version
 	Release  string   // what a distribution adds to the version in Stamps, such as +rke2r1
 }

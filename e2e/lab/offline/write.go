@@ -12,6 +12,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
+	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
 )
 
@@ -31,7 +32,7 @@ func (b *builder) write(parts []part, content []bundle.Image, manifests []render
 			return fmt.Errorf("create the bundle's folder: %w", err)
 		}
 		defer func() { _ = os.RemoveAll(temporary) }()
-		if err := fill(temporary, index, parts, manifests); err != nil {
+		if err := fill(temporary, index, parts, manifests, b.profile); err != nil {
 			return err
 		}
 		return replaceFolder(temporary, b.Out)
@@ -42,7 +43,7 @@ func (b *builder) write(parts []part, content []bundle.Image, manifests []render
 func (b *builder) index(parts []part, content []bundle.Image, manifests []rendered) bundle.Index {
 	index := bundle.Index{
 		Schema: bundle.Schema, Environments: b.Environments, KubernetesVersion: b.modules["kubernetes"].Pin.Version,
-		NodeContent: content, Values: b.values,
+		NodeContent: content, Values: b.values, Profile: bundle.ProfileIndex(b.profile),
 	}
 	for _, made := range parts {
 		index.Images = append(index.Images, made.entry)
@@ -70,8 +71,8 @@ func (b *builder) index(parts []part, content []bundle.Image, manifests []render
 	return index
 }
 
-// fill writes the images, the manifests and, last, the index.
-func fill(dir string, index bundle.Index, parts []part, manifests []rendered) error {
+// fill writes the images, the manifests, the profile and, last, the index.
+func fill(dir string, index bundle.Index, parts []part, manifests []rendered, profile artifact.Tree) error {
 	layout, err := image.Create(dir)
 	if err != nil {
 		return err
@@ -93,6 +94,9 @@ func fill(dir string, index bundle.Index, parts []part, manifests []rendered) er
 		if err := os.WriteFile(file, manifest.Content, 0o644); err != nil {
 			return fmt.Errorf("write the bundle: %w", err)
 		}
+	}
+	if err := bundle.WriteProfile(dir, profile); err != nil {
+		return err
 	}
 	return bundle.WriteIndex(dir, index)
 }

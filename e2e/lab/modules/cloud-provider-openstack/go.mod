@@ -2,10 +2,7 @@ module github.com/cluster-init/cluster-init/e2e/lab/modules/cloud-provider-opens
 
 go 1.26.0
 
-tool (
-	k8s.io/cloud-provider-openstack/cmd/cinder-csi-plugin
-	k8s.io/cloud-provider-openstack/cmd/openstack-cloud-controller-manager
-)
+tool k8s.io/cloud-provider-openstack/cmd/openstack-cloud-controller-manager
 
 require (
 	cel.dev/expr v0.25.2 // indirect
@@ -17,7 +14,6 @@ require (
 	github.com/blang/semver/v4 v4.0.0 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/container-storage-interface/spec v1.12.0 // indirect
 	github.com/coreos/go-semver v0.3.1 // indirect
 	github.com/coreos/go-systemd/v22 v22.7.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
@@ -55,7 +51,6 @@ require (
 	github.com/hashicorp/go-version v1.9.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/json-iterator/go v1.1.13-0.20220915233716-71ac16282d12 // indirect
-	github.com/kubernetes-csi/csi-lib-utils v0.23.2 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
 	github.com/mgutz/str v1.2.0 // indirect
 	github.com/mitchellh/mapstructure v1.5.1-0.20231216201459-8508981c8b6c // indirect
