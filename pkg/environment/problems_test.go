@@ -95,8 +95,8 @@ configMapGenerator:
 secretGenerator:
   - {name: management-cluster-infra-secrets, files: [values.yaml=infra.yaml]}
   - {name: management-cluster-secrets, files: [values.yaml=secrets.yaml]}
-`, "values.yaml": "components: {capd: {enabled: true}, cluster: {enabled: true}}\n", "infra.yaml": "cni: flannel\n", "secrets.yaml": "cni: ptp\n"})
-	want := []string{own + "/infra.yaml: at '/cni': value must be one of 'calico', 'ptp', 'none'"}
+`, "values.yaml": "components: {capd: {enabled: true}, cluster: {enabled: true}}\n", "infra.yaml": "cni: flannel\n", "secrets.yaml": "cni: calico\n"})
+	want := []string{own + "/infra.yaml: at '/cni': value must be one of 'calico', 'custom', 'none'"}
 	if diff := cmp.Diff(want, messages(t, environment.Options{Name: own})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
