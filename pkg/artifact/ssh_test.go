@@ -1,9 +1,11 @@
 package artifact
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -100,6 +102,37 @@ func TestSSHKeyAsSecret(t *testing.T) {
 	}
 }
 
+// What git itself says is understood.
+func TestReadPacketsOfGit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := t.TempDir()
+	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=main"}, {"commit", "--quiet", "--allow-empty", "-m", "one"}, {"tag", "v1"}} {
+		git := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.org"}, args...)...)
+		git.Dir, git.Env = dir, append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "HOME="+dir)
+		if out, err := git.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	out, err := exec.Command("git", "upload-pack", "--advertise-refs", dir).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	refs, err := readPackets(bytes.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := hasRefs(refs, Source{Branch: "main", Tag: "v1"}); err != nil {
+		t.Error(err)
+	}
+	for _, broken := range []string{"", "00", "zzzz", "0003", "0010short"} {
+		if _, err := readPackets(strings.NewReader(broken)); err == nil {
+			t.Errorf("%q was taken", broken)
+		}
+	}
+}
+
 func TestVerifySSHSource(t *testing.T) {
 	s := sshgit.Start(t, t.TempDir())
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // never says a word
@@ -113,7 +146,7 @@ func TestVerifySSHSource(t *testing.T) {
 		"git is the user":     {"ssh://" + s.Address + "/repo.git", "", s.Key, s.KnownHosts, "", ""},
 		"no such branch":      {"ssh://git@" + s.Address + "/repo.git", "next", s.Key, s.KnownHosts, "no branch next", "check"},
 		"no such repository":  {"ssh://git@" + s.Address + "/none.git", "", s.Key, s.KnownHosts, "does not give the repository: ERROR: no such repository", "key"},
-		"a name to be quoted": {"ssh://git@" + s.Address + "/a'b.git", "", s.Key, s.KnownHosts, "no such repository", "key"},
+		"a name to be quoted": {"ssh://git@" + s.Address + "/a'b.git", "", s.Key, s.KnownHosts, `no such repository: git-upload-pack '/a'\''b.git'`, "key"},
 		"unknown key":         {"ssh://git@" + s.Address + "/repo.git", "", s.OtherKey, s.KnownHosts, "does not take the key", "ssh-keygen -y"},
 		"other user":          {"ssh://me@" + s.Address + "/repo.git", "", s.Key, s.KnownHosts, "does not take the key", "ssh-keygen -y"},
 		"another server":      {"ssh://git@" + s.Address + "/repo.git", "", s.Key, s.OtherKnownHosts, "is not the one in", "who answers"},

@@ -86,6 +86,22 @@ components: {capd: {enabled: true}, cluster: {enabled: true}}
 	}
 }
 
+// Of files that give the same value differently, the one that won is named, not the one that was read last.
+func TestTheFileThatWonIsNamed(t *testing.T) {
+	own := folder(t, map[string]string{"kustomization.yaml": `namespace: flux-system
+generatorOptions: {disableNameSuffixHash: true}
+configMapGenerator:
+  - {name: management-cluster-values, files: [values.yaml]}
+secretGenerator:
+  - {name: management-cluster-infra-secrets, files: [values.yaml=infra.yaml]}
+  - {name: management-cluster-secrets, files: [values.yaml=secrets.yaml]}
+`, "values.yaml": "components: {capd: {enabled: true}, cluster: {enabled: true}}\n", "infra.yaml": "cni: flannel\n", "secrets.yaml": "cni: calico\n"})
+	want := []string{own + "/infra.yaml: at '/cni': value must be one of 'calico', 'custom', 'none'"}
+	if diff := cmp.Diff(want, messages(t, environment.Options{Name: own})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // What stands beside the user's folder is the user's, and what is taken from the binary is not.
 func TestFilesBesideTheFolder(t *testing.T) {
 	own := folder(t, map[string]string{"kustomization.yaml": "resources: [../kubeadm-capo]\n"})

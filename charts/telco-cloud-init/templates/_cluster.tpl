@@ -42,11 +42,11 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 
 {{/* Numbers of machines that cannot work. */}}
 {{- define "telco-cloud-init.checkControlPlane" -}}
-{{- if include "telco-cloud-init.enabled" (dict "root" . "name" "cluster") -}}
 {{- $replicas := int .Values.cluster.control_plane.replicas -}}
 {{- if and (gt $replicas 0) (eq (mod $replicas 2) 0) -}}
 {{- printf "values/invalid: cluster.control_plane.replicas is %d, an even number of control planes: etcd's quorum is %d of %d, so they tolerate no more failed machines than %d would\nhint: Use an odd number, for example --set cluster.control_plane.replicas=%d.\n" $replicas (add (div $replicas 2) 1) $replicas (sub $replicas 1) (add $replicas 1) -}}
 {{- end -}}
+{{- if include "telco-cloud-init.enabled" (dict "root" . "name" "cluster") -}}
 {{- if and (not .Values.cluster.control_plane.schedulable) (not .Values.cluster.worker.replicas) -}}
 {{- "values/invalid: cluster.control_plane.schedulable is false and cluster.worker.replicas is 0: no machine would be left for ordinary pods\nhint: Set one of them: --set cluster.control_plane.schedulable=true, or --set cluster.worker.replicas=1.\n" -}}
 {{- end -}}

@@ -126,7 +126,7 @@ func serve(connection net.Conn, config *ssh.ServerConfig) {
 				_, _ = io.WriteString(channel, Refs)
 			} else {
 				status = 1
-				_, _ = fmt.Fprintf(channel.Stderr(), "ERROR: no such repository\n")
+				_, _ = fmt.Fprintf(channel.Stderr(), "ERROR: no such repository: %s\n", command.Text)
 			}
 			_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{status}))
 			channel.Close()
