@@ -61,7 +61,7 @@ func TestReadSSHKey(t *testing.T) {
 		"no known hosts":            {s.Key, filepath.Join(dir, "none"), "", "no such file", "--source-known-hosts"},
 		"empty known hosts":         {s.Key, file("empty", "", 0o600), "", "it holds no key", "ssh-keyscan"},
 		"known hosts of comments":   {s.Key, file("comments", "# a\n\n", 0o600), "", "it holds no key", "ssh-keyscan"},
-		"both are wrong: both told": {filepath.Join(dir, "none"), file("empty", "", 0o600), "", "2 problems", "ssh-keyscan"},
+		"both are wrong: both are reported": {filepath.Join(dir, "none"), file("empty", "", 0o600), "", "2 problems", "ssh-keyscan"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

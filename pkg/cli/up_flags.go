@@ -78,7 +78,7 @@ func canWrite(path string) error {
 		return err
 	}
 	for {
-		// A file for a moment: the mode of a folder does not tell of users, ACLs and file systems that are read-only.
+		// A file for a moment: the mode of a folder says nothing about users, ACLs and read-only file systems.
 		probe, err := os.CreateTemp(folder, ".cluster-init-*")
 		if err == nil {
 			probe.Close()

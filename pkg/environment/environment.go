@@ -40,7 +40,7 @@ type Options struct {
 	ValuesFiles []string
 	// Sets are values in the syntax of `helm --set`, over everything else.
 	Sets []string
-	// Check, if any, is asked for more that is wrong as soon as the values could be read, so that it is told along with the
+	// Check, if any, is asked for more that is wrong as soon as the values could be read, so that it is reported with the
 	// rest. They may be wrong themselves: what is not known, or of another type, is empty.
 	Check func(*Environment) error
 }
@@ -62,7 +62,7 @@ type Environment struct {
 	sets               map[string]any
 }
 
-// Load reads, substitutes, merges and validates an environment. All that is wrong is told at once, see fault.Join. The
+// Load reads, substitutes, merges and validates an environment. All that is wrong is reported at once, see fault.Join. The
 // faults are of these codes: EnvironmentUnknown, EnvironmentInvalid, VariableMissing, ValuesInvalid, ComponentUnknown and
 // ComponentCycle, and what Options.Derive and Options.Check fail with.
 func Load(ctx context.Context, options Options) (*Environment, error) {

@@ -139,7 +139,7 @@ func TestEmptyFilesMeanNone(t *testing.T) {
 	}
 }
 
-// What cannot be found out is told as it is, also where nobody would have noticed.
+// What cannot be found out is reported as that.
 func TestFailedLookupIsNotADefault(t *testing.T) {
 	own := folder(t, map[string]string{"kustomization.yaml": strings.Replace(onBase, "../base", "../kubeadm-capd", 1),
 		"values.yaml": "cluster: {name: x, image: \"${OS_IMAGE:=y}\"}\ncomponents: {capd: {enabled: true}, cluster: {enabled: true}}\n"})

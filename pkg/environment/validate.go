@@ -33,7 +33,7 @@ func (e *Environment) validate() error {
 var inPhase = regexp.MustCompile(` in phase (bootstrap|management)`)
 
 // checkChart runs the chart's own checks, and nothing else of it. Values that do not fit the schema may break them: then
-// only what they still find out is told.
+// only what they still find is reported.
 func (e *Environment) checkChart(fits bool) error {
 	checks := *e.chart
 	checks.Templates = nil
@@ -50,7 +50,7 @@ func (e *Environment) checkChart(fits bool) error {
 			continue
 		}
 		for _, problem := range e.explain(phase, err) {
-			// What is so in both phases is told of the first.
+			// What is wrong in both phases is reported once.
 			if text := inPhase.ReplaceAllString(problem.Error(), ""); !seen[text] {
 				seen[text] = true
 				problems = append(problems, problem)
