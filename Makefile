@@ -35,8 +35,7 @@ build:
 # (go vet has just run; without debug information the many test binaries are linked in half the time)
 test: $(if $(CI),compiler)
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
-	@$(LAB) engine
-	@binaries=$$($(LAB) binaries) && \
+	@binaries=$$($(LAB) binaries --engine) && \
 	export CLUSTER_INIT_TEST_BINARIES=$$binaries $(if $(CI),CGO_ENABLED=1) && \
 	$(FAST) $(GO) vet $(if $(CI),-race) -tags integration ./... && \
 	$(FAST) $(GO) test $(if $(CI),-race) -vet=off -ldflags='-s -w' -tags integration ./...
@@ -60,9 +59,12 @@ E2E = CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAS
 ON_OPENSTACK = CLUSTER_INIT_OPENSTACK=$$clouds CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -tags openstack -count=1 -v -timeout 40m
 
 ## e2e: the whole of `up` and `cleanup` on the lab, with real parts
-# (what only asks OpenStack's API runs beside `up`, which mostly waits, and is shown when that has ended)
+# (OpenStack is installed and started beside the bundle's build; what only asks its API runs beside `up`, which mostly waits, and
+# is shown when that has ended)
 e2e: build
-	@bundle=$$($(LAB) prepare --env $(E2E_ENVS) --offline) && clouds=$$($(LAB) openstack start) && \
+	@$(LAB) openstack start >bin/clouds & cloud=$$!; \
+	bundle=$$($(LAB) prepare --env $(E2E_ENVS) --offline); prepared=$$?; \
+	wait $$cloud && test $$prepared = 0 && clouds=$$(cat bin/clouds) && \
 	{ $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack ./e2e/cleanup >bin/e2e-openstack.log 2>&1 & beside=$$!; failed=0; \
 	$(E2E) -tags e2e -skip '^TestMatrix' ./e2e || failed=1; wait $$beside || failed=1; cat bin/e2e-openstack.log; exit $$failed; }
 

@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
+	"github.com/cluster-init/cluster-init/e2e/lab/engine"
 	"github.com/cluster-init/cluster-init/e2e/lab/golang"
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
 	"github.com/cluster-init/cluster-init/e2e/lab/offline"
@@ -59,7 +61,7 @@ func buildBundle(ctx context.Context, say *progress.Printer, environments []stri
 
 // newBinaries returns the command that builds what the integration tests start and prints its folder.
 func newBinaries(say *progress.Printer) *cobra.Command {
-	var managers bool
+	var managers, withEngine bool
 	command := &cobra.Command{
 		Use:   "binaries",
 		Short: "Build kube-apiserver and etcd and print their folder",
@@ -75,14 +77,23 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 			if managers {
 				modules = append(modules, plan.TestManagers()...)
 			}
-			dir, err := offline.Binaries(cmd.Context(), compiler, modules...)
-			if err != nil {
+			dir := ""
+			group, ctx := errgroup.WithContext(cmd.Context())
+			group.Go(func() (err error) {
+				dir, err = offline.Binaries(ctx, compiler, modules...)
+				return err
+			})
+			if withEngine { // installed beside the compiler: it mostly waits for the network
+				group.Go(func() error { return engine.Ensure(ctx, root, say) })
+			}
+			if err := group.Wait(); err != nil {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), dir)
 			return nil
 		},
 	}
+	command.Flags().BoolVar(&withEngine, "engine", false, "also make sure that a Docker engine runs")
 	command.Flags().BoolVar(&managers, "managers", false, "also build the controllers that only `make test-capa` runs")
 	return command
 }
