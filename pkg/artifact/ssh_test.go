@@ -50,17 +50,21 @@ func TestReadSSHKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := map[string]struct{ key, knownHosts, passphrase, want, hint string }{
-		"a key":                     {s.Key, s.KnownHosts, "", "", ""},
-		"an encrypted key":          {s.EncryptedKey, s.KnownHosts, s.Passphrase, "", ""},
-		"without its passphrase":    {s.EncryptedKey, s.KnownHosts, "", "encrypted-key: it is encrypted, and there is no passphrase", "CLUSTER_INIT_SSH_PASSPHRASE"},
-		"another passphrase":        {s.EncryptedKey, s.KnownHosts, "other-s3cret", "the passphrase does not open it", "CLUSTER_INIT_SSH_PASSPHRASE"},
-		"readable by others":        {file("open", string(key), 0o644), s.KnownHosts, "", "others may read it (mode 0644)", "chmod 600"},
-		"no key":                    {file("text", "s3cret, but no key", 0o600), s.KnownHosts, "", "not a private key", "ssh-keygen"},
-		"no file":                   {filepath.Join(dir, "none"), s.KnownHosts, "", "no such file", "--source-ssh-key"},
-		"a folder":                  {dir, s.KnownHosts, "", "is a directory", "--source-ssh-key"},
-		"no known hosts":            {s.Key, filepath.Join(dir, "none"), "", "no such file", "--source-known-hosts"},
-		"empty known hosts":         {s.Key, file("empty", "", 0o600), "", "it holds no key", "ssh-keyscan"},
-		"known hosts of comments":   {s.Key, file("comments", "# a\n\n", 0o600), "", "it holds no key", "ssh-keyscan"},
+		"a key":                             {s.Key, s.KnownHosts, "", "", ""},
+		"an encrypted key":                  {s.EncryptedKey, s.KnownHosts, s.Passphrase, "", ""},
+		"without its passphrase":            {s.EncryptedKey, s.KnownHosts, "", "encrypted-key: it is encrypted, and there is no passphrase", "CLUSTER_INIT_SSH_PASSPHRASE"},
+		"another passphrase":                {s.EncryptedKey, s.KnownHosts, "other-s3cret", "the passphrase does not open it", "CLUSTER_INIT_SSH_PASSPHRASE"},
+		"readable by others":                {file("open", string(key), 0o644), s.KnownHosts, "", "others may read it (mode 0644)", "chmod 600"},
+		"no key":                            {file("text", "s3cret, but no key", 0o600), s.KnownHosts, "", "not a private key", "ssh-keygen"},
+		"no file":                           {filepath.Join(dir, "none"), s.KnownHosts, "", "no such file", "--source-ssh-key"},
+		"a folder":                          {dir, s.KnownHosts, "", "is a directory", "--source-ssh-key"},
+		"no known hosts":                    {s.Key, filepath.Join(dir, "none"), "", "no such file", "--source-known-hosts"},
+		"empty known hosts":                 {s.Key, file("empty", "", 0o600), "", "it holds no key", "ssh-keyscan"},
+		"a public key":                      {file("deploy-key.pub", "ssh-ed25519 AAAA", 0o644), s.KnownHosts, "", "it is a public key", "without .pub"},
+		"a device":                          {"/dev/null", s.KnownHosts, "", "not a regular file", "--source-ssh-key"},
+		"known hosts of a device":           {s.Key, "/dev/null", "", "not a regular file", "--source-known-hosts"},
+		"known hosts of nonsense":           {s.Key, file("nonsense", "nonsense\n", 0o600), "", "nonsense:1", "Correct the file"},
+		"known hosts of comments":           {s.Key, file("comments", "# a\n\n", 0o600), "", "it holds no key", "ssh-keyscan"},
 		"both are wrong: both are reported": {filepath.Join(dir, "none"), file("empty", "", 0o600), "", "2 problems", "ssh-keyscan"},
 	}
 	for name, test := range cases {
