@@ -109,5 +109,9 @@ func prepare(ctx context.Context) (root string, cache *store.Store, unlock func(
 	if unlock, err = host.Lock("build"); err != nil {
 		return "", nil, nil, err
 	}
+	if err := offline.Sweep(); err != nil {
+		unlock()
+		return "", nil, nil, err
+	}
 	return root, cache, unlock, cache.Sweep()
 }

@@ -112,7 +112,7 @@ func parseMirror(flag string) (Mirror, error) {
 func redactMirror(flag string) string {
 	host, address, ok := strings.Cut(flag, "=")
 	if !ok {
-		return flag
+		return redact(flag)
 	}
 	return host + "=" + redact(address)
 }

@@ -9,8 +9,10 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
@@ -36,8 +38,11 @@ func ReadSSHKey(identityFile, knownHostsFile, passphrase string) (*SSHKey, error
 }
 
 func (k *SSHKey) readIdentity(file, passphrase string) error {
-	info, err := os.Stat(file)
-	if err == nil && !info.IsDir() && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	info, err := regular(file)
+	if err == nil && strings.HasSuffix(file, ".pub") {
+		return fault.New(fault.Usage, fmt.Sprintf("private key %s: it is a public key", file), "Give --source-ssh-key the file of the same name without .pub.")
+	}
+	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return fault.New(fault.Usage, fmt.Sprintf("private key %s: others may read it (mode %04o)", file, info.Mode().Perm()), "Run: chmod 600 "+file)
 	}
 	if err == nil {
@@ -64,16 +69,34 @@ func (k *SSHKey) readIdentity(file, passphrase string) error {
 }
 
 func (k *SSHKey) readKnownHosts(file string) (err error) {
-	if k.KnownHosts, err = os.ReadFile(file); err != nil {
+	if _, err = regular(file); err == nil {
+		k.KnownHosts, err = os.ReadFile(file)
+	}
+	if err != nil {
 		return fault.Wrap(fmt.Errorf("read the known hosts: %w", err), fault.Usage, "Give --source-known-hosts a file that holds the server's key.")
 	}
 	for line := range bytes.Lines(k.KnownHosts) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
-			return nil
+			_, err := knownhosts.New(file)
+			return fault.Wrap(err, fault.Usage, "Correct the file that --source-known-hosts names: ssh-keyscan prints its form.")
 		}
 	}
 	return fault.New(fault.Usage, fmt.Sprintf("known hosts %s: it holds no key", file),
 		fmt.Sprintf("Run \"ssh-keyscan HOST >> %s\", and compare the key with what the server's owner publishes.", file))
+}
+
+// regular refuses a path that is no file: both are read several times, and a pipe, as of <(command), gives what is in it once.
+func regular(path string) (os.FileInfo, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, &os.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
+	case !info.Mode().IsRegular():
+		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+	}
+	return info, nil
 }
 
 // SecretData is the key as Flux's GitRepository reads it from a Secret.

@@ -60,6 +60,10 @@ func TestReadSSHKey(t *testing.T) {
 		"a folder":                          {dir, s.KnownHosts, "", "is a directory", "--source-ssh-key"},
 		"no known hosts":                    {s.Key, filepath.Join(dir, "none"), "", "no such file", "--source-known-hosts"},
 		"empty known hosts":                 {s.Key, file("empty", "", 0o600), "", "it holds no key", "ssh-keyscan"},
+		"a public key":                      {file("deploy-key.pub", "ssh-ed25519 AAAA", 0o644), s.KnownHosts, "", "it is a public key", "without .pub"},
+		"a device":                          {"/dev/null", s.KnownHosts, "", "not a regular file", "--source-ssh-key"},
+		"known hosts of a device":           {s.Key, "/dev/null", "", "not a regular file", "--source-known-hosts"},
+		"known hosts of nonsense":           {s.Key, file("nonsense", "nonsense\n", 0o600), "", "nonsense:1", "Correct the file"},
 		"known hosts of comments":           {s.Key, file("comments", "# a\n\n", 0o600), "", "it holds no key", "ssh-keyscan"},
 		"both are wrong: both are reported": {filepath.Join(dir, "none"), file("empty", "", 0o600), "", "2 problems", "ssh-keyscan"},
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -31,7 +32,8 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		stop() // from the first signal on, the next one has its default effect
 		fmt.Fprintln(streams.Err, "interrupted: ending what is under way; once more (Ctrl-C) exits at once")
 	})
-	defer unregister() // runs before stop, which ends ctx as well
+	defer unregister()        // runs before stop, which ends ctx as well
+	log.SetOutput(io.Discard) // only libraries use it: Helm warns there of values that the schema refuses anyway
 	root := newRoot(streams)
 	root.SetArgs(args)
 	begun := false
@@ -81,6 +83,9 @@ func newRoot(streams Streams) *cobra.Command {
 		return fault.Wrap(err, fault.Usage, "See "+c.CommandPath()+" --help.")
 	})
 	root.AddCommand(newUp(streams), newCleanup(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	refuseUnknown(root)
 	return root
 }
 

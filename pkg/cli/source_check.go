@@ -70,6 +70,10 @@ func (o *sourceOptions) checkGit() error {
 	}
 	address, overSSH := artifact.GitAddress(o.url)
 	given := o.sshKey != "" || o.knownHosts != ""
+	if u, err := url.Parse(address); !overSSH && err == nil && u.User != nil {
+		return fault.New(fault.Usage, "--source-url holds credentials, and would be readable in both clusters as it is",
+			"Leave them out of it, and set GITLAB_USER and GITLAB_TOKEN, which end in a Secret.")
+	}
 	switch {
 	case !overSSH && given:
 		return fault.New(fault.Usage, "--source-ssh-key and --source-known-hosts are given, but --source-url is not an address over ssh",
@@ -91,6 +95,9 @@ func (o *sourceOptions) checkGit() error {
 }
 
 func (o *sourceOptions) checkOCI() error {
+	if strings.HasPrefix(o.url, "oci://") && strings.Contains(o.url, "@") {
+		return fault.New(fault.Usage, "--source-url holds credentials", "Leave them out of it, and run docker login: its credentials are used.")
+	}
 	if strings.HasPrefix(o.url, "oci://") && o.contentTag != "" && o.chartTag != "" {
 		return nil
 	}

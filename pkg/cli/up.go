@@ -105,7 +105,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	var provider string
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
 		provider = env.InfraProvider()
-		return nil
+		return checkKubeconfig(o.kubeconfig, env.ClusterName())
 	})
 	mirrors, mirrorsErr := artifact.ParseMirrors(o.mirrors)
 	var opened *bundle.Bundle
@@ -227,7 +227,7 @@ func stateFolder(cluster string) (string, error) {
 	if base == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fmt.Errorf("finding a folder for the kubeconfig: %w", err)
+			return "", fault.Wrap(fmt.Errorf("find a folder for the kubeconfig: %w", err), fault.Usage, "Set HOME or XDG_STATE_HOME.")
 		}
 		base = filepath.Join(home, ".local", "state")
 	}

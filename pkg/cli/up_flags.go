@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
@@ -47,7 +50,11 @@ func (o *upOptions) check() error {
 		}
 	}
 	if o.kubeconfig != "" {
-		if err := canWrite(o.kubeconfig); err != nil {
+		err := canWrite(o.kubeconfig)
+		if err == nil {
+			err = isReplaceable(o.kubeconfig)
+		}
+		if err != nil {
 			problems = append(problems, fault.Wrap(fmt.Errorf("write --kubeconfig: %w", err), fault.Usage, "Give the path of a file in a folder that you may write to."))
 		}
 	}
@@ -56,6 +63,9 @@ func (o *upOptions) check() error {
 
 // isFile returns why a path cannot be read as a file, nil when it can.
 func isFile(path string) error {
+	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		return nil // opening it would wait for its writer, or take from the one who reads it later
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -79,15 +89,47 @@ func canWrite(path string) error {
 	}
 	for {
 		// A file for a moment: the mode of a folder says nothing about users, ACLs and read-only file systems.
+		_, statErr := os.Stat(folder)
 		probe, err := os.CreateTemp(folder, ".cluster-init-*")
 		if err == nil {
 			probe.Close()
 			return os.Remove(probe.Name())
 		}
 		parent := filepath.Dir(folder)
-		if !errors.Is(err, fs.ErrNotExist) || parent == folder {
+		// /proc answers that a new file "does not exist", although the folder does.
+		if !errors.Is(statErr, fs.ErrNotExist) || parent == folder {
 			return fmt.Errorf("%s: %w", path, errors.Unwrap(err))
 		}
 		folder = parent
 	}
+}
+
+// isReplaceable refuses what is no file: the kubeconfig is moved to its place, also to that of a device such as /dev/null.
+func isReplaceable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().IsRegular() { // one that is not there yet is as good
+		return nil
+	}
+	return fmt.Errorf("%s: not a regular file", path)
+}
+
+// checkKubeconfig refuses a --kubeconfig file that names another cluster: an earlier run's file says which cluster is the
+// management cluster, so that one would be installed into, and the file is replaced as a whole.
+func checkKubeconfig(path, cluster string) error {
+	if isReplaceable(path) != nil {
+		return nil // said already, and reading a pipe would wait
+	}
+	content, err := os.ReadFile(path)
+	if cluster == "" || err != nil || len(bytes.TrimSpace(content)) == 0 {
+		return nil
+	}
+	config, err := clientcmd.Load(content)
+	if err == nil {
+		context := config.Contexts[config.CurrentContext]
+		if context != nil && context.Cluster == cluster && len(config.Clusters) == 1 {
+			return nil
+		}
+	}
+	return fault.New(fault.Usage, fmt.Sprintf("write --kubeconfig: %s exists and is not the kubeconfig of the cluster %s alone", path, cluster),
+		"Give --kubeconfig a new file. kubectl reads several: export KUBECONFIG=FILE1:FILE2.")
 }

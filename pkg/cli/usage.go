@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,4 +21,32 @@ func asUsage(c *cobra.Command, err error) error {
 		hint = "Did you mean this: " + c.CommandPath() + " " + command + "\n" + hint
 	}
 	return fault.New(fault.Usage, message, hint)
+}
+
+// refuseUnknown has cobra's own commands end as others do: they print their help for a command that does not exist.
+func refuseUnknown(root *cobra.Command) {
+	unknown := func(c *cobra.Command, name string) error {
+		return fault.New(fault.Usage, fmt.Sprintf("unknown command %q for %q", name, c.CommandPath()), "See "+c.CommandPath()+" --help.")
+	}
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.RunE = func(c *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return unknown(c, args[0])
+				}
+				return c.Help()
+			}
+		case "help":
+			c.Run = nil
+			c.RunE = func(c *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil || len(args) > 0 && found == root || found.HasSubCommands() && len(rest) > 0 {
+					return unknown(root, args[0])
+				}
+				found.InitDefaultHelpFlag()
+				return found.Help()
+			}
+		}
+	}
 }

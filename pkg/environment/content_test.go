@@ -318,3 +318,20 @@ func TestProxiesAndPullSecretsReachControllers(t *testing.T) {
 		}
 	}
 }
+
+// Flux fills variables into what the chart's patches hold as well: a password with dollar signs must reach machines as it is.
+func TestDollarSignsOfProxiesStay(t *testing.T) {
+	const address = "http://u:a$$b${c}d$e@proxy:3128"
+	for _, name := range []string{"kubeadm-capd", "rke2-capd"} {
+		env := load(t, environment.Options{Name: name, Sets: []string{"proxies.https_proxy=" + address}})
+		for _, component := range []string{"cluster", "capi"} {
+			text, err := yaml.Marshal(applied(t, env, component))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), address) {
+				t.Errorf("%s: the proxy of component %s is another one", name, component)
+			}
+		}
+	}
+}

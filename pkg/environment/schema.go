@@ -73,7 +73,8 @@ func (e *Environment) schemaProblems(text string) []error {
 		if e.isUnknown(given) {
 			continue
 		}
-		if secretKey.MatchString(path) && strings.HasPrefix(v.message, "'") { // the validator quotes the value
+		// The validator quotes the value, and an address may hold a password wherever it stands.
+		if strings.HasPrefix(v.message, "'") && (secretKey.MatchString(path) || strings.Contains(v.message, "@")) {
 			v.message = "the value has not the form that it must have"
 		}
 		problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%sat '%s': %s", e.whence(given), v.pointer, v.message), hint))

@@ -3,6 +3,7 @@ package environment
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/strvals"
@@ -48,13 +49,30 @@ func (e *Environment) userValues(sets []string) error {
 	for _, set := range sets {
 		for _, target := range []map[string]any{e.sets, full} {
 			if err := strvals.ParseInto(set, target); err != nil {
-				problems = append(problems, fault.Wrap(fmt.Errorf("--set %s: %w", set, err), fault.ValuesInvalid, "write it as in Helm: key.key=value"))
+				problems = append(problems, setProblem(set, err))
 			}
 		}
 	}
 	e.sets = pick(full, e.sets)
 	e.user = merge(e.user, e.sets)
 	return fault.Join(problems...)
+}
+
+// setProblem says what is wrong with a --set, without its value: that may be a secret, and Helm's parser quotes it as a key
+// when a comma stands in it.
+func setProblem(set string, err error) error {
+	const hint = `Write it as in Helm: key.key=value, with "\\," for a comma in a value.`
+	key, value, assigned := strings.Cut(set, "=")
+	if !assigned {
+		return fault.Wrap(fmt.Errorf("--set %s: %w", key, err), fault.ValuesInvalid, hint)
+	}
+	message := err.Error()
+	for _, part := range strings.Split(value, ",") {
+		if part = strings.TrimSpace(part); part != "" && strings.Contains(message, part) {
+			message = "what follows a comma in the value is no key=value"
+		}
+	}
+	return fault.New(fault.ValuesInvalid, fmt.Sprintf("--set %s=...: %s", key, message), hint)
 }
 
 // pick returns from full the values at the places that shape names.

@@ -75,7 +75,7 @@
 {{- end -}}
 {{- end -}}
 {{- if and $only $first -}}
-{{- fail (printf "values/invalid: cluster.registry_mirrors has only for %s and not for %s, but RKE2 asks the original registries of all or of none\nhint: set only for each of them, or for none" (join ", " $only) (join ", " $first)) -}}
+{{- printf "values/invalid: cluster.registry_mirrors has only for %s and not for %s, but RKE2 asks the original registries of all or of none\nhint: set only for each of them, or for none\n" (join ", " $only) (join ", " $first) -}}
 {{- end -}}
 {{- if and .Values.cluster.rke2.air_gapped_checksum (not .Values.cluster.rke2.air_gapped) -}}
 {{- "values/invalid: cluster.rke2.air_gapped_checksum is given, but cluster.rke2.air_gapped is false: nothing is installed from the artifacts that it speaks of\nhint: set both, or none\n" -}}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -24,12 +25,19 @@ func main() {
 	offline := flag.Bool("offline", false, "a bundle is used even where registries answer")
 	flag.Parse()
 	found, err := look(context.Background(), strings.Split(*environments, ","), *offline)
+	if errors.As(err, new(noBundle)) { // known before minutes of compiling
+		fmt.Fprintln(os.Stderr, "lab:", err)
+		os.Exit(1)
+	}
 	if err != nil { // a forecast that fails is no reason not to go
 		fmt.Fprintln(os.Stderr, "forecast: unknown how long this will take:", err)
 		return
 	}
 	fmt.Fprint(os.Stderr, found.text(runtime.NumCPU()))
 }
+
+// noBundle says that `make up` cannot go: it needs a bundle, and the lab builds none for the environment.
+type noBundle struct{ error }
 
 // look finds out what this machine has.
 func look(ctx context.Context, environments []string, offline bool) (machine, error) {
@@ -48,7 +56,7 @@ func look(ctx context.Context, environments []string, offline bool) (machine, er
 		return found, err
 	}
 	if err := plan.CheckEnvironments(environments); err != nil {
-		return found, err
+		return found, noBundle{err}
 	}
 	compiler := golang.Builder{Root: ".", Store: cache, Say: progress.New(os.Stderr)}
 	for _, module := range plan.Modules(environments) {

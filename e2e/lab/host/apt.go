@@ -59,7 +59,8 @@ func InstallPackages(ctx context.Context, packages ...string) error {
 	if _, err := Run(ctx, Command{Name: "apt-get", Args: []string{"update", "-q"}, Env: env}); err != nil {
 		return err
 	}
-	args := append([]string{"install", "-q", "-y", "--no-install-recommends"}, packages...)
+	// A fresh machine may be installing its own updates.
+	args := append([]string{"install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"}, packages...)
 	_, err = Run(ctx, Command{Name: "apt-get", Args: args, Env: env})
 	return err
 }

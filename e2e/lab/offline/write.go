@@ -10,11 +10,15 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cluster-init/cluster-init/e2e/lab/host"
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
 	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
 )
+
+// unfinished begins the name of the folder that a bundle is put together in.
+const unfinished = ".bundle-"
 
 // write puts the bundle together, unless the one in Out is the same already.
 func (b *builder) write(parts []part, content []bundle.Image, manifests []rendered) error {
@@ -27,7 +31,7 @@ func (b *builder) write(parts []part, content []bundle.Image, manifests []render
 		if err := os.MkdirAll(filepath.Dir(b.Out), 0o755); err != nil {
 			return fmt.Errorf("create the bundle's folder: %w", err)
 		}
-		temporary, err := os.MkdirTemp(filepath.Dir(b.Out), ".bundle-")
+		temporary, err := os.MkdirTemp(filepath.Dir(b.Out), unfinished)
 		if err != nil {
 			return fmt.Errorf("create the bundle's folder: %w", err)
 		}
@@ -37,6 +41,25 @@ func (b *builder) write(parts []part, content []bundle.Image, manifests []render
 		}
 		return replaceFolder(temporary, b.Out)
 	})
+}
+
+// Sweep removes bundles beside the default place that a killed lab did not finish: each takes as much of the disk as a whole one. Only
+// the process that holds the lab's build lock may call it.
+func Sweep() error {
+	place, err := host.CacheDir()
+	if err != nil {
+		return err
+	}
+	folders, err := filepath.Glob(filepath.Join(place, unfinished+"*"))
+	if err != nil {
+		return err
+	}
+	for _, folder := range folders {
+		if err := os.RemoveAll(folder); err != nil {
+			return fmt.Errorf("remove an unfinished bundle: %w", err)
+		}
+	}
+	return nil
 }
 
 // index describes the bundle. Its version covers everything in it, so it changes when anything does.
