@@ -64,6 +64,11 @@ func TestUpRKE2(t *testing.T) {
 		}
 	})
 
+	t.Run("no image comes from outside of the bundle", func(t *testing.T) {
+		nothingFromOutside(t, l.name+"-bootstrap-control-plane")
+		nothingFromOutside(t, controlPlane(t, l.name))
+	})
+
 	t.Run("a run that fails leaves its artifacts, and no secret", func(t *testing.T) {
 		hidden := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "odd", Annotations: map[string]string{"token": token}},
 			Data: map[string]string{"note": "https://oauth2:" + token + "@git.example.org, " + base64.StdEncoding.EncodeToString([]byte("user:"+token))}}

@@ -120,7 +120,7 @@ func nodeIsReady(t *testing.T, c *kube.Cluster, server machine) {
 // applyNetwork gives a cluster the lab's pod network.
 func applyNetwork(t *testing.T, c *kube.Cluster) {
 	t.Helper()
-	content, err := os.ReadFile("lab/manifests/lab-cni.yaml")
+	content, err := os.ReadFile("lab/profile/kustomize-components/lab-cni/lab-cni.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ const announcement = "e2e-announcement"
 // announce changes a component, in the working copy.
 func (r repository) announce(t *testing.T, text string) {
 	t.Helper()
-	const folder = "kustomize-components/cni/ptp/"
+	const folder = "kustomize-components/lab-cni/"
 	r.write(t, folder+"announcement.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: "+announcement+
 		"\n  namespace: kube-system\ndata:\n  text: "+text+"\n")
 	r.write(t, folder+"kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"+

@@ -121,7 +121,11 @@ func localContent(t *testing.T, l lab) artifact.Tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	components, err := artifact.ReadTree(clusterinit.Content(), "kustomize-components")
+	profile, err := b.Profile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	components, err := artifact.Components(clusterinit.Content(), profile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,6 +99,12 @@ func gitServer(t *testing.T, d *door, root string) string {
 // registryServer serves an empty registry that takes writes: what a user would have.
 func registryServer(t *testing.T, d *door) string {
 	t.Helper()
+	return serve(t, d, distribution(t))
+}
+
+// distribution is an empty registry that takes writes.
+func distribution(t *testing.T) http.Handler {
+	t.Helper()
 	logrus.SetLevel(logrus.PanicLevel) // it calls it an error when a client asks for what is not there yet
 	config := &configuration.Configuration{
 		Version: configuration.CurrentVersion,
@@ -108,5 +114,5 @@ func registryServer(t *testing.T, d *door) string {
 	config.HTTP.Secret = rand.Text()
 	app := handlers.NewApp(t.Context(), config)
 	t.Cleanup(func() { _ = app.Shutdown() })
-	return serve(t, d, app)
+	return app
 }

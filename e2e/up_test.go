@@ -35,6 +35,7 @@ func TestUp(t *testing.T) {
 	}
 	management := l.management(t)
 	l.built(t, management)
+	t.Run("no image comes from outside of the bundle", func(t *testing.T) { nothingFromOutside(t, controlPlane(t, l.name)) })
 	t.Run("a workload cluster can be made and deleted", func(t *testing.T) { management.workload(t, l) })
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
 	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
@@ -152,6 +153,17 @@ func cleanBefore(t *testing.T, l lab) {
 			t.Errorf("cleaning up after the test: %v: %s", err, out)
 		}
 	})
+}
+
+// controlPlane is the container of a control-plane machine.
+func controlPlane(t *testing.T, cluster string) string {
+	t.Helper()
+	machines := strings.Fields(docker(t, "ps", "--format", "{{.Names}}", "--filter", "label=io.x-k8s.kind.cluster="+cluster,
+		"--filter", "label=io.x-k8s.kind.role=control-plane"))
+	if len(machines) == 0 {
+		t.Fatalf("no control-plane machine of %s runs", cluster)
+	}
+	return machines[0]
 }
 
 func containers(t *testing.T, label string) []string {

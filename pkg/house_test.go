@@ -33,13 +33,14 @@ var arrows = map[string]struct {
 	"artifact":    {[]string{"fault", "docker"}, "an adapter to registries, one of which runs in the Docker engine"},
 	"redact":      {nil, "what is a secret, and how it is written, does not depend on who asks"},
 	"evidence":    {[]string{"fault", "docker", "kube", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
+	"parts":       {nil, "what is installed is read from the content and from the build information, and from nothing else"},
 	"environment": {[]string{"fault"}, "an environment is a value: rendered and checked without any outside system"},
 	"pivot":       {[]string{"fault", "capi", "event", "pipeline"}, "a pivot is planned and judged from two API servers"},
 	"internal":    {nil, "what tests share stands on nothing of the house, and only tests import it"},
 	"cleanup":     {[]string{"fault", "docker", "openstack", "kube", "capi"}, "cleanup discovers and deletes in the Docker engine and in a cloud, and asks whether a management cluster still answers"},
 	"bootstrap": {[]string{"fault", "event", "pipeline", "environment", "artifact", "docker", "kind", "kube", "flux", "capi", "pivot"},
 		"the phases of `up` bring the adapters together"},
-	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "artifact", "aws", "openstack", "docker", "kind", "flux", "bootstrap", "cleanup", "evidence", "redact"},
+	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "artifact", "aws", "openstack", "docker", "kind", "flux", "parts", "bootstrap", "cleanup", "evidence", "redact"},
 		"the commands wire everything, and are the only ones to know the views"},
 }
 

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
+	"github.com/cluster-init/cluster-init/e2e/lab/engine"
 	"github.com/cluster-init/cluster-init/e2e/lab/golang"
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
 	"github.com/cluster-init/cluster-init/e2e/lab/offline"
@@ -23,7 +26,7 @@ func newBundle(say *progress.Printer) *cobra.Command {
 		Short: "Build the offline bundle from source and print its folder",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			folder, err := buildBundle(cmd, say, environments, out)
+			folder, err := buildBundle(cmd.Context(), say, environments, out)
 			if err != nil {
 				return err
 			}
@@ -37,8 +40,8 @@ func newBundle(say *progress.Printer) *cobra.Command {
 }
 
 // buildBundle builds the bundle in out, or in the user's cache directory when out is empty, and returns its folder.
-func buildBundle(cmd *cobra.Command, say *progress.Printer, environments []string, out string) (string, error) {
-	root, cache, unlock, err := prepare(cmd)
+func buildBundle(ctx context.Context, say *progress.Printer, environments []string, out string) (string, error) {
+	root, cache, unlock, err := prepare(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -51,20 +54,20 @@ func buildBundle(cmd *cobra.Command, say *progress.Printer, environments []strin
 	if out, err = filepath.Abs(out); err != nil {
 		return "", err
 	}
-	return out, offline.Build(cmd.Context(), offline.Options{
+	return out, offline.Build(ctx, offline.Options{
 		Root: root, Environments: environments, Out: out, Store: cache, Say: say,
 	})
 }
 
 // newBinaries returns the command that builds what the integration tests start and prints its folder.
 func newBinaries(say *progress.Printer) *cobra.Command {
-	var managers bool
+	var managers, withEngine bool
 	command := &cobra.Command{
 		Use:   "binaries",
 		Short: "Build kube-apiserver and etcd and print their folder",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			root, cache, unlock, err := prepare(cmd)
+			root, cache, unlock, err := prepare(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -74,27 +77,40 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 			if managers {
 				modules = append(modules, plan.TestManagers()...)
 			}
-			dir, err := offline.Binaries(cmd.Context(), compiler, modules...)
-			if err != nil {
+			dir := ""
+			group, ctx := errgroup.WithContext(cmd.Context())
+			group.Go(func() (err error) {
+				dir, err = offline.Binaries(ctx, compiler, modules...)
+				return err
+			})
+			if withEngine { // installed beside the compiler: it mostly waits for the network
+				group.Go(func() error { return engine.Ensure(ctx, root, say) })
+			}
+			if err := group.Wait(); err != nil {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), dir)
 			return nil
 		},
 	}
+	command.Flags().BoolVar(&withEngine, "engine", false, "also make sure that a Docker engine runs")
 	command.Flags().BoolVar(&managers, "managers", false, "also build the controllers that only `make test-capa` runs")
 	return command
 }
 
 // prepare finds the repository and the cache, waits for any other lab that builds and clears what a killed one left.
-func prepare(cmd *cobra.Command) (root string, cache *store.Store, unlock func(), err error) {
-	if root, err = moduleRoot(cmd.Context()); err != nil {
+func prepare(ctx context.Context) (root string, cache *store.Store, unlock func(), err error) {
+	if root, err = moduleRoot(ctx); err != nil {
 		return "", nil, nil, err
 	}
 	if cache, err = store.Open(); err != nil {
 		return "", nil, nil, err
 	}
 	if unlock, err = host.Lock("build"); err != nil {
+		return "", nil, nil, err
+	}
+	if err := offline.Sweep(); err != nil {
+		unlock()
 		return "", nil, nil, err
 	}
 	return root, cache, unlock, cache.Sweep()

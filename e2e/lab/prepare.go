@@ -1,15 +1,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"net/http"
-	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/engine"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
+	"github.com/cluster-init/cluster-init/e2e/lab/registries"
 )
 
 // newPrepare returns the command behind `make up`: an engine where none answers, and a bundle where no registry does.
@@ -25,17 +24,21 @@ func newPrepare(say *progress.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := engine.Ensure(cmd.Context(), root, say); err != nil {
-				return err
-			}
-			if !offline && registriesAnswer(cmd.Context()) {
-				return nil
-			}
-			if !offline {
+			if !offline && !registries.Answer(cmd.Context()) {
 				say.Say("no container registry can be reached: using an offline bundle")
+				offline = true
 			}
-			folder, err := buildBundle(cmd, say, environments, "")
-			if err != nil {
+			folder := ""
+			group, ctx := errgroup.WithContext(cmd.Context())
+			// The engine is installed beside the compiler: it mostly waits for the network.
+			group.Go(func() error { return engine.Ensure(ctx, root, say) })
+			if offline {
+				group.Go(func() (err error) {
+					folder, err = buildBundle(ctx, say, environments, "")
+					return err
+				})
+			}
+			if err := group.Wait(); err != nil || folder == "" {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), folder)
@@ -45,29 +48,4 @@ func newPrepare(say *progress.Printer) *cobra.Command {
 	command.Flags().StringSliceVar(&environments, "env", []string{"kubeadm-capd"}, "environments that are to be brought up")
 	command.Flags().BoolVar(&offline, "offline", false, "use a bundle even where registries answer")
 	return command
-}
-
-// registriesAnswer says whether the registries of the images that `up` pulls can be reached, each within five seconds.
-// Any answer counts: 401 is how a registry asks for a token.
-func registriesAnswer(ctx context.Context) bool {
-	for _, host := range []string{"registry.k8s.io", "ghcr.io", "quay.io", "registry-1.docker.io"} {
-		if !answers(ctx, "https://"+host+"/v2/") {
-			return false
-		}
-	}
-	return true
-}
-
-func answers(ctx context.Context, address string) bool {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
-	if err != nil {
-		return false
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return false
-	}
-	return response.Body.Close() == nil && response.StatusCode < http.StatusInternalServerError
 }

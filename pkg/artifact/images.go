@@ -30,7 +30,7 @@ type Engine interface {
 // empty what.
 type Progress func(done, total int, what string)
 
-const hintBundle = "Build or download the bundle again; the lab builds one with `go run ./e2e/lab bundle`."
+const hintBundle = "Build or download the bundle again: https://github.com/cluster-init/cluster-init/blob/main/docs/bundle.md"
 
 // LoadImages loads images into the Docker engine, each under its reference. One that is there already is skipped.
 func LoadImages(ctx context.Context, engine Engine, source ImageSource, references []string, report Progress) error {

@@ -127,7 +127,7 @@ func (e *fakeEngine) Load(_ context.Context, r io.Reader) error {
 }
 
 func TestLoadImages(t *testing.T) {
-	refs := []string{"kindest/node:v1.36.1", "kindest/haproxy:v1"}
+	refs := []string{"kindest/node:v1.36.4", "kindest/haproxy:v1"}
 	source := newLayoutImages(t, refs...)
 	engine := &fakeEngine{ids: map[string]string{refs[1]: "sha256:stale"}}
 	var said []string

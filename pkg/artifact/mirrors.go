@@ -37,10 +37,14 @@ func (m Mirror) HostsTOML() string {
 	return fmt.Sprintf("[host.%q]\n", m.URL) + capabilities + override
 }
 
+// allOthers is where containerd looks for the mirror of a host that has none of its own.
+const allOthers = "_default"
+
 // BundleMirrors are the mirrors for images that FillRegistry put into the environment's registry at registryHost:
-// one for each host in the references, and no host is asked itself.
+// one for each host in the references, and one for all other hosts. No host is asked itself, so that an image that the
+// bundle lacks is missed rather than fetched from outside.
 func BundleMirrors(registryHost string, references []string) ([]Mirror, error) {
-	hosts := map[string]bool{}
+	hosts := map[string]bool{allOthers: true}
 	for _, reference := range references {
 		ref, err := name.ParseReference(reference)
 		if err != nil {
@@ -108,7 +112,7 @@ func parseMirror(flag string) (Mirror, error) {
 func redactMirror(flag string) string {
 	host, address, ok := strings.Cut(flag, "=")
 	if !ok {
-		return flag
+		return redact(flag)
 	}
 	return host + "=" + redact(address)
 }

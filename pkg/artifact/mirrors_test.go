@@ -60,6 +60,7 @@ func TestBundleMirrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Mirror{
+		{Host: "_default", URL: "http://c-registry:5000/v2/_default", OverridePath: true, Only: true},
 		{Host: "docker.io", URL: "http://c-registry:5000/v2/docker.io", OverridePath: true, Only: true},
 		{Host: "reg.example:5000", URL: "http://c-registry:5000/v2/reg.example-5000", OverridePath: true, Only: true},
 		{Host: "registry.k8s.io", URL: "http://c-registry:5000/v2/registry.k8s.io", OverridePath: true, Only: true},

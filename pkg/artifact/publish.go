@@ -29,6 +29,8 @@ const (
 type PublishOptions struct {
 	// FS holds kustomize-components/ and charts/telco-cloud-init.
 	FS fs.FS
+	// Profile holds further files of kustomize-components/, of a bundle; nil for none.
+	Profile map[string][]byte
 	// Paths are the component folders whose remote resources are localized, e.g.
 	// "./kustomize-components/cert-manager": those of the enabled components.
 	Paths []string
@@ -39,7 +41,7 @@ type PublishOptions struct {
 // Publish pushes the content and the chart to target and says where they are. What is there already is not sent
 // again, so it may be called at every start.
 func Publish(ctx context.Context, target Target, o PublishOptions) (Published, error) {
-	tree, err := ReadTree(o.FS, componentsDir)
+	tree, err := Components(o.FS, o.Profile)
 	if err != nil {
 		return Published{}, err
 	}

@@ -20,11 +20,13 @@ import (
 // Source is a user's own source of content.
 type Source struct {
 	Kind string // "git" or "oci"
-	URL  string // https://..., http://..., ssh://... for git; oci://host/path for oci
+	URL  string // https://..., http://..., ssh://... or user@host:path for git; oci://host/path for oci
 	// Branch and Tag name what is read; for oci Tag or Digest. All empty: whatever is there.
 	Branch, Tag, Digest string
-	// Username and Password go to a git server; empty means none. OCI uses the user's docker config.
+	// Username and Password go to a git server over HTTP; empty means none. OCI uses the user's docker config.
 	Username, Password string
+	// SSH is the key for a git server over ssh.
+	SSH *SSHKey
 	// Insecure allows an OCI registry on plain http.
 	Insecure bool
 	// Proxies are those of the environment.
@@ -34,7 +36,7 @@ type Source struct {
 const verifyTime = 30 * time.Second
 
 // VerifySource checks that the source can be read from here, before anything is created that depends on it. Its
-// errors are faults SourceUnreadable. A git source over ssh is not checked: its keys are the cluster's.
+// errors are faults SourceUnreadable.
 func VerifySource(ctx context.Context, s Source) error {
 	proxied := http.DefaultTransport.(*http.Transport).Clone()
 	proxied.Proxy = s.Proxies.Proxy()
@@ -48,10 +50,12 @@ func verifySource(ctx context.Context, s Source, via http.RoundTripper) error {
 	var err error
 	switch s.Kind {
 	case "git":
-		if isSSH(s.URL) {
-			return nil
+		var overSSH bool
+		if s.URL, overSSH = GitAddress(s.URL); overSSH {
+			err = verifySSH(ctx, s)
+		} else {
+			err = verifyGit(ctx, s, via)
 		}
-		err = verifyGit(ctx, s, via)
 	case "oci":
 		err = verifyOCI(ctx, s, via)
 	default:
@@ -70,11 +74,6 @@ func verifySource(ctx context.Context, s Source, via http.RoundTripper) error {
 func noTLS(err error) bool {
 	_, other := errors.AsType[tls.RecordHeaderError](err)
 	return other || errors.Is(err, http.ErrSchemeMismatch)
-}
-
-// isSSH knows ssh://host/path and git@host:path.
-func isSSH(address string) bool {
-	return strings.HasPrefix(address, "ssh://") || !strings.Contains(address, "://") && strings.Contains(address, "@")
 }
 
 // maxRefs bounds the answer of a git server: big monorepos advertise tens of megabytes.
@@ -112,6 +111,11 @@ func verifyGit(ctx context.Context, s Source, via http.RoundTripper) error {
 	if err != nil {
 		return err
 	}
+	return hasRefs(refs, s)
+}
+
+// hasRefs looks for the branch and the tag that are wanted among what the server has.
+func hasRefs(refs []byte, s Source) error {
 	if s.Branch != "" && !advertises(refs, "refs/heads/"+s.Branch) {
 		return &statusNoRef{"branch " + s.Branch}
 	}

@@ -109,14 +109,6 @@ func TestVerifyGitSource(t *testing.T) {
 	}
 }
 
-func TestVerifyLeavesSSHToTheCluster(t *testing.T) {
-	for _, address := range []string{"ssh://git@example.org/repo.git", "git@example.org:repo.git"} {
-		if err := VerifySource(context.Background(), Source{Kind: "git", URL: address}); err != nil {
-			t.Errorf("%s: %v", address, err)
-		}
-	}
-}
-
 func TestVerifyOCISource(t *testing.T) {
 	r := startRegistry(t)
 	target := r.target()

@@ -27,7 +27,7 @@ func freeBytes(folder string) (int64, bool) {
 	if err := syscall.Statfs(folder, &fs); err != nil {
 		return 0, false
 	}
-	return int64(fs.Bavail) * fs.Bsize, true
+	return int64(fs.Bavail) * int64(fs.Bsize), true // Bsize has another type on macOS
 }
 
 func inotifyLimit(name string) (int, bool) {

@@ -113,7 +113,7 @@ func (u *Up) fetchable(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		tree, err := artifact.ReadTree(u.Content, "kustomize-components")
+		tree, err := artifact.Components(u.Content, u.Profile)
 		if err != nil {
 			return err
 		}

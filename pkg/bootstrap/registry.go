@@ -82,7 +82,7 @@ func (u *Up) fillRegistry(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	p, err := artifact.Publish(ctx, target, artifact.PublishOptions{FS: u.Content, Paths: paths, Fetch: u.fetcher()})
+	p, err := artifact.Publish(ctx, target, artifact.PublishOptions{FS: u.Content, Profile: u.Profile, Paths: paths, Fetch: u.fetcher()})
 	if err != nil {
 		return fmt.Errorf("publishing the content: %w", err)
 	}

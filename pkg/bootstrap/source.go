@@ -5,6 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
@@ -26,6 +27,7 @@ type Source struct {
 	Chart    flux.OCIArtifact
 	Username string // for Git or OCI, ends in a Secret
 	Password string
+	SSH      *artifact.SSHKey // for Git over ssh, in place of both
 	// DockerConfig is a ~/.docker/config.json with the one registry of an OCI source; empty: anonymous.
 	DockerConfig []byte
 }
@@ -43,7 +45,10 @@ func (u *Up) sourceObjects() []client.Object {
 	case SourceGit:
 		git := u.Source.Git
 		objects := []client.Object{}
-		if u.Source.Username != "" || u.Source.Password != "" {
+		if u.Source.SSH != nil {
+			git.SecretName = sourceSecretName
+			objects = append(objects, secret(corev1.SecretTypeOpaque, u.Source.SSH.SecretData()))
+		} else if u.Source.Username != "" || u.Source.Password != "" {
 			git.SecretName = sourceSecretName
 			objects = append(objects, secret(corev1.SecretTypeOpaque, map[string]string{"username": u.Source.Username, "password": u.Source.Password}))
 		}

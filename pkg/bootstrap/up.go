@@ -17,12 +17,13 @@ import (
 // Options is what a run of `up` is asked for.
 type Options struct {
 	Environment         *environment.Environment
-	Content             fs.FS  // charts, kustomize-components
-	Source              Source // where Flux reads the content from
+	Content             fs.FS             // charts, kustomize-components
+	Profile             map[string][]byte // further files of the content, of the bundle
+	Source              Source            // where Flux reads the content from
 	Bundle              *bundle.Bundle
 	Mirrors             []artifact.Mirror // of the bundle and of the user
 	BootstrapKubeconfig string            // path; an existing cluster instead of kind
-	NodeImage           string            // of the bootstrap cluster; empty: the bundle's, or kind's default
+	NodeImage           string            // of the bootstrap cluster; empty: the bundle's, or kind.DefaultNodeImage
 	APIServerPort       int32
 	EngineAddress       string // where ports that the Docker engine publishes are reached; empty: the host of DOCKER_HOST
 	KeepBootstrap       bool

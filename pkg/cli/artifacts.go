@@ -83,6 +83,10 @@ func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished 
 			collector.Redactor.Add(redact.FromValues(document)...)
 		}
 		collector.Redactor.Add(redact.FromSecret("password", r.up.Source.Password)...)
+		if key := r.up.Source.SSH; key != nil {
+			collector.Redactor.Add(redact.FromSecret("identity", string(key.Identity))...)
+			collector.Redactor.Add(redact.FromSecret("passphrase", string(key.Passphrase))...)
+		}
 		collector.Redactor.Add(redact.FromSecret("auths", string(r.up.Source.DockerConfig))...)
 		collector.Clusters, collector.Cluster = r.up.Reach, r.up.Environment.ClusterName()
 	} else {

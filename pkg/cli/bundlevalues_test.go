@@ -11,11 +11,11 @@ import (
 func TestBundleValues(t *testing.T) {
 	b := &bundle.Bundle{Index: bundle.Index{
 		KubernetesVersion: "v1.36.2", NodeImage: "kindest/node:v1.36.2",
-		Values: map[string]any{"cni": "ptp", "cluster": map[string]any{"rke2": map[string]any{"air_gapped": true}}},
+		Values: map[string]any{"cni": "custom", "cluster": map[string]any{"rke2": map[string]any{"air_gapped": true}}},
 	}}
-	for version, want := range map[string]string{"v1.36.1": "v1.36.2", "v1.36.1+rke2r3": "v1.36.2+rke2r3"} {
+	for version, want := range map[string]string{"v1.36.4": "v1.36.2", "v1.36.4+rke2r3": "v1.36.2+rke2r3"} {
 		got := bundleValues(b, version)
-		values := map[string]any{"cni": "ptp", "cluster": map[string]any{
+		values := map[string]any{"cni": "custom", "cluster": map[string]any{
 			"image": "kindest/node:v1.36.2", "kubernetes_version": want, "rke2": map[string]any{"air_gapped": true}}}
 		if diff := cmp.Diff(values, got); diff != "" {
 			t.Errorf("for %s (-want +got):\n%s", version, diff)

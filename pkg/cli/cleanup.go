@@ -72,6 +72,9 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if o.olderThan < 0 || o.patience <= 0 {
+		return fault.New(fault.Usage, fmt.Sprintf("--older-than %s or --give-up-after %s is out of range", o.olderThan, o.patience), "Give durations above zero, for example 6h and 3m.")
+	}
 	s, err := o.subject(ctx, name)
 	if err != nil {
 		return err

@@ -23,9 +23,10 @@ func (o *environmentOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVarP(&o.valueFiles, "values", "f", nil, "file of values over the environment's own (repeatable)")
 }
 
-func (o *environmentOptions) load(ctx context.Context, name string) (*environment.Environment, error) {
+// load loads an environment; check, if any, is asked for more that is wrong with it.
+func (o *environmentOptions) load(ctx context.Context, name string, check func(*environment.Environment) error) (*environment.Environment, error) {
 	options := o.options(name)
-	options.Derive = derive
+	options.Derive, options.Check = derive, check
 	return environment.Load(ctx, options)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -31,10 +32,17 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		stop() // from the first signal on, the next one has its default effect
 		fmt.Fprintln(streams.Err, "interrupted: ending what is under way; once more (Ctrl-C) exits at once")
 	})
-	defer unregister() // runs before stop, which ends ctx as well
+	defer unregister()        // runs before stop, which ends ctx as well
+	log.SetOutput(io.Discard) // only libraries use it: Helm warns there of values that the schema refuses anyway
 	root := newRoot(streams)
 	root.SetArgs(args)
-	err := interrupted(ctx, root.ExecuteContext(ctx))
+	begun := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
+	command, err := root.ExecuteContextC(ctx)
+	if !begun {
+		err = asUsage(command, err)
+	}
+	err = interrupted(ctx, err)
 	if ctx.Err() != nil {
 		<-said // so that it does not come after the error, or never
 	}
@@ -74,7 +82,10 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fault.Wrap(err, fault.Usage, "See "+c.CommandPath()+" --help.")
 	})
-	root.AddCommand(newUp(streams), newCleanup(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams))
+	root.AddCommand(newUp(streams), newCleanup(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	refuseUnknown(root)
 	return root
 }
 

@@ -52,7 +52,7 @@ func newPublish(streams Streams) *cobra.Command {
 
 // publishOptions says what `up` of the same environment, with the same bundle or none, reads.
 func publishOptions(env *environment.Environment, bundleFolder string) (artifact.PublishOptions, error) {
-	var fetch artifact.Fetcher = artifact.NewHTTPFetcher(proxies(env))
+	options := artifact.PublishOptions{FS: clusterinit.Content(), Fetch: artifact.NewHTTPFetcher(proxies(env))}
 	if bundleFolder != "" {
 		opened, err := openBundle(bundleFolder, env.Name())
 		if err != nil {
@@ -61,8 +61,12 @@ func publishOptions(env *environment.Environment, bundleFolder string) (artifact
 		if env, err = env.WithOverrides(bundleValues(opened, env.KubernetesVersion())); err != nil { // a bundle may hold another release of a component
 			return artifact.PublishOptions{}, err
 		}
-		fetch = artifact.FromBundle(opened)
+		options.Fetch = artifact.FromBundle(opened)
+		if options.Profile, err = opened.Profile(); err != nil {
+			return options, err
+		}
 	}
-	paths, err := bootstrap.ComponentPaths(env)
-	return artifact.PublishOptions{FS: clusterinit.Content(), Paths: paths, Fetch: fetch}, err
+	var err error
+	options.Paths, err = bootstrap.ComponentPaths(env)
+	return options, err
 }

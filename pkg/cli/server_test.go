@@ -26,6 +26,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/internal/sshgit"
 )
 
 // setup gives each script the environment variables and files of the surroundings that it cannot make itself.
@@ -40,7 +41,14 @@ func setup(t *testing.T) func(*testscript.Env) error {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ssh := sshgit.Start(t, t.TempDir())
 	return func(e *testscript.Env) error {
+		e.Setenv("SSH_ADDRESS", ssh.Address)
+		e.Setenv("SSH_PASSPHRASE", ssh.Passphrase)
+		for variable, file := range map[string]string{"SSH_KEY": ssh.Key, "SSH_ENCRYPTED_KEY": ssh.EncryptedKey, "SSH_OTHER_KEY": ssh.OtherKey,
+			"SSH_KNOWN_HOSTS": ssh.KnownHosts, "SSH_OTHER_KNOWN_HOSTS": ssh.OtherKnownHosts} {
+			e.Setenv(variable, file)
+		}
 		e.Setenv("CLUSTER_INIT_BIN", filepath.Dir(program)) // a PATH on which there is nothing else
 		e.Setenv("SOURCE_URL", plain.URL)
 		e.Setenv("SOURCE_HOST", hostOf(plain))
@@ -54,8 +62,8 @@ func setup(t *testing.T) func(*testscript.Env) error {
 	}
 }
 
-// sourceServer answers /401/... and /404/..., also below /v2 as a registry does, with that status, /hang never, and
-// all else with a page.
+// sourceServer answers /401/... and /404/..., also below /v2 as a registry does, with that status, /hang never, /git/... as
+// a git server with the branch main, and all else with a page.
 func sourceServer(t *testing.T, start func(http.Handler) *httptest.Server) *httptest.Server {
 	t.Helper()
 	s := start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -66,6 +74,9 @@ func sourceServer(t *testing.T, start func(http.Handler) *httptest.Server) *http
 			w.WriteHeader(http.StatusUnauthorized)
 		case strings.HasPrefix(r.URL.Path, "/404/") || first[0] == "404":
 			w.WriteHeader(http.StatusNotFound)
+		case strings.HasPrefix(r.URL.Path, "/git/"):
+			w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
+			_, _ = io.WriteString(w, sshgit.Refs)
 		case strings.HasPrefix(r.URL.Path, "/hang/"):
 			<-r.Context().Done()
 		default:
@@ -104,7 +115,7 @@ func writeBundle(dir string) error {
 	if err != nil {
 		return err
 	}
-	index := bundle.Index{Environments: []string{"kubeadm-capd"}, KubernetesVersion: "v1.36.1", NodeImage: "kindest/node:v1.36.1"}
+	index := bundle.Index{Environments: []string{"kubeadm-capd"}, KubernetesVersion: "v1.36.4", NodeImage: "kindest/node:v1.36.4"}
 	sum := sha256.Sum256(nil)
 	for _, u := range append(urls, flux.ManifestsURL) {
 		index.Manifests = append(index.Manifests, bundle.Manifest{URL: u, Path: "empty", SHA256: hex.EncodeToString(sum[:])})

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
@@ -67,8 +67,8 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
 	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
 	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
-	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or kind's)")
-	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry, where this one is not (default: this one)")
+	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or "+kind.DefaultNodeImage+")")
+	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry (default: this one, or lib/cluster-init-linux-ARCH beside it)")
 	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 takes a free one")
 	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
@@ -102,29 +102,38 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 
 // complete checks all input, before anything is created.
 func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) (*bootstrap.Up, error) {
-	env, err := o.load(ctx, name)
-	if err != nil {
-		return nil, err
+	var provider string
+	env, err := o.load(ctx, name, func(env *environment.Environment) error {
+		provider = env.InfraProvider()
+		return checkKubeconfig(o.kubeconfig, env.ClusterName())
+	})
+	mirrors, mirrorsErr := artifact.ParseMirrors(o.mirrors)
+	var opened *bundle.Bundle
+	var bundleErr error
+	if o.bundle != "" {
+		opened, bundleErr = bundle.Open(o.bundle)
 	}
-	if net.ParseIP(o.engineAddress) == nil && strings.ContainsAny(o.engineAddress, ":/@ ") {
-		return nil, fault.New(fault.Usage, fmt.Sprintf("--engine-address %q is neither a name nor an address", o.engineAddress), "Give it without scheme and port.")
-	}
-	mirrors, err := artifact.ParseMirrors(o.mirrors)
-	if err != nil {
+	if err := fault.Join(err, o.sourceOptions.check(provider), o.check(), mirrorsErr, bundleErr); err != nil {
 		return nil, err
 	}
 	overrides := map[string]any{}
-	var opened *bundle.Bundle
-	if o.bundle != "" {
-		if opened, err = openBundle(o.bundle, env.Name()); err != nil {
+	var profile map[string][]byte
+	if opened != nil {
+		if err := opened.For(env.Name()); err != nil {
 			return nil, err
 		}
 		of, err := artifact.BundleMirrors(registry.Host(env.ClusterName()), opened.References(bundle.LoadRegistry))
 		if err != nil {
 			return nil, err
 		}
+		for i := range mirrors { // what comes from outside comes from the user's mirrors and from nowhere else
+			mirrors[i].Only = true
+		}
 		mirrors = append(of, mirrors...)
 		overrides = bundleValues(opened, env.KubernetesVersion())
+		if profile, err = opened.Profile(); err != nil {
+			return nil, err
+		}
 	}
 	if env, err = env.WithOverrides(withMirrors(overrides, mirrors)); err != nil {
 		return nil, err
@@ -145,9 +154,12 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	if o.kubeconfig == "" {
 		o.kubeconfig = filepath.Join(state, "kubeconfig")
 	}
+	if err := canWrite(filepath.Join(state, "kubeconfig")); err != nil { // a copy of the kubeconfig, and backups
+		return nil, fault.Wrap(fmt.Errorf("write to the state folder: %w", err), fault.Usage, "Set XDG_STATE_HOME to a folder that you may write to.")
+	}
 	up := &bootstrap.Up{
 		Options: bootstrap.Options{
-			Environment: env, Content: clusterinit.Content(), Source: source, Bundle: opened, Mirrors: mirrors,
+			Environment: env, Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Mirrors: mirrors,
 			BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
 			EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, KubeconfigPath: o.kubeconfig, StateFolder: state,
 			Timeout: o.timeout, Heartbeat: 15 * time.Second,
@@ -198,7 +210,7 @@ func withMirrors(values map[string]any, mirrors []artifact.Mirror) map[string]an
 	}
 	var list []any
 	for _, m := range mirrors {
-		list = append(list, map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath})
+		list = append(list, map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "only": m.Only})
 	}
 	cluster, _ := values["cluster"].(map[string]any)
 	if cluster == nil {
@@ -215,7 +227,7 @@ func stateFolder(cluster string) (string, error) {
 	if base == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fmt.Errorf("finding a folder for the kubeconfig: %w", err)
+			return "", fault.Wrap(fmt.Errorf("find a folder for the kubeconfig: %w", err), fault.Usage, "Set HOME or XDG_STATE_HOME.")
 		}
 		base = filepath.Join(home, ".local", "state")
 	}

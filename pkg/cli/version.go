@@ -1,20 +1,53 @@
 package cli
 
-import "runtime/debug"
+import (
+	"cmp"
+	"runtime"
+	"runtime/debug"
+)
 
-// Version returns the version of the module that this binary was built from, or the commit, or "development".
+// What `make release` writes into the binary with the linker's -X; see .goreleaser.yaml. They are the only variables of
+// this package, because the linker can set nothing else, and no code assigns to them. They are empty in other builds.
+var (
+	version string // of the release, with its v
+	commit  string // that it was built from
+	date    string // of that commit, RFC 3339: then the same commit gives the same binary
+)
+
+// buildIdentity says which cluster-init this is.
+type buildIdentity struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Date     string `json:"date,omitempty"` // of the commit, RFC 3339
+	Go       string `json:"go"`
+	Platform string `json:"platform"` // GOOS/GOARCH
+}
+
+// Version returns the version of the release, or of the module that this binary was built from, or the commit, or
+// "development".
 func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "development"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value
+	info, _ := debug.ReadBuildInfo()
+	return identify(info).Version
+}
+
+// identify prefers what the linker wrote to what Go found out by itself. info may be nil.
+func identify(info *debug.BuildInfo) buildIdentity {
+	id := buildIdentity{Version: version, Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	module := ""
+	if info != nil {
+		module = info.Main.Version
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				id.Commit = cmp.Or(id.Commit, s.Value)
+			case "vcs.time":
+				id.Date = cmp.Or(id.Date, s.Value)
+			}
 		}
 	}
-	return "development"
+	if module == "(devel)" {
+		module = ""
+	}
+	id.Version = cmp.Or(id.Version, module, id.Commit, "development")
+	return id
 }

@@ -1,10 +1,6 @@
 package environment
 
-import (
-	"strings"
-
-	"helm.sh/helm/v3/pkg/chartutil"
-)
+import "strings"
 
 // Proxies are the user's proxies, empty where there is none.
 type Proxies struct {
@@ -32,7 +28,7 @@ func (e *Environment) ControlPlaneReplicas() int { return e.number("cluster.cont
 // WorkerReplicas is how many worker machines the management cluster has.
 func (e *Environment) WorkerReplicas() int { return e.number("cluster.worker.replicas") }
 
-// CNI is the pod network that is installed: calico, ptp or none.
+// CNI is the pod network that is installed: calico, custom or none.
 func (e *Environment) CNI() string { return e.text("cni") }
 
 // NodeImage is the image of the machines. It follows the chart's template telco-cloud-init.nodeImage.
@@ -44,7 +40,12 @@ func (e *Environment) NodeImage() string {
 		return image
 	}
 	version, _, _ := strings.Cut(e.KubernetesVersion(), "+") // RKE2 adds its own release
-	return "kindest/node:" + version
+	image := "kindest/node:" + version
+	digests, _ := e.path("cluster.node_image_digests").(map[string]any)
+	if digest, known := digests[version].(string); known {
+		image += "@" + digest
+	}
+	return image
 }
 
 // DockerSocket is the path on the host of the socket that goes into the machines. It follows the chart's template
@@ -72,15 +73,15 @@ func (e *Environment) SecretDocuments() []map[string]any {
 
 // path returns the management value at a dotted path. The schema was checked, so it is there and of its type.
 func (e *Environment) path(dotted string) any {
-	value, err := chartutil.Values(e.Values(Management)).PathValue(dotted)
-	if err != nil {
-		return nil
-	}
+	value, _ := at(e.Values(Management), dotted)
 	return value
 }
 
 func (e *Environment) text(dotted string) string {
 	text, _ := e.path(dotted).(string)
+	if strings.Contains(text, unknownValue) {
+		return ""
+	}
 	return text
 }
 
@@ -111,12 +112,4 @@ func (e *Environment) texts(dotted string) []string {
 func (e *Environment) flag(dotted string) bool {
 	flag, _ := e.path(dotted).(bool)
 	return flag
-}
-
-// componentEnabled tells whether a component is enabled in the management cluster, as the chart's template
-// telco-cloud-init.enabled does.
-func (e *Environment) componentEnabled(name string) bool {
-	components, _ := e.Values(Management)["components"].(map[string]any)
-	component, _ := components[name].(map[string]any)
-	return component["enabled"] == true || component["enabled"] == "management-only"
 }

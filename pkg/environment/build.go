@@ -39,8 +39,8 @@ func build(options Options, s *substituter) (string, documents, error) {
 		return "", documents{}, err
 	}
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, folder)
-	if files.err != nil {
-		return "", documents{}, files.err
+	if err != nil && len(s.problems) > 0 { // kustomize only says in other words what came of them
+		return "", documents{}, s.err()
 	}
 	if err != nil {
 		shown := strings.ReplaceAll(err.Error(), embeddedRoot, "")
@@ -83,8 +83,17 @@ func locateOnDisk(options Options, files overlay) (name, folder string, _ overla
 			"environments without a path: "+strings.Join(List(options.Content), ", "))
 	}
 	files.FileSystem = filesys.MakeFsOnDisk()
+	files.folder, files.given = folder, options.Name
 	files.fallback, err = mount(options.Content, filepath.Dir(folder))
 	return filepath.Base(folder), folder, files, err
+}
+
+// title is an environment as the user knows it.
+func title(name string) string {
+	if isPath(name) {
+		return "environment " + name
+	}
+	return "built-in environment " + name
 }
 
 func isPath(name string) bool {

@@ -30,7 +30,7 @@ func encoded(text string) string { return base64.StdEncoding.EncodeToString([]by
 // openstackVariables is all that the environments on OpenStack ask for.
 func openstackVariables() map[string]string {
 	return map[string]string{
-		"OPENSTACK_CLOUD": "telco", "OPENSTACK_CLOUD_YAML_B64": encoded(passwordCloud), "OPENSTACK_IMAGE_NAME": "ubuntu-2404-kube-v1.36.1",
+		"OPENSTACK_CLOUD": "telco", "OPENSTACK_CLOUD_YAML_B64": encoded(passwordCloud), "OPENSTACK_IMAGE_NAME": "ubuntu-2404-kube-v1.36.4",
 		"OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR": "m1.large", "OPENSTACK_NODE_MACHINE_FLAVOR": "m1.medium", "OPENSTACK_EXTERNAL_NETWORK": "public",
 	}
 }
@@ -272,7 +272,7 @@ func TestBadInputForOpenStack(t *testing.T) {
 		"volume type without a volume":  {nil, []string{at + "root_volume.type=ssd"}, "size is 0"},
 		"no such policy":                {nil, []string{at + "server_groups.worker=apart"}, "/cluster/openstack/server_groups/worker"},
 		"name too long for a tag":       {nil, []string{"cluster.name=" + strings.Repeat("a", 29)}, "leave 39"},
-		"Ignition for RKE2":             {nil, []string{"cluster.bootstrap_provider=rke2", "cluster.kubernetes_version=v1.36.1+rke2r1", "cluster.bootstrap_format=ignition", "components.cabpr.enabled=true"}, "rke2-capo cannot do"},
+		"Ignition for RKE2":             {nil, []string{"cluster.bootstrap_provider=rke2", "cluster.kubernetes_version=v1.36.4+rke2r1", "cluster.bootstrap_format=ignition", "components.cabpr.enabled=true"}, "rke2-capo cannot do"},
 		"the provider without ORC":      {nil, []string{"components.orc.enabled=false"}, `depends on "orc"`},
 	}
 	for name, test := range cases {
@@ -306,7 +306,7 @@ func TestOpenStackAccessor(t *testing.T) {
 		groups    []string
 	}{
 		"plain": {plain, environment.OpenStack{
-			Image: "ubuntu-2404-kube-v1.36.1", ExternalNetwork: "public",
+			Image: "ubuntu-2404-kube-v1.36.4", ExternalNetwork: "public",
 			ControlPlane: environment.OpenStackMachines{Count: 1, Flavor: "m1.large"}, Workers: environment.OpenStackMachines{Count: 1, Flavor: "m1.medium"},
 			Network:   environment.OpenStackNetwork{Made: true, CIDR: "10.6.0.0/24", DNSNameservers: []string{"1.1.1.1", "8.8.8.8"}},
 			APIServer: environment.OpenStackAPIServer{Mode: environment.APIServerFloatingIP},
@@ -321,13 +321,13 @@ func TestOpenStackAccessor(t *testing.T) {
 		}, environment.OpenStackResources{Servers: 5, ServerGroups: 2, Ports: 6, Networks: 1, Subnets: 1, Routers: 1, SecurityGroups: 2, FloatingIPs: 1, Volumes: 5, Gigabytes: 200},
 			[]string{"management-kubeadm-capo-control-plane", "management-kubeadm-capo-workers"}},
 		"fixed IP in a network that is there": {fixed, environment.OpenStack{
-			Image:        "ubuntu-2404-kube-v1.36.1",
+			Image:        "ubuntu-2404-kube-v1.36.4",
 			ControlPlane: environment.OpenStackMachines{Count: 1, Flavor: "m1.large"}, Workers: environment.OpenStackMachines{Flavor: "m1.medium"},
 			Network:   environment.OpenStackNetwork{Network: networkA, Subnet: "machines"},
 			APIServer: environment.OpenStackAPIServer{Mode: environment.APIServerFixedIP, FixedIP: "10.0.0.9"}, CinderCSI: true,
 		}, environment.OpenStackResources{Servers: 1, Ports: 1, SecurityGroups: 2}, nil},
 		"load balancer": {balanced, environment.OpenStack{
-			Image: "ubuntu-2404-kube-v1.36.1", ExternalNetwork: "public",
+			Image: "ubuntu-2404-kube-v1.36.4", ExternalNetwork: "public",
 			ControlPlane: environment.OpenStackMachines{Count: 1, Flavor: "m1.large"}, Workers: environment.OpenStackMachines{Flavor: "m1.medium"},
 			Network:   environment.OpenStackNetwork{Made: true, CIDR: "10.6.0.0/24", Router: "edge"},
 			APIServer: environment.OpenStackAPIServer{Mode: environment.APIServerOctavia, FloatingIP: "203.0.113.7"},

@@ -68,17 +68,20 @@ func (e *Environment) given(phase Phase) map[string]any {
 	return merge(merge(values, e.effective.merged()), map[string]any{"phase": string(phase)})
 }
 
+func release() chartutil.ReleaseOptions {
+	return chartutil.ReleaseOptions{Name: ReleaseName, Namespace: Namespace, Revision: 1, IsInstall: true}
+}
+
 // Render returns the objects that the chart makes in a phase. overrides is what the HelmRelease's own spec.values
 // holds, over all else. The error is a fault that says which value is wrong.
 func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstructured.Unstructured, error) {
-	release := chartutil.ReleaseOptions{Name: ReleaseName, Namespace: Namespace, Revision: 1, IsInstall: true}
-	values, err := chartutil.ToRenderValues(e.chart, merge(e.given(phase), overrides), release, chartutil.DefaultCapabilities)
+	values, err := chartutil.ToRenderValues(e.chart, merge(e.given(phase), overrides), release(), chartutil.DefaultCapabilities)
 	if err != nil {
-		return nil, e.explain(phase, err)
+		return nil, fault.Join(e.explain(phase, err)...)
 	}
 	rendered, err := engine.Render(e.chart, values)
 	if err != nil {
-		return nil, e.explain(phase, err)
+		return nil, fault.Join(e.explain(phase, err)...)
 	}
 	var objects []*unstructured.Unstructured
 	for _, name := range sortedKeys(rendered) {

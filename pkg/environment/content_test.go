@@ -267,7 +267,7 @@ func TestClusterDefinition(t *testing.T) {
 		"rke2-capd.plain":       {Name: "rke2-capd"},
 		"rke2-capd.workers":     {Name: "rke2-capd", Sets: more},
 		"rke2-capd.air-gapped": {Name: "rke2-capd", Sets: []string{"cluster.rke2.air_gapped=true", "cluster.rke2.image=mine:v1",
-			"cluster.rke2.air_gapped_checksum=" + strings.Repeat("0f", 32), "cni=ptp"}},
+			"cluster.rke2.air_gapped_checksum=" + strings.Repeat("0f", 32), "cni=custom"}},
 	}
 	for name, options := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -280,7 +280,7 @@ func TestClusterDefinition(t *testing.T) {
 
 func TestProxiesAndPullSecretsReachControllers(t *testing.T) {
 	own := folder(t, map[string]string{"kustomization.yaml": strings.ReplaceAll(onBase, "../base", "../kubeadm-capd"),
-		"values.yaml": "cluster: {name: x}\ncomponents: {capd: {enabled: true}, cabpr: {enabled: true}}\n", "more.yaml": proxied})
+		"values.yaml": "cluster: {name: x}\ncomponents: {capd: {enabled: true}, cabpr: {enabled: true}, cluster: {enabled: true}}\n", "more.yaml": proxied})
 	env := load(t, environment.Options{Name: own, ValuesFiles: []string{filepath.Join(own, "more.yaml")}})
 	for _, component := range []string{"cert-manager", "capi", "cabpk", "cabpr", "capd"} {
 		accounts, deployments := 0, 0
@@ -315,6 +315,23 @@ func TestProxiesAndPullSecretsReachControllers(t *testing.T) {
 		}
 		if accounts == 0 || deployments == 0 {
 			t.Errorf("%s: nothing to patch was found", component)
+		}
+	}
+}
+
+// Flux fills variables into what the chart's patches hold as well: a password with dollar signs must reach machines as it is.
+func TestDollarSignsOfProxiesStay(t *testing.T) {
+	const address = "http://u:a$$b${c}d$e@proxy:3128"
+	for _, name := range []string{"kubeadm-capd", "rke2-capd"} {
+		env := load(t, environment.Options{Name: name, Sets: []string{"proxies.https_proxy=" + address}})
+		for _, component := range []string{"cluster", "capi"} {
+			text, err := yaml.Marshal(applied(t, env, component))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), address) {
+				t.Errorf("%s: the proxy of component %s is another one", name, component)
+			}
 		}
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"io/fs"
 
 	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chartutil"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // Phase says in which cluster the chart is installed; it is the chart's value `phase`.
@@ -39,11 +40,15 @@ type Options struct {
 	ValuesFiles []string
 	// Sets are values in the syntax of `helm --set`, over everything else.
 	Sets []string
+	// Check, if any, is asked for more that is wrong as soon as the values could be read, so that it is reported with the
+	// rest. They may be wrong themselves: what is not known, or of another type, is empty.
+	Check func(*Environment) error
 }
 
 // Environment is the validated input of a run. It never changes; WithOverrides makes another one.
 type Environment struct {
 	name      string
+	title     string // the environment as the user knows it
 	namesOnly bool
 	chart     *chart.Chart
 	bootstrap []byte // bootstrap.values.yaml as it is in the chart
@@ -51,11 +56,15 @@ type Environment struct {
 	overrides map[string]any // what cluster-init decides
 	user      map[string]any // values files and --set
 	effective documents      // all of the above, in the three objects
+
+	// Where values come from, each place after those that it wins over.
+	files, valuesFiles []layer
+	sets               map[string]any
 }
 
-// Load reads, substitutes, merges and validates an environment. Its errors are faults of these codes:
-// EnvironmentUnknown, EnvironmentInvalid, VariableMissing, ValuesInvalid, ComponentUnknown and ComponentCycle, and what
-// Options.Derive fails with.
+// Load reads, substitutes, merges and validates an environment. All that is wrong is reported at once, see fault.Join. The
+// faults are of these codes: EnvironmentUnknown, EnvironmentInvalid, VariableMissing, ValuesInvalid, ComponentUnknown and
+// ComponentCycle, and what Options.Derive and Options.Check fail with.
 func Load(ctx context.Context, options Options) (*Environment, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -66,15 +75,23 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	}
 	s := newSubstituter(ctx, options)
 	name, docs, err := build(options, s)
+	files := s.layers
+	valuesFiles, fileErr := readValuesFiles(options, s)
+	if err = fault.Join(s.err(), err, fileErr); err != nil && (docs.values == nil || fileErr != nil) {
+		return nil, err // there is nothing to look at
+	}
+	env := &Environment{name: name, title: title(options.Name), namesOnly: options.NamesOnly, chart: loaded, bootstrap: bootstrapValues, documents: docs,
+		files: files, valuesFiles: valuesFiles}
+	err = fault.Join(err, env.userValues(options.Sets))
+	env.effective = env.documents.with(env.user)
+	err = fault.Join(err, env.validate())
+	if options.Check != nil {
+		err = fault.Join(err, options.Check(env))
+	}
 	if err != nil {
 		return nil, err
 	}
-	env := &Environment{name: name, namesOnly: options.NamesOnly, chart: loaded, bootstrap: bootstrapValues, documents: docs}
-	env.user, err = env.userValues(options, s)
-	if err != nil {
-		return nil, err
-	}
-	return env.finish()
+	return env, nil
 }
 
 // WithOverrides returns a copy with what cluster-init itself decides (registry mirrors, the bundle's values, the
@@ -83,27 +100,11 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 func (e *Environment) WithOverrides(overrides map[string]any) (*Environment, error) {
 	merged := *e
 	merged.overrides = merge(e.overrides, overrides)
-	return merged.finish()
-}
-
-// finish computes the effective values and validates them in both phases.
-func (e *Environment) finish() (*Environment, error) {
-	e.effective = e.documents.with(e.overrides).with(e.user)
-	if err := e.checkNames(); err != nil {
+	merged.effective = e.documents.with(merged.overrides).with(e.user)
+	if err := merged.validate(); err != nil {
 		return nil, err
 	}
-	if e.namesOnly {
-		if err := chartutil.ValidateAgainstSchema(e.chart, e.Values(Management)); err != nil {
-			return nil, e.explain(Management, err)
-		}
-		return e, nil
-	}
-	for _, phase := range []Phase{Bootstrap, Management} {
-		if _, err := e.Render(phase, nil); err != nil {
-			return nil, err
-		}
-	}
-	return e, nil
+	return &merged, nil
 }
 
 // Name is the environment's name, for a folder of the user's own that of the folder.

@@ -133,7 +133,7 @@ func TestTemplateHashFollowsTheMachines(t *testing.T) {
 }
 
 func TestOwnFolderBesideTheBase(t *testing.T) {
-	own := folder(t, map[string]string{"kustomization.yaml": onBase, "values.yaml": "cluster: {name: from-content}\n"})
+	own := folder(t, map[string]string{"kustomization.yaml": onBase, "values.yaml": "cluster: {name: from-content}\ncomponents: {capd: {enabled: true}, cluster: {enabled: true}}\n"})
 	env := load(t, environment.Options{Name: own, Variables: variables(map[string]string{"GITLAB_TOKEN": "t"})})
 	if env.Name() != "mine" || env.ClusterName() != "from-content" {
 		t.Errorf("name %s, cluster %s", env.Name(), env.ClusterName())
@@ -147,7 +147,7 @@ func TestOwnFolderBesideTheBase(t *testing.T) {
 	if err := os.Mkdir(base, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"kustomization.yaml": secretsOf, "values.yaml": "{}\n", "secrets.yaml": "git_auth_default: {password: disk}\n", "infra.yaml": "{}\n"} {
+	for name, text := range map[string]string{"kustomization.yaml": secretsOf, "values.yaml": "", "secrets.yaml": "git_auth_default: {password: disk}\n", "infra.yaml": "{}\n"} {
 		if err := os.WriteFile(filepath.Join(base, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -74,16 +74,16 @@ func TestBadInput(t *testing.T) {
 		"forbidden variable":         {mine("cluster: {name: \"${HOME}\"}\n"), fault.EnvironmentInvalid, "variable HOME is not one that an environment may use", ""},
 		"brace left open":            {mine("cni: \"${OS_X\"\n"), fault.EnvironmentInvalid, "no closing brace", ""},
 		"wrong type":                 {sets("cluster.worker.replicas=many"), fault.ValuesInvalid, "at '/cluster/worker/replicas': got string, want integer", ""},
-		"even control plane":         {sets("cluster.control_plane.replicas=2"), fault.ValuesInvalid, "/cluster/control_plane/replicas", ""},
-		"not one of":                 {sets("cni=flannel"), fault.ValuesInvalid, "value must be one of 'calico', 'ptp', 'none'", ""},
+		"even control plane":         {sets("cluster.control_plane.replicas=4"), fault.ValuesInvalid, "--set: cluster.control_plane.replicas is 4, an even number of control planes: etcd's quorum is 3 of 4, so they tolerate no more failed machines than 3 would", "odd number"},
+		"not one of":                 {sets("cni=flannel"), fault.ValuesInvalid, "value must be one of 'calico', 'custom', 'none'", ""},
 		"unknown key":                {sets("cluster.worker.replica=1"), fault.ValuesInvalid, "'/cluster/worker': additional properties 'replica' not allowed", "allowed there: replicas"},
 		"unknown key of a component": {sets("components.capi.enable=true"), fault.ValuesInvalid, "additional properties 'enable' not allowed", "enabled"},
 		"bad --set":                  {sets("cluster"), fault.ValuesInvalid, "--set cluster", "key.key=value"},
 		"no room for pods":           {sets("cluster.control_plane.schedulable=false"), fault.ValuesInvalid, "cluster.worker.replicas is 0", ""},
 		"unknown format":             {sets("cluster.bootstrap_format=butane"), fault.ValuesInvalid, "value must be one of 'cloud-config', 'ignition'", ""},
 		"Ignition for RKE2":          {rke2("cluster.bootstrap_format=ignition"), fault.ValuesInvalid, "ignition, which rke2-capd cannot do", "kubeadm-capa, kubeadm-capd"},
-		"RKE2 of a plain version":    {rke2("cluster.kubernetes_version=v1.36.1"), fault.ValuesInvalid, "RKE2 wants one of its own releases", "v1.36.1+rke2r1"},
-		"kubeadm of an RKE2 version": {sets("cluster.kubernetes_version=v1.36.1+rke2r1"), fault.ValuesInvalid, "a release of RKE2", "+rke2rN"},
+		"RKE2 of a plain version":    {rke2("cluster.kubernetes_version=v1.36.4"), fault.ValuesInvalid, "RKE2 wants one of its own releases", "v1.36.4+rke2r1"},
+		"kubeadm of an RKE2 version": {sets("cluster.kubernetes_version=v1.36.4+rke2r1"), fault.ValuesInvalid, "a release of RKE2", "+rke2rN"},
 		"checksum that is none":      {rke2("cluster.rke2.air_gapped=true", "cluster.rke2.air_gapped_checksum=x"), fault.ValuesInvalid, "/cluster/rke2/air_gapped_checksum", ""},
 		"checksum of nothing":        {rke2("cluster.rke2.air_gapped_checksum=" + strings.Repeat("a", 64)), fault.ValuesInvalid, "air_gapped is false", "both"},
 		"RKE2's mirror unverified":   {rke2("cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=https://b", "cluster.registry_mirrors[0].skip_verify=true"), fault.ValuesInvalid, "skip_verify", "certificate"},
@@ -94,6 +94,20 @@ func TestBadInput(t *testing.T) {
 		"dependency in one phase":    {sets("components.cert-manager.enabled=bootstrap-only"), fault.ComponentUnknown, `depends on "cert-manager", which is not enabled in phase management`, ""},
 		"provider not enabled":       {sets("components.capd.enabled=false"), fault.ComponentUnknown, `depends on "capd", which is not enabled`, ""},
 		"cycle":                      {sets("components.cert-manager.dependsOn={capd}"), fault.ComponentCycle, "cert-manager -> capd -> cert-manager", "dependsOn"},
+		"even as a file has it":      {mine("cluster: {control_plane: {replicas: 2}}\ncomponents: {capd: {enabled: true}, cluster: {enabled: true}}\n"), fault.ValuesInvalid, "/mine/values.yaml: cluster.control_plane.replicas is 2, an even number of control planes", ""},
+		"no control plane":           {sets("cluster.control_plane.replicas=0"), fault.ValuesInvalid, "--set: at '/cluster/control_plane/replicas': minimum: got 0, want 1", ""},
+		"no cluster":                 {sets("components.cluster.enabled=false"), fault.ComponentUnknown, `--set: component "cluster" is not enabled, and without it there is no management cluster`, "--set components.cluster.enabled=true"},
+		"no cluster by default":      {mine("components: {capd: {enabled: true}}\n"), fault.ComponentUnknown, `/mine, by default of the chart: component "cluster" is not enabled`, "--set components.cluster.enabled=true"},
+		"no cluster later":           {sets("components.cluster.enabled=bootstrap-only"), fault.ComponentUnknown, `component "cluster" is not enabled in phase management`, ""},
+		"no cluster first":           {sets("components.cluster.enabled=management-only"), fault.ComponentUnknown, `component "cluster" is not enabled in phase bootstrap`, ""},
+		"nothing waits for it":       {sets("components.cluster.dependsOn={}", "components.cni.dependsOn={}", "components.capd.enabled=false"), fault.ComponentUnknown, `--set: component "capd" is not enabled`, "components.capd.enabled=true"},
+		"no Cluster API":             {sets("components.cluster.dependsOn={}", "components.cni.dependsOn={}", "components.capi.enabled=false"), fault.ComponentUnknown, `component "capi" is not enabled`, ""},
+		"no bootstrap provider":      {sets("components.cluster.dependsOn={}", "components.cni.dependsOn={}", "components.cabpk.enabled=false"), fault.ComponentUnknown, `component "cabpk" is not enabled`, ""},
+		"networks overlap":           {sets("cluster.service_cidr=10.244.128.0/20"), fault.ValuesInvalid, "--set: cluster.pod_cidr 10.244.0.0/16 overlaps cluster.service_cidr 10.244.128.0/20", "cluster.service_cidr="},
+		"IPv6 networks overlap":      {sets("cluster.service_cidr=fd00::/108", "cluster.pod_cidr=fd00::/64"), fault.ValuesInvalid, "cluster.pod_cidr fd00::/64 overlaps cluster.service_cidr fd00::/108", ""},
+		"network that is none":       {sets("cluster.pod_cidr=10.300.0.0/16"), fault.ValuesInvalid, "--set: cluster.pod_cidr 10.300.0.0/16 is not a range of addresses", "10.244.0.0/16"},
+		"port of a mirror":           {sets("cluster.registry_mirrors[0].host=docker.io", "cluster.registry_mirrors[0].url=http://m:70000/v2"), fault.ValuesInvalid, "cluster.registry_mirrors.0.url: there is no port 70000", "65535"},
+		"a secret is not quoted":     {sets("proxies.http_proxy=me:s3cret@proxy"), fault.ValuesInvalid, "--set: at '/proxies/http_proxy': the value has not the form", ""},
 		"cycle of one":               {sets("components.capi.dependsOn={capi}"), fault.ComponentCycle, "capi -> capi", ""},
 		"unknown repo":               {sets("components.x.enabled=true", "components.x.repo=y"), fault.ValuesInvalid, `components.x.repo is "y"`, ""},
 		"base that is not there": {func(t *testing.T) environment.Options {
@@ -108,6 +122,9 @@ func TestBadInput(t *testing.T) {
 		"values file that is not there": {func(*testing.T) environment.Options {
 			return environment.Options{Name: "kubeadm-capd", ValuesFiles: []string{"/nowhere.yaml"}}
 		}, fault.EnvironmentInvalid, "/nowhere.yaml", "path"},
+		"values file that is a folder": {func(t *testing.T) environment.Options {
+			return environment.Options{Name: "kubeadm-capd", ValuesFiles: []string{t.TempDir()}}
+		}, fault.EnvironmentInvalid, "is a directory", "path"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -125,6 +142,9 @@ func TestBadInput(t *testing.T) {
 			}
 			if !strings.Contains(fault.HintOf(err), test.hint) {
 				t.Errorf("hint %q does not hold %q", fault.HintOf(err), test.hint)
+			}
+			if strings.Contains(err.Error()+fault.HintOf(err), "s3cret") {
+				t.Errorf("the error shows a secret: %v", err)
 			}
 			if strings.Contains(err.Error()+fault.HintOf(err), ".cluster-init-content") {
 				t.Errorf("the error shows an inner path: %v", err)

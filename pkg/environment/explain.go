@@ -1,7 +1,6 @@
 package environment
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -11,72 +10,65 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// chartFailure finds the code and the message that the chart's own checks put into Helm's error. A message may end with
-// a line of its own for the hint.
-var chartFailure = regexp.MustCompile(`(?s)\b((?:component|values)/[a-z]+): (.*)$`)
+// chartFailure finds the codes that the chart's own checks put before each of their messages in Helm's error. A message may
+// be followed by a line for the hint.
+var chartFailure = regexp.MustCompile(`(?m)(?:^|: )((?:component|values)/[a-z]+): `)
 
-// extraProperty finds the place of a key that the schema does not know, in the words of Helm's schema validator.
-var extraProperty = regexp.MustCompile(`at '([^']*)': additional properties`)
+// valuePath finds where a message of the chart speaks of a value.
+var valuePath = regexp.MustCompile(`\b(?:cluster|components|flux|git_auth_default|git_repo_templates|proxies|registry_secret|source)(?:\.[A-Za-z0-9_-]+)+`)
 
-// explain turns an error of Helm into a fault with the words that help.
-func (e *Environment) explain(phase Phase, err error) error {
-	if found := chartFailure.FindStringSubmatch(err.Error()); found != nil {
-		message, hint, _ := strings.Cut(strings.TrimSpace(found[2]), "\nhint: ")
-		switch found[1] {
-		case "component/unknown":
-			return fault.New(fault.ComponentUnknown, message, "correct the name, or add the component under `components`")
-		case "component/disabled":
-			return fault.New(fault.ComponentUnknown, message, "enable both in the same phase, or take the one out of the other's dependsOn")
-		case "component/cycle":
-			return fault.New(fault.ComponentCycle, message, "take one of them out of another's dependsOn")
-		default:
-			return fault.New(fault.ValuesInvalid, message, hint)
-		}
-	}
+// explain turns an error of Helm into faults with the words that help, one for each thing that is wrong. What comes of a
+// value that is unknown is left out.
+func (e *Environment) explain(phase Phase, err error) []error {
 	text := err.Error()
-	if _, list, ok := strings.Cut(text, ReleaseName+":\n"); ok {
-		text = "values do not fit the chart's schema:\n" + strings.TrimSpace(list)
-	} else {
-		text = fmt.Sprintf("render chart %s in phase %s: %s", ReleaseName, phase, text)
+	if found := chartFailure.FindAllStringSubmatchIndex(text, -1); found != nil {
+		return e.chartProblems(text, found)
 	}
-	return fault.New(fault.ValuesInvalid, text, e.schemaHint(text))
+	if _, list, ok := strings.Cut(text, ReleaseName+":\n"); ok {
+		return e.schemaProblems(list)
+	}
+	return []error{fault.New(fault.ValuesInvalid, fmt.Sprintf("render chart %s in phase %s: %s", ReleaseName, phase, text), valuesHint)}
 }
 
-// schemaHint names the keys that are allowed where the first unknown key is.
-func (e *Environment) schemaHint(text string) string {
-	hint := "charts/telco-cloud-init/values.yaml says what each value means"
-	found := extraProperty.FindStringSubmatch(text)
-	if found == nil {
-		return hint
-	}
-	var schema map[string]any
-	if json.Unmarshal(e.chart.Schema, &schema) != nil {
-		return hint
-	}
-	for _, key := range strings.Split(strings.Trim(found[1], "/"), "/") {
-		if key == "" {
+const valuesHint = "charts/telco-cloud-init/values.yaml says what each value means"
+
+func (e *Environment) chartProblems(text string, found [][]int) []error {
+	var problems []error
+	for i, match := range found {
+		end := len(text)
+		if i+1 < len(found) {
+			end = found[i+1][0]
+		}
+		message, hint, _ := strings.Cut(strings.TrimSpace(text[match[1]:end]), "\nhint: ")
+		paths := valuePath.FindAllString(message, -1)
+		if slices.ContainsFunc(paths, e.isUnknown) {
 			continue
 		}
-		properties, _ := schema["properties"].(map[string]any)
-		next, known := properties[key].(map[string]any)
-		if !known {
-			next, _ = schema["additionalProperties"].(map[string]any)
+		code := fault.ValuesInvalid
+		switch text[match[2]:match[3]] {
+		case "component/unknown":
+			code, hint = fault.ComponentUnknown, "correct the name, or add the component under `components`"
+		case "component/disabled":
+			code, hint = fault.ComponentUnknown, "enable both in the same phase, or take the one out of the other's dependsOn"
+		case "component/cycle":
+			code, hint = fault.ComponentCycle, "take one of them out of another's dependsOn"
 		}
-		if next == nil {
-			next, _ = schema["items"].(map[string]any)
-		}
-		schema = next
+		problems = append(problems, fault.New(code, e.whence(paths...)+message, hint))
 	}
-	properties, _ := schema["properties"].(map[string]any)
-	if len(properties) == 0 {
-		return hint
-	}
-	return fmt.Sprintf("allowed there: %s", strings.Join(sortedKeys(properties), ", "))
+	return problems
+}
+
+// isUnknown tells whether the value at a dotted path could not be found out.
+func (e *Environment) isUnknown(path string) bool {
+	value, _ := at(e.Values(Management), path)
+	text, _ := value.(string)
+	return strings.Contains(text, unknownValue)
 }
 
 // checkNames refuses a component that the chart does not know and that does not say where it comes from: most
 // likely its name is misspelt, and Flux would only find out that its folder is missing.
 func (e *Environment) checkNames() error {
+	var problems []error
 	known, _ := e.chart.Values["components"].(map[string]any)
 	components, _ := e.effective.merged()["components"].(map[string]any)
 	for _, name := range sortedKeys(components) {
@@ -85,11 +77,11 @@ func (e *Environment) checkNames() error {
 			continue
 		}
 		if component["path"] == nil && component["repo"] == nil {
-			return fault.New(fault.ComponentUnknown, fmt.Sprintf("there is no component %q", name),
-				fmt.Sprintf("components: %s; one of your own needs `path` or `repo`", strings.Join(sortedKeys(known), ", ")))
+			problems = append(problems, fault.New(fault.ComponentUnknown, e.whence("components."+name)+fmt.Sprintf("there is no component %q", name),
+				fmt.Sprintf("components: %s; one of your own needs `path` or `repo`", strings.Join(sortedKeys(known), ", "))))
 		}
 	}
-	return nil
+	return fault.Join(problems...)
 }
 
 func sortedKeys[V any](values map[string]V) []string {

@@ -17,41 +17,51 @@ import (
 // value cannot change the structure of the file, whatever it holds.
 type substituter struct {
 	lookup func(string) (string, bool)
-	failed error // why a variable could not be looked up
-	// first error. kustomize rewrites the errors of its file system, and it alone knows which file it was.
-	err error
+	failed error // why the variable that was looked up last could not be
+	// problems are all that was wrong with files so far. kustomize rewrites the errors of its file system, and it alone
+	// knows which file it was.
+	problems []error
+	layers   []layer // the values of each file that was read, in that order
 }
 
-// process returns the content of a file as kustomize shall see it; files that are not YAML are left alone.
-func (s *substituter) process(path string, content []byte) ([]byte, error) {
-	if !isYAML(path) {
-		return content, nil
+// err returns all problems.
+func (s *substituter) err() error { return fault.Join(s.problems...) }
+
+// process returns the content of a YAML file as kustomize shall see it. What a variable stands for that is missing is
+// unknown from then on: only a file that cannot be read at all is an error at once.
+func (s *substituter) process(file origin, content []byte) ([]byte, error) {
+	out, err := s.substitute(file, content)
+	if err != nil {
+		err = fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, file.hint())
+		s.problems = append(s.problems, err)
+		return nil, err
 	}
-	out, err := substitute(content, s.lookup)
-	shown := strings.TrimPrefix(path, embeddedRoot)
-	if s.failed != nil { // then it does not matter that there is a default, or none
-		s.err = fmt.Errorf("%s: %w", shown, s.failed)
-		return nil, s.err
-	}
-	if err == nil {
-		return out, nil
-	}
-	wrapped := fmt.Errorf("%s: %w", shown, err)
+	s.layers = append(s.layers, layerOf(file, out))
+	return out, nil
+}
+
+// report keeps what is wrong with a scalar of a file.
+func (s *substituter) report(file origin, line int, err error) {
+	located := fmt.Errorf("%s: line %d: %w", file, line, err)
 	var missing missingVariable
-	if errors.As(err, &missing) {
-		err = fault.Wrap(wrapped, fault.VariableMissing, fmt.Sprintf("set it (export %s=...), or give it a default in the file: ${%s:=...}", missing.name, missing.name))
-	} else {
-		err = fault.Wrap(wrapped, fault.EnvironmentInvalid, "correct the file "+shown)
+	switch {
+	case errors.As(err, &missing) && file.builtIn:
+		err = fault.Wrap(located, fault.VariableMissing, fmt.Sprintf("Set it: export %s=...", missing.name))
+	case errors.As(err, &missing):
+		err = fault.Wrap(located, fault.VariableMissing,
+			fmt.Sprintf("Set it (export %s=...), or give it a default in the file: ${%s:=...}", missing.name, missing.name))
+	default:
+		err = fault.Wrap(located, fault.EnvironmentInvalid, file.hint())
 	}
-	s.err = errors.Join(s.err, err)
-	return nil, err
+	s.problems = append(s.problems, err)
 }
 
-func substitute(content []byte, lookup func(string) (string, bool)) ([]byte, error) {
+func (s *substituter) substitute(file origin, content []byte) ([]byte, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
-	for {
+	documents := 0
+	for ; ; documents++ {
 		var node yaml.Node
 		err := decoder.Decode(&node)
 		if errors.Is(err, io.EOF) {
@@ -65,12 +75,13 @@ func substitute(content []byte, lookup func(string) (string, bool)) ([]byte, err
 		if err := node.Decode(&probe); err != nil {
 			return nil, fmt.Errorf("not YAML: %w", err)
 		}
-		if err := expandNode(&node, lookup); err != nil {
-			return nil, err
-		}
+		s.expandNode(file, &node)
 		if err := encoder.Encode(&node); err != nil {
 			return nil, fmt.Errorf("write it again: %w", err)
 		}
+	}
+	if documents == 0 { // empty, or comments only: the encoder has nothing to close
+		return nil, nil
 	}
 	if err := encoder.Close(); err != nil {
 		return nil, fmt.Errorf("write it again: %w", err)
@@ -80,29 +91,31 @@ func substitute(content []byte, lookup func(string) (string, bool)) ([]byte, err
 
 // expandNode fills in the variables of all scalars under node. A scalar without quotes takes the type of what it
 // becomes, one with quotes stays a string.
-func expandNode(node *yaml.Node, lookup func(string) (string, bool)) error {
+func (s *substituter) expandNode(file origin, node *yaml.Node) {
 	for _, child := range node.Content {
-		if err := expandNode(child, lookup); err != nil {
-			return err
-		}
+		s.expandNode(file, child)
 	}
 	if node.Kind != yaml.ScalarNode || !strings.Contains(node.Value, "${") {
-		return nil
+		return
 	}
-	value, err := expand(node.Value, lookup)
-	if err != nil {
-		return fmt.Errorf("line %d: %w", node.Line, err)
+	value, err := expand(node.Value, s.lookup)
+	if s.failed != nil { // then it does not matter that there is a default, or none
+		s.problems = append(s.problems, fmt.Errorf("%s: %w", file, s.failed))
+		value, err, s.failed = unknownValue, nil, nil
+	}
+	for _, problem := range fault.Problems(err) {
+		s.report(file, node.Line, problem)
+		value = unknownValue
 	}
 	node.Value = value
 	if node.Style != 0 {
-		return nil
+		return
 	}
 	node.Tag = ""
 	if value == "" || strings.Contains(value, "\n") {
 		// Nothing would be null, and null deletes.
 		node.Tag, node.Style = "!!str", yaml.DoubleQuotedStyle
 	}
-	return nil
 }
 
 func isYAML(path string) bool {

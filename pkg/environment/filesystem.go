@@ -21,6 +21,7 @@ const environmentsFolder = "environment-values"
 type overlay struct {
 	filesys.FileSystem // the disk, or the content in memory
 	fallback           filesys.FileSystem
+	folder, given      string // the user's own folder: where it is, and as the user called it
 	*substituter
 }
 
@@ -37,7 +38,28 @@ func (o overlay) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.process(name, content)
+	if !isYAML(name) {
+		return content, nil
+	}
+	return o.process(o.origin(name), content)
+}
+
+// origin is where the user finds a file.
+func (o overlay) origin(name string) origin {
+	if inside, embedded := strings.CutPrefix(name, embeddedRoot); embedded {
+		return origin{path: inside, builtIn: true}
+	}
+	relative, err := filepath.Rel(o.folder, name)
+	if err != nil {
+		return origin{path: name}
+	}
+	if !o.FileSystem.Exists(name) { // taken from the content, as if that were beside the folder
+		return origin{path: path.Join(environmentsFolder, path.Base(o.folder), filepath.ToSlash(relative)), builtIn: true}
+	}
+	if strings.HasPrefix(relative, "..") {
+		return origin{path: filepath.Join(o.given, relative)}
+	}
+	return origin{path: strings.TrimSuffix(o.given, string(filepath.Separator)) + string(filepath.Separator) + relative}
 }
 
 // Exists says whether a file or folder is in either place.

@@ -119,7 +119,7 @@ func (e *Environment) OpenStack() OpenStack {
 			Mode: e.text(at + "api_server.mode"), FloatingIP: e.text(at + "api_server.floating_ip"), FixedIP: e.text(at + "api_server.fixed_ip"),
 		},
 		LoadBalancers: e.flag(at + "load_balancers"),
-		CinderCSI:     e.componentEnabled("cinder-csi"),
+		CinderCSI:     e.enabled(Management, "cinder-csi"),
 	}
 	if zone := e.text(at + "worker_availability_zone"); zone != "" {
 		cloud.Workers.AvailabilityZones = []string{zone}

@@ -17,7 +17,7 @@ func TestImageOfRKE2Machines(t *testing.T) {
 		sets []string
 		want string
 	}{
-		"default":               {nil, "kindest/node:v1.36.1"},
+		"default":               {nil, "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed"},
 		"of another version":    {[]string{"cluster.kubernetes_version=v1.35.4+rke2r2"}, "kindest/node:v1.35.4"},
 		"the machines' own":     {[]string{"cluster.image=mine"}, "mine"},
 		"RKE2's own goes first": {[]string{"cluster.image=mine", "cluster.rke2.image=rke2"}, "rke2"},
@@ -63,8 +63,8 @@ func TestTemplateHashFollowsRKE2(t *testing.T) {
 	base := name()
 	for set, changes := range map[string]bool{
 		"cluster.worker.replicas=3": false, "cluster.control_plane.replicas=3": false, "debug_values=true": false,
-		"cluster.rke2.air_gapped=true": true, "cluster.rke2.image=x": true, "cluster.rke2.cni=calico": true, "cni=ptp": true,
-		"cluster.kubernetes_version=v1.36.1+rke2r2": true, "proxies.http_proxy=http://p": true, "cluster.fail_cgroup_v1=true": true,
+		"cluster.rke2.air_gapped=true": true, "cluster.rke2.image=x": true, "cluster.rke2.cni=calico": true, "cni=custom": true,
+		"cluster.kubernetes_version=v1.36.4+rke2r2": true, "proxies.http_proxy=http://p": true, "cluster.fail_cgroup_v1=true": true,
 	} {
 		if got := name(set) != base; got != changes {
 			t.Errorf("--set %s: new templates %v, want %v", set, got, changes)

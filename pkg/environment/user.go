@@ -3,6 +3,7 @@ package environment
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/strvals"
@@ -10,45 +11,68 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// userValues returns what the values files and --set ask for, and nothing else: only what they name.
-func (e *Environment) userValues(options Options, s *substituter) (map[string]any, error) {
-	user := map[string]any{}
+// readValuesFiles returns what each values file holds, in their order.
+func readValuesFiles(options Options, s *substituter) ([]layer, error) {
+	var layers []layer
+	var problems []error
 	for _, file := range options.ValuesFiles {
 		content, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fault.Wrap(fmt.Errorf("read values: %w", err), fault.EnvironmentInvalid, "check the path")
+			problems = append(problems, fault.Wrap(fmt.Errorf("--values: %w", err), fault.EnvironmentInvalid, "Give --values the path of a file: check the path."))
+			continue
 		}
-		content, err = s.process(valuesPath(file), content)
+		content, err = s.process(origin{path: file}, content)
 		if err != nil {
-			return nil, err
+			problems = append(problems, s.err())
+			continue
 		}
 		values, err := chartutil.ReadValues(content)
 		if err != nil {
-			return nil, fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, "a values file is a YAML map")
+			problems = append(problems, fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, "a values file is a YAML map"))
+			continue
 		}
-		user = merge(user, values)
+		layers = append(layers, layer{file, values})
+	}
+	return layers, fault.Join(problems...)
+}
+
+// userValues keeps what the values files and --set ask for, and nothing else: only what they name.
+func (e *Environment) userValues(sets []string) error {
+	e.user, e.sets = map[string]any{}, map[string]any{}
+	for _, file := range e.valuesFiles {
+		e.user = merge(e.user, file.values)
 	}
 	// Helm applies --set to the merged values, so that list[0].key changes one entry of a list that is there. Of the
 	// result only what was named is kept.
-	named := map[string]any{}
-	full := e.Values(Management)
-	full = merge(merge(full, e.documents.merged()), user)
-	for _, set := range options.Sets {
-		for _, target := range []map[string]any{named, full} {
+	full := merge(merge(e.Values(Management), e.documents.merged()), e.user)
+	var problems []error
+	for _, set := range sets {
+		for _, target := range []map[string]any{e.sets, full} {
 			if err := strvals.ParseInto(set, target); err != nil {
-				return nil, fault.Wrap(fmt.Errorf("--set %s: %w", set, err), fault.ValuesInvalid, "write it as in Helm: key.key=value")
+				problems = append(problems, setProblem(set, err))
 			}
 		}
 	}
-	return merge(user, pick(full, named)), nil
+	e.sets = pick(full, e.sets)
+	e.user = merge(e.user, e.sets)
+	return fault.Join(problems...)
 }
 
-// valuesPath makes a values file count as YAML whatever its name is.
-func valuesPath(file string) string {
-	if isYAML(file) {
-		return file
+// setProblem says what is wrong with a --set, without its value: that may be a secret, and Helm's parser quotes it as a key
+// when a comma stands in it.
+func setProblem(set string, err error) error {
+	const hint = `Write it as in Helm: key.key=value, with "\\," for a comma in a value.`
+	key, value, assigned := strings.Cut(set, "=")
+	if !assigned {
+		return fault.Wrap(fmt.Errorf("--set %s: %w", key, err), fault.ValuesInvalid, hint)
 	}
-	return file + " (YAML).yaml"
+	message := err.Error()
+	for _, part := range strings.Split(value, ",") {
+		if part = strings.TrimSpace(part); part != "" && strings.Contains(message, part) {
+			message = "what follows a comma in the value is no key=value"
+		}
+	}
+	return fault.New(fault.ValuesInvalid, fmt.Sprintf("--set %s=...: %s", key, message), hint)
 }
 
 // pick returns from full the values at the places that shape names.

@@ -32,21 +32,21 @@ func TestValuesMerge(t *testing.T) {
 		at                     string // dotted path
 		want                   any    // nil: not there
 	}{
-		"chart default":                  {at: "cluster.kubernetes_version", want: "v1.36.1"},
+		"chart default":                  {at: "cluster.kubernetes_version", want: "v1.36.4"},
 		"values over chart":              {values: "cluster: {kubernetes_version: v1.35.0}", at: "cluster.kubernetes_version", want: "v1.35.0"},
-		"secrets over values":            {values: "cni: calico", secrets: "cni: ptp", at: "cni", want: "ptp"},
-		"infra-secrets over secrets":     {secrets: "cni: ptp", infra: "cni: calico", at: "cni", want: "calico"},
+		"secrets over values":            {values: "cni: calico", secrets: "cni: custom", at: "cni", want: "custom"},
+		"infra-secrets over secrets":     {secrets: "cni: custom", infra: "cni: calico", at: "cni", want: "calico"},
 		"maps are merged":                {values: "cluster: {worker: {replicas: 3}}", at: "cluster.control_plane.replicas", want: int64(1)},
-		"lists are replaced":             {values: "components: {capi: {namespaces: [x]}}", at: "components.capi.namespaces", want: []any{"x"}},
-		"null deletes":                   {values: "components: {capi: {spec: null}}", at: "components.capi.spec", want: nil},
-		"file over secrets":              {secrets: "cni: ptp", file: "cni: calico", at: "cni", want: "calico"},
-		"set over file":                  {file: "cni: calico", sets: []string{"cni=ptp"}, at: "cni", want: "ptp"},
-		"set over infra-secrets":         {infra: "cni: calico", sets: []string{"cni=ptp"}, at: "cni", want: "ptp"},
+		"lists are replaced":             {values: "components: {capi: {namespaces: [x]}, capd: {enabled: true}, cluster: {enabled: true}}", at: "components.capi.namespaces", want: []any{"x"}},
+		"null deletes":                   {values: "components: {capi: {spec: null}, capd: {enabled: true}, cluster: {enabled: true}}", at: "components.capi.spec", want: nil},
+		"file over secrets":              {secrets: "cni: custom", file: "cni: calico", at: "cni", want: "calico"},
+		"set over file":                  {file: "cni: calico", sets: []string{"cni=custom"}, at: "cni", want: "custom"},
+		"set over infra-secrets":         {infra: "cni: calico", sets: []string{"cni=custom"}, at: "cni", want: "custom"},
 		"set null deletes":               {sets: []string{"components.capi.spec=null"}, at: "components.capi.spec", want: nil},
 		"set one entry of a list":        {sets: []string{"components.capi.namespaces[1]=y"}, at: "components.capi.namespaces", want: []any{"capi-system", "y"}},
-		"override over values":           {values: "cni: calico", overrides: "cni: ptp", at: "cni", want: "ptp"},
-		"override over secrets":          {secrets: "cni: calico", overrides: "cni: ptp", at: "cni", want: "ptp"},
-		"set over override":              {sets: []string{"cni=none"}, overrides: "cni: ptp", at: "cni", want: "none"},
+		"override over values":           {values: "cni: calico", overrides: "cni: custom", at: "cni", want: "custom"},
+		"override over secrets":          {secrets: "cni: calico", overrides: "cni: custom", at: "cni", want: "custom"},
+		"set over override":              {sets: []string{"cni=none"}, overrides: "cni: custom", at: "cni", want: "none"},
 		"secret by set wins over infra":  {infra: "git_auth_default: {password: a}", sets: []string{"git_auth_default.password=b"}, at: "git_auth_default.password", want: "b"},
 		"unquoted variable takes a type": {values: "cluster:\n  worker:\n    replicas: ${CLUSTER_INIT_N}", at: "cluster.worker.replicas", want: int64(2)},
 		"quoted variable is a string":    {values: `git_auth_default: {password: "${CLUSTER_INIT_N}"}`, at: "git_auth_default.password", want: "2"},
@@ -67,8 +67,8 @@ func TestValuesMerge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			options := environment.Options{Sets: test.sets, Variables: lookup}
 			if !strings.Contains(test.values, "components") {
-				// cni stands on a provider.
-				test.values += "\ncomponents: {capd: {enabled: true}}\n"
+				// Without them there is no management cluster.
+				test.values += "\ncomponents: {capd: {enabled: true}, cluster: {enabled: true}}\n"
 			}
 			options.Name = folder(t, map[string]string{"kustomization.yaml": secretsOf,
 				"values.yaml": or(test.values), "secrets.yaml": or(test.secrets), "infra.yaml": or(test.infra)})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // allowed are the variables that an environment may use. The list keeps an environment from reading what else the
@@ -29,14 +31,16 @@ type missingVariable struct{ name string }
 func (m missingVariable) Error() string { return fmt.Sprintf("variable %s is not set", m.name) }
 
 // expand replaces ${NAME} by its value and ${NAME:=default} by its value or, when that is unset or empty, by the
-// default, which ends at the first }. $${ stands for ${. Every other $ is left alone.
+// default, which ends at the first }. $${ stands for ${. Every other $ is left alone. The error tells of all variables that
+// have no value.
 func expand(text string, lookup func(string) (string, bool)) (string, error) {
 	var out strings.Builder
+	var problems error
 	for {
 		at := strings.Index(text, "${")
 		if at < 0 {
 			out.WriteString(text)
-			return out.String(), nil
+			return out.String(), problems
 		}
 		if at > 0 && text[at-1] == '$' {
 			out.WriteString(text[:at-1] + "${")
@@ -46,12 +50,10 @@ func expand(text string, lookup func(string) (string, bool)) (string, error) {
 		out.WriteString(text[:at])
 		expression, rest, closed := strings.Cut(text[at+2:], "}")
 		if !closed {
-			return "", fmt.Errorf("%q has no closing brace", text[at:])
+			return "", fault.Join(problems, fmt.Errorf("%q has no closing brace", text[at:]))
 		}
 		value, err := evaluate(expression, lookup)
-		if err != nil {
-			return "", err
-		}
+		problems = fault.Join(problems, err)
 		out.WriteString(value)
 		text = rest
 	}

@@ -73,7 +73,7 @@ func ociRepository(name string, a OCIArtifact, layer *sourcev1.OCILayerSelector)
 // GitSource names a commit, or a branch, of a Git repository.
 type GitSource struct {
 	URL, Branch, Commit string
-	SecretName          string // with username and password; empty: none
+	SecretName          string // with username and password, or with a key for ssh; empty: none
 }
 
 // GitRepository returns the GitRepository of the chart and the components.

@@ -2,6 +2,8 @@
 package kind
 
 import (
+	"cmp"
+
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 )
 
@@ -9,11 +11,15 @@ import (
 // `docker inspect` proves whose a node is before, and after, any API server of it answers.
 const MarkerFolder = "/etc/cluster-init.io/environment/"
 
+// DefaultNodeImage is the node image that the release of kind in go.mod publishes for the newest minor of Kubernetes that
+// Cluster API, Flux and cert-manager of this release support; kind's own default is newer. See docs/versions.md.
+const DefaultNodeImage = "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed"
+
 // Config says what the bootstrap cluster is like.
 type Config struct {
 	Name             string // of the kind cluster
 	Environment      string // name of the management cluster that it serves, for the marker
-	NodeImage        string // empty: kind's default
+	NodeImage        string // empty: DefaultNodeImage
 	DockerSocket     string // path on the Docker host that the infrastructure provider mounts; empty: none
 	APIServerAddress string // empty: kind's default, loopback
 	APIServerPort    int32  // 0: a free one
@@ -35,6 +41,7 @@ const certsDirectory = `[plugins."io.containerd.grpc.v1.cri".registry]
 `
 
 func (c Config) cluster() *v1alpha4.Cluster {
+	image := cmp.Or(c.NodeImage, DefaultNodeImage)
 	mounts := []v1alpha4.Mount{{HostPath: "/dev/null", ContainerPath: MarkerFolder + c.Environment, Readonly: true}}
 	if c.DockerSocket != "" {
 		mounts = append(mounts, v1alpha4.Mount{HostPath: c.DockerSocket, ContainerPath: "/var/run/docker.sock"})
@@ -45,7 +52,7 @@ func (c Config) cluster() *v1alpha4.Cluster {
 	return &v1alpha4.Cluster{
 		TypeMeta:                v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"},
 		Name:                    c.Name,
-		Nodes:                   []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole, Image: c.NodeImage, ExtraMounts: mounts}},
+		Nodes:                   []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole, Image: image, ExtraMounts: mounts}},
 		Networking:              v1alpha4.Networking{APIServerAddress: c.APIServerAddress, APIServerPort: c.APIServerPort},
 		KubeadmConfigPatches:    []string{allowCgroupV1},
 		ContainerdConfigPatches: []string{certsDirectory},

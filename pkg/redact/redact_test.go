@@ -93,7 +93,7 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 	for _, text := range []string{
 		"", "abc", "Kustomization/capi waits for cert-manager", "registry.k8s.io/pause:3.10@sha256:0123456789abcdef",
 		"https://172.18.0.3:6443/api?timeout=5s", "secretName: kubeadm-capd-ca", "2026-01-02T03:04:05.123456789Z", "token expired",
-		"docker.io/kindest/node:v1.36.1", "oci://kubeadm-capd-registry:5000/cluster-init/content@sha256:0123", "no bearer of news", `C:\new\table`,
+		"docker.io/kindest/node:v1.36.4", "oci://kubeadm-capd-registry:5000/cluster-init/content@sha256:0123", "no bearer of news", `C:\new\table`,
 	} {
 		if got := r.Text(text); got != text {
 			t.Errorf("%q became %q", text, got)

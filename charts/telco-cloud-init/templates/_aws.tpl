@@ -1,22 +1,22 @@
-{{/* Fails when what AWS needs is missing, or does not fit together. */}}
+{{/* What AWS needs and is missing, or does not fit together. */}}
 {{- define "telco-cloud-init.checkAWS" -}}
 {{- $aws := .Values.cluster.aws -}}
 {{- if and (include "telco-cloud-init.enabled" (dict "root" . "name" "capa")) (not $aws.credentials) -}}
-{{- fail "values/invalid: cluster.aws.credentials is empty, and the component capa is enabled. Give it the output of `clusterawsadm bootstrap credentials encode-as-profile` (Cg==, an empty profile, lets it use the role of the machine that it runs on)" -}}
+{{- "values/invalid: cluster.aws.credentials is empty, and the component capa is enabled. Give it the output of `clusterawsadm bootstrap credentials encode-as-profile` (Cg==, an empty profile, lets it use the role of the machine that it runs on)\n" -}}
 {{- end -}}
 {{- /* The message must not hold the value. */ -}}
 {{- if and $aws.credentials (not (regexMatch "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$" $aws.credentials)) -}}
-{{- fail "values/invalid: cluster.aws.credentials is not base64 on one line, as `clusterawsadm bootstrap credentials encode-as-profile` prints it" -}}
+{{- "values/invalid: cluster.aws.credentials is not base64 on one line, as `clusterawsadm bootstrap credentials encode-as-profile` prints it\n" -}}
 {{- end -}}
 {{- if and (include "telco-cloud-init.enabled" (dict "root" . "name" "cluster")) (eq .Values.cluster.infra_provider "capa") -}}
 {{- if not $aws.region -}}
-{{- fail "values/invalid: cluster.aws.region is empty: set AWS_REGION (or a region in the profile), or cluster.aws.region" -}}
+{{- "values/invalid: cluster.aws.region is empty: set AWS_REGION (or a region in the profile), or cluster.aws.region\n" -}}
 {{- end -}}
 {{- if not $aws.s3_bucket_name -}}
-{{- fail "values/invalid: cluster.aws.s3_bucket_name is empty: set AWS_S3_BUCKET_NAME, or cluster.aws.s3_bucket_name, to a name that nobody else in AWS has and that begins with cluster-api-provider-aws-; the bucket is made when it is not there" -}}
+{{- "values/invalid: cluster.aws.s3_bucket_name is empty: set AWS_S3_BUCKET_NAME, or cluster.aws.s3_bucket_name, to a name that nobody else in AWS has and that begins with cluster-api-provider-aws-; the bucket is made when it is not there\n" -}}
 {{- end -}}
 {{- if ne .Values.cluster.bootstrap_format "ignition" -}}
-{{- fail (printf "values/invalid: cluster.bootstrap_format is %s, but the machines of kubeadm-capa run Flatcar, which reads ignition only" .Values.cluster.bootstrap_format) -}}
+{{- printf "values/invalid: cluster.bootstrap_format is %s, but the machines of kubeadm-capa run Flatcar, which reads ignition only\n" .Values.cluster.bootstrap_format -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -23,19 +23,33 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- $own := "" -}}
 {{- if eq .Values.cluster.bootstrap_provider "rke2" -}}{{- $own = .Values.cluster.rke2.image -}}{{- end -}}
 {{- /* RKE2 adds its own release to the version. */ -}}
-{{- coalesce $own .Values.cluster.image (printf "kindest/node:%s" (splitList "+" .Values.cluster.kubernetes_version | first)) -}}
+{{- $version := splitList "+" .Values.cluster.kubernetes_version | first -}}
+{{- $image := printf "kindest/node:%s" $version -}}
+{{- with index .Values.cluster.node_image_digests $version -}}{{- $image = printf "%s@%s" $image . -}}{{- end -}}
+{{- coalesce $own .Values.cluster.image $image -}}
 {{- end -}}
 
 {{/* The list of taints as JSON, as the bootstrap provider writes them: it is substituted into the manifest. */}}
 {{- define "telco-cloud-init.controlPlaneTaints" -}}
 {{- if .Values.cluster.control_plane.schedulable -}}
 []
-{{- else if not .Values.cluster.worker.replicas -}}
-{{- fail "values/invalid: cluster.control_plane.schedulable is false and cluster.worker.replicas is 0: no machine would be left for ordinary pods" -}}
 {{- else -}}
 {{- $key := "node-role.kubernetes.io/control-plane" -}}
 {{- $taint := ternary (printf "%s:NoSchedule" $key) (dict "key" $key "effect" "NoSchedule") (eq .Values.cluster.bootstrap_provider "rke2") -}}
 {{- list $taint | toJson -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Numbers of machines that cannot work. */}}
+{{- define "telco-cloud-init.checkControlPlane" -}}
+{{- $replicas := int .Values.cluster.control_plane.replicas -}}
+{{- if and (gt $replicas 0) (eq (mod $replicas 2) 0) -}}
+{{- printf "values/invalid: cluster.control_plane.replicas is %d, an even number of control planes: etcd's quorum is %d of %d, so they tolerate no more failed machines than %d would\nhint: Use an odd number, for example --set cluster.control_plane.replicas=%d.\n" $replicas (add (div $replicas 2) 1) $replicas (sub $replicas 1) (add $replicas 1) -}}
+{{- end -}}
+{{- if include "telco-cloud-init.enabled" (dict "root" . "name" "cluster") -}}
+{{- if and (not .Values.cluster.control_plane.schedulable) (not .Values.cluster.worker.replicas) -}}
+{{- "values/invalid: cluster.control_plane.schedulable is false and cluster.worker.replicas is 0: no machine would be left for ordinary pods\nhint: Set one of them: --set cluster.control_plane.schedulable=true, or --set cluster.worker.replicas=1.\n" -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -82,11 +96,12 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- $trimmed | compact | uniq | join "," -}}
 {{- end -}}
 
-{{/* {NAME: value} of the proxy variables, as JSON; empty when there is no proxy. */}}
+{{/* {NAME: value} of the proxy variables, as JSON; empty when there is no proxy. They go into patches, in which Flux takes ${X} for
+     a variable and $$ for one dollar sign: a password with them would become another. */}}
 {{- define "telco-cloud-init.proxyVariables" -}}
 {{- $variables := dict -}}
-{{- with .Values.proxies.http_proxy -}}{{- $_ := set $variables "HTTP_PROXY" . -}}{{- end -}}
-{{- with .Values.proxies.https_proxy -}}{{- $_ := set $variables "HTTPS_PROXY" . -}}{{- end -}}
+{{- with .Values.proxies.http_proxy -}}{{- $_ := set $variables "HTTP_PROXY" (replace "$" "$$" .) -}}{{- end -}}
+{{- with .Values.proxies.https_proxy -}}{{- $_ := set $variables "HTTPS_PROXY" (replace "$" "$$" .) -}}{{- end -}}
 {{- if $variables -}}
 {{- $_ := set $variables "NO_PROXY" (include "telco-cloud-init.noProxy" .) -}}
 {{- toJson $variables -}}

@@ -28,8 +28,7 @@ true
 {{- .Values.source.namespace | default .Release.Namespace -}}
 {{- end -}}
 
-{{/* Fails on a dependency that is missing or not enabled, and on a cycle. cluster-init reads the code that stands
-     first in these messages (area/what, see pkg/fault). */}}
+{{/* Dependencies that are missing or not enabled, and a cycle. */}}
 {{- define "telco-cloud-init.checkGraph" -}}
 {{- $graph := dict -}}
 {{- range $name, $_ := .Values.components -}}
@@ -37,12 +36,12 @@ true
 {{- $dependencies := list -}}
 {{- range include "telco-cloud-init.dependencies" (dict "root" $ "name" $name) | splitList "\n" | compact -}}
 {{- if not (hasKey $.Values.components .) -}}
-{{- fail (printf "component/unknown: component %q depends on %q, which does not exist; components: %s" $name . (keys $.Values.components | sortAlpha | join ", ")) -}}
-{{- end -}}
-{{- if not (include "telco-cloud-init.enabled" (dict "root" $ "name" .)) -}}
-{{- fail (printf "component/disabled: component %q depends on %q, which is not enabled in phase %s" $name . $.Values.phase) -}}
-{{- end -}}
+{{- printf "component/unknown: component %q depends on %q, which does not exist (components.%s.dependsOn); components: %s\n" $name . $name (keys $.Values.components | sortAlpha | join ", ") -}}
+{{- else if not (include "telco-cloud-init.enabled" (dict "root" $ "name" .)) -}}
+{{- printf "component/disabled: component %q depends on %q, which is not enabled in phase %s (components.%s.enabled)\n" $name . $.Values.phase . -}}
+{{- else -}}
 {{- $dependencies = append $dependencies . -}}
+{{- end -}}
 {{- end -}}
 {{- $_ := set $graph $name $dependencies -}}
 {{- end -}}
@@ -66,7 +65,7 @@ true
 {{- end -}}
 {{- $cycle := list -}}
 {{- range $path -}}{{- if or $cycle (eq . $name) -}}{{- $cycle = append $cycle . -}}{{- end -}}{{- end -}}
-{{- fail (printf "component/cycle: components wait for each other: %s" (append $cycle $name | join " -> ")) -}}
+{{- printf "component/cycle: components wait for each other: %s\n" (append $cycle $name | join " -> ") -}}
 {{- end -}}
 {{- end -}}
 

@@ -1,10 +1,16 @@
-{{/* The git repository entry that component .name uses, as JSON; it fails when there is no such entry. */}}
+{{/* The git repository entry that component .name uses, as JSON. */}}
 {{- define "telco-cloud-init.repo" -}}
 {{- $component := index .root.Values.components .name -}}
-{{- if not (hasKey .root.Values.git_repo_templates $component.repo) -}}
-{{- fail (printf "values/invalid: components.%s.repo is %q, which is not in git_repo_templates; there are: %s" .name $component.repo (keys .root.Values.git_repo_templates | sortAlpha | join ", " | default "none")) -}}
+{{- get .root.Values.git_repo_templates $component.repo | default dict | toJson -}}
 {{- end -}}
-{{- index .root.Values.git_repo_templates $component.repo | toJson -}}
+
+{{/* Components whose repository is in no entry. */}}
+{{- define "telco-cloud-init.checkGit" -}}
+{{- range $name, $component := .Values.components -}}
+{{- if and $component.repo (not (hasKey $.Values.git_repo_templates $component.repo)) (include "telco-cloud-init.enabled" (dict "root" $ "name" $name)) -}}
+{{- printf "values/invalid: components.%s.repo is %q, which is not in git_repo_templates; there are: %s\n" $name $component.repo (keys $.Values.git_repo_templates | sortAlpha | join ", " | default "none") -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Name of the GitRepository of component .name: shared per entry, but the component's own when its URL or its
@@ -21,7 +27,7 @@
 
 {{/* Name of the Secret for git entry .repo, empty when it needs none. */}}
 {{- define "telco-cloud-init.gitSecret" -}}
-{{- $entry := index .root.Values.git_repo_templates .repo -}}
+{{- $entry := get .root.Values.git_repo_templates .repo | default dict -}}
 {{- $auth := ternary $entry.auth .root.Values.git_auth_default (hasKey $entry "auth") | default dict -}}
 {{- if $auth.secret -}}
 {{- $auth.secret -}}

@@ -5,7 +5,8 @@
 {{- $commands := list -}}
 {{- $fields := dict -}}
 {{- range .Values.cluster.registry_mirrors -}}
-{{- $lines := list (printf "[host.%q]" .url) "  capabilities = [\"pull\", \"resolve\"]" -}}
+{{- /* containerd falls back to the server, which is the original registry unless another one is named. */ -}}
+{{- $lines := list (printf (ternary "server = %q" "[host.%q]" (default false .only)) .url) "  capabilities = [\"pull\", \"resolve\"]" -}}
 {{- if .override_path -}}{{- $lines = append $lines "  override_path = true" -}}{{- end -}}
 {{- if .skip_verify -}}{{- $lines = append $lines "  skip_verify = true" -}}{{- end -}}
 {{- $files = append $files (dict
@@ -60,7 +61,7 @@
 {{- dict "files" (list $updates) "commands" $commands "fields" (dict "format" "ignition" "ignition" $ignition) | toJson -}}
 {{- end -}}
 
-{{/* Fails on a version, or a format of bootstrap data, that the providers cannot work with. */}}
+{{/* A version, or a format of bootstrap data, that the providers cannot work with. */}}
 {{- define "telco-cloud-init.checkBootstrap" -}}
 {{- if include "telco-cloud-init.enabled" (dict "root" . "name" "cluster") -}}
 {{- $version := .Values.cluster.kubernetes_version -}}
@@ -68,13 +69,13 @@
 {{- if eq .Values.cluster.bootstrap_provider "rke2" -}}
 {{- include "telco-cloud-init.checkRKE2" . -}}
 {{- else if regexMatch "\\+rke2r[0-9]+$" $version -}}
-{{- fail (printf "values/invalid: cluster.kubernetes_version is %s, a release of RKE2, but cluster.bootstrap_provider is kubeadm\nhint: give it without its +rke2rN, or use rke2-capd" $version) -}}
+{{- printf "values/invalid: cluster.kubernetes_version is %s, a release of RKE2, but cluster.bootstrap_provider is kubeadm\nhint: give it without its +rke2rN, or use rke2-capd\n" $version -}}
 {{- end -}}
 {{- $ignition := list "kubeadm-capa" "kubeadm-capd" "kubeadm-capo" -}}
 {{- if and (eq .Values.cluster.bootstrap_format "ignition") (not (has $providers $ignition)) -}}
 {{- $why := "" -}}
 {{- if eq $providers "rke2-capd" -}}{{- $why = " (RKE2's provider writes Ignition 3 for SELinux, docker's reads Ignition 2.3)" -}}{{- end -}}
-{{- fail (printf "values/invalid: cluster.bootstrap_format is ignition, which %s cannot do%s\nhint: use cloud-config, or one of those that can: %s" $providers $why (join ", " $ignition)) -}}
+{{- printf "values/invalid: cluster.bootstrap_format is ignition, which %s cannot do%s\nhint: use cloud-config, or one of those that can: %s\n" $providers $why (join ", " $ignition) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{/* Fails when what OpenStack needs is missing, or does not fit together. */}}
+{{/* What OpenStack needs and is missing, or does not fit together. */}}
 {{- define "telco-cloud-init.checkOpenStack" -}}
 {{- $needed := "" -}}
 {{- range list "cluster" "cloud-provider" "cinder-csi" -}}
@@ -12,20 +12,22 @@
 {{- define "telco-cloud-init.checkOpenStackCredentials" -}}
 {{- $openstack := .root.Values.cluster.openstack -}}
 {{- $base64 := "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$" -}}
-{{- if or (not $openstack.clouds_yaml_b64) (not $openstack.cloud_name) -}}
-{{- fail (printf "values/invalid: cluster.openstack has no %s, and the component %s is enabled\nhint: set OS_CLOUD to an entry of your clouds.yaml, source your openrc file, or set OPENSTACK_CLOUD_YAML_B64 and OPENSTACK_CLOUD" (ternary "cloud_name" "clouds_yaml_b64" (ne $openstack.clouds_yaml_b64 "")) .component) -}}
+{{- $missing := ternary "cloud_name" "clouds_yaml_b64" (ne $openstack.clouds_yaml_b64 "") -}}
+{{- $given := and $openstack.clouds_yaml_b64 $openstack.cloud_name -}}
+{{- if not $given -}}
+{{- printf "values/invalid: cluster.openstack.%s is empty, and the component %s is enabled\nhint: set OS_CLOUD to an entry of your clouds.yaml, source your openrc file, or set OPENSTACK_CLOUD_YAML_B64 and OPENSTACK_CLOUD\n" $missing .component -}}
 {{- end -}}
 {{- range $key := list "clouds_yaml_b64" "cacert_b64" -}}
 {{- if not (regexMatch $base64 (get $openstack $key)) -}}
-{{- fail (printf "values/invalid: cluster.openstack.%s is not base64 on one line\nhint: `base64 -w0 FILE` prints it" $key) -}}
+{{- printf "values/invalid: cluster.openstack.%s is not base64 on one line\nhint: `base64 -w0 FILE` prints it\n" $key -}}
 {{- end -}}
 {{- end -}}
 {{- $cloud := include "telco-cloud-init.openstackCloud" .root | fromJson -}}
-{{- if not $cloud -}}
-{{- fail (printf "values/invalid: cluster.openstack.clouds_yaml_b64 is not a clouds.yaml with the entry %s\nhint: it must hold clouds.%s.auth; cluster.openstack.cloud_name names the entry" $openstack.cloud_name $openstack.cloud_name) -}}
+{{- if and $given (not $cloud) -}}
+{{- printf "values/invalid: cluster.openstack.clouds_yaml_b64 is not a clouds.yaml with the entry %s\nhint: it must hold clouds.%s.auth; cluster.openstack.cloud_name names the entry\n" $openstack.cloud_name $openstack.cloud_name -}}
 {{- end -}}
 {{- if and $openstack.cacert_b64 (not (contains "-----BEGIN CERTIFICATE-----" (b64dec $openstack.cacert_b64))) -}}
-{{- fail "values/invalid: cluster.openstack.cacert_b64 holds no certificate\nhint: it is a file of PEM certificates in base64" -}}
+{{- "values/invalid: cluster.openstack.cacert_b64 holds no certificate\nhint: it is a file of PEM certificates in base64\n" -}}
 {{- end -}}
 {{- end -}}
 
@@ -35,38 +37,38 @@
 {{- $variables := dict "image" "OPENSTACK_IMAGE_NAME" "control_plane_flavor" "OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR" "worker_flavor" "OPENSTACK_NODE_MACHINE_FLAVOR" -}}
 {{- range $key := list "image" "control_plane_flavor" "worker_flavor" -}}
 {{- if not (get $openstack $key) -}}
-{{- fail (printf "values/invalid: cluster.openstack.%s is empty\nhint: set %s, or cluster.openstack.%s, to an id or a name of your cloud: `openstack %s list` prints them" $key (get $variables $key) $key (splitList "_" $key | last)) -}}
+{{- printf "values/invalid: cluster.openstack.%s is empty\nhint: set %s, or cluster.openstack.%s, to an id or a name of your cloud: `openstack %s list` prints them\n" $key (get $variables $key) $key (splitList "_" $key | last) -}}
 {{- end -}}
 {{- end -}}
 {{- if and (not $openstack.external_network) (ne $api.mode "fixed-ip") -}}
-{{- fail (printf "values/invalid: cluster.openstack.external_network is empty, but api_server.mode is %s\nhint: set OPENSTACK_EXTERNAL_NETWORK to an id or a name that `openstack network list --external` prints, or use mode fixed-ip" $api.mode) -}}
+{{- printf "values/invalid: cluster.openstack.external_network is empty, but api_server.mode is %s\nhint: set OPENSTACK_EXTERNAL_NETWORK to an id or a name that `openstack network list --external` prints, or use mode fixed-ip\n" $api.mode -}}
 {{- end -}}
 {{- if and (eq $api.mode "fixed-ip") (not $api.fixed_ip) -}}
-{{- fail "values/invalid: cluster.openstack.api_server.mode is fixed-ip, but fixed_ip is empty\nhint: give the address in the machines' network that you have something answer at, for example a load balancer of your own" -}}
+{{- "values/invalid: cluster.openstack.api_server.mode is fixed-ip, but fixed_ip is empty\nhint: give the address in the machines' network that you have something answer at, for example a load balancer of your own\n" -}}
 {{- end -}}
 {{- if and (ne $api.mode "fixed-ip") $api.fixed_ip -}}
-{{- fail (printf "values/invalid: cluster.openstack.api_server has a fixed_ip, but its mode is %s\nhint: leave fixed_ip empty, or use mode fixed-ip" $api.mode) -}}
+{{- printf "values/invalid: cluster.openstack.api_server has a fixed_ip, but its mode is %s\nhint: leave fixed_ip empty, or use mode fixed-ip\n" $api.mode -}}
 {{- end -}}
 {{- if and (eq $api.mode "fixed-ip") $api.floating_ip -}}
-{{- fail "values/invalid: cluster.openstack.api_server has a floating_ip, but its mode is fixed-ip\nhint: leave floating_ip empty, or use mode floating-ip or octavia" -}}
+{{- "values/invalid: cluster.openstack.api_server has a floating_ip, but its mode is fixed-ip\nhint: leave floating_ip empty, or use mode floating-ip or octavia\n" -}}
 {{- end -}}
 {{- if and (ne $api.mode "octavia") $api.allowed_cidrs -}}
-{{- fail (printf "values/invalid: cluster.openstack.api_server has allowed_cidrs, but its mode is %s: only a load balancer looks at them\nhint: use mode octavia, or security_groups.rules" $api.mode) -}}
+{{- printf "values/invalid: cluster.openstack.api_server has allowed_cidrs, but its mode is %s: only a load balancer looks at them\nhint: use mode octavia, or security_groups.rules\n" $api.mode -}}
 {{- end -}}
 {{- if and $openstack.subnet (not $openstack.network) -}}
-{{- fail "values/invalid: cluster.openstack.subnet is given, but network is empty\nhint: give the network that it is a subnet of" -}}
+{{- "values/invalid: cluster.openstack.subnet is given, but network is empty\nhint: give the network that it is a subnet of\n" -}}
 {{- end -}}
 {{- if and $openstack.network (include "telco-cloud-init.openstackNameservers" .) -}}
-{{- fail "values/invalid: cluster.openstack.dns_nameservers are given, but network is too: a subnet that is there already has its own\nhint: leave one of them empty" -}}
+{{- "values/invalid: cluster.openstack.dns_nameservers are given, but network is too: a subnet that is there already has its own\nhint: leave one of them empty\n" -}}
 {{- end -}}
 {{- with $openstack.root_volume -}}
 {{- if and (not .size) (or .type .availability_zone) -}}
-{{- fail "values/invalid: cluster.openstack.root_volume has a type or an availability_zone, but its size is 0: machines do not boot from a volume\nhint: give the size in GiB" -}}
+{{- "values/invalid: cluster.openstack.root_volume has a type or an availability_zone, but its size is 0: machines do not boot from a volume\nhint: give the size in GiB\n" -}}
 {{- end -}}
 {{- end -}}
 {{- /* Nova's tags have 60 characters at most. */ -}}
 {{- $cluster := include "telco-cloud-init.openstackCluster" . -}}
 {{- if gt (len $cluster) 39 -}}
-{{- fail (printf "values/invalid: cluster.namespace and cluster.name make %s, which has %d characters: OpenStack's tags leave 39\nhint: choose a shorter name" $cluster (len $cluster)) -}}
+{{- printf "values/invalid: cluster.namespace and cluster.name make %s, which has %d characters: OpenStack's tags leave 39\nhint: choose a shorter name\n" $cluster (len $cluster) -}}
 {{- end -}}
 {{- end -}}

@@ -27,16 +27,31 @@
   "content" (printf "proxy = %q\nnoproxy = %q\n" (coalesce $variables.HTTPS_PROXY $variables.HTTP_PROXY) $variables.NO_PROXY)) -}}
 {{- end -}}
 {{- end -}}
+{{- $config := dict -}}
 {{- with .Values.cluster.registry_mirrors -}}
 {{- $mirrors := dict -}}
+{{- $only := list -}}
 {{- range . -}}
 {{- /* A path is taken for the API's root as it stands, where containerd adds /v2 unless it is told not to. */ -}}
 {{- $url := trimSuffix "/" .url -}}
 {{- if and (urlParse $url).path (not .override_path) -}}{{- $url = printf "%s/v2" $url -}}{{- end -}}
-{{- $endpoints := (get $mirrors .host | default dict).endpoint | default list -}}
-{{- $_ := set $mirrors .host (dict "endpoint" (append $endpoints $url)) -}}
+{{- $host := ternary "*" .host (eq .host "_default") -}}
+{{- $endpoints := (get $mirrors $host | default dict).endpoint | default list -}}
+{{- $_ := set $mirrors $host (dict "endpoint" (append $endpoints $url)) -}}
+{{- if .only -}}{{- $only = append $only .host -}}{{- end -}}
+{{- end -}}
+{{- /* RKE2 knows this for all registries or for none. */ -}}
+{{- if $only -}}
+{{- $_ := set $config "disable-default-registry-endpoint" true -}}
 {{- end -}}
 {{- $fields = dict "privateRegistriesConfig" (dict "mirrors" $mirrors) -}}
+{{- end -}}
+{{- if $config -}}
+{{- /* Beside the provider's config.yaml, as the provider (v0.21.0) has no field for it. */ -}}
+{{- $files = append $files (dict
+  "path" "/etc/rancher/rke2/config.yaml.d/50-registries.yaml"
+  "owner" "root:root" "permissions" "0600"
+  "content" (toYaml $config | printf "%s\n")) -}}
 {{- end -}}
 {{- with .Values.cluster.rke2.air_gapped_checksum -}}
 {{- /* Not agentConfig.airGappedChecksum: with it, the provider (v0.21.0) writes a cloud-config that is no YAML. */ -}}
@@ -45,18 +60,24 @@
 {{- dict "files" $files "commands" $commands "fields" $fields | toJson -}}
 {{- end -}}
 
-{{/* Fails on what RKE2's provider would refuse later, or not do. */}}
+{{/* What RKE2's provider would refuse later, or not do. */}}
 {{- define "telco-cloud-init.checkRKE2" -}}
 {{- $version := .Values.cluster.kubernetes_version -}}
 {{- if not (regexMatch "^v[0-9]\\.[0-9]{2}\\.[0-9]+\\+rke2r[0-9]$" $version) -}}
-{{- fail (printf "values/invalid: cluster.kubernetes_version is %s, but RKE2 wants one of its own releases\nhint: they are called %s+rke2r1, for example" $version (splitList "+" $version | first)) -}}
+{{- printf "values/invalid: cluster.kubernetes_version is %s, but RKE2 wants one of its own releases\nhint: they are called %s+rke2r1, for example\n" $version (splitList "+" $version | first) -}}
 {{- end -}}
+{{- $only := list -}}
+{{- $first := list -}}
 {{- range .Values.cluster.registry_mirrors -}}
+{{- if .only -}}{{- $only = append $only .host -}}{{- else -}}{{- $first = append $first .host -}}{{- end -}}
 {{- if .skip_verify -}}
-{{- fail (printf "values/invalid: cluster.registry_mirrors for %s has skip_verify, which RKE2's provider cannot do without a client certificate\nhint: give the mirror a certificate that the machines trust, or reach it by http" .host) -}}
+{{- printf "values/invalid: cluster.registry_mirrors for %s has skip_verify, which RKE2's provider cannot do without a client certificate\nhint: give the mirror a certificate that the machines trust, or reach it by http\n" .host -}}
 {{- end -}}
+{{- end -}}
+{{- if and $only $first -}}
+{{- printf "values/invalid: cluster.registry_mirrors has only for %s and not for %s, but RKE2 asks the original registries of all or of none\nhint: set only for each of them, or for none\n" (join ", " $only) (join ", " $first) -}}
 {{- end -}}
 {{- if and .Values.cluster.rke2.air_gapped_checksum (not .Values.cluster.rke2.air_gapped) -}}
-{{- fail "values/invalid: cluster.rke2.air_gapped_checksum is given, but cluster.rke2.air_gapped is false: nothing is installed from the artifacts that it speaks of\nhint: set both, or none" -}}
+{{- "values/invalid: cluster.rke2.air_gapped_checksum is given, but cluster.rke2.air_gapped is false: nothing is installed from the artifacts that it speaks of\nhint: set both, or none\n" -}}
 {{- end -}}
 {{- end -}}

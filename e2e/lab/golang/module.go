@@ -20,14 +20,13 @@ type Module struct {
 	Name     string   // folder below e2e/lab/modules
 	Path     string   // upstream module; empty when the folder holds the source itself
 	Binaries []Binary // what to build
-	Tags     string   // build tags, comma separated
 	Stamps   []string // packages with the variables gitVersion, gitMajor, ... of k8s.io/component-base/version
 	Release  string   // what a distribution adds to the version in Stamps, such as +rke2r1
 }
 
 // Pin is what go.mod and go.sum say about an upstream module.
 type Pin struct {
-	Version string // such as v1.36.1
+	Version string // such as v1.36.4
 	Sum     string // such as h1:...
 }
 

@@ -46,14 +46,37 @@ func TestPin(t *testing.T) {
 }
 
 func TestStampsNameTheVersion(t *testing.T) {
-	got := flags(Module{Tags: "a,b", Stamps: []string{"k8s.io/v"}, Release: "+rke2r1"}, Pin{Version: "v1.36.1"})
+	got := flags(Module{Stamps: []string{"k8s.io/v"}, Release: "+rke2r1"}, Pin{Version: "v1.36.4"})
 	last := got[len(got)-1]
-	for _, want := range []string{"k8s.io/v.gitVersion=v1.36.1+rke2r1 ", "k8s.io/v.gitMajor=1", "k8s.io/v.gitMinor=36", "-buildid="} {
+	for _, want := range []string{"k8s.io/v.gitVersion=v1.36.4+rke2r1 ", "k8s.io/v.gitMajor=1", "k8s.io/v.gitMinor=36", "-buildid="} {
 		if !strings.Contains(last, want) {
 			t.Errorf("no %s in %s", want, last)
 		}
 	}
-	if !slices.Contains(got, "-mod=readonly") || !slices.Contains(got, "-tags=a,b") {
+	if !slices.Contains(got, "-mod=readonly") {
 		t.Errorf("got %v", got)
+	}
+}
+
+func TestKeyCoversTheProgramsInFolders(t *testing.T) {
+	builder := &Builder{Root: t.TempDir()}
+	module := Module{Name: "m"}
+	program := filepath.Join(module.Dir(builder.Root), "program", "main.go")
+	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	for _, content := range []string{"package main", "package main // changed"} {
+		if err := os.WriteFile(program, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		key, err := builder.key(t.Context(), module, Pin{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[key] = true
+	}
+	if len(keys) != 2 {
+		t.Error("the same key for another program")
 	}
 }

@@ -48,12 +48,19 @@ func InstallPackages(ctx context.Context, packages ...string) error {
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		return errors.New("this host has no apt-get to install packages with")
 	}
+	// apt fails when two of them run at once, rather than waiting for the other.
+	unlock, err := Lock("apt")
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	// RUNLEVEL=1 keeps invoke-rc.d from starting a daemon that the lab wants to configure first.
 	env := []string{"DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1"}
 	if _, err := Run(ctx, Command{Name: "apt-get", Args: []string{"update", "-q"}, Env: env}); err != nil {
 		return err
 	}
-	args := append([]string{"install", "-q", "-y", "--no-install-recommends"}, packages...)
-	_, err := Run(ctx, Command{Name: "apt-get", Args: args, Env: env})
+	// A fresh machine may be installing its own updates.
+	args := append([]string{"install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"}, packages...)
+	_, err = Run(ctx, Command{Name: "apt-get", Args: args, Env: env})
 	return err
 }

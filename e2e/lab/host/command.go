@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 // Command is one call of a program on the host.
@@ -18,9 +19,16 @@ type Command struct {
 	Stdin []byte
 }
 
+// endTime is how long a program has to end when it is asked to.
+const endTime = time.Minute
+
 // Run calls the program and returns what it wrote to stdout. The error carries the end of its stderr.
 func Run(ctx context.Context, command Command) (string, error) {
 	cmd := exec.CommandContext(ctx, command.Name, command.Args...)
+	// Asked to end, apt finishes the package that it is at and mmdebstrap removes what it has made. Killed at once, the one leaves
+	// packages half installed, the other a root file system in /tmp.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = endTime
 	cmd.Dir = command.Dir
 	cmd.Env = append(os.Environ(), command.Env...)
 	if command.Stdin != nil {

@@ -7,11 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
 	"helm.sh/helm/v3/pkg/releaseutil"
 )
+
+// certManagerKubernetes is the version of Kubernetes that cert-manager's static manifest is rendered for.
+const certManagerKubernetes = "v1.29.0"
 
 // CertManager renders cert-manager.yaml as make/manifests.mk does: the namespace, then the chart with its CRDs.
 // deploy is the module's deploy folder.
@@ -20,67 +24,31 @@ func CertManager(deploy, version, url string) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, fmt.Errorf("read cert-manager's manifests: %w", err)
 	}
-	crds, err := crdTemplate(filepath.Join(deploy, "crds"))
+	loaded, err := loader.LoadDir(filepath.Join(deploy, "charts", "cert-manager"))
 	if err != nil {
-		return Manifest{}, err
+		return Manifest{}, fmt.Errorf("load cert-manager's chart: %w", err)
 	}
-	manifest := Manifest{URL: url}
-	err = withCopy(filepath.Join(deploy, "charts", "cert-manager"), func(dir string) error {
-		if err := finishChart(dir, version, crds); err != nil {
-			return fmt.Errorf("finish cert-manager's chart: %w", err)
-		}
-		rendered, err := renderChart(dir)
-		manifest.Content = append(append(bytes.TrimSpace(namespace), '\n'), rendered...)
-		return err
-	})
-	return manifest, err
-}
-
-// crdTemplate joins the CRDs into the template that a released chart has.
-func crdTemplate(dir string) ([]byte, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	out.WriteString("{{- if .Values.installCRDs }}\n")
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("read cert-manager's CRDs: %w", err)
-		}
-		fmt.Fprintf(&out, "---\n%s\n", bytes.TrimSpace(content))
-	}
-	out.WriteString("{{- end }}\n")
-	return out.Bytes(), nil
-}
-
-// finishChart adds what a released chart has and its source has not: Chart.yaml with the version, and the CRDs.
-func finishChart(dir, version string, crds []byte) error {
-	if err := os.WriteFile(filepath.Join(dir, "templates", "crds.yaml"), crds, 0o644); err != nil {
-		return err
-	}
-	chart, err := os.ReadFile(filepath.Join(dir, "Chart.template.yaml"))
-	if err != nil {
-		return err
-	}
-	text := strings.ReplaceAll(string(chart), "v0.1.0", version)
-	return os.WriteFile(filepath.Join(dir, "Chart.yaml"), []byte(text), 0o644)
+	// The release sets both when it packages the chart.
+	loaded.Metadata.Version, loaded.Metadata.AppVersion = version, version
+	rendered, err := renderChart(loaded)
+	return Manifest{URL: url, Content: append(append(bytes.TrimSpace(namespace), '\n'), rendered...)}, err
 }
 
 // renderChart renders a chart with the values of the static release.
-func renderChart(dir string) ([]byte, error) {
-	chart, err := loader.LoadDir(dir)
+func renderChart(loaded *chart.Chart) ([]byte, error) {
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	kubernetes, err := chartutil.ParseKubeVersion(certManagerKubernetes)
 	if err != nil {
-		return nil, fmt.Errorf("load cert-manager's chart: %w", err)
+		return nil, fmt.Errorf("read the version of Kubernetes: %w", err)
 	}
-	values, err := chartutil.ToRenderValues(chart, map[string]any{
-		"installCRDs": true, "creator": "static", "startupapicheck": map[string]any{"enabled": false},
-	}, chartutil.ReleaseOptions{Name: "cert-manager", Namespace: "cert-manager", IsInstall: true}, chartutil.DefaultCapabilities.Copy())
+	capabilities.KubeVersion = *kubernetes
+	values, err := chartutil.ToRenderValues(loaded, map[string]any{
+		"crds": map[string]any{"enabled": true}, "creator": "static", "startupapicheck": map[string]any{"enabled": false},
+	}, chartutil.ReleaseOptions{Name: "cert-manager", Namespace: "cert-manager", Revision: 1, IsInstall: true}, capabilities)
 	if err != nil {
 		return nil, fmt.Errorf("prepare cert-manager's values: %w", err)
 	}
-	files, err := engine.Render(chart, values)
+	files, err := engine.Render(loaded, values)
 	if err != nil {
 		return nil, fmt.Errorf("render cert-manager's chart: %w", err)
 	}

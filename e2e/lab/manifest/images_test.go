@@ -10,15 +10,15 @@ spec:
   containers:
     - image: registry.k8s.io/x/controller:v1.14.0
       args:
-        - --acme-http01-solver-image=quay.io/jetstack/solver:v1.11.5
+        - --acme-http01-solver-image=quay.io/jetstack/solver:v1.21.1
     - name: second
-      image: "quay.io/jetstack/webhook:v1.11.5"
+      image: "quay.io/jetstack/webhook:v1.21.1"
   description: the image: of a thing
 `
 
 func TestImages(t *testing.T) {
 	got, err := Manifest{URL: "https://x/a.yaml", Content: []byte(deployment)}.Images()
-	want := []string{"quay.io/jetstack/solver:v1.11.5", "quay.io/jetstack/webhook:v1.11.5", "registry.k8s.io/x/controller:v1.14.0"}
+	want := []string{"quay.io/jetstack/solver:v1.21.1", "quay.io/jetstack/webhook:v1.21.1", "registry.k8s.io/x/controller:v1.14.0"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v (%v)", got, err)
 	}

@@ -35,6 +35,11 @@ frontend waiting
 // balancerTag finds the tag of the load balancer image in CAPD's source.
 var balancerTag = regexp.MustCompile(`DefaultImageTag = "([^"]+)"`)
 
+// balancerSystem is the root file system of the load balancer.
+func balancerSystem() debian.Rootfs {
+	return debian.Rootfs{Name: "haproxy", Packages: []string{"haproxy"}}
+}
+
 // loadBalancer makes the image of the load balancer under the reference that CAPD starts.
 func (b *builder) loadBalancer(ctx context.Context) (part, error) {
 	source, err := golang.Source(ctx, b.moduleDir("cluster-api-docker"), "sigs.k8s.io/cluster-api/test")
@@ -50,7 +55,7 @@ func (b *builder) loadBalancer(ctx context.Context) (part, error) {
 	if tag == nil || !strings.Contains(string(content), `DefaultImageRepository = "kindest"`) {
 		return part{}, fmt.Errorf("CAPD has changed: %s does not name the load balancer's image", constants)
 	}
-	rootfs, err := (debian.Rootfs{Name: "haproxy", Packages: []string{"haproxy"}}).Build(ctx, b.Store, b.Say)
+	rootfs, err := balancerSystem().Build(ctx, b.Store, b.Say)
 	if err != nil {
 		return part{}, err
 	}

@@ -5,16 +5,16 @@ package offline
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/golang"
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
+	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
 )
 
@@ -33,6 +33,7 @@ type builder struct {
 	modules map[string]golang.Built
 	certs   []byte
 	values  map[string]any // Helm values of the bundle
+	profile artifact.Tree  // components that only the lab has
 }
 
 // part is one image of the bundle, made.
@@ -55,7 +56,11 @@ func Build(ctx context.Context, options Options) error {
 	if err := b.loadCertificates(); err != nil {
 		return err
 	}
-	if err := b.compile(ctx); err != nil {
+	var err error
+	if b.profile, err = profile(options.Root); err != nil {
+		return err
+	}
+	if err := b.prepare(ctx); err != nil {
 		return err
 	}
 	parts, content, err := b.images(ctx)
@@ -66,35 +71,10 @@ func Build(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
-	if err := checkImages(manifests, parts); err != nil {
+	if err := checkImages(manifests, parts, plan.Unheld()); err != nil {
 		return err
 	}
 	return b.write(parts, content, manifests)
-}
-
-// sideBySide is how many modules are built at once: while one is being linked, by one thread, another is compiled.
-const sideBySide = 2
-
-// compile builds all modules.
-func (b *builder) compile(ctx context.Context) error {
-	compiler := &golang.Builder{Root: b.Root, Store: b.Store, Say: b.Say}
-	modules := plan.Modules(b.Environments)
-	built := make([]golang.Built, len(modules))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(sideBySide)
-	for i, module := range modules {
-		group.Go(func() (err error) {
-			built[i], err = compiler.Build(ctx, module)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	for i, module := range modules {
-		b.modules[module.Name] = built[i]
-	}
-	return nil
 }
 
 // images makes the images of the bundle, and lists those inside of the node image.
@@ -164,9 +144,10 @@ func (b *builder) moduleDir(name string) string {
 	return filepath.Join(b.Root, "e2e", "lab", "modules", name)
 }
 
-// checkImages returns an error that names each image which a manifest wants and the bundle does not hold.
-func checkImages(manifests []rendered, parts []part) error {
-	held := map[string]bool{}
+// checkImages returns an error that names each image which a manifest wants and the bundle does not hold. unheld are the
+// repositories of those that it may lack, and the reasons: each must be named, or the exception outlived its reason.
+func checkImages(manifests []rendered, parts []part, unheld map[string]string) error {
+	held, named := map[string]bool{}, map[string]bool{}
 	for _, made := range parts {
 		held[made.entry.Reference] = true
 	}
@@ -180,9 +161,16 @@ func checkImages(manifests []rendered, parts []part) error {
 			missing = append(missing, manifest.URL+" names no image at all, which cannot be")
 		}
 		for _, reference := range images {
-			if !held[reference] {
+			repository, _, _ := strings.Cut(reference, ":")
+			named[repository] = true
+			if _, excepted := unheld[repository]; !held[reference] && !excepted {
 				missing = append(missing, fmt.Sprintf("%s wants %s", manifest.URL, reference))
 			}
+		}
+	}
+	for _, repository := range slices.Sorted(maps.Keys(unheld)) {
+		if !named[repository] {
+			missing = append(missing, fmt.Sprintf("no manifest names %s, which is excepted", repository))
 		}
 	}
 	if len(missing) > 0 {

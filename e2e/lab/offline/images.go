@@ -66,6 +66,11 @@ func (b *builder) makeImage(name, key string, entry bundle.Image, assemble func(
 	return part{entry: entry, dir: dir, key: key}, err
 }
 
+// system is the root file system below an image.
+func system(spec plan.Image) debian.Rootfs {
+	return debian.Rootfs{Name: spec.Files[0].Binary, Packages: spec.Debian}
+}
+
 // binaryImage makes an image of a module's binaries on scratch or on Debian.
 func (b *builder) binaryImage(ctx context.Context, spec plan.Image) (part, error) {
 	built := b.modules[spec.Module]
@@ -75,7 +80,7 @@ func (b *builder) binaryImage(ctx context.Context, spec plan.Image) (part, error
 	if len(spec.Debian) > 0 {
 		entry.DebianBased = true
 		var err error
-		if rootfs, err = (debian.Rootfs{Name: spec.Files[0].Binary, Packages: spec.Debian}).Build(ctx, b.Store, b.Say); err != nil {
+		if rootfs, err = system(spec).Build(ctx, b.Store, b.Say); err != nil {
 			return part{}, err
 		}
 		key = store.Key(key, rootfs.Key)

@@ -76,17 +76,20 @@ func (b *builder) pauseImage(ctx context.Context, reference string) (part, error
 	})
 }
 
+// nodeSystem is the root file system of nodes.
+func nodeSystem() debian.Rootfs { return debian.Rootfs{Name: "node", Packages: node.Packages} }
+
 // nodeImage makes the image of kind nodes and Docker machines.
 func (b *builder) nodeImage(ctx context.Context, inside []part) (part, error) {
 	kind, err := golang.Source(ctx, b.Root, "sigs.k8s.io/kind")
 	if err != nil {
 		return part{}, err
 	}
-	network, err := os.ReadFile(filepath.Join(b.Root, "e2e", "lab", "manifests", "lab-cni.yaml"))
+	network, err := os.ReadFile(networkManifest(b.Root))
 	if err != nil {
 		return part{}, fmt.Errorf("read the pod network's manifest: %w", err)
 	}
-	rootfs, err := (debian.Rootfs{Name: "node", Packages: node.Packages}).Build(ctx, b.Store, b.Say)
+	rootfs, err := nodeSystem().Build(ctx, b.Store, b.Say)
 	if err != nil {
 		return part{}, err
 	}

@@ -46,3 +46,21 @@ func TestReplaceFolderTouchesOnlyBundles(t *testing.T) {
 		})
 	}
 }
+
+// A lab that was killed leaves gigabytes, which nothing else removes.
+func TestSweepRemovesUnfinishedBundles(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	for _, name := range []string{".bundle-1", "bundle", "lab"} {
+		if err := os.MkdirAll(filepath.Join(cache, "cluster-init", name, "blobs"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Sweep(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(cache, "cluster-init", "*"))
+	if err != nil || len(left) != 2 {
+		t.Errorf("left: %v (%v)", left, err)
+	}
+}

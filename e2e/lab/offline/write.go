@@ -10,10 +10,15 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/cluster-init/cluster-init/e2e/lab/host"
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
+	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
 )
+
+// unfinished begins the name of the folder that a bundle is put together in.
+const unfinished = ".bundle-"
 
 // write puts the bundle together, unless the one in Out is the same already.
 func (b *builder) write(parts []part, content []bundle.Image, manifests []rendered) error {
@@ -26,23 +31,42 @@ func (b *builder) write(parts []part, content []bundle.Image, manifests []render
 		if err := os.MkdirAll(filepath.Dir(b.Out), 0o755); err != nil {
 			return fmt.Errorf("create the bundle's folder: %w", err)
 		}
-		temporary, err := os.MkdirTemp(filepath.Dir(b.Out), ".bundle-")
+		temporary, err := os.MkdirTemp(filepath.Dir(b.Out), unfinished)
 		if err != nil {
 			return fmt.Errorf("create the bundle's folder: %w", err)
 		}
 		defer func() { _ = os.RemoveAll(temporary) }()
-		if err := fill(temporary, index, parts, manifests); err != nil {
+		if err := fill(temporary, index, parts, manifests, b.profile); err != nil {
 			return err
 		}
 		return replaceFolder(temporary, b.Out)
 	})
 }
 
+// Sweep removes bundles beside the default place that a killed lab did not finish: each takes as much of the disk as a whole one. Only
+// the process that holds the lab's build lock may call it.
+func Sweep() error {
+	place, err := host.CacheDir()
+	if err != nil {
+		return err
+	}
+	folders, err := filepath.Glob(filepath.Join(place, unfinished+"*"))
+	if err != nil {
+		return err
+	}
+	for _, folder := range folders {
+		if err := os.RemoveAll(folder); err != nil {
+			return fmt.Errorf("remove an unfinished bundle: %w", err)
+		}
+	}
+	return nil
+}
+
 // index describes the bundle. Its version covers everything in it, so it changes when anything does.
 func (b *builder) index(parts []part, content []bundle.Image, manifests []rendered) bundle.Index {
 	index := bundle.Index{
 		Schema: bundle.Schema, Environments: b.Environments, KubernetesVersion: b.modules["kubernetes"].Pin.Version,
-		NodeContent: content, Values: b.values,
+		NodeContent: content, Values: b.values, Profile: bundle.ProfileIndex(b.profile),
 	}
 	for _, made := range parts {
 		index.Images = append(index.Images, made.entry)
@@ -70,8 +94,8 @@ func (b *builder) index(parts []part, content []bundle.Image, manifests []render
 	return index
 }
 
-// fill writes the images, the manifests and, last, the index.
-func fill(dir string, index bundle.Index, parts []part, manifests []rendered) error {
+// fill writes the images, the manifests, the profile and, last, the index.
+func fill(dir string, index bundle.Index, parts []part, manifests []rendered, profile artifact.Tree) error {
 	layout, err := image.Create(dir)
 	if err != nil {
 		return err
@@ -93,6 +117,9 @@ func fill(dir string, index bundle.Index, parts []part, manifests []rendered) er
 		if err := os.WriteFile(file, manifest.Content, 0o644); err != nil {
 			return fmt.Errorf("write the bundle: %w", err)
 		}
+	}
+	if err := bundle.WriteProfile(dir, profile); err != nil {
+		return err
 	}
 	return bundle.WriteIndex(dir, index)
 }

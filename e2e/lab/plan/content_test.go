@@ -16,6 +16,7 @@ func TestComponentsNameTheVersionsOfTheModules(t *testing.T) {
 		module golang.Module
 		before string
 	}{
+		"cert-manager/kustomization.yaml":    {golang.Module{Name: CertManagerModule, Path: CertManagerPath}, "/cert-manager/releases/download/"},
 		"capo/kustomization.yaml":            {golang.Module{Name: CAPOModule, Path: CAPOPath}, "/cluster-api-provider-openstack/releases/download/"},
 		"orc/kustomization.yaml":             {golang.Module{Name: ORCModule, Path: ORCPath}, "/openstack-resource-controller/releases/download/"},
 		"cloud-provider/capo/daemonset.yaml": {golang.Module{Name: CPOModule, Path: CPOPath}, CloudImage + ":"},

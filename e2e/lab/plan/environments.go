@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// NetworkImage is the image of the lab's pod network; e2e/lab/manifests/lab-cni.yaml names it.
+// NetworkImage is the image of the lab's pod network; the component lab-cni of the profile names it.
 const NetworkImage = "ghcr.io/cluster-init/lab-cni:v1"
 
 // Who turns the machines of an environment into nodes, and who makes them.
@@ -47,13 +47,10 @@ func Uses(environments []string, wanted ...string) bool {
 	})
 }
 
-// Values are the Helm values that differ from the defaults where a cluster is made from the bundle: its own network,
-// and the cert-manager release whose binaries can be built from one module.
+// Values are the Helm values that differ from the defaults where a cluster is made from the bundle: its own network.
 func Values() map[string]any {
 	return map[string]any{
-		"cni": "ptp",
-		"components": map[string]any{
-			"cert-manager": map[string]any{"path": "./kustomize-components/cert-manager/lab"},
-		},
+		"cni":        "custom",
+		"components": map[string]any{"cni": map[string]any{"path": "./kustomize-components/lab-cni"}},
 	}
 }

@@ -21,7 +21,7 @@ func TestABundleHoldsTheBootstrapProvidersOfItsEnvironments(t *testing.T) {
 	kubeadm := []string{"/kubeadm-bootstrap-controller:", "/kubeadm-control-plane-controller:"}
 	rke2 := []string{RKE2BootstrapImage + ":", RKE2ControlPlaneImage + ":", "module/" + RKE2Module}
 	docker := []string{"/capd-manager:", "module/cluster-api-docker"}
-	openstack := []string{CAPOImage + ":", ORCImage + ":", CloudImage + ":", CinderImage + ":", "module/" + CAPOModule, "module/" + ORCModule, "module/" + CPOModule}
+	openstack := []string{CAPOImage + ":", ORCImage + ":", CloudImage + ":", "module/" + CAPOModule, "module/" + ORCModule, "module/" + CPOModule}
 	tests := map[string]struct {
 		environments  []string
 		holds, leaves []string

@@ -34,9 +34,9 @@ func ProviderImages(environments []string) []Image {
 	if Uses(environments, OpenStack) {
 		images = append(images, openstackImages()...)
 	}
-	for _, name := range []string{"controller", "webhook", "cainjector", "acmesolver"} {
+	for _, name := range []string{"controller", "webhook", "cainjector"} {
 		images = append(images, Image{
-			Reference: "quay.io/jetstack/cert-manager-" + name + ":{version}", Module: "cert-manager", User: "1000",
+			Reference: certManagerImage + name + ":{version}", Module: CertManagerModule, User: "1000",
 			Files: []File{{Binary: name, Path: "app/cmd/" + name + "/" + name}},
 		})
 	}
@@ -49,16 +49,21 @@ func ProviderImages(environments []string) []Image {
 	return images
 }
 
-// openstackImages are those of environments on OpenStack. The sidecars of the CSI driver, which is off by default, are not
-// among them.
+// Unheld are the repositories of images that a manifest names and the bundle does not hold, each with the reason why
+// nothing in the clusters of the environments pulls it.
+func Unheld() map[string]string {
+	return map[string]string{
+		certManagerImage + "acmesolver": "cert-manager starts it for HTTP01 challenges of ACME only, and no component has an ACME issuer",
+	}
+}
+
+// openstackImages are those of environments on OpenStack. The CSI driver is not among them: it is off by default, and its
+// sidecars cannot be built from one module each.
 func openstackImages() []Image {
 	return []Image{
 		manager(CAPOImage, CAPOModule, "capo", "65532"),
 		manager(ORCImage, ORCModule, "orc", "65532"),
 		{Reference: CloudImage + ":{version}", Module: CPOModule, User: "65532", Files: []File{{Binary: cloudController, Path: "bin/" + cloudController}}},
-		// Root, and with what it formats and mounts volumes by.
-		{Reference: CinderImage + ":{version}", Module: CPOModule, Files: []File{{Binary: cinderPlugin, Path: "bin/" + cinderPlugin}},
-			Debian: []string{"e2fsprogs", "mount", "udev", "util-linux", "xfsprogs"}},
 	}
 }
 
@@ -72,9 +77,7 @@ func manager(repository, module, binary, user string) Image {
 // NodeImages are the images inside of the node image, by the last word of the repository that kubeadm names.
 func NodeImages() map[string]Image {
 	images := map[string]Image{
-		"etcd": {Module: "etcd", Files: []File{
-			{Binary: "etcd", Path: "usr/local/bin/etcd"}, {Binary: "etcdctl", Path: "usr/local/bin/etcdctl"},
-		}},
+		"etcd":    {Module: "etcd", Files: []File{{Binary: "etcd", Path: "usr/local/bin/etcd"}}},
 		"coredns": {Module: "coredns", Files: []File{{Binary: "coredns", Path: "coredns"}}},
 		"kube-proxy": {
 			Module: "kubernetes", Files: []File{{Binary: "kube-proxy", Path: "usr/local/bin/kube-proxy"}},

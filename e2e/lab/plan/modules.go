@@ -4,12 +4,18 @@ package plan
 import "github.com/cluster-init/cluster-init/e2e/lab/golang"
 
 const (
-	kubernetesCmd  = "k8s.io/kubernetes/cmd/"
-	containerdCmd  = "github.com/containerd/containerd/v2/cmd/"
-	cniPlugin      = "github.com/containernetworking/plugins/plugins/"
-	certManagerCmd = "github.com/cert-manager/cert-manager/cmd/"
-	clusterAPI     = "sigs.k8s.io/cluster-api"
-	flux           = "github.com/fluxcd/"
+	kubernetesCmd = "k8s.io/kubernetes/cmd/"
+	containerdCmd = "github.com/containerd/containerd/v2/cmd/"
+	cniPlugin     = "github.com/containernetworking/plugins/plugins/"
+	clusterAPI    = "sigs.k8s.io/cluster-api"
+	flux          = "github.com/fluxcd/"
+)
+
+// cert-manager: its build module, its own module, and the images that have its programs.
+const (
+	CertManagerModule = "cert-manager"
+	CertManagerPath   = "github.com/cert-manager/cert-manager"
+	certManagerImage  = "quay.io/jetstack/cert-manager-"
 )
 
 // Cluster API's provider for RKE2: its build module, its own module and its images.
@@ -34,7 +40,6 @@ const (
 	CloudImage      = "registry.k8s.io/provider-os/openstack-cloud-controller-manager"
 	CinderImage     = "registry.k8s.io/provider-os/cinder-csi-plugin"
 	cloudController = "openstack-cloud-controller-manager"
-	cinderPlugin    = "cinder-csi-plugin"
 )
 
 // Kubernetes builds the binaries of a cluster and of the integration tests.
@@ -62,21 +67,19 @@ func Kubelet(release string) golang.Module {
 // RKE2Revision is what RKE2's versions have behind those of Kubernetes.
 const RKE2Revision = "+rke2r1"
 
-// Etcd builds etcd and its client.
+// Etcd builds etcd.
 func Etcd() golang.Module {
 	return golang.Module{Name: "etcd", Path: "go.etcd.io/etcd/server/v3", Binaries: []golang.Binary{
 		{Package: "go.etcd.io/etcd/server/v3", Name: "etcd"},
-		{Package: "go.etcd.io/etcd/etcdctl/v3", Name: "etcdctl"},
 	}}
 }
 
 // TestServers are what the integration tests start, and no more: on a machine that has built nothing yet, the rest of
 // Kubernetes would take minutes.
 func TestServers() []golang.Module {
-	apiserver, etcd := Kubernetes(), Etcd()
+	apiserver := Kubernetes()
 	apiserver.Binaries = []golang.Binary{{Package: kubernetesCmd + "kube-apiserver", Name: "kube-apiserver"}}
-	etcd.Binaries = []golang.Binary{{Package: "go.etcd.io/etcd/server/v3", Name: "etcd"}}
-	return []golang.Module{apiserver, etcd}
+	return []golang.Module{apiserver, Etcd()}
 }
 
 // nodeModules are the other modules of the node image.
@@ -106,14 +109,15 @@ func nodeModules() []golang.Module {
 // providerModules are the modules of what runs in the management clusters of the environments.
 func providerModules(environments []string) []golang.Module {
 	modules := []golang.Module{
-		{Name: "cert-manager", Path: "github.com/cert-manager/cert-manager", Binaries: []golang.Binary{
-			{Package: certManagerCmd + "controller", Name: "controller"},
-			{Package: certManagerCmd + "webhook", Name: "webhook"},
-			{Package: certManagerCmd + "cainjector", Name: "cainjector"},
-			{Package: certManagerCmd + "acmesolver", Name: "acmesolver"},
+		// The programs are the module's own, as those of upstream are in modules that nothing can require.
+		{Name: CertManagerModule, Path: CertManagerPath, Binaries: []golang.Binary{
+			{Package: "./controller", Name: "controller"},
+			{Package: "./webhook", Name: "webhook"},
+			{Package: "./cainjector", Name: "cainjector"},
 		}},
-		// The tag is the one of upstream's Dockerfile.
-		{Name: "cluster-api", Path: clusterAPI, Tags: "fieldsv1string", Binaries: []golang.Binary{
+		// Without the tag fieldsv1string of upstream's Dockerfile, which saves some memory at run time: with it, all that
+		// stands on k8s.io/apimachinery would be compiled a second time.
+		{Name: "cluster-api", Path: clusterAPI, Binaries: []golang.Binary{
 			{Package: clusterAPI + "/core", Name: "core"},
 			{Package: clusterAPI + "/bootstrap/kubeadm", Name: "bootstrap-kubeadm"},
 			{Package: clusterAPI + "/controlplane/kubeadm", Name: "controlplane-kubeadm"},
@@ -150,7 +154,6 @@ func openstackModules() []golang.Module {
 		{Name: ORCModule, Path: ORCPath, Stamps: []string{ORCPath + "/internal/version"}, Binaries: []golang.Binary{{Package: ORCPath + "/cmd/manager", Name: "orc"}}},
 		{Name: CPOModule, Path: CPOPath, Stamps: []string{"k8s.io/component-base/version"}, Binaries: []golang.Binary{
 			{Package: CPOPath + "/cmd/" + cloudController, Name: cloudController},
-			{Package: CPOPath + "/cmd/" + cinderPlugin, Name: cinderPlugin},
 		}},
 	}
 }

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"sigs.k8s.io/yaml"
@@ -24,31 +24,35 @@ type config struct {
 	apiServerArgs, etcdArgs   []string
 	controllerArgs, schedArgs []string
 	disableKubeProxy          bool
+	onlyMirrors               bool     // the original registry of a mirror is not asked
 	ignored                   []string // keys that stand in the file and change nothing here
 }
 
-// withoutEffect are keys that the stand-in fulfils by doing nothing: it has no cloud controller.
-var withoutEffect = []string{"disable-cloud-controller", "cloud-provider-name"}
+// withoutEffect are keys that the stand-in fulfils by doing nothing: it has no cloud controller, and no ingress controller.
+var withoutEffect = []string{"disable-cloud-controller", "cloud-provider-name", "ingress-controller"}
 
-// readConfig reads config.yaml. It holds the token, so errors never quote it.
+// readConfig reads config.yaml and the files of config.yaml.d, of which the last one wins. They hold the token, so errors
+// never quote them.
 func readConfig(file string) (config, error) {
-	content, err := os.ReadFile(file)
+	further, err := filepath.Glob(filepath.Join(file+".d", "*.yaml"))
 	if err != nil {
-		return config{}, fmt.Errorf("read the configuration: %w", err)
+		return config{}, fmt.Errorf("list the further configuration: %w", err)
 	}
-	cfg, err := parseConfig(content)
-	if err != nil {
-		return config{}, fmt.Errorf("read %s: %w", file, err)
+	values := map[string]any{}
+	for _, name := range append([]string{file}, further...) {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return config{}, fmt.Errorf("read the configuration: %w", err)
+		}
+		if yaml.Unmarshal(content, &values) != nil { // into the same map: keys that are there already are replaced
+			return config{}, fmt.Errorf("read %s: it is not a YAML mapping", name)
+		}
 	}
-	return cfg, nil
+	return parseConfig(values), nil
 }
 
-// parseConfig reads the keys that the stand-in knows and lists the others as ignored. The defaults are RKE2's.
-func parseConfig(content []byte) (config, error) {
-	values := map[string]any{}
-	if yaml.Unmarshal(content, &values) != nil {
-		return config{}, errors.New("it is not a YAML mapping")
-	}
+// parseConfig takes the keys that the stand-in knows and lists the others as ignored. The defaults are RKE2's.
+func parseConfig(values map[string]any) config {
 	cfg := config{clusterDomain: "cluster.local", clusterCIDR: "10.42.0.0/16", serviceCIDR: "10.43.0.0/16"}
 	texts := map[string]*string{
 		"token": &cfg.token, "server": &cfg.server, "node-name": &cfg.nodeName, "node-ip": &cfg.nodeIP,
@@ -69,11 +73,13 @@ func parseConfig(content []byte) (config, error) {
 			*list = asList(values[key])
 		case key == "disable-kube-proxy":
 			cfg.disableKubeProxy = values[key] == true
+		case key == "disable-default-registry-endpoint":
+			cfg.onlyMirrors = values[key] == true
 		case !slices.Contains(withoutEffect, key):
 			cfg.ignored = append(cfg.ignored, key)
 		}
 	}
-	return cfg, nil
+	return cfg
 }
 
 // asList makes a list of a value that RKE2 takes as a list or as a single text.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -27,7 +29,7 @@ node-taint: only=one:NoSchedule
 `
 
 func TestParseConfig(t *testing.T) {
-	got, err := parseConfig([]byte(fromCAPRKE2))
+	got, err := parse(t, fromCAPRKE2)
 	want := config{
 		token: "s3cret", clusterCIDR: "10.244.0.0/16", serviceCIDR: "10.96.0.0/16", clusterDomain: "cluster.local",
 		tlsSan: []string{"localhost", "172.18.0.3"}, cni: []string{"none"},
@@ -41,7 +43,7 @@ func TestParseConfig(t *testing.T) {
 }
 
 func TestParseConfigTakesDefaultsOfRKE2(t *testing.T) {
-	got, err := parseConfig([]byte("server: https://172.18.0.3:9345\ndisable-kube-proxy: true\n"))
+	got, err := parse(t, "server: https://172.18.0.3:9345\ndisable-kube-proxy: true\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +53,34 @@ func TestParseConfigTakesDefaultsOfRKE2(t *testing.T) {
 }
 
 func TestParseConfigQuotesNothing(t *testing.T) {
-	_, err := parseConfig([]byte("token: s3cret\n\tbroken"))
+	_, err := parse(t, "token: s3cret\n\tbroken")
 	if err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// parse reads texts as config.yaml and the files of config.yaml.d.
+func parse(t *testing.T, texts ...string) (config, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	for i, text := range texts {
+		name := file
+		if i > 0 {
+			name = filepath.Join(file+".d", fmt.Sprintf("%d.yaml", i))
+		}
+		if err := writeFile(name, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return readConfig(file)
+}
+
+func TestFurtherConfigurationWins(t *testing.T) {
+	got, err := parse(t, "cni: canal\ntoken: one\n", "token: two\n", "disable-default-registry-endpoint: true\ningress-controller: none\n")
+	if err != nil || got.token != "two" || !got.onlyMirrors || len(got.cni) != 1 || len(got.ignored) > 0 {
+		t.Errorf("got %+v (%v)", got, err)
+	}
+	if _, err := parse(t, "token: one\n", "token: s3cret\n\tbroken"); err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "config.yaml.d") {
 		t.Errorf("got %v", err)
 	}
 }

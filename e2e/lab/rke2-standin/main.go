@@ -1,6 +1,6 @@
 // Command rke2-standin is what the hermetic lab installs as `rke2` on its machines. It is not RKE2: it takes RKE2's
 // files, ports and annotations, as Cluster API's provider for RKE2 writes and reads them, and has the node image's own
-// kubeadm, kubelet and containerd do the work. See docs/rke2-standin.md.
+// kubeadm, kubelet and containerd do the work. See docs/contributing/rke2-standin.md.
 package main
 
 import (

@@ -40,8 +40,9 @@ type registryConfig struct {
 }
 
 // writeRegistries turns registries.yaml, if there is one, into containerd's hosts.toml files. containerd reads them
-// with every pull. They may hold passwords, so only root reads them.
-func writeRegistries(p paths) error {
+// with every pull. They may hold passwords, so only root reads them. With only, the original registry of a mirror is not
+// asked.
+func writeRegistries(p paths, only bool) error {
 	content, err := os.ReadFile(p.registries())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -49,7 +50,7 @@ func writeRegistries(p paths) error {
 	if err != nil {
 		return fmt.Errorf("read the registries: %w", err)
 	}
-	files, err := hostsFiles(content)
+	files, err := hostsFiles(content, only)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", p.registries(), err)
 	}
@@ -62,7 +63,7 @@ func writeRegistries(p paths) error {
 }
 
 // hostsFiles returns the hosts.toml of each registry host.
-func hostsFiles(content []byte) (map[string]string, error) {
+func hostsFiles(content []byte, only bool) (map[string]string, error) {
 	var all registries
 	if yaml.Unmarshal(content, &all) != nil {
 		return nil, errors.New("it is not what RKE2 takes: mirrors and configs, by host") // may hold passwords: not quoted
@@ -73,17 +74,26 @@ func hostsFiles(content []byte) (map[string]string, error) {
 			return nil, fmt.Errorf("the mirror of %s has rewrite rules: containerd knows none; give endpoints with a path", host)
 		}
 		text := ""
-		for _, endpoint := range mirror.Endpoint {
-			entry, err := all.hostEntry(endpoint)
+		for i, endpoint := range mirror.Endpoint {
+			// The last one takes the place of the original registry, which containerd calls the server.
+			server := only && i == len(mirror.Endpoint)-1
+			entry, err := all.hostEntry(endpoint, server)
 			if err != nil {
 				return nil, fmt.Errorf("the mirror of %s: %w", host, err)
 			}
-			text += entry
+			if server { // what is not below a [host] comes first
+				text = entry + text
+			} else {
+				text += entry
+			}
 		}
 		files[folderOf(host)] = text
 	}
 	for host := range all.Configs {
-		entry, err := all.hostEntry(origin(host))
+		if _, mirrored := all.Mirrors[host]; mirrored && only {
+			continue
+		}
+		entry, err := all.hostEntry(origin(host), false)
 		if err != nil {
 			return nil, fmt.Errorf("the configuration of %s: %w", host, err)
 		}
@@ -96,13 +106,18 @@ func hostsFiles(content []byte) (map[string]string, error) {
 	return files, nil
 }
 
-// hostEntry is the part of a hosts.toml for one endpoint. An endpoint with a path is the root of the API as it stands.
-func (r registries) hostEntry(endpoint string) (string, error) {
+// hostEntry is the part of a hosts.toml for one endpoint, which is the server or one of the hosts that are asked before it.
+// An endpoint with a path is the root of the API as it stands.
+func (r registries) hostEntry(endpoint string, server bool) (string, error) {
 	address, err := url.Parse(endpoint)
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
 		return "", errors.New("its endpoint is not a URL such as https://mirror.example:5000")
 	}
-	lines := []string{fmt.Sprintf("[host.%q]", endpoint), `  capabilities = ["pull", "resolve"]`}
+	first, headers := fmt.Sprintf("[host.%q]", endpoint), fmt.Sprintf("  [host.%q.header]", endpoint)
+	if server {
+		first, headers = fmt.Sprintf("server = %q", endpoint), "  [header]"
+	}
+	lines := []string{first, `  capabilities = ["pull", "resolve"]`}
 	if strings.Trim(address.Path, "/") != "" {
 		lines = append(lines, "  override_path = true")
 	}
@@ -118,7 +133,7 @@ func (r registries) hostEntry(endpoint string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		lines = append(lines, fmt.Sprintf("  [host.%q.header]", endpoint), fmt.Sprintf("    Authorization = [%q]", header))
+		lines = append(lines, headers, fmt.Sprintf("    Authorization = [%q]", header))
 	}
 	return strings.Join(lines, "\n") + "\n", nil
 }

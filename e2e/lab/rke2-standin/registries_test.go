@@ -42,7 +42,7 @@ const second = `[host."https://second.example"]
 `
 
 func TestHostsFiles(t *testing.T) {
-	got, err := hostsFiles([]byte(mirrored))
+	got, err := hostsFiles([]byte(mirrored), false)
 	want := map[string]string{
 		"docker.io": `[host."http://registry:5000/v2/docker.io"]
   capabilities = ["pull", "resolve"]
@@ -62,7 +62,7 @@ func TestHostsFiles(t *testing.T) {
 
 func TestHostsFilesNamesAHostOnce(t *testing.T) {
 	got, err := hostsFiles([]byte(`{"mirrors": {"docker.io": {"endpoint": ["https://registry-1.docker.io"]}},
-		"configs": {"docker.io": {"auth": {"auth": "dTpw"}}}}`))
+		"configs": {"docker.io": {"auth": {"auth": "dTpw"}}}}`), false)
 	text := got["docker.io"]
 	if err != nil || strings.Count(text, "capabilities") != 1 || !strings.Contains(text, "Basic dTpw") {
 		t.Errorf("got %q (%v)", got, err)
@@ -79,7 +79,7 @@ func TestHostsFilesRefuses(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := hostsFiles([]byte(test.content))
+			_, err := hostsFiles([]byte(test.content), false)
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cret") {
 				t.Errorf("got %v, want %q in it", err, test.want)
 			}
@@ -89,13 +89,13 @@ func TestHostsFilesRefuses(t *testing.T) {
 
 func TestWriteRegistriesKeepsPasswordsFromOthers(t *testing.T) {
 	p := paths{root: t.TempDir()}
-	if err := writeRegistries(p); err != nil {
+	if err := writeRegistries(p, false); err != nil {
 		t.Fatalf("without a registries.yaml: %v", err)
 	}
 	if err := writeFile(p.registries(), []byte(mirrored)); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeRegistries(p); err != nil {
+	if err := writeRegistries(p, false); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(p.certsD(), "*", "hosts.toml"))
@@ -108,5 +108,30 @@ func TestWriteRegistriesKeepsPasswordsFromOthers(t *testing.T) {
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v (%v)", file, info, err)
 		}
+	}
+}
+
+// What the original registry would be asked for, the last mirror is.
+func TestHostsFilesWithoutTheOriginalRegistry(t *testing.T) {
+	got, err := hostsFiles([]byte(`
+mirrors:
+  quay.io:
+    endpoint: [https://first.example, http://last:5000/v2/quay.io]
+configs:
+  quay.io:
+    tls: {insecure_skip_verify: true}
+  last:5000:
+    auth: {username: u, password: p}
+`), true)
+	want := `server = "http://last:5000/v2/quay.io"
+  capabilities = ["pull", "resolve"]
+  override_path = true
+  [header]
+    Authorization = ["Basic dTpw"]
+[host."https://first.example"]
+  capabilities = ["pull", "resolve"]
+`
+	if err != nil || got["quay.io"] != want {
+		t.Errorf("got %q (%v)", got["quay.io"], err)
 	}
 }

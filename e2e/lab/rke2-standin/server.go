@@ -38,7 +38,7 @@ func prepare(p paths) (config, machine, error) {
 	if len(cfg.ignored) > 0 {
 		log.Print("these keys of the configuration change nothing here: ", strings.Join(cfg.ignored, ", "))
 	}
-	if err := writeRegistries(p); err != nil {
+	if err := writeRegistries(p, cfg.onlyMirrors); err != nil {
 		return config{}, machine{}, err
 	}
 	own, err := describeMachine(cfg)

@@ -51,16 +51,29 @@ func Open() (*Store, error) {
 // At returns a store in dir.
 func At(dir string) *Store { return &Store{dir: dir} }
 
+func (s *Store) path(kind, name, key string) string { return filepath.Join(s.dir, kind, name+"-"+key) }
+
+// Has says whether a built thing is there.
+func (s *Store) Has(kind, name, key string) (bool, error) {
+	_, err := os.Stat(s.path(kind, name, key))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, fmt.Errorf("look into the lab's cache: %w", err)
+	}
+	return err == nil, nil
+}
+
 // Get returns the folder of a built thing. When it is not there yet, build fills a temporary folder, which gets its
 // name only when build succeeds: an interrupted build leaves nothing that looks whole.
 func (s *Store) Get(kind, name, key string, build func(dir string) error) (string, error) {
-	parent := filepath.Join(s.dir, kind)
-	final := filepath.Join(parent, name+"-"+key)
-	if _, err := os.Stat(final); err == nil {
+	final := s.path(kind, name, key)
+	parent := filepath.Dir(final)
+	there, err := s.Has(kind, name, key)
+	if err != nil {
+		return "", err
+	}
+	if there {
 		now := time.Now()
 		return final, os.Chtimes(final, now, now) // Sweep goes by this
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("look into the lab's cache: %w", err)
 	}
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return "", fmt.Errorf("create the lab's cache: %w", err)

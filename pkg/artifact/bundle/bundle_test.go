@@ -19,6 +19,7 @@ import (
 const (
 	reference = "registry.example/app:v1"
 	url       = "https://example.org/v1/app.yaml"
+	component = "kustomize-components/own/kustomization.yaml"
 )
 
 // write makes a bundle of one image and one manifest in a new folder.
@@ -50,6 +51,11 @@ func write(t *testing.T) (dir string, index Index) {
 		Images:    []Image{{Reference: reference, Digest: digest.String(), Load: LoadRegistry}},
 		Manifests: []Manifest{{URL: url, Path: "app.yaml", SHA256: hex.EncodeToString(sum[:])}},
 	}
+	profile := map[string][]byte{component: []byte("resources: []\n")}
+	index.Profile = ProfileIndex(profile)
+	if err := WriteProfile(dir, profile); err != nil {
+		t.Fatal(err)
+	}
 	if err := WriteIndex(dir, index); err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +80,9 @@ func TestOpenReadsWhatWasWritten(t *testing.T) {
 	}
 	if content, found, err := opened.Manifest(url); err != nil || !found || string(content) != "kind: Namespace\n" {
 		t.Errorf("got %q, %v, %v", content, found, err)
+	}
+	if profile, err := opened.Profile(); err != nil || string(profile[component]) != "resources: []\n" || len(profile) != 1 {
+		t.Errorf("got the profile %q (%v)", profile, err)
 	}
 	if _, found, err := opened.Manifest("https://example.org/other"); found || err != nil {
 		t.Errorf("an unknown URL gave %v, %v", found, err)
@@ -112,8 +121,8 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 			return os.WriteFile(filepath.Join(dir, IndexFile), []byte("{"), 0o644)
 		}, "parse"},
 		"other format": {func(_ *testing.T, dir string, _ Index) error {
-			return os.WriteFile(filepath.Join(dir, IndexFile), []byte(`{"schema":2}`), 0o644)
-		}, "format 2"},
+			return os.WriteFile(filepath.Join(dir, IndexFile), []byte(`{"schema":3}`), 0o644)
+		}, "format 3"},
 		"image that the layout has not": {func(_ *testing.T, dir string, index Index) error {
 			index.Images = append(index.Images, Image{Reference: "registry.example/gone:v2", Digest: index.Images[0].Digest})
 			return WriteIndex(dir, index)
@@ -129,6 +138,9 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 			return os.Truncate(blobs(t, dir, index.Images[0].Digest)[0], 3)
 		}, "has 3 bytes"},
 		"manifest missing": {func(_ *testing.T, dir string, _ Index) error { return os.Remove(filepath.Join(dir, "app.yaml")) }, url},
+		"file of the profile missing": {func(_ *testing.T, dir string, _ Index) error {
+			return os.Remove(filepath.Join(dir, "profile", component))
+		}, component},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +162,7 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 func TestVerifyFindsChangedContent(t *testing.T) {
 	dir, index := write(t)
 	own := filepath.Join(dir, "blobs", "sha256", strings.TrimPrefix(index.Images[0].Digest, "sha256:"))
-	for _, file := range append(blobs(t, dir, index.Images[0].Digest), own, filepath.Join(dir, "app.yaml")) {
+	for _, file := range append(blobs(t, dir, index.Images[0].Digest), own, filepath.Join(dir, "app.yaml"), filepath.Join(dir, "profile", component)) {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -169,5 +181,14 @@ func TestVerifyFindsChangedContent(t *testing.T) {
 		if err := os.WriteFile(file, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestProfileStaysInside(t *testing.T) {
+	dir, index := write(t)
+	index.Profile[0].Path = "../../etc/passwd"
+	opened := &Bundle{Dir: dir, Index: index}
+	if _, err := opened.Profile(); fault.CodeOf(err) != fault.BundleInvalid {
+		t.Errorf("a path outside of the profile gave %v", err)
 	}
 }

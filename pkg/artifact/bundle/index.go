@@ -4,10 +4,13 @@
 package bundle
 
 // Schema is the version of the format that this package reads and writes.
-const Schema = 1
+const Schema = 2
 
 // IndexFile is the name of the bundle's own index in its folder.
 const IndexFile = "bundle.json"
+
+// profileFolder holds the files of the profile in the bundle's folder.
+const profileFolder = "profile"
 
 // RefNameAnnotation is the annotation of the OCI image specification that carries an image's full reference.
 const RefNameAnnotation = "org.opencontainers.image.ref.name"
@@ -30,7 +33,7 @@ type Index struct {
 	Version string `json:"version"`
 	// Environments are the names of the environments that the bundle is complete for.
 	Environments []string `json:"environments"`
-	// KubernetesVersion is the version of the node image, such as v1.36.1.
+	// KubernetesVersion is the version of the node image, such as v1.36.4.
 	KubernetesVersion string `json:"kubernetesVersion"`
 	// NodeImage is the reference of the image for kind nodes and Docker machines.
 	NodeImage string `json:"nodeImage"`
@@ -44,6 +47,18 @@ type Index struct {
 	Manifests []Manifest `json:"manifests"`
 	// Values are Helm values that an environment needs when it is built from this bundle.
 	Values map[string]any `json:"values,omitempty"`
+	// Profile are files that an environment needs beside its content when it is built from this bundle: components of its
+	// own, which Values refer to.
+	Profile []File `json:"profile,omitempty"`
+}
+
+// File is one file of the profile.
+type File struct {
+	// Path is where the content has the file, with slashes, such as kustomize-components/NAME/kustomization.yaml. In the
+	// bundle it is below the folder profile.
+	Path string `json:"path"`
+	// SHA256 is the checksum of the file, in hexadecimal digits.
+	SHA256 string `json:"sha256"`
 }
 
 // Image is one image of the bundle and where it comes from.

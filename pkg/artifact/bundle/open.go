@@ -16,7 +16,7 @@ import (
 )
 
 // rebuild is what to do about a bundle that is not whole.
-const rebuild = "Build or download the bundle again; the lab builds one with `go run ./e2e/lab bundle`."
+const rebuild = "Build or download the bundle again: https://github.com/cluster-init/cluster-init/blob/main/docs/bundle.md"
 
 // Bundle is an opened bundle. It is safe for use by several goroutines.
 type Bundle struct {
@@ -73,11 +73,11 @@ func (b *Bundle) For(environment string) error {
 	}
 	return fault.New(fault.BundleInvalid,
 		fmt.Sprintf("the bundle %s holds no environment %q, only: %s", b.Dir, environment, strings.Join(b.Index.Environments, ", ")),
-		fmt.Sprintf("Build a bundle for it; the lab does with `go run ./e2e/lab bundle --env %s`.", environment))
+		"Build a bundle for it: https://github.com/cluster-init/cluster-init/blob/main/docs/bundle.md")
 }
 
-// ForKubernetes returns an error when the bundle's node image is not of that version of Kubernetes, such as v1.36.1 or
-// v1.36.1+rke2r1: machines of another one would have to be fetched from outside.
+// ForKubernetes returns an error when the bundle's node image is not of that version of Kubernetes, such as v1.36.4 or
+// v1.36.4+rke2r1: machines of another one would have to be fetched from outside.
 func (b *Bundle) ForKubernetes(version string) error {
 	if plain, _, _ := strings.Cut(version, "+"); plain == b.Index.KubernetesVersion {
 		return nil

@@ -47,6 +47,11 @@ func (b *Bundle) check() error {
 			missing = append(missing, fmt.Errorf("manifest %s is missing (file %s)", entry.URL, entry.Path))
 		}
 	}
+	for _, entry := range b.Index.Profile {
+		if _, err := os.Stat(b.profileFile(entry)); err != nil {
+			missing = append(missing, fmt.Errorf("file %s of the profile is missing", entry.Path))
+		}
+	}
 	return errors.Join(missing...)
 }
 
@@ -92,12 +97,21 @@ func (b *Bundle) blobFile(digest v1.Hash) string {
 
 // readManifest reads a manifest and verifies its checksum.
 func (b *Bundle) readManifest(entry Manifest) ([]byte, error) {
-	content, err := os.ReadFile(filepath.Join(b.Dir, filepath.FromSlash(entry.Path)))
+	content, err := readFile(filepath.Join(b.Dir, filepath.FromSlash(entry.Path)), entry.SHA256)
 	if err != nil {
 		return nil, fmt.Errorf("read manifest %s of the bundle: %w", entry.URL, err)
 	}
-	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != entry.SHA256 {
-		return nil, fmt.Errorf("manifest %s of the bundle (file %s) does not have its checksum", entry.URL, entry.Path)
+	return content, nil
+}
+
+// readFile reads a file and verifies its checksum.
+func readFile(name, checksum string) ([]byte, error) {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != checksum {
+		return nil, fmt.Errorf("file %s does not have its checksum", name)
 	}
 	return content, nil
 }
@@ -118,7 +132,8 @@ func (b *Bundle) Verify(ctx context.Context) error {
 			return fault.Wrap(err, fault.BundleInvalid, rebuild)
 		}
 	}
-	return nil
+	_, err := b.Profile()
+	return err
 }
 
 // verifyImage reads the manifest, the configuration and the layers of an image, but those that were seen before.

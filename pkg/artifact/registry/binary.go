@@ -8,35 +8,39 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-const hintBinary = "build cluster-init static (CGO_ENABLED=0 GOOS=linux) for the engine's platform, and name it with --registry-binary if it is not this program"
-
-// staticBinary returns the path of the binary that becomes the registry's image: the given one, or this program.
-// It must run on scratch under the engine's kernel: ELF, of its architecture, with no dynamic loader.
+// staticBinary returns the path of the binary that becomes the registry's image on an engine of that architecture: the
+// given one, or the one that findBinary finds.
 func staticBinary(path, arch string) (string, error) {
-	if path == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return "", fault.Wrap(fmt.Errorf("find this program's own file: %w", err), fault.Usage, hintBinary)
-		}
-		path = self
+	if path != "" {
+		return path, checkStatic(path, arch)
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", fault.Wrap(fmt.Errorf("find the file of this program: %w", err), fault.Usage, hintBinary(arch))
+	}
+	return findBinary(self, arch)
+}
+
+// checkStatic returns an error unless the file runs on scratch under the engine's kernel: ELF, of its architecture, with no
+// dynamic loader.
+func checkStatic(path, arch string) error {
 	f, err := elf.Open(path)
 	if err != nil {
 		err = fmt.Errorf("the registry's binary %s is no linux program: %w", path, err)
-		return "", fault.Wrap(err, fault.Usage, hintBinary)
+		return fault.Wrap(err, fault.Usage, hintBinary(arch))
 	}
 	defer f.Close()
 	if got := elfArch(f.Machine); got != arch {
-		return "", fault.New(fault.Usage,
-			fmt.Sprintf("the registry's binary %s is for %s, the Docker engine is %s", path, got, arch), hintBinary)
+		return fault.New(fault.Usage,
+			fmt.Sprintf("the registry's binary %s is for %s, the Docker engine is %s", path, got, arch), hintBinary(arch))
 	}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_INTERP {
-			return "", fault.New(fault.Usage,
-				fmt.Sprintf("the registry's binary %s is not static: it needs a dynamic loader", path), hintBinary)
+			return fault.New(fault.Usage,
+				fmt.Sprintf("the registry's binary %s is not static: it needs a dynamic loader", path), hintBinary(arch))
 		}
 	}
-	return path, nil
+	return nil
 }
 
 // elfArch is Go's name of an ELF machine.

@@ -1,0 +1,83 @@
+// Command forecast says how long `make up` will take on this machine, and why. It needs the standard library only: on a cold
+// machine it answers before anything else is compiled.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/golang"
+	"github.com/cluster-init/cluster-init/e2e/lab/plan"
+	"github.com/cluster-init/cluster-init/e2e/lab/progress"
+	"github.com/cluster-init/cluster-init/e2e/lab/registries"
+	"github.com/cluster-init/cluster-init/e2e/lab/store"
+)
+
+func main() {
+	environments := flag.String("env", "kubeadm-capd", "environments that are to be brought up, comma separated")
+	offline := flag.Bool("offline", false, "a bundle is used even where registries answer")
+	flag.Parse()
+	found, err := look(context.Background(), strings.Split(*environments, ","), *offline)
+	if errors.As(err, new(noBundle)) { // known before minutes of compiling
+		fmt.Fprintln(os.Stderr, "lab:", err)
+		os.Exit(1)
+	}
+	if err != nil { // a forecast that fails is no reason not to go
+		fmt.Fprintln(os.Stderr, "forecast: unknown how long this will take:", err)
+		return
+	}
+	fmt.Fprint(os.Stderr, found.text(runtime.NumCPU()))
+}
+
+// noBundle says that `make up` cannot go: it needs a bundle, and the lab builds none for the environment.
+type noBundle struct{ error }
+
+// look finds out what this machine has.
+func look(ctx context.Context, environments []string, offline bool) (machine, error) {
+	found := machine{chosen: offline}
+	_, err := exec.LookPath("dockerd")
+	found.engine = err == nil || exec.CommandContext(ctx, "docker", "info").Run() == nil
+	if found.cache, err = hasBuildCache(ctx); err != nil {
+		return found, err
+	}
+	if !offline && registries.Answer(ctx) {
+		return found, nil
+	}
+	found.bundle = true
+	cache, err := store.Open()
+	if err != nil {
+		return found, err
+	}
+	if err := plan.CheckEnvironments(environments); err != nil {
+		return found, noBundle{err}
+	}
+	compiler := golang.Builder{Root: ".", Store: cache, Say: progress.New(os.Stderr)}
+	for _, module := range plan.Modules(environments) {
+		built, err := compiler.Has(ctx, module)
+		if err != nil {
+			return found, err
+		}
+		if found.modules++; !built {
+			found.missing = append(found.missing, module.Name)
+		}
+	}
+	return found, nil
+}
+
+// hasBuildCache says whether the toolchain has compiled more here than this program: its cache has one folder for each first
+// byte of a hash.
+func hasBuildCache(ctx context.Context) (bool, error) {
+	out, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
+	if err != nil {
+		return false, fmt.Errorf("ask for the build cache: %w", err)
+	}
+	entries, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), "00", "*"))
+	return len(entries) > 10, err
+}

@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+)
+
+// apart are the build modules that do not compile with the versions that all others have, how many modules they have in
+// another version, and why. What is in two versions is compiled twice on every cold machine.
+var apart = map[string]struct {
+	budget int
+	reason string
+}{
+	"cluster-api-provider-rke2": {18, "v0.21.0 uses packages of Cluster API v1.10 that v1.14 no longer has, and with them " +
+		"controller-runtime v0.20 and Kubernetes v0.32"},
+	"cluster-api-provider-openstack": {14, "v0.14.7 registers its webhooks in a way that controller-runtime v0.23 no longer has, " +
+		"and v0.22 does not compile with Kubernetes v0.36"},
+	"cluster-api-provider-aws": {78, "part of no bundle: only make test-capa builds it"},
+}
+
+// pins are the versions that a go.mod builds with, by module; replacements count.
+func pins(t *testing.T, file string) map[string]string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := modfile.Parse(file, content, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, require := range parsed.Require {
+		found[require.Mod.Path] = require.Mod.Version
+	}
+	for _, replace := range parsed.Replace {
+		if _, used := found[replace.Old.Path]; used {
+			found[replace.Old.Path] = replace.New.Version
+		}
+	}
+	return found
+}
+
+func TestOneVersionOfEachDependency(t *testing.T) {
+	root := filepath.Join("..", "..", "..")
+	modules, err := filepath.Glob(filepath.Join(root, "e2e", "lab", "modules", "*", "go.mod"))
+	if err != nil || len(modules) < 10 {
+		t.Fatalf("%d build modules (%v)", len(modules), err)
+	}
+	files := append([]string{filepath.Join(root, "go.mod"), filepath.Join(root, "pkg/environment/testdata/helm/go.mod")}, modules...)
+	common := map[string]map[string][]string{} // module, version, who has it
+	for _, file := range files {
+		name := filepath.Base(filepath.Dir(file))
+		if _, is := apart[name]; is {
+			continue
+		}
+		for module, version := range pins(t, file) {
+			if common[module] == nil {
+				common[module] = map[string][]string{}
+			}
+			common[module][version] = append(common[module][version], name)
+		}
+	}
+	for _, module := range slices.Sorted(maps.Keys(common)) {
+		if versions := common[module]; len(versions) > 1 {
+			t.Errorf("%s is compiled in %d versions: %v", module, len(versions), versions)
+		}
+	}
+	for name, exception := range apart {
+		var different []string
+		for module, version := range pins(t, filepath.Join(root, "e2e", "lab", "modules", name, "go.mod")) {
+			if versions := common[module]; len(versions) > 0 && versions[version] == nil {
+				different = append(different, fmt.Sprintf("%s %s, not %s", module, version, slices.Sorted(maps.Keys(versions))[0]))
+			}
+		}
+		slices.Sort(different)
+		t.Logf("%s has %d modules in another version (%s):\n  %s", name, len(different), exception.reason, strings.Join(different, "\n  "))
+		if len(different) > exception.budget {
+			t.Errorf("%s has %d modules in another version, the budget is %d", name, len(different), exception.budget)
+		}
+	}
+}

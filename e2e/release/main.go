@@ -1,0 +1,33 @@
+// Command release makes what goreleaser does not make by itself, from the hooks in .goreleaser.yaml: man pages and
+// completions, and the container image. "release verify" reads a finished release and checks it.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := newRoot().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "release",
+		Short:         "Make and check the parts of a release",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(newDocs(), newImage(), newVerify())
+	return root
+}

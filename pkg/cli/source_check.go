@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/artifact"
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// sshPassphrase is the variable that opens an encrypted private key: a flag would show it to all users of this machine.
+const sshPassphrase = "CLUSTER_INIT_SSH_PASSPHRASE"
+
+// check returns all that is wrong with the flags of the source, as far as no server need be asked. provider makes the
+// machines; empty when that is not known.
+func (o *sourceOptions) check(provider string) error {
+	own := o.strangers()
+	switch bootstrap.SourceKind(o.kind) {
+	case bootstrap.SourceEmbedded:
+		return fault.Join(own, o.checkEmbedded(provider))
+	case bootstrap.SourceGit:
+		return fault.Join(own, o.checkGit())
+	case bootstrap.SourceOCI:
+		return fault.Join(own, o.checkOCI())
+	}
+	return fault.New(fault.Usage, fmt.Sprintf("--source %q is not known", o.kind), "Use embedded, git or oci.")
+}
+
+// strangers refuses flags that the source does not look at: most likely --source was forgotten, and Flux would read from
+// elsewhere than the user thinks.
+func (o *sourceOptions) strangers() error {
+	var problems []error
+	for _, flag := range []struct {
+		name  string
+		given bool
+		of    []string
+	}{
+		{"--source-url", o.url != "", []string{"git", "oci"}},
+		{"--source-branch", o.branch != "", []string{"git"}},
+		{"--source-commit", o.commit != "", []string{"git"}},
+		{"--source-ssh-key", o.sshKey != "", []string{"git"}},
+		{"--source-known-hosts", o.knownHosts != "", []string{"git"}},
+		{"--source-content-tag", o.contentTag != "", []string{"oci"}},
+		{"--source-chart-tag", o.chartTag != "", []string{"oci"}},
+		{"--source-insecure", o.insecure, []string{"oci"}},
+	} {
+		if flag.given && !slices.Contains(flag.of, o.kind) {
+			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is given, but the source is %s", flag.name, o.kind),
+				fmt.Sprintf("Add --source %s, or leave %s out.", strings.Join(flag.of, " or --source "), flag.name)))
+		}
+	}
+	return fault.Join(problems...)
+}
+
+func (o *sourceOptions) checkEmbedded(provider string) error {
+	if provider != "capo" && provider != "capa" {
+		return nil
+	}
+	return fault.New(fault.Usage, fmt.Sprintf("--source embedded is a registry in this machine's Docker engine, which machines of %s cannot reach", provider),
+		"Use --source git, or --source oci with a registry that both reach: see docs/sources.md.")
+}
+
+func (o *sourceOptions) checkGit() error {
+	if o.url == "" {
+		return fault.New(fault.Usage, "--source git needs --source-url", "Give the URL of the Git repository.")
+	}
+	address, overSSH := artifact.GitAddress(o.url)
+	given := o.sshKey != "" || o.knownHosts != ""
+	if u, err := url.Parse(address); !overSSH && err == nil && u.User != nil {
+		return fault.New(fault.Usage, "--source-url holds credentials, and would be readable in both clusters as it is",
+			"Leave them out of it, and set GITLAB_USER and GITLAB_TOKEN, which end in a Secret.")
+	}
+	switch {
+	case !overSSH && given:
+		return fault.New(fault.Usage, "--source-ssh-key and --source-known-hosts are given, but --source-url is not an address over ssh",
+			"Give --source-url ssh://git@HOST/PATH, or leave the two out.")
+	case !overSSH:
+		return nil
+	}
+	if u, err := url.Parse(address); err == nil {
+		if _, password := u.User.Password(); password {
+			return fault.New(fault.Usage, "--source-url is an address over ssh with a password", "Leave the password out, and give --source-ssh-key.")
+		}
+	}
+	if o.sshKey == "" || o.knownHosts == "" {
+		return fault.New(fault.Usage, "--source-url is an address over ssh, and Flux needs a key and the server's key for it",
+			"Give --source-ssh-key FILE and --source-known-hosts FILE, or an https:// address.")
+	}
+	_, err := artifact.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase))
+	return err
+}
+
+func (o *sourceOptions) checkOCI() error {
+	if strings.HasPrefix(o.url, "oci://") && strings.Contains(o.url, "@") {
+		return fault.New(fault.Usage, "--source-url holds credentials", "Leave them out of it, and run docker login: its credentials are used.")
+	}
+	if strings.HasPrefix(o.url, "oci://") && o.contentTag != "" && o.chartTag != "" {
+		return nil
+	}
+	return fault.New(fault.Usage, "--source oci needs --source-url oci://HOST/PREFIX, --source-content-tag and --source-chart-tag",
+		"`cluster-init publish oci://HOST/PREFIX ENVIRONMENT` fills a registry and prints them.")
+}

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// What --timeout may be: less than any cluster takes would only fail, and nobody waits longer for one phase.
+const (
+	shortestTimeout = 10 * time.Second
+	longestTimeout  = 24 * time.Hour
+)
+
+// check returns all that is wrong with flags that stand for themselves, before anything is created.
+func (o *upOptions) check() error {
+	var problems []error
+	refuse := func(hint, format string, args ...any) {
+		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf(format, args...), hint))
+	}
+	if net.ParseIP(o.engineAddress) == nil && strings.ContainsAny(o.engineAddress, ":/@ ") {
+		refuse("Give it without scheme and port.", "--engine-address %q is neither a name nor an address", o.engineAddress)
+	}
+	if o.timeout < shortestTimeout || o.timeout > longestTimeout {
+		refuse("Give a duration from 10s to 24h, for example --timeout 45m.", "--timeout %s is out of range", o.timeout)
+	}
+	if o.apiServerPort < 0 || o.apiServerPort > 65535 {
+		refuse("Give a port from 1 to 65535, or 0, which takes a free one.", "--api-server-port: there is no port %d", o.apiServerPort)
+	}
+	for _, file := range []struct{ flag, path, hint string }{
+		{"--bootstrap-kubeconfig", o.bootstrapKubeconfig, "Name a file that holds a kubeconfig."},
+		{"--registry-binary", o.registryBinary, "Name a static linux binary of cluster-init."},
+	} {
+		if file.path == "" {
+			continue
+		}
+		if err := isFile(file.path); err != nil {
+			problems = append(problems, fault.Wrap(fmt.Errorf("read %s: %w", file.flag, err), fault.Usage, file.hint))
+		}
+	}
+	if o.kubeconfig != "" {
+		err := canWrite(o.kubeconfig)
+		if err == nil {
+			err = isReplaceable(o.kubeconfig)
+		}
+		if err != nil {
+			problems = append(problems, fault.Wrap(fmt.Errorf("write --kubeconfig: %w", err), fault.Usage, "Give the path of a file in a folder that you may write to."))
+		}
+	}
+	return fault.Join(problems...)
+}
+
+// isFile returns why a path cannot be read as a file, nil when it can.
+func isFile(path string) error {
+	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		return nil // opening it would wait for its writer, or take from the one who reads it later
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err == nil && info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	}
+	return err
+}
+
+// canWrite returns why no file can be written at a path, nil when one can. Folders that are not there yet will be made.
+func canWrite(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	}
+	folder, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	for {
+		// A file for a moment: the mode of a folder says nothing about users, ACLs and read-only file systems.
+		_, statErr := os.Stat(folder)
+		probe, err := os.CreateTemp(folder, ".cluster-init-*")
+		if err == nil {
+			probe.Close()
+			return os.Remove(probe.Name())
+		}
+		parent := filepath.Dir(folder)
+		// /proc answers that a new file "does not exist", although the folder does.
+		if !errors.Is(statErr, fs.ErrNotExist) || parent == folder {
+			return fmt.Errorf("%s: %w", path, errors.Unwrap(err))
+		}
+		folder = parent
+	}
+}
+
+// isReplaceable refuses what is no file: the kubeconfig is moved to its place, also to that of a device such as /dev/null.
+func isReplaceable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().IsRegular() { // one that is not there yet is as good
+		return nil
+	}
+	return fmt.Errorf("%s: not a regular file", path)
+}
+
+// checkKubeconfig refuses a --kubeconfig file that names another cluster: an earlier run's file says which cluster is the
+// management cluster, so that one would be installed into, and the file is replaced as a whole.
+func checkKubeconfig(path, cluster string) error {
+	if isReplaceable(path) != nil {
+		return nil // said already, and reading a pipe would wait
+	}
+	content, err := os.ReadFile(path)
+	if cluster == "" || err != nil || len(bytes.TrimSpace(content)) == 0 {
+		return nil
+	}
+	config, err := clientcmd.Load(content)
+	if err == nil {
+		context := config.Contexts[config.CurrentContext]
+		if context != nil && context.Cluster == cluster && len(config.Clusters) == 1 {
+			return nil
+		}
+	}
+	return fault.New(fault.Usage, fmt.Sprintf("write --kubeconfig: %s exists and is not the kubeconfig of the cluster %s alone", path, cluster),
+		"Give --kubeconfig a new file. kubectl reads several: export KUBECONFIG=FILE1:FILE2.")
+}

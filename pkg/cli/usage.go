@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// asUsage gives an error that comes before any command has begun its code and a hint: cobra has no kind of its own for
+// unknown commands and for arguments that are missing or too many.
+func asUsage(c *cobra.Command, err error) error {
+	if err == nil || fault.CodeOf(err) != fault.Unknown {
+		return err
+	}
+	message, suggested, _ := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
+	hint := "See " + c.CommandPath() + " --help."
+	for _, command := range strings.Fields(suggested) {
+		hint = "Did you mean this: " + c.CommandPath() + " " + command + "\n" + hint
+	}
+	return fault.New(fault.Usage, message, hint)
+}
+
+// refuseUnknown has cobra's own commands end as others do: they print their help for a command that does not exist.
+func refuseUnknown(root *cobra.Command) {
+	unknown := func(c *cobra.Command, name string) error {
+		return fault.New(fault.Usage, fmt.Sprintf("unknown command %q for %q", name, c.CommandPath()), "See "+c.CommandPath()+" --help.")
+	}
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.RunE = func(c *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return unknown(c, args[0])
+				}
+				return c.Help()
+			}
+		case "help":
+			c.Run = nil
+			c.RunE = func(c *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil || len(args) > 0 && found == root || found.HasSubCommands() && len(rest) > 0 {
+					return unknown(root, args[0])
+				}
+				found.InitDefaultHelpFlag()
+				return found.Help()
+			}
+		}
+	}
+}

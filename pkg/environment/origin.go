@@ -1,0 +1,123 @@
+package environment
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+)
+
+// unknownValue stands for a value that could not be found out, until all else was looked at: an environment that holds it
+// is never returned, and nothing is said of what it breaks.
+const unknownValue = "cluster-init: unknown value"
+
+// origin is a file as the user knows it.
+type origin struct {
+	path    string
+	builtIn bool // one that the binary carries
+}
+
+// String is the path as the user gave it; of what the user never wrote it says so.
+func (o origin) String() string {
+	if o.builtIn {
+		return "built-in " + o.path
+	}
+	return o.path
+}
+
+func (o origin) hint() string {
+	if o.builtIn {
+		return "Build cluster-init again: its own file is wrong."
+	}
+	return "correct the file " + o.path
+}
+
+// layer is one of the places that values come from.
+type layer struct {
+	name   string
+	values map[string]any
+}
+
+// layerOf reads the values in a file: a values file, or the manifest of an object that holds one.
+func layerOf(file origin, content []byte) layer {
+	values, err := chartutil.ReadValues(content)
+	if err != nil {
+		return layer{}
+	}
+	for _, field := range []string{"data", "stringData"} {
+		if data, isMap := values[field].(map[string]any); isMap {
+			if text, isText := data[ValuesKey].(string); isText {
+				values, _ = chartutil.ReadValues([]byte(text))
+			}
+		}
+	}
+	return layer{file.String(), values}
+}
+
+// whence names the place that gives the first of some values that anybody gave; empty when none did. Places that win are
+// asked first: most likely what is wrong is what was changed.
+func (e *Environment) whence(paths ...string) string {
+	for _, place := range e.layers() {
+		for _, path := range paths {
+			if _, there := at(place.values, path); there {
+				return place.name + ": "
+			}
+		}
+	}
+	return ""
+}
+
+// layers are all places that values come from, each before those that it wins over.
+func (e *Environment) layers() []layer {
+	layers := []layer{{"--set", e.sets}}
+	for i := len(e.valuesFiles) - 1; i >= 0; i-- {
+		layers = append(layers, e.valuesFiles[i])
+	}
+	layers = append(layers, layer{"set by --bundle or --registry-mirror", e.overrides})
+	// Which files an environment is made of only kustomize knows: one counts for what is in the result as it stands there.
+	merged := e.documents.merged()
+	for i := len(e.files) - 1; i >= 0; i-- {
+		layers = append(layers, layer{e.files[i].name, common(e.files[i].values, merged)})
+	}
+	return append(layers, layer{e.title + ", by default of the chart", e.chart.Values})
+}
+
+// common returns of values what is the same in other.
+func common(values, other map[string]any) map[string]any {
+	out := map[string]any{}
+	for key, value := range values {
+		nested, isMap := value.(map[string]any)
+		otherNested, otherIsMap := other[key].(map[string]any)
+		switch {
+		case isMap && otherIsMap:
+			out[key] = common(nested, otherNested)
+		case reflect.DeepEqual(value, other[key]):
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// at returns what is at a dotted path, in which an entry of a list has its number.
+func at(values any, path string) (any, bool) {
+	for _, key := range strings.Split(path, ".") {
+		switch nested := values.(type) {
+		case map[string]any:
+			value, there := nested[key]
+			if !there {
+				return nil, false
+			}
+			values = value
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(nested) {
+				return nil, false
+			}
+			values = nested[i]
+		default:
+			return nil, false
+		}
+	}
+	return values, true
+}

@@ -1,0 +1,70 @@
+package environment
+
+import (
+	"regexp"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// validate returns all that is wrong with the effective values in either phase, each thing once.
+func (e *Environment) validate() error {
+	if e.namesOnly {
+		return fault.Join(e.checkNames(), e.checkSchema(Management))
+	}
+	schema := fault.Join(e.checkSchema(Bootstrap), e.checkSchema(Management))
+	chart := e.checkChart(schema == nil)
+	problems := fault.Join(e.checkNames(), schema, chart, e.checkNeeded(chart), e.checkNetworks(), e.checkPorts())
+	if problems != nil {
+		return problems
+	}
+	for _, phase := range []Phase{Bootstrap, Management} {
+		if _, err := e.Render(phase, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inPhase is where a message of the chart says in which phase it is so.
+var inPhase = regexp.MustCompile(` in phase (bootstrap|management)`)
+
+// checkChart runs the chart's own checks, and nothing else of it. Values that do not fit the schema may break them: then
+// only what they still find is reported.
+func (e *Environment) checkChart(fits bool) error {
+	checks := *e.chart
+	checks.Templates = nil
+	for _, template := range e.chart.Templates {
+		if partial := regexp.MustCompile(`/_[^/]*\.tpl$|/validate\.yaml$`); partial.MatchString(template.Name) {
+			checks.Templates = append(checks.Templates, template)
+		}
+	}
+	var problems []error
+	seen := map[string]bool{}
+	for _, phase := range []Phase{Bootstrap, Management} {
+		err := e.runChecks(&checks, phase)
+		if err == nil || !fits && !chartFailure.MatchString(err.Error()) {
+			continue
+		}
+		for _, problem := range e.explain(phase, err) {
+			// What is wrong in both phases is reported once.
+			if text := inPhase.ReplaceAllString(problem.Error(), ""); !seen[text] {
+				seen[text] = true
+				problems = append(problems, problem)
+			}
+		}
+	}
+	return fault.Join(problems...)
+}
+
+func (e *Environment) runChecks(checks *chart.Chart, phase Phase) error {
+	values, err := chartutil.ToRenderValuesWithSchemaValidation(checks, e.given(phase), release(), chartutil.DefaultCapabilities, true)
+	if err != nil {
+		return err
+	}
+	_, err = engine.Render(checks, values)
+	return err
+}
