@@ -37,7 +37,7 @@ func noCloud(_ context.Context, name string) (string, bool, error) {
 	return "", false, nil
 }
 
-// Whoever has set nothing learns of everything in one run, and of nothing that only follows from something else.
+// A user who has set nothing gets every problem in one run, and none that only follows from another.
 func TestEverythingThatIsMissing(t *testing.T) {
 	got := messages(t, environment.Options{Name: "kubeadm-capo", Derive: noCloud, Check: func(env *environment.Environment) error {
 		return fault.New(fault.Usage, "no source for "+env.InfraProvider(), "")

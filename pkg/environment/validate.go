@@ -32,13 +32,16 @@ func (e *Environment) validate() error {
 // inPhase is where a message of the chart says in which phase it is so.
 var inPhase = regexp.MustCompile(` in phase (bootstrap|management)`)
 
+// checkTemplate matches the chart's templates that only check values, and what they are made of.
+var checkTemplate = regexp.MustCompile(`/_[^/]*\.tpl$|/validate\.yaml$`)
+
 // checkChart runs the chart's own checks, and nothing else of it. Values that do not fit the schema may break them: then
 // only what they still find is reported.
 func (e *Environment) checkChart(fits bool) error {
 	checks := *e.chart
 	checks.Templates = nil
 	for _, template := range e.chart.Templates {
-		if partial := regexp.MustCompile(`/_[^/]*\.tpl$|/validate\.yaml$`); partial.MatchString(template.Name) {
+		if checkTemplate.MatchString(template.Name) {
 			checks.Templates = append(checks.Templates, template)
 		}
 	}
