@@ -22,6 +22,7 @@ import (
 type Options struct {
 	Root         string   // folder of the repository
 	Environments []string // all that the bundle is to be complete for
+	Programs     []string // packages of the repository that are needed next: compiled together with what the bundle is made of
 	Out          string   // folder of the bundle
 	Store        *store.Store
 	Say          *progress.Printer
