@@ -126,16 +126,16 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 		if err != nil {
 			return nil, err
 		}
-		for i := range mirrors { // what comes from outside comes from the user's mirrors and from nowhere else
-			mirrors[i].Only = true
-		}
-		mirrors = append(of, mirrors...)
+		mirrors = joinMirrors(mirrors, of)
 		overrides = bundleValues(opened, env.KubernetesVersion())
 		if profile, err = opened.Profile(); err != nil {
 			return nil, err
 		}
 	}
-	if env, err = env.WithOverrides(withMirrors(overrides, mirrors)); err != nil {
+	if env, err = env.WithOverrides(overrides); err != nil {
+		return nil, err
+	}
+	if env, err = env.WithRegistryMirrors(machineMirrors(env.RegistryMirrors(), mirrors, opened != nil)); err != nil {
 		return nil, err
 	}
 	if opened != nil {
@@ -203,27 +203,13 @@ func bundleValues(b *bundle.Bundle, version string) map[string]any {
 	return values
 }
 
-// withMirrors has the machines pull through the mirrors as well.
-func withMirrors(values map[string]any, mirrors []artifact.Mirror) map[string]any {
-	if len(mirrors) == 0 {
-		return values
-	}
-	var list []any
-	for _, m := range mirrors {
-		list = append(list, map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "only": m.Only})
-	}
-	cluster, _ := values["cluster"].(map[string]any)
-	if cluster == nil {
-		cluster = map[string]any{}
-	}
-	cluster["registry_mirrors"] = list
-	values["cluster"] = cluster
-	return values
-}
-
 // stateFolder is where kubeconfigs and backups are kept, by the rules of the XDG base directory specification.
 func stateFolder(cluster string) (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
+	if base != "" && !filepath.IsAbs(base) { // by the specification; and whoever runs cleanup stands elsewhere
+		return "", fault.New(fault.Usage, fmt.Sprintf("XDG_STATE_HOME is %q, and a relative path is another folder wherever you stand", base),
+			"Set it to an absolute path, or unset it.")
+	}
 	if base == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {

@@ -65,6 +65,18 @@ func (e *Environment) Proxies() Proxies {
 	return Proxies{HTTP: e.text("proxies.http_proxy"), HTTPS: e.text("proxies.https_proxy"), NoProxy: e.text("proxies.no_proxy")}
 }
 
+// RegistryMirrors returns the registry mirrors of the machines, in the form of the chart's value cluster.registry_mirrors.
+func (e *Environment) RegistryMirrors() []map[string]any {
+	list, _ := e.path("cluster.registry_mirrors").([]any)
+	var mirrors []map[string]any
+	for _, each := range list {
+		if mirror, isMap := each.(map[string]any); isMap {
+			mirrors = append(mirrors, copyMap(mirror))
+		}
+	}
+	return mirrors
+}
+
 // SecretDocuments returns the values of the environment's two Secrets, so that whoever writes for other eyes knows what
 // to leave out.
 func (e *Environment) SecretDocuments() []map[string]any {

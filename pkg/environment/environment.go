@@ -107,5 +107,25 @@ func (e *Environment) WithOverrides(overrides map[string]any) (*Environment, err
 	return &merged, nil
 }
 
+// WithRegistryMirrors returns a copy whose machines have these registry mirrors and no others, whoever gave others: the caller
+// has joined them with RegistryMirrors.
+func (e *Environment) WithRegistryMirrors(mirrors []map[string]any) (*Environment, error) {
+	list := make([]any, 0, len(mirrors))
+	for _, mirror := range mirrors {
+		list = append(list, mirror)
+	}
+	values := map[string]any{"cluster": map[string]any{"registry_mirrors": list}}
+	merged := *e
+	merged.overrides = merge(e.overrides, values)
+	if _, given := at(e.user, "cluster.registry_mirrors"); given { // what the user gave wins over overrides
+		merged.user = merge(e.user, values)
+	}
+	merged.effective = e.documents.with(merged.overrides).with(merged.user)
+	if err := merged.validate(); err != nil {
+		return nil, err
+	}
+	return &merged, nil
+}
+
 // Name is the environment's name, for a folder of the user's own that of the folder.
 func (e *Environment) Name() string { return e.name }

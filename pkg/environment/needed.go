@@ -2,9 +2,6 @@ package environment
 
 import (
 	"fmt"
-	"net/netip"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -44,60 +41,4 @@ func (e *Environment) enabled(phase Phase, name string) bool {
 	value, _ := at(e.Values(phase), "components."+name+".enabled")
 	text := fmt.Sprint(value)
 	return text == "true" || text == string(phase)+"-only"
-}
-
-// checkNetworks refuses ranges of addresses that are none, or overlap: an address would mean two things.
-func (e *Environment) checkNetworks() error {
-	paths := []string{"cluster.pod_cidr", "cluster.service_cidr"}
-	if e.InfraProvider() == "capo" && e.OpenStack().Network.Made {
-		paths = append(paths, "cluster.openstack.node_cidr")
-	}
-	var problems []error
-	ranges := map[string]netip.Prefix{}
-	for _, path := range paths {
-		text := e.text(path)
-		if text == "" { // the schema has said so
-			continue
-		}
-		parsed, err := netip.ParsePrefix(text)
-		if err != nil {
-			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s %s is not a range of addresses", e.whence(path), path, text),
-				"Write it as 10.244.0.0/16."))
-			continue
-		}
-		for _, other := range paths {
-			if existing, there := ranges[other]; there && existing.Overlaps(parsed) {
-				problems = append(problems, fault.New(fault.ValuesInvalid,
-					fmt.Sprintf("%s%s %s overlaps %s %s", e.whence(other, path), other, existing, path, parsed),
-					fmt.Sprintf("Choose ranges that share no address, for example --set %s=10.244.0.0/16,%s=10.96.0.0/16.", "cluster.pod_cidr", "cluster.service_cidr")))
-			}
-		}
-		ranges[path] = parsed
-	}
-	return fault.Join(problems...)
-}
-
-// checkPorts refuses ports that do not exist: the schema only sees that an address has the form of one.
-func (e *Environment) checkPorts() error {
-	var problems []error
-	mirrors, _ := at(e.Values(Management), "cluster.registry_mirrors")
-	list, _ := mirrors.([]any)
-	for i := range list {
-		for _, key := range []string{"host", "url"} {
-			path := fmt.Sprintf("cluster.registry_mirrors.%d.%s", i, key)
-			address, _ := e.path(path).(string)
-			if key == "host" {
-				address = "//" + address
-			}
-			parsed, err := url.Parse(address)
-			if err != nil || parsed.Port() == "" {
-				continue
-			}
-			if port, err := strconv.Atoi(parsed.Port()); err != nil || port < 1 || port > 65535 {
-				problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s: there is no port %s", e.whence(path), path, parsed.Port()),
-					"Give a port from 1 to 65535."))
-			}
-		}
-	}
-	return fault.Join(problems...)
 }

@@ -11,8 +11,8 @@ import (
 // patience bounds the wait for one registry.
 const patience = 5 * time.Second
 
-// Answer says whether each of the registries of the images that `up` pulls answers within five seconds. Any answer counts:
-// 401 is how a registry asks for a token.
+// Answer says whether each of the registries of the images that `up` pulls answers within five seconds, and as a registry does: 401 is
+// how one asks for a token, and anything else is most likely a proxy's.
 func Answer(ctx context.Context) bool {
 	hosts := []string{"registry.k8s.io", "ghcr.io", "quay.io", "registry-1.docker.io"}
 	answers := make(chan bool)
@@ -37,5 +37,5 @@ func answer(ctx context.Context, address string) bool {
 	if err != nil {
 		return false
 	}
-	return response.Body.Close() == nil && response.StatusCode < http.StatusInternalServerError
+	return response.Body.Close() == nil && (response.StatusCode == http.StatusOK || response.StatusCode == http.StatusUnauthorized)
 }

@@ -47,7 +47,7 @@ func write(t *testing.T) (dir string, index Index) {
 	}
 	sum := sha256.Sum256(content)
 	index = Index{
-		Version: "v", Environments: []string{"kubeadm-capd"},
+		Version: "v", Environments: []string{"kubeadm-capd"}, NodeImage: reference,
 		Images:    []Image{{Reference: reference, Digest: digest.String(), Load: LoadRegistry}},
 		Manifests: []Manifest{{URL: url, Path: "app.yaml", SHA256: hex.EncodeToString(sum[:])}},
 	}
@@ -92,6 +92,10 @@ func TestOpenReadsWhatWasWritten(t *testing.T) {
 	}
 	if err := opened.For("rke2-capo"); err == nil || !strings.Contains(err.Error(), "kubeadm-capd") {
 		t.Errorf("an environment that the bundle has not gave %v", err)
+	}
+	opened.Index.NodeImage = ""
+	if err := opened.For("kubeadm-capd"); fault.CodeOf(err) != fault.BundleInvalid {
+		t.Errorf("a bundle without node image gave %v", err)
 	}
 }
 

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cluster-init/cluster-init/pkg/artifact"
+)
+
+func TestMirrorsAreJoinedByHost(t *testing.T) {
+	users := []artifact.Mirror{{Host: "ghcr.io", URL: "https://mine"}}
+	bundles := []artifact.Mirror{{Host: "_default", URL: "http://b/_default", Only: true}, {Host: "ghcr.io", URL: "http://b/ghcr", Only: true}}
+	joined := joinMirrors(users, bundles)
+	want := []artifact.Mirror{{Host: "ghcr.io", URL: "https://mine", Only: true}, bundles[0]}
+	if diff := cmp.Diff(want, joined); diff != "" {
+		t.Errorf("of the bundle and the user (-want +got):\n%s", diff)
+	}
+	values := []map[string]any{{"host": "quay.io", "url": "https://q", "skip_verify": true}, {"host": "ghcr.io", "url": "https://values"}}
+	machines := machineMirrors(values, joined, true)
+	wantMachines := []map[string]any{
+		{"host": "quay.io", "url": "https://q", "skip_verify": true, "only": true},
+		{"host": "ghcr.io", "url": "https://values", "only": true},
+		{"host": "_default", "url": "http://b/_default", "override_path": false, "only": true},
+	}
+	if diff := cmp.Diff(wantMachines, machines); diff != "" {
+		t.Errorf("of the machines (-want +got):\n%s", diff)
+	}
+}
