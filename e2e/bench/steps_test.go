@@ -18,6 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 func (f *floor) startRegistry(ctx context.Context) error {
@@ -32,9 +33,9 @@ func (f *floor) startRegistry(ctx context.Context) error {
 // createKind makes the cluster that `up` makes, by the same names, so that `cleanup` finds it. It does not wait for
 // the node: pods do that.
 func (f *floor) createKind(ctx context.Context) error {
-	name := f.env.ClusterName() + "-bootstrap"
+	name := owned.BootstrapCluster(f.env.ClusterName())
 	err := f.kind.Create(ctx, kind.Config{
-		Name: name, Environment: f.env.ClusterName(), NodeImage: f.bundle.Index.NodeImage, DockerSocket: f.env.DockerSocket(),
+		Name: name, Marker: owned.Marker(f.env.ClusterName()), NodeImage: f.bundle.Index.NodeImage, DockerSocket: f.env.DockerSocket(),
 	}, 0)
 	if err != nil {
 		return err

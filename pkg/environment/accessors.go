@@ -28,9 +28,6 @@ func (e *Environment) ControlPlaneReplicas() int { return e.number("cluster.cont
 // WorkerReplicas is how many worker machines the management cluster has.
 func (e *Environment) WorkerReplicas() int { return e.number("cluster.worker.replicas") }
 
-// CNI is the pod network that is installed: calico, custom or none.
-func (e *Environment) CNI() string { return e.text("cni") }
-
 // NodeImage is the image of the machines. It follows the chart's template telco-cloud-init.nodeImage.
 func (e *Environment) NodeImage() string {
 	if image := e.text("cluster.rke2.image"); image != "" && e.BootstrapProvider() == "rke2" {
@@ -85,7 +82,7 @@ func (e *Environment) SecretDocuments() []map[string]any {
 
 // path returns the management value at a dotted path. The schema was checked, so it is there and of its type.
 func (e *Environment) path(dotted string) any {
-	value, _ := at(e.Values(Management), dotted)
+	value, _ := at(e.settled[Management], dotted)
 	return value
 }
 

@@ -17,7 +17,7 @@ func (e *Environment) checkNeeded(chart error) error {
 			continue
 		}
 		enabled := "components." + name + ".enabled"
-		if _, known := at(e.Values(Management), "components."+name); !known || e.isUnknown(enabled) {
+		if _, known := at(e.settled[Management], "components."+name); !known || e.isUnknown(enabled) {
 			continue
 		}
 		where := ""
@@ -38,7 +38,7 @@ func (e *Environment) checkNeeded(chart error) error {
 
 // enabled tells whether a component is enabled in a phase, as the chart's template telco-cloud-init.enabled does.
 func (e *Environment) enabled(phase Phase, name string) bool {
-	value, _ := at(e.Values(phase), "components."+name+".enabled")
+	value, _ := at(e.settled[phase], "components."+name+".enabled")
 	text := fmt.Sprint(value)
 	return text == "true" || text == string(phase)+"-only"
 }

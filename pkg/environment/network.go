@@ -93,7 +93,7 @@ func (e *Environment) checkServiceRange(services netip.Prefix) error {
 func (e *Environment) checkMirrors() error {
 	var problems []error
 	hosts := map[string]bool{}
-	mirrors, _ := at(e.Values(Management), "cluster.registry_mirrors")
+	mirrors, _ := at(e.settled[Management], "cluster.registry_mirrors")
 	list, _ := mirrors.([]any)
 	for i := range list {
 		path := fmt.Sprintf("cluster.registry_mirrors.%d.host", i)

@@ -3,6 +3,8 @@ package environment
 import (
 	"regexp"
 	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // OpenStack is what an environment asks of an OpenStack cloud (infra_provider capo). Where something may be given by id or
@@ -140,13 +142,13 @@ func (e *Environment) OpenStack() OpenStack {
 // OpenStackClusterName is what Cluster API's provider for OpenStack calls the cluster in the names of what it makes:
 // namespace and name.
 func (e *Environment) OpenStackClusterName() string {
-	return e.ClusterNamespace() + "-" + e.ClusterName()
+	return owned.CloudName(e.ClusterNamespace(), e.ClusterName())
 }
 
 // OpenStackTag is on the servers, ports, networks, subnets, routers, security groups and floating IPs that are made for this
 // cluster, and on those of no other.
 func (e *Environment) OpenStackTag() string {
-	return "cluster-init:cluster=" + e.OpenStackClusterName()
+	return owned.Tag(e.OpenStackClusterName())
 }
 
 // OpenStackServerGroups are the names of the server groups that are made.

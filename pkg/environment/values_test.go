@@ -171,7 +171,7 @@ func TestSecretsStayOutOfTheConfigMap(t *testing.T) {
 			t.Errorf("object %s is named %s", name, object.GetName())
 		}
 	}
-	if objects.Values.Namespace != "flux-system" || objects.Values.Labels["cluster-init.io/environment"] != "kubeadm-capd" {
+	if objects.Values.Namespace != "flux-system" || objects.Values.Labels["cluster-init.io/cluster"] != "kubeadm-capd" {
 		t.Errorf("wrong metadata: %+v", objects.Values.ObjectMeta)
 	}
 }
