@@ -35,7 +35,7 @@ func (f *floor) startRegistry(ctx context.Context) error {
 func (f *floor) createKind(ctx context.Context) error {
 	name := owned.BootstrapCluster(f.env.ClusterName())
 	err := f.kind.Create(ctx, kind.Config{
-		Name: name, Marker: owned.Marker(f.env.ClusterName()), NodeImage: f.bundle.Index.NodeImage, DockerSocket: f.env.DockerSocket(),
+		Name: name, Marker: owned.Marker(f.env.ClusterName()), NodeImage: f.bundle.Index.NodeImage, DockerSocket: f.env.Spec().Cluster.DockerSocket(),
 	}, 0)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (f *floor) awaitMovable(ctx context.Context) error {
 		if len(clusters) != 1 || !clusters[0].InfrastructureProvisioned || !clusters[0].ControlPlaneInitialized {
 			return errors.New("its infrastructure or control plane is not there")
 		}
-		if want := f.env.ControlPlaneReplicas() + f.env.WorkerReplicas(); len(machines) != want {
+		if want := f.env.Spec().Cluster.ControlPlane.Replicas + f.env.Spec().Cluster.Worker.Replicas; len(machines) != want {
 			return fmt.Errorf("%d machines of %d", len(machines), want)
 		}
 		for _, m := range machines {

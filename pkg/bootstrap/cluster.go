@@ -43,7 +43,7 @@ func (u *Up) createBootstrapCluster(ctx context.Context, report pipeline.Reporte
 	report.Progress("creating the kind cluster %s", u.BootstrapName())
 	config := kind.Config{
 		Name: u.BootstrapName(), Marker: owned.Marker(u.Environment.ClusterName()), NodeImage: u.nodeImage(),
-		APIServerAddress: u.apiServerAddress(), APIServerPort: u.APIServerPort, DockerSocket: u.Environment.DockerSocket(),
+		APIServerAddress: u.apiServerAddress(), APIServerPort: u.APIServerPort, DockerSocket: u.Environment.Spec().Cluster.DockerSocket(),
 	}
 	if err := u.Kind.Create(ctx, config, 5*time.Minute); err != nil {
 		return err

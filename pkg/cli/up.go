@@ -135,7 +135,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	if env, err = env.WithOverrides(overrides); err != nil {
 		return nil, err
 	}
-	if env, err = env.WithRegistryMirrors(machineMirrors(env.RegistryMirrors(), mirrors, opened != nil)); err != nil {
+	if env, err = env.WithRegistryMirrors(machineMirrors(env.Spec().Cluster.RegistryMirrors, mirrors, opened != nil)); err != nil {
 		return nil, err
 	}
 	if opened != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cluster-init/cluster-init/pkg/artifact"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
 // joinMirrors are the user's mirrors and, for hosts that they do not name, the bundle's. With a bundle no image is fetched from
@@ -23,16 +24,14 @@ func joinMirrors(users, bundles []artifact.Mirror) []artifact.Mirror {
 
 // machineMirrors adds mirrors to those of the environment's values, so that machines pull through them as well. A host that both
 // name keeps what the values say: they can say more. only: nothing is fetched from the original registries.
-func machineMirrors(values []map[string]any, mirrors []artifact.Mirror, only bool) []map[string]any {
+func machineMirrors(values []environment.RegistryMirror, mirrors []artifact.Mirror, only bool) []environment.RegistryMirror {
 	joined := slices.Clone(values)
 	for i := range joined {
-		if only {
-			joined[i]["only"] = true
-		}
+		joined[i].Only = joined[i].Only || only
 	}
 	for _, m := range mirrors {
-		if !slices.ContainsFunc(values, func(value map[string]any) bool { return value["host"] == m.Host }) {
-			joined = append(joined, map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "only": m.Only})
+		if !slices.ContainsFunc(values, func(value environment.RegistryMirror) bool { return value.Host == m.Host }) {
+			joined = append(joined, environment.RegistryMirror{Host: m.Host, URL: m.URL, OverridePath: m.OverridePath, Only: m.Only})
 		}
 	}
 	return joined

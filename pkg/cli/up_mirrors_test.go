@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cluster-init/cluster-init/pkg/artifact"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
 func TestMirrorsAreJoinedByHost(t *testing.T) {
@@ -16,12 +17,12 @@ func TestMirrorsAreJoinedByHost(t *testing.T) {
 	if diff := cmp.Diff(want, joined); diff != "" {
 		t.Errorf("of the bundle and the user (-want +got):\n%s", diff)
 	}
-	values := []map[string]any{{"host": "quay.io", "url": "https://q", "skip_verify": true}, {"host": "ghcr.io", "url": "https://values"}}
+	values := []environment.RegistryMirror{{Host: "quay.io", URL: "https://q", SkipVerify: true}, {Host: "ghcr.io", URL: "https://values"}}
 	machines := machineMirrors(values, joined, true)
-	wantMachines := []map[string]any{
-		{"host": "quay.io", "url": "https://q", "skip_verify": true, "only": true},
-		{"host": "ghcr.io", "url": "https://values", "only": true},
-		{"host": "_default", "url": "http://b/_default", "override_path": false, "only": true},
+	wantMachines := []environment.RegistryMirror{
+		{Host: "quay.io", URL: "https://q", SkipVerify: true, Only: true},
+		{Host: "ghcr.io", URL: "https://values", Only: true},
+		{Host: "_default", URL: "http://b/_default", Only: true},
 	}
 	if diff := cmp.Diff(wantMachines, machines); diff != "" {
 		t.Errorf("of the machines (-want +got):\n%s", diff)

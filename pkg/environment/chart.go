@@ -56,6 +56,7 @@ func (e *Environment) Values(phase Phase) map[string]any { return copyMap(e.sett
 func (e *Environment) settle(effective documents) {
 	e.effective = effective
 	e.settled = map[Phase]map[string]any{Bootstrap: e.coalesced(Bootstrap), Management: e.coalesced(Management)}
+	e.spec = decode(e.settled[Management])
 }
 
 // coalesced are the values as the chart works with them.

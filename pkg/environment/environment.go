@@ -57,6 +57,7 @@ type Environment struct {
 	user      map[string]any           // values files and --set
 	effective documents                // all of the above, in the three objects
 	settled   map[Phase]map[string]any // the same as the chart works with it, its defaults included
+	spec      Spec                     // the same for the management cluster, typed
 
 	// Where values come from, each place after those that it wins over.
 	files, valuesFiles []layer
@@ -109,11 +110,13 @@ func (e *Environment) WithOverrides(overrides map[string]any) (*Environment, err
 }
 
 // WithRegistryMirrors returns a copy whose machines have these registry mirrors and no others, whoever gave others: the caller
-// has joined them with RegistryMirrors.
-func (e *Environment) WithRegistryMirrors(mirrors []map[string]any) (*Environment, error) {
+// has joined them with those of the Spec.
+func (e *Environment) WithRegistryMirrors(mirrors []RegistryMirror) (*Environment, error) {
 	list := make([]any, 0, len(mirrors))
-	for _, mirror := range mirrors {
-		list = append(list, mirror)
+	for _, m := range mirrors {
+		list = append(list, map[string]any{
+			"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "skip_verify": m.SkipVerify, "only": m.Only,
+		})
 	}
 	values := map[string]any{"cluster": map[string]any{"registry_mirrors": list}}
 	merged := *e

@@ -11,7 +11,7 @@ import (
 // what nothing makes. chart is what the chart said already.
 func (e *Environment) checkNeeded(chart error) error {
 	var problems []error
-	bootstrap := map[string]string{"kubeadm": "cabpk", "rke2": "cabpr"}[e.BootstrapProvider()]
+	bootstrap := map[string]string{"kubeadm": "cabpk", "rke2": "cabpr"}[e.spec.Cluster.BootstrapProvider]
 	for _, name := range []string{"cert-manager", "capi", bootstrap, e.InfraProvider(), "cluster"} {
 		if name == "" || chart != nil && strings.Contains(chart.Error(), fmt.Sprintf("depends on %q, which is not enabled", name)) {
 			continue

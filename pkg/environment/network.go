@@ -12,13 +12,15 @@ import (
 // checkNetworks refuses ranges of addresses that are none, or overlap: an address would mean two things.
 func (e *Environment) checkNetworks() error {
 	paths := []string{"cluster.pod_cidr", "cluster.service_cidr"}
+	texts := map[string]string{"cluster.pod_cidr": e.spec.Cluster.PodCIDR, "cluster.service_cidr": e.spec.Cluster.ServiceCIDR}
 	if e.InfraProvider() == "capo" && e.OpenStack().Network.Made {
 		paths = append(paths, "cluster.openstack.node_cidr")
+		texts["cluster.openstack.node_cidr"] = e.OpenStack().Network.CIDR
 	}
 	var problems []error
 	ranges := map[string]netip.Prefix{}
 	for _, path := range paths {
-		text := e.text(path)
+		text := texts[path]
 		if text == "" { // the schema has said so
 			continue
 		}
@@ -67,7 +69,7 @@ func (e *Environment) checkPodRange(pods netip.Prefix) error {
 		part = 64
 	}
 	// One more while a machine is replaced.
-	needed := e.ControlPlaneReplicas() + e.WorkerReplicas() + 1
+	needed := e.spec.Cluster.ControlPlane.Replicas + e.spec.Cluster.Worker.Replicas + 1
 	if free := part - pods.Bits(); free >= 0 && (free > 30 || 1<<free >= needed) {
 		return nil
 	}
@@ -93,28 +95,20 @@ func (e *Environment) checkServiceRange(services netip.Prefix) error {
 func (e *Environment) checkMirrors() error {
 	var problems []error
 	hosts := map[string]bool{}
-	mirrors, _ := at(e.settled[Management], "cluster.registry_mirrors")
-	list, _ := mirrors.([]any)
-	for i := range list {
-		path := fmt.Sprintf("cluster.registry_mirrors.%d.host", i)
-		host, _ := e.path(path).(string)
-		if hosts[host] && host != "" && e.BootstrapProvider() == "kubeadm" {
-			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s: there is another mirror of %s", e.whence(path), path, host),
+	for i, mirror := range e.spec.Cluster.RegistryMirrors {
+		path := fmt.Sprintf("cluster.registry_mirrors.%d.", i)
+		if hosts[mirror.Host] && mirror.Host != "" && e.spec.Cluster.BootstrapProvider == "kubeadm" {
+			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%shost: there is another mirror of %s", e.whence(path+"host"), path, mirror.Host),
 				"Leave one of them."))
 		}
-		hosts[host] = true
-		for _, key := range []string{"host", "url"} {
-			path := fmt.Sprintf("cluster.registry_mirrors.%d.%s", i, key)
-			address, _ := e.path(path).(string)
-			if key == "host" {
-				address = "//" + address
-			}
+		hosts[mirror.Host] = true
+		for key, address := range map[string]string{"host": "//" + mirror.Host, "url": mirror.URL} {
 			parsed, err := url.Parse(address)
 			if err != nil || parsed.Port() == "" {
 				continue
 			}
 			if port, err := strconv.Atoi(parsed.Port()); err != nil || port < 1 || port > 65535 {
-				problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s: there is no port %s", e.whence(path), path, parsed.Port()),
+				problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s%s: there is no port %s", e.whence(path+key), path, key, parsed.Port()),
 					"Give a port from 1 to 65535."))
 			}
 		}

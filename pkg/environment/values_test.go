@@ -190,8 +190,8 @@ func TestEnvironmentIsImmutable(t *testing.T) {
 		t.Fatal(err)
 	}
 	overrides["cluster"].(map[string]any)["worker"].(map[string]any)["replicas"] = 9
-	if other.WorkerReplicas() != 4 || env.WorkerReplicas() != 0 || env.ClusterName() != "kubeadm-capd" {
-		t.Errorf("workers %d and %d, name %s", other.WorkerReplicas(), env.WorkerReplicas(), env.ClusterName())
+	if other.Spec().Cluster.Worker.Replicas != 4 || env.Spec().Cluster.Worker.Replicas != 0 || env.ClusterName() != "kubeadm-capd" {
+		t.Errorf("workers %d and %d, name %s", other.Spec().Cluster.Worker.Replicas, env.Spec().Cluster.Worker.Replicas, env.ClusterName())
 	}
 	if _, err := env.WithOverrides(map[string]any{"cni": "flannel"}); err == nil {
 		t.Error("a wrong override was taken")
