@@ -18,6 +18,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // output is all that one run of the CLI said.
@@ -107,9 +108,9 @@ func (l lab) nothingOurs(t *testing.T) {
 	t.Helper()
 	for what, args := range map[string][]string{
 		"machines":   {"ps", "-aq", "--filter", "label=io.x-k8s.kind.cluster=" + l.name},
-		"containers": {"ps", "-aq", "--filter", "label=cluster-init.io/cluster=" + l.name},
-		"volumes":    {"volume", "ls", "-q", "--filter", "label=cluster-init.io/cluster=" + l.name},
-		"networks":   {"network", "ls", "-q", "--filter", "label=cluster-init.io/created=true"},
+		"containers": {"ps", "-aq", "--filter", "label=" + owned.ClusterLabel + "=" + l.name},
+		"volumes":    {"volume", "ls", "-q", "--filter", "label=" + owned.ClusterLabel + "=" + l.name},
+		"networks":   {"network", "ls", "-q", "--filter", "label=" + owned.CreatedLabel + "=true"},
 	} {
 		if out := docker(t, args...); out != "" {
 			t.Errorf("%s: %s", what, out)

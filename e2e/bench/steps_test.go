@@ -134,5 +134,5 @@ func (f *floor) move(ctx context.Context) error {
 }
 
 func (f *floor) deleteKind(ctx context.Context) error {
-	return f.kind.Delete(ctx, f.env.ClusterName()+"-bootstrap")
+	return f.kind.Delete(ctx, owned.BootstrapCluster(f.env.ClusterName()))
 }

@@ -122,6 +122,9 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 		if err := opened.For(env.Name()); err != nil {
 			return nil, err
 		}
+		if opened.Index.NodeImage == "" && o.nodeImage == "" { // then the first image of all would come from outside
+			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s names no node image", o.bundle), "Build or download the bundle again, or give --node-image.")
+		}
 		of, err := artifact.BundleMirrors(registry.Host(env.ClusterName()), opened.References(bundle.LoadRegistry))
 		if err != nil {
 			return nil, err
@@ -135,7 +138,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	if env, err = env.WithOverrides(overrides); err != nil {
 		return nil, err
 	}
-	if env, err = env.WithRegistryMirrors(machineMirrors(env.Spec().Cluster.RegistryMirrors, mirrors, opened != nil)); err != nil {
+	if env, err = env.WithRegistryMirrors(machineMirrors(mirrors), opened != nil); err != nil {
 		return nil, err
 	}
 	if opened != nil {
@@ -206,11 +209,7 @@ func bundleValues(b *bundle.Bundle, version string) map[string]any {
 // stateFolder is where kubeconfigs and backups are kept, by the rules of the XDG base directory specification.
 func stateFolder(cluster string) (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
-	if base != "" && !filepath.IsAbs(base) { // by the specification; and whoever runs cleanup stands elsewhere
-		return "", fault.New(fault.Usage, fmt.Sprintf("XDG_STATE_HOME is %q, and a relative path is another folder wherever you stand", base),
-			"Set it to an absolute path, or unset it.")
-	}
-	if base == "" {
+	if !filepath.IsAbs(base) { // empty, or to be ignored by the specification
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return "", fault.Wrap(fmt.Errorf("find a folder for the kubeconfig: %w", err), fault.Usage, "Set HOME or XDG_STATE_HOME.")

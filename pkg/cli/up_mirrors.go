@@ -22,17 +22,11 @@ func joinMirrors(users, bundles []artifact.Mirror) []artifact.Mirror {
 	return joined
 }
 
-// machineMirrors adds mirrors to those of the environment's values, so that machines pull through them as well. A host that both
-// name keeps what the values say: they can say more. only: nothing is fetched from the original registries.
-func machineMirrors(values []environment.RegistryMirror, mirrors []artifact.Mirror, only bool) []environment.RegistryMirror {
-	joined := slices.Clone(values)
-	for i := range joined {
-		joined[i].Only = joined[i].Only || only
-	}
+// machineMirrors are mirrors as the machines' definition has them.
+func machineMirrors(mirrors []artifact.Mirror) []environment.RegistryMirror {
+	var list []environment.RegistryMirror
 	for _, m := range mirrors {
-		if !slices.ContainsFunc(values, func(value environment.RegistryMirror) bool { return value.Host == m.Host }) {
-			joined = append(joined, environment.RegistryMirror{Host: m.Host, URL: m.URL, OverridePath: m.OverridePath, Only: m.Only})
-		}
+		list = append(list, environment.RegistryMirror{Host: m.Host, URL: m.URL, OverridePath: m.OverridePath, Only: m.Only})
 	}
-	return joined
+	return list
 }

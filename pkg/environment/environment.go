@@ -109,27 +109,5 @@ func (e *Environment) WithOverrides(overrides map[string]any) (*Environment, err
 	return &merged, nil
 }
 
-// WithRegistryMirrors returns a copy whose machines have these registry mirrors and no others, whoever gave others: the caller
-// has joined them with those of the Spec.
-func (e *Environment) WithRegistryMirrors(mirrors []RegistryMirror) (*Environment, error) {
-	list := make([]any, 0, len(mirrors))
-	for _, m := range mirrors {
-		list = append(list, map[string]any{
-			"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "skip_verify": m.SkipVerify, "only": m.Only,
-		})
-	}
-	values := map[string]any{"cluster": map[string]any{"registry_mirrors": list}}
-	merged := *e
-	merged.overrides = merge(e.overrides, values)
-	if _, given := at(e.user, "cluster.registry_mirrors"); given { // what the user gave wins over overrides
-		merged.user = merge(e.user, values)
-	}
-	merged.settle(e.documents.with(merged.overrides).with(merged.user))
-	if err := merged.validate(); err != nil {
-		return nil, err
-	}
-	return &merged, nil
-}
-
 // Name is the environment's name, for a folder of the user's own that of the folder.
 func (e *Environment) Name() string { return e.name }

@@ -31,8 +31,8 @@ func (e *Environment) checkNetworks() error {
 			continue
 		}
 		if parsed != parsed.Masked() {
-			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s %s is an address within a range", e.whence(path), path, text),
-				fmt.Sprintf("The range is %s.", parsed.Masked())))
+			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s %s has host bits set", e.whence(path), path, text),
+				fmt.Sprintf("Write it as %s.", parsed.Masked())))
 			parsed = parsed.Masked()
 		}
 		for _, other := range paths {
@@ -58,40 +58,36 @@ func (e *Environment) checkFamilies(ranges map[string]netip.Prefix) error {
 		"Give both of one family: a cluster with two is not supported.")
 }
 
-// checkPodRange refuses a range of pods that has no part for each machine: kube-controller-manager gives each node a /24, or a
-// /64 of IPv6.
+// checkPodRange refuses a range of pods that kubeadm would: each node gets a /24 of it, or a /64 of IPv6, of at most 65536.
 func (e *Environment) checkPodRange(pods netip.Prefix) error {
-	if !pods.IsValid() {
-		return nil
+	part, example := 24, "10.244.0.0/16"
+	if pods.IsValid() && pods.Addr().Is6() {
+		part, example = 64, "fd00:10:244::/56"
 	}
-	part := 24
-	if pods.Addr().Is6() {
-		part = 64
-	}
-	// One more while a machine is replaced.
-	needed := e.spec.Cluster.ControlPlane.Replicas + e.spec.Cluster.Worker.Replicas + 1
-	if free := part - pods.Bits(); free >= 0 && (free > 30 || 1<<free >= needed) {
+	if !pods.IsValid() || pods.Bits() <= part && pods.Bits() >= part-16 {
 		return nil
 	}
 	return fault.New(fault.ValuesInvalid,
-		fmt.Sprintf("%scluster.pod_cidr %s is too small: each of %d machines, counting one that replaces another, needs a /%d of it", e.whence("cluster.pod_cidr"), pods, needed, part),
-		"Choose a larger one, for example --set cluster.pod_cidr=10.244.0.0/16.")
+		fmt.Sprintf("%scluster.pod_cidr %s must be from /%d to /%d: each node gets a /%d of it", e.whence("cluster.pod_cidr"), pods, part-16, part, part),
+		"Choose another one, for example --set cluster.pod_cidr="+example+".")
 }
 
-// checkServiceRange refuses what kube-apiserver would: more than 20 bits of addresses; and fewer than a cluster needs for its own.
+// checkServiceRange refuses a range of services that kubeadm would.
 func (e *Environment) checkServiceRange(services netip.Prefix) error {
-	if !services.IsValid() {
+	example := "10.96.0.0/16"
+	if services.IsValid() && services.Addr().Is6() {
+		example = "fd00:10:96::/112"
+	}
+	if free := services.Addr().BitLen() - services.Bits(); !services.IsValid() || free >= 4 && free <= 20 {
 		return nil
 	}
-	if free := services.Addr().BitLen() - services.Bits(); free >= 4 && free <= 20 {
-		return nil
-	}
-	return fault.New(fault.ValuesInvalid, fmt.Sprintf("%scluster.service_cidr %s has not between 16 and 1048576 addresses", e.whence("cluster.service_cidr"), services),
-		"Choose another one, for example --set cluster.service_cidr=10.96.0.0/16.")
+	return fault.New(fault.ValuesInvalid, fmt.Sprintf("%scluster.service_cidr %s must have 16 to 1048576 addresses", e.whence("cluster.service_cidr"), services),
+		"Choose another one, for example --set cluster.service_cidr="+example+".")
 }
 
 // checkMirrors refuses ports that do not exist, as the schema only sees that an address has the form of one, and two mirrors of
-// one host for kubeadm: containerd reads one file for each. RKE2 makes one of them.
+// one host for kubeadm: containerd reads one file for each. RKE2's configuration takes several. Credentials would be readable
+// in both clusters.
 func (e *Environment) checkMirrors() error {
 	var problems []error
 	hosts := map[string]bool{}
@@ -99,9 +95,13 @@ func (e *Environment) checkMirrors() error {
 		path := fmt.Sprintf("cluster.registry_mirrors.%d.", i)
 		if hosts[mirror.Host] && mirror.Host != "" && e.spec.Cluster.BootstrapProvider == "kubeadm" {
 			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%shost: there is another mirror of %s", e.whence(path+"host"), path, mirror.Host),
-				"Leave one of them."))
+				"Remove one of them."))
 		}
 		hosts[mirror.Host] = true
+		if address, err := url.Parse(mirror.URL); err == nil && address.User != nil {
+			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%surl holds credentials, and would be readable in both clusters as it is", e.whence(path+"url"), path),
+				"Use a mirror that machines may read without."))
+		}
 		for key, address := range map[string]string{"host": "//" + mirror.Host, "url": mirror.URL} {
 			parsed, err := url.Parse(address)
 			if err != nil || parsed.Port() == "" {

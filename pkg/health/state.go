@@ -1,16 +1,17 @@
-// Package health reads the state of objects: whether one is ready, on its way, or has given up, and why. It is the only reader of
-// conditions, so that a wait, a check and a report never disagree about an object.
+// Package health reads the state of objects: whether one is ready, on its way, or has given up, and why. Waits and reports read
+// conditions through it, so that they do not disagree about an object.
 package health
 
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// What an object is to those who wait for it.
+// The states of an object.
 const (
 	Ready       = "Ready"
 	Progressing = "Progressing"
@@ -24,8 +25,8 @@ type State struct {
 	Status, Reason, Message string
 }
 
-// Of reads the state of an object. Kinds of Kubernetes itself are read by kstatus. All others follow the conventions of Flux and
-// Cluster API: conditions with observedGeneration, of which Ready counts, or else Available; spec.suspend;
+// Of reads the state of an object. Deployments, DaemonSets and StatefulSets are read by kstatus. All others follow the conventions of
+// Flux and Cluster API: conditions with observedGeneration, of which Ready counts, or else Available; spec.suspend;
 // metadata.deletionTimestamp; and the condition Stalled for failures that will not go away by themselves. kstatus would take
 // such an object for ready before its controller has seen it.
 func Of(u *unstructured.Unstructured) State {
@@ -35,8 +36,8 @@ func Of(u *unstructured.Unstructured) State {
 	if suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); suspended {
 		return State{Status: Suspended, Message: "is suspended"}
 	}
-	if status.GetLegacyConditionsFn(u) != nil {
-		return ofKubernetes(u)
+	if u.GroupVersionKind().Group == "apps" {
+		return ofWorkload(u)
 	}
 	// A condition that is older than the spec describes what may have been corrected since.
 	if stalled := ConditionOf(u, "Stalled"); stalled.True() {
@@ -58,22 +59,23 @@ func Of(u *unstructured.Unstructured) State {
 	return State{Status: Progressing, Message: "has no status yet"}
 }
 
-// ofKubernetes reads an object of a kind that kstatus knows.
-func ofKubernetes(u *unstructured.Unstructured) State {
+// ofWorkload reads an object whose pods Kubernetes keeps running. It never gives up on them: one that is out of time is reported
+// so, and gets ready when its images can be pulled again.
+func ofWorkload(u *unstructured.Unstructured) State {
 	result, err := status.Compute(u)
 	if err != nil {
 		return State{Status: Progressing, Message: fmt.Sprintf("its status cannot be read: %v", err)}
 	}
 	s := State{Status: Progressing, Message: result.Message}
-	switch result.Status {
-	case status.CurrentStatus:
+	if result.Status == status.CurrentStatus {
 		s.Status = Ready
-	case status.FailedStatus:
-		s.Status = Failed
 	}
 	for _, c := range result.Conditions {
 		if c.Reason != "" {
 			s.Reason = c.Reason
+		}
+		if c.Message != "" && !strings.Contains(s.Message, c.Message) {
+			s.Message += ": " + c.Message
 		}
 	}
 	return s

@@ -78,12 +78,9 @@ func TestOf(t *testing.T) {
 		"Deployment, available in its older form": {
 			object: `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 2}, status: {observedGeneration: 1, conditions: [{type: Available, status: "True", reason: MinimumReplicasAvailable}]}}`,
 			want:   health.State{Status: health.Progressing, Reason: "LatestGenerationNotObserved", Message: "Deployment generation is 2, but latest observed generation is 1"}},
-		"Deployment, out of time": {
+		"Deployment, out of time: Kubernetes goes on": {
 			object: `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 1}, spec: {replicas: 1}, status: {observedGeneration: 1, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: image}]}}`,
-			want:   health.State{Status: health.Failed, Reason: "ProgressDeadlineExceeded", Message: "Progress deadline exceeded"}},
-		"ConfigMap": {
-			object: `{apiVersion: v1, kind: ConfigMap}`,
-			want:   health.State{Status: health.Ready, Message: "Resource is always ready"}},
+			want:   health.State{Status: health.Progressing, Reason: "ProgressDeadlineExceeded", Message: "Progress deadline exceeded: image"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

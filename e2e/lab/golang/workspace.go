@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
@@ -64,9 +65,9 @@ func (w Workspace) list(ctx context.Context, args ...string) error {
 
 // text is the content of go.work.
 func (w Workspace) text(root, toolchain string) string {
-	lines := []string{"go " + strings.TrimPrefix(toolchain, "go"), "use " + root}
+	lines := []string{"go " + strings.TrimPrefix(toolchain, "go"), "use " + strconv.Quote(root)}
 	for _, module := range w.Modules {
-		lines = append(lines, "use "+module.Dir(root))
+		lines = append(lines, "use "+strconv.Quote(module.Dir(root)))
 	}
 	return strings.Join(lines, "\n") + "\n"
 }

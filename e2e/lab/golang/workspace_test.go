@@ -11,8 +11,8 @@ func TestWorkspaceJoinsTheRepositoryAndItsModules(t *testing.T) {
 		{Name: "own", Binaries: []Binary{{Package: "./program", Name: "program"}}},
 		{Name: "other", Binaries: []Binary{{Package: "example.org/other/cmd", Name: "other"}}},
 	}}
-	want := "go 1.26.8\nuse /src\nuse /src/e2e/lab/modules/own\nuse /src/e2e/lab/modules/other\n"
-	if got := space.text("/src", "go1.26.8"); got != want {
+	want := "go 1.26.8\nuse \"/a b\"\nuse \"/a b/e2e/lab/modules/own\"\nuse \"/a b/e2e/lab/modules/other\"\n"
+	if got := space.text("/a b", "go1.26.8"); got != want {
 		t.Errorf("go.work is\n%s", got)
 	}
 	packages := []string{"./cmd/x", "/src/e2e/lab/modules/own/program", "example.org/other/cmd"}

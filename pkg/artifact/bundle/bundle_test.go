@@ -93,10 +93,6 @@ func TestOpenReadsWhatWasWritten(t *testing.T) {
 	if err := opened.For("rke2-capo"); err == nil || !strings.Contains(err.Error(), "kubeadm-capd") {
 		t.Errorf("an environment that the bundle has not gave %v", err)
 	}
-	opened.Index.NodeImage = ""
-	if err := opened.For("kubeadm-capd"); fault.CodeOf(err) != fault.BundleInvalid {
-		t.Errorf("a bundle without node image gave %v", err)
-	}
 }
 
 // blobs returns the files of the layout's blobs but the image's manifest.

@@ -66,11 +66,8 @@ func readIndex(dir string) (Index, error) {
 	return index, nil
 }
 
-// For returns an error when the bundle was not built for the environment, naming those that it has, or names no node image.
+// For returns an error when the bundle was not built for the environment, naming those that it has.
 func (b *Bundle) For(environment string) error {
-	if b.Index.NodeImage == "" { // then the first image of all would come from outside
-		return fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s names no node image", b.Dir), rebuild)
-	}
 	if slices.Contains(b.Index.Environments, environment) {
 		return nil
 	}
