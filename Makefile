@@ -14,22 +14,25 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 
 .PHONY: up forecast down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup release clean
 
-## up: say how long it takes here; build the CLI, make sure that a Docker engine runs, build the offline bundle where no
-## registry answers, and go
-up: forecast build
-	@bundle=$$($(LAB) prepare --env $(ENV) $(if $(OFFLINE),--offline)) && \
+BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
+# What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
+PREPARE  = { $(GO) run ./e2e/lab/fetch --env $(1) $(2) & fetch=$$!; $(LAB) prepare --env $(1) $(2); prepared=$$?; test $$prepared = 0 || kill $$fetch; wait $$fetch; test $$prepared = 0; }
+
+## up: say how long it takes here; make sure that a Docker engine runs, build the offline bundle where no registry answers,
+## build the CLI, and go
+up: forecast
+	@bundle=$$($(call PREPARE,$(ENV),$(if $(OFFLINE),--offline))) && $(BUILD) && \
 	bin/cluster-init up $(ENV) $${bundle:+--bundle "$$bundle"} $(ARGS)
 
 ## down: delete what `make up` made, although it still manages itself
 down: build
-	bin/cluster-init cleanup $(ENV) --yes --force $(notdir $(ENV))
+	bin/cluster-init cleanup $(ENV) --yes --force $(notdir $(ENV:%/=%))
 
 forecast:
 	@$(GO) run ./e2e/lab/forecast --env $(ENV) $(if $(OFFLINE),--offline)
 
 build:
-	@mkdir -p bin
-	$(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
+	@$(BUILD)
 
 ## test: unit tests, and integration tests against real API servers and a real Docker engine; in CI with the race detector
 # (go vet has just run; without debug information the many test binaries are linked in half the time)
@@ -61,10 +64,10 @@ ON_OPENSTACK = CLUSTER_INIT_OPENSTACK=$$clouds CLUSTER_INIT=$(CURDIR)/bin/cluste
 ## e2e: the whole of `up` and `cleanup` on the lab, with real parts
 # (OpenStack is installed and started beside the bundle's build; what only asks its API runs beside `up`, which mostly waits, and
 # is shown when that has ended)
-e2e: build
-	@$(LAB) openstack start >bin/clouds & cloud=$$!; \
-	bundle=$$($(LAB) prepare --env $(E2E_ENVS) --offline); prepared=$$?; \
-	wait $$cloud && test $$prepared = 0 && clouds=$$(cat bin/clouds) && \
+e2e:
+	@mkdir -p bin; $(LAB) openstack start >bin/clouds & cloud=$$!; \
+	bundle=$$($(call PREPARE,$(E2E_ENVS),--offline)); prepared=$$?; \
+	wait $$cloud && test $$prepared = 0 && $(BUILD) && clouds=$$(cat bin/clouds) && \
 	{ $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack ./e2e/cleanup >bin/e2e-openstack.log 2>&1 & beside=$$!; failed=0; \
 	$(E2E) -tags e2e -skip '^TestMatrix' ./e2e || failed=1; wait $$beside || failed=1; cat bin/e2e-openstack.log; exit $$failed; }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
 	dockerengine "github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // existingName is a cluster that cluster-init did not make: the disposable one of a user.
@@ -40,7 +41,7 @@ func existingCluster(t *testing.T, l lab) string {
 			t.Errorf("deleting the existing cluster: %v: %s", err, out)
 		}
 	})
-	config := kind.Config{Name: existingName, Environment: existingName, NodeImage: opened.Index.NodeImage, DockerSocket: "/var/run/docker.sock"}
+	config := kind.Config{Name: existingName, Marker: owned.Marker(existingName), NodeImage: opened.Index.NodeImage, DockerSocket: "/var/run/docker.sock"}
 	if err := provider.Create(t.Context(), config, 5*time.Minute); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	openstacklab "github.com/cluster-init/cluster-init/e2e/lab/openstack"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
-	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
@@ -182,8 +182,8 @@ func (c cluster) openStackProblems(t *testing.T) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%d objects of kind %s, want %d", len(objects), of.kind, of.want))
 		}
 		for i := range objects {
-			if s := kube.StateOf(&objects[i]); s.State != kube.StateReady {
-				problems = append(problems, fmt.Sprintf("%s %s is %s: %s", of.kind, objects[i].GetName(), s.State, s.Message))
+			if s := health.Of(&objects[i]); s.Status != health.Ready {
+				problems = append(problems, fmt.Sprintf("%s %s is %s: %s", of.kind, objects[i].GetName(), s.Status, s.Message))
 			}
 		}
 	}

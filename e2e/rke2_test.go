@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
 const rke2Name = "rke2-capd"
@@ -100,8 +100,8 @@ func (c cluster) bootstrapped(t *testing.T) {
 		t.Error("no DevMachines")
 	}
 	for i := range machines {
-		if s := kube.StateOf(&machines[i]); s.State != kube.StateReady {
-			t.Errorf("DevMachine %s is %s: %s", machines[i].GetName(), s.State, s.Message)
+		if s := health.Of(&machines[i]); s.Status != health.Ready {
+			t.Errorf("DevMachine %s is %s: %s", machines[i].GetName(), s.Status, s.Message)
 		}
 	}
 	for _, m := range c.list(t, "cluster.x-k8s.io", "v1beta2", "Machine") { // containers have their names

@@ -12,8 +12,8 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kind"
-	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // TestSourceOCI publishes the content into a user's registry that asks for a login, and has the bootstrap cluster read
@@ -51,7 +51,7 @@ func TestSourceOCI(t *testing.T) {
 
 	applied := func(e event.Event) bool {
 		o := e.Object
-		return e.Type == event.ObjectChanged && o.Kind == "Kustomization" && o.Name == "capi" && o.State == kube.StateReady
+		return e.Type == event.ObjectChanged && o.Kind == "Kustomization" && o.Name == "capi" && o.State == health.Ready
 	}
 	if o := l.up(t, known.password, applied, append(from, "--keep-bootstrap")...); !o.killed {
 		t.Fatalf("up ended with %d before the component capi was ready:\n%s", o.exitCode, o.all)

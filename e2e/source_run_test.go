@@ -17,7 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
-	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // output is all that one run of the CLI said.
@@ -107,9 +108,9 @@ func (l lab) nothingOurs(t *testing.T) {
 	t.Helper()
 	for what, args := range map[string][]string{
 		"machines":   {"ps", "-aq", "--filter", "label=io.x-k8s.kind.cluster=" + l.name},
-		"containers": {"ps", "-aq", "--filter", "label=cluster-init.io/environment=" + l.name},
-		"volumes":    {"volume", "ls", "-q", "--filter", "label=cluster-init.io/environment=" + l.name},
-		"networks":   {"network", "ls", "-q", "--filter", "label=cluster-init.io/created=true"},
+		"containers": {"ps", "-aq", "--filter", "label=" + owned.ClusterLabel + "=" + l.name},
+		"volumes":    {"volume", "ls", "-q", "--filter", "label=" + owned.ClusterLabel + "=" + l.name},
+		"networks":   {"network", "ls", "-q", "--filter", "label=" + owned.CreatedLabel + "=true"},
 	} {
 		if out := docker(t, args...); out != "" {
 			t.Errorf("%s: %s", what, out)
@@ -133,8 +134,8 @@ func (c cluster) sourceAt(t *testing.T, kind, name, revision string) {
 	if o == nil {
 		t.Fatalf("no %s %s", kind, name)
 	}
-	if s := kube.StateOf(o); s.State != kube.StateReady {
-		t.Errorf("%s %s is %s: %s", kind, name, s.State, s.Message)
+	if s := health.Of(o); s.Status != health.Ready {
+		t.Errorf("%s %s is %s: %s", kind, name, s.Status, s.Message)
 	}
 	if at, _, _ := unstructured.NestedString(o.Object, "status", "artifact", "revision"); !strings.Contains(at, revision) {
 		t.Errorf("%s %s is at %q, want %s", kind, name, at, revision)

@@ -18,6 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 func (f *floor) startRegistry(ctx context.Context) error {
@@ -32,9 +33,9 @@ func (f *floor) startRegistry(ctx context.Context) error {
 // createKind makes the cluster that `up` makes, by the same names, so that `cleanup` finds it. It does not wait for
 // the node: pods do that.
 func (f *floor) createKind(ctx context.Context) error {
-	name := f.env.ClusterName() + "-bootstrap"
+	name := owned.BootstrapCluster(f.env.ClusterName())
 	err := f.kind.Create(ctx, kind.Config{
-		Name: name, Environment: f.env.ClusterName(), NodeImage: f.bundle.Index.NodeImage, DockerSocket: f.env.DockerSocket(),
+		Name: name, Marker: owned.Marker(f.env.ClusterName()), NodeImage: f.bundle.Index.NodeImage, DockerSocket: f.env.Spec().Cluster.DockerSocket(),
 	}, 0)
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func (f *floor) awaitMovable(ctx context.Context) error {
 		if len(clusters) != 1 || !clusters[0].InfrastructureProvisioned || !clusters[0].ControlPlaneInitialized {
 			return errors.New("its infrastructure or control plane is not there")
 		}
-		if want := f.env.ControlPlaneReplicas() + f.env.WorkerReplicas(); len(machines) != want {
+		if want := f.env.Spec().Cluster.ControlPlane.Replicas + f.env.Spec().Cluster.Worker.Replicas; len(machines) != want {
 			return fmt.Errorf("%d machines of %d", len(machines), want)
 		}
 		for _, m := range machines {
@@ -133,5 +134,5 @@ func (f *floor) move(ctx context.Context) error {
 }
 
 func (f *floor) deleteKind(ctx context.Context) error {
-	return f.kind.Delete(ctx, f.env.ClusterName()+"-bootstrap")
+	return f.kind.Delete(ctx, owned.BootstrapCluster(f.env.ClusterName()))
 }

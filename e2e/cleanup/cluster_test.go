@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 const namespace = "management"
@@ -22,7 +24,7 @@ type cluster struct {
 	groups             []string
 }
 
-func (c *cluster) tags() []string { return []string{"cluster-init:cluster=" + c.resourceName} }
+func (c *cluster) tags() []string { return []string{owned.Tag(c.resourceName)} }
 func (c *cluster) description() string {
 	return "Created by cluster-api-provider-openstack cluster " + c.resourceName
 }

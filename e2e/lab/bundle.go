@@ -26,7 +26,7 @@ func newBundle(say *progress.Printer) *cobra.Command {
 		Short: "Build the offline bundle from source and print its folder",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			folder, err := buildBundle(cmd.Context(), say, environments, out)
+			folder, err := buildBundle(cmd.Context(), say, offline.Options{Environments: environments, Out: out})
 			if err != nil {
 				return err
 			}
@@ -39,24 +39,23 @@ func newBundle(say *progress.Printer) *cobra.Command {
 	return command
 }
 
-// buildBundle builds the bundle in out, or in the user's cache directory when out is empty, and returns its folder.
-func buildBundle(ctx context.Context, say *progress.Printer, environments []string, out string) (string, error) {
+// buildBundle builds the bundle in options.Out, or in the user's cache directory when that is empty, and returns its folder.
+func buildBundle(ctx context.Context, say *progress.Printer, options offline.Options) (string, error) {
 	root, cache, unlock, err := prepare(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	if out == "" {
-		if out, err = host.CacheDir("bundle"); err != nil {
+	if options.Out == "" {
+		if options.Out, err = host.CacheDir("bundle"); err != nil {
 			return "", err
 		}
 	}
-	if out, err = filepath.Abs(out); err != nil {
+	if options.Out, err = filepath.Abs(options.Out); err != nil {
 		return "", err
 	}
-	return out, offline.Build(ctx, offline.Options{
-		Root: root, Environments: environments, Out: out, Store: cache, Say: say,
-	})
+	options.Root, options.Store, options.Say = root, cache, say
+	return options.Out, offline.Build(ctx, options)
 }
 
 // newBinaries returns the command that builds what the integration tests start and prints its folder.

@@ -7,14 +7,18 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/engine"
+	"github.com/cluster-init/cluster-init/e2e/lab/offline"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
 	"github.com/cluster-init/cluster-init/e2e/lab/registries"
 )
 
+// programs are what the Makefile builds when all is prepared.
+var programs = []string{"./cmd/cluster-init"}
+
 // newPrepare returns the command behind `make up`: an engine where none answers, and a bundle where no registry does.
 func newPrepare(say *progress.Printer) *cobra.Command {
 	var environments []string
-	var offline bool
+	var withBundle bool
 	command := &cobra.Command{
 		Use:   "prepare",
 		Short: "Make sure that `up` can run here; print the folder of a bundle if it needs one, nothing otherwise",
@@ -24,17 +28,17 @@ func newPrepare(say *progress.Printer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !offline && !registries.Answer(cmd.Context()) {
+			if !withBundle && !registries.Answer(cmd.Context()) {
 				say.Say("no container registry can be reached: using an offline bundle")
-				offline = true
+				withBundle = true
 			}
 			folder := ""
 			group, ctx := errgroup.WithContext(cmd.Context())
 			// The engine is installed beside the compiler: it mostly waits for the network.
 			group.Go(func() error { return engine.Ensure(ctx, root, say) })
-			if offline {
+			if withBundle {
 				group.Go(func() (err error) {
-					folder, err = buildBundle(ctx, say, environments, "")
+					folder, err = buildBundle(ctx, say, offline.Options{Environments: environments, Programs: programs})
 					return err
 				})
 			}
@@ -46,6 +50,6 @@ func newPrepare(say *progress.Printer) *cobra.Command {
 		},
 	}
 	command.Flags().StringSliceVar(&environments, "env", []string{"kubeadm-capd"}, "environments that are to be brought up")
-	command.Flags().BoolVar(&offline, "offline", false, "use a bundle even where registries answer")
+	command.Flags().BoolVar(&withBundle, "offline", false, "use a bundle even where registries answer")
 	return command
 }

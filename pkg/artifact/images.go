@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
@@ -145,15 +144,4 @@ func notify(report Progress, done, total int, what string) {
 	if report != nil {
 		report(done, total, what)
 	}
-}
-
-// References are the references of those images of a bundle that belong into the engine or the registry.
-func References(images []bundle.Image, load bundle.Load) []string {
-	var references []string
-	for _, image := range images {
-		if image.Load == load {
-			references = append(references, image.Reference)
-		}
-	}
-	return references
 }

@@ -24,9 +24,9 @@ import (
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/e2e/providers"
 	"github.com/cluster-init/cluster-init/pkg/aws"
-	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
 const (
@@ -162,7 +162,7 @@ func (s *capaScene) condition(t *testing.T, kind, apiVersion, conditionType, par
 			return false
 		}
 		for i := range list.Items {
-			last = capi.ConditionOf(&list.Items[i], conditionType).String()
+			last = health.ConditionOf(&list.Items[i], conditionType).String()
 			if strings.Contains(last, part) {
 				return true
 			}

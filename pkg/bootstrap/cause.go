@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
-	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
 // causesFirst puts before each object what it owns and what is not ready, the deepest first: a Cluster tells only how
@@ -27,7 +27,7 @@ func (v *view) causesFirst(list []event.Object) []event.Object {
 func (v *view) causes(k key) []event.Object {
 	var owned []key
 	for other, o := range v.objects {
-		if other.namespace != k.namespace || v.states[other].State == kube.StateReady {
+		if other.namespace != k.namespace || v.states[other].State == health.Ready {
 			continue
 		}
 		for _, owner := range o.GetOwnerReferences() {

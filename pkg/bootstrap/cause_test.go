@@ -10,7 +10,7 @@ import (
 )
 
 // owned is an object of Cluster API with a state, owned by another one.
-func owned(apiVersion, kind, name, ready, message, ownerKind, ownerName string) *unstructured.Unstructured {
+func ownedObject(apiVersion, kind, name, ready, message, ownerKind, ownerName string) *unstructured.Unstructured {
 	metadata := map[string]any{"name": name, "namespace": "management"}
 	if ownerKind != "" {
 		metadata["ownerReferences"] = []any{map[string]any{"kind": ownerKind, "name": ownerName}}
@@ -21,24 +21,24 @@ func owned(apiVersion, kind, name, ready, message, ownerKind, ownerName string) 
 
 func TestBlockedNamesTheDeepestCauseFirst(t *testing.T) {
 	const infrastructure, core, controlPlane = "infrastructure.cluster.x-k8s.io/v1beta2", "cluster.x-k8s.io/v1beta2", "controlplane.cluster.x-k8s.io/v1beta2"
-	c := owned(core, "Cluster", "c", "False", "* InfrastructureReady: 0 of 8 completed", "", "")
+	c := ownedObject(core, "Cluster", "c", "False", "* InfrastructureReady: 0 of 8 completed", "", "")
 	goal := goal{what: "the management cluster", ready: []key{{"Cluster", "management", "c"}}}
 	tests := map[string]struct {
 		objects []*unstructured.Unstructured
 		want    string
 	}{
 		"the infrastructure of the Cluster, before those that wait for it": {[]*unstructured.Unstructured{
-			c, owned(controlPlane, "KubeadmControlPlane", "a", "False", "waits", "Cluster", "c"),
-			owned(infrastructure, "AWSCluster", "z", "False", "no credentials", "Cluster", "c"),
+			c, ownedObject(controlPlane, "KubeadmControlPlane", "a", "False", "waits", "Cluster", "c"),
+			ownedObject(infrastructure, "AWSCluster", "z", "False", "no credentials", "Cluster", "c"),
 		}, "AWSCluster/z KubeadmControlPlane/a Cluster/c"},
 		"the infrastructure of a Machine": {[]*unstructured.Unstructured{
-			c, owned(controlPlane, "KubeadmControlPlane", "a", "False", "waits", "Cluster", "c"),
-			owned(infrastructure, "AWSCluster", "z", "True", "", "Cluster", "c"),
-			owned(core, "Machine", "m", "False", "waits", "KubeadmControlPlane", "a"),
-			owned(infrastructure, "AWSMachine", "m", "False", "no image", "Machine", "m"),
+			c, ownedObject(controlPlane, "KubeadmControlPlane", "a", "False", "waits", "Cluster", "c"),
+			ownedObject(infrastructure, "AWSCluster", "z", "True", "", "Cluster", "c"),
+			ownedObject(core, "Machine", "m", "False", "waits", "KubeadmControlPlane", "a"),
+			ownedObject(infrastructure, "AWSMachine", "m", "False", "no image", "Machine", "m"),
 		}, "AWSMachine/m Machine/m KubeadmControlPlane/a Cluster/c"},
 		"not what another Cluster owns": {[]*unstructured.Unstructured{
-			c, owned(infrastructure, "AWSCluster", "other", "False", "no credentials", "Cluster", "other"),
+			c, ownedObject(infrastructure, "AWSCluster", "other", "False", "no credentials", "Cluster", "other"),
 		}, "Cluster/c"},
 	}
 	for name, tc := range tests {

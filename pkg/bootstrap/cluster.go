@@ -8,6 +8,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
@@ -41,13 +42,13 @@ func (u *Up) createBootstrapCluster(ctx context.Context, report pipeline.Reporte
 	}
 	report.Progress("creating the kind cluster %s", u.BootstrapName())
 	config := kind.Config{
-		Name: u.BootstrapName(), Environment: u.Environment.ClusterName(), NodeImage: u.nodeImage(),
-		APIServerAddress: u.apiServerAddress(), APIServerPort: u.APIServerPort, DockerSocket: u.Environment.DockerSocket(),
+		Name: u.BootstrapName(), Marker: owned.Marker(u.Environment.ClusterName()), NodeImage: u.nodeImage(),
+		APIServerAddress: u.apiServerAddress(), APIServerPort: u.APIServerPort, DockerSocket: u.Environment.Spec().Cluster.DockerSocket(),
 	}
 	if err := u.Kind.Create(ctx, config, 5*time.Minute); err != nil {
 		return err
 	}
-	if err := u.Docker.Exec(ctx, kind.NodeName(u.BootstrapName()), []string{"touch", finishedMarker}, docker.ExecOptions{}); err != nil {
+	if err := u.Docker.Exec(ctx, kind.NodeName(u.BootstrapName()), []string{"touch", owned.FinishedMarker}, docker.ExecOptions{}); err != nil {
 		return fmt.Errorf("marking the bootstrap cluster as finished: %w", err)
 	}
 	if u.found.bootstrap, err = u.connectBootstrap(ctx); err != nil {
@@ -63,16 +64,13 @@ func (u *Up) nodeImage() string {
 	return u.NodeImage
 }
 
-// finishedMarker is a file in the bootstrap cluster's node, written once kind is done with it.
-const finishedMarker = "/etc/cluster-init.io/finished"
-
 // bootstrapFinished says whether kind came to its end with the bootstrap cluster. Machines prove it as well: only a
 // finished cluster makes any, and their definition must not be thrown away with it.
 func (u *Up) bootstrapFinished(ctx context.Context) (bool, error) {
 	if u.BootstrapKubeconfig != "" {
 		return true, nil
 	}
-	err := u.Docker.Exec(ctx, kind.NodeName(u.BootstrapName()), []string{"test", "-e", finishedMarker}, docker.ExecOptions{})
+	err := u.Docker.Exec(ctx, kind.NodeName(u.BootstrapName()), []string{"test", "-e", owned.FinishedMarker}, docker.ExecOptions{})
 	if err == nil {
 		return true, nil
 	}

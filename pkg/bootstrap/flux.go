@@ -58,13 +58,13 @@ func (u *Up) fetcher() artifact.Fetcher {
 	if u.Bundle != nil {
 		return artifact.FromBundle(u.Bundle)
 	}
-	p := u.Environment.Proxies()
+	p := u.Environment.Spec().Proxies
 	return artifact.NewHTTPFetcher(artifact.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: p.NoProxy})
 }
 
 // proxyVariables are what Flux's controllers need to reach sources; addresses inside the cluster never go through.
 func (u *Up) proxyVariables() []flux.EnvironmentVariable {
-	p := u.Environment.Proxies()
+	p := u.Environment.Spec().Proxies
 	if p.HTTP == "" && p.HTTPS == "" {
 		return nil
 	}

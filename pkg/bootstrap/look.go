@@ -10,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -52,7 +53,7 @@ func (u *Up) bootstrapExists(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("looking at the node of the kind cluster %s: %w", u.BootstrapName(), err)
 	}
-	if !node.HasMount(kind.MarkerFolder + u.Environment.ClusterName()) {
+	if !node.HasMount(owned.Marker(u.Environment.ClusterName())) {
 		return false, fault.New(fault.ClusterForeign, fmt.Sprintf("a kind cluster %s exists that cluster-init did not make", u.BootstrapName()),
 			"Delete it (kind delete cluster --name "+u.BootstrapName()+"), or give the management cluster another name with --set cluster.name=NAME.")
 	}
@@ -130,5 +131,5 @@ func (u *Up) refuseOrphans(ctx context.Context, report pipeline.Reporter) error 
 
 // machines returns the containers of the management cluster's machines.
 func (u *Up) machines(ctx context.Context) ([]string, error) {
-	return u.Docker.Containers(ctx, docker.Filter{Labels: []string{"io.x-k8s.kind.cluster=" + u.Environment.ClusterName()}})
+	return u.Docker.Containers(ctx, docker.Filter{Labels: []string{kind.ClusterLabel + "=" + u.Environment.ClusterName()}})
 }

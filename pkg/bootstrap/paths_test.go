@@ -16,8 +16,8 @@ func TestTheBootstrapClusterHasTheNodeImageOfTheMachines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if env.NodeImage() != kind.DefaultNodeImage {
-		t.Errorf("machines have %s, the bootstrap cluster %s", env.NodeImage(), kind.DefaultNodeImage)
+	if env.Spec().Cluster.NodeImage() != kind.DefaultNodeImage {
+		t.Errorf("machines have %s, the bootstrap cluster %s", env.Spec().Cluster.NodeImage(), kind.DefaultNodeImage)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -56,9 +57,6 @@ func (u *Up) runPivot(ctx context.Context, report pipeline.Reporter) error {
 	return nil
 }
 
-// suspendedAnnotation marks what cluster-init suspended, so that it resumes nothing that a user suspended.
-const suspendedAnnotation = "cluster-init.io/suspended-for-pivot"
-
 // suspender suspends what would put back, in the bootstrap cluster, what the move takes away.
 type suspender struct{ cluster *kube.Cluster }
 
@@ -76,7 +74,7 @@ func (s suspender) Suspend(ctx context.Context) error {
 		if k.Spec.Suspend || k.Name != "cluster" && k.Spec.KubeConfig == nil {
 			continue
 		}
-		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"true"}},"spec":{"suspend":true}}`, suspendedAnnotation)
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"true"}},"spec":{"suspend":true}}`, owned.SuspendedAnnotation)
 		if err := s.cluster.Patch(ctx, k, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
 			return fmt.Errorf("suspending Kustomization %s/%s in the bootstrap cluster: %w", k.Namespace, k.Name, err)
 		}

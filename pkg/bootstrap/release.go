@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
@@ -82,7 +83,7 @@ func resumeAll(ctx context.Context, c *kube.Cluster) error {
 		return err
 	}
 	for i := range list {
-		if list[i].Spec.Suspend && list[i].Annotations[suspendedAnnotation] != "" {
+		if list[i].Spec.Suspend && list[i].Annotations[owned.SuspendedAnnotation] != "" {
 			if err := flux.SetSuspended(ctx, c, &list[i], false); err != nil {
 				return err
 			}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -146,5 +147,5 @@ func waitsFor(name string) func(event.Object) bool {
 }
 
 func isReady(name string) func(event.Object) bool {
-	return func(o event.Object) bool { return o.Name == name && o.State == kube.StateReady }
+	return func(o event.Object) bool { return o.Name == name && o.State == health.Ready }
 }

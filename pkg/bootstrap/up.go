@@ -11,6 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
@@ -67,10 +68,10 @@ func (u *Up) Phases() []pipeline.Phase {
 }
 
 // BootstrapName is the name of the kind cluster.
-func (u *Up) BootstrapName() string { return u.Environment.ClusterName() + "-bootstrap" }
+func (u *Up) BootstrapName() string { return owned.BootstrapCluster(u.Environment.ClusterName()) }
 
 // RegistryName is the name of the registry's container.
-func (u *Up) RegistryName() string { return u.Environment.ClusterName() + "-registry" }
+func (u *Up) RegistryName() string { return owned.Registry(u.Environment.ClusterName()) }
 
 // done is the answer of a Check that found nothing to do.
 func (u *Up) done(message string) (pipeline.Status, error) {

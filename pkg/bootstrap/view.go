@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -51,7 +52,7 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 	k := key{c.Object.GetKind(), c.Object.GetNamespace(), c.Object.GetName()}
 	state := v.stateOf(k, c.Object)
 	now := event.Object{Cluster: v.cluster, Kind: k.kind, Namespace: k.namespace, Name: k.name,
-		State: state.State, Reason: state.Reason, Message: state.Message}
+		State: state.Status, Reason: state.Reason, Message: state.Message}
 	if c.Deleted {
 		delete(v.objects, k)
 		delete(v.states, k)
@@ -60,7 +61,7 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 	}
 	v.objects[k] = c.Object
 	for _, d := range v.dependencies(c.Object) {
-		if v.states[d].State != kube.StateReady {
+		if v.states[d].State != health.Ready {
 			now.WaitsFor = append(now.WaitsFor, d.name)
 		}
 	}
@@ -71,14 +72,14 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 }
 
 // stateOf is the object's own state, unless that speaks of a time before what this wait is for.
-func (v *view) stateOf(k key, o *unstructured.Unstructured) kube.State {
-	state := kube.StateOf(o)
-	if state.State != kube.StateReady && state.State != kube.StateFailed {
+func (v *view) stateOf(k key, o *unstructured.Unstructured) health.State {
+	state := health.Of(o)
+	if state.Status != health.Ready && state.Status != health.Failed {
 		return state
 	}
 	if token := v.goal.handled[k]; token != "" {
 		if handled, _, _ := unstructured.NestedString(o.Object, "status", "lastHandledReconcileAt"); handled != token {
-			return kube.State{State: kube.StateProgressing, Message: "has not handled the latest request yet"}
+			return health.State{Status: health.Progressing, Message: "has not handled the latest request yet"}
 		}
 	}
 	if k.kind == "Cluster" {
@@ -87,15 +88,15 @@ func (v *view) stateOf(k key, o *unstructured.Unstructured) kube.State {
 	source, _, _ := unstructured.NestedString(o.Object, "spec", "sourceRef", "name")
 	if v.goal.revision != "" && k.kind == "Kustomization" && source == flux.ReleaseName {
 		applied, _, _ := unstructured.NestedString(o.Object, "status", "lastAppliedRevision")
-		if attempted, _, _ := unstructured.NestedString(o.Object, "status", "lastAttemptedRevision"); state.State == kube.StateFailed &&
+		if attempted, _, _ := unstructured.NestedString(o.Object, "status", "lastAttemptedRevision"); state.Status == health.Failed &&
 			(attempted == "" || strings.Contains(attempted, v.goal.revision)) {
 			return state // it gave up before it could apply the revision
 		}
 		if !strings.Contains(applied, v.goal.revision) {
 			if applied == "" {
-				return kube.State{State: kube.StateProgressing, Reason: "Progressing", Message: "Reconciliation in progress"}
+				return health.State{Status: health.Progressing, Reason: "Progressing", Message: "Reconciliation in progress"}
 			}
-			return kube.State{State: kube.StateProgressing, Message: "has applied " + applied + ", not yet the present revision"}
+			return health.State{Status: health.Progressing, Message: "has applied " + applied + ", not yet the present revision"}
 		}
 	}
 	return state
@@ -104,7 +105,7 @@ func (v *view) stateOf(k key, o *unstructured.Unstructured) kube.State {
 // machinesOf holds the state of a Cluster against its machines: it calls itself Available with the first of several, and
 // while old ones are being replaced. availableReplicas is not asked: of a control plane of the older contract (RKE2's) it
 // keeps an old value once no machine is unavailable any more.
-func machinesOf(cluster *unstructured.Unstructured, state kube.State) kube.State {
+func machinesOf(cluster *unstructured.Unstructured, state health.State) health.State {
 	for _, part := range []string{"controlPlane", "workers"} {
 		count := func(field string) int64 {
 			n, _, _ := unstructured.NestedInt64(cluster.Object, "status", part, field)
@@ -121,7 +122,7 @@ func machinesOf(cluster *unstructured.Unstructured, state kube.State) kube.State
 		default:
 			continue
 		}
-		return kube.State{State: kube.StateProgressing, Reason: reason, Message: message}
+		return health.State{Status: health.Progressing, Reason: reason, Message: message}
 	}
 	return state
 }
@@ -146,12 +147,12 @@ func (v *view) unblocked() []*unstructured.Unstructured {
 	var free []*unstructured.Unstructured
 	for k, o := range v.objects {
 		needs := v.dependencies(o)
-		if v.nudged[k] || len(needs) == 0 || v.states[k].State == kube.StateReady {
+		if v.nudged[k] || len(needs) == 0 || v.states[k].State == health.Ready {
 			continue
 		}
 		ready := true
 		for _, d := range needs {
-			ready = ready && v.states[d].State == kube.StateReady
+			ready = ready && v.states[d].State == health.Ready
 		}
 		if ready {
 			v.nudged[k] = true
@@ -163,7 +164,7 @@ func (v *view) unblocked() []*unstructured.Unstructured {
 
 func (v *view) reached() bool {
 	for _, k := range v.goal.ready {
-		if v.states[k].State != kube.StateReady {
+		if v.states[k].State != health.Ready {
 			return false
 		}
 	}
@@ -175,7 +176,7 @@ func (v *view) reached() bool {
 func (v *view) lacksMachines(goal key) bool {
 	for k, o := range v.objects {
 		of, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
-		if goal.kind == "Cluster" && k.kind == "Machine" && k.namespace == goal.namespace && of == goal.name && v.states[k].State != kube.StateReady {
+		if goal.kind == "Cluster" && k.kind == "Machine" && k.namespace == goal.namespace && of == goal.name && v.states[k].State != health.Ready {
 			return true
 		}
 	}
@@ -191,13 +192,13 @@ func (v *view) blocked() []event.Object {
 		if !seen {
 			s = event.Object{Cluster: v.cluster, Kind: k.kind, Namespace: k.namespace, Name: k.name, State: "Missing", Message: "does not exist yet"}
 		}
-		if s.State != kube.StateReady {
+		if s.State != health.Ready {
 			list = append(list, s)
 		}
 	}
 	if len(list) == 0 {
 		for _, s := range v.states {
-			if s.State != kube.StateReady {
+			if s.State != health.Ready {
 				list = append(list, s)
 			}
 		}
@@ -214,10 +215,10 @@ func (v *view) hopeless() error {
 			continue
 		}
 		switch s.State {
-		case kube.StateSuspended:
+		case health.Suspended:
 			return fault.New(fault.ComponentStuck, fmt.Sprintf("%s in the %s cluster is suspended", k, v.cluster),
 				fmt.Sprintf("Resume it: kubectl -n %s patch %s %s --type merge -p '{\"spec\":{\"suspend\":false}}'", k.namespace, strings.ToLower(k.kind), k.name))
-		case kube.StateFailed:
+		case health.Failed:
 			return fault.New(fault.ComponentStuck, fmt.Sprintf("%s in the %s cluster gave up: %s: %s", k, v.cluster, s.Reason, s.Message),
 				"Mend what the message names, then run the same command again.")
 		}

@@ -11,6 +11,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
 // Cluster is what a Cluster object says about itself.
@@ -21,8 +23,8 @@ type Cluster struct {
 	Deleting                  bool
 	InfrastructureProvisioned bool
 	ControlPlaneInitialized   bool
-	Available                 Condition
-	ControlPlaneAvailable     Condition
+	Available                 health.Condition
+	ControlPlaneAvailable     health.Condition
 	ControlPlane              *ControlPlaneRef // nil when nothing manages the control plane
 	ClassNamespace            string           // of the ClusterClass in use, "" for none
 }
@@ -58,9 +60,9 @@ func clusterOf(doc *clusterv1.Cluster) Cluster {
 		Deleting:                  !doc.DeletionTimestamp.IsZero(),
 		InfrastructureProvisioned: ptr.Deref(doc.Status.Initialization.InfrastructureProvisioned, false),
 		ControlPlaneInitialized: ptr.Deref(doc.Status.Initialization.ControlPlaneInitialized, false) &&
-			conditionFrom(doc.Status.Conditions, clusterv1.ClusterControlPlaneInitializedCondition, 0).True(),
-		Available:             conditionFrom(doc.Status.Conditions, clusterv1.ClusterAvailableCondition, doc.Generation),
-		ControlPlaneAvailable: conditionFrom(doc.Status.Conditions, clusterv1.ClusterControlPlaneAvailableCondition, doc.Generation),
+			health.ConditionFrom(doc.Status.Conditions, clusterv1.ClusterControlPlaneInitializedCondition, 0).True(),
+		Available:             health.ConditionFrom(doc.Status.Conditions, clusterv1.ClusterAvailableCondition, doc.Generation),
+		ControlPlaneAvailable: health.ConditionFrom(doc.Status.Conditions, clusterv1.ClusterControlPlaneAvailableCondition, doc.Generation),
 	}
 	if doc.Spec.Topology.IsDefined() {
 		cluster.ClassNamespace = doc.GetClassKey().Namespace
@@ -76,7 +78,7 @@ func clusterOf(doc *clusterv1.Cluster) Cluster {
 // ControlPlane is what the control plane object of a Cluster says about itself.
 type ControlPlane struct {
 	Object
-	Available Condition
+	Available health.Condition
 }
 
 // ReadControlPlane reads the control plane object of a Cluster, whatever its kind. A provider that does not yet
@@ -92,9 +94,9 @@ func ReadControlPlane(ctx context.Context, c client.Client, namespace string, re
 	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.Name}, u); err != nil {
 		return ControlPlane{}, fmt.Errorf("get %s %s/%s: %w", ref.Kind, namespace, ref.Name, err)
 	}
-	available := ConditionOf(u, clusterv1.AvailableCondition)
-	if available.Reason == NotReported {
-		if ready := ConditionOf(u, clusterv1.ReadyCondition); ready.Reason != NotReported {
+	available := health.ConditionOf(u, clusterv1.AvailableCondition)
+	if available.Reason == health.NotReported {
+		if ready := health.ConditionOf(u, clusterv1.ReadyCondition); ready.Reason != health.NotReported {
 			available = ready
 		}
 	}

@@ -5,6 +5,8 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
 // Machine is what a Machine object says about itself.
@@ -16,7 +18,7 @@ type Machine struct {
 	Node         string // status.nodeRef, "" until the node has joined
 	ProviderID   string
 	Deleting     bool
-	Ready        Condition
+	Ready        health.Condition
 }
 
 // Machines returns the Machines of a namespace; none when Cluster API is not installed.
@@ -37,7 +39,7 @@ func Machines(ctx context.Context, c client.Reader, namespace string) ([]Machine
 			Cluster: doc.Spec.ClusterName, Phase: doc.Status.Phase, ControlPlane: controlPlane,
 			Node: doc.Status.NodeRef.Name, ProviderID: doc.Spec.ProviderID,
 			Deleting: !doc.DeletionTimestamp.IsZero(),
-			Ready:    conditionFrom(doc.Status.Conditions, clusterv1.MachineReadyCondition, doc.Generation),
+			Ready:    health.ConditionFrom(doc.Status.Conditions, clusterv1.MachineReadyCondition, doc.Generation),
 		})
 	}
 	return machines, nil

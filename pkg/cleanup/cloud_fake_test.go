@@ -8,6 +8,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 const project = "project"
@@ -28,7 +29,7 @@ func ref(kind openstack.Kind, name string) openstack.Ref {
 }
 
 func tagged(cluster string) func(*openstack.Resource) {
-	return func(r *openstack.Resource) { r.Tags = append(r.Tags, cleanup.TagPrefix+cluster) }
+	return func(r *openstack.Resource) { r.Tags = append(r.Tags, owned.Tag(cluster)) }
 }
 
 func tag(text string) func(*openstack.Resource) {

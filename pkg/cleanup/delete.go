@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // deleteLocal deletes one thing on this machine, unless ctx has ended.
@@ -44,7 +45,7 @@ func remove(ctx context.Context, engine Engine, item Item) error {
 }
 
 func stillUsed(ctx context.Context, engine Engine, image string) bool {
-	names, err := engine.Containers(ctx, docker.Filter{Labels: []string{environmentLabel}})
+	names, err := engine.Containers(ctx, docker.Filter{Labels: []string{owned.ClusterLabel}})
 	if err != nil {
 		return false
 	}

@@ -337,7 +337,7 @@ func TestInterrupt(t *testing.T) {
 func TestOrderOfSystems(t *testing.T) {
 	engine := func() *fakeEngine {
 		f := &fakeEngine{fails: map[string]error{}}
-		f.containers = nodes("/etc/cluster-init.io/environment/a")
+		f.containers = nodes("/etc/cluster-init.io/cluster/a")
 		return f
 	}
 	refuses := errors.New("the engine refuses")

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // Engine is what is needed of the Docker engine.
@@ -26,13 +28,7 @@ type Engine interface {
 }
 
 const (
-	environmentLabel = "cluster-init.io/environment"
-	createdLabel     = "cluster-init.io/created"
-	clusterLabel     = "io.x-k8s.kind.cluster"
-	roleLabel        = "io.x-k8s.kind.role"
 	loadBalancerRole = "external-load-balancer"
-	markerFolder     = "/etc/cluster-init.io/environment/"
-	registryImage    = "cluster-init.io/registry:"
 	kindNetwork      = "kind"
 )
 
@@ -54,20 +50,20 @@ func Discover(ctx context.Context, engine Engine, t Target) (Plan, error) {
 
 // findNodes finds nodes of the bootstrap cluster, machines, and the machines' load balancer.
 func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
-	for cluster, kind := range map[string]Kind{t.Cluster + "-bootstrap": BootstrapNode, t.Cluster: Machine} {
-		containers, err := labelled(ctx, engine, clusterLabel+"="+cluster)
+	for cluster, as := range map[string]Kind{owned.BootstrapCluster(t.Cluster): BootstrapNode, t.Cluster: Machine} {
+		containers, err := labelled(ctx, engine, kind.ClusterLabel+"="+cluster)
 		if err != nil {
 			return err
 		}
-		marked, nodes := false, 0
+		marked, machines := false, 0
 		for _, c := range containers {
-			marked = marked || c.HasMount(markerFolder+t.Cluster)
-			if c.Labels[roleLabel] != loadBalancerRole {
-				nodes++
+			marked = marked || c.HasMount(owned.Marker(t.Cluster))
+			if c.Labels[kind.RoleLabel] != loadBalancerRole {
+				machines++
 			}
 		}
 		for _, c := range containers {
-			p.judgeNode(c, kind, t.Cluster, marked || nodes == 0)
+			p.judgeNode(c, as, t.Cluster, marked || machines == 0)
 		}
 	}
 	return nil
@@ -97,25 +93,25 @@ func labelled(ctx context.Context, engine Engine, label string) ([]docker.Contai
 
 // judgeNode takes a node by its marker. A load balancer cannot carry one: it belongs to its cluster by label and name,
 // and is ours when a machine of that cluster is, or when no machine is left to ask.
-func (p *Plan) judgeNode(c docker.Container, kind Kind, cluster string, ours bool) {
+func (p *Plan) judgeNode(c docker.Container, as Kind, cluster string, ours bool) {
 	switch {
-	case c.HasMount(markerFolder + cluster):
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: kind, Name: c.Name, Created: c.Created, Proof: "carries the marker " + markerFolder + cluster})
-	case ours && kind == Machine && c.Labels[roleLabel] == loadBalancerRole && c.Name == cluster+"-lb":
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: kind, Name: c.Name, Created: c.Created, Proof: "load balancer by label " + clusterLabel + "=" + cluster})
+	case c.HasMount(owned.Marker(cluster)):
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created, Proof: "carries the marker " + owned.Marker(cluster)})
+	case ours && as == Machine && c.Labels[kind.RoleLabel] == loadBalancerRole && c.Name == cluster+"-lb":
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created, Proof: "load balancer by label " + kind.ClusterLabel + "=" + cluster})
 	default:
-		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: kind, Name: c.Name, Created: c.Created, Proof: "has the label " + clusterLabel + " but not the marker " + markerFolder + cluster})
+		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created, Proof: "has the label " + kind.ClusterLabel + " but not the marker " + owned.Marker(cluster)})
 	}
 }
 
 func findRegistry(ctx context.Context, engine Engine, t Target, p *Plan) error {
-	containers, err := labelled(ctx, engine, environmentLabel+"="+t.Cluster)
+	containers, err := labelled(ctx, engine, owned.ClusterLabel+"="+t.Cluster)
 	if err != nil {
 		return err
 	}
 	for _, c := range containers {
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Registry, Name: c.Name, Created: c.Created, Proof: "label " + environmentLabel + "=" + t.Cluster})
-		if strings.HasPrefix(c.Image, registryImage) {
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Registry, Name: c.Name, Created: c.Created, Proof: "label " + owned.ClusterLabel + "=" + t.Cluster})
+		if strings.HasPrefix(c.Image, owned.RegistryRepository+":") {
 			p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Image, Name: c.Image, Proof: "made by cluster-init for its registry"})
 		}
 	}
@@ -123,12 +119,12 @@ func findRegistry(ctx context.Context, engine Engine, t Target, p *Plan) error {
 }
 
 func findVolumes(ctx context.Context, engine Engine, t Target, p *Plan) error {
-	names, err := engine.Volumes(ctx, docker.Filter{Labels: []string{environmentLabel + "=" + t.Cluster}})
+	names, err := engine.Volumes(ctx, docker.Filter{Labels: []string{owned.ClusterLabel + "=" + t.Cluster}})
 	if err != nil {
 		return fmt.Errorf("looking for volumes of %s: %w", t.Cluster, err)
 	}
 	for _, name := range names {
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Volume, Name: name, Proof: "label " + environmentLabel + "=" + t.Cluster})
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Volume, Name: name, Proof: "label " + owned.ClusterLabel + "=" + t.Cluster})
 	}
 	return nil
 }
@@ -149,12 +145,12 @@ func findNetwork(ctx context.Context, engine Engine, t Target, p *Plan) error {
 		}
 	}
 	switch {
-	case n.Labels[createdLabel] != "true":
+	case n.Labels[owned.CreatedLabel] != "true":
 		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "was not made by cluster-init"})
 	case n.Containers > ours:
 		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "other containers are in it"})
 	default:
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "label " + createdLabel + "=true, nobody else is in it"})
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "label " + owned.CreatedLabel + "=true, nobody else is in it"})
 	}
 	return nil
 }

@@ -104,6 +104,6 @@ func (f *fakeEngine) remove(what string) error {
 func nodes(marker string) map[string]docker.Container {
 	return map[string]docker.Container{
 		"a-bootstrap-control-plane": {Labels: map[string]string{"io.x-k8s.kind.cluster": "a-bootstrap"}, Mounts: []docker.Mount{{Target: marker}}},
-		"a-registry":                {Image: "registry:3", Labels: map[string]string{"cluster-init.io/environment": "a"}},
+		"a-registry":                {Image: "registry:3", Labels: map[string]string{"cluster-init.io/cluster": "a"}},
 	}
 }

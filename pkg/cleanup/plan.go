@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // Kind is the kind of a thing that can be left behind. Those of a cloud are called as pkg/openstack calls them.
@@ -105,11 +106,8 @@ type Target struct {
 	Router    string   // of the user's own, name or ID, that the cluster's subnet was put on; empty: the cluster had its own
 }
 
-// TagPrefix begins the tag that the resources of a cluster carry in a cloud; what follows is <namespace>-<cluster>.
-const TagPrefix = "cluster-init:cluster="
-
 // resourceName is what the provider for OpenStack builds names of: <namespace>-<cluster>.
-func (t Target) resourceName() string { return t.Namespace + "-" + t.Cluster }
+func (t Target) resourceName() string { return owned.CloudName(t.Namespace, t.Cluster) }
 
 func itemOf(r openstack.Resource, proof string) Item {
 	return Item{Where: InCloud, Kind: Kind(r.Kind), Name: r.Name, ID: r.ID, Proof: proof, Created: r.Created}

@@ -22,10 +22,10 @@ func container(cluster, role, mount string) docker.Container {
 }
 
 func registry(environment string) docker.Container {
-	return docker.Container{Image: "cluster-init.io/registry:1234", Labels: map[string]string{"cluster-init.io/environment": environment}}
+	return docker.Container{Image: "cluster-init.io/registry:1234", Labels: map[string]string{"cluster-init.io/cluster": environment}}
 }
 
-const marker = "/etc/cluster-init.io/environment/demo"
+const marker = "/etc/cluster-init.io/cluster/demo"
 
 var made = map[string]string{"cluster-init.io/created": "true"}
 
@@ -41,7 +41,7 @@ func TestDiscover(t *testing.T) {
 				containers: map[string]docker.Container{
 					"demo-registry": registry("demo"), "demo-lb": container("demo", "external-load-balancer", ""),
 					"demo-abc": container("demo", "control-plane", marker), "demo-bootstrap-control-plane": container("demo-bootstrap", "control-plane", marker)},
-				volumes: map[string]map[string]string{"demo-registry": {"cluster-init.io/environment": "demo"}},
+				volumes: map[string]map[string]string{"demo-registry": {"cluster-init.io/cluster": "demo"}},
 				network: &docker.Network{Labels: made, Containers: 4}},
 			want: []string{"bootstrap-node demo-bootstrap-control-plane", "machine demo-abc", "machine demo-lb", "registry demo-registry",
 				"volume demo-registry", "image cluster-init.io/registry:1234", "network kind"}},
@@ -65,10 +65,10 @@ func TestDiscover(t *testing.T) {
 		"another environment's things": {
 			engine: fakeEngine{
 				containers: map[string]docker.Container{"other-registry": registry("other"), "demo-two-x": container("demo-two", "control-plane", marker+"-two")},
-				volumes:    map[string]map[string]string{"other-registry": {"cluster-init.io/environment": "other"}, "demo-registry": nil}}},
+				volumes:    map[string]map[string]string{"other-registry": {"cluster-init.io/cluster": "other"}, "demo-registry": nil}}},
 		"a registry that runs another image": {
 			engine: fakeEngine{containers: map[string]docker.Container{
-				"demo-registry": {Image: "registry:3", Labels: map[string]string{"cluster-init.io/environment": "demo"}}}},
+				"demo-registry": {Image: "registry:3", Labels: map[string]string{"cluster-init.io/cluster": "demo"}}}},
 			want: []string{"registry demo-registry"}},
 		"a network that kind made": {
 			engine: fakeEngine{network: &docker.Network{}}, left: []string{"network kind"}},
@@ -121,7 +121,7 @@ func TestDiscoverFailsWhenAnyQuestionFails(t *testing.T) {
 			"demo-x": container("demo", "worker", marker), "demo-registry": registry("demo")}, network: &docker.Network{Labels: made}}
 	}
 	for _, question := range []string{"containers io.x-k8s.kind.cluster=demo-bootstrap", "containers io.x-k8s.kind.cluster=demo",
-		"containers cluster-init.io/environment=demo", "inspect demo-x", "inspect demo-registry", "volumes", "network"} {
+		"containers cluster-init.io/cluster=demo", "inspect demo-x", "inspect demo-registry", "volumes", "network"} {
 		t.Run(question, func(t *testing.T) {
 			engine := full()
 			engine.fails = map[string]error{question: broken}

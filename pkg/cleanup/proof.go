@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 const csiProperty = "cinder.csi.openstack.org/cluster"
@@ -22,8 +23,8 @@ const (
 func (t Target) proves(r openstack.Resource) string {
 	name := t.resourceName()
 	switch {
-	case slices.Contains(r.Tags, TagPrefix+name):
-		return "tag " + TagPrefix + name
+	case slices.Contains(r.Tags, owned.Tag(name)):
+		return "tag " + owned.Tag(name)
 	// Ports and trunks it describes by the cluster without its namespace: this could be another cluster called so.
 	case r.Description == capoDescription+name && r.Kind != openstack.KindPort && r.Kind != openstack.KindTrunk:
 		return "description " + r.Description
@@ -67,7 +68,7 @@ func (t Target) provesName(r openstack.Resource) bool {
 func (t Target) claimedBy(r openstack.Resource) string {
 	own := t.resourceName()
 	for _, tag := range r.Tags {
-		if other, is := strings.CutPrefix(tag, TagPrefix); is && other != own {
+		if other, is := owned.CloudNameOfTag(tag); is && other != own {
 			return other
 		}
 		if r.Kind == openstack.KindLoadBalancer && strings.HasPrefix(tag, servicePrefix) && !strings.HasPrefix(tag, servicePrefix+own+"_") {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // Left says that a cluster has left something: how much of it, and where.
@@ -25,7 +27,7 @@ func Survey(ctx context.Context, engine Engine, cloud Cloud) ([]Left, error) {
 	if err := surveyContainers(ctx, engine, things); err != nil {
 		return nil, err
 	}
-	volumes, err := engine.Volumes(ctx, docker.Filter{Labels: []string{environmentLabel}})
+	volumes, err := engine.Volumes(ctx, docker.Filter{Labels: []string{owned.ClusterLabel}})
 	if err != nil {
 		return nil, fmt.Errorf("looking for volumes: %w", err)
 	}
@@ -34,7 +36,7 @@ func Survey(ctx context.Context, engine Engine, cloud Cloud) ([]Left, error) {
 		if err != nil {
 			return nil, fmt.Errorf("looking at volume %s: %w", name, err)
 		}
-		things[Left{Cluster: labels[environmentLabel], Where: InDocker}]++
+		things[Left{Cluster: labels[owned.ClusterLabel], Where: InDocker}]++
 	}
 	if cloud != nil {
 		if err := surveyCloud(ctx, cloud, things); err != nil {
@@ -50,7 +52,7 @@ func Survey(ctx context.Context, engine Engine, cloud Cloud) ([]Left, error) {
 }
 
 func surveyContainers(ctx context.Context, engine Engine, things map[Left]int) error {
-	for _, label := range []string{clusterLabel, environmentLabel} {
+	for _, label := range []string{kind.ClusterLabel, owned.ClusterLabel} {
 		containers, err := labelled(ctx, engine, label)
 		if err != nil {
 			return err
@@ -67,11 +69,11 @@ func surveyContainers(ctx context.Context, engine Engine, things map[Left]int) e
 // clusterOf returns whose marker or label a container carries.
 func clusterOf(c docker.Container) string {
 	for _, m := range c.Mounts {
-		if cluster, is := strings.CutPrefix(m.Target, markerFolder); is {
+		if cluster, is := owned.ClusterOfMarker(m.Target); is {
 			return cluster
 		}
 	}
-	return c.Labels[environmentLabel]
+	return c.Labels[owned.ClusterLabel]
 }
 
 func surveyCloud(ctx context.Context, cloud Cloud, things map[Left]int) error {
@@ -84,7 +86,7 @@ func surveyCloud(ctx context.Context, cloud Cloud, things map[Left]int) error {
 	}
 	for _, r := range inventory.Resources {
 		for _, tag := range r.Tags {
-			if cluster, is := strings.CutPrefix(tag, TagPrefix); is {
+			if cluster, is := owned.CloudNameOfTag(tag); is {
 				things[Left{Cluster: cluster, Where: InCloud}]++
 			}
 		}

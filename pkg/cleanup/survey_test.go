@@ -16,7 +16,7 @@ func TestSurvey(t *testing.T) {
 			containers: map[string]docker.Container{
 				"demo-x": container("demo", "control-plane", marker), "demo-registry": registry("demo"),
 				"two-registry": registry("two"), "foreign": container("foreign", "control-plane", "")},
-			volumes: map[string]map[string]string{"demo-registry": {"cluster-init.io/environment": "demo"}, "other": nil},
+			volumes: map[string]map[string]string{"demo-registry": {"cluster-init.io/cluster": "demo"}, "other": nil},
 		}
 	}
 	cloud := &fakeCloud{resources: append(cluster("a", false), a(openstack.KindPort, "p", tagged("ns-a-b")), a(openstack.KindVolume, "users"))}
@@ -34,7 +34,7 @@ func TestSurvey(t *testing.T) {
 		cloud  *fakeCloud
 	}{
 		"containers": {engine: map[string]error{"containers io.x-k8s.kind.cluster": broken}},
-		"registries": {engine: map[string]error{"containers cluster-init.io/environment": broken}},
+		"registries": {engine: map[string]error{"containers cluster-init.io/cluster": broken}},
 		"inspect":    {engine: map[string]error{"inspect demo-x": broken}},
 		"volumes":    {engine: map[string]error{"volumes": broken}},
 		"cloud":      {cloud: &fakeCloud{lookError: broken}},

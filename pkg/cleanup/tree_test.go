@@ -20,7 +20,7 @@ func TestPrint(t *testing.T) {
 	unknown := map[openstack.Kind]error{openstack.KindFloatingIP: errors.New("listing floatingips: 500 Internal Server Error")}
 	var out bytes.Buffer
 	for _, cloud := range []*fakeCloud{{}, {resources: resources}, {resources: append(append(resources, cluster("a-b", false)[:2]...), users...), unknown: unknown}} {
-		c := cleanup.Cleaner{Engine: &fakeEngine{containers: nodes("/etc/cluster-init.io/environment/a")}, Cloud: cloud, Target: target, Patience: time.Minute}
+		c := cleanup.Cleaner{Engine: &fakeEngine{containers: nodes("/etc/cluster-init.io/cluster/a")}, Cloud: cloud, Target: target, Patience: time.Minute}
 		if cloud.resources == nil {
 			c.Engine = &fakeEngine{}
 		}

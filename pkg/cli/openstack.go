@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 
-	"helm.sh/helm/v3/pkg/chartutil"
-
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
@@ -52,12 +50,8 @@ func noCloud(name string) (string, bool) {
 
 // cloudOf returns the cloud that the environment's machines will be made in: what the cluster gets, not what the shell says.
 func cloudOf(env *environment.Environment) (openstack.Cloud, error) {
-	values := chartutil.Values(env.Values(environment.Management))
-	given := map[string]string{}
-	for variable, value := range map[string]string{openstackYAML: "clouds_yaml_b64", openstackCloud: "cloud_name", openstackCACert: "cacert_b64"} {
-		found, _ := values.PathValue("cluster.openstack." + value)
-		given[variable], _ = found.(string)
-	}
+	cloudsYAML, cloudName, caCert := env.OpenStackCredentials()
+	given := map[string]string{openstackYAML: cloudsYAML, openstackCloud: cloudName, openstackCACert: caCert}
 	if given[openstackYAML] == "" { // else it would look for files
 		return openstack.Cloud{}, fault.New(fault.CredentialsMissing, "cluster.openstack.clouds_yaml_b64 is empty", "See docs/openstack.md.")
 	}

@@ -122,20 +122,23 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 		if err := opened.For(env.Name()); err != nil {
 			return nil, err
 		}
+		if opened.Index.NodeImage == "" && o.nodeImage == "" { // then the first image of all would come from outside
+			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s names no node image", o.bundle), "Build or download the bundle again, or give --node-image.")
+		}
 		of, err := artifact.BundleMirrors(registry.Host(env.ClusterName()), opened.References(bundle.LoadRegistry))
 		if err != nil {
 			return nil, err
 		}
-		for i := range mirrors { // what comes from outside comes from the user's mirrors and from nowhere else
-			mirrors[i].Only = true
-		}
-		mirrors = append(of, mirrors...)
+		mirrors = joinMirrors(mirrors, of)
 		overrides = bundleValues(opened, env.KubernetesVersion())
 		if profile, err = opened.Profile(); err != nil {
 			return nil, err
 		}
 	}
-	if env, err = env.WithOverrides(withMirrors(overrides, mirrors)); err != nil {
+	if env, err = env.WithOverrides(overrides); err != nil {
+		return nil, err
+	}
+	if env, err = env.WithRegistryMirrors(machineMirrors(mirrors), opened != nil); err != nil {
 		return nil, err
 	}
 	if opened != nil {
@@ -203,28 +206,10 @@ func bundleValues(b *bundle.Bundle, version string) map[string]any {
 	return values
 }
 
-// withMirrors has the machines pull through the mirrors as well.
-func withMirrors(values map[string]any, mirrors []artifact.Mirror) map[string]any {
-	if len(mirrors) == 0 {
-		return values
-	}
-	var list []any
-	for _, m := range mirrors {
-		list = append(list, map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "only": m.Only})
-	}
-	cluster, _ := values["cluster"].(map[string]any)
-	if cluster == nil {
-		cluster = map[string]any{}
-	}
-	cluster["registry_mirrors"] = list
-	values["cluster"] = cluster
-	return values
-}
-
 // stateFolder is where kubeconfigs and backups are kept, by the rules of the XDG base directory specification.
 func stateFolder(cluster string) (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
-	if base == "" {
+	if !filepath.IsAbs(base) { // empty, or to be ignored by the specification
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return "", fault.Wrap(fmt.Errorf("find a folder for the kubeconfig: %w", err), fault.Usage, "Set HOME or XDG_STATE_HOME.")

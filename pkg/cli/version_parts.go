@@ -44,7 +44,7 @@ func kubernetesParts(ctx context.Context, content fs.FS) ([]parts.Part, error) {
 		if err != nil {
 			return nil, err
 		}
-		part := parts.Part{Name: "kubernetes", Version: env.KubernetesVersion(), Origin: env.BootstrapProvider()}
+		part := parts.Part{Name: "kubernetes", Version: env.KubernetesVersion(), Origin: env.Spec().Cluster.BootstrapProvider}
 		at := slices.IndexFunc(found, func(p parts.Part) bool { return p.Version == part.Version && p.Origin == part.Origin })
 		if at < 0 {
 			at = len(found)

@@ -32,21 +32,6 @@ func (c *Client) Volumes(ctx context.Context, f Filter) ([]string, error) {
 	return c.list(ctx, f, "volume", "ls", "--format", "{{.Name}}")
 }
 
-// Networks lists the names of networks.
-func (c *Client) Networks(ctx context.Context, f Filter) ([]string, error) {
-	return c.list(ctx, f, "network", "ls", "--format", "{{.Name}}")
-}
-
-// Images lists the references (repository:tag) of images. The name of a filter is a reference pattern here.
-func (c *Client) Images(ctx context.Context, f Filter) ([]string, error) {
-	args := []string{"image", "ls", "--format", "{{.Repository}}:{{.Tag}}"}
-	if f.Name != "" {
-		args = append(args, "--filter", "reference="+f.Name)
-		f.Name = ""
-	}
-	return c.list(ctx, f, args...)
-}
-
 func (c *Client) list(ctx context.Context, f Filter, args ...string) ([]string, error) {
 	names, err := c.lines(ctx, append(args, f.args()...)...)
 	if err != nil {

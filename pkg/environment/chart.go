@@ -50,13 +50,23 @@ func loadChart(content fs.FS) (*chart.Chart, []byte, error) {
 }
 
 // Values returns the values that the chart works with in a phase, its own defaults included. The map is a copy.
-func (e *Environment) Values(phase Phase) map[string]any {
+func (e *Environment) Values(phase Phase) map[string]any { return copyMap(e.settled[phase]) }
+
+// settle makes the values that the environment has from now on.
+func (e *Environment) settle(effective documents) {
+	e.effective = effective
+	e.settled = map[Phase]map[string]any{Bootstrap: e.coalesced(Bootstrap), Management: e.coalesced(Management)}
+	e.spec = decode(e.settled[Management])
+}
+
+// coalesced are the values as the chart works with them.
+func (e *Environment) coalesced(phase Phase) map[string]any {
 	values, err := chartutil.CoalesceValues(e.chart, e.given(phase))
 	if err != nil {
 		// Only a chart with broken dependencies can fail here, and this one has none.
 		return nil
 	}
-	return copyMap(values)
+	return values
 }
 
 // given are the values as the HelmRelease gives them to the chart.

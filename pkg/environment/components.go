@@ -5,10 +5,9 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-)
 
-// ComponentLabel is on the Kustomization of each component and holds its name.
-const ComponentLabel = "cluster-init.io/component"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
 
 // Component is one component that is enabled in a phase: one Flux Kustomization.
 type Component struct {
@@ -35,7 +34,7 @@ func (e *Environment) Components(phase Phase, overrides map[string]any) ([]Compo
 	}
 	left := map[string]Component{}
 	for _, object := range objects {
-		if name := object.GetLabels()[ComponentLabel]; name != "" && object.GetKind() == "Kustomization" {
+		if name := object.GetLabels()[owned.ComponentLabel]; name != "" && object.GetKind() == "Kustomization" {
 			left[name] = componentOf(object)
 		}
 	}

@@ -16,7 +16,7 @@ func TestProviderUsesTheEnginesSocket(t *testing.T) {
 		"unix:///run/user/1000/docker.sock": "/run/user/1000/docker.sock",
 	} {
 		env := load(t, environment.Options{Variables: variables(map[string]string{"DOCKER_HOST": host})})
-		if got := env.DockerSocket(); got != socket {
+		if got := env.Spec().Cluster.DockerSocket(); got != socket {
 			t.Errorf("%q: socket %s, want %s", host, got, socket)
 		}
 		controller := string(toYAML(t, applied(t, env, "capd")))

@@ -53,9 +53,11 @@ type Environment struct {
 	chart     *chart.Chart
 	bootstrap []byte // bootstrap.values.yaml as it is in the chart
 	documents documents
-	overrides map[string]any // what cluster-init decides
-	user      map[string]any // values files and --set
-	effective documents      // all of the above, in the three objects
+	overrides map[string]any           // what cluster-init decides
+	user      map[string]any           // values files and --set
+	effective documents                // all of the above, in the three objects
+	settled   map[Phase]map[string]any // the same as the chart works with it, its defaults included
+	spec      Spec                     // the same for the management cluster, typed
 
 	// Where values come from, each place after those that it wins over.
 	files, valuesFiles []layer
@@ -83,7 +85,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	env := &Environment{name: name, title: title(options.Name), namesOnly: options.NamesOnly, chart: loaded, bootstrap: bootstrapValues, documents: docs,
 		files: files, valuesFiles: valuesFiles}
 	err = fault.Join(err, env.userValues(options.Sets))
-	env.effective = env.documents.with(env.user)
+	env.settle(env.documents.with(env.user))
 	err = fault.Join(err, env.validate())
 	if options.Check != nil {
 		err = fault.Join(err, options.Check(env))
@@ -100,7 +102,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 func (e *Environment) WithOverrides(overrides map[string]any) (*Environment, error) {
 	merged := *e
 	merged.overrides = merge(e.overrides, overrides)
-	merged.effective = e.documents.with(merged.overrides).with(e.user)
+	merged.settle(e.documents.with(merged.overrides).with(e.user))
 	if err := merged.validate(); err != nil {
 		return nil, err
 	}

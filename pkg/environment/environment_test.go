@@ -173,18 +173,18 @@ func TestAccessorsFollowTheChart(t *testing.T) {
 		}
 		substitute, _, _ := unstructured.NestedStringMap(object.Object, "spec", "postBuild", "substitute")
 		for variable, got := range map[string]string{
-			"NODE_IMAGE": env.NodeImage(), "DOCKER_SOCKET": env.DockerSocket(), "CLUSTER_NAME": env.ClusterName(), "KUBERNETES_VERSION": env.KubernetesVersion(),
+			"NODE_IMAGE": env.Spec().Cluster.NodeImage(), "DOCKER_SOCKET": env.Spec().Cluster.DockerSocket(), "CLUSTER_NAME": env.ClusterName(), "KUBERNETES_VERSION": env.KubernetesVersion(),
 		} {
 			if substitute[variable] != got {
 				t.Errorf("%s is %q in the chart, %q here", variable, substitute[variable], got)
 			}
 		}
 	}
-	if env.DockerSocket() != "/run/user/1/docker.sock" {
-		t.Errorf("socket %s", env.DockerSocket())
+	if env.Spec().Cluster.DockerSocket() != "/run/user/1/docker.sock" {
+		t.Errorf("socket %s", env.Spec().Cluster.DockerSocket())
 	}
-	got := []any{env.ClusterNamespace(), env.InfraProvider(), env.BootstrapProvider(), env.ControlPlaneReplicas(), env.WorkerReplicas(), env.CNI(), env.Proxies().NoProxy}
-	if diff := cmp.Diff([]any{"management", "capd", "kubeadm", 3, 2, "calico", "x"}, got); diff != "" {
+	got := []any{env.ClusterNamespace(), env.InfraProvider(), env.Spec().Cluster.BootstrapProvider, env.Spec().Cluster.ControlPlane.Replicas, env.Spec().Cluster.Worker.Replicas, env.Spec().Proxies.NoProxy}
+	if diff := cmp.Diff([]any{"management", "capd", "kubeadm", 3, 2, "x"}, got); diff != "" {
 		t.Error(diff)
 	}
 	if text := env.BootstrapValues().Data["values.yaml"]; text == "" {

@@ -60,7 +60,7 @@ func (e *Environment) chartProblems(text string, found [][]int) []error {
 
 // isUnknown tells whether the value at a dotted path could not be found out.
 func (e *Environment) isUnknown(path string) bool {
-	value, _ := at(e.Values(Management), path)
+	value, _ := at(e.settled[Management], path)
 	text, _ := value.(string)
 	return strings.Contains(text, unknownValue)
 }

@@ -4,10 +4,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
-)
 
-// EnvironmentLabel carries the cluster's name on all that cluster-init creates.
-const EnvironmentLabel = "cluster-init.io/environment"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
 
 // BootstrapValuesName is the ConfigMap with the chart's bootstrap.values.yaml, for sources by which Flux cannot
 // read it from the chart.
@@ -65,5 +64,5 @@ func (e *Environment) secret(name string, text []byte) *corev1.Secret {
 }
 
 func (e *Environment) meta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Name: name, Namespace: Namespace, Labels: map[string]string{EnvironmentLabel: e.ClusterName()}}
+	return metav1.ObjectMeta{Name: name, Namespace: Namespace, Labels: map[string]string{owned.ClusterLabel: e.ClusterName()}}
 }

@@ -3,6 +3,8 @@ package environment
 import (
 	"regexp"
 	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // OpenStack is what an environment asks of an OpenStack cloud (infra_provider capo). Where something may be given by id or
@@ -44,11 +46,11 @@ type OpenStackMachines struct {
 // OpenStackRootVolume is a volume of Cinder that a machine boots from.
 type OpenStackRootVolume struct {
 	// SizeGiB is zero when machines boot from the disk that their flavor has.
-	SizeGiB int
+	SizeGiB int `json:"size"`
 	// Type is a volume type; empty means the cloud's default.
-	Type string
+	Type string `json:"type"`
 	// AvailabilityZone of Cinder; empty leaves it to Cinder.
-	AvailabilityZone string
+	AvailabilityZone string `json:"availability_zone"`
 }
 
 // OpenStackNetwork is the network that machines are on: one that is made, or one that is there.
@@ -76,12 +78,12 @@ const (
 // OpenStackAPIServer is how the API server is reached.
 type OpenStackAPIServer struct {
 	// Mode is APIServerFloatingIP, APIServerFixedIP or APIServerOctavia.
-	Mode string
+	Mode string `json:"mode"`
 	// FloatingIP is the address of a floating IP that is there; empty means that one is made, unless Mode is
 	// APIServerFixedIP.
-	FloatingIP string
+	FloatingIP string `json:"floating_ip"`
 	// FixedIP is given when Mode is APIServerFixedIP.
-	FixedIP string
+	FixedIP string `json:"fixed_ip"`
 }
 
 // OpenStackResources are numbers of what is made, as quotas count.
@@ -97,56 +99,83 @@ var openStackID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a
 // does.
 func IsID(value string) bool { return openStackID.MatchString(value) }
 
+// openStackValues are the chart's values below cluster.openstack.
+type openStackValues struct {
+	Image                         string   `json:"image"`
+	SSHKeyName                    string   `json:"ssh_key_name"`
+	ExternalNetwork               string   `json:"external_network"`
+	ControlPlaneFlavor            string   `json:"control_plane_flavor"`
+	WorkerFlavor                  string   `json:"worker_flavor"`
+	ControlPlaneAvailabilityZones []string `json:"control_plane_availability_zones"`
+	WorkerAvailabilityZone        string   `json:"worker_availability_zone"`
+	ServerGroups                  struct {
+		ControlPlane string `json:"control_plane"`
+		Worker       string `json:"worker"`
+	} `json:"server_groups"`
+	RootVolume     OpenStackRootVolume `json:"root_volume"`
+	Network        string              `json:"network"`
+	Subnet         string              `json:"subnet"`
+	Router         string              `json:"router"`
+	NodeCIDR       string              `json:"node_cidr"`
+	DNSNameservers []string            `json:"dns_nameservers"`
+	APIServer      OpenStackAPIServer  `json:"api_server"`
+	LoadBalancers  bool                `json:"load_balancers"`
+	CloudsYAML     string              `json:"clouds_yaml_b64"`
+	CloudName      string              `json:"cloud_name"`
+	CACert         string              `json:"cacert_b64"`
+}
+
 // OpenStack returns what the environment asks of an OpenStack cloud. It means something when InfraProvider is capo.
 func (e *Environment) OpenStack() OpenStack {
-	const at = "cluster.openstack."
+	values := e.spec.Cluster.OpenStack
 	cloud := OpenStack{
-		Image:           e.text(at + "image"),
-		SSHKeyName:      e.text(at + "ssh_key_name"),
-		ExternalNetwork: e.text(at + "external_network"),
-		RootVolume: OpenStackRootVolume{
-			SizeGiB: e.number(at + "root_volume.size"), Type: e.text(at + "root_volume.type"), AvailabilityZone: e.text(at + "root_volume.availability_zone"),
-		},
+		Image: values.Image, SSHKeyName: values.SSHKeyName, ExternalNetwork: values.ExternalNetwork, RootVolume: values.RootVolume,
 		ControlPlane: OpenStackMachines{
-			Count: e.ControlPlaneReplicas(), Flavor: e.text(at + "control_plane_flavor"),
-			ServerGroupPolicy: e.text(at + "server_groups.control_plane"), AvailabilityZones: e.texts(at + "control_plane_availability_zones"),
+			Count: e.spec.Cluster.ControlPlane.Replicas, Flavor: values.ControlPlaneFlavor,
+			ServerGroupPolicy: values.ServerGroups.ControlPlane, AvailabilityZones: values.ControlPlaneAvailabilityZones,
 		},
 		Workers: OpenStackMachines{
-			Count: e.WorkerReplicas(), Flavor: e.text(at + "worker_flavor"), ServerGroupPolicy: e.text(at + "server_groups.worker"),
+			Count: e.spec.Cluster.Worker.Replicas, Flavor: values.WorkerFlavor, ServerGroupPolicy: values.ServerGroups.Worker,
 		},
-		Network: OpenStackNetwork{Network: e.text(at + "network"), Subnet: e.text(at + "subnet"), Router: e.text(at + "router")},
-		APIServer: OpenStackAPIServer{
-			Mode: e.text(at + "api_server.mode"), FloatingIP: e.text(at + "api_server.floating_ip"), FixedIP: e.text(at + "api_server.fixed_ip"),
-		},
-		LoadBalancers: e.flag(at + "load_balancers"),
+		Network:       OpenStackNetwork{Network: values.Network, Subnet: values.Subnet, Router: values.Router},
+		APIServer:     values.APIServer,
+		LoadBalancers: values.LoadBalancers,
 		CinderCSI:     e.enabled(Management, "cinder-csi"),
 	}
-	if zone := e.text(at + "worker_availability_zone"); zone != "" {
-		cloud.Workers.AvailabilityZones = []string{zone}
+	if values.WorkerAvailabilityZone != "" {
+		cloud.Workers.AvailabilityZones = []string{values.WorkerAvailabilityZone}
 	}
-	if cloud.Network.Network == "" {
-		cloud.Network.Made, cloud.Network.CIDR = true, e.text(at+"node_cidr")
-		for _, some := range e.texts(at + "dns_nameservers") {
-			for _, server := range strings.Split(some, ",") {
-				if server = strings.TrimSpace(server); server != "" {
-					cloud.Network.DNSNameservers = append(cloud.Network.DNSNameservers, server)
-				}
+	if values.Network != "" {
+		return cloud
+	}
+	cloud.Network.Made, cloud.Network.CIDR = true, values.NodeCIDR
+	for _, some := range values.DNSNameservers {
+		for _, server := range strings.Split(some, ",") {
+			if server = strings.TrimSpace(server); server != "" {
+				cloud.Network.DNSNameservers = append(cloud.Network.DNSNameservers, server)
 			}
 		}
 	}
 	return cloud
 }
 
+// OpenStackCredentials are what logs in to the cloud that the machines are made in, as the environment gives it: the text of a
+// clouds.yaml and of certificate authorities, both in base64, and the name of a cloud in the former. All are secret.
+func (e *Environment) OpenStackCredentials() (cloudsYAML, cloudName, caCert string) {
+	values := e.spec.Cluster.OpenStack
+	return values.CloudsYAML, values.CloudName, values.CACert
+}
+
 // OpenStackClusterName is what Cluster API's provider for OpenStack calls the cluster in the names of what it makes:
 // namespace and name.
 func (e *Environment) OpenStackClusterName() string {
-	return e.ClusterNamespace() + "-" + e.ClusterName()
+	return owned.CloudName(e.ClusterNamespace(), e.ClusterName())
 }
 
 // OpenStackTag is on the servers, ports, networks, subnets, routers, security groups and floating IPs that are made for this
 // cluster, and on those of no other.
 func (e *Environment) OpenStackTag() string {
-	return "cluster-init:cluster=" + e.OpenStackClusterName()
+	return owned.Tag(e.OpenStackClusterName())
 }
 
 // OpenStackServerGroups are the names of the server groups that are made.

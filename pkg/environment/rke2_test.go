@@ -25,7 +25,7 @@ func TestImageOfRKE2Machines(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			env := load(t, environment.Options{Name: "rke2-capd", Sets: test.sets})
-			if got := env.NodeImage(); got != test.want {
+			if got := env.Spec().Cluster.NodeImage(); got != test.want {
 				t.Errorf("the environment says %s, want %s", got, test.want)
 			}
 			for _, kind := range []string{"control-plane", "workers"} {

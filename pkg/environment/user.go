@@ -44,7 +44,7 @@ func (e *Environment) userValues(sets []string) error {
 	}
 	// Helm applies --set to the merged values, so that list[0].key changes one entry of a list that is there. Of the
 	// result only what was named is kept.
-	full := merge(merge(e.Values(Management), e.documents.merged()), e.user)
+	full := merge(merge(e.coalesced(Management), e.documents.merged()), e.user)
 	var problems []error
 	for _, set := range sets {
 		for _, target := range []map[string]any{e.sets, full} {

@@ -171,7 +171,7 @@ func TestSecretsStayOutOfTheConfigMap(t *testing.T) {
 			t.Errorf("object %s is named %s", name, object.GetName())
 		}
 	}
-	if objects.Values.Namespace != "flux-system" || objects.Values.Labels["cluster-init.io/environment"] != "kubeadm-capd" {
+	if objects.Values.Namespace != "flux-system" || objects.Values.Labels["cluster-init.io/cluster"] != "kubeadm-capd" {
 		t.Errorf("wrong metadata: %+v", objects.Values.ObjectMeta)
 	}
 }
@@ -190,8 +190,8 @@ func TestEnvironmentIsImmutable(t *testing.T) {
 		t.Fatal(err)
 	}
 	overrides["cluster"].(map[string]any)["worker"].(map[string]any)["replicas"] = 9
-	if other.WorkerReplicas() != 4 || env.WorkerReplicas() != 0 || env.ClusterName() != "kubeadm-capd" {
-		t.Errorf("workers %d and %d, name %s", other.WorkerReplicas(), env.WorkerReplicas(), env.ClusterName())
+	if other.Spec().Cluster.Worker.Replicas != 4 || env.Spec().Cluster.Worker.Replicas != 0 || env.ClusterName() != "kubeadm-capd" {
+		t.Errorf("workers %d and %d, name %s", other.Spec().Cluster.Worker.Replicas, env.Spec().Cluster.Worker.Replicas, env.ClusterName())
 	}
 	if _, err := env.WithOverrides(map[string]any{"cni": "flannel"}); err == nil {
 		t.Error("a wrong override was taken")

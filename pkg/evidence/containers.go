@@ -7,12 +7,8 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
-)
-
-const (
-	environmentLabel = "cluster-init.io/environment"
-	clusterLabel     = "io.x-k8s.kind.cluster"
-	roleLabel        = "io.x-k8s.kind.role"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // containers writes what the engine knows of the environment's containers, and the journals of those that are machines.
@@ -28,7 +24,9 @@ func (c Collector) containers(ctx context.Context, f *folder) {
 		return err
 	})
 	var names []string
-	for _, label := range []string{clusterLabel + "=" + c.Cluster + "-bootstrap", clusterLabel + "=" + c.Cluster, environmentLabel + "=" + c.Cluster} {
+	for _, label := range []string{
+		kind.ClusterLabel + "=" + owned.BootstrapCluster(c.Cluster), kind.ClusterLabel + "=" + c.Cluster, owned.ClusterLabel + "=" + c.Cluster,
+	} {
 		bounded(ctx, f, "containers with the label "+label, func(ctx context.Context) error {
 			found, err := c.Engine.Containers(ctx, docker.Filter{Labels: []string{label}})
 			names = append(names, found...)
@@ -77,7 +75,7 @@ func isMachine(inspected map[string]any) bool {
 	config, _ := inspected["Config"].(map[string]any)
 	labels, _ := config["Labels"].(map[string]any)
 	state, _ := inspected["State"].(map[string]any)
-	role, _ := labels[roleLabel].(string)
+	role, _ := labels[kind.RoleLabel].(string)
 	return state["Running"] == true && (role == "control-plane" || role == "worker")
 }
 

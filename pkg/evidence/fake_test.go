@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -30,7 +31,7 @@ func (e fakeEngine) Containers(_ context.Context, f docker.Filter) ([]string, er
 	switch f.Labels[0] {
 	case "io.x-k8s.kind.cluster=demo":
 		return []string{"demo-machine"}, nil
-	case "cluster-init.io/environment=demo":
+	case "cluster-init.io/cluster=demo":
 		return []string{"demo-registry"}, nil
 	}
 	return nil, nil
@@ -46,7 +47,7 @@ func (e fakeEngine) Table(context.Context) (string, error) {
 func (e fakeEngine) InspectAll(_ context.Context, name string) (map[string]any, error) {
 	labels := map[string]any{}
 	if name == "demo-machine" {
-		labels[roleLabel] = "control-plane"
+		labels[kind.RoleLabel] = "control-plane"
 	}
 	return map[string]any{"Name": "/" + name, "State": map[string]any{"Running": true}, "Args": []any{"--password", "hunter22"},
 		"Config": map[string]any{"Labels": labels, "Env": []any{"HTTPS_PROXY=http://user:unknown@proxy", "PATH=/bin"}}}, nil

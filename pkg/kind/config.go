@@ -7,9 +7,11 @@ import (
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 )
 
-// MarkerFolder holds one empty file per environment in each node that belongs to it. It is a bind mount, so that
-// `docker inspect` proves whose a node is before, and after, any API server of it answers.
-const MarkerFolder = "/etc/cluster-init.io/environment/"
+// Labels of kind on the containers of a cluster's nodes, which Cluster API's provider for Docker uses for its machines too.
+const (
+	ClusterLabel = "io.x-k8s.kind.cluster" // the cluster's name
+	RoleLabel    = "io.x-k8s.kind.role"    // control-plane, worker or external-load-balancer
+)
 
 // DefaultNodeImage is the node image that the release of kind in go.mod publishes for the newest minor of Kubernetes that
 // Cluster API, Flux and cert-manager of this release support; kind's own default is newer. See docs/versions.md.
@@ -18,7 +20,7 @@ const DefaultNodeImage = "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1
 // Config says what the bootstrap cluster is like.
 type Config struct {
 	Name             string // of the kind cluster
-	Environment      string // name of the management cluster that it serves, for the marker
+	Marker           string // path in the node at which an empty file is mounted, see package owned
 	NodeImage        string // empty: DefaultNodeImage
 	DockerSocket     string // path on the Docker host that the infrastructure provider mounts; empty: none
 	APIServerAddress string // empty: kind's default, loopback
@@ -42,7 +44,7 @@ const certsDirectory = `[plugins."io.containerd.grpc.v1.cri".registry]
 
 func (c Config) cluster() *v1alpha4.Cluster {
 	image := cmp.Or(c.NodeImage, DefaultNodeImage)
-	mounts := []v1alpha4.Mount{{HostPath: "/dev/null", ContainerPath: MarkerFolder + c.Environment, Readonly: true}}
+	mounts := []v1alpha4.Mount{{HostPath: "/dev/null", ContainerPath: c.Marker, Readonly: true}}
 	if c.DockerSocket != "" {
 		mounts = append(mounts, v1alpha4.Mount{HostPath: c.DockerSocket, ContainerPath: "/var/run/docker.sock"})
 	}

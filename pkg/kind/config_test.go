@@ -10,16 +10,16 @@ import (
 )
 
 func TestConfigMountsIntoTheNode(t *testing.T) {
-	marker := v1alpha4.Mount{HostPath: "/dev/null", ContainerPath: "/etc/cluster-init.io/environment/demo", Readonly: true}
+	marker := v1alpha4.Mount{HostPath: "/dev/null", ContainerPath: "/etc/cluster-init.io/cluster/demo", Readonly: true}
 	socket := v1alpha4.Mount{HostPath: "/run/user/1000/docker.sock", ContainerPath: "/var/run/docker.sock"}
 	tests := map[string]struct {
 		config Config
 		want   []v1alpha4.Mount
 	}{
-		"the marker alone":    {Config{Environment: "demo"}, []v1alpha4.Mount{marker}},
-		"the engine's socket": {Config{Environment: "demo", DockerSocket: socket.HostPath}, []v1alpha4.Mount{marker, socket}},
+		"the marker alone":    {Config{Marker: "/etc/cluster-init.io/cluster/demo"}, []v1alpha4.Mount{marker}},
+		"the engine's socket": {Config{Marker: "/etc/cluster-init.io/cluster/demo", DockerSocket: socket.HostPath}, []v1alpha4.Mount{marker, socket}},
 		"further mounts": {
-			Config{Environment: "demo", ExtraMounts: []Mount{{HostPath: "/srv/certs", ContainerPath: "/etc/ssl/extra"}}},
+			Config{Marker: "/etc/cluster-init.io/cluster/demo", ExtraMounts: []Mount{{HostPath: "/srv/certs", ContainerPath: "/etc/ssl/extra"}}},
 			[]v1alpha4.Mount{marker, {HostPath: "/srv/certs", ContainerPath: "/etc/ssl/extra"}}},
 	}
 	for name, tc := range tests {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,7 +34,7 @@ func (c *Cluster) Exists(ctx context.Context, o client.Object) (bool, error) {
 	switch {
 	case err == nil:
 		return true, nil
-	case apierrors.IsNotFound(err) || isNoMatch(err):
+	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
 		return false, nil
 	}
 	return false, fmt.Errorf("reading %s in the %s cluster: %w", client.ObjectKeyFromObject(o), c.Name, err)

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -92,8 +93,7 @@ func (c *Cluster) awaitDefinitions(ctx context.Context, factory dynamicinformer.
 			return
 		}
 		r, want := wanted[crd.GetName()]
-		established, _ := condition(crd, "Established")
-		if !want || established["status"] != "True" {
+		if !want || !established(crd) {
 			return
 		}
 		delete(wanted, crd.GetName())
@@ -116,4 +116,13 @@ func builtIn(r schema.GroupVersionResource) bool {
 		return true
 	}
 	return false
+}
+
+// established says whether the API server serves what a CustomResourceDefinition defines.
+func established(crd *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
+	return slices.ContainsFunc(conditions, func(c any) bool {
+		m, isMap := c.(map[string]any)
+		return isMap && m["type"] == "Established" && m["status"] == "True"
+	})
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
 var kustomizationKind = schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}
@@ -58,7 +58,7 @@ func kustomizationProblem(k *unstructured.Unstructured) (problem string, waiting
 	if seen, _, _ := unstructured.NestedInt64(k.Object, "status", "observedGeneration"); seen < k.GetGeneration() {
 		return "its latest spec was not yet applied", true
 	}
-	if ready := capi.ConditionOf(k, "Ready"); !ready.True() {
+	if ready := health.ConditionOf(k, "Ready"); !ready.True() {
 		return ready.String(), true
 	}
 	return "", false

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
 // lookAtMachines finds out whether the cluster that answers is the one that its Machines make up: the node of each
@@ -55,7 +56,7 @@ func lookAtMachine(ctx context.Context, c client.Client, m capi.Machine) ([]Unme
 	}
 	problem := Unmet{Aspect: AspectNodes, Object: "Node " + m.Node, Waiting: true}
 	providerID, _, _ := unstructured.NestedString(node.Object, "spec", "providerID")
-	ready := capi.ConditionOf(node, string(corev1.NodeReady))
+	ready := health.ConditionOf(node, string(corev1.NodeReady))
 	switch {
 	case err != nil:
 		problem.Message = fmt.Sprintf("is the node of %s, but not one of this cluster", m)

@@ -21,8 +21,8 @@ type machine struct {
 const (
 	installEngine   = 30 * time.Second
 	compileCLI      = 210 * time.Second
-	compileOthers   = 30 * time.Second  // one module of the bundle
-	compileFirst    = 200 * time.Second // Kubernetes, which has most of what the others share
+	compileOthers   = 35 * time.Second  // one module of the bundle
+	compileFirst    = 300 * time.Second // Kubernetes, which has most of what the others share
 	makeImages      = 45 * time.Second
 	upItself        = 190 * time.Second
 	measuredOnCores = 2

@@ -59,12 +59,14 @@ func look(ctx context.Context, environments []string, offline bool) (machine, er
 		return found, noBundle{err}
 	}
 	compiler := golang.Builder{Root: ".", Store: cache, Say: progress.New(os.Stderr)}
-	for _, module := range plan.Modules(environments) {
+	modules := plan.Modules(environments)
+	found.modules = len(modules)
+	for _, module := range modules {
 		built, err := compiler.Has(ctx, module)
 		if err != nil {
 			return found, err
 		}
-		if found.modules++; !built {
+		if !built {
 			found.missing = append(found.missing, module.Name)
 		}
 	}

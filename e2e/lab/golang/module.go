@@ -22,6 +22,7 @@ type Module struct {
 	Binaries []Binary // what to build
 	Stamps   []string // packages with the variables gitVersion, gitMajor, ... of k8s.io/component-base/version
 	Release  string   // what a distribution adds to the version in Stamps, such as +rke2r1
+	Apart    string   // why its dependencies have versions of their own; empty: they have those of all others
 }
 
 // Pin is what go.mod and go.sum say about an upstream module.

@@ -2,14 +2,12 @@ package node
 
 import (
 	_ "embed"
-	"slices"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
 )
 
-// CloudInitPackages are the Debian packages of a machine that boots as one of a cloud does: those of a node, and
-// Debian's cloud-init.
-func CloudInitPackages() []string { return append(slices.Clone(Packages), "cloud-init") }
+// CloudInitPackages are the Debian packages that a machine which boots as one of a cloud does has besides those of a node.
+var CloudInitPackages = []string{"cloud-init"}
 
 var (
 	//go:embed cloudinit/90-lab.cfg

@@ -10,9 +10,9 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"github.com/cluster-init/cluster-init/e2e/lab/debian"
 	"github.com/cluster-init/cluster-init/e2e/lab/golang"
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
+	"github.com/cluster-init/cluster-init/e2e/lab/node"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
 	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
 )
@@ -35,10 +35,8 @@ frontend waiting
 // balancerTag finds the tag of the load balancer image in CAPD's source.
 var balancerTag = regexp.MustCompile(`DefaultImageTag = "([^"]+)"`)
 
-// balancerSystem is the root file system of the load balancer.
-func balancerSystem() debian.Rootfs {
-	return debian.Rootfs{Name: "haproxy", Packages: []string{"haproxy"}}
-}
+// balancerPackages are what the load balancer needs of Debian.
+var balancerPackages = []string{"haproxy"}
 
 // loadBalancer makes the image of the load balancer under the reference that CAPD starts.
 func (b *builder) loadBalancer(ctx context.Context) (part, error) {
@@ -55,14 +53,14 @@ func (b *builder) loadBalancer(ctx context.Context) (part, error) {
 	if tag == nil || !strings.Contains(string(content), `DefaultImageRepository = "kindest"`) {
 		return part{}, fmt.Errorf("CAPD has changed: %s does not name the load balancer's image", constants)
 	}
-	rootfs, err := balancerSystem().Build(ctx, b.Store, b.Say)
+	rootfs, err := baseSystem().Build(ctx, b.Store, b.Say)
 	if err != nil {
 		return part{}, err
 	}
 	entry := bundle.Image{Reference: "kindest/haproxy:" + string(tag[1]), Load: bundle.LoadDocker, DebianBased: true}
 	key := store.Key(recipe, rootfs.Key, entry.Reference, balancerWrapper, balancerConfig)
 	return b.makeImage("haproxy", key, entry, func(work string) (v1.Image, error) {
-		base, err := image.WriteRootLayer(work, rootfs.Archive, func(string) bool { return false })
+		base, err := image.WriteRootLayer(work, rootfs.Archive, node.Unwanted)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,9 @@ import (
 
 // Binaries builds the modules and returns one folder that holds links to all of their programs.
 func Binaries(ctx context.Context, compiler *golang.Builder, modules ...golang.Module) (string, error) {
+	if err := compiler.Share(ctx, modules); err != nil {
+		return "", err
+	}
 	var all []golang.Built
 	var keys []string
 	for _, module := range modules {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/cluster-init/cluster-init/e2e/lab/golang"
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
@@ -22,6 +24,7 @@ import (
 type Options struct {
 	Root         string   // folder of the repository
 	Environments []string // all that the bundle is to be complete for
+	Programs     []string // packages of the repository that are needed next: compiled together with what the bundle is made of
 	Out          string   // folder of the bundle
 	Store        *store.Store
 	Say          *progress.Printer
@@ -79,31 +82,27 @@ func Build(ctx context.Context, options Options) error {
 
 // images makes the images of the bundle, and lists those inside of the node image.
 func (b *builder) images(ctx context.Context) (parts []part, content []bundle.Image, err error) {
-	for _, spec := range plan.ProviderImages(b.Environments) {
-		spec.Reference = strings.ReplaceAll(spec.Reference, "{version}", b.modules[spec.Module].Pin.Version)
-		made, err := b.binaryImage(ctx, spec)
+	var nodeImage part
+	group, both := errgroup.WithContext(ctx) // each is compressed by one thread
+	group.Go(func() (err error) {
+		parts, err = b.pulled(both)
+		return err
+	})
+	group.Go(func() error {
+		inside, err := b.nodeContent(both)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		made.entry.Load = bundle.LoadRegistry
-		parts = append(parts, made)
-	}
-	balancer, err := b.loadBalancer(ctx)
-	if err != nil {
+		for _, made := range inside {
+			content = append(content, made.entry)
+		}
+		nodeImage, err = b.nodeImage(both, inside)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return nil, nil, err
 	}
-	inside, err := b.nodeContent(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, made := range inside {
-		content = append(content, made.entry)
-	}
-	nodeImage, err := b.nodeImage(ctx, inside)
-	if err != nil {
-		return nil, nil, err
-	}
-	parts = append(parts, balancer, nodeImage)
+	parts = append(parts, nodeImage)
 	if plan.Uses(b.Environments, plan.RKE2) {
 		machines, checksum, err := b.rke2NodeImage(ctx, nodeImage)
 		if err != nil {
@@ -129,6 +128,22 @@ func (b *builder) images(ctx context.Context) (parts []part, content []bundle.Im
 		parts = append(parts, machines)
 	}
 	return parts, content, nil
+}
+
+// pulled makes the images that the clusters pull, and the load balancer's.
+func (b *builder) pulled(ctx context.Context) ([]part, error) {
+	var parts []part
+	for _, spec := range plan.ProviderImages(b.Environments) {
+		spec.Reference = strings.ReplaceAll(spec.Reference, "{version}", b.modules[spec.Module].Pin.Version)
+		made, err := b.binaryImage(ctx, spec)
+		if err != nil {
+			return nil, err
+		}
+		made.entry.Load = bundle.LoadRegistry
+		parts = append(parts, made)
+	}
+	balancer, err := b.loadBalancer(ctx)
+	return append(parts, balancer), err
 }
 
 // moduleEntry fills in where an image of a module comes from.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/e2e/lab/debian"
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
+	"github.com/cluster-init/cluster-init/e2e/lab/node"
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
 	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
@@ -17,7 +18,7 @@ import (
 
 const (
 	// recipe is part of every image's key: raise it when the way images are made changes.
-	recipe = "1"
+	recipe = "2"
 	// hostCertificates is where Debian keeps all certificate authorities in one file.
 	hostCertificates = "/etc/ssl/certs/ca-certificates.crt"
 	// path is what an image of Docker has when it says nothing.
@@ -66,11 +67,6 @@ func (b *builder) makeImage(name, key string, entry bundle.Image, assemble func(
 	return part{entry: entry, dir: dir, key: key}, err
 }
 
-// system is the root file system below an image.
-func system(spec plan.Image) debian.Rootfs {
-	return debian.Rootfs{Name: spec.Files[0].Binary, Packages: spec.Debian}
-}
-
 // binaryImage makes an image of a module's binaries on scratch or on Debian.
 func (b *builder) binaryImage(ctx context.Context, spec plan.Image) (part, error) {
 	built := b.modules[spec.Module]
@@ -80,7 +76,7 @@ func (b *builder) binaryImage(ctx context.Context, spec plan.Image) (part, error
 	if len(spec.Debian) > 0 {
 		entry.DebianBased = true
 		var err error
-		if rootfs, err = system(spec).Build(ctx, b.Store, b.Say); err != nil {
+		if rootfs, err = baseSystem().Build(ctx, b.Store, b.Say); err != nil {
 			return part{}, err
 		}
 		key = store.Key(key, rootfs.Key)
@@ -92,7 +88,7 @@ func (b *builder) binaryImage(ctx context.Context, spec plan.Image) (part, error
 			entries = append(entries, image.Entry{Path: "etc/passwd", Content: []byte(users)},
 				image.Entry{Path: "etc/ssl/certs/ca-certificates.crt", Content: b.certs})
 		} else {
-			base, err := image.WriteRootLayer(work, rootfs.Archive, func(string) bool { return false })
+			base, err := image.WriteRootLayer(work, rootfs.Archive, node.Unwanted)
 			if err != nil {
 				return nil, err
 			}

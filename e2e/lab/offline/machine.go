@@ -9,21 +9,15 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
-	"github.com/cluster-init/cluster-init/e2e/lab/debian"
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
 	"github.com/cluster-init/cluster-init/e2e/lab/node"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
 )
 
-// serverSystem is the root file system that the packages of OpenStack's servers are taken from.
-func serverSystem() debian.Rootfs {
-	return debian.Rootfs{Name: "openstack-node", Packages: node.CloudInitPackages()}
-}
-
 // openstackMachine makes the image of the containers that stand for servers of OpenStack: a node image with two layers
 // on top, Debian's cloud-init with all that it needs, and the files that make a container boot like a machine of a cloud.
 func (b *builder) openstackMachine(ctx context.Context, repository string, base part) (part, error) {
-	below, err := nodeSystem().Build(ctx, b.Store, b.Say)
+	below, err := baseSystem().Build(ctx, b.Store, b.Say)
 	if err != nil {
 		return part{}, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"github.com/cluster-init/cluster-init/e2e/lab/debian"
 	"github.com/cluster-init/cluster-init/e2e/lab/golang"
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
@@ -76,9 +75,6 @@ func (b *builder) pauseImage(ctx context.Context, reference string) (part, error
 	})
 }
 
-// nodeSystem is the root file system of nodes.
-func nodeSystem() debian.Rootfs { return debian.Rootfs{Name: "node", Packages: node.Packages} }
-
 // nodeImage makes the image of kind nodes and Docker machines.
 func (b *builder) nodeImage(ctx context.Context, inside []part) (part, error) {
 	kind, err := golang.Source(ctx, b.Root, "sigs.k8s.io/kind")
@@ -89,7 +85,7 @@ func (b *builder) nodeImage(ctx context.Context, inside []part) (part, error) {
 	if err != nil {
 		return part{}, fmt.Errorf("read the pod network's manifest: %w", err)
 	}
-	rootfs, err := nodeSystem().Build(ctx, b.Store, b.Say)
+	rootfs, err := baseSystem().Build(ctx, b.Store, b.Say)
 	if err != nil {
 		return part{}, err
 	}

@@ -29,23 +29,21 @@ func (b *builder) prepare(ctx context.Context) error {
 	return group.Wait()
 }
 
-// compile builds all modules. The first one has most of what the others share: it is built alone, as two toolchains that
-// start at once compile the same packages twice.
+// compile builds all modules, after what they share.
 func (b *builder) compile(ctx context.Context) error {
 	compiler := &golang.Builder{Root: b.Root, Store: b.Store, Say: b.Say}
 	modules := plan.Modules(b.Environments)
+	if err := compiler.Share(ctx, modules, b.Programs...); err != nil {
+		return err
+	}
 	built := make([]golang.Built, len(modules))
-	build := func(i int) (err error) {
-		built[i], err = compiler.Build(ctx, modules[i])
-		return err
-	}
-	if err := build(0); err != nil {
-		return err
-	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(sideBySide)
-	for i := range modules[1:] {
-		group.Go(func() error { return build(i + 1) })
+	for i, module := range modules {
+		group.Go(func() (err error) {
+			built[i], err = compiler.Build(ctx, module)
+			return err
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -58,14 +56,8 @@ func (b *builder) compile(ctx context.Context) error {
 
 // rootfses are the root file systems below the images of the bundle.
 func (b *builder) rootfses() []debian.Rootfs {
-	systems := []debian.Rootfs{nodeSystem()}
 	if plan.Uses(b.Environments, plan.OpenStack) {
-		systems = append(systems, serverSystem())
+		return []debian.Rootfs{baseSystem(), serverSystem()}
 	}
-	for _, image := range plan.NodeImages() {
-		if len(image.Debian) > 0 {
-			systems = append(systems, system(image))
-		}
-	}
-	return append(systems, balancerSystem())
+	return []debian.Rootfs{baseSystem()}
 }

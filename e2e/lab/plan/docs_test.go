@@ -74,7 +74,7 @@ func pinned(t *testing.T, root string) (versions map[string]map[string]bool, man
 	}
 	for _, file := range append(modules, filepath.Join(root, "go.mod")) {
 		folder := filepath.Base(filepath.Dir(file))
-		_, isApart := apart[folder]
+		_, isApart := apart()[folder]
 		for module, version := range pins(t, file) {
 			if module == "k8s.io/client-go" {
 				version = strings.Replace(version, "v0.", "v1.", 1) // as Kubernetes itself counts

@@ -7,7 +7,7 @@ type Image struct {
 	Files     []File // binaries in the image; the entrypoint is the first one
 	User      string // as the upstream image has it; root when empty
 	Env       []string
-	Debian    []string // Debian packages below the binaries; none: scratch
+	Debian    []string // Debian packages that the binaries need, in the one root file system; none: scratch
 }
 
 // File is one binary in an image.

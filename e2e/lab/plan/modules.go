@@ -133,7 +133,10 @@ func providerModules(environments []string) []golang.Module {
 	}
 	if Uses(environments, RKE2) {
 		modules = append(modules, golang.Module{
-			Name: RKE2Module, Path: RKE2Path, Stamps: []string{RKE2Path + "/version"}, Binaries: []golang.Binary{
+			Name: RKE2Module, Path: RKE2Path,
+			Apart:  "v0.21.0 uses packages of Cluster API v1.10 that v1.14 no longer has, and with them controller-runtime v0.20 and Kubernetes v0.32",
+			Stamps: []string{RKE2Path + "/version"},
+			Binaries: []golang.Binary{
 				{Package: RKE2Path + "/bootstrap", Name: "bootstrap-rke2"},
 				{Package: RKE2Path + "/controlplane", Name: "controlplane-rke2"},
 			},
@@ -150,7 +153,10 @@ func providerModules(environments []string) []golang.Module {
 // openstackModules are the modules of what runs in the management clusters on OpenStack.
 func openstackModules() []golang.Module {
 	return []golang.Module{
-		{Name: CAPOModule, Path: CAPOPath, Stamps: []string{CAPOPath + "/version"}, Binaries: []golang.Binary{{Package: CAPOPath, Name: "capo"}}},
+		{
+			Name: CAPOModule, Path: CAPOPath, Stamps: []string{CAPOPath + "/version"}, Binaries: []golang.Binary{{Package: CAPOPath, Name: "capo"}},
+			Apart: "v0.14.7 registers its webhooks in a way that controller-runtime v0.23 no longer has, and v0.22 does not compile with Kubernetes v0.36",
+		},
 		{Name: ORCModule, Path: ORCPath, Stamps: []string{ORCPath + "/internal/version"}, Binaries: []golang.Binary{{Package: ORCPath + "/cmd/manager", Name: "orc"}}},
 		{Name: CPOModule, Path: CPOPath, Stamps: []string{"k8s.io/component-base/version"}, Binaries: []golang.Binary{
 			{Package: CPOPath + "/cmd/" + cloudController, Name: cloudController},

@@ -5,14 +5,15 @@ package registries
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 )
 
 // patience bounds the wait for one registry.
 const patience = 5 * time.Second
 
-// Answer says whether each of the registries of the images that `up` pulls answers within five seconds. Any answer counts:
-// 401 is how a registry asks for a token.
+// Answer says whether each of the registries of the images that `up` pulls answers within five seconds, and as a registry does: 401 is
+// how one asks for a token, 429 how one asks for patience, and anything else is most likely a proxy's.
 func Answer(ctx context.Context) bool {
 	hosts := []string{"registry.k8s.io", "ghcr.io", "quay.io", "registry-1.docker.io"}
 	answers := make(chan bool)
@@ -29,7 +30,7 @@ func Answer(ctx context.Context) bool {
 func answer(ctx context.Context, address string) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return false
 	}
@@ -37,5 +38,6 @@ func answer(ctx context.Context, address string) bool {
 	if err != nil {
 		return false
 	}
-	return response.Body.Close() == nil && response.StatusCode < http.StatusInternalServerError
+	answers := []int{http.StatusOK, http.StatusUnauthorized, http.StatusTooManyRequests}
+	return response.Body.Close() == nil && slices.Contains(answers, response.StatusCode)
 }

@@ -10,13 +10,10 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 const (
-	// LabelEnvironment marks what belongs to an environment; its value is the management cluster's name.
-	LabelEnvironment = "cluster-init.io/environment"
-	// LabelCreated marks the shared docker network when cluster-init made it: only then may it be removed.
-	LabelCreated = "cluster-init.io/created"
 	// DefaultNetwork is the docker network that kind and CAPD use.
 	DefaultNetwork = "kind"
 )
@@ -36,7 +33,7 @@ func EnsureRegistry(ctx context.Context, d *docker.Client, o EnsureOptions) (*Re
 	if o.Network == "" {
 		o.Network = DefaultNetwork
 	}
-	name := ContainerName(o.Cluster)
+	name := owned.Registry(o.Cluster)
 	if err := CheckOurs(ctx, d, o.Cluster); err != nil {
 		return nil, err
 	}
@@ -44,10 +41,10 @@ func EnsureRegistry(ctx context.Context, d *docker.Client, o EnsureOptions) (*Re
 	if err != nil {
 		return nil, err
 	}
-	if err := d.CreateKindNetwork(ctx, o.Network, map[string]string{LabelCreated: "true"}); err != nil {
+	if err := d.CreateKindNetwork(ctx, o.Network, map[string]string{owned.CreatedLabel: "true"}); err != nil {
 		return nil, err
 	}
-	if err := d.CreateVolume(ctx, name, map[string]string{LabelEnvironment: o.Cluster}); err != nil {
+	if err := d.CreateVolume(ctx, name, map[string]string{owned.ClusterLabel: o.Cluster}); err != nil {
 		return nil, err
 	}
 	if err := ensureContainer(ctx, d, o, image); err != nil {
@@ -71,25 +68,25 @@ func execDial(d *docker.Client, container string) func(context.Context) *exec.Cm
 // CheckOurs refuses, with fault ClusterForeign, a container or a volume of the registry's name without the
 // environment's label. Where neither exists there is nothing to refuse.
 func CheckOurs(ctx context.Context, d *docker.Client, cluster string) error {
-	name := ContainerName(cluster)
+	name := owned.Registry(cluster)
 	refuse := func(kind, label string) error {
 		return fault.New(fault.ClusterForeign,
-			fmt.Sprintf("docker %s %s exists and does not belong to environment %s (label %s=%q)", kind, name, cluster, LabelEnvironment, label),
+			fmt.Sprintf("docker %s %s exists and does not belong to cluster %s (label %s=%q)", kind, name, cluster, owned.ClusterLabel, label),
 			fmt.Sprintf("choose another cluster.name, or look at it and remove it: docker %s rm %s", kind, name))
 	}
 	container, err := d.Inspect(ctx, name)
 	if err != nil && !errors.Is(err, docker.ErrNotFound) {
 		return err
 	}
-	if err == nil && container.Labels[LabelEnvironment] != cluster {
-		return refuse("container", container.Labels[LabelEnvironment])
+	if err == nil && container.Labels[owned.ClusterLabel] != cluster {
+		return refuse("container", container.Labels[owned.ClusterLabel])
 	}
 	labels, err := d.VolumeLabels(ctx, name)
 	if err != nil && !errors.Is(err, docker.ErrNotFound) {
 		return err
 	}
-	if err == nil && labels[LabelEnvironment] != cluster {
-		return refuse("volume", labels[LabelEnvironment])
+	if err == nil && labels[owned.ClusterLabel] != cluster {
+		return refuse("volume", labels[owned.ClusterLabel])
 	}
 	return nil
 }
@@ -125,7 +122,7 @@ func EnsureImage(ctx context.Context, d *docker.Client, binary string) (string, 
 
 // ensureContainer starts the container, or makes it anew when its image or network is not the wanted one.
 func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string) error {
-	name := ContainerName(o.Cluster)
+	name := owned.Registry(o.Cluster)
 	found, err := d.Inspect(ctx, name)
 	switch {
 	case errors.Is(err, docker.ErrNotFound):
@@ -139,13 +136,13 @@ func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, ima
 		if err := d.Remove(ctx, name); err != nil {
 			return err
 		}
-		if found.Image != image && strings.HasPrefix(found.Image, imageRepository+":") {
+		if found.Image != image && strings.HasPrefix(found.Image, owned.RegistryRepository+":") {
 			_ = d.RemoveImage(ctx, found.Image) // the engine refuses while another environment still runs it
 		}
 	}
 	_, err = d.Run(ctx, docker.RunOptions{
 		Name: name, Image: image, Args: []string{"registry", "serve"},
-		Labels:  map[string]string{LabelEnvironment: o.Cluster},
+		Labels:  map[string]string{owned.ClusterLabel: o.Cluster},
 		Network: o.Network, Restart: "unless-stopped", Hardened: true,
 		Mounts: []docker.Mount{
 			{Type: "volume", Source: name, Target: dataDir},

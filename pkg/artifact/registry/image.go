@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-const (
-	imageRepository = "cluster-init.io/registry"
-	binaryPath      = "/cluster-init"
-)
+// binaryPath is where the image holds the binary.
+const binaryPath = "/cluster-init"
 
 // binaryImage is an image on scratch with one file: a static binary. The same binary gives the same image.
 type binaryImage struct {
@@ -46,7 +46,7 @@ func newBinaryImage(path, arch string) (*binaryImage, error) {
 }
 
 // reference is the image's tag, which changes with the binary.
-func (b *binaryImage) reference() string { return imageRepository + ":" + b.hash[:12] }
+func (b *binaryImage) reference() string { return owned.RegistryRepository + ":" + b.hash[:12] }
 
 // writeTo writes the image as a `docker load` stream; the binary is never held in memory.
 func (b *binaryImage) writeTo(w io.Writer) error {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // realEngine is the machine's Docker engine; where none answers, the test has nothing to run on.
@@ -50,11 +51,7 @@ func TestRegistryOnRealEngine(t *testing.T) {
 	d := realEngine(t, ctx)
 	cluster := fmt.Sprintf("itest-%d", os.Getpid())
 	o := EnsureOptions{Cluster: cluster, Network: cluster + "-net", Binary: buildBinary(t, "1")}
-	t.Cleanup(func() {
-		if err := Remove(context.Background(), d, o); err != nil {
-			t.Errorf("remove: %v", err)
-		}
-	})
+	t.Cleanup(func() { remove(t, d, o) })
 
 	first, err := EnsureRegistry(ctx, d, o)
 	if err != nil {
@@ -103,17 +100,19 @@ func TestRegistryOnRealEngine(t *testing.T) {
 		t.Errorf("the older image is still there: %v, %v", exists, err)
 	}
 
-	if err := Remove(ctx, d, o); err != nil {
-		t.Fatalf("remove: %v", err)
+}
+
+// remove deletes what a test made.
+func remove(t *testing.T, d *docker.Client, o EnsureOptions) {
+	t.Helper()
+	ctx, name := context.Background(), owned.Registry(o.Cluster)
+	if found, err := d.Inspect(ctx, name); err == nil {
+		if err := errors.Join(d.Remove(ctx, name), d.RemoveImage(ctx, found.Image)); err != nil {
+			t.Error(err)
+		}
 	}
-	if _, err := d.Inspect(ctx, first.Name); !errors.Is(err, docker.ErrNotFound) {
-		t.Errorf("container after removal: %v", err)
-	}
-	if _, err := d.VolumeLabels(ctx, first.Name); !errors.Is(err, docker.ErrNotFound) {
-		t.Errorf("volume after removal: %v", err)
-	}
-	if _, err := d.Network(ctx, o.Network); !errors.Is(err, docker.ErrNotFound) {
-		t.Errorf("network after removal: %v", err)
+	if err := errors.Join(d.RemoveVolume(ctx, name), d.RemoveNetwork(ctx, o.Network)); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -124,16 +123,13 @@ func TestForeignRegistryIsRefused(t *testing.T) {
 	d := realEngine(t, ctx)
 	cluster := fmt.Sprintf("itest-foreign-%d", os.Getpid())
 	o := EnsureOptions{Cluster: cluster, Network: cluster + "-net", Binary: buildBinary(t, "1")}
-	volume := ContainerName(cluster)
+	volume := owned.Registry(cluster)
 	if err := d.CreateVolume(ctx, volume, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.RemoveVolume(context.Background(), volume) })
 	if _, err := EnsureRegistry(ctx, d, o); fault.CodeOf(err) != fault.ClusterForeign {
 		t.Errorf("foreign volume: %v, want fault %s", err, fault.ClusterForeign)
-	}
-	if err := Remove(ctx, d, o); fault.CodeOf(err) != fault.ClusterForeign {
-		t.Errorf("removal of a foreign volume: %v, want fault %s", err, fault.ClusterForeign)
 	}
 	if err := d.RemoveVolume(ctx, volume); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 const (
@@ -28,11 +29,8 @@ type Registry struct {
 	tunnel *Tunnel
 }
 
-// ContainerName is the name of a cluster's registry container and of its volume.
-func ContainerName(cluster string) string { return cluster + "-registry" }
-
 // Host is the address of a cluster's registry in the docker network.
-func Host(cluster string) string { return fmt.Sprintf("%s:%d", ContainerName(cluster), Port) }
+func Host(cluster string) string { return fmt.Sprintf("%s:%d", owned.Registry(cluster), Port) }
 
 // Transport is the way to write: requests to any host reach this registry.
 func (r *Registry) Transport() http.RoundTripper { return r.tunnel }

@@ -8,26 +8,26 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // isRegistry knows the container of an environment's registry by its name.
 func isRegistry(container string) bool {
-	return strings.HasSuffix(container, registry.ContainerName(""))
+	return strings.HasSuffix(container, owned.Registry(""))
 }
 
 // registries returns the names of the containers of all environments' registries. In the lab they stand for the site's
 // own: machines pull images from them by name.
 func registries(ctx context.Context) ([]string, error) {
-	out, err := docker(ctx, "container", "ls", "--filter", "label="+registry.LabelEnvironment,
-		"--format", `{{.Names}} {{.Label "`+registry.LabelEnvironment+`"}}`)
+	out, err := docker(ctx, "container", "ls", "--filter", "label="+owned.ClusterLabel,
+		"--format", `{{.Names}} {{.Label "`+owned.ClusterLabel+`"}}`)
 	if err != nil {
 		return nil, err
 	}
 	var found []string
 	for line := range strings.Lines(out) {
 		name, environment, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if name == registry.ContainerName(environment) {
+		if name == owned.Registry(environment) {
 			found = append(found, name)
 		}
 	}

@@ -1,4 +1,4 @@
-package kube_test
+package health_test
 
 import (
 	"testing"
@@ -7,81 +7,84 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-func TestStateOf(t *testing.T) {
+func TestOf(t *testing.T) {
 	tests := map[string]struct {
 		object string
-		want   kube.State
+		want   health.State
 	}{
 		"no status": {
 			object: `{kind: Kustomization, metadata: {generation: 1}}`,
-			want:   kube.State{State: kube.StateProgressing, Message: "has no status yet"}},
+			want:   health.State{Status: health.Progressing, Message: "has no status yet"}},
 		"conditions of other types only": {
 			object: `{metadata: {generation: 1}, status: {conditions: [{type: Reconciling, status: "True", message: working}]}}`,
-			want:   kube.State{State: kube.StateProgressing, Message: "has no status yet"}},
+			want:   health.State{Status: health.Progressing, Message: "has no status yet"}},
 		"Flux, ready": {
 			object: `{metadata: {generation: 2}, status: {observedGeneration: 2, conditions: [{type: Ready, status: "True", observedGeneration: 2, reason: ReconciliationSucceeded, message: Applied}]}}`,
-			want:   kube.State{State: kube.StateReady, Reason: "ReconciliationSucceeded", Message: "Applied"}},
+			want:   health.State{Status: health.Ready, Reason: "ReconciliationSucceeded", Message: "Applied"}},
 		"Flux, not ready": {
 			object: `{metadata: {generation: 2}, status: {conditions: [{type: Ready, status: "False", observedGeneration: 2, reason: DependencyNotReady, message: dependency 'capi' is not ready}]}}`,
-			want:   kube.State{State: kube.StateProgressing, Reason: "DependencyNotReady", Message: "dependency 'capi' is not ready"}},
+			want:   health.State{Status: health.Progressing, Reason: "DependencyNotReady", Message: "dependency 'capi' is not ready"}},
 		"Flux, unknown": {
 			object: `{metadata: {generation: 2}, status: {conditions: [{type: Ready, status: Unknown, observedGeneration: 2, reason: Progressing, message: Building}]}}`,
-			want:   kube.State{State: kube.StateProgressing, Reason: "Progressing", Message: "Building"}},
+			want:   health.State{Status: health.Progressing, Reason: "Progressing", Message: "Building"}},
 		"Flux, ready at an older generation": {
 			object: `{metadata: {generation: 3}, status: {observedGeneration: 3, conditions: [{type: Ready, status: "True", observedGeneration: 2, message: Applied}]}}`,
-			want:   kube.State{State: kube.StateProgressing, Message: "Applied"}},
+			want:   health.State{Status: health.Progressing, Message: "Applied"}},
 		"ready, the generation in the status only": {
 			object: `{metadata: {generation: 3}, status: {observedGeneration: 2, conditions: [{type: Ready, status: "True", message: Applied}]}}`,
-			want:   kube.State{State: kube.StateProgressing, Message: "Applied"}},
+			want:   health.State{Status: health.Progressing, Message: "Applied"}},
 		"ready, no generation anywhere": {
 			object: `{metadata: {generation: 3}, status: {conditions: [{type: Ready, status: "True", message: Applied}]}}`,
-			want:   kube.State{State: kube.StateReady, Message: "Applied"}},
+			want:   health.State{Status: health.Ready, Message: "Applied"}},
 		"Flux, stalled": {
 			object: `{metadata: {generation: 1}, status: {conditions: [{type: Ready, status: "False", observedGeneration: 1, message: no path}, {type: Stalled, status: "True", observedGeneration: 1, reason: RetriesExceeded, message: gave up}]}}`,
-			want:   kube.State{State: kube.StateFailed, Reason: "RetriesExceeded", Message: "gave up"}},
+			want:   health.State{Status: health.Failed, Reason: "RetriesExceeded", Message: "gave up"}},
 		"Flux, no longer stalled": {
 			object: `{metadata: {generation: 1}, status: {conditions: [{type: Stalled, status: "False", message: was}, {type: Ready, status: "True", message: Applied}]}}`,
-			want:   kube.State{State: kube.StateReady, Message: "Applied"}},
+			want:   health.State{Status: health.Ready, Message: "Applied"}},
 		"Flux, stalled before its spec was mended": {
 			object: `{metadata: {generation: 2}, status: {observedGeneration: 1, conditions: [{type: Stalled, status: "True", observedGeneration: 1, reason: RetriesExceeded, message: gave up}, {type: Ready, status: "False", observedGeneration: 1, message: no path}]}}`,
-			want:   kube.State{State: kube.StateProgressing, Message: "no path"}},
+			want:   health.State{Status: health.Progressing, Message: "no path"}},
 		"Flux, suspended": {
 			object: `{spec: {suspend: true}, status: {conditions: [{type: Ready, status: "True", message: Applied}]}}`,
-			want:   kube.State{State: kube.StateSuspended, Message: "is suspended"}},
+			want:   health.State{Status: health.Suspended, Message: "is suspended"}},
 		"Flux, not suspended": {
 			object: `{spec: {suspend: false}, status: {conditions: [{type: Ready, status: "True", message: Applied}]}}`,
-			want:   kube.State{State: kube.StateReady, Message: "Applied"}},
+			want:   health.State{Status: health.Ready, Message: "Applied"}},
 		"deleting, suspended and ready": {
 			object: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, spec: {suspend: true}, status: {conditions: [{type: Ready, status: "True"}]}}`,
-			want:   kube.State{State: kube.StateDeleting, Message: "is being deleted"}},
+			want:   health.State{Status: health.Deleting, Message: "is being deleted"}},
 		"Cluster API, available": {
 			object: `{kind: Cluster, metadata: {generation: 4}, status: {conditions: [{type: Paused, status: "False"}, {type: Available, status: "True", observedGeneration: 4, reason: Available, message: ""}]}}`,
-			want:   kube.State{State: kube.StateReady, Reason: "Available"}},
+			want:   health.State{Status: health.Ready, Reason: "Available"}},
 		"Cluster API, not available": {
 			object: `{kind: Cluster, metadata: {generation: 4}, status: {conditions: [{type: Available, status: "False", observedGeneration: 4, reason: NotAvailable, message: "* RemoteConnectionProbe: not yet"}]}}`,
-			want:   kube.State{State: kube.StateProgressing, Reason: "NotAvailable", Message: "* RemoteConnectionProbe: not yet"}},
+			want:   health.State{Status: health.Progressing, Reason: "NotAvailable", Message: "* RemoteConnectionProbe: not yet"}},
 		"Cluster API, a Machine: Ready counts before Available": {
 			object: `{kind: Machine, status: {conditions: [{type: Available, status: "True"}, {type: Ready, status: "False", reason: NotReady}]}}`,
-			want:   kube.State{State: kube.StateProgressing, Reason: "NotReady"}},
+			want:   health.State{Status: health.Progressing, Reason: "NotReady"}},
 		"Cluster API, a sum of conditions": {
 			object: `{kind: AWSCluster, status: {conditions: [{type: Ready, status: "False", reason: VpcFailed, message: 0 of 8 completed}, {type: Other, status: "False", reason: Else, message: no}, {type: VpcReady, status: "False", reason: VpcFailed, message: no credentials}]}}`,
-			want:   kube.State{State: kube.StateProgressing, Reason: "VpcFailed", Message: "VpcReady: no credentials"}},
+			want:   health.State{Status: health.Progressing, Reason: "VpcFailed", Message: "VpcReady: no credentials"}},
 		"Cluster API, a sum of conditions that say no more": {
 			object: `{kind: AWSCluster, status: {conditions: [{type: Ready, status: "False", reason: Started, message: 1 of 8 completed}, {type: VpcReady, status: "False", reason: Started}]}}`,
-			want:   kube.State{State: kube.StateProgressing, Reason: "Started", Message: "1 of 8 completed"}},
+			want:   health.State{Status: health.Progressing, Reason: "Started", Message: "1 of 8 completed"}},
 		"Deployment, available": {
-			object: `{kind: Deployment, metadata: {generation: 2}, status: {observedGeneration: 2, conditions: [{type: Progressing, status: "True"}, {type: Available, status: "True", reason: MinimumReplicasAvailable, message: fine}]}}`,
-			want:   kube.State{State: kube.StateReady, Reason: "MinimumReplicasAvailable", Message: "fine"}},
+			object: `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 2}, spec: {replicas: 1}, status: {observedGeneration: 2, replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, conditions: [{type: Progressing, status: "True", reason: NewReplicaSetAvailable}, {type: Available, status: "True", reason: MinimumReplicasAvailable, message: fine}]}}`,
+			want:   health.State{Status: health.Ready, Message: "Deployment is available. Replicas: 1"}},
 		"Deployment, available in its older form": {
-			object: `{kind: Deployment, metadata: {generation: 2}, status: {observedGeneration: 1, conditions: [{type: Available, status: "True", reason: MinimumReplicasAvailable}]}}`,
-			want:   kube.State{State: kube.StateProgressing, Reason: "MinimumReplicasAvailable"}},
+			object: `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 2}, status: {observedGeneration: 1, conditions: [{type: Available, status: "True", reason: MinimumReplicasAvailable}]}}`,
+			want:   health.State{Status: health.Progressing, Reason: "LatestGenerationNotObserved", Message: "Deployment generation is 2, but latest observed generation is 1"}},
+		"Deployment, out of time: Kubernetes goes on": {
+			object: `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 1}, spec: {replicas: 1}, status: {observedGeneration: 1, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: image}]}}`,
+			want:   health.State{Status: health.Progressing, Reason: "ProgressDeadlineExceeded", Message: "Progress deadline exceeded: image"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := kube.StateOf(object(t, tc.object)); got != tc.want {
+			if got := health.Of(object(t, tc.object)); got != tc.want {
 				t.Errorf("got  %+v\nwant %+v", got, tc.want)
 			}
 		})
@@ -95,7 +98,7 @@ func TestPaused(t *testing.T) {
 		`{}`:                      false,
 		`{metadata: {annotations: {cluster.x-k8s.io/paused: ""}}}`: true,
 	} {
-		if got := kube.Paused(object(t, text)); got != want {
+		if got := health.Paused(object(t, text)); got != want {
 			t.Errorf("%s: paused %t", text, got)
 		}
 	}

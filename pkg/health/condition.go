@@ -1,4 +1,4 @@
-package capi
+package health
 
 import (
 	"slices"
@@ -37,34 +37,43 @@ func (c Condition) String() string {
 }
 
 // ConditionOf returns the condition of the given type from status.conditions.
-// It is current when its observedGeneration (its own or else that of the status, where either is given) is not
-// behind the object's generation.
 func ConditionOf(u *unstructured.Unstructured, conditionType string) Condition {
-	conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
-	statusSeen, hasStatusSeen, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
-	i := slices.IndexFunc(conditions, func(c any) bool {
-		m, ok := c.(map[string]any)
-		return ok && m["type"] == conditionType
-	})
-	if i < 0 {
-		return Condition{Type: conditionType, Status: corev1.ConditionUnknown, Reason: NotReported, Current: true}
+	for _, c := range conditions(u) {
+		if c.Type == conditionType {
+			return c
+		}
 	}
-	m := conditions[i].(map[string]any)
-	text := func(key string) string { s, _ := m[key].(string); return s }
-	c := Condition{
-		Type: conditionType, Status: corev1.ConditionStatus(text("status")),
-		Reason: text("reason"), Message: text("message"), Current: true,
-	}
-	if seen, ok := m["observedGeneration"].(int64); ok && seen > 0 {
-		c.Current = seen >= u.GetGeneration()
-	} else if hasStatusSeen {
-		c.Current = statusSeen >= u.GetGeneration()
-	}
-	return c
+	return Condition{Type: conditionType, Status: corev1.ConditionUnknown, Reason: NotReported, Current: true}
 }
 
-// conditionFrom is ConditionOf for typed status fields.
-func conditionFrom(conditions []metav1.Condition, conditionType string, generation int64) Condition {
+// conditions reads status.conditions. A condition is current when its observedGeneration, its own or else that of the status,
+// where either is given, is not behind the object's generation.
+func conditions(u *unstructured.Unstructured) []Condition {
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	statusSeen, hasStatusSeen, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
+	var found []Condition
+	for _, each := range list {
+		m, isMap := each.(map[string]any)
+		if !isMap {
+			continue
+		}
+		text := func(key string) string { s, _ := m[key].(string); return s }
+		c := Condition{
+			Type: text("type"), Status: corev1.ConditionStatus(text("status")),
+			Reason: text("reason"), Message: text("message"), Current: true,
+		}
+		if seen, ok := m["observedGeneration"].(int64); ok && seen > 0 {
+			c.Current = seen >= u.GetGeneration()
+		} else if hasStatusSeen {
+			c.Current = statusSeen >= u.GetGeneration()
+		}
+		found = append(found, c)
+	}
+	return found
+}
+
+// ConditionFrom is ConditionOf for conditions of a typed object of the given generation; 0 takes them as current.
+func ConditionFrom(conditions []metav1.Condition, conditionType string, generation int64) Condition {
 	i := slices.IndexFunc(conditions, func(c metav1.Condition) bool { return c.Type == conditionType })
 	if i < 0 {
 		return Condition{Type: conditionType, Status: corev1.ConditionUnknown, Reason: NotReported, Current: true}

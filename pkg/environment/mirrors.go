@@ -1,0 +1,48 @@
+package environment
+
+import "slices"
+
+// WithRegistryMirrors returns a copy whose machines pull through more mirrors. A mirror of the user's values files and --set stays as it
+// is; of the environment's own files those stay that are of other registries. only: nothing is fetched from an original registry.
+func (e *Environment) WithRegistryMirrors(mirrors []RegistryMirror, only bool) (*Environment, error) {
+	if len(mirrors) == 0 {
+		return e, nil
+	}
+	mirrors = slices.Clone(mirrors)
+	joined := e.spec.Cluster.RegistryMirrors
+	if len(joined) > 0 && !slices.ContainsFunc(joined, func(m RegistryMirror) bool { return !m.Only }) {
+		for i := range mirrors { // where no original registry is asked, a flag does not begin to
+			mirrors[i].Only = true
+		}
+	}
+	if _, byUser := at(e.user, "cluster.registry_mirrors"); byUser {
+		joined = join(joined, mirrors)
+	} else {
+		joined = join(mirrors, joined)
+	}
+	list := make([]any, 0, len(joined))
+	for _, m := range joined {
+		list = append(list, map[string]any{
+			"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "skip_verify": m.SkipVerify, "only": m.Only || only,
+		})
+	}
+	merged := *e
+	// Above all other values, as the user's are in it.
+	merged.user = merge(e.user, map[string]any{"cluster": map[string]any{"registry_mirrors": list}})
+	merged.settle(e.documents.with(e.overrides).with(merged.user))
+	if err := merged.validate(); err != nil {
+		return nil, err
+	}
+	return &merged, nil
+}
+
+// join adds to first what second has for other registries.
+func join(first, second []RegistryMirror) []RegistryMirror {
+	joined := slices.Clone(first)
+	for _, mirror := range second {
+		if !slices.ContainsFunc(first, func(m RegistryMirror) bool { return m.Host == mirror.Host }) {
+			joined = append(joined, mirror)
+		}
+	}
+	return joined
+}

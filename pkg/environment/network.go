@@ -1,0 +1,117 @@
+package environment
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// checkNetworks refuses ranges of addresses that are none, or overlap: an address would mean two things.
+func (e *Environment) checkNetworks() error {
+	paths := []string{"cluster.pod_cidr", "cluster.service_cidr"}
+	texts := map[string]string{"cluster.pod_cidr": e.spec.Cluster.PodCIDR, "cluster.service_cidr": e.spec.Cluster.ServiceCIDR}
+	if e.InfraProvider() == "capo" && e.OpenStack().Network.Made {
+		paths = append(paths, "cluster.openstack.node_cidr")
+		texts["cluster.openstack.node_cidr"] = e.OpenStack().Network.CIDR
+	}
+	var problems []error
+	ranges := map[string]netip.Prefix{}
+	for _, path := range paths {
+		text := texts[path]
+		if text == "" { // the schema has said so
+			continue
+		}
+		parsed, err := netip.ParsePrefix(text)
+		if err != nil {
+			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s %s is not a range of addresses", e.whence(path), path, text),
+				"Write it as 10.244.0.0/16."))
+			continue
+		}
+		if parsed != parsed.Masked() {
+			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s %s has host bits set", e.whence(path), path, text),
+				fmt.Sprintf("Write it as %s.", parsed.Masked())))
+			parsed = parsed.Masked()
+		}
+		for _, other := range paths {
+			if existing, there := ranges[other]; there && existing.Overlaps(parsed) {
+				problems = append(problems, fault.New(fault.ValuesInvalid,
+					fmt.Sprintf("%s%s %s overlaps %s %s", e.whence(other, path), other, existing, path, parsed),
+					fmt.Sprintf("Choose ranges that share no address, for example --set %s=10.244.0.0/16,%s=10.96.0.0/16.", "cluster.pod_cidr", "cluster.service_cidr")))
+			}
+		}
+		ranges[path] = parsed
+	}
+	return fault.Join(append(problems, e.checkFamilies(ranges), e.checkPodRange(ranges["cluster.pod_cidr"]), e.checkServiceRange(ranges["cluster.service_cidr"]))...)
+}
+
+// checkFamilies refuses pods and services of different families: a Service could not name a pod.
+func (e *Environment) checkFamilies(ranges map[string]netip.Prefix) error {
+	pods, services := ranges["cluster.pod_cidr"], ranges["cluster.service_cidr"]
+	if !pods.IsValid() || !services.IsValid() || pods.Addr().Is4() == services.Addr().Is4() {
+		return nil
+	}
+	return fault.New(fault.ValuesInvalid,
+		fmt.Sprintf("%scluster.pod_cidr %s and cluster.service_cidr %s are not both of IPv4 or both of IPv6", e.whence("cluster.pod_cidr", "cluster.service_cidr"), pods, services),
+		"Give both of one family: a cluster with two is not supported.")
+}
+
+// checkPodRange refuses a range of pods that kubeadm would: each node gets a /24 of it, or a /64 of IPv6, of at most 65536.
+func (e *Environment) checkPodRange(pods netip.Prefix) error {
+	part, example := 24, "10.244.0.0/16"
+	if pods.IsValid() && pods.Addr().Is6() {
+		part, example = 64, "fd00:10:244::/56"
+	}
+	if !pods.IsValid() || pods.Bits() <= part && pods.Bits() >= part-16 {
+		return nil
+	}
+	return fault.New(fault.ValuesInvalid,
+		fmt.Sprintf("%scluster.pod_cidr %s must be from /%d to /%d: each node gets a /%d of it", e.whence("cluster.pod_cidr"), pods, part-16, part, part),
+		"Choose another one, for example --set cluster.pod_cidr="+example+".")
+}
+
+// checkServiceRange refuses a range of services that kubeadm would.
+func (e *Environment) checkServiceRange(services netip.Prefix) error {
+	example := "10.96.0.0/16"
+	if services.IsValid() && services.Addr().Is6() {
+		example = "fd00:10:96::/112"
+	}
+	if free := services.Addr().BitLen() - services.Bits(); !services.IsValid() || free >= 4 && free <= 20 {
+		return nil
+	}
+	return fault.New(fault.ValuesInvalid, fmt.Sprintf("%scluster.service_cidr %s must have 16 to 1048576 addresses", e.whence("cluster.service_cidr"), services),
+		"Choose another one, for example --set cluster.service_cidr="+example+".")
+}
+
+// checkMirrors refuses ports that do not exist, as the schema only sees that an address has the form of one, and two mirrors of
+// one host for kubeadm: containerd reads one file for each. RKE2's configuration takes several. Credentials would be readable
+// in both clusters.
+func (e *Environment) checkMirrors() error {
+	var problems []error
+	hosts := map[string]bool{}
+	for i, mirror := range e.spec.Cluster.RegistryMirrors {
+		path := fmt.Sprintf("cluster.registry_mirrors.%d.", i)
+		if hosts[mirror.Host] && mirror.Host != "" && e.spec.Cluster.BootstrapProvider == "kubeadm" {
+			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%shost: there is another mirror of %s", e.whence(path+"host"), path, mirror.Host),
+				"Remove one of them."))
+		}
+		hosts[mirror.Host] = true
+		if address, err := url.Parse(mirror.URL); err == nil && address.User != nil {
+			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%surl holds credentials, and would be readable in both clusters as it is", e.whence(path+"url"), path),
+				"Use a mirror that machines may read without."))
+		}
+		for key, address := range map[string]string{"host": "//" + mirror.Host, "url": mirror.URL} {
+			parsed, err := url.Parse(address)
+			if err != nil || parsed.Port() == "" {
+				continue
+			}
+			if port, err := strconv.Atoi(parsed.Port()); err != nil || port < 1 || port > 65535 {
+				problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s%s: there is no port %s", e.whence(path+key), path, key, parsed.Port()),
+					"Give a port from 1 to 65535."))
+			}
+		}
+	}
+	return fault.Join(problems...)
+}

@@ -1,0 +1,93 @@
+package environment
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Spec is what an environment asks of the management cluster, as far as the code needs to know it. The chart's values.yaml says
+// what each value means.
+type Spec struct {
+	Cluster Cluster `json:"cluster"`
+	// Proxies as the user gave them, without the additions that the chart makes to no_proxy.
+	Proxies Proxies `json:"proxies"`
+}
+
+// Cluster is the management cluster's own definition.
+type Cluster struct {
+	Name      string `json:"name"`      // of the Cluster API Cluster
+	Namespace string `json:"namespace"` // of the Cluster API objects
+	// KubernetesVersion is that of the machines, with its v, and for RKE2 with its +rke2rN.
+	KubernetesVersion string `json:"kubernetes_version"`
+	// BootstrapProvider turns machines into nodes: kubeadm or rke2.
+	BootstrapProvider string `json:"bootstrap_provider"`
+	// InfraProvider makes machines: capd, capo or capa; also the name of its component.
+	InfraProvider   string           `json:"infra_provider"`
+	ControlPlane    Machines         `json:"control_plane"`
+	Worker          Machines         `json:"worker"`
+	PodCIDR         string           `json:"pod_cidr"`
+	ServiceCIDR     string           `json:"service_cidr"`
+	RegistryMirrors []RegistryMirror `json:"registry_mirrors"`
+
+	Image            string            `json:"image"`
+	NodeImageDigests map[string]string `json:"node_image_digests"`
+	Socket           string            `json:"docker_socket"`
+	DockerHost       string            `json:"docker_host"`
+	RKE2             struct {
+		Image string `json:"image"`
+	} `json:"rke2"`
+	OpenStack openStackValues `json:"openstack"`
+}
+
+// Machines of one sort.
+type Machines struct {
+	Replicas int `json:"replicas"`
+}
+
+// RegistryMirror is a registry that machines pull from in place of another.
+type RegistryMirror struct {
+	Host         string `json:"host"` // the registry in image references, or _default
+	URL          string `json:"url"`
+	OverridePath bool   `json:"override_path"` // URL is the API's whole root
+	SkipVerify   bool   `json:"skip_verify"`
+	Only         bool   `json:"only"` // the original registry is never asked
+}
+
+// Proxies are addresses, empty where there is no proxy.
+type Proxies struct {
+	HTTP    string `json:"http_proxy"`
+	HTTPS   string `json:"https_proxy"`
+	NoProxy string `json:"no_proxy"`
+}
+
+// decode makes a spec of values. What is unknown, or has not the type that it must have, is empty: validate reports it.
+func decode(values map[string]any) Spec {
+	var spec Spec
+	if encoded, err := json.Marshal(known(values)); err == nil {
+		_ = json.Unmarshal(encoded, &spec) // it leaves out what does not fit, and goes on
+	}
+	return spec
+}
+
+// known is a copy of values without those that could not be found out.
+func known(values any) any {
+	switch typed := values.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(typed))
+		for key, value := range typed {
+			out[key] = known(value)
+		}
+		return out
+	case []any:
+		var out []any // an empty list is none
+		for _, value := range typed {
+			out = append(out, known(value))
+		}
+		return out
+	case string:
+		if strings.Contains(typed, unknownValue) {
+			return nil
+		}
+	}
+	return values
+}

@@ -1,0 +1,103 @@
+// Package health reads the state of objects: whether one is ready, on its way, or has given up, and why. Waits and reports read
+// conditions through it, so that they do not disagree about an object.
+package health
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// The states of an object.
+const (
+	Ready       = "Ready"
+	Progressing = "Progressing"
+	Failed      = "Failed" // it has given up: waiting does not help
+	Suspended   = "Suspended"
+	Deleting    = "Deleting"
+)
+
+// State is what an object says of itself. Status is one of the constants of this package.
+type State struct {
+	Status, Reason, Message string
+}
+
+// Of reads the state of an object. Deployments, DaemonSets and StatefulSets are read by kstatus. All others follow the conventions of
+// Flux and Cluster API: conditions with observedGeneration, of which Ready counts, or else Available; spec.suspend;
+// metadata.deletionTimestamp; and the condition Stalled for failures that will not go away by themselves. kstatus would take
+// such an object for ready before its controller has seen it.
+func Of(u *unstructured.Unstructured) State {
+	if u.GetDeletionTimestamp() != nil {
+		return State{Status: Deleting, Message: "is being deleted"}
+	}
+	if suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); suspended {
+		return State{Status: Suspended, Message: "is suspended"}
+	}
+	if u.GroupVersionKind().Group == "apps" {
+		return ofWorkload(u)
+	}
+	// A condition that is older than the spec describes what may have been corrected since.
+	if stalled := ConditionOf(u, "Stalled"); stalled.True() {
+		return State{Status: Failed, Reason: stalled.Reason, Message: stalled.Message}
+	}
+	for _, conditionType := range []string{"Ready", "Available"} {
+		c := ConditionOf(u, conditionType)
+		if c.Reason == NotReported {
+			continue
+		}
+		s := State{Reason: c.Reason, Message: c.Message, Status: Progressing}
+		if c.True() {
+			s.Status = Ready
+		} else if counted.MatchString(s.Message) {
+			s.Message = summarized(u, conditionType, s)
+		}
+		return s
+	}
+	return State{Status: Progressing, Message: "has no status yet"}
+}
+
+// ofWorkload reads an object whose pods Kubernetes keeps running. It never gives up on them: one that is out of time is reported
+// so, and gets ready when its images can be pulled again.
+func ofWorkload(u *unstructured.Unstructured) State {
+	result, err := status.Compute(u)
+	if err != nil {
+		return State{Status: Progressing, Message: fmt.Sprintf("its status cannot be read: %v", err)}
+	}
+	s := State{Status: Progressing, Message: result.Message}
+	if result.Status == status.CurrentStatus {
+		s.Status = Ready
+	}
+	for _, c := range result.Conditions {
+		if c.Reason != "" {
+			s.Reason = c.Reason
+		}
+		if c.Message != "" && !strings.Contains(s.Message, c.Message) {
+			s.Message += ": " + c.Message
+		}
+	}
+	return s
+}
+
+// Paused says whether a Cluster API object is paused, by its spec or its annotation.
+func Paused(u *unstructured.Unstructured) bool {
+	paused, _, _ := unstructured.NestedBool(u.Object, "spec", "paused")
+	_, annotated := u.GetAnnotations()["cluster.x-k8s.io/paused"]
+	return paused || annotated
+}
+
+// counted matches the message of a Ready condition in Cluster API's older convention, which sums up other conditions: it
+// has the reason of the one that failed, but not its message.
+var counted = regexp.MustCompile(`^[0-9]+ of [0-9]+ completed$`)
+
+// summarized returns the type and the message of the condition that a sum is about, or else the sum's own message.
+func summarized(u *unstructured.Unstructured, conditionType string, sum State) string {
+	for _, c := range conditions(u) {
+		if c.Type != conditionType && c.Status != "True" && c.Reason == sum.Reason && c.Message != "" {
+			return c.Type + ": " + c.Message
+		}
+	}
+	return sum.Message
+}

@@ -1,0 +1,51 @@
+// Package owned says by what cluster-init recognises what it made: names, labels, markers and tags. No other package writes one of
+// them out, so that what one makes another one finds. kustomize-components writes some of them too: a test compares.
+package owned
+
+import "strings"
+
+const (
+	// ClusterLabel holds the management cluster's name, on all that is made for one cluster: containers, volumes, objects.
+	ClusterLabel = "cluster-init.io/cluster"
+	// CreatedLabel marks the Docker network that kind clusters share when cluster-init made it: only then may it be removed.
+	CreatedLabel = "cluster-init.io/created"
+	// ComponentLabel holds the component's name, on the Kustomization of each component.
+	ComponentLabel = "cluster-init.io/component"
+	// SuspendedAnnotation is on what the pivot suspended, so that nothing is resumed that a user suspended.
+	SuspendedAnnotation = "cluster-init.io/suspended-for-pivot"
+
+	// RegistryRepository is the repository of the registry's image, which holds one binary of cluster-init. Its tag follows the binary.
+	RegistryRepository = "cluster-init.io/registry"
+	// FinishedMarker is a file in the bootstrap cluster's node, written when kind has finished it: its API server answers long before.
+	FinishedMarker = "/etc/cluster-init.io/finished"
+
+	markerFolder = "/etc/cluster-init.io/cluster/"
+	tagPrefix    = "cluster-init:cluster="
+)
+
+// BootstrapCluster is the name of the kind cluster that builds a management cluster.
+func BootstrapCluster(cluster string) string { return cluster + "-bootstrap" }
+
+// Registry is the name of a cluster's registry, container and volume alike.
+func Registry(cluster string) string { return cluster + "-registry" }
+
+// Marker is the path at which each node that belongs to a cluster has a bind mount of an empty file: `docker inspect` proves whose a
+// node is before, and after, any API server of it answers.
+func Marker(cluster string) string { return markerFolder + cluster }
+
+// ClusterOfMarker returns the cluster that a mount's path in a node is the marker of; false: it is no marker.
+func ClusterOfMarker(path string) (cluster string, isMarker bool) {
+	return strings.CutPrefix(path, markerFolder)
+}
+
+// CloudName is what Cluster API's provider for OpenStack builds the names of a cluster's resources of. Two clusters can have the same:
+// of namespace a-b and name c, and of namespace a and name b-c.
+func CloudName(namespace, cluster string) string { return namespace + "-" + cluster }
+
+// Tag is on all resources in a cloud that can carry one. cloudName is the cluster's CloudName.
+func Tag(cloudName string) string { return tagPrefix + cloudName }
+
+// CloudNameOfTag returns the CloudName in a tag; false: the tag is not one of ours.
+func CloudNameOfTag(tag string) (cloudName string, ours bool) {
+	return strings.CutPrefix(tag, tagPrefix)
+}

@@ -1,0 +1,63 @@
+package owned_test
+
+import (
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+func TestMarkersAndTagsAreReadAsTheyAreWritten(t *testing.T) {
+	if got, ours := owned.ClusterOfMarker(owned.Marker("demo")); got != "demo" || !ours {
+		t.Errorf("the marker of demo is read as of %q (%v)", got, ours)
+	}
+	if _, ours := owned.ClusterOfMarker("/etc/other/demo"); ours {
+		t.Error("any mount passes for a marker")
+	}
+	if got, ours := owned.CloudNameOfTag(owned.Tag(owned.CloudName("ns", "demo"))); got != "ns-demo" || !ours {
+		t.Errorf("the tag of ns/demo is read as of %q (%v)", got, ours)
+	}
+	if _, ours := owned.CloudNameOfTag("cluster=ns-demo"); ours {
+		t.Error("any tag passes for ours")
+	}
+}
+
+// What the content writes out must be what the code looks for: a node without the marker would be taken for a stranger's.
+func TestTheContentHasTheSameNames(t *testing.T) {
+	known := []string{
+		owned.ClusterLabel, owned.ComponentLabel, owned.Marker("${CLUSTER_NAME}"), owned.Tag("${OPENSTACK_CLUSTER}"),
+		"cluster-init.io/credentials", // a hash that has a Deployment roll out when credentials change; no code reads it
+	}
+	ours := regexp.MustCompile(`[a-z/]*cluster-init(\.io/|:cluster=)[^\s"']*`)
+	found := map[string]bool{}
+	for _, root := range []string{"kustomize-components", "charts"} {
+		err := fs.WalkDir(clusterinit.Content(), root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			content, err := fs.ReadFile(clusterinit.Content(), path)
+			if err != nil {
+				return err
+			}
+			for _, name := range ours.FindAllString(string(content), -1) {
+				name = strings.TrimSuffix(name, ":")
+				if found[name] = true; !slices.Contains(known, name) {
+					t.Errorf("%s has %q, which package owned does not know", path, name)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range known {
+		if !found[name] {
+			t.Errorf("the content has no %q", name)
+		}
+	}
+}
