@@ -16,7 +16,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
-PREPARE  = { $(GO) run ./e2e/lab/fetch --env $(1) $(2) & fetch=$$!; $(LAB) prepare --env $(1) $(2); prepared=$$?; test $$prepared = 0 || kill $$fetch; wait $$fetch; test $$prepared = 0; }
+PREPARE  = { $(GO) run ./e2e/lab/fetch --env $(1) $(2) & fetch=$$!; $(LAB) prepare --env $(1) $(2); prepared=$$?; test $$prepared = 0 || kill $$fetch 2>/dev/null; wait $$fetch; test $$prepared = 0; }
 
 ## up: say how long it takes here; make sure that a Docker engine runs, build the offline bundle where no registry answers,
 ## build the CLI, and go

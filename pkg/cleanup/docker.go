@@ -55,15 +55,15 @@ func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 		if err != nil {
 			return err
 		}
-		marked, machines := false, 0
+		marked, nodes := false, 0
 		for _, c := range containers {
 			marked = marked || c.HasMount(owned.Marker(t.Cluster))
 			if c.Labels[kind.RoleLabel] != loadBalancerRole {
-				machines++
+				nodes++
 			}
 		}
 		for _, c := range containers {
-			p.judgeNode(c, as, t.Cluster, marked || machines == 0)
+			p.judgeNode(c, as, t.Cluster, marked || nodes == 0)
 		}
 	}
 	return nil

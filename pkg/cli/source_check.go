@@ -72,10 +72,11 @@ func (o *sourceOptions) checkGit() error {
 	}
 	address, overSSH := artifact.GitAddress(o.url)
 	given := o.sshKey != "" || o.knownHosts != ""
-	if problem := checkAddress(address); problem != nil {
-		return problem
+	u, err := parseAddress(address)
+	if err != nil {
+		return err
 	}
-	if u, err := url.Parse(address); !overSSH && err == nil && u.User != nil {
+	if !overSSH && u.User != nil {
 		return fault.New(fault.Usage, "--source-url holds credentials, and would be readable in both clusters as it is",
 			"Leave them out of it, and set GITLAB_USER and GITLAB_TOKEN, which end in a Secret.")
 	}
@@ -86,35 +87,33 @@ func (o *sourceOptions) checkGit() error {
 	case !overSSH:
 		return nil
 	}
-	if u, err := url.Parse(address); err == nil {
-		if _, password := u.User.Password(); password {
-			return fault.New(fault.Usage, "--source-url is an address over ssh with a password", "Leave the password out, and give --source-ssh-key.")
-		}
+	if _, password := u.User.Password(); password {
+		return fault.New(fault.Usage, "--source-url is an address over ssh with a password", "Leave the password out, and give --source-ssh-key.")
 	}
 	if o.sshKey == "" || o.knownHosts == "" {
 		return fault.New(fault.Usage, "--source-url is an address over ssh, and Flux needs a key and the server's key for it",
 			"Give --source-ssh-key FILE and --source-known-hosts FILE, or an https:// address.")
 	}
-	_, err := artifact.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase))
+	_, err = artifact.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase))
 	return err
 }
 
-// checkAddress refuses what Flux would: it reads from servers only. The address is not quoted, as it may hold a password.
-func checkAddress(address string) error {
+// parseAddress refuses what Flux would: it reads from servers only. The address is not quoted, as it may hold a password.
+func parseAddress(address string) (*url.URL, error) {
 	const hint = "Give https://HOST/PATH, ssh://git@HOST/PATH or git@HOST:PATH: Flux reads it from inside of the clusters."
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return fault.New(fault.Usage, "--source-url is not an address", hint)
+		return nil, fault.New(fault.Usage, "--source-url is not an address", hint)
 	case u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ssh":
-		return fault.New(fault.Usage, "--source-url is not an address over https, http or ssh", hint)
+		return nil, fault.New(fault.Usage, "--source-url is not an address over https, http or ssh", hint)
 	case u.Hostname() == "" || strings.Trim(u.Path, "/") == "":
-		return fault.New(fault.Usage, "--source-url names no repository on a server", hint)
+		return nil, fault.New(fault.Usage, "--source-url names no repository on a server", hint)
 	}
 	if port, err := strconv.Atoi(cmp.Or(u.Port(), "1")); err != nil || port < 1 || port > 65535 {
-		return fault.New(fault.Usage, "--source-url: there is no port "+u.Port(), "Give a port from 1 to 65535.")
+		return nil, fault.New(fault.Usage, "--source-url: there is no port "+u.Port(), "Give a port from 1 to 65535.")
 	}
-	return nil
+	return u, nil
 }
 
 func (o *sourceOptions) checkOCI() error {

@@ -56,7 +56,10 @@ func (e *Environment) Values(phase Phase) map[string]any { return copyMap(e.sett
 func (e *Environment) settle(effective documents) {
 	e.effective = effective
 	e.settled = map[Phase]map[string]any{Bootstrap: e.coalesced(Bootstrap), Management: e.coalesced(Management)}
-	e.spec = decode(e.settled[Management])
+	e.spec = decode[Spec](e.settled[Management])
+	cluster, _ := e.settled[Management]["cluster"].(map[string]any)
+	openstack, _ := cluster["openstack"].(map[string]any)
+	e.openstack = decode[openStackValues](openstack)
 }
 
 // coalesced are the values as the chart works with them.

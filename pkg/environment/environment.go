@@ -58,6 +58,7 @@ type Environment struct {
 	effective documents                // all of the above, in the three objects
 	settled   map[Phase]map[string]any // the same as the chart works with it, its defaults included
 	spec      Spec                     // the same for the management cluster, typed
+	openstack openStackValues          // and those of OpenStack, with secrets
 
 	// Where values come from, each place after those that it wins over.
 	files, valuesFiles []layer

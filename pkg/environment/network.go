@@ -9,18 +9,23 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
+// Values of ranges of addresses.
+const (
+	podCIDR     = "cluster.pod_cidr"
+	serviceCIDR = "cluster.service_cidr"
+)
+
 // checkNetworks refuses ranges of addresses that are none, or overlap: an address would mean two things.
 func (e *Environment) checkNetworks() error {
-	paths := []string{"cluster.pod_cidr", "cluster.service_cidr"}
-	texts := map[string]string{"cluster.pod_cidr": e.spec.Cluster.PodCIDR, "cluster.service_cidr": e.spec.Cluster.ServiceCIDR}
+	type network struct{ path, text string }
+	networks := []network{{podCIDR, e.spec.Cluster.PodCIDR}, {serviceCIDR, e.spec.Cluster.ServiceCIDR}}
 	if e.InfraProvider() == "capo" && e.OpenStack().Network.Made {
-		paths = append(paths, "cluster.openstack.node_cidr")
-		texts["cluster.openstack.node_cidr"] = e.OpenStack().Network.CIDR
+		networks = append(networks, network{"cluster.openstack.node_cidr", e.OpenStack().Network.CIDR})
 	}
 	var problems []error
 	ranges := map[string]netip.Prefix{}
-	for _, path := range paths {
-		text := texts[path]
+	for _, n := range networks {
+		path, text := n.path, n.text
 		if text == "" { // the schema has said so
 			continue
 		}
@@ -35,54 +40,54 @@ func (e *Environment) checkNetworks() error {
 				fmt.Sprintf("Write it as %s.", parsed.Masked())))
 			parsed = parsed.Masked()
 		}
-		for _, other := range paths {
-			if existing, there := ranges[other]; there && existing.Overlaps(parsed) {
+		for _, other := range networks {
+			if existing, there := ranges[other.path]; there && existing.Overlaps(parsed) {
 				problems = append(problems, fault.New(fault.ValuesInvalid,
-					fmt.Sprintf("%s%s %s overlaps %s %s", e.whence(other, path), other, existing, path, parsed),
-					fmt.Sprintf("Choose ranges that share no address, for example --set %s=10.244.0.0/16,%s=10.96.0.0/16.", "cluster.pod_cidr", "cluster.service_cidr")))
+					fmt.Sprintf("%s%s %s overlaps %s %s", e.whence(other.path, path), other.path, existing, path, parsed),
+					fmt.Sprintf("Choose ranges that share no address, for example --set %s=10.244.0.0/16,%s=10.96.0.0/16.", podCIDR, serviceCIDR)))
 			}
 		}
 		ranges[path] = parsed
 	}
-	return fault.Join(append(problems, e.checkFamilies(ranges), e.checkPodRange(ranges["cluster.pod_cidr"]), e.checkServiceRange(ranges["cluster.service_cidr"]))...)
+	pods, services := ranges[podCIDR], ranges[serviceCIDR]
+	return fault.Join(append(problems, e.checkFamilies(pods, services), e.checkPodRange(pods), e.checkServiceRange(services))...)
 }
 
 // checkFamilies refuses pods and services of different families: a Service could not name a pod.
-func (e *Environment) checkFamilies(ranges map[string]netip.Prefix) error {
-	pods, services := ranges["cluster.pod_cidr"], ranges["cluster.service_cidr"]
+func (e *Environment) checkFamilies(pods, services netip.Prefix) error {
 	if !pods.IsValid() || !services.IsValid() || pods.Addr().Is4() == services.Addr().Is4() {
 		return nil
 	}
 	return fault.New(fault.ValuesInvalid,
-		fmt.Sprintf("%scluster.pod_cidr %s and cluster.service_cidr %s are not both of IPv4 or both of IPv6", e.whence("cluster.pod_cidr", "cluster.service_cidr"), pods, services),
+		fmt.Sprintf("%s%s %s and %s %s are not both of IPv4 or both of IPv6", e.whence(podCIDR, serviceCIDR), podCIDR, pods, serviceCIDR, services),
 		"Give both of one family: a cluster with two is not supported.")
 }
 
 // checkPodRange refuses a range of pods that kubeadm would: each node gets a /24 of it, or a /64 of IPv6, of at most 65536.
 func (e *Environment) checkPodRange(pods netip.Prefix) error {
 	part, example := 24, "10.244.0.0/16"
-	if pods.IsValid() && pods.Addr().Is6() {
+	if pods.Addr().Is6() {
 		part, example = 64, "fd00:10:244::/56"
 	}
 	if !pods.IsValid() || pods.Bits() <= part && pods.Bits() >= part-16 {
 		return nil
 	}
 	return fault.New(fault.ValuesInvalid,
-		fmt.Sprintf("%scluster.pod_cidr %s must be from /%d to /%d: each node gets a /%d of it", e.whence("cluster.pod_cidr"), pods, part-16, part, part),
-		"Choose another one, for example --set cluster.pod_cidr="+example+".")
+		fmt.Sprintf("%s%s %s must be from /%d to /%d: each node gets a /%d of it", e.whence(podCIDR), podCIDR, pods, part-16, part, part),
+		fmt.Sprintf("Choose another one, for example --set %s=%s.", podCIDR, example))
 }
 
 // checkServiceRange refuses a range of services that kubeadm would.
 func (e *Environment) checkServiceRange(services netip.Prefix) error {
 	example := "10.96.0.0/16"
-	if services.IsValid() && services.Addr().Is6() {
+	if services.Addr().Is6() {
 		example = "fd00:10:96::/112"
 	}
 	if free := services.Addr().BitLen() - services.Bits(); !services.IsValid() || free >= 4 && free <= 20 {
 		return nil
 	}
-	return fault.New(fault.ValuesInvalid, fmt.Sprintf("%scluster.service_cidr %s must have 16 to 1048576 addresses", e.whence("cluster.service_cidr"), services),
-		"Choose another one, for example --set cluster.service_cidr="+example+".")
+	return fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s %s must have 16 to 1048576 addresses", e.whence(serviceCIDR), serviceCIDR, services),
+		fmt.Sprintf("Choose another one, for example --set %s=%s.", serviceCIDR, example))
 }
 
 // checkMirrors refuses ports that do not exist, as the schema only sees that an address has the form of one, and two mirrors of
@@ -102,13 +107,13 @@ func (e *Environment) checkMirrors() error {
 			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%surl holds credentials, and would be readable in both clusters as it is", e.whence(path+"url"), path),
 				"Use a mirror that machines may read without."))
 		}
-		for key, address := range map[string]string{"host": "//" + mirror.Host, "url": mirror.URL} {
-			parsed, err := url.Parse(address)
+		for _, field := range []struct{ key, address string }{{"host", "//" + mirror.Host}, {"url", mirror.URL}} {
+			parsed, err := url.Parse(field.address)
 			if err != nil || parsed.Port() == "" {
 				continue
 			}
 			if port, err := strconv.Atoi(parsed.Port()); err != nil || port < 1 || port > 65535 {
-				problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s%s: there is no port %s", e.whence(path+key), path, key, parsed.Port()),
+				problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%s%s: there is no port %s", e.whence(path+field.key), path, field.key, parsed.Port()),
 					"Give a port from 1 to 65535."))
 			}
 		}

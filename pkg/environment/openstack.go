@@ -127,7 +127,7 @@ type openStackValues struct {
 
 // OpenStack returns what the environment asks of an OpenStack cloud. It means something when InfraProvider is capo.
 func (e *Environment) OpenStack() OpenStack {
-	values := e.spec.Cluster.OpenStack
+	values := e.openstack
 	cloud := OpenStack{
 		Image: values.Image, SSHKeyName: values.SSHKeyName, ExternalNetwork: values.ExternalNetwork, RootVolume: values.RootVolume,
 		ControlPlane: OpenStackMachines{
@@ -162,8 +162,7 @@ func (e *Environment) OpenStack() OpenStack {
 // OpenStackCredentials are what logs in to the cloud that the machines are made in, as the environment gives it: the text of a
 // clouds.yaml and of certificate authorities, both in base64, and the name of a cloud in the former. All are secret.
 func (e *Environment) OpenStackCredentials() (cloudsYAML, cloudName, caCert string) {
-	values := e.spec.Cluster.OpenStack
-	return values.CloudsYAML, values.CloudName, values.CACert
+	return e.openstack.CloudsYAML, e.openstack.CloudName, e.openstack.CACert
 }
 
 // OpenStackClusterName is what Cluster API's provider for OpenStack calls the cluster in the names of what it makes:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Spec is what an environment asks of the management cluster, as far as the code needs to know it. The chart's values.yaml says
-// what each value means.
+// Spec is what an environment asks of the management cluster, as far as the code needs to know it, whoever makes its machines. The
+// chart's values.yaml says what each value means.
 type Spec struct {
 	Cluster Cluster `json:"cluster"`
 	// Proxies as the user gave them, without the additions that the chart makes to no_proxy.
@@ -36,7 +36,6 @@ type Cluster struct {
 	RKE2             struct {
 		Image string `json:"image"`
 	} `json:"rke2"`
-	OpenStack openStackValues `json:"openstack"`
 }
 
 // Machines of one sort.
@@ -60,13 +59,13 @@ type Proxies struct {
 	NoProxy string `json:"no_proxy"`
 }
 
-// decode makes a spec of values. What is unknown, or has not the type that it must have, is empty: validate reports it.
-func decode(values map[string]any) Spec {
-	var spec Spec
+// decode reads values into a T. What is unknown, or has not the type that it must have, is empty: validate reports it.
+func decode[T any](values map[string]any) T {
+	var typed T
 	if encoded, err := json.Marshal(known(values)); err == nil {
-		_ = json.Unmarshal(encoded, &spec) // it leaves out what does not fit, and goes on
+		_ = json.Unmarshal(encoded, &typed) // it leaves out what does not fit, and goes on
 	}
-	return spec
+	return typed
 }
 
 // known is a copy of values without those that could not be found out.

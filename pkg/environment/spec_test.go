@@ -8,13 +8,12 @@ import (
 
 // What cannot be read must not hide the rest: all problems of an environment are reported at once, and some of them by the spec.
 func TestDecodeLeavesOutWhatDoesNotFit(t *testing.T) {
-	spec := decode(map[string]any{
+	spec := decode[Spec](map[string]any{
 		"cluster": map[string]any{
 			"name": "demo", "namespace": "a" + unknownValue, "infra_provider": 7,
 			"control_plane":    map[string]any{"replicas": "many"},
 			"worker":           map[string]any{"replicas": float64(2)},
 			"registry_mirrors": []any{map[string]any{"host": "ghcr.io", "url": true, "only": true}},
-			"openstack":        "none",
 		},
 		"proxies": map[string]any{"https_proxy": "http://proxy:3128"},
 	})

@@ -43,6 +43,10 @@ func ConditionOf(u *unstructured.Unstructured, conditionType string) Condition {
 			return c
 		}
 	}
+	return notReported(conditionType)
+}
+
+func notReported(conditionType string) Condition {
 	return Condition{Type: conditionType, Status: corev1.ConditionUnknown, Reason: NotReported, Current: true}
 }
 
@@ -76,7 +80,7 @@ func conditions(u *unstructured.Unstructured) []Condition {
 func ConditionFrom(conditions []metav1.Condition, conditionType string, generation int64) Condition {
 	i := slices.IndexFunc(conditions, func(c metav1.Condition) bool { return c.Type == conditionType })
 	if i < 0 {
-		return Condition{Type: conditionType, Status: corev1.ConditionUnknown, Reason: NotReported, Current: true}
+		return notReported(conditionType)
 	}
 	c := conditions[i]
 	return Condition{

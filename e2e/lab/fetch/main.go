@@ -25,7 +25,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := fetch(ctx, strings.Split(*environments, ","), *offline)
 	stop()
-	if err != nil { // whoever needs the modules tries again, and says what is in the way
+	if err != nil { // no reason to fail: the compiler downloads what is missing, or reports why it cannot
 		fmt.Fprintln(os.Stderr, "fetch:", err)
 	}
 }

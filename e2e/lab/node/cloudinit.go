@@ -6,7 +6,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
 )
 
-// CloudInitPackages are the Debian packages that a machine which boots as one of a cloud does has besides those of a node.
+// CloudInitPackages are the Debian packages of a cloud's machine besides those of a node.
 var CloudInitPackages = []string{"cloud-init"}
 
 var (

@@ -83,7 +83,7 @@ func Build(ctx context.Context, options Options) error {
 // images makes the images of the bundle, and lists those inside of the node image.
 func (b *builder) images(ctx context.Context) (parts []part, content []bundle.Image, err error) {
 	var nodeImage part
-	group, both := errgroup.WithContext(ctx) // each is compressed by one thread
+	group, both := errgroup.WithContext(ctx) // one thread compresses an image
 	group.Go(func() (err error) {
 		parts, err = b.pulled(both)
 		return err

@@ -9,7 +9,7 @@ import (
 )
 
 // baseSystem is the one root file system below all images that need Debian: each of its own would take a minute beside the
-// compiler, and registries and engines keep one layer once. What is enabled in it on Debian is not in an image, see
+// compiler, and registries and engines keep one layer once. What Debian starts at boot is left out of images, see
 // node.Unwanted.
 func baseSystem() debian.Rootfs {
 	packages := slices.Concat(node.Packages, balancerPackages)

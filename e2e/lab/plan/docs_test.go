@@ -72,9 +72,10 @@ func pinned(t *testing.T, root string) (versions map[string]map[string]bool, man
 	if err != nil {
 		t.Fatal(err)
 	}
+	standApart := apart()
 	for _, file := range append(modules, filepath.Join(root, "go.mod")) {
 		folder := filepath.Base(filepath.Dir(file))
-		_, isApart := apart()[folder]
+		_, isApart := standApart[folder]
 		for module, version := range pins(t, file) {
 			if module == "k8s.io/client-go" {
 				version = strings.Replace(version, "v0.", "v1.", 1) // as Kubernetes itself counts

@@ -61,10 +61,11 @@ func TestOneVersionOfEachDependency(t *testing.T) {
 		t.Fatalf("%d build modules (%v)", len(modules), err)
 	}
 	files := append([]string{filepath.Join(root, "go.mod"), filepath.Join(root, "pkg/environment/testdata/helm/go.mod")}, modules...)
+	standApart := apart()
 	common := map[string]map[string][]string{} // module, version, who has it
 	for _, file := range files {
 		name := filepath.Base(filepath.Dir(file))
-		if apart()[name] != "" {
+		if standApart[name] != "" {
 			continue
 		}
 		for module, version := range pins(t, file) {
@@ -79,7 +80,12 @@ func TestOneVersionOfEachDependency(t *testing.T) {
 			t.Errorf("%s is compiled in %d versions: %v", module, len(versions), versions)
 		}
 	}
-	for name, reason := range apart() {
+	for name := range budget {
+		if standApart[name] == "" {
+			t.Errorf("%s has a budget and does not stand apart", name)
+		}
+	}
+	for name, reason := range standApart {
 		var different []string
 		for module, version := range pins(t, filepath.Join(root, "e2e", "lab", "modules", name, "go.mod")) {
 			if versions := common[module]; len(versions) > 0 && versions[version] == nil {

@@ -10,7 +10,8 @@ func TestOnlyARegistryAnswersLikeOne(t *testing.T) {
 	for status, want := range map[int]bool{200: true, 401: true, 429: true, 403: false, 404: false, 407: false, 503: false} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodGet { // the specification names no other
-				status = http.StatusMethodNotAllowed
+				w.WriteHeader(http.StatusMethodNotAllowed)
+				return
 			}
 			w.WriteHeader(status)
 		}))

@@ -47,7 +47,7 @@ func write(t *testing.T) (dir string, index Index) {
 	}
 	sum := sha256.Sum256(content)
 	index = Index{
-		Version: "v", Environments: []string{"kubeadm-capd"}, NodeImage: reference,
+		Version: "v", Environments: []string{"kubeadm-capd"},
 		Images:    []Image{{Reference: reference, Digest: digest.String(), Load: LoadRegistry}},
 		Manifests: []Manifest{{URL: url, Path: "app.yaml", SHA256: hex.EncodeToString(sum[:])}},
 	}
