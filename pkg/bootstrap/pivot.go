@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -82,6 +86,17 @@ func (s suspender) Suspend(ctx context.Context) error {
 	return nil
 }
 
+// suspendedForPivot says whether a pivot has suspended what would put back what it takes away; false where Flux is not installed yet.
+func suspendedForPivot(ctx context.Context, c *kube.Cluster) (bool, error) {
+	list, err := flux.Kustomizations(ctx, c)
+	if meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	return slices.ContainsFunc(list, func(k kustomizev1.Kustomization) bool {
+		return k.Spec.Suspend && k.Annotations[owned.SuspendedAnnotation] != ""
+	}), err
+}
+
 // Resume takes Suspend back.
 func (s suspender) Resume(ctx context.Context) error { return resumeAll(ctx, s.cluster) }
 
@@ -143,8 +158,36 @@ func (u *Up) bootstrapRemoval() pipeline.Phase {
 			}
 			return u.done("it is gone")
 		},
-		Run: func(ctx context.Context, report pipeline.Reporter) error {
-			return u.Kind.Delete(ctx, u.BootstrapName())
-		},
+		Run: u.removeBootstrap,
 	}
+}
+
+// removeBootstrap looks again right before: what the bootstrap cluster still holds goes with it.
+func (u *Up) removeBootstrap(ctx context.Context, _ pipeline.Reporter) error {
+	o, err := u.confirm(ctx, pivoted)
+	if err != nil {
+		return err
+	}
+	if c := o.bootstrap.cluster; c != nil {
+		clusters, err := capi.Clusters(ctx, c, "")
+		if err != nil {
+			return fmt.Errorf("looking what the bootstrap cluster still holds: %w", err)
+		}
+		if stay := othersThan(u.scope(), clusters); len(stay) > 0 {
+			return fault.New(fault.PivotRefused, fmt.Sprintf("the bootstrap cluster is kept, as it holds more than %s: %s", u.Environment.ClusterName(), strings.Join(stay, ", ")),
+				"Move them to where they are to be managed (clusterctl move), or delete them, and run the same command again; or add --keep-bootstrap.")
+		}
+	}
+	return u.Kind.Delete(ctx, u.BootstrapName())
+}
+
+// othersThan names the Clusters that are not what our own pivot leaves paused behind.
+func othersThan(ours pivot.Scope, clusters []capi.Cluster) []string {
+	var names []string
+	for _, c := range clusters {
+		if c.Namespace != ours.Namespace || c.Name != ours.Cluster || !c.Paused {
+			names = append(names, c.String())
+		}
+	}
+	return names
 }

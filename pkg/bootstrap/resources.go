@@ -25,7 +25,5 @@ func clusterResources() []schema.GroupVersionResource {
 		resource("cluster.x-k8s.io", "v1beta2", "machinedeployments"),
 		resource("controlplane.cluster.x-k8s.io", "v1beta2", "kubeadmcontrolplanes"),
 		resource("controlplane.cluster.x-k8s.io", "v1beta1", "rke2controlplanes"),
-		resource("infrastructure.cluster.x-k8s.io", "v1beta2", "awsclusters"),
-		resource("infrastructure.cluster.x-k8s.io", "v1beta2", "awsmachines"),
 	}
 }

@@ -80,10 +80,11 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- $content | toJson | sha256sum | trunc 8 -}}
 {{- end -}}
 
-{{/* no_proxy with what must never go through a proxy: the API server, pods, services and the mirrors' hosts. */}}
+{{/* no_proxy with what must never go through a proxy: the API server, pods, services and the mirrors' hosts. Flux ends names of
+     services with a dot, which Go's HTTP client compares too. */}}
 {{- define "telco-cloud-init.noProxy" -}}
 {{- $addresses := splitList "," .Values.proxies.no_proxy -}}
-{{- $addresses = concat $addresses (list "localhost" "127.0.0.1" .Values.cluster.pod_cidr .Values.cluster.service_cidr ".svc" ".svc.cluster.local" ".cluster.local") -}}
+{{- $addresses = concat $addresses (list "localhost" "127.0.0.1" .Values.cluster.pod_cidr .Values.cluster.service_cidr ".svc" ".svc.cluster.local" ".cluster.local" ".cluster.local.") -}}
 {{- range .Values.cluster.registry_mirrors -}}
 {{- $addresses = append $addresses (urlParse .url).hostname -}}
 {{- end -}}
