@@ -26,7 +26,7 @@ func (u *Up) candidates(fromBootstrap []byte) ([]candidate, error) {
 	saved := filepath.Join(u.StateFolder, "kubeconfig")
 	var all []candidate
 	if fromBootstrap != nil {
-		all = append(all, candidate{named: "in the bootstrap cluster", kubeconfig: fromBootstrap, proven: true})
+		all = append(all, candidate{named: "the one in the bootstrap cluster", kubeconfig: fromBootstrap, proven: true})
 	}
 	paths := []string{u.KubeconfigPath}
 	if saved != u.KubeconfigPath {
@@ -60,7 +60,7 @@ func proveAll(all []candidate) ([]candidate, error) {
 		case sameCluster(c.kubeconfig, truth.kubeconfig):
 			c.proven = true
 		default:
-			return nil, fault.New(fault.ClusterForeign, fmt.Sprintf("%s is the kubeconfig of another cluster than the one that is %s", c.named, truth.named),
+			return nil, fault.New(fault.ClusterForeign, fmt.Sprintf("%s is the kubeconfig of another cluster than %s", c.named, truth.named),
 				"Nothing is written over it. If its cluster is gone, remove the file; else give --kubeconfig another file, or the cluster another name with --set cluster.name=NAME.")
 		}
 	}
