@@ -73,7 +73,7 @@ func (u *Up) applyRelease(ctx context.Context, c *kube.Cluster, r release) (stri
 	}
 	now := u.Now()
 	hr := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}
-	return now.Format(time.RFC3339Nano), flux.RequestReconcile(ctx, c, hr, now)
+	return now.Format(time.RFC3339Nano), flux.RequestReset(ctx, c, hr, now)
 }
 
 // resumeAll takes back what an earlier run suspended for a pivot that did not start.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // Streams are the process's standard streams: data goes to Out, narration to Err.
@@ -22,8 +23,12 @@ type Streams struct {
 }
 
 // Main runs the command that args name and returns the process's exit code. The first interrupt ends the command's
-// context; a second one ends the process at once.
+// context; a second one ends the process at once. A terminal that hangs up, and a reader of the output that goes away, are an interrupt
+// too, and never end the process: a move that is under way must come to its end.
 func Main(ctx context.Context, args []string, streams Streams) int {
+	ctx, release := signal.NotifyContext(ctx, syscall.SIGHUP)
+	defer release()
+	ctx, streams = unbroken(ctx, streams)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	said := make(chan struct{})
@@ -57,7 +62,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 
 // interrupted gives an error that comes after the user's interrupt, whatever it was, that code.
 func interrupted(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil || fault.CodeOf(err) == fault.Interrupted {
+	if err == nil || ctx.Err() == nil || fault.CodeOf(err) == fault.Interrupted || pipeline.OutlastsInterrupt(err) {
 		return err
 	}
 	err = fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted, "Nothing is lost: run the same command again.")
