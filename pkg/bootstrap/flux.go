@@ -48,7 +48,7 @@ func (u *Up) installFlux(ctx context.Context, c *kube.Cluster, report pipeline.R
 	for _, name := range flux.Controllers() {
 		g.ready = append(g.ready, key{"Deployment", flux.Namespace, name})
 	}
-	f := follower{cluster: c, heartbeat: u.Heartbeat, namespace: flux.Namespace,
+	f := follower{cluster: c, heartbeat: u.Heartbeat, silence: maxSilence, namespace: flux.Namespace,
 		resources: []schema.GroupVersionResource{{Group: "apps", Version: "v1", Resource: "deployments"}}}
 	return f.await(ctx, g, report)
 }

@@ -18,6 +18,7 @@ type follower struct {
 	namespace string // empty: all
 	resources []schema.GroupVersionResource
 	heartbeat time.Duration
+	silence   time.Duration // how long the API server may give no answer; zero: for ever
 	// nudge is called with each object that waits for dependencies which are all ready by now; nil: never.
 	nudge func(context.Context, *unstructured.Unstructured) error
 }
@@ -27,9 +28,10 @@ type follower struct {
 func (f follower) await(ctx context.Context, g goal, report pipeline.Reporter) error {
 	ctx, cancel := context.WithCancel(ctx)
 	changes := make(chan kube.Change)
-	watchDone := make(chan error, 1)
+	ended := make(chan error, 2)
+	go func() { ended <- f.listen(ctx) }()
 	go func() {
-		watchDone <- f.cluster.Watch(ctx, f.namespace, f.resources, func(c kube.Change) {
+		ended <- f.cluster.Watch(ctx, f.namespace, f.resources, func(c kube.Change) {
 			select {
 			case changes <- c:
 			case <-ctx.Done():
@@ -37,12 +39,12 @@ func (f follower) await(ctx context.Context, g goal, report pipeline.Reporter) e
 		})
 	}()
 	view := newView(f.cluster.Name, g)
-	err := f.loop(ctx, view, changes, watchDone, report)
+	err := f.loop(ctx, view, changes, ended, report)
 	cancel()
-	return errors.Join(err, <-watchDone)
+	return errors.Join(err, <-ended, <-ended)
 }
 
-func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change, watchDone chan error, report pipeline.Reporter) error {
+func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change, ended chan error, report pipeline.Reporter) error {
 	beat := time.NewTicker(f.heartbeat)
 	defer beat.Stop()
 	ask := time.NewTicker(askInterval)
@@ -51,9 +53,9 @@ func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 		select {
 		case <-ctx.Done():
 			return v.unfinished(ctx.Err())
-		case err := <-watchDone:
-			watchDone <- nil
-			if err == nil { // a watch ends well only with its context
+		case err := <-ended:
+			ended <- nil
+			if err == nil { // both end well only with their context
 				err = v.unfinished(context.Cause(ctx))
 			}
 			return err

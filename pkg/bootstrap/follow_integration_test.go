@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -143,6 +144,23 @@ func TestAwaitSurvivesACutWatch(t *testing.T) {
 	}
 	if again := proxy.Watches("kustomizations"); before == 0 || again <= before {
 		t.Errorf("%d watches before the cut and %d at the end: nothing was cut", before, again)
+	}
+}
+
+// What nobody answers for any more is not waited for until the phase's bound, nor is a component blamed.
+func TestAwaitEndsWhenTheServerIsGone(t *testing.T) {
+	s := newScene(t, "gone")
+	proxy, c := proxied(t)
+	s.create("first")
+	f := follower{cluster: c, heartbeat: time.Hour, silence: 600 * time.Millisecond, resources: fluxResources()}
+	go func() {
+		s.done <- f.await(s.ctx, goal{what: "the components", ready: []key{{kustomizev1.KustomizationKind, s.namespace, "first"}}}, s.ear)
+	}()
+	s.heard("first", func(o event.Object) bool { return o.Name == "first" })
+	proxy.Close()
+	err := s.end()
+	if fault.CodeOf(err) != fault.ClusterUnreachable || !strings.Contains(err.Error(), "the bootstrap cluster has given no answer for ") || !fault.CanRetry(err) {
+		t.Fatalf("error %v", err)
 	}
 }
 

@@ -2,10 +2,12 @@ package bootstrap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
+	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -63,29 +65,40 @@ func (u *Up) settle(ctx context.Context, report pipeline.Reporter) (observation,
 	}
 }
 
-// startStopped starts what is ours and stopped, as after a reboot: the bootstrap cluster first, then the machines in the order in which
-// they were made, so that each gets its address again.
+// startStopped starts what is ours and stopped, as after a reboot, in the order in which it was made: registry, bootstrap cluster, machines.
+// Docker gives out addresses in the order of the starts, and machines do not come up with others than they had.
 func (u *Up) startStopped(ctx context.Context, o observation, started map[string]bool, report pipeline.Reporter) error {
-	node := kind.NodeName(u.BootstrapName())
-	once := func(name string, start func() error) error {
-		if started[name] {
-			return fault.New(fault.ClusterUnreachable, name+" was started and stopped again at once", "See why: docker logs "+name)
-		}
-		started[name] = true
-		report.Progress("starting %s, which is stopped", name)
-		return fault.Wrap(start(), fault.ClusterUnreachable, "See why: docker logs "+name)
+	type container struct {
+		name  string
+		start func(context.Context) error
+	}
+	engine := func(name string) container {
+		return container{name, func(ctx context.Context) error { return u.Docker.Start(ctx, name) }}
+	}
+	var stopped []container
+	registry, err := u.Docker.Inspect(ctx, u.RegistryName())
+	if err != nil && !errors.Is(err, docker.ErrNotFound) {
+		return err
+	}
+	if err == nil && !registry.Running {
+		stopped = append(stopped, engine(u.RegistryName()))
 	}
 	if o.bootstrap.state == bootstrapStopped {
-		if err := once(node, func() error { return u.Docker.Start(ctx, node) }); err != nil {
-			return err
-		}
+		stopped = append(stopped, engine(kind.NodeName(u.BootstrapName())))
 	}
 	for _, m := range o.machines {
-		if !m.Stopped {
-			continue
+		if m.Stopped {
+			stopped = append(stopped, container{m.Name, func(ctx context.Context) error { return u.Provider.Start(ctx, m) }})
 		}
-		if err := once(m.Name, func() error { return u.Provider.Start(ctx, m) }); err != nil {
-			return err
+	}
+	for _, c := range stopped {
+		if started[c.name] {
+			return fault.New(fault.ClusterUnreachable, c.name+" was started and stopped again at once", "See why: docker logs "+c.name)
+		}
+		started[c.name] = true
+		report.Progress("starting %s, which is stopped", c.name)
+		if err := c.start(ctx); err != nil {
+			return fault.Wrap(err, fault.ClusterUnreachable, "See why: docker logs "+c.name)
 		}
 	}
 	return nil

@@ -113,7 +113,7 @@ func (u *Up) releaseGoal(c *kube.Cluster, r release, token string, leftOut ...st
 
 // follow watches all that says how far a cluster is, until g is reached.
 func (u *Up) follow(ctx context.Context, c *kube.Cluster, g goal, report pipeline.Reporter) error {
-	f := follower{cluster: c, heartbeat: u.Heartbeat, resources: slices.Concat(fluxResources(), clusterResources(), u.Provider.Kinds()),
+	f := follower{cluster: c, heartbeat: u.Heartbeat, silence: maxSilence, resources: slices.Concat(fluxResources(), clusterResources(), u.Provider.Kinds()),
 		nudge: func(ctx context.Context, o *unstructured.Unstructured) error {
 			return flux.RequestReconcile(ctx, c, o.DeepCopy(), u.Now())
 		}}
