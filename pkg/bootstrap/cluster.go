@@ -39,6 +39,9 @@ func (u *Up) createBootstrapCluster(ctx context.Context, report pipeline.Reporte
 			return err
 		}
 	}
+	if err := u.setAside(); err != nil {
+		return err
+	}
 	report.Progress("creating the kind cluster %s", u.BootstrapName())
 	config := kind.Config{
 		Name: u.BootstrapName(), Marker: owned.Marker(u.Environment.ClusterName()), NodeImage: u.nodeImage(),

@@ -28,11 +28,7 @@ func (u *Up) candidates(fromBootstrap []byte) ([]candidate, error) {
 	if fromBootstrap != nil {
 		all = append(all, candidate{named: "the one in the bootstrap cluster", kubeconfig: fromBootstrap, proven: true})
 	}
-	paths := []string{u.KubeconfigPath}
-	if saved != u.KubeconfigPath {
-		paths = append(paths, saved)
-	}
-	for _, path := range paths {
+	for _, path := range u.kubeconfigPaths() {
 		content, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && len(content) == 0 {
 			continue
