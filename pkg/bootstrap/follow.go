@@ -21,6 +21,8 @@ type follower struct {
 	silence   time.Duration // how long the API server may give no answer; zero: for ever
 	// nudge is called with each object that waits for dependencies which are all ready by now; nil: never.
 	nudge func(context.Context, *unstructured.Unstructured) error
+	// wake is called now and then with each control plane that is not ready; nil: never.
+	wake func(context.Context, *unstructured.Unstructured) error
 }
 
 // await returns once everything that g names is ready. It fails at once when one of them is suspended or says itself
@@ -49,6 +51,8 @@ func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 	defer beat.Stop()
 	ask := time.NewTicker(askInterval)
 	defer ask.Stop()
+	wake := time.NewTicker(wakeInterval)
+	defer wake.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -65,6 +69,8 @@ func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			if v.goal.until != nil && v.reached() && f.ask(ctx, v.goal) {
 				return nil
 			}
+		case <-wake.C:
+			f.wakeAll(ctx, v, report)
 		case c := <-changes:
 			changed, object := v.take(c)
 			if !changed {
@@ -89,6 +95,21 @@ func (f follower) ask(ctx context.Context, g goal) bool {
 	ctx, cancel := context.WithTimeout(ctx, askInterval)
 	defer cancel()
 	return g.until(ctx)
+}
+
+// wakeInterval is short against what a controller sleeps that has failed often: CAPRKE2, which polls a machine that starts, was seen asleep
+// for minutes beside an API server that answered.
+const wakeInterval = 10 * time.Second
+
+func (f follower) wakeAll(ctx context.Context, v *view, report pipeline.Reporter) {
+	if f.wake == nil {
+		return
+	}
+	for _, o := range v.waitingControlPlanes() {
+		if err := f.wake(ctx, o); err != nil && ctx.Err() == nil {
+			report.Log(err.Error()) // it looks again by itself: this only saves time
+		}
+	}
 }
 
 func (f follower) nudgeAll(ctx context.Context, v *view, report pipeline.Reporter) {

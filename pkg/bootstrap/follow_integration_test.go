@@ -10,6 +10,7 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/e2e/apiserver"
@@ -204,5 +205,24 @@ func TestFluxInstallsTwice(t *testing.T) {
 		if version != before[name] && !strings.HasPrefix(name, "ResourceQuota/") {
 			t.Errorf("%s: resourceVersion %s became %s", name, before[name], version)
 		}
+	}
+}
+
+// What wakes a controller is seen by a watch, and leaves nothing in the object.
+func TestWakeIsSeenAndLeavesNothing(t *testing.T) {
+	s := newScene(t, "wakes")
+	s.create("sleeps")
+	before := s.get("sleeps")
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion("kustomize.toolkit.fluxcd.io/v1")
+	object.SetKind(kustomizev1.KustomizationKind)
+	object.SetNamespace(before.Namespace)
+	object.SetName(before.Name)
+	if err := wake(s.ctx, shared.client, object); err != nil {
+		t.Fatal(err)
+	}
+	after := s.get("sleeps")
+	if after.ResourceVersion == before.ResourceVersion || after.Generation != before.Generation || len(after.Annotations) != len(before.Annotations) {
+		t.Errorf("before %+v\nafter  %+v", before.ObjectMeta, after.ObjectMeta)
 	}
 }

@@ -116,6 +116,7 @@ func (u *Up) follow(ctx context.Context, c *kube.Cluster, g goal, report pipelin
 	f := follower{cluster: c, heartbeat: u.Heartbeat, silence: maxSilence, resources: slices.Concat(fluxResources(), clusterResources(), u.Provider.Kinds()),
 		nudge: func(ctx context.Context, o *unstructured.Unstructured) error {
 			return flux.RequestReconcile(ctx, c, o.DeepCopy(), u.Now())
-		}}
+		},
+		wake: func(ctx context.Context, o *unstructured.Unstructured) error { return wake(ctx, c, o.DeepCopy()) }}
 	return f.await(ctx, g, report)
 }
