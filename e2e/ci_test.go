@@ -93,6 +93,7 @@ func TestUpRKE2(t *testing.T) {
 	rebooted(t, l.name)
 	t.Run("after a reboot the next run starts what is stopped, and mends it", func(t *testing.T) {
 		l.job(t, 0, nil, up...)
+		management = l.management(t) // its load balancer publishes another port now
 		l.built(t, management)
 	})
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
