@@ -97,6 +97,9 @@ func (f follower) ask(ctx context.Context, g goal) bool {
 	return g.until(ctx)
 }
 
+// nudgeBound is for all that is nudged at once: meanwhile no event is taken.
+const nudgeBound = 5 * time.Second
+
 // wakeInterval is short against what a controller sleeps that has failed often: CAPRKE2, which polls a machine that starts, was seen asleep
 // for minutes beside an API server that answered.
 const wakeInterval = 10 * time.Second
@@ -105,6 +108,8 @@ func (f follower) wakeAll(ctx context.Context, v *view, report pipeline.Reporter
 	if f.wake == nil {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, nudgeBound)
+	defer cancel()
 	for _, o := range v.waitingControlPlanes() {
 		if err := f.wake(ctx, o); err != nil && ctx.Err() == nil {
 			report.Log(err.Error()) // it looks again by itself: this only saves time
@@ -116,6 +121,8 @@ func (f follower) nudgeAll(ctx context.Context, v *view, report pipeline.Reporte
 	if f.nudge == nil {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, nudgeBound)
+	defer cancel()
 	for _, o := range v.unblocked() {
 		if err := f.nudge(ctx, o); err != nil && ctx.Err() == nil {
 			report.Log(err.Error()) // Flux looks again by itself: this only saves seconds

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 const kubeconfig = `apiVersion: v1
@@ -60,7 +61,7 @@ func TestKubeconfigIsKeptForCleanup(t *testing.T) {
 // another cluster's.
 func TestWhatAnEarlierClusterLeftIsSetAside(t *testing.T) {
 	dir := t.TempDir()
-	u := &Up{Options: Options{KubeconfigPath: filepath.Join(dir, "mine"), StateFolder: filepath.Join(dir, "state")}}
+	u := &Up{Options: Options{KubeconfigPath: filepath.Join(dir, "mine"), StateFolder: filepath.Join(dir, "state")}, Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}
 	if err := u.setAside(); err != nil {
 		t.Fatal("nothing is there:", err)
 	}
@@ -74,7 +75,7 @@ func TestWhatAnEarlierClusterLeftIsSetAside(t *testing.T) {
 		t.Errorf("%d candidates, %v", len(all), err)
 	}
 	for _, path := range u.kubeconfigPaths() {
-		if content, err := os.ReadFile(path + ".old"); err != nil || !sameCluster(content, kubeconfigOf(t, "earlier", "")) {
+		if content, err := os.ReadFile(path + ".20260102T030405Z"); err != nil || !sameCluster(content, kubeconfigOf(t, "earlier", "")) {
 			t.Errorf("%s: it is lost: %v", path, err)
 		}
 	}

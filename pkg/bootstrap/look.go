@@ -38,7 +38,7 @@ func (u *Up) look() pipeline.Phase {
 // settle looks until a verdict can stand: it starts what is stopped, and asks again for a while what does not answer.
 func (u *Up) settle(ctx context.Context, report pipeline.Reporter) (observation, verdict, error) {
 	started := map[string]bool{}
-	deadline := u.Now().Add(u.Timeout / 60)
+	deadline := u.Now().Add(u.patience())
 	for {
 		o := u.observe(ctx)
 		if err := ctx.Err(); err != nil {
@@ -55,15 +55,23 @@ func (u *Up) settle(ctx context.Context, report pipeline.Reporter) (observation,
 		case v.decision != refuse:
 			return o, v, nil
 		case !v.again || !u.Now().Before(deadline):
-			return o, v, v.refusal
+			return o, v, errors.Join(v.refusal, u.keepBootstrapKubeconfig(o.bootstrap.cluster)) // its hint may name the file
 		}
 		report.Waiting("an answer: "+v.refusal.Error(), nil)
-		select {
-		case <-ctx.Done():
-		case <-time.After(2 * time.Second):
-		}
+		pause(ctx)
 	}
 }
+
+// pause is between two looks.
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(2 * time.Second):
+	}
+}
+
+// patience is for how long what does not answer is asked again.
+func (u *Up) patience() time.Duration { return u.Timeout / 60 }
 
 // startStopped starts what is ours and stopped, as after a reboot, in the order in which it was made: registry, bootstrap cluster, machines.
 // Docker gives out addresses in the order of the starts, and machines do not come up with others than they had.
@@ -116,16 +124,26 @@ func (u *Up) adopt(o observation, v verdict) error {
 
 // confirm looks again right before something is done that cannot be undone, and fails unless the verdict is the one that allows it.
 func (u *Up) confirm(ctx context.Context, allows decision) (observation, error) {
-	o := u.observe(ctx)
-	if err := ctx.Err(); err != nil {
-		return o, err
+	deadline := u.Now().Add(u.patience())
+	var o observation
+	var v verdict
+	for {
+		o = u.observe(ctx)
+		if err := ctx.Err(); err != nil {
+			return o, err
+		}
+		v = judge(o, u.request(o))
+		if v.decision == allows {
+			return o, nil
+		}
+		passes := v.again || v.decision == start // an answer may come late, and a container that is being made looks stopped
+		if !passes || !u.Now().Before(deadline) {
+			break
+		}
+		pause(ctx)
 	}
-	v := judge(o, u.request(o))
-	switch v.decision {
-	case allows:
-		return o, nil
-	case refuse:
-		return o, v.refusal
+	if v.decision == refuse {
+		return o, errors.Join(v.refusal, u.keepBootstrapKubeconfig(o.bootstrap.cluster))
 	}
 	return o, fault.Retryable(fmt.Errorf("meanwhile something else has changed what there is: %s", u.different(v)), fault.ClusterFailed,
 		"Is another run at work on this environment? When it is over, run the same command again.")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,6 +40,8 @@ func (u *Up) seeBootstrap(ctx context.Context) bootstrapSide {
 		if side := u.seeNode(ctx); side.state != "" {
 			return side
 		}
+	} else if side := u.seeOtherBootstrap(ctx); side.state != "" {
+		return side
 	}
 	c, err := u.connectBootstrap(ctx)
 	if err == nil {
@@ -46,6 +50,21 @@ func (u *Up) seeBootstrap(ctx context.Context) bootstrapSide {
 	if u.BootstrapKubeconfig != "" && fault.CodeOf(err) != fault.Usage {
 		err = fault.Wrap(fmt.Errorf("the cluster of --bootstrap-kubeconfig: %w", err), fault.ClusterUnreachable,
 			"Check its address and credentials: kubectl --kubeconfig "+u.BootstrapKubeconfig+" get nodes")
+	}
+	return bootstrapSide{state: bootstrapSilent, err: err}
+}
+
+// seeOtherBootstrap refuses a kind cluster of an earlier run beside the cluster of --bootstrap-kubeconfig: each could hold a definition. No
+// state means that there is none.
+func (u *Up) seeOtherBootstrap(ctx context.Context) bootstrapSide {
+	_, err := u.bootstrapNode(ctx)
+	switch {
+	case err == nil:
+		return bootstrapSide{state: bootstrapForeign, err: fault.New(fault.ClusterForeign,
+			fmt.Sprintf("an earlier run made the kind cluster %s, and this one is to use another bootstrap cluster", u.BootstrapName()),
+			"Leave --bootstrap-kubeconfig out to go on with it, or run cluster-init cleanup "+u.Environment.Name()+" first.")}
+	case errors.Is(err, docker.ErrNotFound), fault.CodeOf(err) == fault.ClusterForeign:
+		return bootstrapSide{}
 	}
 	return bootstrapSide{state: bootstrapSilent, err: err}
 }
@@ -63,17 +82,21 @@ func (u *Up) seeNode(ctx context.Context) bootstrapSide {
 		return silent(err)
 	case node.Status == "paused":
 		return silent(fault.New(fault.ClusterUnreachable, fmt.Sprintf("container %s is paused", node.Name), "Unpause it: docker unpause "+node.Name+". Then run the same command again."))
+	case node.Status == "created": // it never ran: kind was cut off at its start
+		return bootstrapSide{state: bootstrapUnfinished}
 	case !node.Running:
 		return bootstrapSide{state: bootstrapStopped}
 	}
-	err = u.Docker.Exec(ctx, node.Name, []string{"test", "-e", owned.FinishedMarker}, docker.ExecOptions{})
-	if failed, is := errors.AsType[*docker.CommandError](err); is && failed.ExitCode == 1 {
+	// An exit code would not do: docker's own failures have the same.
+	var answer strings.Builder
+	err = u.Docker.Exec(ctx, node.Name, []string{"sh", "-c", `if test -e "$0"; then echo finished; else echo unfinished; fi`, owned.FinishedMarker}, docker.ExecOptions{Stdout: &answer})
+	switch strings.TrimSpace(answer.String()) {
+	case "finished":
+		return bootstrapSide{}
+	case "unfinished":
 		return bootstrapSide{state: bootstrapUnfinished}
 	}
-	if err != nil {
-		return silent(fmt.Errorf("look whether kind finished the cluster %s: %w", u.BootstrapName(), err))
-	}
-	return bootstrapSide{}
+	return silent(fmt.Errorf("look whether kind finished the cluster %s: it says %q (%w)", u.BootstrapName(), answer.String(), err))
 }
 
 // bootstrapNode returns the bootstrap cluster's container: docker.ErrNotFound when there is no such kind cluster, and an error with the
@@ -119,7 +142,11 @@ func (u *Up) readBootstrap(ctx context.Context, c *kube.Cluster) bootstrapSide {
 	if err == nil && elsewhere != nil {
 		return bootstrapSide{state: bootstrapForeign, err: u.otherNamespace("bootstrap cluster", elsewhere)}
 	}
-	suspended, suspendedErr := suspendedForPivot(ctx, c)
+	if own := holds.Cluster(u.Environment.ClusterName()); own != nil && own.Labels[owned.ClusterLabel] != own.Name {
+		return bootstrapSide{state: bootstrapForeign, err: fault.New(fault.ClusterForeign, fmt.Sprintf("the bootstrap cluster holds %s, which cluster-init did not make", own),
+			"Give this one another name with --set cluster.name=NAME.")}
+	}
+	suspended, suspendedErr := suspendedForPivot(ctx, c, u.scope())
 	kubeconfig, _, kubeconfigErr := u.managementKubeconfig(ctx, c)
 	if err := errors.Join(err, suspendedErr, kubeconfigErr); err != nil {
 		return bootstrapSide{state: bootstrapSilent, err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
@@ -136,7 +163,8 @@ func (u *Up) hold(ctx context.Context, c *kube.Cluster) (holds pivot.Holding, el
 	if err != nil {
 		return holds, nil, err
 	}
-	return holds, pivot.Holding{Clusters: all}.Cluster(u.Environment.ClusterName()), nil
+	ours := slices.DeleteFunc(all, func(c capi.Cluster) bool { return c.Labels[owned.ClusterLabel] != c.Name }) // others may have the name
+	return holds, pivot.Holding{Clusters: ours}.Cluster(u.Environment.ClusterName()), nil
 }
 
 func (u *Up) otherNamespace(where string, other *capi.Cluster) error {

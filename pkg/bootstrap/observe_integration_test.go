@@ -82,8 +82,21 @@ func TestObserve(t *testing.T) {
 		Interval: metav1.Duration{Duration: time.Minute}, SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "OCIRepository", Name: flux.ReleaseName}}}
 	create(ctx, t, kustomization)
 	expect("a user suspended something", bootstrap(), "empty")
-	patch(ctx, t, kustomization, fmt.Sprintf(`{"metadata":{"annotations":{%q:"true"}}}`, owned.SuspendedAnnotation))
+	patch(ctx, t, kustomization, fmt.Sprintf(`{"metadata":{"annotations":{%q:"other/cluster"}}}`, owned.SuspendedAnnotation))
+	expect("another cluster's pivot suspended it", bootstrap(), "empty")
+	patch(ctx, t, kustomization, fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.SuspendedAnnotation, "observed/"+env.ClusterName()))
 	expect("a pivot suspended it", bootstrap(), "moved")
+
+	stranger := newCluster("elsewhere", env.ClusterName())
+	stranger.SetLabels(nil)
+	create(ctx, t, stranger)
+	expect("a stranger's Cluster of the name is in another namespace", bootstrap(), "moved")
+	remove(ctx, t, stranger)
+	own := newCluster("observed", env.ClusterName())
+	own.SetLabels(nil)
+	create(ctx, t, own)
+	expect("a stranger's Cluster has our name and namespace", bootstrap(), "foreign")
+	remove(ctx, t, own)
 
 	create(ctx, t, newCluster("elsewhere", env.ClusterName()))
 	for where, seen := range map[string]error{"bootstrap": u.readBootstrap(ctx, shared.client).err, "management": u.readManagement(ctx, candidate{named: "FILE", proven: true}, shared.client).err} {
@@ -94,11 +107,11 @@ func TestObserve(t *testing.T) {
 	t.Run("a server that does not answer in time, or refuses, is not an empty one", func(t *testing.T) {
 		ended, end := context.WithCancel(ctx)
 		end()
-		stranger, err := kube.Connect(bootstrapName, kubeconfigOf(t, "", shared.client.Config.Host), runtime.NewScheme())
+		nobody, err := kube.Connect(bootstrapName, kubeconfigOf(t, "", shared.client.Config.Host), runtime.NewScheme())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, side := range map[string]bootstrapSide{"too late": u.readBootstrap(ended, shared.client), "not allowed": u.readBootstrap(ctx, stranger)} {
+		for name, side := range map[string]bootstrapSide{"too late": u.readBootstrap(ended, shared.client), "not allowed": u.readBootstrap(ctx, nobody)} {
 			if side.state != bootstrapSilent || side.err == nil || side.cluster != nil {
 				t.Errorf("%s: %s (%v)", name, side.state, side.err)
 			}
@@ -139,7 +152,7 @@ func clusterKind(ctx context.Context, t *testing.T) {
 
 func newCluster(namespace, name string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
-		"metadata": map[string]any{"namespace": namespace, "name": name}, "spec": map[string]any{}}}
+		"metadata": map[string]any{"namespace": namespace, "name": name, "labels": map[string]any{owned.ClusterLabel: name}}, "spec": map[string]any{}}}
 }
 
 func kubeconfigSecret(namespace, cluster string, kubeconfig []byte) *corev1.Secret {

@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
 // release is the telco-cloud-init HelmRelease of one cluster at one time.
@@ -68,7 +69,7 @@ func (u *Up) applyRelease(ctx context.Context, c *kube.Cluster, r release) (stri
 	if err := c.ApplyAll(ctx, objects...); err != nil {
 		return "", err
 	}
-	if err := resumeAll(ctx, c); err != nil {
+	if err := resumeAll(ctx, c, u.scope()); err != nil {
 		return "", err
 	}
 	now := u.Now()
@@ -77,13 +78,13 @@ func (u *Up) applyRelease(ctx context.Context, c *kube.Cluster, r release) (stri
 }
 
 // resumeAll takes back what an earlier run suspended for a pivot that did not start.
-func resumeAll(ctx context.Context, c *kube.Cluster) error {
+func resumeAll(ctx context.Context, c *kube.Cluster, scope pivot.Scope) error {
 	list, err := flux.Kustomizations(ctx, c)
 	if err != nil {
 		return err
 	}
 	for i := range list {
-		if list[i].Spec.Suspend && list[i].Annotations[owned.SuspendedAnnotation] != "" {
+		if list[i].Spec.Suspend && list[i].Annotations[owned.SuspendedAnnotation] == suspendedFor(scope) {
 			if err := flux.SetSuspended(ctx, c, &list[i], false); err != nil {
 				return err
 			}

@@ -82,6 +82,10 @@ func (o observation) silentBootstrap(r request) verdict {
 }
 
 func bootstrapHint(o observation, r request) string {
+	if r.node != "" && o.management.state == managementActive {
+		return "The management cluster holds its own definition. If the bootstrap cluster held nothing else, delete it: docker rm -f -v " + r.node +
+			". Then run the same command again."
+	}
 	if hint := fault.HintOf(o.bootstrap.err); r.node == "" || strings.HasPrefix(hint, "Unpause") {
 		return hint
 	}
@@ -120,6 +124,9 @@ func (o observation) halfMoved(r request) verdict {
 func (o observation) moved(r request) verdict {
 	switch o.management.state {
 	case managementActive:
+		if !o.bootstrap.holds.Empty() {
+			return o.leftovers(r)
+		}
 		return verdict{decision: pivoted, why: "the management cluster holds its own definition, the bootstrap cluster none"}
 	case managementPaused:
 		return o.pausedTarget(r)
@@ -130,7 +137,20 @@ func (o observation) moved(r request) verdict {
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
 		fmt.Sprintf("the definition of %s was moved into the management cluster, and no kubeconfig names that", r.cluster),
-		"Put the management cluster's kubeconfig back at "+r.kubeconfig+", and run the same command again.")}
+		"Put the management cluster's kubeconfig back at "+r.kubeconfig+", and run the same command again. If it was cleaned up, and the bootstrap cluster is your own: "+
+			"delete in its namespace flux-system the HelmRelease and the Kustomizations that are suspended.")}
+}
+
+// leftovers refuses because a move did not take all: what is left would go with the bootstrap cluster.
+func (o observation) leftovers(r request) verdict {
+	var left []string
+	for _, object := range o.bootstrap.holds.Objects {
+		left = append(left, object.String())
+	}
+	return verdict{decision: refuse, refusal: fault.New(fault.PivotFailed,
+		"the management cluster holds its own definition, and a move left in the bootstrap cluster: "+strings.Join(left, ", "),
+		"Compare them with the management cluster (kubectl --kubeconfig "+r.source.Kubeconfig+" -n "+r.namespace+" get KIND NAME -o yaml). "+
+			"Create there what it lacks, delete them in the bootstrap cluster, and run the same command again.")}
 }
 
 // withoutDefinition judges where the bootstrap cluster is not there or never held anything.
@@ -175,7 +195,11 @@ func (o observation) withoutMachines(r request, none verdict) verdict {
 			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition", r.cluster, r.place, names(o.machines)),
 			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". If it is not needed: cluster-init cleanup "+r.environment+".")}
 	case silent && !o.management.proven:
-		return o.silentManagement(r, "whose kubeconfig that is cannot be known")
+		v := o.silentManagement(r, "whose kubeconfig that is cannot be known")
+		v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal), "If its cluster is gone, remove the file: rm "+o.management.named+". Else start what it runs on, or give --kubeconfig another file.")
+		return v
+	case silent:
+		none.warning = fmt.Sprintf("%s names a cluster that does not answer: as no machine of it exists in %s, it is taken for gone, and the file is renamed", o.management.named, r.place)
 	}
 	return none
 }
@@ -195,7 +219,7 @@ func (o observation) silentManagement(r request, because string) verdict {
 
 // pausedTarget refuses because the management cluster's own Cluster is paused and nobody else holds it.
 func (o observation) pausedTarget(r request) verdict {
-	state := pivot.Judge(o.bootstrap.holds, o.management.holds, r.scope())
+	state := pivot.Judge(pivot.Holding{}, o.management.holds, r.scope()) // what may be left in the bootstrap cluster reconciles nothing
 	return verdict{decision: refuse, refusal: fault.Wrap(
 		fmt.Errorf("Cluster %s/%s is paused in the management cluster: a move was cut off at its end, or somebody paused it", r.namespace, r.cluster),
 		fault.PivotFailed, fault.HintOf(state.Err(r.source, r.target, r.scope())))}

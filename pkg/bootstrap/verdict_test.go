@@ -114,7 +114,7 @@ func TestVerdictsOnMachines(t *testing.T) {
 		"nobody can be asked":                               {bootstrapAbsent, managementAbsent, unasked(provider.ErrCannotAsk), "fresh", "", ""},
 		"nobody can be asked, and a kubeconfig is there":    {bootstrapAbsent, managementSilent, unasked(provider.ErrCannotAsk), "cluster/unreachable?", "nobody else can be asked", "/state/kubeconfig"},
 		"somebody else's machines":                          {bootstrapAbsent, managementAbsent, unasked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign", "a node of another cluster", ""},
-		"a silent kubeconfig that nobody proves":            {bootstrapAbsent, managementSilent, func(o *observation) { o.management.proven = false }, "cluster/unreachable?", "whose kubeconfig that is cannot be known", "Its kubeconfig is"},
+		"a silent kubeconfig that nobody proves":            {bootstrapAbsent, managementSilent, func(o *observation) { o.management.proven = false }, "cluster/unreachable?", "whose kubeconfig that is cannot be known", "rm /state/kubeconfig"},
 		"a bootstrap cluster that is paused": {bootstrapSilent, managementAbsent, func(o *observation) {
 			o.bootstrap.err = fault.New(fault.ClusterUnreachable, "it is paused", "Unpause it: docker unpause x.")
 		}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
@@ -130,7 +130,7 @@ func TestVerdictsOnMachines(t *testing.T) {
 			if got := short(v); got != tc.want || !strings.Contains(fmt.Sprint(v.refusal), tc.says) || !strings.Contains(fault.HintOf(v.refusal), tc.advise) {
 				t.Errorf("%s, want %s: %v\nhint: %s", got, tc.want, v.refusal, fault.HintOf(v.refusal))
 			}
-			if cannot := errors.Is(o.machinesErr, provider.ErrCannotAsk) && v.decision == fresh; cannot != (v.warning != "") {
+			if cannot := errors.Is(o.machinesErr, provider.ErrCannotAsk) && v.decision == fresh; cannot && v.warning == "" {
 				t.Errorf("the warning is %q", v.warning)
 			}
 		})
@@ -157,7 +157,8 @@ func TestRefusalsSayWhatHelps(t *testing.T) {
 				continue
 			}
 			hint := fault.HintOf(v.refusal)
-			if hint == "" || strings.Contains(hint, "docker rm") || strings.Contains(hint, "kind delete") || strings.Contains(hint, "--yes") {
+			deletable := b == bootstrapSilent && m == managementActive
+			if hint == "" || strings.Contains(hint, "docker rm") && !deletable || strings.Contains(hint, "kind delete") || strings.Contains(hint, "--yes") {
 				t.Errorf("%s, %s: %v\nhint: %s", b, m, v.refusal, hint)
 			}
 		}
@@ -178,5 +179,18 @@ func TestOthersKeepTheBootstrapCluster(t *testing.T) {
 	got := othersThan(thisRun.scope(), []capi.Cluster{cluster("ns", "demo", true), cluster("ns", "tenant", true), cluster("other", "demo", true), cluster("ns", "demo", false)})
 	if want := []string{"Cluster ns/tenant", "Cluster other/demo", "Cluster ns/demo"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A move that did not take everything: what is left goes with the bootstrap cluster, unless a person looks.
+func TestWhatAMoveLeftIsNamed(t *testing.T) {
+	left := capi.Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "demo-load-balancer"}
+	for m, want := range map[managementState]string{managementActive: "ConfigMap ns/demo-load-balancer", managementPaused: "is paused in the management cluster"} {
+		o := seen(bootstrapMoved, m)
+		o.bootstrap.holds.Objects = []capi.Object{left}
+		v := judge(o, thisRun)
+		if short(v) != "pivot/failed" || !strings.Contains(v.refusal.Error(), want) || strings.Contains(fault.HintOf(v.refusal), `"paused":true`) {
+			t.Errorf("%s: %s: %v\nhint: %s", m, short(v), v.refusal, fault.HintOf(v.refusal))
+		}
 	}
 }

@@ -152,6 +152,9 @@ func TestNobodyReadsAnyMore(t *testing.T) {
 	for name, leave := range map[string]func(*exec.Cmd, *os.File) error{
 		"the reader is gone":   func(_ *exec.Cmd, reader *os.File) error { return reader.Close() },
 		"the terminal hung up": func(c *exec.Cmd, _ *os.File) error { return c.Process.Signal(syscall.SIGHUP) },
+		"the terminal hung up, and the session ends": func(c *exec.Cmd, _ *os.File) error {
+			return errors.Join(c.Process.Signal(syscall.SIGHUP), c.Process.Signal(syscall.SIGTERM))
+		},
 		"both, one after the other": func(c *exec.Cmd, reader *os.File) error {
 			return errors.Join(reader.Close(), c.Process.Signal(syscall.SIGHUP), c.Process.Signal(syscall.SIGHUP))
 		},
@@ -192,5 +195,28 @@ func TestNobodyReadsAnyMore(t *testing.T) {
 				t.Errorf("it did not come to the end of the run: %v", err)
 			}
 		})
+	}
+}
+
+func TestARunUnderNohupGoesOn(t *testing.T) {
+	asked, answer := make(chan struct{}, 1), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		<-answer
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	c := exec.CommandContext(t.Context(), "nohup", "cluster-init", "up", "kubeadm-capd", "--source", "git", "--source-url", server.URL+"/repo.git", "--artifacts", t.TempDir())
+	c.Env = append(os.Environ(), "HOME="+t.TempDir(), "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	close(answer)
+	if code := waited(t, c); code != 41 {
+		t.Errorf("exit code %d, want 41, the server's answer", code)
 	}
 }

@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 )
 
@@ -33,4 +35,24 @@ func (w unbrokenWriter) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	return n, err
+}
+
+// interruptible returns a context that ends with the first SIGINT or SIGTERM; from then on the next one has its default effect. finish ends it
+// too, and returns when nothing will be said any more.
+func interruptible(ctx context.Context, says io.Writer) (_ context.Context, finish func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals, finished := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		defer signal.Stop(signals)
+		select {
+		case <-signals:
+			signal.Stop(signals) // before it says so: who reads it may send the second one
+			fmt.Fprintln(says, "interrupted: ending what is under way; once more (Ctrl-C) exits at once")
+			cancel()
+		case <-finished:
+		}
+	})
+	return ctx, sync.OnceFunc(func() { close(finished); listening.Wait(); cancel() })
 }

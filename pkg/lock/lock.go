@@ -38,6 +38,8 @@ type Lock struct {
 	made []string // folders that were made for it, the deepest first
 }
 
+const hintFolder = "Set XDG_STATE_HOME to a folder that you may write to."
+
 // attempts bounds how often another process may give a lock back, and delete its file, right while it is being taken.
 const attempts = 1000
 
@@ -50,7 +52,8 @@ func Acquire(path string, holder Holder) (*Lock, error) {
 		var l *Lock
 		if l, err = attempt(path); err == nil {
 			l.made = made
-			return l, l.sign(holder)
+			l.sign(holder)
+			return l, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -73,11 +76,11 @@ func missing(folder string) []string {
 // attempt fails with fs.ErrNotExist when another process, which gives the lock back, deleted the file or its folder meanwhile.
 func attempt(path string) (*Lock, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of the lock: %w", err)
+		return nil, fault.Wrap(fmt.Errorf("make the folder of the lock: %w", err), fault.Usage, hintFolder)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open the lock: %w", err)
+		return nil, fault.Wrap(fmt.Errorf("open the lock: %w", err), fault.Usage, hintFolder)
 	}
 	err = take(file, path)
 	if err == nil {
@@ -115,18 +118,11 @@ func busy(file *os.File) error {
 		"Wait for its end, or end it with Ctrl-C, and run the same command again.")
 }
 
-func (l *Lock) sign(holder Holder) error {
-	content, err := json.Marshal(holder)
-	if err == nil {
-		err = l.file.Truncate(0)
+// sign says who holds the lock. It is held without too: on a full disk, say, where cleanup must be able to run.
+func (l *Lock) sign(holder Holder) {
+	if content, err := json.Marshal(holder); err == nil && l.file.Truncate(0) == nil {
+		_, _ = l.file.WriteAt(content, 0)
 	}
-	if err == nil {
-		_, err = l.file.WriteAt(content, 0)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write the lock: %w", err), l.Release())
-	}
-	return nil
 }
 
 // Release gives the lock back. Its file goes, and so do the folders that were made for it and hold nothing else.
