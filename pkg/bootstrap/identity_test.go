@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
@@ -119,5 +120,23 @@ func TestAKubeconfigThatCannotBeReadIsNotAbsent(t *testing.T) {
 	u := &Up{Options: Options{KubeconfigPath: dir, StateFolder: dir}} // a folder in place of the file
 	if side := u.seeManagement(t.Context(), nil); side.state != managementSilent || side.err == nil {
 		t.Errorf("%s, %v", side.state, side.err)
+	}
+}
+
+func TestWhoseAClusterIs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		labels map[string]string
+		ours   bool
+	}{
+		"ours":                          {map[string]string{"cluster-init.io/cluster": "demo"}, true},
+		"a user's own definition of it": {map[string]string{"kustomize.toolkit.fluxcd.io/name": "cluster", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}, true},
+		"another cluster's label":       {map[string]string{"cluster-init.io/cluster": "other"}, false},
+		"by Flux of somebody else":      {map[string]string{"kustomize.toolkit.fluxcd.io/name": "cluster", "kustomize.toolkit.fluxcd.io/namespace": "team-a"}, false},
+		"by another component":          {map[string]string{"kustomize.toolkit.fluxcd.io/name": "tenants", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}, false},
+		"nobody knows":                  {nil, false},
+	} {
+		if got := isOurs(capi.Cluster{Object: capi.Object{Name: "demo"}, Labels: tc.labels}); got != tc.ours {
+			t.Errorf("%s: ours %t", name, got)
+		}
 	}
 }

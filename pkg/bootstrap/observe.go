@@ -9,9 +9,12 @@ import (
 	"sync"
 	"time"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
@@ -142,7 +145,7 @@ func (u *Up) readBootstrap(ctx context.Context, c *kube.Cluster) bootstrapSide {
 	if err == nil && elsewhere != nil {
 		return bootstrapSide{state: bootstrapForeign, err: u.otherNamespace("bootstrap cluster", elsewhere)}
 	}
-	if own := holds.Cluster(u.Environment.ClusterName()); own != nil && own.Labels[owned.ClusterLabel] != own.Name {
+	if own := holds.Cluster(u.Environment.ClusterName()); own != nil && !isOurs(*own) {
 		return bootstrapSide{state: bootstrapForeign, err: fault.New(fault.ClusterForeign, fmt.Sprintf("the bootstrap cluster holds %s, which cluster-init did not make", own),
 			"Give this one another name with --set cluster.name=NAME.")}
 	}
@@ -163,8 +166,15 @@ func (u *Up) hold(ctx context.Context, c *kube.Cluster) (holds pivot.Holding, el
 	if err != nil {
 		return holds, nil, err
 	}
-	ours := slices.DeleteFunc(all, func(c capi.Cluster) bool { return c.Labels[owned.ClusterLabel] != c.Name }) // others may have the name
+	ours := slices.DeleteFunc(all, func(c capi.Cluster) bool { return !isOurs(c) }) // others may have the name
 	return holds, pivot.Holding{Clusters: ours}.Cluster(u.Environment.ClusterName()), nil
+}
+
+// isOurs says whether `up` had the Cluster made: its own definitions carry the label, and those of a user are applied by the component
+// cluster.
+func isOurs(c capi.Cluster) bool {
+	by := func(what string) string { return c.Labels[kustomizev1.GroupVersion.Group+"/"+what] }
+	return c.Labels[owned.ClusterLabel] == c.Name || by("name") == "cluster" && by("namespace") == flux.Namespace
 }
 
 func (u *Up) otherNamespace(where string, other *capi.Cluster) error {
