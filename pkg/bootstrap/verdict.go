@@ -82,12 +82,12 @@ func (o observation) silentBootstrap(r request) verdict {
 }
 
 func bootstrapHint(o observation, r request) string {
-	if r.node != "" && o.management.state == managementActive {
-		return "The management cluster holds its own definition. If the bootstrap cluster held nothing else, delete it: docker rm -f -v " + r.node +
-			". Then run the same command again."
-	}
 	if hint := fault.HintOf(o.bootstrap.err); r.node == "" || strings.HasPrefix(hint, "Unpause") {
 		return hint
+	}
+	if o.management.state == managementActive {
+		return "See why: docker logs " + r.node + ". The management cluster holds its own definition: if the bootstrap cluster held nothing else, delete it with docker rm -f -v " +
+			r.node + ", and run the same command again."
 	}
 	return "See why: docker logs " + r.node + ". It may hold the only definition of the management cluster, so do not delete it: run docker restart " + r.node +
 		" and the same command again. If nothing of the environment is needed, run cluster-init cleanup " + r.environment + "."

@@ -118,6 +118,10 @@ func TestVerdictsOnMachines(t *testing.T) {
 		"a bootstrap cluster that is paused": {bootstrapSilent, managementAbsent, func(o *observation) {
 			o.bootstrap.err = fault.New(fault.ClusterUnreachable, "it is paused", "Unpause it: docker unpause x.")
 		}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
+		"one that is paused after the pivot": {bootstrapSilent, managementActive, func(o *observation) {
+			o.bootstrap.err = fault.New(fault.ClusterUnreachable, "it is paused", "Unpause it: docker unpause x.")
+		}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
+		"one that is broken after the pivot": {bootstrapSilent, managementActive, func(*observation) {}, "cluster/unreachable?", "no route to host", "if the bootstrap cluster held nothing else"},
 		"a bootstrap cluster that nobody can read": {bootstrapSilent, managementAbsent, func(o *observation) {
 			o.bootstrap.err = fault.New(fault.Usage, "no kubeconfig", "Name a file.")
 		}, "usage", "no kubeconfig", ""},
