@@ -89,8 +89,11 @@ func TestUpRKE2(t *testing.T) {
 		l.artifactsAreComplete(t, artifacts)
 		holdNone(t, artifacts, secrets)
 	})
-	t.Run("the next run mends it", func(t *testing.T) {
+	t.Run("what is not known is refused", func(t *testing.T) { l.refusesToGuess(t, kept) })
+	rebooted(t, l.name)
+	t.Run("after a reboot the next run starts what is stopped, and mends it", func(t *testing.T) {
 		l.job(t, 0, nil, up...)
+		management = l.management(t) // its load balancer publishes another port now
 		l.built(t, management)
 	})
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })

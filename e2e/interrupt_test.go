@@ -20,7 +20,14 @@ func (l lab) interruptedWithKind(t *testing.T, up []string) {
 	}
 	starting := kindSays("Starting control-plane")
 	t.Run("kill -9 while kind makes the bootstrap cluster, whose API server answers already", func(t *testing.T) {
-		if e := l.signalAt(t, os.Kill, kindSays("Installing CNI"), up...); !e.sent {
+		now := kindSays("Installing CNI")
+		e := l.signalAt(t, os.Kill, func(e event.Event) bool {
+			if now(e) {
+				l.turnedAway(t, up)
+			}
+			return now(e)
+		}, up...)
+		if !e.sent {
 			t.Fatalf("the run ended with %d before it could be killed: %+v", e.exitCode, e.failure)
 		}
 		eventually(t, "the API server answers", 2*time.Minute, func(ctx context.Context) bool {
@@ -41,6 +48,16 @@ func (l lab) interruptedWithKind(t *testing.T, up []string) {
 			t.Errorf("a half-made bootstrap cluster is left: %v", left)
 		}
 	})
+}
+
+// turnedAway has two others come while a run is at work: neither gets as far as to look what there is.
+func (l lab) turnedAway(t *testing.T, up []string) {
+	t.Helper()
+	for _, args := range [][]string{up, {"cleanup", l.name, "--yes", "--force", l.name}} {
+		if code, _ := l.run(t, args...); code != 33 {
+			t.Errorf("%v beside another run ended with %d, want 33", args, code)
+		}
+	}
 }
 
 // stuckAndMended has a component never become ready, and presses Ctrl-C once the next run has mended that.

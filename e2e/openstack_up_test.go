@@ -81,6 +81,7 @@ func (l lab) upOnOpenStack(t *testing.T, project project) (cluster, repository) 
 	}
 	t.Run("what is needed of OpenStack moved along", func(t *testing.T) { management.holdsOpenStack(t, l.name) })
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
+	t.Run("another machine, which has no kubeconfig, makes no second cluster", func(t *testing.T) { l.refusesWithoutState(t, project, up) })
 	return management, r
 }
 

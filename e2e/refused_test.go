@@ -49,7 +49,7 @@ contexts: [{name: x, context: {cluster: x, user: x}}], clusters: [{name: x, clus
 		"a port that is taken": {
 			args: []string{"--api-server-port", port}, code: 24, says: "port " + port, hint: "--api-server-port"},
 		"a cluster that does not answer": {
-			args: []string{"--bootstrap-kubeconfig", silent}, code: 32, says: "https://127.0.0.1:1", hint: "kubectl --kubeconfig " + silent},
+			args: []string{"--bootstrap-kubeconfig", silent, "--timeout", "60s"}, code: 32, says: "https://127.0.0.1:1", hint: "kubectl --kubeconfig " + silent},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

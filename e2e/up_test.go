@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +102,9 @@ func (l lab) killedUntil(t *testing.T, seen boundaries, last string, up ...strin
 		if killed {
 			t.Logf("kill -9 at %s", at)
 			seen[at] = true
+		}
+		if killed && slices.Contains([]string{"middle of management-cluster", "management-release"}, at) {
+			rebooted(t, l.name)
 		}
 		switch {
 		case killed && at == last, !killed && code == 0 && last == "":

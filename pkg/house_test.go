@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -28,8 +29,8 @@ var arrows = map[string]struct {
 	"kube":        {[]string{"fault"}, "an adapter to one API server knows nothing of runs"},
 	"docker":      {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
 	"kind":        {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
-	"flux":        {[]string{"fault", "kube"}, "an adapter to Flux, which is reached through an API server"},
-	"capi":        {[]string{"fault", "health", "kube"}, "an adapter to Cluster API, which is reached through an API server"},
+	"flux":        {[]string{"kube"}, "an adapter to Flux, which is reached through an API server"},
+	"capi":        {[]string{"health"}, "an adapter to Cluster API, which is reached through an API server"},
 	"aws":         {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
 	"openstack":   {[]string{"fault"}, "an adapter to OpenStack knows nothing of environments or runs"},
 	"artifact":    {[]string{"fault", "docker", "owned"}, "an adapter to registries, one of which runs in the Docker engine"},
@@ -37,16 +38,19 @@ var arrows = map[string]struct {
 	"evidence":    {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
 	"parts":       {nil, "what is installed is read from the content and from the build information, and from nothing else"},
 	"environment": {[]string{"fault", "owned"}, "an environment is a value: rendered and checked without any outside system"},
-	"pivot":       {[]string{"fault", "capi", "event", "health", "pipeline"}, "a pivot is planned and judged from two API servers"},
+	"provider":    {[]string{"fault", "docker", "kind", "owned", "environment", "openstack", "aws"}, "the seam for infrastructure: adapters below it, and the environment that is asked for"},
+	"lock":        {[]string{"fault"}, "one run at a time, whatever it does"},
+	"pivot":       {[]string{"fault", "capi", "health"}, "a pivot is planned and judged from two API servers"},
 	"internal":    {nil, "what tests share stands on nothing of the house, and only tests import it"},
 	"cleanup":     {[]string{"fault", "docker", "kind", "openstack", "owned", "kube", "capi"}, "cleanup discovers and deletes in the Docker engine and in a cloud, and asks whether a management cluster still answers"},
-	"bootstrap": {[]string{"fault", "event", "health", "owned", "pipeline", "environment", "artifact", "docker", "kind", "kube", "flux", "capi", "pivot"},
+	"bootstrap": {[]string{"fault", "event", "health", "owned", "pipeline", "environment", "provider", "artifact", "docker", "kind", "kube", "flux", "capi", "pivot"},
 		"the phases of `up` bring the adapters together"},
-	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "artifact", "aws", "openstack", "docker", "kind", "flux", "parts", "bootstrap", "cleanup", "evidence", "redact"},
+	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lock", "provider", "artifact", "openstack", "docker", "kind", "flux", "parts", "bootstrap", "cleanup", "evidence", "redact"},
 		"the commands wire everything, and are the only ones to know the views"},
 }
 
 func TestArrowsOfTheHouse(t *testing.T) {
+	used := map[string]bool{}
 	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
 			return err
@@ -75,11 +79,43 @@ func TestArrowsOfTheHouse(t *testing.T) {
 			for _, name := range rule.imports {
 				allowed = allowed || name == to
 			}
+			used[from+" "+to] = true
 			if !allowed {
 				t.Errorf("%s imports %s, but %s may import %v only: %s", file, to, from, rule.imports, rule.reason)
 			}
 		}
 		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, rule := range arrows {
+		for _, to := range rule.imports {
+			if !used[from+" "+to] {
+				t.Errorf("%s may import %s and does not: take the permission back", from, to)
+			}
+		}
+	}
+}
+
+// Whoever makes machines is behind the seam: elsewhere nothing may depend on the provider's name.
+func TestNobodySwitchesOnAProvider(t *testing.T) {
+	allowed := map[string]string{
+		"cli/providers.go":       "chooses the provider",
+		"environment/network.go": "the range of addresses of servers of OpenStack",
+	}
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		name := filepath.ToSlash(file)
+		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || allowed[name] != "" {
+			return err
+		}
+		content, err := os.ReadFile(file)
+		for _, provider := range []string{`"capd"`, `"capo"`, `"capa"`} {
+			if strings.Contains(string(content), provider) {
+				t.Errorf("%s names the provider %s: what differs by provider belongs into pkg/provider", name, provider)
+			}
+		}
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/aws"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	awsprovider "github.com/cluster-init/cluster-init/pkg/provider/aws"
 )
 
 // TestKubeadmCAPA holds environment kubeadm-capa against the real webhooks and controllers of Cluster API and of its
@@ -170,7 +171,7 @@ func checkUserData(t *testing.T, config types.Config) {
 // stuck follows the management cluster as `up` does, looks whether the error names the cause first, and returns it.
 func (s *capaScene) stuck(t *testing.T, env *environment.Environment, first string, parts ...string) string {
 	t.Helper()
-	u := &Up{Options: Options{Environment: env, Heartbeat: 500 * time.Millisecond}, Now: time.Now}
+	u := &Up{Options: Options{Environment: env, Heartbeat: 500 * time.Millisecond}, Provider: awsprovider.Provider{}, Now: time.Now}
 	ctx, cancel := context.WithTimeout(s.ctx, 3*time.Second)
 	defer cancel()
 	report := &told{}

@@ -2,7 +2,6 @@ package bootstrap
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -30,15 +29,18 @@ func (u *Up) bootstrapCluster() pipeline.Phase {
 }
 
 func (u *Up) createBootstrapCluster(ctx context.Context, report pipeline.Reporter) error {
-	exists, err := u.bootstrapExists(ctx)
+	o, err := u.confirm(ctx, fresh)
 	if err != nil {
 		return err
 	}
-	if exists { // ours, but not finished: an earlier run was cut off while kind made it
+	if o.bootstrap.state == bootstrapUnfinished {
 		report.Progress("deleting the unfinished kind cluster %s", u.BootstrapName())
 		if err := u.Kind.Delete(ctx, u.BootstrapName()); err != nil {
 			return err
 		}
+	}
+	if err := u.setAside(); err != nil {
+		return err
 	}
 	report.Progress("creating the kind cluster %s", u.BootstrapName())
 	config := kind.Config{
@@ -62,21 +64,4 @@ func (u *Up) nodeImage() string {
 		return u.Bundle.Index.NodeImage
 	}
 	return u.NodeImage
-}
-
-// bootstrapFinished says whether kind came to its end with the bootstrap cluster. Machines prove it as well: only a
-// finished cluster makes any, and their definition must not be thrown away with it.
-func (u *Up) bootstrapFinished(ctx context.Context) (bool, error) {
-	if u.BootstrapKubeconfig != "" {
-		return true, nil
-	}
-	err := u.Docker.Exec(ctx, kind.NodeName(u.BootstrapName()), []string{"test", "-e", owned.FinishedMarker}, docker.ExecOptions{})
-	if err == nil {
-		return true, nil
-	}
-	if failed, ok := errors.AsType[*docker.CommandError](err); !ok || failed.ExitCode != 1 {
-		return false, err
-	}
-	machines, err := u.machines(ctx)
-	return len(machines) > 0, err
 }

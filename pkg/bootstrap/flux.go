@@ -48,7 +48,7 @@ func (u *Up) installFlux(ctx context.Context, c *kube.Cluster, report pipeline.R
 	for _, name := range flux.Controllers() {
 		g.ready = append(g.ready, key{"Deployment", flux.Namespace, name})
 	}
-	f := follower{cluster: c, heartbeat: u.Heartbeat, namespace: flux.Namespace,
+	f := follower{cluster: c, heartbeat: u.Heartbeat, silence: maxSilence, namespace: flux.Namespace,
 		resources: []schema.GroupVersionResource{{Group: "apps", Version: "v1", Resource: "deployments"}}}
 	return f.await(ctx, g, report)
 }
@@ -62,13 +62,16 @@ func (u *Up) fetcher() artifact.Fetcher {
 	return artifact.NewHTTPFetcher(artifact.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: p.NoProxy})
 }
 
-// proxyVariables are what Flux's controllers need to reach sources; addresses inside the cluster never go through.
+// proxyVariables are what Flux's controllers need to reach sources; addresses inside the cluster never go through. Flux advertises its
+// artifacts at names that end with a dot, and Go's HTTP client compares it too.
 func (u *Up) proxyVariables() []flux.EnvironmentVariable {
 	p := u.Environment.Spec().Proxies
 	if p.HTTP == "" && p.HTTPS == "" {
 		return nil
 	}
-	inside := ".svc,.cluster.local,127.0.0.1,localhost,10.0.0.0/8,172.16.0.0/12," + u.RegistryName()
+	of := u.Environment.Spec().Cluster
+	inside := strings.Join([]string{".svc", ".cluster.local", ".cluster.local.", "127.0.0.1", "localhost", "10.0.0.0/8", "172.16.0.0/12",
+		of.PodCIDR, of.ServiceCIDR, u.RegistryName()}, ",")
 	return []flux.EnvironmentVariable{
 		{Name: "HTTP_PROXY", Value: p.HTTP}, {Name: "HTTPS_PROXY", Value: p.HTTPS},
 		{Name: "NO_PROXY", Value: strings.Trim(p.NoProxy+","+inside, ",")},

@@ -18,8 +18,11 @@ type follower struct {
 	namespace string // empty: all
 	resources []schema.GroupVersionResource
 	heartbeat time.Duration
+	silence   time.Duration // how long the API server may give no answer; zero: for ever
 	// nudge is called with each object that waits for dependencies which are all ready by now; nil: never.
 	nudge func(context.Context, *unstructured.Unstructured) error
+	// wake is called now and then with each control plane that is not ready; nil: never.
+	wake func(context.Context, *unstructured.Unstructured) error
 }
 
 // await returns once everything that g names is ready. It fails at once when one of them is suspended or says itself
@@ -27,9 +30,10 @@ type follower struct {
 func (f follower) await(ctx context.Context, g goal, report pipeline.Reporter) error {
 	ctx, cancel := context.WithCancel(ctx)
 	changes := make(chan kube.Change)
-	watchDone := make(chan error, 1)
+	ended := make(chan error, 2)
+	go func() { ended <- f.listen(ctx) }()
 	go func() {
-		watchDone <- f.cluster.Watch(ctx, f.namespace, f.resources, func(c kube.Change) {
+		ended <- f.cluster.Watch(ctx, f.namespace, f.resources, func(c kube.Change) {
 			select {
 			case changes <- c:
 			case <-ctx.Done():
@@ -37,23 +41,25 @@ func (f follower) await(ctx context.Context, g goal, report pipeline.Reporter) e
 		})
 	}()
 	view := newView(f.cluster.Name, g)
-	err := f.loop(ctx, view, changes, watchDone, report)
+	err := f.loop(ctx, view, changes, ended, report)
 	cancel()
-	return errors.Join(err, <-watchDone)
+	return errors.Join(err, <-ended, <-ended)
 }
 
-func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change, watchDone chan error, report pipeline.Reporter) error {
+func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change, ended chan error, report pipeline.Reporter) error {
 	beat := time.NewTicker(f.heartbeat)
 	defer beat.Stop()
 	ask := time.NewTicker(askInterval)
 	defer ask.Stop()
+	wake := time.NewTicker(wakeInterval)
+	defer wake.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return v.unfinished(ctx.Err())
-		case err := <-watchDone:
-			watchDone <- nil
-			if err == nil { // a watch ends well only with its context
+		case err := <-ended:
+			ended <- nil
+			if err == nil { // both end well only with their context
 				err = v.unfinished(context.Cause(ctx))
 			}
 			return err
@@ -63,6 +69,8 @@ func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			if v.goal.until != nil && v.reached() && f.ask(ctx, v.goal) {
 				return nil
 			}
+		case <-wake.C:
+			f.wakeAll(ctx, v, report)
 		case c := <-changes:
 			changed, object := v.take(c)
 			if !changed {
@@ -89,10 +97,32 @@ func (f follower) ask(ctx context.Context, g goal) bool {
 	return g.until(ctx)
 }
 
+// nudgeBound is for all that is nudged at once: meanwhile no event is taken.
+const nudgeBound = 5 * time.Second
+
+// wakeInterval is short against what a controller sleeps that has failed often: CAPRKE2, which polls a machine that starts, was seen asleep
+// for minutes beside an API server that answered.
+const wakeInterval = 10 * time.Second
+
+func (f follower) wakeAll(ctx context.Context, v *view, report pipeline.Reporter) {
+	if f.wake == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, nudgeBound)
+	defer cancel()
+	for _, o := range v.waitingControlPlanes() {
+		if err := f.wake(ctx, o); err != nil && ctx.Err() == nil {
+			report.Log(err.Error()) // it looks again by itself: this only saves time
+		}
+	}
+}
+
 func (f follower) nudgeAll(ctx context.Context, v *view, report pipeline.Reporter) {
 	if f.nudge == nil {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, nudgeBound)
+	defer cancel()
 	for _, o := range v.unblocked() {
 		if err := f.nudge(ctx, o); err != nil && ctx.Err() == nil {
 			report.Log(err.Error()) // Flux looks again by itself: this only saves seconds

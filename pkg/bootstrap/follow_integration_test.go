@@ -6,9 +6,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/e2e/apiserver"
@@ -146,6 +148,23 @@ func TestAwaitSurvivesACutWatch(t *testing.T) {
 	}
 }
 
+// What nobody answers for any more is not waited for until the phase's bound, nor is a component blamed.
+func TestAwaitEndsWhenTheServerIsGone(t *testing.T) {
+	s := newScene(t, "gone")
+	proxy, c := proxied(t)
+	s.create("first")
+	f := follower{cluster: c, heartbeat: time.Hour, silence: 600 * time.Millisecond, resources: fluxResources()}
+	go func() {
+		s.done <- f.await(s.ctx, goal{what: "the components", ready: []key{{kustomizev1.KustomizationKind, s.namespace, "first"}}}, s.ear)
+	}()
+	s.heard("first", func(o event.Object) bool { return o.Name == "first" })
+	proxy.Close()
+	err := s.end()
+	if fault.CodeOf(err) != fault.ClusterUnreachable || !strings.Contains(err.Error(), "the bootstrap cluster has given no answer for ") || !fault.CanRetry(err) {
+		t.Fatalf("error %v", err)
+	}
+}
+
 // A nudge only saves time: that it fails is told, and the wait goes on.
 func TestAwaitGoesOnAfterANudgeThatFails(t *testing.T) {
 	s := newScene(t, "nudge")
@@ -186,5 +205,24 @@ func TestFluxInstallsTwice(t *testing.T) {
 		if version != before[name] && !strings.HasPrefix(name, "ResourceQuota/") {
 			t.Errorf("%s: resourceVersion %s became %s", name, before[name], version)
 		}
+	}
+}
+
+// What wakes a controller is seen by a watch, and leaves nothing in the object.
+func TestWakeIsSeenAndLeavesNothing(t *testing.T) {
+	s := newScene(t, "wakes")
+	s.create("sleeps")
+	before := s.get("sleeps")
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion("kustomize.toolkit.fluxcd.io/v1")
+	object.SetKind(kustomizev1.KustomizationKind)
+	object.SetNamespace(before.Namespace)
+	object.SetName(before.Name)
+	if err := wake(s.ctx, shared.client, object); err != nil {
+		t.Fatal(err)
+	}
+	after := s.get("sleeps")
+	if after.ResourceVersion == before.ResourceVersion || after.Generation != before.Generation || len(after.Annotations) != len(before.Annotations) {
+		t.Errorf("before %+v\nafter  %+v", before.ObjectMeta, after.ObjectMeta)
 	}
 }

@@ -1,21 +1,57 @@
 package bootstrap
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // save writes the management cluster's kubeconfig to where the user wants it, and into the state folder, where cleanup
 // looks for whom to ask.
 func (u *Up) save(kubeconfig []byte) error {
-	if err := saveKubeconfig(u.KubeconfigPath, kubeconfig); err != nil {
-		return err
-	}
-	if kept := filepath.Join(u.StateFolder, "kubeconfig"); kept != u.KubeconfigPath {
-		return saveKubeconfig(kept, kubeconfig)
+	for _, path := range u.kubeconfigPaths() {
+		if err := saveKubeconfig(path, kubeconfig); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// setAside renames what an earlier cluster of this name has left, which is gone: the next one has another authority, and the file would be
+// taken for a kubeconfig of somebody else's.
+func (u *Up) setAside() error {
+	for _, path := range u.kubeconfigPaths() {
+		if err := os.Rename(path, path+"."+u.Now().UTC().Format("20060102T150405Z")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("set the kubeconfig of an earlier cluster aside: %w", err)
+		}
+	}
+	return nil
+}
+
+// kubeconfigPaths are where the management cluster's kubeconfig is kept: where the user wants it, and in the state folder.
+func (u *Up) kubeconfigPaths() []string {
+	kept := filepath.Join(u.StateFolder, "kubeconfig")
+	if u.KubeconfigPath == kept {
+		return []string{kept}
+	}
+	return []string{u.KubeconfigPath, kept}
+}
+
+// bootstrapKubeconfigPath is where the kubeconfig of the kind cluster is kept, for commands that a person is told to run.
+func (u *Up) bootstrapKubeconfigPath() string {
+	return filepath.Join(u.StateFolder, "bootstrap.kubeconfig")
+}
+
+// keepBootstrapKubeconfig writes it: without, such a command would go to whatever cluster the person's shell names.
+func (u *Up) keepBootstrapKubeconfig(c *kube.Cluster) error {
+	if c == nil || u.BootstrapKubeconfig != "" {
+		return nil
+	}
+	return saveKubeconfig(u.bootstrapKubeconfigPath(), c.Kubeconfig)
 }
 
 // saveKubeconfig writes the file for its owner only, in one step, so that a reader never sees half of it.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 const kubeconfig = `apiVersion: v1
@@ -52,6 +53,30 @@ func TestKubeconfigIsKeptForCleanup(t *testing.T) {
 			if got, err := os.ReadFile(file); err != nil || string(got) != path {
 				t.Errorf("%s: %q %v", file, got, err)
 			}
+		}
+	}
+}
+
+// A cluster that was deleted by hand leaves its kubeconfig. Once a new one is being made, a run that is killed must not call that file
+// another cluster's.
+func TestWhatAnEarlierClusterLeftIsSetAside(t *testing.T) {
+	dir := t.TempDir()
+	u := &Up{Options: Options{KubeconfigPath: filepath.Join(dir, "mine"), StateFolder: filepath.Join(dir, "state")}, Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}
+	if err := u.setAside(); err != nil {
+		t.Fatal("nothing is there:", err)
+	}
+	if err := u.save(kubeconfigOf(t, "earlier", "https://a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := u.setAside(); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := u.candidates(kubeconfigOf(t, "new", "https://b")); err != nil || len(all) != 1 {
+		t.Errorf("%d candidates, %v", len(all), err)
+	}
+	for _, path := range u.kubeconfigPaths() {
+		if content, err := os.ReadFile(path + ".20260102T030405Z"); err != nil || !sameCluster(content, kubeconfigOf(t, "earlier", "")) {
+			t.Errorf("%s: it is lost: %v", path, err)
 		}
 	}
 }

@@ -2,134 +2,169 @@ package bootstrap
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
-	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// look finds out how far an earlier run came. It changes nothing; the phases after it build on what it found.
+// look finds out how far an earlier run came, and refuses where that cannot be known. What is ours and stopped it starts; it changes
+// nothing else. The phases after it build on its verdict.
 func (u *Up) look() pipeline.Phase {
 	return pipeline.Phase{
-		Name: "look", Title: "look for an earlier run", Needs: []string{"preflight"}, Timeout: 2 * time.Minute,
+		Name: "look", Title: "look for an earlier run", Needs: []string{"preflight"}, Timeout: 10 * time.Minute,
 		Run: func(ctx context.Context, report pipeline.Reporter) error {
-			exists, err := u.bootstrapExists(ctx)
-			if err != nil {
-				return err
-			}
 			if err := registry.CheckOurs(ctx, u.Docker, u.Environment.ClusterName()); err != nil {
 				return err
 			}
-			if exists {
-				if err := u.lookAtBootstrap(ctx, report); err != nil {
-					return err
-				}
-			}
-			if u.found.management, err = u.connectSaved(ctx); err != nil {
+			o, v, err := u.settle(ctx, report)
+			if err != nil {
 				return err
 			}
-			return u.judge(ctx, exists, report)
+			if v.warning != "" {
+				report.Warn("%s", v.warning)
+			}
+			report.Progress("%s", v.why)
+			return u.adopt(o, v)
 		},
 	}
 }
 
-// bootstrapExists says whether our bootstrap cluster is there; a kind cluster of its name that is not ours is refused.
-func (u *Up) bootstrapExists(ctx context.Context) (bool, error) {
-	if u.BootstrapKubeconfig != "" {
-		return true, nil
+// settle looks until a verdict can stand: it starts what is stopped, and asks again for a while what does not answer.
+func (u *Up) settle(ctx context.Context, report pipeline.Reporter) (observation, verdict, error) {
+	started := map[string]bool{}
+	deadline := u.Now().Add(u.patience())
+	for {
+		o := u.observe(ctx)
+		if err := ctx.Err(); err != nil {
+			return o, verdict{}, fmt.Errorf("look at what is there: %w", err)
+		}
+		v := judge(o, u.request(o))
+		switch {
+		case v.decision == start:
+			if err := u.startStopped(ctx, o, started, report); err != nil {
+				return o, v, err
+			}
+			deadline = u.Now().Add(u.Timeout / 10) // an API server takes a while to come up
+			continue
+		case v.decision != refuse:
+			return o, v, nil
+		case !v.again || !u.Now().Before(deadline):
+			return o, v, errors.Join(v.refusal, u.keepBootstrapKubeconfig(o.bootstrap.cluster)) // its hint may name the file
+		}
+		report.Waiting("an answer: "+v.refusal.Error(), nil)
+		pause(ctx)
 	}
-	exists, err := u.Kind.Exists(ctx, u.BootstrapName())
-	if err != nil || !exists {
-		return false, err
-	}
-	node, err := u.Docker.Inspect(ctx, kind.NodeName(u.BootstrapName()))
-	if err != nil {
-		return false, fmt.Errorf("looking at the node of the kind cluster %s: %w", u.BootstrapName(), err)
-	}
-	if !node.HasMount(owned.Marker(u.Environment.ClusterName())) {
-		return false, fault.New(fault.ClusterForeign, fmt.Sprintf("a kind cluster %s exists that cluster-init did not make", u.BootstrapName()),
-			"Delete it (kind delete cluster --name "+u.BootstrapName()+"), or give the management cluster another name with --set cluster.name=NAME.")
-	}
-	return true, nil
 }
 
-// lookAtBootstrap connects to the bootstrap cluster that exists, unless it does not answer or was never finished:
-// an API server answers long before kind is done with a cluster.
-func (u *Up) lookAtBootstrap(ctx context.Context, report pipeline.Reporter) error {
-	c, err := u.connectBootstrap(ctx)
-	if err != nil && u.BootstrapKubeconfig != "" {
-		if fault.CodeOf(err) == fault.Usage {
-			return err
-		}
-		return fault.Wrap(fmt.Errorf("the cluster of --bootstrap-kubeconfig: %w", err), fault.ClusterUnreachable,
-			"Check its address and credentials: kubectl --kubeconfig "+u.BootstrapKubeconfig+" get nodes")
+// pause is between two looks.
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(2 * time.Second):
 	}
-	if err != nil {
-		report.Warn("the bootstrap cluster %s exists but does not answer: %v", u.BootstrapName(), err)
-		return nil
+}
+
+// patience is for how long what does not answer is asked again.
+func (u *Up) patience() time.Duration { return u.Timeout / 60 }
+
+// startStopped starts what is ours and stopped, as after a reboot, in the order in which it was made: registry, bootstrap cluster, machines.
+// Docker gives out addresses in the order of the starts, and machines do not come up with others than they had.
+func (u *Up) startStopped(ctx context.Context, o observation, started map[string]bool, report pipeline.Reporter) error {
+	type container struct {
+		name  string
+		start func(context.Context) error
 	}
-	finished, err := u.bootstrapFinished(ctx)
-	if err != nil {
+	engine := func(name string) container {
+		return container{name, func(ctx context.Context) error { return u.Docker.Start(ctx, name) }}
+	}
+	var stopped []container
+	registry, err := u.Docker.Inspect(ctx, u.RegistryName())
+	if err != nil && !errors.Is(err, docker.ErrNotFound) {
 		return err
 	}
-	if !finished {
-		report.Warn("the bootstrap cluster %s was never finished", u.BootstrapName())
-		return nil
+	if err == nil && !registry.Running {
+		stopped = append(stopped, engine(u.RegistryName()))
 	}
-	u.found.bootstrap = c
+	if o.bootstrap.state == bootstrapStopped {
+		stopped = append(stopped, engine(kind.NodeName(u.BootstrapName())))
+	}
+	for _, m := range o.machines {
+		if m.Stopped {
+			stopped = append(stopped, container{m.Name, func(ctx context.Context) error { return u.Provider.Start(ctx, m) }})
+		}
+	}
+	for _, c := range stopped {
+		if started[c.name] {
+			return fault.New(fault.ClusterUnreachable, c.name+" was started and stopped again at once", "See why: docker logs "+c.name)
+		}
+		started[c.name] = true
+		report.Progress("starting %s, which is stopped", c.name)
+		if err := c.start(ctx); err != nil {
+			return fault.Wrap(err, fault.ClusterUnreachable, "See why: docker logs "+c.name)
+		}
+	}
 	return nil
 }
 
-// judge decides whether the pivot is behind us.
-func (u *Up) judge(ctx context.Context, bootstrapExists bool, report pipeline.Reporter) error {
-	switch {
-	case u.found.management != nil && bootstrapExists:
-		state, err := pivot.ReadState(ctx, u.side(u.found.bootstrap), u.side(u.found.management), u.scope())
-		if err != nil {
-			return err
-		}
-		u.found.pivoted = state.Phase == pivot.Done
-		report.Progress("bootstrap and management cluster found, pivot: %s", state.Phase)
-		if u.found.bootstrap == nil && !u.found.pivoted {
-			return u.refuseOrphans(ctx, report)
-		}
-	case u.found.management != nil:
-		u.found.pivoted = true
-		report.Progress("the management cluster answers, the bootstrap cluster is gone")
-	case u.found.bootstrap != nil:
-		report.Progress("the bootstrap cluster answers, no management cluster yet")
-	default:
-		return u.refuseOrphans(ctx, report)
-	}
-	return nil
-}
-
-// refuseOrphans fails when machines of this environment are left but no cluster that answers for them: making a second
-// set beside them would end in two clusters of one name, and a bootstrap cluster that does not answer may still hold
-// the only definition of them.
-func (u *Up) refuseOrphans(ctx context.Context, report pipeline.Reporter) error {
-	machines, err := u.machines(ctx)
-	if err != nil {
-		return err
-	}
-	if len(machines) == 0 {
-		report.Progress("no machines found: a fresh start")
+// adopt takes over the connections that the verdict is about.
+func (u *Up) adopt(o observation, v verdict) error {
+	u.found.bootstrap, u.found.management = o.bootstrap.cluster, o.management.cluster
+	u.found.pivoted = v.decision == pivoted
+	if o.management.cluster == nil {
 		return nil
 	}
-	return fault.New(fault.ClusterUnreachable,
-		fmt.Sprintf("machines of %s exist (%v), but the cluster that holds their definition does not answer", u.Environment.ClusterName(), machines),
-		"If Docker was restarted, start its containers: docker start "+kind.NodeName(u.BootstrapName())+" "+strings.Join(machines, " ")+
-			". After the pivot restore the kubeconfig at "+u.KubeconfigPath+". If that cluster is not needed: cluster-init cleanup "+u.Environment.Name()+" --yes.")
+	return u.save(o.management.cluster.Kubeconfig) // a load balancer that was started again publishes another port
 }
 
-// machines returns the containers of the management cluster's machines.
-func (u *Up) machines(ctx context.Context) ([]string, error) {
-	return u.Docker.Containers(ctx, docker.Filter{Labels: []string{kind.ClusterLabel + "=" + u.Environment.ClusterName()}})
+// confirm looks again right before something is done that cannot be undone, and fails unless the verdict is the one that allows it.
+func (u *Up) confirm(ctx context.Context, allows decision) (observation, error) {
+	deadline := u.Now().Add(u.patience())
+	var o observation
+	var v verdict
+	for {
+		o = u.observe(ctx)
+		if err := ctx.Err(); err != nil {
+			return o, err
+		}
+		v = judge(o, u.request(o))
+		if v.decision == allows {
+			return o, nil
+		}
+		passes := v.again || v.decision == start // an answer may come late, and a container that is being made looks stopped
+		if !passes || !u.Now().Before(deadline) {
+			break
+		}
+		pause(ctx)
+	}
+	if v.decision == refuse {
+		return o, errors.Join(v.refusal, u.keepBootstrapKubeconfig(o.bootstrap.cluster))
+	}
+	return o, fault.Retryable(fmt.Errorf("meanwhile something else has changed what there is: %s", u.different(v)), fault.ClusterFailed,
+		"Is another run at work on this environment? When it is over, run the same command again.")
+}
+
+func (u *Up) different(v verdict) string {
+	if v.why != "" {
+		return v.why
+	}
+	return "something of " + u.Environment.ClusterName() + " was stopped"
+}
+
+// request is what verdicts about o need to know of this run.
+func (u *Up) request(o observation) request {
+	r := request{
+		environment: u.Environment.Name(), cluster: u.Environment.ClusterName(), namespace: u.Environment.ClusterNamespace(),
+		place: u.Provider.Place(), kubeconfig: u.KubeconfigPath, backups: u.StateFolder,
+		source: u.side(o.bootstrap.cluster), target: u.side(o.management.cluster),
+	}
+	if u.BootstrapKubeconfig == "" {
+		r.node = kind.NodeName(u.BootstrapName())
+	}
+	return r
 }

@@ -32,6 +32,15 @@ func (u *Up) managementCluster() pipeline.Phase {
 		Name: "management-cluster", Title: "components and management cluster", Needs: []string{"bootstrap-flux"}, Timeout: u.Timeout,
 		Check: u.beforePivot("it holds its own definition"),
 		Run: func(ctx context.Context, report pipeline.Reporter) error {
+			o, err := u.confirm(ctx, goOn) // a definition makes machines
+			if err != nil {
+				return err
+			}
+			if o.bootstrap.state == bootstrapEmpty && o.management.state == managementSilent {
+				if err := u.setAside(); err != nil {
+					return err
+				}
+			}
 			token, err := u.applyRelease(ctx, u.found.bootstrap, bootstrapRelease())
 			if err != nil {
 				return err

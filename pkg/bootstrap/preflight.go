@@ -43,24 +43,16 @@ func (u *Up) preflight() pipeline.Phase {
 			if exists { // then what listens on the port is most likely that cluster
 				port = 0
 			}
-			return errors.Join(thisMachine().problems(info, port), u.cloud(ctx, report), u.fetchable(ctx))
+			return errors.Join(thisMachine().problems(info, port), u.Provider.Preflight(ctx, report), u.fetchable(ctx))
 		},
 	}
 }
 
 func (u *Up) preflightTitle() string {
-	if u.Cloud == nil {
+	if u.Provider.ReachesEngine() {
 		return "check this machine"
 	}
 	return "check this machine and the cloud"
-}
-
-// cloud asks the cloud, if there is one.
-func (u *Up) cloud(ctx context.Context, report pipeline.Reporter) error {
-	if u.Cloud == nil {
-		return nil
-	}
-	return u.Cloud(ctx, report)
 }
 
 // problems returns all that this machine or the engine lacks, joined. Port 0 is always free.

@@ -42,13 +42,13 @@ func (u *Up) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*kub
 		}
 		return known, nil
 	}
-	c, err := u.connectSaved(ctx)
-	if c != nil || err != nil || bootstrap == nil {
-		return c, err
+	var fromBootstrap []byte
+	if bootstrap != nil {
+		var err error
+		if fromBootstrap, _, err = u.managementKubeconfig(ctx, bootstrap); err != nil {
+			return nil, err
+		}
 	}
-	kubeconfig, found, err := u.managementKubeconfig(ctx, bootstrap)
-	if err != nil || !found {
-		return nil, err
-	}
-	return u.reach(ctx, kubeconfig)
+	side := u.seeManagement(ctx, fromBootstrap)
+	return side.cluster, side.err
 }

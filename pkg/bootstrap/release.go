@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
 // release is the telco-cloud-init HelmRelease of one cluster at one time.
@@ -68,22 +69,22 @@ func (u *Up) applyRelease(ctx context.Context, c *kube.Cluster, r release) (stri
 	if err := c.ApplyAll(ctx, objects...); err != nil {
 		return "", err
 	}
-	if err := resumeAll(ctx, c); err != nil {
+	if err := resumeAll(ctx, c, u.scope()); err != nil {
 		return "", err
 	}
 	now := u.Now()
 	hr := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}
-	return now.Format(time.RFC3339Nano), flux.RequestReconcile(ctx, c, hr, now)
+	return now.Format(time.RFC3339Nano), flux.RequestReset(ctx, c, hr, now)
 }
 
 // resumeAll takes back what an earlier run suspended for a pivot that did not start.
-func resumeAll(ctx context.Context, c *kube.Cluster) error {
+func resumeAll(ctx context.Context, c *kube.Cluster, scope pivot.Scope) error {
 	list, err := flux.Kustomizations(ctx, c)
 	if err != nil {
 		return err
 	}
 	for i := range list {
-		if list[i].Spec.Suspend && list[i].Annotations[owned.SuspendedAnnotation] != "" {
+		if list[i].Spec.Suspend && list[i].Annotations[owned.SuspendedAnnotation] == suspendedFor(scope) {
 			if err := flux.SetSuspended(ctx, c, &list[i], false); err != nil {
 				return err
 			}
@@ -113,9 +114,10 @@ func (u *Up) releaseGoal(c *kube.Cluster, r release, token string, leftOut ...st
 
 // follow watches all that says how far a cluster is, until g is reached.
 func (u *Up) follow(ctx context.Context, c *kube.Cluster, g goal, report pipeline.Reporter) error {
-	f := follower{cluster: c, heartbeat: u.Heartbeat, resources: append(fluxResources(), clusterResources()...),
+	f := follower{cluster: c, heartbeat: u.Heartbeat, silence: maxSilence, resources: slices.Concat(fluxResources(), clusterResources(), u.Provider.Kinds()),
 		nudge: func(ctx context.Context, o *unstructured.Unstructured) error {
 			return flux.RequestReconcile(ctx, c, o.DeepCopy(), u.Now())
-		}}
+		},
+		wake: func(ctx context.Context, o *unstructured.Unstructured) error { return wake(ctx, c, o.DeepCopy()) }}
 	return f.await(ctx, g, report)
 }

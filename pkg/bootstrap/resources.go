@@ -17,15 +17,15 @@ func fluxResources() []schema.GroupVersionResource {
 	}
 }
 
+const controlPlaneGroup = "controlplane.cluster.x-k8s.io"
+
 // clusterResources are the kinds of Cluster API that say how far a management cluster is.
 func clusterResources() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{
 		resource("cluster.x-k8s.io", "v1beta2", "clusters"),
 		resource("cluster.x-k8s.io", "v1beta2", "machines"),
 		resource("cluster.x-k8s.io", "v1beta2", "machinedeployments"),
-		resource("controlplane.cluster.x-k8s.io", "v1beta2", "kubeadmcontrolplanes"),
-		resource("controlplane.cluster.x-k8s.io", "v1beta1", "rke2controlplanes"),
-		resource("infrastructure.cluster.x-k8s.io", "v1beta2", "awsclusters"),
-		resource("infrastructure.cluster.x-k8s.io", "v1beta2", "awsmachines"),
+		resource(controlPlaneGroup, "v1beta2", "kubeadmcontrolplanes"),
+		resource(controlPlaneGroup, "v1beta1", "rke2controlplanes"),
 	}
 }

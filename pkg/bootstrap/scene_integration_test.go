@@ -20,6 +20,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/provider/docker"
 )
 
 const waitBound = 20 * time.Second
@@ -49,7 +50,7 @@ func (s *scene) await(ctx context.Context, through *kube.Cluster, names ...strin
 	for _, name := range names {
 		g.ready = append(g.ready, key{kustomizev1.KustomizationKind, s.namespace, name})
 	}
-	u := &Up{Options: Options{Heartbeat: 100 * time.Millisecond}, Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}
+	u := &Up{Options: Options{Heartbeat: 100 * time.Millisecond}, Provider: docker.Provider{}, Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}
 	go func() { s.done <- u.follow(ctx, through, g, s.ear) }()
 }
 

@@ -1,7 +1,6 @@
 package bootstrap
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -81,24 +80,6 @@ func (u *Up) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 		return nil, err
 	}
 	return c, c.Reachable(ctx)
-}
-
-// connectSaved connects to the management cluster by the kubeconfig that an earlier run saved. It returns nil when
-// there is none or when nothing that it names answers. A load balancer that was started again publishes another port:
-// then the file is mended.
-func (u *Up) connectSaved(ctx context.Context) (*kube.Cluster, error) {
-	kubeconfig, err := os.ReadFile(u.KubeconfigPath)
-	if err != nil {
-		return nil, nil
-	}
-	c, err := u.reach(ctx, kubeconfig)
-	if err != nil {
-		return nil, nil
-	}
-	if bytes.Equal(c.Kubeconfig, kubeconfig) {
-		return c, nil
-	}
-	return c, u.save(c.Kubeconfig)
 }
 
 // managementKubeconfig reads the management cluster's kubeconfig from the bootstrap cluster; false while it has none.

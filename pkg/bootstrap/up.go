@@ -2,7 +2,6 @@
 package bootstrap
 
 import (
-	"context"
 	"io/fs"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // Options is what a run of `up` is asked for.
@@ -41,8 +41,8 @@ type Up struct {
 	Docker *docker.Client
 	Kind   *kind.Provider
 	Now    func() time.Time
-	// Cloud asks the cloud that makes the machines whether it can; its error joins all that it lacks. Nil: nobody is asked.
-	Cloud func(context.Context, pipeline.Reporter) error
+	// Provider makes the machines.
+	Provider provider.Provider
 
 	found session
 }

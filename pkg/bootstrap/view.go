@@ -162,6 +162,17 @@ func (v *view) unblocked() []*unstructured.Unstructured {
 	return free
 }
 
+// waitingControlPlanes returns the control planes that are not ready, nor being deleted or paused.
+func (v *view) waitingControlPlanes() []*unstructured.Unstructured {
+	var waiting []*unstructured.Unstructured
+	for k, o := range v.objects {
+		if o.GroupVersionKind().Group == controlPlaneGroup && v.states[k].State != health.Ready && o.GetDeletionTimestamp() == nil && !health.Paused(o) {
+			waiting = append(waiting, o)
+		}
+	}
+	return waiting
+}
+
 func (v *view) reached() bool {
 	for _, k := range v.goal.ready {
 		if v.states[k].State != health.Ready {

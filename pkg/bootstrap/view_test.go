@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -208,5 +209,30 @@ func TestUnfinishedNamesWhatIsStuck(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %q", want, err)
 		}
+	}
+}
+
+func TestOnlyControlPlanesThatWaitAreWoken(t *testing.T) {
+	v := newView("bootstrap", goal{})
+	controlPlane := func(name, ready string, edits ...func(*unstructured.Unstructured)) {
+		o := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "RKE2ControlPlane", "metadata": map[string]any{"name": name, "namespace": "management"},
+			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": ready, "reason": "WaitingForRKE2Server"}}}}}
+		for _, edit := range edits {
+			edit(o)
+		}
+		v.take(kube.Change{Object: o})
+	}
+	controlPlane("waits", "False")
+	controlPlane("ready", "True")
+	controlPlane("paused", "False", func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{"cluster.x-k8s.io/paused": ""}) })
+	controlPlane("going", "False", func(o *unstructured.Unstructured) { now := metav1.Now(); o.SetDeletionTimestamp(&now) })
+	v.take(kube.Change{Object: kustomization("waits-too", ready("False", 1))})
+	var names []string
+	for _, o := range v.waitingControlPlanes() {
+		names = append(names, o.GetName())
+	}
+	if !slices.Equal(names, []string{"waits"}) {
+		t.Errorf("woken: %v", names)
 	}
 }

@@ -18,6 +18,7 @@ import (
 // Cluster is what a Cluster object says about itself.
 type Cluster struct {
 	Object
+	Labels                    map[string]string
 	Phase                     string
 	Paused                    bool // by spec.paused or by the annotation
 	Deleting                  bool
@@ -55,6 +56,7 @@ func clusterOf(doc *clusterv1.Cluster) Cluster {
 			APIVersion: clusterv1.GroupVersion.String(), Kind: clusterKind.Kind,
 			Namespace: doc.Namespace, Name: doc.Name, UID: doc.UID,
 		},
+		Labels:                    doc.Labels,
 		Phase:                     doc.Status.Phase,
 		Paused:                    annotated || ptr.Deref(doc.Spec.Paused, false),
 		Deleting:                  !doc.DeletionTimestamp.IsZero(),

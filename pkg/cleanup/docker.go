@@ -27,10 +27,7 @@ type Engine interface {
 	RemoveNetwork(context.Context, string) error
 }
 
-const (
-	loadBalancerRole = "external-load-balancer"
-	kindNetwork      = "kind"
-)
+const kindNetwork = "kind"
 
 // Discover looks for everything of the target on this machine. A question that could not be asked is an error, never
 // "nothing there".
@@ -58,7 +55,7 @@ func findNodes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 		marked, nodes := false, 0
 		for _, c := range containers {
 			marked = marked || c.HasMount(owned.Marker(t.Cluster))
-			if c.Labels[kind.RoleLabel] != loadBalancerRole {
+			if c.Labels[kind.RoleLabel] != kind.LoadBalancerRole {
 				nodes++
 			}
 		}
@@ -97,7 +94,7 @@ func (p *Plan) judgeNode(c docker.Container, as Kind, cluster string, ours bool)
 	switch {
 	case c.HasMount(owned.Marker(cluster)):
 		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created, Proof: "carries the marker " + owned.Marker(cluster)})
-	case ours && as == Machine && c.Labels[kind.RoleLabel] == loadBalancerRole && c.Name == cluster+"-lb":
+	case ours && as == Machine && c.Labels[kind.RoleLabel] == kind.LoadBalancerRole && c.Name == cluster+"-lb":
 		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created, Proof: "load balancer by label " + kind.ClusterLabel + "=" + cluster})
 	default:
 		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created, Proof: "has the label " + kind.ClusterLabel + " but not the marker " + owned.Marker(cluster)})

@@ -82,6 +82,11 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	if o.force != "" && o.force != s.target.Cluster {
 		return fault.New(fault.CleanupRefused, fmt.Sprintf("--force %s is not the name of the cluster, which is %s", o.force, s.target.Cluster), "")
 	}
+	held, err := hold(s.state, "cleanup "+s.name)
+	if err != nil {
+		return err
+	}
+	defer held.Release()
 	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.inventory(), Target: s.target, Patience: o.patience, Told: func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
 	if o.olderThan > 0 {
 		cleaner.MadeBefore = time.Now().Add(-o.olderThan)

@@ -19,6 +19,7 @@ type subject struct {
 	name       string // as the user called it
 	target     cleanup.Target
 	kubeconfig string
+	state      string            // folder of the cluster on this machine
 	cloud      *openstack.Client // nil: its machines are not in a cloud that can be cleaned
 	leftAlone  []cleanup.Item    // what is known to be out of reach
 }
@@ -41,16 +42,8 @@ func (o *cleanupOptions) subject(ctx context.Context, name string) (subject, err
 		return subject{}, err
 	}
 	s := subject{name: name, target: cleanup.Target{Namespace: env.ClusterNamespace(), Cluster: env.ClusterName()}}
-	switch provider := env.InfraProvider(); provider {
-	case "capd":
-	case "capo":
-		if s.cloud, err = connectCloudOf(ctx, env); err != nil {
-			return subject{}, err
-		}
-		s.target.Router = env.OpenStack().Network.Router
-	default:
-		s.leftAlone = []cleanup.Item{{Where: "cloud", Kind: "cloud", Name: provider + " of " + env.ClusterName(),
-			Proof: "its machines are no containers: only the cluster that holds their definition can delete them, so delete the Cluster there first"}}
+	if err := s.lookInto(ctx, env); err != nil {
+		return subject{}, err
 	}
 	return o.withFiles(s)
 }
@@ -77,7 +70,7 @@ func (o *cleanupOptions) clusterSubject(ctx context.Context) (subject, error) {
 // withFiles adds what the cluster has on this machine.
 func (o *cleanupOptions) withFiles(s subject) (subject, error) {
 	state, err := stateFolder(s.target.Cluster)
-	s.target.Files, s.kubeconfig = []string{state}, o.kubeconfig
+	s.target.Files, s.kubeconfig, s.state = []string{state}, o.kubeconfig, state
 	if s.kubeconfig == "" {
 		s.kubeconfig = filepath.Join(state, "kubeconfig")
 	}

@@ -4,24 +4,22 @@ import (
 	"context"
 	"os"
 
-	"github.com/cluster-init/cluster-init/pkg/aws"
+	"github.com/cluster-init/cluster-init/pkg/provider/aws"
+	"github.com/cluster-init/cluster-init/pkg/provider/openstack"
 )
 
 // derive finds out what an environment's variables stand for that clouds' own tools keep elsewhere.
 func derive(ctx context.Context, name string) (string, bool, error) {
-	if value, found, err := deriveFromOpenStack(os.LookupEnv, name); found || err != nil {
+	if value, found, err := openstack.Derive(os.LookupEnv, name); found || err != nil {
 		return value, found, err
 	}
-	return deriveFromAWS(ctx, name)
+	return aws.Derive(ctx, name)
 }
 
 // noCredentials stands in for derive where credentials are not used.
 func noCredentials(ctx context.Context, name string) (string, bool, error) {
-	if name == awsCredentials {
-		return aws.NoProfile, true, nil
-	}
-	if value, found := noCloud(name); found {
+	if value, found := openstack.NoCloud(name); found {
 		return value, true, nil
 	}
-	return deriveFromAWS(ctx, name)
+	return aws.NoCredentials(ctx, name)
 }

@@ -10,6 +10,7 @@ import (
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/provider/openstack"
 )
 
 // environmentOptions are the flags of every command that loads an environment.
@@ -36,7 +37,7 @@ func (o *environmentOptions) loadNames(ctx context.Context, name string) (*envir
 	options := o.options(name)
 	options.NamesOnly = true
 	options.Derive = func(_ context.Context, name string) (string, bool, error) {
-		return deriveFromOpenStack(os.LookupEnv, name)
+		return openstack.Derive(os.LookupEnv, name)
 	}
 	return environment.Load(ctx, options)
 }

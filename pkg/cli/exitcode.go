@@ -30,6 +30,7 @@ func exitCodes() map[fault.Code]int {
 		fault.ClusterForeign:       30,
 		fault.ClusterFailed:        31,
 		fault.ClusterUnreachable:   32,
+		fault.Busy:                 33,
 		fault.BundleInvalid:        40,
 		fault.SourceUnreadable:     41,
 		fault.ComponentStuck:       50,

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -143,5 +144,79 @@ func eventually(t *testing.T, check func() bool) {
 			t.Fatal("not within 20s")
 		case <-tick.C:
 		}
+	}
+}
+
+// Whoever reads the output may go away, and the terminal may hang up: that is an interrupt, and never the end at once.
+func TestNobodyReadsAnyMore(t *testing.T) {
+	for name, leave := range map[string]func(*exec.Cmd, *os.File) error{
+		"the reader is gone":   func(_ *exec.Cmd, reader *os.File) error { return reader.Close() },
+		"the terminal hung up": func(c *exec.Cmd, _ *os.File) error { return c.Process.Signal(syscall.SIGHUP) },
+		"the terminal hung up, and the session ends": func(c *exec.Cmd, _ *os.File) error {
+			return errors.Join(c.Process.Signal(syscall.SIGHUP), c.Process.Signal(syscall.SIGTERM))
+		},
+		"both, one after the other": func(c *exec.Cmd, reader *os.File) error {
+			return errors.Join(reader.Close(), c.Process.Signal(syscall.SIGHUP), c.Process.Signal(syscall.SIGHUP))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked, answer := make(chan struct{}, 1), make(chan struct{})
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked <- struct{}{}
+				select {
+				case <-answer:
+					w.WriteHeader(http.StatusUnauthorized) // an error that is written, to nobody
+				case <-r.Context().Done():
+				}
+			}))
+			defer server.Close()
+			reader, writer, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer reader.Close()
+			artifacts := filepath.Join(t.TempDir(), "artifacts")
+			c := exec.CommandContext(t.Context(), "cluster-init", "up", "kubeadm-capd", "--source", "git", "--source-url", server.URL+"/repo.git", "--artifacts", artifacts)
+			c.Env = append(os.Environ(), "HOME="+t.TempDir(), "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=")
+			c.Stdout, c.Stderr = writer, writer
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			writer.Close()
+			<-asked
+			if err := leave(c, reader); err != nil {
+				t.Fatal(err)
+			}
+			close(answer)
+			if code := waited(t, c); code < 0 || code == 0 {
+				t.Errorf("exit code %d, want the end by the error, not by a signal", code)
+			}
+			if _, err := os.Stat(filepath.Join(artifacts, "summary.txt")); err != nil {
+				t.Errorf("it did not come to the end of the run: %v", err)
+			}
+		})
+	}
+}
+
+func TestARunUnderNohupGoesOn(t *testing.T) {
+	asked, answer := make(chan struct{}, 1), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		<-answer
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	c := exec.CommandContext(t.Context(), "nohup", "cluster-init", "up", "kubeadm-capd", "--source", "git", "--source-url", server.URL+"/repo.git", "--artifacts", t.TempDir())
+	c.Env = append(os.Environ(), "HOME="+t.TempDir(), "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	close(answer)
+	if code := waited(t, c); code != 41 {
+		t.Errorf("exit code %d, want 41, the server's answer", code)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // Streams are the process's standard streams: data goes to Out, narration to Err.
@@ -22,17 +23,17 @@ type Streams struct {
 }
 
 // Main runs the command that args name and returns the process's exit code. The first interrupt ends the command's
-// context; a second one ends the process at once.
+// context; a second one ends the process at once. A terminal that hangs up, and a reader of the output that goes away, are an interrupt
+// too, and never end the process: a move that is under way must come to its end.
 func Main(ctx context.Context, args []string, streams Streams) int {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	said := make(chan struct{})
-	unregister := context.AfterFunc(ctx, func() {
-		defer close(said)
-		stop() // from the first signal on, the next one has its default effect
-		fmt.Fprintln(streams.Err, "interrupted: ending what is under way; once more (Ctrl-C) exits at once")
-	})
-	defer unregister()        // runs before stop, which ends ctx as well
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it: that run goes on
+		var release context.CancelFunc
+		ctx, release = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer release()
+	}
+	ctx, streams = unbroken(ctx, streams)
+	ctx, finish := interruptible(ctx, streams.Err)
+	defer finish()
 	log.SetOutput(io.Discard) // only libraries use it: Helm warns there of values that the schema refuses anyway
 	root := newRoot(streams)
 	root.SetArgs(args)
@@ -43,9 +44,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		err = asUsage(command, err)
 	}
 	err = interrupted(ctx, err)
-	if ctx.Err() != nil {
-		<-said // so that it does not come after the error, or never
-	}
+	finish() // so that what it says does not come after the error, or never
 	if err != nil && !alreadyTold(err) {
 		fmt.Fprintf(streams.Err, "error: %v\n", err)
 		for _, hint := range strings.FieldsFunc(fault.HintOf(err), func(r rune) bool { return r == '\n' }) {
@@ -57,7 +56,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 
 // interrupted gives an error that comes after the user's interrupt, whatever it was, that code.
 func interrupted(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil || fault.CodeOf(err) == fault.Interrupted {
+	if err == nil || ctx.Err() == nil || fault.CodeOf(err) == fault.Interrupted || pipeline.OutlastsInterrupt(err) {
 		return err
 	}
 	err = fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted, "Nothing is lost: run the same command again.")

@@ -12,18 +12,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // sshPassphrase is the variable that opens an encrypted private key: a flag would show it to all users of this machine.
 const sshPassphrase = "CLUSTER_INIT_SSH_PASSPHRASE"
 
-// check returns all that is wrong with the flags of the source, as far as no server need be asked. provider makes the
-// machines; empty when that is not known.
-func (o *sourceOptions) check(provider string) error {
+// check returns all that is wrong with the flags of the source, as far as no server need be asked. makes makes the
+// machines; nil when that is not known.
+func (o *sourceOptions) check(makes provider.Provider) error {
 	own := o.strangers()
 	switch bootstrap.SourceKind(o.kind) {
 	case bootstrap.SourceEmbedded:
-		return fault.Join(own, o.checkEmbedded(provider))
+		return fault.Join(own, o.checkEmbedded(makes))
 	case bootstrap.SourceGit:
 		return fault.Join(own, o.checkGit())
 	case bootstrap.SourceOCI:
@@ -58,11 +59,11 @@ func (o *sourceOptions) strangers() error {
 	return fault.Join(problems...)
 }
 
-func (o *sourceOptions) checkEmbedded(provider string) error {
-	if provider != "capo" && provider != "capa" {
+func (o *sourceOptions) checkEmbedded(p provider.Provider) error {
+	if p == nil || p.ReachesEngine() { // nil: the environment could not be read, which is said already
 		return nil
 	}
-	return fault.New(fault.Usage, fmt.Sprintf("--source embedded is a registry in this machine's Docker engine, which machines of %s cannot reach", provider),
+	return fault.New(fault.Usage, fmt.Sprintf("--source embedded is a registry in this machine's Docker engine, which machines in %s cannot reach", p.Place()),
 		"Use --source git, or --source oci with a registry that both reach: see docs/sources.md.")
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // upOptions are the flags of `up`.
@@ -93,6 +94,11 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return outcome{}, err
 		}
+		held, err := hold(up.StateFolder, "up "+name)
+		if err != nil {
+			return outcome{}, err
+		}
+		defer held.Release()
 		kept.up = up
 		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second}
 		err = runner.Run(ctx, up.Phases())
@@ -102,9 +108,10 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 
 // complete checks all input, before anything is created.
 func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) (*bootstrap.Up, error) {
-	var provider string
+	engine := &docker.Client{}
+	var makes provider.Provider // stays nil when the environment cannot be read
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
-		provider = env.InfraProvider()
+		makes = providerOf(env, engine)
 		return checkKubeconfig(o.kubeconfig, env.ClusterName())
 	})
 	mirrors, mirrorsErr := artifact.ParseMirrors(o.mirrors)
@@ -113,7 +120,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	if o.bundle != "" {
 		opened, bundleErr = bundle.Open(o.bundle)
 	}
-	if err := fault.Join(err, o.sourceOptions.check(provider), o.check(), mirrorsErr, bundleErr); err != nil {
+	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), mirrorsErr, bundleErr); err != nil {
 		return nil, err
 	}
 	overrides := map[string]any{}
@@ -167,14 +174,12 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 			EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, KubeconfigPath: o.kubeconfig, StateFolder: state,
 			Timeout: o.timeout, Heartbeat: 15 * time.Second,
 		},
-		Docker: &docker.Client{},
+		Docker:   engine,
+		Provider: providerOf(env, engine),
 		Kind: kind.New(func(line string) {
 			sink.Emit(event.Event{Time: time.Now(), Type: event.Log, Message: "kind: " + line})
 		}),
 		Now: time.Now,
-	}
-	if env.InfraProvider() == "capo" {
-		up.Cloud = openstackPreflight(env)
 	}
 	return up, nil
 }

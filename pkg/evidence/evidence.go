@@ -58,12 +58,17 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 	}
 	clusters := c.connect(ctx, f)
 	var parts []part
+	readable := map[*kube.Cluster]bool{}
 	for _, cluster := range clusters { // all secrets must be known before the first line is written
-		parts = append(parts, part{"Secrets of the " + cluster.Name + " cluster", func(ctx context.Context) { c.secrets(ctx, f, cluster) }})
+		parts = append(parts, part{"Secrets of the " + cluster.Name + " cluster", func(ctx context.Context) { readable[cluster] = c.secrets(ctx, f, cluster) }})
 	}
 	parts = append(parts, part{"events of the run", func(context.Context) { f.events(run.Events) }})
 	for _, cluster := range clusters {
 		parts = append(parts, part{"objects and pod logs of the " + cluster.Name + " cluster", func(ctx context.Context) {
+			if !readable[cluster] { // any line could hold one of them
+				f.problem("objects and pod logs of the %s cluster: left out, as its Secrets are not known", cluster.Name)
+				return
+			}
 			objects(ctx, f, cluster)
 			podLogs(ctx, f, cluster)
 		}})
@@ -108,14 +113,17 @@ func (c Collector) connect(ctx context.Context, f *folder) []*kube.Cluster {
 	return clusters
 }
 
-// bounded runs one question with its own bound, unless the time is over, and notes its error as one about what.
-func bounded(ctx context.Context, f *folder, what string, ask func(context.Context) error) {
+// bounded runs one question with its own bound, unless the time is over, and notes its error as one about what. It returns whether there was
+// an answer.
+func bounded(ctx context.Context, f *folder, what string, ask func(context.Context) error) bool {
 	if ctx.Err() != nil {
-		return
+		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, callBound)
 	defer cancel()
 	if err := ask(ctx); err != nil {
 		f.problem("%s: %v", what, err)
+		return false
 	}
+	return true
 }

@@ -94,7 +94,7 @@ func TestWhatCannotBeCollectedIsTold(t *testing.T) {
 	if got := names(found); !slices.Equal(got, []string{"events.jsonl", "summary.txt"}) {
 		t.Errorf("files %q", got)
 	}
-	for _, want := range []string{"the bootstrap cluster does not answer", "Secrets of the management cluster", "the rest of objects and pod logs of the management cluster: the time for it was over", "error: management-cluster: waiting"} {
+	for _, want := range []string{"the bootstrap cluster does not answer", "Secrets of the management cluster", "objects and pod logs of the management cluster: left out, as its Secrets are not known", "error: management-cluster: waiting"} {
 		if !strings.Contains(found["summary.txt"], want) {
 			t.Errorf("the summary does not say %q:\n%s", want, found["summary.txt"])
 		}
@@ -105,6 +105,26 @@ func TestWhatCannotBeCollectedIsTold(t *testing.T) {
 	}
 	if text := files(t, dir)["summary.txt"]; !strings.Contains(text, "the engine is away, said ***") {
 		t.Errorf("the summary does not tell of the engine, or tells too much:\n%s", text)
+	}
+}
+
+// What is secret is known from the Secrets: without them no line of a log or an object can be trusted.
+func TestWithoutItsSecretsNothingOfAClusterIsWritten(t *testing.T) {
+	refuses := fakeAPI(t, "management", map[string]string{"/api/v1/secrets": "refuse",
+		"/api/v1/nodes": `{"kind":"NodeList","apiVersion":"v1","items":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"n"}}]}`})
+	dir := filepath.Join(t.TempDir(), "artifacts")
+	c := Collector{Dir: dir, Redactor: redact.New(), Cluster: "demo", Clusters: func(context.Context) ([]*kube.Cluster, error) { return []*kube.Cluster{refuses}, nil }}
+	if err := c.Collect(t.Context(), failed()); err != nil {
+		t.Fatal(err)
+	}
+	found := files(t, dir)
+	for _, name := range names(found) {
+		if strings.HasPrefix(name, "management/") {
+			t.Errorf("%s was written", name)
+		}
+	}
+	if text := found["summary.txt"]; !strings.Contains(text, "left out, as its Secrets are not known") {
+		t.Errorf("the summary does not say so:\n%s", text)
 	}
 }
 

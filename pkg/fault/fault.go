@@ -33,6 +33,7 @@ const (
 	ClusterForeign       Code = "cluster/foreign"
 	ClusterFailed        Code = "cluster/failed"
 	ClusterUnreachable   Code = "cluster/unreachable"
+	Busy                 Code = "cluster/busy"
 	BundleInvalid        Code = "bundle/invalid"
 	SourceUnreadable     Code = "source/unreadable"
 	PivotRefused         Code = "pivot/refused"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +19,17 @@ func RequestReconcile(ctx context.Context, c *kube.Cluster, o client.Object, now
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, meta.ReconcileRequestAnnotation, now.Format(time.RFC3339Nano))
 	if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
 		return fmt.Errorf("asking for a reconciliation of %s in the %s cluster: %w", client.ObjectKeyFromObject(o), c.Name, err)
+	}
+	return nil
+}
+
+// RequestReset is RequestReconcile for a HelmRelease, with its failures forgotten: one that is out of retries does not try again
+// otherwise, whatever was mended meanwhile.
+func RequestReset(ctx context.Context, c *kube.Cluster, release client.Object, now time.Time) error {
+	at := now.Format(time.RFC3339Nano) // helm-controller takes a reset only together with a request of the same value
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q,%q:%q}}}`, meta.ReconcileRequestAnnotation, at, helmv2.ResetRequestAnnotation, at)
+	if err := c.Patch(ctx, release, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		return fmt.Errorf("ask for a reconciliation of HelmRelease %s in the %s cluster: %w", client.ObjectKeyFromObject(release), c.Name, err)
 	}
 	return nil
 }

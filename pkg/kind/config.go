@@ -10,7 +10,9 @@ import (
 // Labels of kind on the containers of a cluster's nodes, which Cluster API's provider for Docker uses for its machines too.
 const (
 	ClusterLabel = "io.x-k8s.kind.cluster" // the cluster's name
-	RoleLabel    = "io.x-k8s.kind.role"    // control-plane, worker or external-load-balancer
+	RoleLabel    = "io.x-k8s.kind.role"    // control-plane, worker or LoadBalancerRole
+
+	LoadBalancerRole = "external-load-balancer"
 )
 
 // DefaultNodeImage is the node image that the release of kind in go.mod publishes for the newest minor of Kubernetes that

@@ -13,6 +13,8 @@ const (
 	ComponentLabel = "cluster-init.io/component"
 	// SuspendedAnnotation is on what the pivot suspended, so that nothing is resumed that a user suspended.
 	SuspendedAnnotation = "cluster-init.io/suspended-for-pivot"
+	// WokenAnnotation is set and removed at once: the change has a controller look at the object.
+	WokenAnnotation = "cluster-init.io/woken"
 
 	// RegistryRepository is the repository of the registry's image, which holds one binary of cluster-init. Its tag follows the binary.
 	RegistryRepository = "cluster-init.io/registry"

@@ -104,6 +104,8 @@ func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error
 	switch {
 	case err == nil:
 		return nil
+	case ctx.Err() != nil && OutlastsInterrupt(err):
+		return err
 	case ctx.Err() != nil:
 		return fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted,
 			"Nothing is lost: run the same command again and it goes on from here.")
@@ -114,6 +116,12 @@ func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error
 	}
 	return fault.Retryable(fmt.Errorf("not finished within %s: %w", p.Timeout, err), fault.Timeout,
 		"Run the same command again to go on waiting, or raise --timeout.")
+}
+
+// OutlastsInterrupt says whether err keeps its own code and hint although the user interrupted: a move that failed, which goes on to its end
+// whatever signal comes.
+func OutlastsInterrupt(err error) bool {
+	return fault.CodeOf(err) == fault.PivotFailed && !errors.Is(err, context.Canceled)
 }
 
 // FailureOf returns the form of err that events carry.

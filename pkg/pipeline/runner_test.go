@@ -98,6 +98,29 @@ func TestRunnerTellsTimeoutFromInterrupt(t *testing.T) {
 	}
 }
 
+// A move goes on after Ctrl-C, so what became of it is what counts.
+func TestAFailedMoveKeepsItsCodeAndHint(t *testing.T) {
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	failed := fault.New(fault.PivotFailed, "the target refused an object", "Resume the source.")
+	for name, tc := range map[string]struct {
+		err  error
+		code fault.Code
+	}{
+		"the move failed":                      {failed, fault.PivotFailed},
+		"it had not begun":                     {fault.Wrap(context.Canceled, fault.PivotFailed, "Nothing was moved."), fault.Interrupted},
+		"something else failed, by the signal": {fault.New(fault.DockerFailed, "signal: interrupt", ""), fault.Interrupted},
+	} {
+		err := pipeline.Runner{Sink: &event.Recorder{}, Now: time.Now}.Run(interrupted, []pipeline.Phase{{Name: "pivot", Run: func(context.Context, pipeline.Reporter) error { return tc.err }}})
+		if got := fault.CodeOf(err); got != tc.code {
+			t.Errorf("%s: %s, want %s (%v)", name, got, tc.code, err)
+		}
+		if tc.code == fault.PivotFailed && fault.HintOf(err) != "Resume the source." {
+			t.Errorf("%s: hint %q", name, fault.HintOf(err))
+		}
+	}
+}
+
 func TestRunnerSaysWhichTimeRanOut(t *testing.T) {
 	stuck := func(ctx context.Context, _ pipeline.Reporter) error {
 		<-ctx.Done()

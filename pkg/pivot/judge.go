@@ -5,11 +5,11 @@ import "github.com/cluster-init/cluster-init/pkg/capi"
 // judge tells the phase from what both sides hold. On the target only the management cluster's own Cluster
 // counts: others there may be its users' business, paused or not.
 func judge(source, target Holding, name string) (Phase, Stage) {
-	here, arrived := !source.empty(), target.cluster(name) != nil
+	here, arrived := !source.Empty(), target.Cluster(name) != nil
 	switch {
 	case !here && !arrived:
 		return Nothing, StageNone
-	case !here && target.cluster(name).Paused:
+	case !here && target.Cluster(name).Paused:
 		return Interrupted, StageResuming
 	case !here:
 		return Done, StageNone
@@ -28,7 +28,7 @@ func judge(source, target Holding, name string) (Phase, Stage) {
 func judgeBoth(source, target Holding, name string) (Phase, Stage) {
 	uncopied := len(missing(source.Objects, target.Objects)) > 0
 	deleted := len(missing(target.Objects, source.Objects)) > 0
-	switch resumed := !target.cluster(name).Paused; {
+	switch resumed := !target.Cluster(name).Paused; {
 	case !source.paused() && (resumed || deleted):
 		return Interrupted, StageConflict
 	case !source.paused():

@@ -61,7 +61,7 @@ func lookAtCluster(ctx context.Context, c client.Client, scope Scope) ([]Unmet, 
 	if err != nil {
 		return nil, err
 	}
-	own := Holding{Clusters: clusters}.cluster(scope.Cluster)
+	own := Holding{Clusters: clusters}.Cluster(scope.Cluster)
 	if own == nil {
 		return []Unmet{{
 			Aspect: AspectCluster, Object: fmt.Sprintf("Cluster %s/%s", scope.Namespace, scope.Cluster),

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
@@ -38,10 +40,11 @@ type Holding struct {
 	Clusters []capi.Cluster
 }
 
-func (h Holding) empty() bool { return len(h.Objects) == 0 && len(h.Clusters) == 0 }
+// Empty is whether it holds nothing at all.
+func (h Holding) Empty() bool { return len(h.Objects) == 0 && len(h.Clusters) == 0 }
 
-// cluster returns the Cluster of the given name, nil when there is none.
-func (h Holding) cluster(name string) *capi.Cluster {
+// Cluster returns the Cluster of the given name, nil when there is none.
+func (h Holding) Cluster(name string) *capi.Cluster {
 	for i := range h.Clusters {
 		if h.Clusters[i].Name == name {
 			return &h.Clusters[i]
@@ -70,23 +73,34 @@ type State struct {
 // ReadState looks at both sides and changes neither. A side whose Client is nil is taken for gone, which is right
 // for the source after a finished pivot.
 func ReadState(ctx context.Context, source, target Side, scope Scope) (State, error) {
-	var s State
-	var err error
-	if s.Source, err = readHolding(ctx, source, scope); err != nil {
+	here, err := read(ctx, source, scope)
+	if err != nil {
 		return State{}, fmt.Errorf("source: %w", err)
 	}
-	if s.Target, err = readHolding(ctx, target, scope); err != nil {
+	there, err := read(ctx, target, scope)
+	if err != nil {
 		return State{}, fmt.Errorf("target: %w", err)
 	}
-	s.Phase, s.Stage = judge(s.Source, s.Target, scope.Cluster)
-	return s, nil
+	return Judge(here, there, scope), nil
 }
 
-func readHolding(ctx context.Context, side Side, scope Scope) (Holding, error) {
+func read(ctx context.Context, side Side, scope Scope) (Holding, error) {
 	if side.Client == nil {
 		return Holding{}, nil
 	}
-	graph, err := capi.Discover(ctx, side.Client, scope.Namespace)
+	return Hold(ctx, side.Client, scope)
+}
+
+// Judge tells how far a pivot has come from what both sides hold.
+func Judge(source, target Holding, scope Scope) State {
+	s := State{Source: source, Target: target}
+	s.Phase, s.Stage = judge(source, target, scope.Cluster)
+	return s
+}
+
+// Hold returns what a cluster holds of the scope. It changes nothing.
+func Hold(ctx context.Context, c client.Reader, scope Scope) (Holding, error) {
+	graph, err := capi.Discover(ctx, c, scope.Namespace)
 	if err != nil {
 		return Holding{}, err
 	}
@@ -96,6 +110,6 @@ func readHolding(ctx context.Context, side Side, scope Scope) (Holding, error) {
 			h.Objects = append(h.Objects, o)
 		}
 	}
-	h.Clusters, err = capi.Clusters(ctx, side.Client, scope.Namespace)
+	h.Clusters, err = capi.Clusters(ctx, c, scope.Namespace)
 	return h, err
 }

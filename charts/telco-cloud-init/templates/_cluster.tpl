@@ -53,6 +53,13 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- end -}}
 {{- end -}}
 
+{{/* Names that Flux, which substitutes text, would make a boolean or nothing of. */}}
+{{- define "telco-cloud-init.checkName" -}}
+{{- if has .Values.cluster.name (list "true" "false" "null" "yes" "no" "on" "off" "y" "n") -}}
+{{- printf "values/invalid: cluster.name is %q, which is no text in YAML\nhint: Choose another one, for example --set cluster.name=management-%s.\n" .Values.cluster.name .Values.cluster.name -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Hash of all that is in the templates of machines: the values that they are given, and the templates themselves, of
      which the chart has the hash in definitions.json (`go test ./pkg/environment -update` writes it). It must not depend
      on the phase: the management cluster would replace its own machines as soon as it takes over. */}}
@@ -80,10 +87,11 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- $content | toJson | sha256sum | trunc 8 -}}
 {{- end -}}
 
-{{/* no_proxy with what must never go through a proxy: the API server, pods, services and the mirrors' hosts. */}}
+{{/* no_proxy with what must never go through a proxy: the API server, pods, services and the mirrors' hosts. Flux ends names of
+     services with a dot, which Go's HTTP client compares too. */}}
 {{- define "telco-cloud-init.noProxy" -}}
 {{- $addresses := splitList "," .Values.proxies.no_proxy -}}
-{{- $addresses = concat $addresses (list "localhost" "127.0.0.1" .Values.cluster.pod_cidr .Values.cluster.service_cidr ".svc" ".svc.cluster.local" ".cluster.local") -}}
+{{- $addresses = concat $addresses (list "localhost" "127.0.0.1" .Values.cluster.pod_cidr .Values.cluster.service_cidr ".svc" ".svc.cluster.local" ".cluster.local" ".cluster.local.") -}}
 {{- range .Values.cluster.registry_mirrors -}}
 {{- $addresses = append $addresses (urlParse .url).hostname -}}
 {{- end -}}

@@ -54,7 +54,7 @@
 {{- define "telco-cloud-init.openstackVariables" -}}
 {{- $variables := dict
   "OPENSTACK_CLUSTER" (include "telco-cloud-init.openstackCluster" .root)
-  "OPENSTACK_CREDENTIALS_HASH" (include "telco-cloud-init.openstackCredentials" .root | sha256sum | trunc 8)
+  "OPENSTACK_CREDENTIALS_HASH" (include "telco-cloud-init.openstackCredentials" .root | sha256sum | trunc 8 | toJson)
 -}}
 {{- if eq .name "cluster" -}}
 {{- $ignition := eq .root.Values.cluster.bootstrap_format "ignition" -}}

@@ -1,22 +1,22 @@
-package cli
+package openstack
 
 import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	"github.com/cluster-init/cluster-init/pkg/openstack"
+	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// openstackNeeds puts what the environment asks of its cloud into the words of the adapter.
-func openstackNeeds(env *environment.Environment) openstack.Needs {
+// needs puts what the environment asks of its cloud into the words of the adapter.
+func needs(env *environment.Environment) cloud.Needs {
 	of := env.OpenStack()
 	made := of.Resources()
 	octavia := of.APIServer.Mode == environment.APIServerOctavia
-	return openstack.Needs{
+	return cloud.Needs{
 		Tag:             env.OpenStackTag(),
-		ControlPlane:    openstack.Machines{Count: of.ControlPlane.Count, Flavor: of.ControlPlane.Flavor, Zones: of.ControlPlane.AvailabilityZones},
-		Workers:         openstack.Machines{Count: of.Workers.Count, Flavor: of.Workers.Flavor, Zones: of.Workers.AvailabilityZones},
+		ControlPlane:    cloud.Machines{Count: of.ControlPlane.Count, Flavor: of.ControlPlane.Flavor, Zones: of.ControlPlane.AvailabilityZones},
+		Workers:         cloud.Machines{Count: of.Workers.Count, Flavor: of.Workers.Flavor, Zones: of.Workers.AvailabilityZones},
 		Image:           of.Image,
 		KeyPair:         of.SSHKeyName,
-		RootVolume:      openstack.RootVolume{GiB: of.RootVolume.SizeGiB, Type: of.RootVolume.Type, Zone: of.RootVolume.AvailabilityZone},
+		RootVolume:      cloud.RootVolume{GiB: of.RootVolume.SizeGiB, Type: of.RootVolume.Type, Zone: of.RootVolume.AvailabilityZone},
 		ExternalNetwork: of.ExternalNetwork,
 		Network:         of.Network.Network,
 		Subnet:          of.Network.Subnet,
@@ -26,7 +26,7 @@ func openstackNeeds(env *environment.Environment) openstack.Needs {
 		LoadBalancers:   octavia || of.LoadBalancers,
 		Volumes:         of.RootVolume.SizeGiB > 0 || of.CinderCSI,
 		ServerGroups:    env.OpenStackServerGroups(),
-		Resources: openstack.Resources{
+		Resources: cloud.Resources{
 			Servers: made.Servers, ServerGroups: made.ServerGroups, Ports: made.Ports, Networks: made.Networks, Subnets: made.Subnets,
 			Routers: made.Routers, SecurityGroups: made.SecurityGroups, FloatingIPs: made.FloatingIPs, Volumes: made.Volumes, Gigabytes: made.Gigabytes,
 		},

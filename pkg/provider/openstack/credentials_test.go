@@ -1,4 +1,4 @@
-package cli
+package openstack
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	"github.com/cluster-init/cluster-init/pkg/openstack"
+	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 func shell(change ...string) func(string) (string, bool) {
@@ -31,7 +31,7 @@ func shell(change ...string) func(string) (string, bool) {
 func capo(t *testing.T, lookup func(string) (string, bool), sets ...string) *environment.Environment {
 	t.Helper()
 	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capo", Content: clusterinit.Content(), Variables: lookup, Sets: sets,
-		Derive: func(_ context.Context, name string) (string, bool, error) { return deriveFromOpenStack(lookup, name) }})
+		Derive: func(_ context.Context, name string) (string, bool, error) { return Derive(lookup, name) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func capo(t *testing.T, lookup func(string) (string, bool), sets ...string) *env
 
 // What the cluster gets is what preflight logs in with, wherever it comes from.
 func TestCloudOfTheEnvironment(t *testing.T) {
-	found, err := openstack.Find(shell())
+	found, err := cloud.Find(shell())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,9 +56,9 @@ func TestCloudOfTheEnvironment(t *testing.T) {
 		"its only entry":  {shell("OPENSTACK_CLOUD_YAML_B64", given, "OS_AUTH_URL", "", "OS_USERNAME", "", "OS_PASSWORD", "", "OS_PROJECT_NAME", ""), nil, "mine", "given-s3cret"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cloud, err := cloudOf(capo(t, test.lookup, test.sets...))
-			if err != nil || cloud.Name != test.name || !strings.Contains(string(cloud.Config), test.content) || len(cloud.CACert) > 0 {
-				t.Errorf("%v, cloud %q, or other credentials than wanted", err, cloud.Name)
+			of, err := Cloud(capo(t, test.lookup, test.sets...))
+			if err != nil || of.Name != test.name || !strings.Contains(string(of.Config), test.content) || len(of.CACert) > 0 {
+				t.Errorf("%v, cloud %q, or other credentials than wanted", err, of.Name)
 			}
 		})
 	}
@@ -68,26 +68,29 @@ func TestCloudOfTheEnvironment(t *testing.T) {
 func TestNoCloudIsOneThatLoads(t *testing.T) {
 	lookup := shell("OS_AUTH_URL", "", "OS_USERNAME", "", "OS_PASSWORD", "", "OS_PROJECT_NAME", "")
 	for _, name := range []string{"kubeadm-capo", "rke2-capo"} {
-		if _, err := environment.Load(t.Context(), environment.Options{Name: name, Content: clusterinit.Content(), Variables: lookup, Derive: noCredentials}); err != nil {
+		if _, err := environment.Load(t.Context(), environment.Options{Name: name, Content: clusterinit.Content(), Variables: lookup, Derive: func(_ context.Context, name string) (string, bool, error) {
+			value, found := NoCloud(name)
+			return value, found, nil
+		}}); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 func TestNeedsOfTheEnvironment(t *testing.T) {
-	few := openstack.Needs{
-		Tag: "cluster-init:cluster=management-kubeadm-capo", ControlPlane: openstack.Machines{Count: 1, Flavor: "m1.medium"}, Workers: openstack.Machines{Flavor: "m1.small"},
+	few := cloud.Needs{
+		Tag: "cluster-init:cluster=management-kubeadm-capo", ControlPlane: cloud.Machines{Count: 1, Flavor: "m1.medium"}, Workers: cloud.Machines{Flavor: "m1.small"},
 		Image: "kube", KeyPair: "ada", ExternalNetwork: "public", AddressGoes: true,
-		Resources: openstack.Resources{Servers: 1, Ports: 2, Networks: 1, Subnets: 1, Routers: 1, SecurityGroups: 2, FloatingIPs: 1},
+		Resources: cloud.Resources{Servers: 1, Ports: 2, Networks: 1, Subnets: 1, Routers: 1, SecurityGroups: 2, FloatingIPs: 1},
 	}
-	many := openstack.Needs{
-		Tag: "cluster-init:cluster=ns-mine", ControlPlane: openstack.Machines{Count: 3, Flavor: "m1.medium", Zones: []string{"a", "b"}}, Workers: openstack.Machines{Count: 2, Flavor: "m1.small", Zones: []string{"c"}},
+	many := cloud.Needs{
+		Tag: "cluster-init:cluster=ns-mine", ControlPlane: cloud.Machines{Count: 3, Flavor: "m1.medium", Zones: []string{"a", "b"}}, Workers: cloud.Machines{Count: 2, Flavor: "m1.small", Zones: []string{"c"}},
 		Image: "kube", KeyPair: "ada", ExternalNetwork: "public", Network: "net", Subnet: "sub", Router: "rtr", FloatingIP: "192.0.2.7",
-		RootVolume: openstack.RootVolume{GiB: 30, Type: "ssd", Zone: "nova"}, LoadBalancers: true, Volumes: true, ServerGroups: []string{"ns-mine-control-plane", "ns-mine-workers"},
-		Resources: openstack.Resources{Servers: 5, ServerGroups: 2, Ports: 6, SecurityGroups: 2, Volumes: 5, Gigabytes: 150},
+		RootVolume: cloud.RootVolume{GiB: 30, Type: "ssd", Zone: "nova"}, LoadBalancers: true, Volumes: true, ServerGroups: []string{"ns-mine-control-plane", "ns-mine-workers"},
+		Resources: cloud.Resources{Servers: 5, ServerGroups: 2, Ports: 6, SecurityGroups: 2, Volumes: 5, Gigabytes: 150},
 	}
 	for name, test := range map[string]struct {
-		want openstack.Needs
+		want cloud.Needs
 		sets []string
 	}{
 		"as few as possible": {few, nil},
@@ -95,7 +98,7 @@ func TestNeedsOfTheEnvironment(t *testing.T) {
 			"cluster.openstack.api_server.mode=octavia,cluster.openstack.api_server.floating_ip=192.0.2.7,cluster.openstack.root_volume.size=30,cluster.openstack.root_volume.type=ssd,cluster.openstack.root_volume.availability_zone=nova",
 			"cluster.openstack.control_plane_availability_zones={a,b},cluster.openstack.worker_availability_zone=c,cluster.openstack.server_groups.control_plane=anti-affinity,cluster.openstack.server_groups.worker=soft-anti-affinity"}},
 	} {
-		if diff := cmp.Diff(test.want, openstackNeeds(capo(t, shell(), test.sets...))); diff != "" {
+		if diff := cmp.Diff(test.want, needs(capo(t, shell(), test.sets...))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -1,0 +1,110 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+// rebooted does to the containers of a cluster what a reboot of the machine does: none of them runs any more.
+func rebooted(t *testing.T, name string) {
+	t.Helper()
+	stopped := slices.Concat(containers(t, "io.x-k8s.kind.cluster="+name), containers(t, "io.x-k8s.kind.cluster="+name+"-bootstrap"))
+	docker(t, append([]string{"stop", "--time", "5", name + "-registry"}, stopped...)...)
+	t.Logf("stopped: %v", stopped)
+}
+
+// refusesToGuess meets a finished cluster whose bootstrap cluster is still there, in ways in which it cannot be known what is so. Each
+// time `up` ends with that, and nothing has changed: what the pivot suspended stays so, and there is no other machine.
+func (l lab) refusesToGuess(t *testing.T, up []string) {
+	up = append(slices.Clone(up), "--timeout", "60s")
+	kubeconfig, balancer := l.kubeconfig(l.name), l.name+"-lb"
+	moved := kubeconfig + ".elsewhere"
+	foreign := filepath.Join(t.TempDir(), "foreign.kubeconfig")
+	cases := []struct {
+		name       string
+		make, undo func(t *testing.T)
+		args       []string
+		code       int
+		says, hint string
+	}{
+		{"its load balancer is paused",
+			func(t *testing.T) { docker(t, "pause", balancer) }, func(t *testing.T) { docker(t, "unpause", balancer) }, nil,
+			32, "does not answer, and the definition was moved into the management cluster", "docker unpause " + balancer},
+		{"its kubeconfig is gone",
+			func(t *testing.T) { rename(t, kubeconfig, moved) }, func(t *testing.T) { rename(t, moved, kubeconfig) }, nil,
+			32, "no kubeconfig names", kubeconfig},
+		{"the bootstrap cluster is paused",
+			func(t *testing.T) { docker(t, "pause", l.name+"-bootstrap-control-plane") }, func(t *testing.T) { docker(t, "unpause", l.name+"-bootstrap-control-plane") }, nil,
+			32, "is paused", "docker unpause " + l.name + "-bootstrap-control-plane"},
+		{"the kubeconfig is another cluster's",
+			func(t *testing.T) { l.bootstrapKubeconfig(t, foreign) }, func(*testing.T) {}, []string{"--kubeconfig", foreign},
+			30, "is the kubeconfig of another cluster", "--kubeconfig another file"},
+		{"another namespace is asked for",
+			func(*testing.T) {}, func(*testing.T) {}, []string{"--set", "cluster.namespace=other"},
+			30, "and this run is about namespace other", "--set cluster.namespace="},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			before := containers(t, "io.x-k8s.kind.cluster="+l.name)
+			tc.make(t)
+			said := l.job(t, tc.code, nil, append(slices.Clone(up), tc.args...)...)
+			tc.undo(t)
+			if !strings.Contains(said, tc.says) || !strings.Contains(said, tc.hint) {
+				t.Errorf("it does not say %q, or not %q", tc.says, tc.hint)
+			}
+			if after := containers(t, "io.x-k8s.kind.cluster="+l.name); !slices.Equal(after, before) {
+				t.Errorf("the machines are %v, were %v", after, before)
+			}
+			suspended := docker(t, "exec", l.name+"-bootstrap-control-plane", "kubectl", "--kubeconfig=/etc/kubernetes/admin.conf",
+				"-n", "flux-system", "get", "kustomization", "cluster", "-o", "jsonpath={.spec.suspend}")
+			if suspended != "true" {
+				t.Errorf("what the pivot suspended was resumed: %q", suspended)
+			}
+		})
+	}
+}
+
+// bootstrapKubeconfig writes the bootstrap cluster's kubeconfig as if it were the management cluster's.
+func (l lab) bootstrapKubeconfig(t *testing.T, file string) {
+	t.Helper()
+	out, err := exec.Command("docker", "exec", l.name+"-bootstrap-control-plane", "cat", "/etc/kubernetes/admin.conf").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(out), l.name+"-bootstrap", l.name)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rename(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refusesWithoutState is `up` of another machine or CI job: the servers are there, and nothing here says whose they are.
+func (l lab) refusesWithoutState(t *testing.T, project project, up []string) {
+	kubeconfig := l.kubeconfig(l.name)
+	rename(t, kubeconfig, kubeconfig+".elsewhere")
+	defer rename(t, kubeconfig+".elsewhere", kubeconfig)
+	servers := project.names(t, openstack.KindServer)
+	code, said := l.run(t, up...)
+	if code != 32 {
+		t.Fatalf("up ended with %d, want 32:\n%s", code, said)
+	}
+	if now := project.names(t, openstack.KindServer); !slices.Equal(now, servers) {
+		t.Errorf("the project has the servers %v, had %v", now, servers)
+	}
+	if made := containers(t, "io.x-k8s.kind.cluster="+l.name+"-bootstrap"); len(made) > 0 {
+		t.Errorf("a bootstrap cluster was made: %v", made)
+	}
+}

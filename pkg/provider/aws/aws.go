@@ -1,0 +1,75 @@
+// Package aws is the provider whose machines are instances of EC2 (Cluster API's CAPA).
+package aws
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	cloud "github.com/cluster-init/cluster-init/pkg/aws"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+)
+
+// Provider makes machines that nobody here can list.
+type Provider struct{}
+
+var _ provider.Provider = Provider{}
+
+// Place is AWS.
+func (Provider) Place() string { return "AWS" }
+
+// ReachesEngine is false.
+func (Provider) ReachesEngine() bool { return false }
+
+// Preflight asks nobody yet.
+func (Provider) Preflight(context.Context, provider.Reporter) error { return nil }
+
+// Kinds are those that say why a machine is not made.
+func (Provider) Kinds() []schema.GroupVersionResource {
+	group := schema.GroupVersion{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2"}
+	return []schema.GroupVersionResource{group.WithResource("awsclusters"), group.WithResource("awsmachines")}
+}
+
+// Machines cannot know.
+func (Provider) Machines(context.Context) ([]provider.Machine, error) {
+	return nil, provider.ErrCannotAsk
+}
+
+// Start is never called, as no machine is known.
+func (Provider) Start(_ context.Context, m provider.Machine) error {
+	return fmt.Errorf("instance %s is not started from here", m.Name)
+}
+
+// The variables of an environment that AWS's tools keep elsewhere than in variables of these names.
+const (
+	region      = "AWS_REGION"
+	credentials = "AWS_B64ENCODED_CREDENTIALS"
+)
+
+// Derive returns what a variable of an environment stands for, by AWS's default chain; found is false for one of somebody else.
+func Derive(ctx context.Context, name string) (value string, found bool, err error) {
+	if name != region && name != credentials {
+		return "", false, nil
+	}
+	chain, err := cloud.Load(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	if name == region {
+		return chain.Region(), chain.Region() != "", nil
+	}
+	given, err := chain.Credentials(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	return given.Profile(), true, nil
+}
+
+// NoCredentials is Derive for where credentials are not used: none are looked for.
+func NoCredentials(ctx context.Context, name string) (value string, found bool, err error) {
+	if name == credentials {
+		return cloud.NoProfile, true, nil
+	}
+	return Derive(ctx, name)
+}

@@ -1,0 +1,80 @@
+// Package docker is the provider whose machines are containers of a Docker engine (Cluster API's CAPD).
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	engine "github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+)
+
+// Engine is what is needed of the Docker engine.
+type Engine interface {
+	Containers(context.Context, engine.Filter) ([]string, error)
+	Inspect(context.Context, string) (engine.Container, error)
+	Start(context.Context, string) error
+}
+
+// Provider makes the machines of one cluster.
+type Provider struct {
+	Engine  Engine
+	Cluster string
+}
+
+var _ provider.Provider = Provider{}
+
+// Place is Docker.
+func (Provider) Place() string { return "Docker" }
+
+// ReachesEngine is true: machines are in a network of the engine.
+func (Provider) ReachesEngine() bool { return true }
+
+// Preflight has nothing to ask: the engine is that of the bootstrap cluster, which `up` asks anyway.
+func (Provider) Preflight(context.Context, provider.Reporter) error { return nil }
+
+// Kinds is empty: what machines wait for, Cluster API's own kinds say.
+func (Provider) Kinds() []schema.GroupVersionResource { return nil }
+
+// Machines returns the containers of the cluster's machines and of the load balancer before them. A machine without our marker is an
+// error with the code fault.ClusterForeign: a kind cluster of the same name, say, which Cluster API would take for its own.
+func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
+	names, err := p.Engine.Containers(ctx, engine.Filter{Labels: []string{kind.ClusterLabel + "=" + p.Cluster}})
+	if err != nil {
+		return nil, err
+	}
+	var containers []engine.Container
+	for _, name := range names {
+		c, err := p.Engine.Inspect(ctx, name)
+		if errors.Is(err, engine.ErrNotFound) { // it went meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look at machine %s: %w", name, err)
+		}
+		if c.Labels[kind.RoleLabel] != kind.LoadBalancerRole && !c.HasMount(owned.Marker(p.Cluster)) {
+			return nil, fault.New(fault.ClusterForeign, fmt.Sprintf("container %s is a node of a cluster %s that cluster-init did not make", name, p.Cluster),
+				"Delete that cluster, or give the management cluster another name with --set cluster.name=NAME.")
+		}
+		c.Name = name
+		containers = append(containers, c)
+	}
+	slices.SortStableFunc(containers, func(a, b engine.Container) int { return a.Created.Compare(b.Created) })
+	var machines []provider.Machine
+	for _, c := range containers {
+		machines = append(machines, provider.Machine{Name: c.Name, Stopped: !c.Running, Paused: c.Status == "paused"})
+	}
+	return machines, nil
+}
+
+// Start starts a container.
+func (p Provider) Start(ctx context.Context, m provider.Machine) error {
+	return p.Engine.Start(ctx, m.Name)
+}

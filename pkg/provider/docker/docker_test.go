@@ -1,0 +1,74 @@
+package docker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	engine "github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/provider/docker"
+)
+
+// fake is an engine with these containers; listed are those that were there a moment ago.
+type fake struct {
+	containers map[string]engine.Container
+	listed     []string
+	err        error // of the list
+	inspect    error
+}
+
+func (f fake) Containers(_ context.Context, filter engine.Filter) ([]string, error) {
+	if len(filter.Labels) != 1 || filter.Labels[0] != kind.ClusterLabel+"=demo" {
+		return nil, fmt.Errorf("asked for %v", filter)
+	}
+	return f.listed, f.err
+}
+
+func (f fake) Inspect(_ context.Context, name string) (engine.Container, error) {
+	c, there := f.containers[name]
+	if !there {
+		return c, engine.ErrNotFound
+	}
+	return c, f.inspect
+}
+
+func (fake) Start(context.Context, string) error { return nil }
+
+func TestMachines(t *testing.T) {
+	at := func(minute int) time.Time { return time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC) }
+	ours := []engine.Mount{{Target: owned.Marker("demo")}}
+	machine := engine.Container{Running: true, Status: "running", Created: at(2), Mounts: ours}
+	stopped := engine.Container{Status: "exited", Created: at(1), Mounts: ours}
+	balancer := engine.Container{Running: true, Status: "paused", Created: at(0), Labels: map[string]string{kind.RoleLabel: kind.LoadBalancerRole}}
+	foreign := engine.Container{Running: true, Created: at(3)}
+	down := errors.New("the engine is down")
+	cases := map[string]struct {
+		fake fake
+		want []provider.Machine
+		code fault.Code
+	}{
+		"none": {fake{}, nil, ""},
+		"in the order in which they were made": {fake{containers: map[string]engine.Container{"a": machine, "b": stopped, "lb": balancer}, listed: []string{"a", "b", "lb"}},
+			[]provider.Machine{{Name: "lb", Paused: true}, {Name: "b", Stopped: true}, {Name: "a"}}, ""},
+		"one went meanwhile":         {fake{containers: map[string]engine.Container{"a": machine}, listed: []string{"gone", "a"}}, []provider.Machine{{Name: "a"}}, ""},
+		"a node of somebody else":    {fake{containers: map[string]engine.Container{"a": machine, "x": foreign}, listed: []string{"a", "x"}}, nil, fault.ClusterForeign},
+		"the engine does not answer": {fake{err: down}, nil, fault.Unknown},
+		"or not for each of them":    {fake{containers: map[string]engine.Container{"a": machine}, listed: []string{"a"}, inspect: down}, nil, fault.Unknown},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := docker.Provider{Engine: tc.fake, Cluster: "demo"}.Machines(t.Context())
+			if diff := cmp.Diff(tc.want, got); diff != "" || fault.CodeOf(err) != tc.code {
+				t.Errorf("%v\n%s", err, diff)
+			}
+		})
+	}
+}

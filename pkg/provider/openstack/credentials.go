@@ -1,0 +1,68 @@
+package openstack
+
+import (
+	"context"
+	"encoding/base64"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+// The variables of an environment that OpenStack's tools keep elsewhere: their names are those of clusterctl's templates.
+const (
+	cloudsYAML = "OPENSTACK_CLOUD_YAML_B64"
+	cloudName  = "OPENSTACK_CLOUD"
+	caCert     = "OPENSTACK_CLOUD_CACERT_B64"
+)
+
+// Derive returns what a variable of an environment stands for: it looks for the cloud as python-openstackclient does, with the
+// process's variables from lookup. found is false for a variable of somebody else.
+func Derive(lookup func(string) (string, bool), name string) (value string, found bool, err error) {
+	if name != cloudsYAML && name != cloudName && name != caCert {
+		return "", false, nil
+	}
+	of, err := cloud.Find(lookup)
+	if err != nil {
+		return "", false, err
+	}
+	switch name {
+	case cloudsYAML:
+		return base64.StdEncoding.EncodeToString(of.Config), true, nil
+	case cloudName:
+		return of.Name, true, nil
+	}
+	return base64.StdEncoding.EncodeToString(of.CACert), true, nil
+}
+
+// NoCloud is what Derive returns of a cloud that nobody can log in to, for where credentials are not used.
+func NoCloud(name string) (value string, found bool) {
+	switch name {
+	case cloudsYAML:
+		return base64.StdEncoding.EncodeToString([]byte("clouds: {none: {auth: {}}}\n")), true
+	case cloudName:
+		return "none", true
+	case caCert:
+		return "", true
+	}
+	return "", false
+}
+
+// Cloud returns the cloud that the environment's machines are made in: what the cluster gets, not what the shell says.
+func Cloud(env *environment.Environment) (cloud.Cloud, error) {
+	yaml, name, ca := env.OpenStackCredentials()
+	given := map[string]string{cloudsYAML: yaml, cloudName: name, caCert: ca}
+	if yaml == "" { // else it would look for files
+		return cloud.Cloud{}, fault.New(fault.CredentialsMissing, "cluster.openstack.clouds_yaml_b64 is empty", "See docs/openstack.md.")
+	}
+	return cloud.Find(func(name string) (string, bool) { return given[name], given[name] != "" })
+}
+
+// Connect logs in to the environment's cloud.
+func Connect(ctx context.Context, env *environment.Environment) (*cloud.Client, error) {
+	of, err := Cloud(env)
+	if err != nil {
+		return nil, err
+	}
+	return cloud.Connect(ctx, of)
+}

@@ -1,0 +1,88 @@
+// Package openstack is the provider whose machines are servers of OpenStack (Cluster API's CAPO).
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+)
+
+// Provider makes the machines of one environment.
+type Provider struct {
+	Environment *environment.Environment
+}
+
+var _ provider.Provider = Provider{}
+
+// Place is OpenStack.
+func (Provider) Place() string { return "OpenStack" }
+
+// ReachesEngine is false.
+func (Provider) ReachesEngine() bool { return false }
+
+// Preflight logs in to the environment's cloud and asks it for what the cluster needs.
+func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error {
+	of, err := Cloud(p.Environment)
+	if err != nil {
+		return err
+	}
+	client, err := cloud.Connect(ctx, of)
+	if err != nil {
+		return err
+	}
+	found, err := cloud.Preflight(ctx, client, needs(p.Environment))
+	for _, note := range found.Notes {
+		report.Progress("cloud %s: %s", of.Name, note)
+	}
+	for _, warning := range found.Warnings {
+		report.Warn("cloud %s: %s", of.Name, warning)
+	}
+	return err
+}
+
+// Kinds are those that say why a machine is not made.
+func (Provider) Kinds() []schema.GroupVersionResource {
+	group := schema.GroupVersion{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta1"}
+	return []schema.GroupVersionResource{group.WithResource("openstackclusters"), group.WithResource("openstackmachines")}
+}
+
+// Machines returns the servers that carry the cluster's tag, which Cluster API's provider puts on all that it makes.
+func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
+	client, err := Connect(ctx, p.Environment)
+	if err != nil {
+		return nil, err
+	}
+	inventory, err := client.Inventory(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look at the cloud: %w", err)
+	}
+	// Nova leaves out servers of a part of it that is down: only with the ports it is seen that some are missing.
+	for _, kind := range []cloud.Kind{cloud.KindServer, cloud.KindPort} {
+		if err := inventory.Unknown[kind]; err != nil {
+			return nil, fmt.Errorf("look for servers in the cloud: %w", err)
+		}
+	}
+	return machines(inventory.Resources, p.Environment.OpenStackTag()), nil
+}
+
+func machines(resources []cloud.Resource, tag string) []provider.Machine {
+	slices.SortStableFunc(resources, func(a, b cloud.Resource) int { return a.Created.Compare(b.Created) })
+	var found []provider.Machine
+	for _, r := range resources {
+		if r.Kind == cloud.KindServer && slices.Contains(r.Tags, tag) {
+			found = append(found, provider.Machine{Name: r.Name})
+		}
+	}
+	return found
+}
+
+// Start is never called: servers that somebody stopped are the cloud's matter, and none is returned as stopped.
+func (Provider) Start(_ context.Context, m provider.Machine) error {
+	return fmt.Errorf("server %s is not started from here", m.Name)
+}
