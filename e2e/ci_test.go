@@ -91,7 +91,7 @@ func TestUpRKE2(t *testing.T) {
 	})
 	t.Run("what is not known is refused", func(t *testing.T) { l.refusesToGuess(t, kept) })
 	rebooted(t, l.name)
-	t.Run("after a reboot the next run starts what is stopped, and mends it", func(t *testing.T) {
+	t.Run("after a reboot the next run starts what is stopped, and completes", func(t *testing.T) {
 		l.job(t, 0, nil, up...)
 		management = l.management(t) // its load balancer publishes another port now
 		l.built(t, management)

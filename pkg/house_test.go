@@ -98,7 +98,7 @@ func TestArrowsOfTheHouse(t *testing.T) {
 	}
 }
 
-// Whoever makes machines is behind the seam: elsewhere nothing may depend on the provider's name.
+// Infrastructure providers are behind the seam: no other package may depend on a provider's name.
 func TestNobodySwitchesOnAProvider(t *testing.T) {
 	allowed := map[string]string{
 		"cli/providers.go":       "chooses the provider",

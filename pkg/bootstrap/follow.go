@@ -70,7 +70,7 @@ func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 				return nil
 			}
 		case <-wake.C:
-			f.wakeAll(ctx, v, report)
+			nudgeAll(ctx, f.wake, v.waitingControlPlanes, report)
 		case c := <-changes:
 			changed, object := v.take(c)
 			if !changed {
@@ -83,7 +83,7 @@ func (f follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			if v.reached() && v.goal.until == nil {
 				return nil
 			}
-			f.nudgeAll(ctx, v, report)
+			nudgeAll(ctx, f.nudge, v.unblocked, report)
 		}
 	}
 }
@@ -104,28 +104,16 @@ const nudgeBound = 5 * time.Second
 // for minutes beside an API server that answered.
 const wakeInterval = 10 * time.Second
 
-func (f follower) wakeAll(ctx context.Context, v *view, report pipeline.Reporter) {
-	if f.wake == nil {
+// nudgeAll has the controllers of objects look at them now. That one cannot be nudged costs time only: its controller looks again by itself.
+func nudgeAll(ctx context.Context, nudge func(context.Context, *unstructured.Unstructured) error, objects func() []*unstructured.Unstructured, report pipeline.Reporter) {
+	if nudge == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, nudgeBound)
 	defer cancel()
-	for _, o := range v.waitingControlPlanes() {
-		if err := f.wake(ctx, o); err != nil && ctx.Err() == nil {
-			report.Log(err.Error()) // it looks again by itself: this only saves time
-		}
-	}
-}
-
-func (f follower) nudgeAll(ctx context.Context, v *view, report pipeline.Reporter) {
-	if f.nudge == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, nudgeBound)
-	defer cancel()
-	for _, o := range v.unblocked() {
-		if err := f.nudge(ctx, o); err != nil && ctx.Err() == nil {
-			report.Log(err.Error()) // Flux looks again by itself: this only saves seconds
+	for _, o := range objects() {
+		if err := nudge(ctx, o); err != nil && ctx.Err() == nil {
+			report.Log(err.Error())
 		}
 	}
 }

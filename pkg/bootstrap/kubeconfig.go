@@ -41,12 +41,12 @@ func (u *Up) kubeconfigPaths() []string {
 	return []string{u.KubeconfigPath, kept}
 }
 
-// bootstrapKubeconfigPath is where the kubeconfig of the kind cluster is kept, for commands that a person is told to run.
+// bootstrapKubeconfigPath is where the kubeconfig of the kind cluster is kept, for the commands in hints.
 func (u *Up) bootstrapKubeconfigPath() string {
 	return filepath.Join(u.StateFolder, "bootstrap.kubeconfig")
 }
 
-// keepBootstrapKubeconfig writes it: without, such a command would go to whatever cluster the person's shell names.
+// keepBootstrapKubeconfig writes it: without it, such a command would go to the cluster of the user's shell.
 func (u *Up) keepBootstrapKubeconfig(c *kube.Cluster) error {
 	if c == nil || u.BootstrapKubeconfig != "" {
 		return nil

@@ -43,8 +43,6 @@ const (
 	bootstrapPaused     bootstrapState = "paused"     // it holds the Cluster, paused
 )
 
-func (b bootstrapSide) answers() bool { return b.cluster != nil }
-
 // managementSide is what was seen of the management cluster.
 type managementSide struct {
 	state managementState

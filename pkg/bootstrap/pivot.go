@@ -67,7 +67,6 @@ func (u *Up) runPivot(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	report.Progress("moved %d objects; their backup is in %s", len(result.Moved), result.Backup)
-	u.found.pivoted = true
 	return nil
 }
 
@@ -109,8 +108,13 @@ func suspendedForPivot(ctx context.Context, c *kube.Cluster, scope pivot.Scope) 
 		return false, nil
 	}
 	return slices.ContainsFunc(list, func(k kustomizev1.Kustomization) bool {
-		return k.Spec.Suspend && k.Annotations[owned.SuspendedAnnotation] == suspendedFor(scope)
+		return isSuspendedFor(scope, k)
 	}), err
+}
+
+// isSuspendedFor says whether it was this pivot that suspended a Kustomization.
+func isSuspendedFor(scope pivot.Scope, k kustomizev1.Kustomization) bool {
+	return k.Spec.Suspend && k.Annotations[owned.SuspendedAnnotation] == suspendedFor(scope)
 }
 
 // Resume takes Suspend back.
@@ -204,7 +208,7 @@ func (u *Up) removeBootstrap(ctx context.Context, _ pipeline.Reporter) error {
 	if c := o.bootstrap.cluster; c != nil {
 		clusters, err := capi.Clusters(ctx, c, "")
 		if err != nil {
-			return fmt.Errorf("looking what the bootstrap cluster still holds: %w", err)
+			return fmt.Errorf("list the Clusters that the bootstrap cluster still holds: %w", err)
 		}
 		if stay := othersThan(u.scope(), clusters); len(stay) > 0 {
 			return fault.New(fault.PivotRefused, fmt.Sprintf("the bootstrap cluster is kept, as it holds more than %s: %s", u.Environment.ClusterName(), strings.Join(stay, ", ")),

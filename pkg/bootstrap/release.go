@@ -14,7 +14,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -84,7 +83,7 @@ func resumeAll(ctx context.Context, c *kube.Cluster, scope pivot.Scope) error {
 		return err
 	}
 	for i := range list {
-		if list[i].Spec.Suspend && list[i].Annotations[owned.SuspendedAnnotation] == suspendedFor(scope) {
+		if isSuspendedFor(scope, list[i]) {
 			if err := flux.SetSuspended(ctx, c, &list[i], false); err != nil {
 				return err
 			}

@@ -206,7 +206,7 @@ func (o observation) withoutMachines(r request, none verdict) verdict {
 
 // silentManagement refuses because a cluster that is named does not answer.
 func (o observation) silentManagement(r request, because string) verdict {
-	hint := "Start what it runs on, or mend the network in between, and run the same command again. Its kubeconfig is " + o.management.named + "."
+	hint := "Start what it runs on, or restore the network in between, and run the same command again. Its kubeconfig is " + o.management.named + "."
 	for _, m := range o.machines {
 		if m.Paused {
 			hint = "Unpause it: docker unpause " + m.Name + ". Then run the same command again."

@@ -89,7 +89,7 @@ func short(v verdict) string {
 	return string(fault.CodeOf(v.refusal))
 }
 
-// Where nobody holds the definition, everything hangs on the machines.
+// Where no cluster holds the definition, the machines decide.
 func TestVerdictsOnMachines(t *testing.T) {
 	running, stopped, paused := provider.Machine{Name: "demo-abc"}, provider.Machine{Name: "demo-abc", Stopped: true}, provider.Machine{Name: "demo-lb", Paused: true}
 	failed := errors.New("503 from keystone")
@@ -104,7 +104,7 @@ func TestVerdictsOnMachines(t *testing.T) {
 		"machines, and nobody who holds their definition":   {bootstrapAbsent, managementAbsent, machines(running), "cluster/unreachable", "machines of demo exist in Docker (demo-abc)", "put its kubeconfig at /state/kubeconfig"},
 		"machines, and an unfinished bootstrap cluster":     {bootstrapUnfinished, managementAbsent, machines(running), "cluster/unreachable", "demo-abc", "cluster-init cleanup env"},
 		"machines, and an empty bootstrap cluster":          {bootstrapEmpty, managementAbsent, machines(running), "cluster/unreachable", "demo-abc", "cleanup"},
-		"machines, and a management cluster that is silent": {bootstrapAbsent, managementSilent, machines(running), "cluster/unreachable?", "machines of it exist (demo-abc): i/o timeout", "mend the network"},
+		"machines, and a management cluster that is silent": {bootstrapAbsent, managementSilent, machines(running), "cluster/unreachable?", "machines of it exist (demo-abc): i/o timeout", "restore the network"},
 		"its load balancer is paused":                       {bootstrapMoved, managementSilent, machines(paused), "cluster/unreachable?", "does not answer", "docker unpause demo-lb"},
 		"a machine is stopped":                              {bootstrapActive, managementSilent, machines(running, stopped), "start", "", ""},
 		"a stopped machine of a finished cluster":           {bootstrapAbsent, managementSilent, machines(stopped), "start", "", ""},

@@ -86,7 +86,7 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	defer held.Release()
+	defer held.Release() // an error leaves an unlocked file, which the next run takes over
 	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.inventory(), Target: s.target, Patience: o.patience, Told: func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
 	if o.olderThan > 0 {
 		cleaner.MadeBefore = time.Now().Add(-o.olderThan)

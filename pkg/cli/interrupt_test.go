@@ -147,7 +147,7 @@ func eventually(t *testing.T, check func() bool) {
 	}
 }
 
-// Whoever reads the output may go away, and the terminal may hang up: that is an interrupt, and never the end at once.
+// A closed pipe and a terminal that hangs up interrupt the run. They never end it at once.
 func TestNobodyReadsAnyMore(t *testing.T) {
 	for name, leave := range map[string]func(*exec.Cmd, *os.File) error{
 		"the reader is gone":   func(_ *exec.Cmd, reader *os.File) error { return reader.Close() },

@@ -98,7 +98,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return outcome{}, err
 		}
-		defer held.Release()
+		defer held.Release() // an error leaves an unlocked file, which the next run takes over
 		kept.up = up
 		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second}
 		err = runner.Run(ctx, up.Phases())

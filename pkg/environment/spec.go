@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Spec is what an environment asks of the management cluster, as far as the code needs to know it, whoever makes its machines. The
+// Spec is what an environment asks of the management cluster, as far as the code needs to know it, with any infrastructure provider. The
 // chart's values.yaml says what each value means.
 type Spec struct {
 	Cluster Cluster `json:"cluster"`

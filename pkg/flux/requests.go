@@ -23,8 +23,8 @@ func RequestReconcile(ctx context.Context, c *kube.Cluster, o client.Object, now
 	return nil
 }
 
-// RequestReset is RequestReconcile for a HelmRelease, with its failures forgotten: one that is out of retries does not try again
-// otherwise, whatever was mended meanwhile.
+// RequestReset is RequestReconcile for a HelmRelease, with its failures forgotten: a HelmRelease that is out of retries
+// does not try again otherwise, even after its cause was fixed.
 func RequestReset(ctx context.Context, c *kube.Cluster, release client.Object, now time.Time) error {
 	at := now.Format(time.RFC3339Nano) // helm-controller takes a reset only together with a request of the same value
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q,%q:%q}}}`, meta.ReconcileRequestAnnotation, at, helmv2.ResetRequestAnnotation, at)

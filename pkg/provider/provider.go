@@ -1,5 +1,5 @@
-// Package provider is the seam for infrastructure: all that `up` and `cleanup` know of whoever makes the machines of a management
-// cluster. One package below it for each provider; no other package switches on a provider's name.
+// Package provider is the seam for infrastructure: all that `up` and `cleanup` know of the provider of a management
+// cluster's machines. One package below it for each provider; no other package switches on a provider's name.
 package provider
 
 import (
