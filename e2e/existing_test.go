@@ -41,7 +41,7 @@ func existingCluster(t *testing.T, l lab) string {
 			t.Errorf("deleting the existing cluster: %v: %s", err, out)
 		}
 	})
-	config := kind.Config{Name: existingName, Marker: owned.Marker(existingName), NodeImage: opened.Index.NodeImage, DockerSocket: "/var/run/docker.sock"}
+	config := kind.Config{Name: existingName, Markers: []string{owned.Marker(existingName)}, NodeImage: opened.Index.NodeImage, DockerSocket: "/var/run/docker.sock"}
 	if err := provider.Create(t.Context(), config, 5*time.Minute); err != nil {
 		t.Fatal(err)
 	}

@@ -39,13 +39,14 @@ var arrows = map[string]struct {
 	"parts":       {nil, "what is installed is read from the content and from the build information, and from nothing else"},
 	"environment": {[]string{"fault", "owned"}, "an environment is a value: rendered and checked without any outside system"},
 	"provider":    {[]string{"fault", "docker", "kind", "owned", "environment", "openstack", "aws"}, "the seam for infrastructure: adapters below it, and the environment that is asked for"},
+	"lease":       {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},
 	"lock":        {[]string{"fault"}, "one run at a time, whatever it does"},
 	"pivot":       {[]string{"fault", "capi", "health"}, "a pivot is planned and judged from two API servers"},
 	"internal":    {nil, "what tests share stands on nothing of the house, and only tests import it"},
 	"cleanup":     {[]string{"fault", "docker", "kind", "openstack", "owned", "kube", "capi"}, "cleanup discovers and deletes in the Docker engine and in a cloud, and asks whether a management cluster still answers"},
-	"bootstrap": {[]string{"fault", "event", "health", "owned", "pipeline", "environment", "provider", "artifact", "docker", "kind", "kube", "flux", "capi", "pivot"},
+	"bootstrap": {[]string{"fault", "event", "health", "owned", "pipeline", "environment", "provider", "artifact", "docker", "kind", "kube", "flux", "capi", "lease", "pivot"},
 		"the phases of `up` bring the adapters together"},
-	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lock", "provider", "artifact", "openstack", "docker", "kind", "flux", "parts", "bootstrap", "cleanup", "evidence", "redact"},
+	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lease", "lock", "provider", "artifact", "openstack", "docker", "kind", "flux", "parts", "bootstrap", "cleanup", "evidence", "redact"},
 		"the commands wire everything, and are the only ones to know the views"},
 }
 

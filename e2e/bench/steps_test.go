@@ -35,7 +35,7 @@ func (f *floor) startRegistry(ctx context.Context) error {
 func (f *floor) createKind(ctx context.Context) error {
 	name := owned.BootstrapCluster(f.env.ClusterName())
 	err := f.kind.Create(ctx, kind.Config{
-		Name: name, Marker: owned.Marker(f.env.ClusterName()), NodeImage: f.bundle.Index.NodeImage, DockerSocket: f.env.Spec().Cluster.DockerSocket(),
+		Name: name, Markers: []string{owned.Marker(f.env.ClusterName())}, NodeImage: f.bundle.Index.NodeImage, DockerSocket: f.env.Spec().Cluster.DockerSocket(),
 	}, 0)
 	if err != nil {
 		return err

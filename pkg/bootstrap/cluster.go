@@ -42,9 +42,13 @@ func (u *Up) createBootstrapCluster(ctx context.Context, report pipeline.Reporte
 	if err := u.setAside(); err != nil {
 		return err
 	}
+	id, err := u.id()
+	if err != nil {
+		return err
+	}
 	report.Progress("creating the kind cluster %s", u.BootstrapName())
 	config := kind.Config{
-		Name: u.BootstrapName(), Marker: owned.Marker(u.Environment.ClusterName()), NodeImage: u.nodeImage(),
+		Name: u.BootstrapName(), Markers: []string{owned.Marker(u.Environment.ClusterName()), owned.MakerMarker(id)}, NodeImage: u.nodeImage(),
 		APIServerAddress: u.apiServerAddress(), APIServerPort: u.APIServerPort, DockerSocket: u.Environment.Spec().Cluster.DockerSocket(),
 	}
 	if err := u.Kind.Create(ctx, config, 5*time.Minute); err != nil {
@@ -55,6 +59,9 @@ func (u *Up) createBootstrapCluster(ctx context.Context, report pipeline.Reporte
 	}
 	if u.found.bootstrap, err = u.connectBootstrap(ctx); err != nil {
 		return fmt.Errorf("connecting to the new bootstrap cluster: %w", err)
+	}
+	if _, err := u.takeLease(ctx, u.found.bootstrap, report); err != nil {
+		return err
 	}
 	return u.writeMirrors(ctx)
 }

@@ -23,7 +23,7 @@ func (u *Up) fluxInstalled(ctx context.Context, c *kube.Cluster) (pipeline.Statu
 		if err != nil || !exists {
 			return pipeline.Status{}, err
 		}
-		if d.Labels["app.kubernetes.io/version"] != flux.Version || d.Status.AvailableReplicas == 0 {
+		if d.Labels[flux.VersionLabel] != flux.Version || d.Status.AvailableReplicas == 0 {
 			return pipeline.Status{}, nil
 		}
 	}

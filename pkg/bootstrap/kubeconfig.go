@@ -14,7 +14,7 @@ import (
 // looks for whom to ask.
 func (u *Up) save(kubeconfig []byte) error {
 	for _, path := range u.kubeconfigPaths() {
-		if err := saveKubeconfig(path, kubeconfig); err != nil {
+		if err := writeFile(path, kubeconfig); err != nil {
 			return err
 		}
 	}
@@ -51,28 +51,28 @@ func (u *Up) keepBootstrapKubeconfig(c *kube.Cluster) error {
 	if c == nil || u.BootstrapKubeconfig != "" {
 		return nil
 	}
-	return saveKubeconfig(u.bootstrapKubeconfigPath(), c.Kubeconfig)
+	return writeFile(u.bootstrapKubeconfigPath(), c.Kubeconfig)
 }
 
-// saveKubeconfig writes the file for its owner only, in one step, so that a reader never sees half of it.
-func saveKubeconfig(path string, kubeconfig []byte) error {
+// writeFile writes a file for its owner only, in one step, so that a reader never sees half of it.
+func writeFile(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("making the folder of the kubeconfig: %w", err)
+		return fmt.Errorf("make the folder of %s: %w", path, err)
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".kubeconfig-*") // mode 0600
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600
 	if err != nil {
-		return fmt.Errorf("writing the kubeconfig: %w", err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	defer os.Remove(temporary.Name()) // nothing is left of it after the rename
-	if _, err := temporary.Write(kubeconfig); err != nil {
+	if _, err := temporary.Write(content); err != nil {
 		temporary.Close()
-		return fmt.Errorf("writing the kubeconfig: %w", err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := temporary.Close(); err != nil {
-		return fmt.Errorf("writing the kubeconfig: %w", err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := os.Rename(temporary.Name(), path); err != nil {
-		return fmt.Errorf("writing the kubeconfig: %w", err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }

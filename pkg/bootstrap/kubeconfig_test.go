@@ -24,7 +24,7 @@ users:
 func TestSaveKubeconfigIsForItsOwnerOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "kubeconfig")
 	for _, content := range []string{"first", "second"} {
-		if err := saveKubeconfig(path, []byte(content)); err != nil {
+		if err := writeFile(path, []byte(content)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(path)

@@ -22,8 +22,11 @@ func (u *Up) look() pipeline.Phase {
 			if err := registry.CheckOurs(ctx, u.Docker, u.Environment.ClusterName()); err != nil {
 				return err
 			}
-			o, v, err := u.settle(ctx, report)
+			o, v, err := u.settleAlone(ctx, report)
 			if err != nil {
+				return err
+			}
+			if err := u.checkChanges(ctx, o, v, report); err != nil {
 				return err
 			}
 			if v.warning != "" {

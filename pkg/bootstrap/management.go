@@ -55,6 +55,9 @@ func (u *Up) managementCluster() pipeline.Phase {
 			if err := u.follow(ctx, u.found.bootstrap, g, report); err != nil {
 				return err
 			}
+			if _, err := u.takeLease(ctx, u.found.management, report); err != nil {
+				return err
+			}
 			report.Progress("the management cluster answers at %s", u.found.management.Config.Host)
 			return nil
 		},

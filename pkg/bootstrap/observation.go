@@ -21,6 +21,8 @@ type observation struct {
 type bootstrapSide struct {
 	state bootstrapState
 	err   error // of bootstrapSilent and bootstrapForeign
+	// cure of bootstrapSilent, where it is known what makes it answer.
+	cure string
 	// The rest is set when it answers.
 	cluster *kube.Cluster
 	holds   pivot.Holding

@@ -84,9 +84,10 @@ func (u *Up) seeNode(ctx context.Context) bootstrapSide {
 	case err != nil:
 		return silent(err)
 	case node.Status == "paused":
-		return silent(fault.New(fault.ClusterUnreachable, fmt.Sprintf("container %s is paused", node.Name), "Unpause it: docker unpause "+node.Name+". Then run the same command again."))
+		return bootstrapSide{state: bootstrapSilent, err: fmt.Errorf("container %s is paused", node.Name),
+			cure: "Unpause it: docker unpause " + node.Name + ". Then run the same command again."}
 	case node.Status == "created": // it never ran: kind was cut off at its start
-		return bootstrapSide{state: bootstrapUnfinished}
+		return u.unfinished(node)
 	case !node.Running:
 		return bootstrapSide{state: bootstrapStopped}
 	}
@@ -97,9 +98,27 @@ func (u *Up) seeNode(ctx context.Context) bootstrapSide {
 	case "finished":
 		return bootstrapSide{}
 	case "unfinished":
-		return bootstrapSide{state: bootstrapUnfinished}
+		return u.unfinished(node)
 	}
 	return silent(fmt.Errorf("look whether kind finished the cluster %s: it says %q (%w)", u.BootstrapName(), answer.String(), err))
+}
+
+// creationBound is how long kind takes at most to make a cluster.
+const creationBound = 10 * time.Minute
+
+// unfinished judges a node that kind did not finish. The lock of the state folder proves that no run with that folder is making it; one
+// with another folder may, until it would have given up.
+func (u *Up) unfinished(node docker.Container) bootstrapSide {
+	id, err := u.idSoFar()
+	if err != nil {
+		return bootstrapSide{state: bootstrapSilent, err: err}
+	}
+	if age := u.Now().Sub(node.Created); (id == "" || !node.HasMount(owned.MakerMarker(id))) && age < creationBound {
+		return bootstrapSide{state: bootstrapSilent, err: fault.Retryable(
+			fmt.Errorf("kind has not finished it, and another run, of another user or machine, may be making it since %s", node.Created.Local().Format("15:04:05")), fault.Busy, ""),
+			cure: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " + u.Environment.Name() + "."}
+	}
+	return bootstrapSide{state: bootstrapUnfinished}
 }
 
 // bootstrapNode returns the bootstrap cluster's container: docker.ErrNotFound when there is no such kind cluster, and an error with the

@@ -50,9 +50,26 @@ func (u *Up) scope() pivot.Scope {
 func (u *Up) pivot() pipeline.Phase {
 	return pipeline.Phase{
 		Name: "pivot", Title: "pivot", Needs: []string{"management-available"}, Timeout: 10 * time.Minute,
-		Check: u.beforePivot("the management cluster holds its own definition"),
-		Run:   u.runPivot,
+		Check: func(ctx context.Context) (pipeline.Status, error) {
+			if !u.found.pivoted {
+				return pipeline.Status{}, nil
+			}
+			if err := u.verifyAgain(ctx); err != nil {
+				return pipeline.Status{}, err
+			}
+			return u.done("the management cluster holds its own definition")
+		},
+		Run: u.runPivot,
 	}
+}
+
+// verifyAgain repeats the verification of a move of an earlier run that failed, or that nobody saw the end of.
+func (u *Up) verifyAgain(ctx context.Context) error {
+	backup, err := pivot.Unverified(u.StateFolder, u.Environment.ClusterName())
+	if err != nil || backup == "" {
+		return err
+	}
+	return pivot.VerifyBackup(ctx, u.side(u.found.management), u.scope(), backup)
 }
 
 func (u *Up) runPivot(ctx context.Context, report pipeline.Reporter) error {
@@ -215,6 +232,7 @@ func (u *Up) removeBootstrap(ctx context.Context, _ pipeline.Reporter) error {
 				"Move them to where they are to be managed (clusterctl move), or delete them, and run the same command again; or add --keep-bootstrap.")
 		}
 	}
+	u.Leases.Release(where(bootstrapName)) // it goes with the cluster
 	if err := u.Kind.Delete(ctx, u.BootstrapName()); err != nil {
 		return err
 	}

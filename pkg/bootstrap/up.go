@@ -10,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/provider"
@@ -28,9 +29,10 @@ type Options struct {
 	APIServerPort       int32
 	EngineAddress       string // where ports that the Docker engine publishes are reached; empty: the host of DOCKER_HOST
 	KeepBootstrap       bool
-	KubeconfigPath      string // where the management cluster's kubeconfig goes
-	StateFolder         string // backups go there, and a copy of the kubeconfig
-	Binary              string // static linux executable of cluster-init for the registry; empty: the running one
+	AllowChanges        []string // keys of changes that may take something away from the cluster
+	KubeconfigPath      string   // where the management cluster's kubeconfig goes
+	StateFolder         string   // backups go there, and a copy of the kubeconfig
+	Binary              string   // static linux executable of cluster-init for the registry; empty: the running one
 	Timeout             time.Duration
 	Heartbeat           time.Duration
 }
@@ -43,6 +45,8 @@ type Up struct {
 	Now    func() time.Time
 	// Provider makes the machines.
 	Provider provider.Provider
+	// Leases keep runs on other machines from working on the same clusters. Whoever made them gives them back.
+	Leases *lease.Set
 
 	found session
 }

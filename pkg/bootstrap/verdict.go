@@ -82,8 +82,11 @@ func (o observation) silentBootstrap(r request) verdict {
 }
 
 func bootstrapHint(o observation, r request) string {
-	if hint := fault.HintOf(o.bootstrap.err); r.node == "" || strings.HasPrefix(hint, "Unpause") {
-		return hint
+	if o.bootstrap.cure != "" {
+		return o.bootstrap.cure
+	}
+	if r.node == "" {
+		return fault.HintOf(o.bootstrap.err)
 	}
 	if o.management.state == managementActive {
 		return "See why: docker logs " + r.node + ". The management cluster holds its own definition: if the bootstrap cluster held nothing else, delete it with docker rm -f -v " +

@@ -116,12 +116,15 @@ func TestVerdictsOnMachines(t *testing.T) {
 		"somebody else's machines":                          {bootstrapAbsent, managementAbsent, unasked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign", "a node of another cluster", ""},
 		"a silent kubeconfig that nobody proves":            {bootstrapAbsent, managementSilent, func(o *observation) { o.management.proven = false }, "cluster/unreachable?", "whose kubeconfig that is cannot be known", "rm /state/kubeconfig"},
 		"a bootstrap cluster that is paused": {bootstrapSilent, managementAbsent, func(o *observation) {
-			o.bootstrap.err = fault.New(fault.ClusterUnreachable, "it is paused", "Unpause it: docker unpause x.")
+			o.bootstrap.err, o.bootstrap.cure = errors.New("it is paused"), "Unpause it: docker unpause x."
 		}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
 		"one that is paused after the pivot": {bootstrapSilent, managementActive, func(o *observation) {
-			o.bootstrap.err = fault.New(fault.ClusterUnreachable, "it is paused", "Unpause it: docker unpause x.")
+			o.bootstrap.err, o.bootstrap.cure = errors.New("it is paused"), "Unpause it: docker unpause x."
 		}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
 		"one that is broken after the pivot": {bootstrapSilent, managementActive, func(*observation) {}, "cluster/unreachable?", "no route to host", "if the bootstrap cluster held nothing else"},
+		"a bootstrap cluster that another run is making": {bootstrapSilent, managementAbsent, func(o *observation) {
+			o.bootstrap.err, o.bootstrap.cure = fault.New(fault.Busy, "another run makes it", ""), "When it has ended."
+		}, "cluster/busy?", "another run makes it", "When it has ended."},
 		"a bootstrap cluster that nobody can read": {bootstrapSilent, managementAbsent, func(o *observation) {
 			o.bootstrap.err = fault.New(fault.Usage, "no kubeconfig", "Name a file.")
 		}, "usage", "no kubeconfig", ""},

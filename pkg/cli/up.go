@@ -21,6 +21,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
@@ -39,6 +40,7 @@ type upOptions struct {
 	apiServerPort       int32
 	engineAddress       string
 	keepBootstrap       bool
+	allowChanges        []string
 	kubeconfig          string
 	timeout             time.Duration
 	streams             Streams
@@ -73,6 +75,7 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 takes a free one")
 	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
+	f.StringSliceVar(&o.allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster, as a run that refuses it says (repeatable)")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where to write the management cluster's kubeconfig, besides the state folder")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "bound of each phase that waits for a cluster")
 	return c
@@ -99,6 +102,8 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			return outcome{}, err
 		}
 		defer held.Release() // an error leaves an unlocked file, which the next run takes over
+		ctx, up.Leases = lease.NewSet(ctx)
+		defer up.Leases.ReleaseAll()
 		kept.up = up
 		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second}
 		err = runner.Run(ctx, up.Phases())
@@ -171,7 +176,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 		Options: bootstrap.Options{
 			Environment: env, Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Mirrors: mirrors,
 			BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
-			EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, KubeconfigPath: o.kubeconfig, StateFolder: state,
+			EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges, KubeconfigPath: o.kubeconfig, StateFolder: state,
 			Timeout: o.timeout, Heartbeat: 15 * time.Second,
 		},
 		Docker:   engine,

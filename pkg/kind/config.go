@@ -21,12 +21,12 @@ const DefaultNodeImage = "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1
 
 // Config says what the bootstrap cluster is like.
 type Config struct {
-	Name             string // of the kind cluster
-	Marker           string // path in the node at which an empty file is mounted, see package owned
-	NodeImage        string // empty: DefaultNodeImage
-	DockerSocket     string // path on the Docker host that the infrastructure provider mounts; empty: none
-	APIServerAddress string // empty: kind's default, loopback
-	APIServerPort    int32  // 0: a free one
+	Name             string   // of the kind cluster
+	Markers          []string // paths in the node at which an empty file is mounted, see package owned
+	NodeImage        string   // empty: DefaultNodeImage
+	DockerSocket     string   // path on the Docker host that the infrastructure provider mounts; empty: none
+	APIServerAddress string   // empty: kind's default, loopback
+	APIServerPort    int32    // 0: a free one
 	ExtraMounts      []Mount
 }
 
@@ -46,7 +46,10 @@ const certsDirectory = `[plugins."io.containerd.grpc.v1.cri".registry]
 
 func (c Config) cluster() *v1alpha4.Cluster {
 	image := cmp.Or(c.NodeImage, DefaultNodeImage)
-	mounts := []v1alpha4.Mount{{HostPath: "/dev/null", ContainerPath: c.Marker, Readonly: true}}
+	var mounts []v1alpha4.Mount
+	for _, marker := range c.Markers {
+		mounts = append(mounts, v1alpha4.Mount{HostPath: "/dev/null", ContainerPath: marker, Readonly: true})
+	}
 	if c.DockerSocket != "" {
 		mounts = append(mounts, v1alpha4.Mount{HostPath: c.DockerSocket, ContainerPath: "/var/run/docker.sock"})
 	}

@@ -22,6 +22,7 @@ const (
 	FinishedMarker = "/etc/cluster-init.io/finished"
 
 	markerFolder = "/etc/cluster-init.io/cluster/"
+	makerFolder  = "/etc/cluster-init.io/made-by/"
 	tagPrefix    = "cluster-init:cluster="
 )
 
@@ -34,6 +35,9 @@ func Registry(cluster string) string { return cluster + "-registry" }
 // Marker is the path at which each node that belongs to a cluster has a bind mount of an empty file: `docker inspect` proves whose a
 // node is before, and after, any API server of it answers.
 func Marker(cluster string) string { return markerFolder + cluster }
+
+// MakerMarker is the path of a mount like Marker, in the bootstrap cluster's node: it says which state folder's run made it.
+func MakerMarker(id string) string { return makerFolder + id }
 
 // ClusterOfMarker returns the cluster that a mount's path in a node is the marker of; false: it is no marker.
 func ClusterOfMarker(path string) (cluster string, isMarker bool) {

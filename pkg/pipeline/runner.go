@@ -98,14 +98,16 @@ func (r Runner) checkAndRun(ctx context.Context, p Phase, emit func(event.Event)
 	return "", r.explain(ctx, phaseCtx, p, p.Run(phaseCtx, reporter{emit: emit}))
 }
 
-// explain gives an error that comes from the user's Ctrl-C its own code, and one that comes from the phase's bound the
-// time that ran out, and a code where it has none.
+// explain gives an error that comes from the user's Ctrl-C its own code, one that comes from something else that ended ctx that cause, and
+// one that comes from the phase's bound the time that ran out, and a code where it has none.
 func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil && OutlastsInterrupt(err):
 		return err
+	case ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) != fault.Unknown: // not the user ended it
+		return context.Cause(ctx)
 	case ctx.Err() != nil:
 		return fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted,
 			"Nothing is lost: run the same command again and it goes on from here.")

@@ -48,6 +48,9 @@ func Run(ctx context.Context, in Input) (Result, error) {
 		return Result{}, in.resumeFlux(ctx, err)
 	}
 	in.Log(fmt.Sprintf("wrote a backup of the %d objects to move: %s", len(plan.Objects), backup))
+	if err := markUnverified(backup); err != nil {
+		return Result{}, in.resumeFlux(ctx, err)
+	}
 	return in.carryOut(ctx, plan, backup)
 }
 
@@ -68,7 +71,7 @@ func (in Input) carryOut(ctx context.Context, plan Plan, backup string) (Result,
 			"Keep both clusters. What was there before the move is in "+backup+".")
 	}
 	in.Log(fmt.Sprintf("all %d objects are on the target, none is left at the source", len(plan.Objects)))
-	return result, nil
+	return result, markVerified(backup)
 }
 
 // afterFailure says how far a move came that failed, and takes back the suspension of Flux if nothing was changed.
