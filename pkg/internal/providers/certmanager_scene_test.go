@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/cluster-init/cluster-init/e2e/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -43,7 +43,7 @@ func startCertManager(ctx context.Context, t *testing.T) *certManagerScene {
 		t.Fatal(err)
 	}
 	s.live = fmt.Sprintf("http://127.0.0.1:%d/livez", ports[2])
-	applied := objects(t, certManagerManifest(ctx, t))
+	applied := objects(t, certManagerManifest(t))
 	for _, object := range applied {
 		callLocalhost(object, ports[0])
 	}

@@ -4,39 +4,30 @@ package providers
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"path/filepath"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
-	"github.com/cluster-init/cluster-init/e2e/lab/golang"
-	"github.com/cluster-init/cluster-init/e2e/lab/manifest"
+	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 )
 
-// certManagerManifest renders what the lab's bundle has.
-func certManagerManifest(ctx context.Context, t *testing.T) []byte {
+// certManagerManifest returns what the lab's bundle has.
+func certManagerManifest(t *testing.T) []byte {
 	t.Helper()
-	const module = "github.com/cert-manager/cert-manager"
-	dir, err := moduleDir(ctx, "cert-manager")
+	manifests, err := apiserver.ReadManifests()
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := golang.Source(ctx, dir, module)
-	if err != nil {
-		t.Fatal(err)
+	for url, content := range manifests {
+		if strings.HasSuffix(url, "/cert-manager.yaml") {
+			return content
+		}
 	}
-	version, err := golang.Version(filepath.Join(dir, "go.mod"), module)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := manifest.CertManager(filepath.Join(source, "deploy"), version, "cert-manager.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made.Content
+	t.Fatal("the lab has rendered no manifest of cert-manager")
+	return nil
 }
 
 // objects reads the objects of a manifest.

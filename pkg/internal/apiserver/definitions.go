@@ -4,17 +4,11 @@ package apiserver
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
-
-	"github.com/cluster-init/cluster-init/e2e/lab/golang"
-	"github.com/cluster-init/cluster-init/e2e/lab/host"
-	"github.com/cluster-init/cluster-init/e2e/lab/manifest"
 )
 
 // ClusterAPIDefinitions returns the CRDs of Cluster API, CABPK, KCP and CAPD at the release that the root module pins, as
@@ -25,11 +19,11 @@ func ClusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResour
 	if err != nil {
 		return nil, err
 	}
-	core, err := golang.Source(ctx, ".", clusterAPI)
+	core, err := moduleSource(ctx, ".", clusterAPI)
 	if err != nil {
 		return nil, err
 	}
-	capd, err := golang.Source(ctx, ".", docker+"@"+version)
+	capd, err := moduleSource(ctx, ".", docker+"@"+version)
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +57,11 @@ func ServerGroupDefinition(ctx context.Context) ([]*apiextensionsv1.CustomResour
 
 // labDefinitions reads the CRDs below paths of a module that the lab pins, and drops their descriptions.
 func labDefinitions(ctx context.Context, module, path string, paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	root, err := host.Run(ctx, host.Command{Name: "go", Args: []string{"env", "GOMOD"}})
+	dir, err := labModule(ctx, module)
 	if err != nil {
-		return nil, fmt.Errorf("look for the root module: %w", err)
+		return nil, err
 	}
-	source, err := golang.Source(ctx, golang.Module{Name: module}.Dir(filepath.Dir(strings.TrimSpace(root))), path)
+	source, err := moduleSource(ctx, dir, path)
 	if err != nil {
 		return nil, err
 	}
@@ -110,40 +104,4 @@ func dropDescriptions(schema *apiextensionsv1.JSONSchemaProps) {
 	if schema.AdditionalProperties != nil {
 		dropDescriptions(schema.AdditionalProperties.Schema)
 	}
-}
-
-// FluxArchive returns manifests.tar.gz of the Flux that the root module pins, rendered from its controllers' modules.
-func FluxArchive(ctx context.Context) ([]byte, error) {
-	flux, err := golang.Source(ctx, ".", "github.com/fluxcd/flux2/v2")
-	if err != nil {
-		return nil, err
-	}
-	var controllers []manifest.Controller
-	for _, name := range []string{"source-controller", "kustomize-controller", "helm-controller"} {
-		path := "github.com/fluxcd/" + name
-		version, err := pinned(ctx, path+"/api")
-		if err != nil {
-			return nil, err
-		}
-		dir, err := golang.Source(ctx, ".", path+"@"+version)
-		if err != nil {
-			return nil, err
-		}
-		controllers = append(controllers, manifest.Controller{Name: name, Version: version, Dir: dir})
-	}
-	made, err := manifest.Flux(flux+"/manifests", controllers, "")
-	return made.Content, err
-}
-
-// pinned returns the version of a module that the root module requires.
-func pinned(ctx context.Context, path string) (string, error) {
-	out, err := host.Run(ctx, host.Command{Name: "go", Args: []string{"list", "-m", "-json", path}})
-	if err != nil {
-		return "", fmt.Errorf("look for module %s: %w", path, err)
-	}
-	var module struct{ Version string }
-	if err := json.Unmarshal([]byte(out), &module); err != nil {
-		return "", fmt.Errorf("look for module %s: %w", path, err)
-	}
-	return module.Version, nil
 }

@@ -6,14 +6,13 @@ package apiserver
 
 import (
 	"fmt"
-	"os"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// BinariesVariable names the environment variable with the folder of kube-apiserver and etcd.
+// BinariesVariable names the environment variable with the folder of kube-apiserver, etcd and the manifests of releases.
 const BinariesVariable = "CLUSTER_INIT_TEST_BINARIES"
 
 // Server is one running kube-apiserver.
@@ -23,11 +22,11 @@ type Server struct {
 
 // Start runs a kube-apiserver that serves crds besides its own kinds. Stop it when there is no error.
 func Start(crds ...*apiextensionsv1.CustomResourceDefinition) (*Server, error) {
-	binaries := os.Getenv(BinariesVariable)
-	if binaries == "" {
-		return nil, fmt.Errorf("%s names no folder with kube-apiserver and etcd: `go run ./e2e/lab binaries` prints one", BinariesVariable)
+	dir, err := binaries()
+	if err != nil {
+		return nil, err
 	}
-	s := &Server{env: &envtest.Environment{BinaryAssetsDirectory: binaries, CRDs: crds}}
+	s := &Server{env: &envtest.Environment{BinaryAssetsDirectory: dir, CRDs: crds}}
 	if _, err := s.env.Start(); err != nil {
 		_ = s.env.Stop() // what did start
 		return nil, fmt.Errorf("start a kube-apiserver: %w", err)

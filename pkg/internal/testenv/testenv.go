@@ -11,9 +11,9 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/e2e/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/capi"
-	"github.com/cluster-init/cluster-init/pkg/pivot/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 )
 
 // Server is one running kube-apiserver with a client.
