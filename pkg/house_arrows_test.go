@@ -7,23 +7,21 @@ type rule struct {
 }
 
 // arrows has a line for each package. A package that is not listed may import nothing: a new one gets a line here, and a reason.
-// "content" is what the binary embeds. No line may name e2e: it stands on the house, and not the house on it.
+// "root" is the package at the root, which embeds the content. No line may name e2e: it stands on the house, and not the house on it.
 var arrows = map[string]rule{
 	// ground
 	"fault":  {nil, "every package may have errors with codes, so it stands on nothing"},
 	"redact": {nil, "what is a secret, and how it is written, does not depend on who asks"},
 
 	// adapters: one outside system each
-	"kube":              {[]string{"fault"}, "an adapter to one API server knows nothing of runs"},
-	"docker":            {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
-	"kind":              {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
-	"flux":              {[]string{"kube"}, "an adapter to Flux, which is reached through an API server"},
-	"capi":              {[]string{"health"}, "an adapter to Cluster API, which is reached through an API server"},
-	"aws":               {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
-	"openstack":         {[]string{"fault"}, "an adapter to OpenStack knows nothing of environments or runs"},
-	"artifact":          {[]string{"fault", "docker"}, "an adapter to registries and to the engine that images are loaded into"},
-	"artifact/bundle":   {[]string{"fault"}, "a bundle is a folder of files"},
-	"artifact/registry": {[]string{"fault", "docker", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
+	"kube":      {[]string{"fault"}, "an adapter to one API server knows nothing of runs"},
+	"docker":    {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
+	"kind":      {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
+	"flux":      {[]string{"kube"}, "an adapter to Flux, which is reached through an API server"},
+	"capi":      {[]string{"health"}, "an adapter to Cluster API, which is reached through an API server"},
+	"aws":       {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
+	"openstack": {[]string{"fault"}, "an adapter to OpenStack knows nothing of environments or runs"},
+	"oci":       {[]string{"fault"}, "an adapter to OCI registries knows nothing of what is in them"},
 
 	// parts
 	"health":             {nil, "the state of an object is read from the object alone"},
@@ -33,6 +31,10 @@ var arrows = map[string]rule{
 	"render":             {[]string{"event"}, "views read events and nothing else, so that any run can be replayed into them"},
 	"parts":              {nil, "what is installed is read from the content and from the build information, and from nothing else"},
 	"environment":        {[]string{"fault", "owned"}, "an environment is a value: rendered and checked without any outside system"},
+	"bundle":             {[]string{"docker", "fault", "oci"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
+	"registry":           {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
+	"source":             {[]string{"fault", "oci", "source/content"}, "where Flux reads from is checked before anything is created"},
+	"source/content":     {[]string{"fault", "oci"}, "content is made of files and of what their addresses serve, and published in a registry"},
 	"lock":               {[]string{"fault"}, "one run at a time, whatever it does"},
 	"provider":           {nil, "the seam for infrastructure: what a run asks of the one that it has"},
 	"provider/docker":    {[]string{"docker", "fault", "kind", "owned", "provider"}, "machines are containers of the Docker engine"},
@@ -43,29 +45,31 @@ var arrows = map[string]rule{
 	"pivot":    {[]string{"fault", "capi", "health"}, "a pivot is planned and judged from two API servers"},
 	"cleanup":  {[]string{"fault", "docker", "kind", "openstack", "owned", "kube", "capi"}, "cleanup discovers and deletes in the Docker engine and in a cloud, and asks whether a management cluster still answers"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"bootstrap": {[]string{"fault", "event", "health", "owned", "pipeline", "environment", "provider", "artifact", "artifact/bundle", "artifact/registry", "docker", "kind", "kube", "flux", "capi", "pivot"},
+	"bootstrap": {[]string{"fault", "event", "health", "owned", "pipeline", "environment", "provider", "bundle", "oci", "registry", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot"},
 		"the phases of `up` bring the adapters together"},
 
 	// wiring
-	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lock", "provider", "provider/docker", "provider/openstack", "provider/aws", "artifact", "artifact/bundle", "artifact/registry",
-		"openstack", "docker", "kind", "flux", "parts", "bootstrap", "cleanup", "evidence", "redact", "content"},
+	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lock", "provider", "provider/docker", "provider/openstack", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
+		"openstack", "docker", "kind", "flux", "parts", "bootstrap", "cleanup", "evidence", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it
-	"internal/golden":    {nil, "a golden file is compared without knowing what is in it"},
-	"internal/sshgit":    {nil, "a git server over ssh is nothing of ours"},
-	"internal/apiserver": {nil, "a real API server is nothing of ours; the lab builds it, and a folder is all that is known of the lab"},
-	"internal/fixture":   {[]string{"capi"}, "the objects of a management cluster have Cluster API's labels"},
-	"internal/testenv":   {[]string{"capi", "internal/apiserver", "internal/fixture"}, "API servers with Cluster API's definitions, for the pivot"},
-	"internal/providers": {[]string{"artifact", "content", "flux", "internal/apiserver", "kube"}, "real managers of providers run as Flux would have them run"},
+	"internal/golden":       {nil, "a golden file is compared without knowing what is in it"},
+	"internal/sshgit":       {nil, "a git server over ssh is nothing of ours"},
+	"internal/distribution": {nil, "a real registry server is nothing of ours"},
+	"internal/apiserver":    {nil, "a real API server is nothing of ours; the lab builds it, and a folder is all that is known of the lab"},
+	"internal/fixture":      {[]string{"capi"}, "the objects of a management cluster have Cluster API's labels"},
+	"internal/testenv":      {[]string{"capi", "internal/apiserver", "internal/fixture"}, "API servers with Cluster API's definitions, for the pivot"},
+	"internal/providers":    {[]string{"root", "flux", "internal/apiserver", "kube", "source/content"}, "real managers of providers run as Flux would have them run"},
 }
 
 // anyTest is what each test may import besides what its package may, and why.
 var anyTest = map[string]string{
-	"internal/golden":    "compares with golden files",
-	"internal/sshgit":    "fetches from a git server over ssh",
-	"internal/apiserver": "asks a real API server",
-	"content":            "is held against the content that the binary carries",
+	"internal/golden":       "compares with golden files",
+	"internal/sshgit":       "fetches from a git server over ssh",
+	"internal/distribution": "pushes to a real registry",
+	"internal/apiserver":    "asks a real API server",
+	"root":                  "is held against the content that the binary carries",
 }
 
 // testArrows is what the tests of single packages may import besides, and why.

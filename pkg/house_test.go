@@ -79,8 +79,8 @@ func goFiles(t *testing.T, visit func(file string)) {
 	}
 }
 
-// importsOf returns what a file imports of this repository: packages below pkg by their paths there, "content" for the content that
-// is embedded at the root, and others by their paths in the repository.
+// importsOf returns what a file imports of this repository: packages below pkg by their paths there, "root" for the one at the root,
+// which embeds the content, and others by their paths in the repository.
 func importsOf(t *testing.T, file string) (imports []string) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
@@ -93,7 +93,7 @@ func importsOf(t *testing.T, file string) (imports []string) {
 			t.Fatal(err)
 		}
 		if imported == module {
-			imports = append(imports, "content")
+			imports = append(imports, "root")
 		} else if ours, found := strings.CutPrefix(imported, module+"/"); found {
 			imports = append(imports, strings.TrimPrefix(ours, "pkg/"))
 		}

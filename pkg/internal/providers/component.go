@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/artifact"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // Build returns what Flux would apply for a Kustomization that the chart made: its folder of the content with remote
@@ -23,11 +23,11 @@ import (
 func (r Releases) Build(ctx context.Context, cluster client.Client, kustomization *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	name := kustomization.GetName()
 	folder, _, _ := unstructured.NestedString(kustomization.Object, "spec", "path")
-	tree, err := artifact.ReadTree(clusterinit.Content(), "kustomize-components")
+	tree, err := content.ReadTree(clusterinit.Content(), "kustomize-components")
 	if err != nil {
 		return nil, err
 	}
-	if tree, err = artifact.Localize(ctx, tree, []string{folder}, r); err != nil {
+	if tree, err = content.Localize(ctx, tree, []string{folder}, r); err != nil {
 		return nil, fmt.Errorf("component %s: %w", name, err)
 	}
 	files := filesys.MakeFsInMemory()
