@@ -18,10 +18,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // manifests are what Flux would apply in one cluster, in parts that can be applied on their own.
@@ -82,11 +82,11 @@ func components(ctx context.Context, env *environment.Environment, b *bundle.Bun
 	if err != nil {
 		return nil, err
 	}
-	tree, err := artifact.ReadTree(clusterinit.Content(), "kustomize-components")
+	tree, err := content.ReadTree(clusterinit.Content(), "kustomize-components")
 	if err != nil {
 		return nil, err
 	}
-	if tree, err = artifact.Localize(ctx, tree, paths, artifact.FromBundle(b)); err != nil {
+	if tree, err = content.Localize(ctx, tree, paths, b); err != nil {
 		return nil, err
 	}
 	files := filesys.MakeFsInMemory()

@@ -22,11 +22,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/e2e/providers"
 	"github.com/cluster-init/cluster-init/pkg/aws"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/internal/providers"
 )
 
 const (
@@ -48,7 +48,7 @@ func newCAPA(ctx context.Context, t *testing.T) *capaScene {
 	t.Helper()
 	s := &capaScene{ctx: ctx, credentials: aws.Credentials{AccessKeyID: "AKIACAPATEST", SecretAccessKey: "capa-test-s3cret", Region: capaRegion}}
 	var err error
-	if s.releases, err = providers.Render(ctx); err != nil {
+	if s.releases, err = providers.ReadReleases(); err != nil {
 		t.Fatal(err)
 	}
 	s.ec2 = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // fluxInstalled is the Check of the phases that install Flux: all controllers of this version are available.
@@ -54,12 +54,12 @@ func (u *Up) installFlux(ctx context.Context, c *kube.Cluster, report pipeline.R
 }
 
 // fetcher reads remote manifests from the bundle, or else from their URL.
-func (u *Up) fetcher() artifact.Fetcher {
+func (u *Up) fetcher() content.Fetcher {
 	if u.Bundle != nil {
-		return artifact.FromBundle(u.Bundle)
+		return u.Bundle
 	}
 	p := u.Environment.Spec().Proxies
-	return artifact.NewHTTPFetcher(artifact.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: p.NoProxy})
+	return content.NewHTTPFetcher(content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: p.NoProxy})
 }
 
 // proxyVariables are what Flux's controllers need to reach sources; addresses inside the cluster never go through. Flux advertises its

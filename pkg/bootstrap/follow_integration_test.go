@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/e2e/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
 // look finds out how far an earlier run came, and refuses where that cannot be known. What is ours and stopped it starts; it changes

@@ -11,8 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/cluster-init/cluster-init/e2e/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 func runWithServer(m *testing.M) (code int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	archive, err := apiserver.FluxArchive(ctx)
+	archive, err := apiserver.ReadManifest(flux.ManifestsURL)
 	if err != nil {
 		return 1, err
 	}

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // What a management cluster of one machine beside its bootstrap cluster takes, with some air.
@@ -105,11 +105,11 @@ func (u *Up) fetchable(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		tree, err := artifact.Components(u.Content, u.Profile)
+		tree, err := content.Components(u.Content, u.Profile)
 		if err != nil {
 			return err
 		}
-		remote, err := artifact.RemoteFiles(ctx, tree, paths)
+		remote, err := content.RemoteFiles(ctx, tree, paths)
 		if err != nil {
 			return err
 		}

@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
-	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/registry"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // images loads what the Docker engine itself runs, the node image and the load balancer, from the bundle.
@@ -27,12 +28,12 @@ func (u *Up) images() pipeline.Phase {
 			return pipeline.Status{}, nil
 		},
 		Run: func(ctx context.Context, report pipeline.Reporter) error {
-			return artifact.LoadImages(ctx, u.Docker, u.Bundle, u.Bundle.References(bundle.LoadDocker), progress(report, "loading"))
+			return bundle.LoadImages(ctx, u.Docker, u.Bundle, u.Bundle.References(bundle.LoadDocker), progress(report, "loading"))
 		},
 	}
 }
 
-func progress(report pipeline.Reporter, verb string) artifact.Progress {
+func progress(report pipeline.Reporter, verb string) bundle.Progress {
 	return func(done, total int, what string) {
 		if what != "" {
 			report.Progress("%s %d of %d: %s", verb, done+1, total, what)
@@ -69,9 +70,9 @@ func (u *Up) fillRegistry(ctx context.Context, report pipeline.Reporter) error {
 	}
 	defer r.Close()
 	report.Progress("registry %s is running", r.Name)
-	target := artifact.Target{Prefix: r.Host, Insecure: true, Options: r.RemoteOptions()}
+	target := oci.Target{Prefix: r.Host, Insecure: true, Options: r.RemoteOptions()}
 	if u.Bundle != nil {
-		if err := artifact.FillRegistry(ctx, target, u.Bundle, u.Bundle.References(bundle.LoadRegistry), progress(report, "pushing")); err != nil {
+		if err := bundle.FillRegistry(ctx, target, u.Bundle, u.Bundle.References(bundle.LoadRegistry), progress(report, "pushing")); err != nil {
 			return err
 		}
 	}
@@ -82,7 +83,7 @@ func (u *Up) fillRegistry(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	p, err := artifact.Publish(ctx, target, artifact.PublishOptions{FS: u.Content, Profile: u.Profile, Paths: paths, Fetch: u.fetcher()})
+	p, err := content.Publish(ctx, target, content.PublishOptions{FS: u.Content, Profile: u.Profile, Paths: paths, Fetch: u.fetcher()})
 	if err != nil {
 		return fmt.Errorf("publishing the content: %w", err)
 	}
@@ -110,7 +111,7 @@ func ComponentPaths(env *environment.Environment) ([]string, error) {
 	return paths, nil
 }
 
-func ociArtifact(a artifact.Artifact) flux.OCIArtifact {
+func ociArtifact(a oci.Artifact) flux.OCIArtifact {
 	return flux.OCIArtifact{URL: a.URL(), Digest: a.Digest, Insecure: true}
 }
 

@@ -5,8 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // SourceKind says where Flux reads the chart and the components from.
@@ -27,7 +27,7 @@ type Source struct {
 	Chart    flux.OCIArtifact
 	Username string // for Git or OCI, ends in a Secret
 	Password string
-	SSH      *artifact.SSHKey // for Git over ssh, in place of both
+	SSH      *source.SSHKey // for Git over ssh, in place of both
 	// DockerConfig is a ~/.docker/config.json with the one registry of an OCI source; empty: anonymous.
 	DockerConfig []byte
 }

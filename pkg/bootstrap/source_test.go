@@ -9,15 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/internal/sshgit"
+	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // Whatever a Git source is read with, Flux gets it in one Secret, and only what it needs.
 func TestCredentialsOfAGitSource(t *testing.T) {
 	s := sshgit.Start(t, t.TempDir())
-	key, err := artifact.ReadSSHKey(s.EncryptedKey, s.KnownHosts, s.Passphrase)
+	key, err := source.ReadSSHKey(s.EncryptedKey, s.KnownHosts, s.Passphrase)
 	if err != nil {
 		t.Fatal(err)
 	}

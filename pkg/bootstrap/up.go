@@ -5,12 +5,12 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/provider"
@@ -23,9 +23,9 @@ type Options struct {
 	Profile             map[string][]byte // further files of the content, of the bundle
 	Source              Source            // where Flux reads the content from
 	Bundle              *bundle.Bundle
-	Mirrors             []artifact.Mirror // of the bundle and of the user
-	BootstrapKubeconfig string            // path; an existing cluster instead of kind
-	NodeImage           string            // of the bootstrap cluster; empty: the bundle's, or kind.DefaultNodeImage
+	Mirrors             []oci.Mirror // of the bundle and of the user
+	BootstrapKubeconfig string       // path; an existing cluster instead of kind
+	NodeImage           string       // of the bootstrap cluster; empty: the bundle's, or kind.DefaultNodeImage
 	APIServerPort       int32
 	EngineAddress       string // where ports that the Docker engine publishes are reached; empty: the host of DOCKER_HOST
 	KeepBootstrap       bool

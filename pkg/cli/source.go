@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/source"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // sourceOptions are the flags that say where Flux reads the content from.
@@ -47,20 +48,20 @@ func (o *sourceOptions) git(ctx context.Context, env *environment.Environment) (
 	if commit == "" {
 		commit = os.Getenv("CURRENT_COMMIT")
 	}
-	address, overSSH := artifact.GitAddress(o.url)
+	address, overSSH := source.GitAddress(o.url)
 	s := bootstrap.Source{Kind: bootstrap.SourceGit, Git: flux.GitSource{URL: address, Branch: o.branch, Commit: commit}}
 	if s.Git.Branch == "" && s.Git.Commit == "" {
 		s.Git.Branch = "main"
 	}
 	if overSSH {
 		var err error
-		if s.SSH, err = artifact.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase)); err != nil {
+		if s.SSH, err = source.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase)); err != nil {
 			return bootstrap.Source{}, err
 		}
 	} else {
 		s.Username, s.Password = os.Getenv("GITLAB_USER"), os.Getenv("GITLAB_TOKEN")
 	}
-	return s, artifact.VerifySource(ctx, artifact.Source{
+	return s, source.VerifySource(ctx, source.Source{
 		Kind: "git", URL: address, Branch: o.branch, Username: s.Username, Password: s.Password, SSH: s.SSH, Proxies: proxies(env)})
 }
 
@@ -72,7 +73,7 @@ func (o *sourceOptions) oci(ctx context.Context, env *environment.Environment) (
 		Chart:   flux.OCIArtifact{URL: "oci://" + prefix + "/cluster-init/charts/telco-cloud-init", Tag: o.chartTag, Insecure: o.insecure},
 	}
 	for _, a := range []flux.OCIArtifact{s.Content, s.Chart} {
-		err := artifact.VerifySource(ctx, artifact.Source{Kind: "oci", URL: a.URL, Tag: a.Tag, Insecure: a.Insecure, Proxies: proxies(env)})
+		err := source.VerifySource(ctx, source.Source{Kind: "oci", URL: a.URL, Tag: a.Tag, Insecure: a.Insecure, Proxies: proxies(env)})
 		if err != nil {
 			return bootstrap.Source{}, err
 		}
@@ -82,7 +83,7 @@ func (o *sourceOptions) oci(ctx context.Context, env *environment.Environment) (
 	return s, err
 }
 
-func proxies(env *environment.Environment) artifact.Proxies {
+func proxies(env *environment.Environment) content.Proxies {
 	p := env.Spec().Proxies
-	return artifact.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: p.NoProxy}
+	return content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: p.NoProxy}
 }

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // sshPassphrase is the variable that opens an encrypted private key: a flag would show it to all users of this machine.
@@ -71,7 +71,7 @@ func (o *sourceOptions) checkGit() error {
 	if o.url == "" {
 		return fault.New(fault.Usage, "--source git needs --source-url", "Give the URL of the Git repository.")
 	}
-	address, overSSH := artifact.GitAddress(o.url)
+	address, overSSH := source.GitAddress(o.url)
 	given := o.sshKey != "" || o.knownHosts != ""
 	u, err := parseAddress(address)
 	if err != nil {
@@ -95,7 +95,7 @@ func (o *sourceOptions) checkGit() error {
 		return fault.New(fault.Usage, "--source-url is an address over ssh, and Flux needs a key and the server's key for it",
 			"Give --source-ssh-key FILE and --source-known-hosts FILE, or an https:// address.")
 	}
-	_, err = artifact.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase))
+	_, err = source.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase))
 	return err
 }
 

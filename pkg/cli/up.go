@@ -12,18 +12,18 @@ import (
 	"github.com/spf13/cobra"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
-	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
 // upOptions are the flags of `up`.
@@ -119,7 +119,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 		makes = providerOf(env, engine)
 		return checkKubeconfig(o.kubeconfig, env.ClusterName())
 	})
-	mirrors, mirrorsErr := artifact.ParseMirrors(o.mirrors)
+	mirrors, mirrorsErr := oci.ParseMirrors(o.mirrors)
 	var opened *bundle.Bundle
 	var bundleErr error
 	if o.bundle != "" {
@@ -137,7 +137,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 		if opened.Index.NodeImage == "" && o.nodeImage == "" { // then the first image of all would come from outside
 			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s names no node image", o.bundle), "Build or download the bundle again, or give --node-image.")
 		}
-		of, err := artifact.BundleMirrors(registry.Host(env.ClusterName()), opened.References(bundle.LoadRegistry))
+		of, err := oci.BundleMirrors(registry.Host(env.ClusterName()), opened.References(bundle.LoadRegistry))
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/cluster-init/cluster-init/e2e/apiserver"
+	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 )
 
 // server is the API server that all tests of this package share.
