@@ -33,7 +33,7 @@ var arrows = map[string]rule{
 	"environment":        {[]string{"fault", "owned"}, "an environment is a value: rendered and checked without any outside system"},
 	"bundle":             {[]string{"docker", "fault", "oci"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
 	"registry":           {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
-	"source":             {[]string{"fault", "oci", "source/content"}, "where Flux reads from is checked before anything is created"},
+	"source":             {[]string{"fault", "flux", "oci", "source/content"}, "where Flux reads from: checked before anything is created, and named in its objects"},
 	"source/content":     {[]string{"fault", "oci"}, "content is made of files and of what their addresses serve, and published in a registry"},
 	"lock":               {[]string{"fault"}, "one run at a time, whatever it does"},
 	"provider":           {nil, "the seam for infrastructure: what a run asks of the one that it has"},
