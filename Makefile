@@ -68,7 +68,7 @@ e2e:
 	@mkdir -p bin; $(LAB) openstack start >bin/clouds & cloud=$$!; \
 	bundle=$$($(call PREPARE,$(E2E_ENVS),--offline)); prepared=$$?; \
 	wait $$cloud && test $$prepared = 0 && $(BUILD) && clouds=$$(cat bin/clouds) && \
-	{ $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack ./e2e/cleanup >bin/e2e-openstack.log 2>&1 & beside=$$!; failed=0; \
+	{ $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack/preflight ./e2e/cleanup >bin/e2e-openstack.log 2>&1 & beside=$$!; failed=0; \
 	$(E2E) -tags e2e -skip '^TestMatrix' ./e2e || failed=1; wait $$beside || failed=1; cat bin/e2e-openstack.log; exit $$failed; }
 
 ## e2e-matrix: the long combinations: several machines, rolling replacement, RKE2 on OpenStack, formats; docs/contributing/measurements.md has the last result
@@ -87,7 +87,7 @@ bench: build
 
 ## e2e-openstack: preflight and `cleanup` on the lab's OpenStack: missing things, failing deletions, ending tokens, kill -9
 e2e-openstack: build
-	@clouds=$$($(LAB) openstack start) && $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack ./e2e/cleanup
+	@clouds=$$($(LAB) openstack start) && $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack/preflight ./e2e/cleanup
 
 ## bench-cleanup: cleaning 200 resources against one call of the openstack client each, side by side
 bench-cleanup: build

@@ -14,14 +14,17 @@ var arrows = map[string]rule{
 	"redact": {nil, "what is a secret, and how it is written, does not depend on who asks"},
 
 	// adapters: one outside system each
-	"kube":      {[]string{"fault"}, "an adapter to one API server knows nothing of runs"},
-	"docker":    {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
-	"kind":      {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
-	"flux":      {[]string{"kube"}, "an adapter to Flux, which is reached through an API server"},
-	"capi":      {[]string{"health"}, "an adapter to Cluster API, which is reached through an API server"},
-	"aws":       {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
-	"openstack": {[]string{"fault"}, "an adapter to OpenStack knows nothing of environments or runs"},
-	"oci":       {[]string{"fault"}, "an adapter to OCI registries knows nothing of what is in them"},
+	"kube":                  {[]string{"fault"}, "an adapter to one API server knows nothing of runs"},
+	"docker":                {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
+	"kind":                  {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
+	"flux":                  {[]string{"kube"}, "an adapter to Flux, which is reached through an API server"},
+	"capi":                  {[]string{"health"}, "an adapter to Cluster API, which is reached through an API server"},
+	"aws":                   {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
+	"openstack":             {[]string{"fault"}, "an adapter to OpenStack knows nothing of environments or runs"},
+	"openstack/credentials": {[]string{"fault", "openstack"}, "which cloud the user means, as the tools of OpenStack find it"},
+	"openstack/inventory":   {[]string{"fault", "openstack"}, "what a project has is asked of the cloud alone"},
+	"openstack/preflight":   {[]string{"fault", "openstack"}, "what a cluster needs is told it, and asked of the cloud"},
+	"oci":                   {[]string{"fault"}, "an adapter to OCI registries knows nothing of what is in them"},
 
 	// parts
 	"health":             {nil, "the state of an object is read from the object alone"},
@@ -33,13 +36,13 @@ var arrows = map[string]rule{
 	"environment":        {[]string{"fault", "owned"}, "an environment is a value: rendered and checked without any outside system"},
 	"bundle":             {[]string{"docker", "fault", "oci"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
 	"registry":           {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
-	"source":             {[]string{"fault", "oci", "source/content"}, "where Flux reads from is checked before anything is created"},
+	"source":             {[]string{"fault", "flux", "oci", "source/content"}, "where Flux reads from: checked before anything is created, and named in its objects"},
 	"source/content":     {[]string{"fault", "oci"}, "content is made of files and of what their addresses serve, and published in a registry"},
 	"lease":              {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},
 	"lock":               {[]string{"fault"}, "one run at a time, whatever it does"},
 	"provider":           {nil, "the seam for infrastructure: what a run asks of the one that it has"},
 	"provider/docker":    {[]string{"docker", "fault", "kind", "owned", "provider"}, "machines are containers of the Docker engine"},
-	"provider/openstack": {[]string{"environment", "fault", "openstack", "provider"}, "machines are servers of an OpenStack project"},
+	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory", "openstack/preflight", "provider"}, "machines are servers of an OpenStack project"},
 	"provider/aws":       {[]string{"aws", "provider"}, "machines are instances of EC2"},
 
 	// verbs
@@ -51,7 +54,7 @@ var arrows = map[string]rule{
 
 	// wiring
 	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
-		"openstack", "docker", "kind", "flux", "parts", "bootstrap", "cleanup", "evidence", "redact", "root"},
+		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "parts", "bootstrap", "cleanup", "evidence", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it
@@ -59,6 +62,7 @@ var arrows = map[string]rule{
 	"internal/sshgit":       {nil, "a git server over ssh is nothing of ours"},
 	"internal/distribution": {nil, "a real registry server is nothing of ours"},
 	"internal/apiserver":    {nil, "a real API server is nothing of ours; the lab builds it, and a folder is all that is known of the lab"},
+	"internal/standin":      {[]string{"openstack", "openstack/credentials"}, "a stand-in for OpenStack gives clients and credentials of itself"},
 	"internal/fixture":      {[]string{"capi"}, "the objects of a management cluster have Cluster API's labels"},
 	"internal/testenv":      {[]string{"capi", "internal/apiserver", "internal/fixture"}, "API servers with Cluster API's definitions, for the pivot"},
 	"internal/providers":    {[]string{"root", "flux", "internal/apiserver", "kube", "source/content"}, "real managers of providers run as Flux would have them run"},
@@ -75,6 +79,12 @@ var anyTest = map[string]string{
 
 // testArrows is what the tests of single packages may import besides, and why.
 var testArrows = map[string]map[string]string{
+	"openstack":           {"internal/standin": "a cloud that gives set answers"},
+	"openstack/inventory": {"internal/standin": "a cloud that gives set answers"},
+	"openstack/preflight": {
+		"internal/standin":      "a cloud that gives set answers",
+		"openstack/credentials": "the real cloud of the lab is found in a clouds.yaml",
+	},
 	"environment": {
 		"flux": "the chart is installed on a real API server that has Flux's definitions",
 		"kube": "the chart is installed on a real API server that has Flux's definitions",

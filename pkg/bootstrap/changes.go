@@ -19,6 +19,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // checkChanges says how what this run is asked for differs from what the cluster that counts was last given, and refuses what takes
@@ -114,7 +115,7 @@ func (u *Up) olderParts(ctx context.Context, c *kube.Cluster) ([]environment.Cha
 			add("flux", d.Labels[flux.VersionLabel], flux.Version)
 		}
 	}
-	if u.Source.Kind != SourceEmbedded { // the chart is the one of the source, not this program's
+	if u.Source.Kind != source.Embedded { // the chart is the one of the source, not this program's
 		return older, nil
 	}
 	hr := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}

@@ -10,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/source"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
@@ -100,7 +101,7 @@ func (h host) inotify(limit string, need int) error {
 // not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got.
 func (u *Up) fetchable(ctx context.Context) error {
 	urls := []string{flux.ManifestsURL}
-	if u.Source.Kind == SourceEmbedded {
+	if u.Source.Kind == source.Embedded {
 		paths, err := ComponentPaths(u.Environment)
 		if err != nil {
 			return err

@@ -9,11 +9,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/registry"
+	"github.com/cluster-init/cluster-init/pkg/source"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
@@ -47,7 +47,7 @@ func (u *Up) registry() pipeline.Phase {
 	return pipeline.Phase{
 		Name: "registry", Title: "registry and content", Needs: []string{"images"}, Timeout: 10 * time.Minute,
 		Check: func(context.Context) (pipeline.Status, error) {
-			if u.Bundle == nil && u.Source.Kind != SourceEmbedded {
+			if u.Bundle == nil && u.Source.Kind != source.Embedded {
 				return u.done("not needed: Flux reads from " + string(u.Source.Kind))
 			}
 			return pipeline.Status{}, nil
@@ -76,7 +76,7 @@ func (u *Up) fillRegistry(ctx context.Context, report pipeline.Reporter) error {
 			return err
 		}
 	}
-	if u.Source.Kind != SourceEmbedded {
+	if u.Source.Kind != source.Embedded {
 		return nil
 	}
 	paths, err := ComponentPaths(u.Environment)
@@ -87,7 +87,7 @@ func (u *Up) fillRegistry(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return fmt.Errorf("publishing the content: %w", err)
 	}
-	u.found.published = published{content: ociArtifact(p.Content), chart: ociArtifact(p.Chart)}
+	u.found.published = p
 	report.Progress("published %s and %s", p.Content.Ref(), p.Chart.Ref())
 	return nil
 }
@@ -109,10 +109,6 @@ func ComponentPaths(env *environment.Environment) ([]string, error) {
 		}
 	}
 	return paths, nil
-}
-
-func ociArtifact(a oci.Artifact) flux.OCIArtifact {
-	return flux.OCIArtifact{URL: a.URL(), Digest: a.Digest, Insecure: true}
 }
 
 // writeMirrors has the bootstrap cluster's node pull through the mirrors; containerd reads the files at each pull.

@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // release is the telco-cloud-init HelmRelease of one cluster at one time.
@@ -27,7 +28,7 @@ type release struct {
 
 // values are what cluster-init itself decides about the chart; they win over all others.
 func (u *Up) values(r release) map[string]any {
-	values := map[string]any{"phase": string(r.phase), "source": u.sourceValues()}
+	values := map[string]any{"phase": string(r.phase), "source": u.Source.Values()}
 	if !r.definition {
 		values["components"] = map[string]any{"cluster": map[string]any{"enabled": false}}
 	}
@@ -41,7 +42,7 @@ func (u *Up) releaseObjects(r release) ([]client.Object, error) {
 		return nil, err
 	}
 	objects := []client.Object{values.Values, values.Secrets, values.InfraSecrets}
-	spec := flux.Release{FromGit: u.Source.Kind == SourceGit, Values: u.values(r)}
+	spec := flux.Release{FromGit: u.Source.Kind == source.Git, Values: u.values(r)}
 	if r.phase == environment.Bootstrap {
 		objects = append(objects, u.Environment.BootstrapValues())
 		spec.ValuesFrom = append(spec.ValuesFrom, flux.ValuesReference{Kind: "ConfigMap", Name: environment.BootstrapValuesName})
@@ -54,7 +55,7 @@ func (u *Up) releaseObjects(r release) ([]client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects = append(objects, u.sourceObjects()...)
+	objects = append(objects, u.Source.Objects(u.found.published)...)
 	return append(objects, helmRelease), nil
 }
 
@@ -102,7 +103,7 @@ func (u *Up) releaseGoal(c *kube.Cluster, r release, token string, leftOut ...st
 	}
 	g := goal{what: "the components of the " + c.Name + " cluster", ready: []key{{helmv2.HelmReleaseKind, flux.Namespace, flux.ReleaseName}},
 		handled:  map[key]string{{helmv2.HelmReleaseKind, flux.Namespace, flux.ReleaseName}: token},
-		revision: u.revision()}
+		revision: u.Source.Revision(u.found.published)}
 	for _, o := range rendered {
 		if o.GetKind() == kustomizev1.KustomizationKind && !slices.Contains(leftOut, o.GetName()) {
 			g.ready = append(g.ready, key{o.GetKind(), o.GetNamespace(), o.GetName()})

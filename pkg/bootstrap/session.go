@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // session holds what a run has found so far.
@@ -22,7 +23,7 @@ type session struct {
 	management *kube.Cluster
 	pivoted    bool // the management cluster holds its own definition
 	engine     docker.Info
-	published  published
+	published  content.Published // what the registry holds for Flux
 }
 
 // Requests returns how many API requests this run has sent so far to both clusters, the move included.

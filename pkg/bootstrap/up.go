@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // Options is what a run of `up` is asked for.
@@ -21,7 +22,7 @@ type Options struct {
 	Environment         *environment.Environment
 	Content             fs.FS             // charts, kustomize-components
 	Profile             map[string][]byte // further files of the content, of the bundle
-	Source              Source            // where Flux reads the content from
+	Source              source.Source     // where Flux reads the content from
 	Bundle              *bundle.Bundle
 	Mirrors             []oci.Mirror // of the bundle and of the user
 	BootstrapKubeconfig string       // path; an existing cluster instead of kind

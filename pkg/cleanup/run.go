@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// Cloud is what is needed of a cloud; openstack.Client is the real one.
+// Cloud is what is needed of a cloud; openstack/inventory.Project is the real one.
 type Cloud interface {
 	Inventory(context.Context) (openstack.Inventory, error)
 	Delete(context.Context, openstack.Resource) (gone bool, err error)

@@ -82,12 +82,9 @@ func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished 
 		for _, document := range r.up.Environment.SecretDocuments() {
 			collector.Redactor.Add(redact.FromValues(document)...)
 		}
-		collector.Redactor.Add(redact.FromSecret("password", r.up.Source.Password)...)
-		if key := r.up.Source.SSH; key != nil {
-			collector.Redactor.Add(redact.FromSecret("identity", string(key.Identity))...)
-			collector.Redactor.Add(redact.FromSecret("passphrase", string(key.Passphrase))...)
+		for name, secret := range r.up.Source.Credentials() {
+			collector.Redactor.Add(redact.FromSecret(name, secret)...)
 		}
-		collector.Redactor.Add(redact.FromSecret("auths", string(r.up.Source.DockerConfig))...)
 		collector.Clusters, collector.Cluster = r.up.Reach, r.up.Environment.ClusterName()
 	} else {
 		collector.Engine = nil // it was not asked for anything

@@ -12,6 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/credentials"
+	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
 )
 
 // subject is what is to be cleaned up.
@@ -29,7 +31,7 @@ func (s subject) inventory() cleanup.Cloud {
 	if s.cloud == nil {
 		return nil
 	}
-	return s.cloud
+	return inventory.Project{Client: s.cloud}
 }
 
 // subject finds out what the user means, and connects to its cloud.
@@ -79,7 +81,7 @@ func (o *cleanupOptions) withFiles(s subject) (subject, error) {
 
 // cloudIfAny logs in to the cloud that the shell names; without credentials there is no cloud.
 func cloudIfAny(ctx context.Context) (*openstack.Client, error) {
-	cloud, err := openstack.Find(os.LookupEnv)
+	cloud, err := credentials.Find(os.LookupEnv)
 	if fault.CodeOf(err) == fault.CredentialsMissing {
 		return nil, nil
 	}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/source"
@@ -22,12 +21,12 @@ const sshPassphrase = "CLUSTER_INIT_SSH_PASSPHRASE"
 // machines; nil when that is not known.
 func (o *sourceOptions) check(makes provider.Provider) error {
 	own := o.strangers()
-	switch bootstrap.SourceKind(o.kind) {
-	case bootstrap.SourceEmbedded:
+	switch source.Kind(o.kind) {
+	case source.Embedded:
 		return fault.Join(own, o.checkEmbedded(makes))
-	case bootstrap.SourceGit:
+	case source.Git:
 		return fault.Join(own, o.checkGit())
-	case bootstrap.SourceOCI:
+	case source.OCI:
 		return fault.Join(own, o.checkOCI())
 	}
 	return fault.New(fault.Usage, fmt.Sprintf("--source %q is not known", o.kind), "Use embedded, git or oci.")

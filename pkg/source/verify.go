@@ -1,5 +1,3 @@
-// Package source is where Flux reads the chart and the components from: this binary's own content, a Git repository or a registry.
-// It checks that a user's own source can be read, and holds the credentials for it.
 package source
 
 import (
@@ -17,61 +15,63 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Source is a user's own source of content.
-type Source struct {
-	Kind string // "git" or "oci"
-	URL  string // https://..., http://..., ssh://... or user@host:path for git; oci://host/path for oci
-	// Branch and Tag name what is read; for oci Tag or Digest. All empty: whatever is there.
-	Branch, Tag, Digest string
-	// Username and Password go to a git server over HTTP; empty means none. OCI uses the user's docker config.
-	Username, Password string
-	// SSH is the key for a git server over ssh.
-	SSH *SSHKey
-	// Insecure allows an OCI registry on plain http.
-	Insecure bool
-	// Proxies are those of the environment.
-	Proxies content.Proxies
-}
-
 const verifyTime = 30 * time.Second
 
-// VerifySource checks that the source can be read from here, before anything is created that depends on it. Its
-// errors are faults SourceUnreadable.
-func VerifySource(ctx context.Context, s Source) error {
+// Verify checks that the user's own source can be read from here, before anything is created that depends on it; of an Embedded one
+// there is nothing to check. It gives each server half a minute. Its errors are faults SourceUnreadable.
+func (s Source) Verify(ctx context.Context, proxies content.Proxies) error {
 	proxied := http.DefaultTransport.(*http.Transport).Clone()
-	proxied.Proxy = s.Proxies.Proxy()
+	proxied.Proxy = proxies.Proxy()
 	defer proxied.CloseIdleConnections()
-	return verifySource(ctx, s, proxied)
+	return s.verify(ctx, proxied)
 }
 
-func verifySource(ctx context.Context, s Source, via http.RoundTripper) error {
+func (s Source) verify(ctx context.Context, via http.RoundTripper) error {
+	switch s.Kind {
+	case Git:
+		address, overSSH := GitAddress(s.Git.URL)
+		return s.ask(ctx, address, func(ctx context.Context) error {
+			refs, err := s.references(ctx, address, overSSH, via)
+			if err == nil && s.Git.Branch != "" && !advertises(refs, "refs/heads/"+s.Git.Branch) {
+				err = &noBranchError{s.Git.Branch}
+			}
+			return err
+		})
+	case OCI:
+		for _, artifact := range []flux.OCIArtifact{s.Content, s.Chart} {
+			if err := s.ask(ctx, artifact.URL, func(ctx context.Context) error { return verifyOCI(ctx, artifact, via) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ask makes what goes wrong with a server a fault that names its address.
+func (s Source) ask(ctx context.Context, address string, question func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, verifyTime)
 	defer cancel()
-	var err error
-	switch s.Kind {
-	case "git":
-		var overSSH bool
-		if s.URL, overSSH = GitAddress(s.URL); overSSH {
-			err = verifySSH(ctx, s)
-		} else {
-			err = verifyGit(ctx, s, via)
-		}
-	case "oci":
-		err = verifyOCI(ctx, s, via)
-	default:
-		return fault.New(fault.Usage, fmt.Sprintf("source kind %q", s.Kind), "source kinds are embedded, git and oci")
-	}
-	if err = oci.WithoutURL(err); noTLS(err) {
+	err := oci.WithoutURL(question(ctx))
+	if noTLS(err) {
 		err = fault.Wrap(err, fault.SourceUnreadable, "the server does not speak TLS there: for git use an http:// address, for oci --source-insecure")
 	}
 	if err != nil {
-		return oci.Unreadable(fmt.Errorf("%s source %s: %w", s.Kind, oci.Redacted(s.URL), err))
+		return oci.Unreadable(fmt.Errorf("%s source %s: %w", s.Kind, oci.Redacted(address), err))
 	}
 	return nil
+}
+
+// references returns what the Git server has, as it advertises it.
+func (s Source) references(ctx context.Context, address string, overSSH bool, via http.RoundTripper) ([]byte, error) {
+	if overSSH {
+		return referencesOverSSH(ctx, address, s.SSH)
+	}
+	return s.referencesOverHTTP(ctx, address, via)
 }
 
 // noTLS says whether what answered a TLS client was something else.
@@ -83,50 +83,35 @@ func noTLS(err error) bool {
 // maxRefs bounds the answer of a git server: big monorepos advertise tens of megabytes.
 const maxRefs = 64 << 20
 
-// verifyGit asks for the references, the first request of every clone over HTTP.
+// referencesOverHTTP makes the first request of every clone over HTTP.
 // The protocol: git's gitprotocol-http(5), "smart" discovery.
-func verifyGit(ctx context.Context, s Source, via http.RoundTripper) error {
-	u, err := url.Parse(s.URL)
+func (s Source) referencesOverHTTP(ctx context.Context, address string, via http.RoundTripper) ([]byte, error) {
+	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return fmt.Errorf("no http, https or ssh address")
+		return nil, fmt.Errorf("no http, https or ssh address")
 	}
 	u = u.JoinPath("info", "refs")
 	u.RawQuery = "service=git-upload-pack"
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if s.Username != "" || s.Password != "" {
 		req.SetBasicAuth(s.Username, s.Password)
 	}
 	resp, err := (&http.Client{Transport: via}).Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return &oci.StatusError{Code: resp.StatusCode}
+		return nil, &oci.StatusError{Code: resp.StatusCode}
 	}
 	if kind := resp.Header.Get("Content-Type"); kind != "application/x-git-upload-pack-advertisement" {
-		return fault.New(fault.SourceUnreadable, fmt.Sprintf("the answer is %q, not that of a git server", kind),
+		return nil, fault.New(fault.SourceUnreadable, fmt.Sprintf("the answer is %q, not that of a git server", kind),
 			"give the address that `git clone` takes; a login page answers when credentials are missing")
 	}
-	refs, err := oci.ReadAnswer(resp.Body, maxRefs)
-	if err != nil {
-		return err
-	}
-	return hasRefs(refs, s)
-}
-
-// hasRefs looks for the branch and the tag that are wanted among what the server has.
-func hasRefs(refs []byte, s Source) error {
-	if s.Branch != "" && !advertises(refs, "refs/heads/"+s.Branch) {
-		return &statusNoRef{"branch " + s.Branch}
-	}
-	if s.Tag != "" && !advertises(refs, "refs/tags/"+s.Tag) {
-		return &statusNoRef{"tag " + s.Tag}
-	}
-	return nil
+	return oci.ReadAnswer(resp.Body, maxRefs)
 }
 
 // advertises finds a reference in a server's answer: each stands on a line as "<hash> <ref>", the first followed by
@@ -141,32 +126,22 @@ func advertises(refs []byte, ref string) bool {
 	return false
 }
 
-// statusNoRef is a repository that can be read and lacks what is asked for.
-type statusNoRef struct{ what string }
+// noBranchError is a repository that can be read and lacks the branch that is asked for.
+type noBranchError struct{ branch string }
 
 // Error names what is missing.
-func (e *statusNoRef) Error() string { return "it has no " + e.what }
+func (e *noBranchError) Error() string { return "it has no branch " + e.branch }
 
-// verifyOCI asks for the artifact's manifest, or for the tags when none is named.
-func verifyOCI(ctx context.Context, s Source, via http.RoundTripper) error {
+// verifyOCI asks for the artifact's manifest.
+func verifyOCI(ctx context.Context, artifact flux.OCIArtifact, via http.RoundTripper) error {
 	var opts []name.Option
-	if s.Insecure {
+	if artifact.Insecure {
 		opts = append(opts, name.Insecure)
 	}
-	repo, err := name.NewRepository(strings.TrimPrefix(s.URL, "oci://"), opts...)
+	repo, err := name.NewRepository(strings.TrimPrefix(artifact.URL, "oci://"), opts...)
 	if err != nil {
 		return err
 	}
-	options := []remote.Option{
-		remote.WithContext(ctx), remote.WithTransport(via), remote.WithAuthFromKeychain(authn.DefaultKeychain),
-	}
-	switch {
-	case s.Digest != "":
-		_, err = remote.Get(repo.Digest(s.Digest), options...)
-	case s.Tag != "":
-		_, err = remote.Get(repo.Tag(s.Tag), options...)
-	default:
-		_, err = remote.List(repo, options...)
-	}
+	_, err = remote.Get(repo.Tag(artifact.Tag), remote.WithContext(ctx), remote.WithTransport(via), remote.WithAuthFromKeychain(authn.DefaultKeychain))
 	return err
 }

@@ -19,38 +19,38 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// verifySSH logs in with the key and asks for the references, as every clone over ssh begins. It knows no proxy: neither
+// referencesOverSSH logs in with the key and asks for the references, as every clone over ssh begins. It knows no proxy: neither
 // does Flux over ssh.
-func verifySSH(ctx context.Context, s Source) error {
-	u, err := url.Parse(s.URL)
+func referencesOverSSH(ctx context.Context, repository string, key *SSHKey) ([]byte, error) {
+	u, err := url.Parse(repository)
 	if err != nil || u.Hostname() == "" || strings.Trim(u.Path, "/") == "" {
-		return fmt.Errorf("not an address of the form ssh://git@HOST/PATH")
+		return nil, fmt.Errorf("not an address of the form ssh://git@HOST/PATH")
 	}
-	if s.SSH == nil {
-		return fault.New(fault.SourceUnreadable, "there is no key for it", "Give --source-ssh-key and --source-known-hosts.")
+	if key == nil {
+		return nil, fault.New(fault.SourceUnreadable, "there is no key for it", "Give --source-ssh-key and --source-known-hosts.")
 	}
 	address := net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "22"))
-	config, err := s.SSH.clientConfig(cmp.Or(u.User.Username(), "git"), address)
+	config, err := key.clientConfig(cmp.Or(u.User.Username(), "git"), address)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer connection.Close()
 	defer context.AfterFunc(ctx, func() { connection.Close() })()
 	over, channels, requests, err := ssh.NewClientConn(connection, address, config)
 	if err != nil {
-		return errors.Join(explainSSH(err, s.SSH.knownHostsFile, address), ctx.Err())
+		return nil, errors.Join(explainSSH(err, key.knownHostsFile, address), ctx.Err())
 	}
 	client := ssh.NewClient(over, channels, requests)
 	defer client.Close()
 	refs, err := uploadPack(client, u.Path)
 	if err != nil {
-		return errors.Join(err, ctx.Err())
+		return nil, errors.Join(err, ctx.Err())
 	}
-	return hasRefs(refs, s)
+	return refs, nil
 }
 
 // clientConfig takes the kinds of host key that are known of the server, and no others: it would otherwise choose one that

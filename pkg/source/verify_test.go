@@ -18,8 +18,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/internal/distribution"
 	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // quiet swallows a test server's complaints about clients that leave.
@@ -97,10 +99,8 @@ func TestVerifyGitSource(t *testing.T) {
 		want, hint string // empty want: readable
 	}{
 		{name: "readable", path: "/repo.git"},
-		{name: "branch", path: "/repo.git", edit: func(s *Source) { s.Branch = "main" }},
-		{name: "tag", path: "/repo.git", edit: func(s *Source) { s.Tag = "v1" }},
-		{name: "no such branch", path: "/repo.git", edit: func(s *Source) { s.Branch = "mai" }, want: "no branch mai", hint: "check"},
-		{name: "no such tag", path: "/repo.git", edit: func(s *Source) { s.Tag = "v2" }, want: "no tag v2", hint: "check"},
+		{name: "branch", path: "/repo.git", edit: func(s *Source) { s.Git.Branch = "main" }},
+		{name: "no such branch", path: "/repo.git", edit: func(s *Source) { s.Git.Branch = "mai" }, want: "no branch mai", hint: "check"},
 		{name: "wrong token", path: "/repo.git", edit: func(s *Source) { s.Password = "s3cret" }, want: "401", hint: "GITLAB_TOKEN"},
 		{name: "no repository", path: "/none.git", want: "404", hint: "check the address"},
 		{name: "login page", path: "/login/repo.git", want: "not that of a git server", hint: "git clone"},
@@ -108,7 +108,7 @@ func TestVerifyGitSource(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			s := Source{Kind: "git", URL: server.URL + tc.path, Username: "me", Password: "token"}
+			s := Source{Kind: Git, Git: flux.GitSource{URL: server.URL + tc.path}, Username: "me", Password: "token"}
 			if tc.edit != nil {
 				tc.edit(&s)
 			}
@@ -116,7 +116,7 @@ func TestVerifyGitSource(t *testing.T) {
 			if tc.via != nil {
 				via = tc.via
 			}
-			err := verifySource(context.Background(), s, via)
+			err := s.verify(context.Background(), via)
 			if tc.want == "" {
 				if err != nil {
 					t.Error(err)
@@ -159,27 +159,29 @@ func TestVerifyOCISource(t *testing.T) {
 
 	cases := []struct {
 		name       string
-		source     Source
+		artifact   flux.OCIArtifact
 		want, hint string
 	}{
-		{"tag", Source{URL: "oci://" + r.Host + "/some/content", Tag: "v1", Insecure: true}, "", ""},
-		{"any", Source{URL: "oci://" + r.Host + "/some/content", Insecure: true}, "", ""},
-		{"no such tag", Source{URL: "oci://" + r.Host + "/some/content", Tag: "v2", Insecure: true}, "v2", "tag or version"},
-		{"no repository", Source{URL: "oci://" + r.Host + "/none", Insecure: true}, "none", "check the address"},
-		{"locked", Source{URL: "oci://" + lockedHost + "/x", Tag: "v1", Insecure: true}, "401", "docker login"},
-		{"untrusted", Source{URL: "oci://" + untrustedHost + "/x", Tag: "v1"}, "certificate", "trust store"},
+		{"tag", flux.OCIArtifact{URL: "oci://" + r.Host + "/some/content", Tag: "v1", Insecure: true}, "", ""},
+		{"no such tag", flux.OCIArtifact{URL: "oci://" + r.Host + "/some/content", Tag: "v2", Insecure: true}, "v2", "tag or version"},
+		{"no repository", flux.OCIArtifact{URL: "oci://" + r.Host + "/none", Tag: "v1", Insecure: true}, "none", "check the address"},
+		{"locked", flux.OCIArtifact{URL: "oci://" + lockedHost + "/x", Tag: "v1", Insecure: true}, "401", "docker login"},
+		{"untrusted", flux.OCIArtifact{URL: "oci://" + untrustedHost + "/x", Tag: "v1"}, "certificate", "trust store"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			tc.source.Kind = "oci"
-			err := VerifySource(context.Background(), tc.source)
-			if tc.want == "" {
-				if err != nil {
-					t.Error(err)
+			readable := flux.OCIArtifact{URL: "oci://" + r.Host + "/some/content", Tag: "v1", Insecure: true}
+			for _, s := range []Source{{Content: tc.artifact, Chart: readable}, {Content: readable, Chart: tc.artifact}} {
+				s.Kind = OCI
+				err := s.Verify(context.Background(), content.Proxies{})
+				if tc.want == "" {
+					if err != nil {
+						t.Error(err)
+					}
+					continue
 				}
-				return
+				checkUnreadable(t, err, tc.want, tc.hint)
 			}
-			checkUnreadable(t, err, tc.want, tc.hint)
 		})
 	}
 }

@@ -1,8 +1,10 @@
-package openstack
+package inventory
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 // ofNeutron tells of ports that Neutron makes on a network and takes away with it, or with a distributed router's
@@ -22,39 +24,39 @@ func (p portRow) ofLoadBalancer() bool {
 	return strings.Contains(owner, "octavia") || strings.Contains(owner, "loadbalancer") || strings.HasPrefix(owner, "ovn-lb")
 }
 
-func (p portRow) port() Resource {
-	r := p.resource(KindPort)
+func (p portRow) port() entry {
+	r := p.resource(openstack.KindPort)
 	switch {
 	case p.ofRouter():
-		r.Kind, r.PartOf = KindInterface, Ref{KindRouter, p.Device}
+		r.Kind, r.PartOf = openstack.KindInterface, openstack.Ref{Kind: openstack.KindRouter, ID: p.Device}
 		r.Uses = append(r.Uses, r.PartOf)
 	case strings.HasPrefix(p.Owner, "compute:"):
-		r.PartOf = Ref{KindServer, p.Device}
+		r.PartOf = openstack.Ref{Kind: openstack.KindServer, ID: p.Device}
 	case p.ofLoadBalancer():
-		r.PartOf = Ref{KindLoadBalancer, strings.TrimPrefix(p.Device, "lb-")}
+		r.PartOf = openstack.Ref{Kind: openstack.KindLoadBalancer, ID: strings.TrimPrefix(p.Device, "lb-")}
 	}
 	for _, ip := range p.FixedIPs {
-		r.Uses = append(r.Uses, Ref{KindSubnet, ip.Subnet})
+		r.Uses = append(r.Uses, openstack.Ref{Kind: openstack.KindSubnet, ID: ip.Subnet})
 	}
-	r.Uses = append(r.Uses, Ref{KindNetwork, p.Network})
+	r.Uses = append(r.Uses, openstack.Ref{Kind: openstack.KindNetwork, ID: p.Network})
 	for _, group := range p.SecurityGroups {
-		r.Uses = append(r.Uses, Ref{KindSecurityGroup, group})
+		r.Uses = append(r.Uses, openstack.Ref{Kind: openstack.KindSecurityGroup, ID: group})
 	}
 	return r
 }
 
 // link adds what only two lists together tell: who uses a server's port, a server group or a volume, which volumes go
 // with their server, and who needs a router's interface.
-func link(resources []Resource) {
-	at := map[Ref]int{}
+func link(resources []entry) {
+	at := map[openstack.Ref]int{}
 	for i, r := range resources {
 		at[r.Ref] = i
 	}
-	interfaces := map[Ref][]Ref{} // of a router and of a subnet
+	interfaces := map[openstack.Ref][]openstack.Ref{} // of a router and of a subnet
 	for i, r := range resources {
 		for _, user := range append(r.usedBy, r.PartOf) {
 			// An interface and a trunk use what they are part of, not the other way round.
-			if j, found := at[user]; found && r.Kind != KindInterface && r.Kind != KindTrunk && !slices.Contains(resources[j].Uses, r.Ref) {
+			if j, found := at[user]; found && r.Kind != openstack.KindInterface && r.Kind != openstack.KindTrunk && !slices.Contains(resources[j].Uses, r.Ref) {
 				resources[j].Uses = append(resources[j].Uses, r.Ref)
 			}
 		}
@@ -63,11 +65,11 @@ func link(resources []Resource) {
 				resources[j].PartOf = r.Ref
 			}
 		}
-		if r.Kind != KindInterface {
+		if r.Kind != openstack.KindInterface {
 			continue
 		}
 		for _, used := range resources[i].Uses {
-			if used.Kind == KindRouter || used.Kind == KindSubnet {
+			if used.Kind == openstack.KindRouter || used.Kind == openstack.KindSubnet {
 				interfaces[used] = append(interfaces[used], r.Ref)
 			}
 		}
@@ -75,17 +77,17 @@ func link(resources []Resource) {
 	for i := range resources {
 		r := &resources[i]
 		switch r.Kind {
-		case KindPort: // whoever is on a subnet reaches others through its router
+		case openstack.KindPort: // whoever is on a subnet reaches others through its router
 			for _, used := range slices.Clone(r.Uses) {
-				if used.Kind == KindSubnet {
+				if used.Kind == openstack.KindSubnet {
 					r.Uses = append(r.Uses, interfaces[used]...)
 				}
 			}
-		case KindFloatingIP: // Neutron refuses to take an interface from its router
-			r.Uses = append(r.Uses, interfaces[Ref{KindRouter, r.router}]...)
-		case KindServer: // and a trunk goes before its port
+		case openstack.KindFloatingIP: // Neutron refuses to take an interface from its router
+			r.Uses = append(r.Uses, interfaces[openstack.Ref{Kind: openstack.KindRouter, ID: r.router}]...)
+		case openstack.KindServer: // and a trunk goes before its port
 			for _, t := range resources {
-				if t.Kind == KindTrunk && slices.Contains(r.Uses, t.PartOf) {
+				if t.Kind == openstack.KindTrunk && slices.Contains(r.Uses, t.PartOf) {
 					r.Uses = append(r.Uses, t.Ref)
 				}
 			}

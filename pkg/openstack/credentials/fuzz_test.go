@@ -1,4 +1,4 @@
-package openstack
+package credentials
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 // FuzzClouds reads a clouds.yaml. Whatever it holds: an error has the code, and what is accepted reads back as the same and
@@ -24,7 +25,7 @@ func FuzzClouds(f *testing.F) {
 		if in.clouds, err = parseClouds([]byte(text), "clouds.yaml"); err == nil {
 			in.secure, err = parseClouds([]byte(secure), "secure.yaml")
 		}
-		var cloud Cloud
+		var cloud openstack.Cloud
 		if err == nil {
 			cloud, err = finder{lookup: lookup(nil)}.fromFiles("", in)
 		}

@@ -1,6 +1,6 @@
 //go:build openstack
 
-package openstack
+package preflight
 
 import (
 	"slices"
@@ -33,7 +33,7 @@ func TestRealCloud(t *testing.T) {
 // wants runs a preflight, which must say each of the problems and no other.
 func (s *realCloud) wants(t *testing.T, needs Needs, problems ...string) {
 	t.Helper()
-	report, err := Preflight(s.ctx, s.user, needs)
+	report, err := Run(s.ctx, s.user, needs)
 	told := []string{}
 	if err != nil {
 		told = strings.Split(err.Error(), "\n")
@@ -82,11 +82,11 @@ func (s *realCloud) credentials(t *testing.T) {
 			t.Errorf("application credential %s: %v", what, err)
 			continue
 		}
-		if _, err := Preflight(s.ctx, c, s.needs); err != nil {
+		if _, err := Run(s.ctx, c, s.needs); err != nil {
 			t.Errorf("application credential %s: %v", what, err)
 		}
 	}
-	report, err := Preflight(s.ctx, s.admin, s.needs)
+	report, err := Run(s.ctx, s.admin, s.needs)
 	if len(report.Warnings) == 0 || !strings.Contains(report.Warnings[0], "administrator") {
 		t.Errorf("nothing is said of the administrator: %v, %v", report, err)
 	}

@@ -1,4 +1,4 @@
-package openstack
+package preflight
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/networks"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/subnets"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 func identifyNetwork(n networks.Network) (string, string) { return n.ID, n.Name }
@@ -43,7 +45,7 @@ func (i *inspection) externalNetwork(ctx context.Context) {
 // to nobody, which is not worth a note.
 func (i *inspection) addresses(ctx context.Context, network networks.Network) {
 	availability, err := networkipavailabilities.Get(ctx, i.client.Network, network.ID).Extract()
-	if code := Status(err); code == http.StatusForbidden || code == http.StatusNotFound || !i.asked("addresses of the external network", err) {
+	if code := openstack.Status(err); code == http.StatusForbidden || code == http.StatusNotFound || !i.asked("addresses of the external network", err) {
 		return
 	}
 	free := int64(0)

@@ -1,4 +1,4 @@
-package openstack
+package credentials
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 // variables are those of an openrc file, and what they set.
@@ -77,7 +79,7 @@ func (f finder) choices(e *source) error {
 	if text := f.get("OS_INSECURE"); text != "" {
 		insecure, err := strconv.ParseBool(strings.ToLower(text))
 		if err != nil {
-			return missing(fmt.Sprintf("OS_INSECURE %q is neither true nor false", printable(text)), "Unset it, or set it to true or false.")
+			return missing(fmt.Sprintf("OS_INSECURE %q is neither true nor false", openstack.Printable(text)), "Unset it, or set it to true or false.")
 		}
 		e.Insecure = &insecure
 	}

@@ -1,4 +1,4 @@
-package bootstrap
+package source
 
 import (
 	"maps"
@@ -11,13 +11,13 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/internal/sshgit"
-	"github.com/cluster-init/cluster-init/pkg/source"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // Whatever a Git source is read with, Flux gets it in one Secret, and only what it needs.
 func TestCredentialsOfAGitSource(t *testing.T) {
 	s := sshgit.Start(t, t.TempDir())
-	key, err := source.ReadSSHKey(s.EncryptedKey, s.KnownHosts, s.Passphrase)
+	key, err := ReadSSHKey(s.EncryptedKey, s.KnownHosts, s.Passphrase)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,11 +30,10 @@ func TestCredentialsOfAGitSource(t *testing.T) {
 		"ssh":      {Source{SSH: key}, []string{"identity", "identity.pub", "known_hosts", "password"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.source.Kind, test.source.Git = SourceGit, flux.GitSource{URL: "ssh://git@host/repo.git", Branch: "main"}
-			u := &Up{Options: Options{Source: test.source}}
+			test.source.Kind, test.source.Git = Git, flux.GitSource{URL: "ssh://git@host/repo.git", Branch: "main"}
 			var keys []string
 			var repository *sourcev1.GitRepository
-			for _, object := range u.sourceObjects() {
+			for _, object := range test.source.Objects(content.Published{}) {
 				switch o := object.(type) {
 				case *corev1.Secret:
 					keys = sorted(o.Data)

@@ -1,4 +1,4 @@
-package openstack_test
+package inventory_test
 
 import (
 	"context"
@@ -11,12 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/internal/standin"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
 )
 
 // world is a project with one of each kind, as the services tell of it.
-func world() answers {
-	return answers{
+func world() standin.Memory {
+	return standin.Memory{
 		"GET /compute/servers/detail": `{"servers": [{"id": "s1", "name": "cp-0", "tenant_id": "p", "status": "ACTIVE", "created": "2026-01-02T03:04:05Z", "tags": ["mine"],
 			"os-extended-volumes:volumes_attached": [{"id": "root", "delete_on_termination": true}, {"id": "data", "delete_on_termination": false}]}]}`,
 		"GET /compute/os-server-groups": `{"server_groups": [{"id": "g1", "name": "group", "members": ["s1"]}]}`,
@@ -42,13 +44,13 @@ func world() answers {
 	}
 }
 
-func find(t *testing.T, inventory openstack.Inventory, id string) openstack.Resource {
+func find(t *testing.T, has openstack.Inventory, id string) openstack.Resource {
 	t.Helper()
-	i := slices.IndexFunc(inventory.Resources, func(r openstack.Resource) bool { return r.ID == id })
+	i := slices.IndexFunc(has.Resources, func(r openstack.Resource) bool { return r.ID == id })
 	if i < 0 {
 		t.Fatalf("%s is not in the inventory", id)
 	}
-	return inventory.Resources[i]
+	return has.Resources[i]
 }
 
 func refs(list []openstack.Ref) string {
@@ -61,9 +63,9 @@ func refs(list []openstack.Ref) string {
 }
 
 func TestInventoryTellsWhoUsesWhat(t *testing.T) {
-	inventory, err := newCloud(world()).Inventory(t.Context())
-	if err != nil || len(inventory.Unknown) > 0 {
-		t.Fatal(err, inventory.Unknown)
+	has, err := inventory.Project{Client: world().Client()}.Inventory(t.Context())
+	if err != nil || len(has.Unknown) > 0 {
+		t.Fatal(err, has.Unknown)
 	}
 	for id, want := range map[string]struct {
 		kind openstack.Kind
@@ -89,21 +91,21 @@ func TestInventoryTellsWhoUsesWhat(t *testing.T) {
 		"i1":   {openstack.KindInterface, "n1 r1 sub1", "r1"},
 		"l1":   {openstack.KindLoadBalancer, "p2", ""},
 	} {
-		r := find(t, inventory, id)
+		r := find(t, has, id)
 		if r.Kind != want.kind || refs(r.Uses) != want.uses || r.PartOf.ID != want.part {
 			t.Errorf("%s: %s uses %q, part of %q; want %s, %q, %q", id, r.Kind, refs(r.Uses), r.PartOf.ID, want.kind, want.uses, want.part)
 		}
 	}
-	if len(inventory.Resources) != 19 {
-		t.Errorf("%d resources: a port of Neutron's own is none, and none is there twice", len(inventory.Resources))
+	if len(has.Resources) != 19 {
+		t.Errorf("%d resources: a port of Neutron's own is none, and none is there twice", len(has.Resources))
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, id := range []string{"s1", "root", "l1"} {
-		if made := find(t, inventory, id).Created.Truncate(time.Second); !made.Equal(at) {
+		if made := find(t, has, id).Created.Truncate(time.Second); !made.Equal(at) {
 			t.Errorf("%s was made at %s", id, made)
 		}
 	}
-	if r := find(t, inventory, "p9"); r.Project != "other" || find(t, inventory, "s1").Project != "p" || find(t, inventory, "f1").Name != "203.0.113.5" {
+	if r := find(t, has, "p9"); r.Project != "other" || find(t, has, "s1").Project != "p" || find(t, has, "f1").Name != "203.0.113.5" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -116,17 +118,17 @@ func TestInventoryReadsAllPages(t *testing.T) {
 	in["GET /network/networks?project_id=p"] = page("n1", `, {"rel": "next", "href": "https://unreachable.example.org/elsewhere?marker=n1&project_id=p"}`)
 	in["GET /network/networks?marker=n1&project_id=p"] = page("n2", `, {"rel": "next", "href": "?marker=n2&project_id=p"}`)
 	in["GET /network/networks?marker=n2&project_id=p"] = page("n3", "")
-	inventory, err := newCloud(in).Inventory(t.Context())
+	has, err := inventory.Project{Client: in.Client()}.Inventory(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"n1", "n2", "n3"} {
-		find(t, inventory, id)
+		find(t, has, id)
 	}
 	in["GET /network/networks?marker=n1&project_id=p"] = page("n1", `, {"rel": "next", "href": "?marker=n1&project_id=p"}`)
-	inventory, err = newCloud(in).Inventory(t.Context())
-	if err != nil || inventory.Unknown[openstack.KindNetwork] == nil {
-		t.Errorf("a link that leads to itself: %v, %v", err, inventory.Unknown)
+	has, err = inventory.Project{Client: in.Client()}.Inventory(t.Context())
+	if err != nil || has.Unknown[openstack.KindNetwork] == nil {
+		t.Errorf("a link that leads to itself: %v, %v", err, has.Unknown)
 	}
 }
 
@@ -145,9 +147,9 @@ func TestInventoryOfAnIllCloud(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					in := world()
 					in["GET "+name] = broken
-					inventory, err := newCloud(in).Inventory(t.Context())
-					if err != nil || len(inventory.Unknown) != 1 || inventory.Unknown[kind] == nil {
-						t.Errorf("%v, unknown %v", err, inventory.Unknown)
+					has, err := inventory.Project{Client: in.Client()}.Inventory(t.Context())
+					if err != nil || len(has.Unknown) != 1 || has.Unknown[kind] == nil {
+						t.Errorf("%v, unknown %v", err, has.Unknown)
 					}
 				})
 			})
@@ -169,10 +171,10 @@ func TestInventoryOfAServerThatIsNotListed(t *testing.T) {
 	} {
 		in := world()
 		in["GET /"+test.list], in["GET /compute/servers/hidden"] = test.rows, test.answer
-		inventory, err := newCloud(in).Inventory(t.Context())
-		unknown := inventory.Unknown[openstack.KindServer]
+		has, err := inventory.Project{Client: in.Client()}.Inventory(t.Context())
+		unknown := has.Unknown[openstack.KindServer]
 		if err != nil || (unknown != nil) != (test.says != "") || unknown != nil && !strings.Contains(unknown.Error(), test.says) {
-			t.Errorf("%s: %v, unknown %v, want %q", name, err, inventory.Unknown, test.says)
+			t.Errorf("%s: %v, unknown %v, want %q", name, err, has.Unknown, test.says)
 		}
 	}
 }
@@ -181,30 +183,30 @@ func TestInventoryAsksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := world()
 		in["GET /compute/servers/detail"] = "500\n500\n" + in["GET /compute/servers/detail"]
-		inventory, err := newCloud(in).Inventory(t.Context())
-		if err != nil || len(inventory.Unknown) > 0 {
-			t.Fatal(err, inventory.Unknown)
+		has, err := inventory.Project{Client: in.Client()}.Inventory(t.Context())
+		if err != nil || len(has.Unknown) > 0 {
+			t.Fatal(err, has.Unknown)
 		}
-		find(t, inventory, "s1")
+		find(t, has, "s1")
 	})
 }
 
 func TestInventoryWithoutSomeServices(t *testing.T) {
 	in := world()
 	in["GET /network/trunks?project_id=p"] = "404"
-	c := newCloud(in)
+	c := in.Client()
 	c.LoadBalancer, c.BlockStorage = nil, nil
-	inventory, err := c.Inventory(t.Context())
-	if err != nil || len(inventory.Unknown) > 0 {
-		t.Error(err, inventory.Unknown)
+	has, err := inventory.Project{Client: c}.Inventory(t.Context())
+	if err != nil || len(has.Unknown) > 0 {
+		t.Error(err, has.Unknown)
 	}
 	c.ProjectID = ""
-	if _, err := c.Inventory(t.Context()); err == nil {
+	if _, err := (inventory.Project{Client: c}).Inventory(t.Context()); err == nil {
 		t.Error("credentials of no project are taken")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newCloud(world()).Inventory(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := (inventory.Project{Client: world().Client()}).Inventory(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
@@ -215,22 +217,22 @@ func TestInventoryWithoutTheRoleOfOctavia(t *testing.T) {
 		in := world()
 		in["GET /loadbalancer/lbaas/loadbalancers?project_id=p"] = "403"
 		in["GET /network/ports?project_id=p"] = fmt.Sprintf(`{"ports": [{"id": "p2", "network_id": "n1", "device_id": "x", "device_owner": %q}]}`, owner)
-		inventory, err := newCloud(in).Inventory(t.Context())
-		if err != nil || (inventory.Unknown[openstack.KindLoadBalancer] != nil) != unknown {
-			t.Errorf("%s: %v, unknown %v", owner, err, inventory.Unknown)
+		has, err := inventory.Project{Client: in.Client()}.Inventory(t.Context())
+		if err != nil || (has.Unknown[openstack.KindLoadBalancer] != nil) != unknown {
+			t.Errorf("%s: %v, unknown %v", owner, err, has.Unknown)
 		}
 	}
 }
 
 func TestInventoryAsksForTags(t *testing.T) {
-	c, asked := newCloud(world()), ""
-	c.Provider.HTTPClient.Transport = answers(world()).seeing(func(r *http.Request) {
+	c, asked := world().Client(), ""
+	c.Provider.HTTPClient.Transport = world().Seeing(func(r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "servers/detail") {
 			asked = r.Header.Get("X-OpenStack-Nova-API-Version")
 		}
 	})
-	inventory, err := c.Inventory(t.Context())
-	if err != nil || asked != "2.26" || !slices.Equal(find(t, inventory, "s1").Tags, []string{"mine"}) {
+	has, err := inventory.Project{Client: c}.Inventory(t.Context())
+	if err != nil || asked != "2.26" || !slices.Equal(find(t, has, "s1").Tags, []string{"mine"}) {
 		t.Errorf("version %q, %v", asked, err)
 	}
 }

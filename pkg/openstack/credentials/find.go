@@ -1,6 +1,8 @@
-package openstack
+// Package credentials finds the OpenStack cloud that the user means, as the tools of OpenStack do.
+package credentials
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -8,10 +10,8 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
-
-// credentialsHint is for a machine that has none at all.
-const credentialsHint = "Set OS_CLOUD to an entry of a clouds.yaml, or source the openrc file of your project; see docs/openstack.md."
 
 // Find returns the cloud that the user means, as python-openstackclient would take it: the entry OS_CLOUD of a
 // clouds.yaml (OS_CLIENT_CONFIG_FILE, ./clouds.yaml, ~/.config/openstack, /etc/openstack; with the secure.yaml beside
@@ -20,7 +20,7 @@ const credentialsHint = "Set OS_CLOUD to an entry of a clouds.yaml, or source th
 //
 // It fails with fault.CredentialsMissing when nothing is found, or what is found is incomplete or contradicts itself.
 // No error holds a secret.
-func Find(lookup func(name string) (string, bool)) (Cloud, error) {
+func Find(lookup func(name string) (string, bool)) (openstack.Cloud, error) {
 	f := finder{lookup: lookup}
 	f.folders = f.usualFolders()
 	return f.find()
@@ -38,10 +38,10 @@ func (f finder) get(name string) string {
 	return value
 }
 
-func (f finder) find() (Cloud, error) {
+func (f finder) find() (openstack.Cloud, error) {
 	name, err := f.wanted()
 	if err != nil {
-		return Cloud{}, err
+		return openstack.Cloud{}, err
 	}
 	if encoded := f.get("OPENSTACK_CLOUD_YAML_B64"); encoded != "" {
 		return f.fromEncoded(name, encoded)
@@ -51,14 +51,14 @@ func (f finder) find() (Cloud, error) {
 	}
 	path, err := f.cloudsFile()
 	if err != nil {
-		return Cloud{}, err
+		return openstack.Cloud{}, err
 	}
 	if path == "" {
-		return Cloud{}, f.nothing(name)
+		return openstack.Cloud{}, f.nothing(name)
 	}
 	files, err := f.readFiles(path)
 	if err != nil {
-		return Cloud{}, err
+		return openstack.Cloud{}, err
 	}
 	return f.fromFiles(name, files)
 }
@@ -80,75 +80,68 @@ func (f finder) nothing(name string) error {
 	if name != "" {
 		return missing(fmt.Sprintf("no clouds.yaml that could hold cloud %q: looked for %s", name, looked), "Write one, or name it with OS_CLIENT_CONFIG_FILE.")
 	}
-	return missing("no OpenStack credentials: OS_CLOUD and OS_AUTH_URL are not set; looked for "+looked, credentialsHint)
+	return missing("no OpenStack credentials: OS_CLOUD and OS_AUTH_URL are not set; looked for "+looked, openstack.CredentialsHint)
 }
 
 // fromEncoded takes a clouds.yaml that is in a variable itself.
-func (f finder) fromEncoded(name, encoded string) (Cloud, error) {
+func (f finder) fromEncoded(name, encoded string) (openstack.Cloud, error) {
 	text, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	if err != nil { // the error would quote it
-		return Cloud{}, missing("OPENSTACK_CLOUD_YAML_B64 is not base64", "Give it the output of `base64 -w0 clouds.yaml`.")
+		return openstack.Cloud{}, missing("OPENSTACK_CLOUD_YAML_B64 is not base64", "Give it the output of `base64 -w0 clouds.yaml`.")
 	}
 	parsed, err := parseClouds(text, "OPENSTACK_CLOUD_YAML_B64")
 	if err != nil {
-		return Cloud{}, err
+		return openstack.Cloud{}, err
 	}
 	return f.fromFiles(name, files{clouds: parsed, path: "OPENSTACK_CLOUD_YAML_B64"})
 }
 
 // fromFiles takes one entry of a clouds.yaml.
-func (f finder) fromFiles(name string, in files) (Cloud, error) {
+func (f finder) fromFiles(name string, in files) (openstack.Cloud, error) {
 	names := slices.Sorted(maps.Keys(in.clouds.Clouds))
 	if name == "" {
 		if len(names) != 1 {
-			return Cloud{}, missing(fmt.Sprintf("%s holds %d clouds, and OS_CLOUD does not say which one", in.path, len(names)), "Set OS_CLOUD to one of: "+listed(names))
+			return openstack.Cloud{}, missing(fmt.Sprintf("%s holds %d clouds, and OS_CLOUD does not say which one", in.path, len(names)), "Set OS_CLOUD to one of: "+cmp.Or(strings.Join(names, ", "), "none"))
 		}
 		name = names[0]
 	}
 	if !slices.Contains(names, name) {
-		return Cloud{}, missing(fmt.Sprintf("%s has no cloud %q", in.path, name), "It has: "+listed(names))
+		return openstack.Cloud{}, missing(fmt.Sprintf("%s has no cloud %q", in.path, name), "It has: "+cmp.Or(strings.Join(names, ", "), "none"))
 	}
 	e, err := in.entry(name, f.get("OS_REGION_NAME"))
 	if err != nil {
-		return Cloud{}, err
+		return openstack.Cloud{}, err
 	}
 	if err := f.overlay(name, &e); err != nil {
-		return Cloud{}, err
+		return openstack.Cloud{}, err
 	}
 	return f.complete(name, e, func(field string) string { return fmt.Sprintf("auth.%s of cloud %q in %s", field, name, in.path) })
 }
 
 // fromVariables takes the variables of an openrc file.
-func (f finder) fromVariables() (Cloud, error) {
+func (f finder) fromVariables() (openstack.Cloud, error) {
 	var e source
 	for name, field := range e.variables() {
 		*field = f.get(name)
 	}
 	if err := f.choices(&e); err != nil {
-		return Cloud{}, err
+		return openstack.Cloud{}, err
 	}
 	return f.complete("openstack", e, func(field string) string { return "OS_" + strings.ToUpper(field) })
 }
 
 // complete makes the cloud of an entry. called says how the user knows a field of its `auth`.
-func (f finder) complete(name string, e source, called func(field string) string) (Cloud, error) {
+func (f finder) complete(name string, e source, called func(field string) string) (openstack.Cloud, error) {
 	config, err := e.normalize(called)
 	if err != nil {
-		return Cloud{}, err
+		return openstack.Cloud{}, err
 	}
 	text, err := write(name, config)
 	if err != nil {
-		return Cloud{}, err
+		return openstack.Cloud{}, err
 	}
 	ca, err := f.certificates(e.CACert)
-	return Cloud{Name: name, Config: text, CACert: ca}, err
+	return openstack.Cloud{Name: name, Config: text, CACert: ca}, err
 }
 
 func missing(message, hint string) error { return fault.New(fault.CredentialsMissing, message, hint) }
-
-func listed(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
-}

@@ -1,4 +1,5 @@
-package openstack
+// Package preflight asks an OpenStack cloud whether a cluster can be made in it, before anything is.
+package preflight
 
 import (
 	"cmp"
@@ -11,6 +12,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/pagination"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 // Needs is what a cluster is to be made of. Where something may be given by id or by name, what looks like a UUID is an id.
@@ -66,11 +68,11 @@ type Report struct {
 	Warnings []string
 }
 
-// Preflight asks the cloud for all that would stop the cluster from being made, before anything is. It tells all at
+// Run asks the cloud for all that would stop the cluster from being made, before anything is. It tells all at
 // once: the error joins one fault.CloudLacks for each thing, which says what is wanted and what is there, and what
-// Explain makes of queries that failed. A query that the cloud forbids is a note. What the cluster has already counts
+// openstack.Explain makes of queries that failed. A query that the cloud forbids is a note. What the cluster has already counts
 // as there; when it has all its machines, nothing else is asked.
-func Preflight(ctx context.Context, client *Client, needs Needs) (Report, error) {
+func Run(ctx context.Context, client *openstack.Client, needs Needs) (Report, error) {
 	i := &inspection{client: client, needs: needs}
 	i.credentials()
 	i.present(ctx)
@@ -91,7 +93,7 @@ func Preflight(ctx context.Context, client *Client, needs Needs) (Report, error)
 
 // inspection is one preflight under way.
 type inspection struct {
-	client      *Client
+	client      *openstack.Client
 	needs       Needs
 	has         present
 	flavors     [2]flavor // of control plane and workers, once found
@@ -118,10 +120,10 @@ func (i *inspection) asked(what string, err error) bool {
 	switch {
 	case err == nil:
 		return true
-	case Status(err) == http.StatusForbidden:
+	case openstack.Status(err) == http.StatusForbidden:
 		i.note("the cloud does not let these credentials look at %s: not checked", what)
 	default:
-		explained := Explain("asking the cloud for "+what, err)
+		explained := openstack.Explain("asking the cloud for "+what, err)
 		i.unreachable = i.unreachable || fault.CodeOf(explained) != fault.Unknown
 		i.problems = append(i.problems, explained)
 	}

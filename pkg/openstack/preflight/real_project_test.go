@@ -1,6 +1,6 @@
 //go:build openstack
 
-package openstack
+package preflight
 
 import (
 	"context"
@@ -23,14 +23,17 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/networks"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/subnets"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/credentials"
 )
 
 // realCloud is a real OpenStack, and a project of its own in it that is gone after the test.
 type realCloud struct {
 	t        *testing.T
 	ctx      context.Context
-	admin    *Client
-	user     *Client
+	admin    *openstack.Client
+	user     *openstack.Client
 	rc       map[string]string
 	password string
 	name     string
@@ -48,9 +51,9 @@ func newRealCloud(t *testing.T) *realCloud {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	t.Cleanup(cancel)
 	s := &realCloud{t: t, ctx: ctx, name: "cloud-" + strings.ToLower(rand.Text()[:8]), password: rand.Text()}
-	admin, err := Find(lookup(map[string]string{"OS_CLIENT_CONFIG_FILE": file, "OS_CLOUD": "admin"}))
+	admin, err := credentials.Find(lookup(map[string]string{"OS_CLIENT_CONFIG_FILE": file, "OS_CLOUD": "admin"}))
 	s.must(err)
-	s.admin, err = Connect(ctx, admin)
+	s.admin, err = openstack.Connect(ctx, admin)
 	s.must(err)
 	s.makeProject()
 	s.user, err = s.connect(s.rc)
@@ -60,6 +63,14 @@ func newRealCloud(t *testing.T) *realCloud {
 }
 
 // in is s in a subtest, which fails by itself.
+// lookup finds variables of a map.
+func lookup(variables map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, set := variables[name]
+		return value, set
+	}
+}
+
 func (s *realCloud) in(t *testing.T) *realCloud {
 	of := *s
 	of.t = t
@@ -70,16 +81,16 @@ func (s *realCloud) in(t *testing.T) *realCloud {
 func (s *realCloud) must(err error) {
 	s.t.Helper()
 	if err != nil {
-		s.t.Fatal(Explain("preparing the test", err))
+		s.t.Fatal(openstack.Explain("preparing the test", err))
 	}
 }
 
-func (s *realCloud) connect(variables map[string]string) (*Client, error) {
-	cloud, err := Find(lookup(variables))
+func (s *realCloud) connect(variables map[string]string) (*openstack.Client, error) {
+	cloud, err := credentials.Find(lookup(variables))
 	if err != nil {
 		return nil, err
 	}
-	return Connect(s.ctx, cloud)
+	return openstack.Connect(s.ctx, cloud)
 }
 
 func (s *realCloud) makeProject() {
@@ -187,7 +198,7 @@ func (s *realCloud) remove(id string) {
 	s.must(servers.Delete(s.ctx, s.user.Compute, id).ExtractErr())
 	s.must(gophercloud.WaitFor(s.ctx, func(ctx context.Context) (bool, error) {
 		_, err := servers.Get(ctx, s.user.Compute, id).Extract()
-		if Status(err) == 404 {
+		if openstack.Status(err) == 404 {
 			return true, nil
 		}
 		return false, err

@@ -1,4 +1,4 @@
-package openstack
+package credentials
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 // entry is what is written of a cloud. Cluster API's provider reads endpoint_type where the others read interface.
@@ -106,7 +108,7 @@ func (a auth) way(authType string) (string, error) {
 		return byCredential, nil
 	case "":
 	default:
-		return "", missing(fmt.Sprintf("the way to log in %q is not supported", printable(authType)), "Use password or v3applicationcredential as auth_type (OS_AUTH_TYPE).")
+		return "", missing(fmt.Sprintf("the way to log in %q is not supported", openstack.Printable(authType)), "Use password or v3applicationcredential as auth_type (OS_AUTH_TYPE).")
 	}
 	switch {
 	case a.TrustID != "" || a.SystemScope != "":
@@ -204,7 +206,7 @@ func (s source) availability() (string, error) {
 	case "admin":
 		return "admin", nil
 	}
-	return "", missing(fmt.Sprintf("interface (OS_INTERFACE) %q is not known", printable(asked)), "Use public, internal or admin.")
+	return "", missing(fmt.Sprintf("interface (OS_INTERFACE) %q is not known", openstack.Printable(asked)), "Use public, internal or admin.")
 }
 
 // checkURL holds the address of identity against what clients take. What is wrong is not quoted: it may hold a password.
@@ -232,16 +234,7 @@ func write(name string, e entry) ([]byte, error) {
 	}
 	text, err := yaml.Marshal(map[string]any{"clouds": map[string]entry{name: e}})
 	if err != nil { // it may quote
-		return nil, missing(fmt.Sprintf("the credentials of cloud %q cannot be written as YAML", name), credentialsHint)
+		return nil, missing(fmt.Sprintf("the credentials of cloud %q cannot be written as YAML", name), openstack.CredentialsHint)
 	}
 	return text, nil
-}
-
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, text)
 }

@@ -1,6 +1,10 @@
-package openstack
+package inventory
 
-import "time"
+import (
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
 
 // row is what the lists of Neutron, and of Octavia, have in common.
 type row struct {
@@ -10,8 +14,9 @@ type row struct {
 	Created                       string `json:"created_at"`
 }
 
-func (r row) resource(kind Kind) Resource {
-	return Resource{Ref: Ref{kind, r.ID}, Name: r.Name, Description: r.Description, Status: r.Status, Project: r.Project, Tags: r.Tags, Created: parseTime(r.Created)}
+func (r row) resource(kind openstack.Kind) entry {
+	return entry{Resource: openstack.Resource{Ref: openstack.Ref{Kind: kind, ID: r.ID}, Name: r.Name, Description: r.Description, Status: r.Status, Project: r.Project,
+		Tags: r.Tags, Created: parseTime(r.Created)}}
 }
 
 // parseTime reads the forms that the services use; those without a zone mean UTC.

@@ -1,4 +1,4 @@
-package openstack
+package inventory
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 const (
@@ -16,12 +18,12 @@ const (
 )
 
 // read reads all pages of a list and makes resources of its rows.
-func read[T any](ctx context.Context, service *gophercloud.ServiceClient, path, key string, query url.Values, of func(T) Resource) ([]Resource, error) {
+func read[T any](ctx context.Context, service *gophercloud.ServiceClient, path, key string, query url.Values, of func(T) entry) ([]entry, error) {
 	rows, err := readRows[T](ctx, service, path, key, query)
 	if err != nil {
 		return nil, err
 	}
-	resources := make([]Resource, 0, len(rows))
+	resources := make([]entry, 0, len(rows))
 	for _, row := range rows {
 		resources = append(resources, of(row))
 	}
@@ -73,7 +75,7 @@ func readPage(ctx context.Context, service *gophercloud.ServiceClient, address s
 	pause := questionPause
 	for attempt := 1; ; attempt++ {
 		page, err := readOnce(ctx, service, address)
-		if err == nil || attempt == questionAttempts || !Temporary(err) {
+		if err == nil || attempt == questionAttempts || !openstack.Temporary(err) {
 			return page, err
 		}
 		select {
@@ -88,5 +90,5 @@ func readPage(ctx context.Context, service *gophercloud.ServiceClient, address s
 func readOnce(ctx context.Context, service *gophercloud.ServiceClient, address string) (map[string]json.RawMessage, error) {
 	var page map[string]json.RawMessage
 	_, err := service.Get(ctx, address, &page, nil)
-	return page, answer(err)
+	return page, openstack.Answer(err)
 }

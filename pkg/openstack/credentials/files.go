@@ -1,4 +1,4 @@
-package openstack
+package credentials
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 // cloudsText is what is read of a clouds.yaml, secure.yaml or clouds-public.yaml.
@@ -122,7 +124,7 @@ func (in files) entry(name, region string) (source, error) {
 	if profile := cmp.Or(e.Profile, e.Cloud); profile != "" {
 		public, known := in.public.Public[profile]
 		if !known {
-			return source{}, missing(fmt.Sprintf("cloud %q in %s has the profile %q, which no clouds-public.yaml holds", name, in.path, printable(profile)),
+			return source{}, missing(fmt.Sprintf("cloud %q in %s has the profile %q, which no clouds-public.yaml holds", name, in.path, openstack.Printable(profile)),
 				"Write what the profile holds, auth_url above all, into the entry.")
 		}
 		e = source{}
@@ -150,7 +152,7 @@ func (s *source) region(cloud, path string) error {
 		if node.Decode(&of.Name) != nil && node.Decode(&of) != nil {
 			return missing(fmt.Sprintf("regions of cloud %q in %s cannot be read", cloud, path), "Give a list of names.")
 		}
-		names = append(names, printable(of.Name))
+		names = append(names, openstack.Printable(of.Name))
 		if of.Name == s.RegionName || s.RegionName == "" && len(s.Regions) == 1 {
 			s.RegionName = of.Name
 			if of.Values.IsZero() {
@@ -163,7 +165,7 @@ func (s *source) region(cloud, path string) error {
 		}
 	}
 	if len(names) > 0 {
-		return missing(fmt.Sprintf("cloud %q in %s has regions, and %q is none of them", cloud, path, printable(s.RegionName)), "Set OS_REGION_NAME to one of: "+strings.Join(names, ", "))
+		return missing(fmt.Sprintf("cloud %q in %s has regions, and %q is none of them", cloud, path, openstack.Printable(s.RegionName)), "Set OS_REGION_NAME to one of: "+strings.Join(names, ", "))
 	}
 	return nil
 }

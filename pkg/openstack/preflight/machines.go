@@ -1,6 +1,7 @@
-package openstack
+package preflight
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -12,6 +13,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/flavors"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/keypairs"
 	"github.com/gophercloud/gophercloud/v2/openstack/image/v2/images"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 // What kubeadm demands of a control plane machine: it counts cores, and refuses less than 1700 MB of memory.
@@ -53,7 +56,7 @@ func some(names []string) string {
 	if len(names) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 	}
-	return listed(names)
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 // flavor is what counts of a flavor; cores is zero when it was not found.
@@ -135,7 +138,7 @@ func (i *inspection) keyPair(ctx context.Context) {
 		return
 	}
 	_, err := keypairs.Get(ctx, i.client.Compute, name, nil).Extract()
-	if Status(err) == http.StatusNotFound {
+	if openstack.Status(err) == http.StatusNotFound {
 		there, err := all(ctx, keypairs.List(i.client.Compute, nil), keypairs.ExtractKeyPairs)
 		if !i.asked("key pairs", err) {
 			return

@@ -1,4 +1,4 @@
-package openstack_test
+package standin
 
 import (
 	"errors"
@@ -13,16 +13,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// answers is a cloud in memory: it maps "METHOD /service/path?query" to a body, to a status code, or to "no answer";
+// Memory is a cloud in memory: it maps "METHOD /service/path?query" to a body, to a status code, or to "no answer";
 // several, one a line, are given one after the other. What it does not hold is not found.
-type answers map[string]string
+type Memory map[string]string
 
-// newCloud makes a client of project p.
-func newCloud(a answers) *openstack.Client {
+// Client makes a client of project p.
+func (a Memory) Client() *openstack.Client {
 	provider := &gophercloud.ProviderClient{}
 	provider.UseTokenLock()
 	provider.SetToken("token-1")
-	provider.HTTPClient.Transport = a.seeing(func(*http.Request) {})
+	provider.HTTPClient.Transport = a.Seeing(func(*http.Request) {})
 	service := func(name string) *gophercloud.ServiceClient {
 		return &gophercloud.ServiceClient{ProviderClient: provider, Endpoint: "http://cloud/" + name + "/", Type: name}
 	}
@@ -32,11 +32,12 @@ func newCloud(a answers) *openstack.Client {
 
 type transport struct {
 	mu      sync.Mutex
-	answers answers
+	answers Memory
 	see     func(*http.Request)
 }
 
-func (a answers) seeing(see func(*http.Request)) http.RoundTripper {
+// Seeing answers requests, each of which see sees first.
+func (a Memory) Seeing(see func(*http.Request)) http.RoundTripper {
 	return &transport{answers: a, see: see}
 }
 
