@@ -47,7 +47,7 @@ test: $(if $(CI),compiler)
 ## for AWS, which take minutes to compile for the first time; and cert-manager as the lab builds it
 test-capa:
 	@binaries=$$($(LAB) binaries --managers) && \
-	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager' ./pkg/bootstrap ./pkg/internal/providers
+	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager' ./pkg/up ./pkg/internal/providers
 
 ## unit: only what needs nothing but Go, for every few minutes
 unit:

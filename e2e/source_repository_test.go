@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -113,7 +112,7 @@ func localContent(t *testing.T, l lab) content.Tree {
 	if env, err = env.WithOverrides(b.Index.Values); err != nil {
 		t.Fatal(err)
 	}
-	paths, err := bootstrap.ComponentPaths(env)
+	paths, err := env.ComponentPaths()
 	if err != nil {
 		t.Fatal(err)
 	}

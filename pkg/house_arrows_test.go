@@ -38,6 +38,7 @@ var arrows = map[string]rule{
 	"registry":           {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
 	"source":             {[]string{"fault", "flux", "oci", "source/content"}, "where Flux reads from: checked before anything is created, and named in its objects"},
 	"source/content":     {[]string{"fault", "oci"}, "content is made of files and of what their addresses serve, and published in a registry"},
+	"rollout":            {[]string{"environment", "event", "fault", "flux", "health", "kube", "owned", "pipeline", "source", "source/content"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
 	"lease":              {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},
 	"lock":               {[]string{"fault"}, "one run at a time, whatever it does"},
 	"provider":           {nil, "the seam for infrastructure: what a run asks of the one that it has"},
@@ -49,12 +50,12 @@ var arrows = map[string]rule{
 	"pivot":    {[]string{"fault", "capi", "health"}, "a pivot is planned and judged from two API servers"},
 	"cleanup":  {[]string{"fault", "docker", "kind", "openstack", "owned", "kube", "capi"}, "cleanup discovers and deletes in the Docker engine and in a cloud, and asks whether a management cluster still answers"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"bootstrap": {[]string{"fault", "event", "health", "owned", "pipeline", "environment", "provider", "bundle", "oci", "registry", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "lease", "pivot"},
+	"up": {[]string{"fault", "health", "owned", "pipeline", "environment", "provider", "bundle", "oci", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "lease", "pivot"},
 		"the phases of `up` bring the adapters together"},
 
 	// wiring
 	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
-		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "parts", "bootstrap", "cleanup", "evidence", "redact", "root"},
+		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "parts", "up", "cleanup", "evidence", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it
@@ -65,6 +66,7 @@ var arrows = map[string]rule{
 	"internal/standin":      {[]string{"openstack", "openstack/credentials"}, "a stand-in for OpenStack gives clients and credentials of itself"},
 	"internal/fixture":      {[]string{"capi"}, "the objects of a management cluster have Cluster API's labels"},
 	"internal/testenv":      {[]string{"capi", "internal/apiserver", "internal/fixture"}, "API servers with Cluster API's definitions, for the pivot"},
+	"internal/fluxserver":   {[]string{"flux", "internal/apiserver", "kube"}, "a real API server with Flux's objects"},
 	"internal/providers":    {[]string{"root", "flux", "internal/apiserver", "kube", "source/content"}, "real managers of providers run as Flux would have them run"},
 }
 
@@ -73,6 +75,7 @@ var anyTest = map[string]string{
 	"internal/golden":       "compares with golden files",
 	"internal/sshgit":       "fetches from a git server over ssh",
 	"internal/distribution": "pushes to a real registry",
+	"internal/fluxserver":   "asks a real API server that has Flux's objects",
 	"internal/apiserver":    "asks a real API server",
 	"root":                  "is held against the content that the binary carries",
 }
@@ -93,7 +96,7 @@ var testArrows = map[string]map[string]string{
 		"internal/fixture": "the management cluster that is moved",
 		"internal/testenv": "the API servers that it is moved between",
 	},
-	"bootstrap": {
+	"up": {
 		"aws":                "the credentials of environment kubeadm-capa",
 		"provider/aws":       "environment kubeadm-capa is followed with its provider",
 		"provider/docker":    "environments are judged with a real provider",

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -78,7 +77,7 @@ func (m *manifests) part(component string) *[]*unstructured.Unstructured {
 
 // components returns kustomize-components with the bundle's copies of all remote resources.
 func components(ctx context.Context, env *environment.Environment, b *bundle.Bundle) (filesys.FileSystem, error) {
-	paths, err := bootstrap.ComponentPaths(env)
+	paths, err := env.ComponentPaths()
 	if err != nil {
 		return nil, err
 	}

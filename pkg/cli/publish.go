@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oci"
@@ -68,6 +67,6 @@ func publishOptions(env *environment.Environment, bundleFolder string) (content.
 		}
 	}
 	var err error
-	options.Paths, err = bootstrap.ComponentPaths(env)
+	options.Paths, err = env.ComponentPaths()
 	return options, err
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
@@ -103,7 +102,7 @@ func writeBundle(dir string) error {
 	if err != nil {
 		return err
 	}
-	paths, err := bootstrap.ComponentPaths(env)
+	paths, err := env.ComponentPaths()
 	if err != nil {
 		return err
 	}

@@ -34,15 +34,6 @@ func RequestReset(ctx context.Context, c *kube.Cluster, release client.Object, n
 	return nil
 }
 
-// SetSuspended suspends or resumes a Flux object.
-func SetSuspended(ctx context.Context, c *kube.Cluster, o client.Object, suspended bool) error {
-	patch := fmt.Sprintf(`{"spec":{"suspend":%t}}`, suspended)
-	if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		return fmt.Errorf("setting suspend=%t on %s in the %s cluster: %w", suspended, client.ObjectKeyFromObject(o), c.Name, err)
-	}
-	return nil
-}
-
 // Kustomizations returns all Kustomizations of the cluster.
 func Kustomizations(ctx context.Context, c *kube.Cluster) ([]kustomizev1.Kustomization, error) {
 	var list kustomizev1.KustomizationList
