@@ -97,7 +97,7 @@ func ComponentPaths(env *environment.Environment) ([]string, error) {
 	seen := map[string]bool{}
 	var paths []string
 	for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
-		components, err := env.Components(phase, nil)
+		components, err := env.Components(phase)
 		if err != nil {
 			return nil, err
 		}
