@@ -62,6 +62,36 @@ func TestArrowsOfTheHouse(t *testing.T) {
 	}
 }
 
+// TestArrowsGoDown holds the table itself: nothing imports what is above it, and of the verbs only `up` another one.
+func TestArrowsGoDown(t *testing.T) {
+	floorOf := map[string]int{}
+	for floor, packages := range floors {
+		for _, name := range packages {
+			floorOf[name] = floor
+		}
+	}
+	const verbs = 3
+	for from, rule := range arrows {
+		outer, _, _ := strings.Cut(from, "/")
+		if outer == "internal" {
+			continue
+		}
+		floor, known := floorOf[outer]
+		if !known {
+			t.Errorf("package %s is on no floor of the house", from)
+		}
+		for _, to := range rule.imports {
+			below, _, _ := strings.Cut(to, "/")
+			if to == "root" || below == outer {
+				continue
+			}
+			if at, known := floorOf[below]; !known || at > floor || at == verbs && floor == verbs && from+" "+to != "up pivot" {
+				t.Errorf("%s may import %s, which is not below it", from, to)
+			}
+		}
+	}
+}
+
 // goFiles calls visit with each Go file below pkg, but for what tests only read or compile.
 func goFiles(t *testing.T, visit func(file string)) {
 	t.Helper()

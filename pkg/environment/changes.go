@@ -82,8 +82,8 @@ func Older(a, b string) bool {
 
 // withoutComponents returns the components that e had and that after has not.
 func (e *Environment) withoutComponents(after *Environment) []Change {
-	had, err := e.Components(Management, nil)
-	has, errAfter := after.Components(Management, nil)
+	had, err := e.Components(Management)
+	has, errAfter := after.Components(Management)
 	if err := errors.Join(err, errAfter); err != nil { // this version of the chart does not take what the cluster was given
 		return []Change{{Key: "components", From: "not known", To: strconv.Itoa(len(has)), TakesAway: "it is not known which components the cluster has: " + err.Error()}}
 	}

@@ -5,7 +5,7 @@ func (e *Environment) ComponentPaths() ([]string, error) {
 	seen := map[string]bool{}
 	var paths []string
 	for _, phase := range []Phase{Bootstrap, Management} {
-		components, err := e.Components(phase, nil)
+		components, err := e.Components(phase)
 		if err != nil {
 			return nil, err
 		}

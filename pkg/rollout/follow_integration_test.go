@@ -122,7 +122,7 @@ func proxied(t *testing.T) (*apiserver.Proxy, *kube.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := connect(bootstrapName, kubeconfig)
+	c, err := kube.Connect("bootstrap", kubeconfig, shared.Client.Scheme())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestAwaitEndsWhenTheServerIsGone(t *testing.T) {
 	s.create("first")
 	f := Follower{cluster: c, heartbeat: time.Hour, silence: 600 * time.Millisecond, resources: fluxResources()}
 	go func() {
-		s.done <- f.await(s.ctx, Goal{What: "the components", Ready: []Key{{kustomizev1.KustomizationKind, s.namespace, "first"}}}, s.ear)
+		s.done <- f.Await(s.ctx, Goal{What: "the components", Ready: []Key{{kustomizev1.KustomizationKind, s.namespace, "first"}}}, s.ear)
 	}()
 	s.heard("first", func(o event.Object) bool { return o.Name == "first" })
 	proxy.Close()

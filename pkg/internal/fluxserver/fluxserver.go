@@ -1,3 +1,5 @@
+//go:build integration
+
 // Package fluxserver is a real API server with Flux's objects, but without any of its controllers.
 package fluxserver
 
