@@ -78,6 +78,16 @@ func TestSourceOCI(t *testing.T) {
 	l.nothingLeft(t)
 }
 
+// published publishes the content with a login, and returns the flags of `up` that read it.
+func (l lab) published(t *testing.T, prefix string) []string {
+	t.Helper()
+	code, flags := l.run(t, "publish", "--insecure", "--bundle", l.bundle, prefix, environmentName)
+	if code != 0 {
+		t.Fatalf("publish ended with %d", code)
+	}
+	return append(strings.Fields(flags), "--source-insecure")
+}
+
 // dockerConfig writes what `docker login` leaves, and returns its folder.
 func dockerConfig(t *testing.T, address string, l login) string {
 	t.Helper()
