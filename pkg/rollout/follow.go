@@ -118,6 +118,9 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 				continue
 			}
 			report.Object(object)
+			if remark := v.remark(object); remark != "" {
+				report.Warn("%s", remark)
+			}
 			if err := v.hopeless(); err != nil {
 				return err
 			}

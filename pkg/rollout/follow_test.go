@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -65,7 +66,10 @@ func TestAnEndedWatchIsNoSuccess(t *testing.T) {
 // What the user has suspended elsewhere is no reason to give up.
 func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 	elsewhere := func(o map[string]any) { o["metadata"].(map[string]any)["namespace"] = "apps" }
-	source := func(o map[string]any) { o["kind"] = "OCIRepository" }
+	source := func(o map[string]any) { o["kind"], o["apiVersion"] = "OCIRepository", "source.toolkit.fluxcd.io/v1" }
+	released := func(o map[string]any) {
+		o["metadata"].(map[string]any)["labels"] = map[string]any{"helm.toolkit.fluxcd.io/name": "telco-cloud-init"}
+	}
 	tests := map[string]struct {
 		object   *unstructured.Unstructured
 		hopeless bool
@@ -75,6 +79,8 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 		"one of a goal's name elsewhere":     {kustomization("a", suspended, elsewhere), false},
 		"a source beside the goals":          {kustomization("telco-cloud-init", suspended, source), true},
 		"a source in another namespace":      {kustomization("podinfo", suspended, source, elsewhere), false},
+		"a user's source beside the goals":   {kustomization("podinfo", suspended, source), false},
+		"a source that the release has made": {kustomization("mine", suspended, source, released), true},
 		"a goal that gave up":                {kustomization("a", stalled), true},
 		"another Kustomization that gave up": {kustomization("own", stalled), false},
 	}
@@ -84,6 +90,14 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 			v.take(kube.Change{Object: tc.object})
 			if err := v.hopeless(); (err != nil) != tc.hopeless {
 				t.Errorf("error %v, want one: %t", err, tc.hopeless)
+			}
+			for i, state := range slices.Collect(maps.Values(v.states)) {
+				if remark := v.remark(state); (remark != "") == tc.hopeless {
+					t.Errorf("remark %d: %q", i, remark)
+				}
+				if again := v.remark(state); again != "" {
+					t.Errorf("it is said twice: %q", again)
+				}
 			}
 		})
 	}

@@ -93,6 +93,17 @@ func (r Release) Goal(cluster, token string, leftOut ...string) (Goal, error) {
 	return g, nil
 }
 
+// Kustomizations are those of a Goal.
+func (g Goal) Kustomizations() []client.ObjectKey {
+	var keys []client.ObjectKey
+	for _, k := range g.Ready {
+		if k.Kind == kustomizev1.KustomizationKind {
+			keys = append(keys, client.ObjectKey{Namespace: k.Namespace, Name: k.Name})
+		}
+	}
+	return keys
+}
+
 func helmRelease() *helmv2.HelmRelease {
 	return &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}
 }

@@ -42,12 +42,14 @@ type view struct {
 	objects map[Key]*unstructured.Unstructured
 	states  map[Key]event.Object
 	nudged  map[Key]bool
+	// remarked are the user's own objects of which it was said that they are not well.
+	remarked map[Key]bool
 	// elsewhere fails in another cluster, on which this wait hangs.
 	elsewhere []event.Object
 }
 
 func newView(cluster string, g Goal) *view {
-	return &view{cluster: cluster, goal: g, objects: map[Key]*unstructured.Unstructured{}, states: map[Key]event.Object{}, nudged: map[Key]bool{}}
+	return &view{cluster: cluster, goal: g, objects: map[Key]*unstructured.Unstructured{}, states: map[Key]event.Object{}, nudged: map[Key]bool{}, remarked: map[Key]bool{}}
 }
 
 // take notes a change and says whether it is one that a reader would want to hear of.
@@ -238,14 +240,6 @@ func (v *view) hopeless() error {
 		}
 	}
 	return nil
-}
-
-// concerns says whether the wait hangs on an object. Another Kustomization, or what is in a namespace without any goal,
-// is the user's own and may be suspended.
-func (v *view) concerns(k Key) bool {
-	return slices.ContainsFunc(v.goal.Ready, func(g Key) bool {
-		return g == k || g.Namespace == k.Namespace && k.Kind != "Kustomization"
-	})
 }
 
 // unfinished explains why the wait ended too early.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -93,6 +94,10 @@ func (u *Run) selfManagement() pipeline.Phase {
 
 // awaitSelfManagement looks once a second: what counts is one consistent look at all of it, not a series of events.
 func (u *Run) awaitSelfManagement(ctx context.Context, report pipeline.Reporter) error {
+	goal, err := u.release(environment.Management, true).Goal(managementName, "")
+	if err != nil {
+		return err
+	}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	ctx, cancel := context.WithCancel(ctx)
@@ -101,9 +106,9 @@ func (u *Run) awaitSelfManagement(ctx context.Context, report pipeline.Reporter)
 	defer func() { cancel(); <-gone }()
 	ended, said := gone, u.Now()
 	for {
-		unmet, err := u.selfManaged(ctx)
+		unmet, err := u.selfManaged(ctx, goal)
 		if err == nil && len(unmet) == 0 {
-			report.Progress("Cluster and control plane are Available, machines and nodes Ready, all Kustomizations Ready")
+			report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components Ready")
 			return nil
 		}
 		if u.Now().Sub(said) >= u.Heartbeat {
@@ -126,10 +131,10 @@ func (u *Run) awaitSelfManagement(ctx context.Context, report pipeline.Reporter)
 }
 
 // selfManaged gives one look a bound: an API server that hangs must not hold up the look at whether it is gone.
-func (u *Run) selfManaged(ctx context.Context) ([]pivot.Unmet, error) {
+func (u *Run) selfManaged(ctx context.Context, goal rollout.Goal) ([]pivot.Unmet, error) {
 	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
 	defer cancel()
-	return pivot.SelfManaged(ctx, u.found.management, u.scope(), nil)
+	return pivot.SelfManaged(ctx, u.found.management, u.scope(), goal.Kustomizations())
 }
 
 func unmetError(unmet []pivot.Unmet) error {
