@@ -40,7 +40,7 @@ var arrows = map[string]struct {
 	"environment": {[]string{"fault", "owned"}, "an environment is a value: rendered and checked without any outside system"},
 	"provider":    {[]string{"fault", "docker", "kind", "owned", "environment", "openstack", "aws"}, "the seam for infrastructure: adapters below it, and the environment that is asked for"},
 	"lock":        {[]string{"fault"}, "one run at a time, whatever it does"},
-	"pivot":       {[]string{"fault", "capi", "health"}, "a pivot is planned and judged from two API servers"},
+	"pivot":       {[]string{"fault", "capi", "health", "owned"}, "a pivot is planned and judged from two API servers"},
 	"internal":    {nil, "what tests share stands on nothing of the house, and only tests import it"},
 	"cleanup":     {[]string{"fault", "docker", "kind", "openstack", "owned", "kube", "capi"}, "cleanup discovers and deletes in the Docker engine and in a cloud, and asks whether a management cluster still answers"},
 	"bootstrap": {[]string{"fault", "event", "health", "owned", "pipeline", "environment", "provider", "artifact", "docker", "kind", "kube", "flux", "capi", "pivot"},

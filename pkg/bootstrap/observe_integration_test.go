@@ -68,7 +68,7 @@ func TestObserve(t *testing.T) {
 	secret.Data["value"] = shared.server.Kubeconfig()
 	update(ctx, t, secret)
 	expect("the Cluster is its own", management(false), "active")
-	if got := u.readBootstrap(ctx, shared.client).kubeconfig; !sameCluster(got, shared.server.Kubeconfig()) {
+	if got := u.readBootstrap(ctx, shared.client).kubeconfig; !kube.SameCluster(got, shared.server.Kubeconfig()) {
 		t.Errorf("the kubeconfig in the bootstrap cluster is %q", got)
 	}
 

@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -76,8 +74,9 @@ type suspender struct {
 	scope   pivot.Scope
 }
 
-// suspendedFor says in the annotation for which pivot it was: a user's own bootstrap cluster may have seen others.
-func suspendedFor(scope pivot.Scope) string { return scope.Namespace + "/" + scope.Cluster }
+func suspendedFor(scope pivot.Scope) string {
+	return owned.SuspendedFor(scope.Namespace, scope.Cluster)
+}
 
 // Suspend suspends the HelmRelease first, which would undo the rest, then the Kustomizations.
 func (s suspender) Suspend(ctx context.Context) error {
@@ -103,13 +102,7 @@ func (s suspender) Suspend(ctx context.Context) error {
 
 // suspendedForPivot says whether a pivot has suspended what would put back what it takes away; false where Flux is not installed yet.
 func suspendedForPivot(ctx context.Context, c *kube.Cluster, scope pivot.Scope) (bool, error) {
-	list, err := flux.Kustomizations(ctx, c)
-	if meta.IsNoMatchError(err) {
-		return false, nil
-	}
-	return slices.ContainsFunc(list, func(k kustomizev1.Kustomization) bool {
-		return isSuspendedFor(scope, k)
-	}), err
+	return flux.SuspendedWith(ctx, c, owned.SuspendedAnnotation, suspendedFor(scope))
 }
 
 // isSuspendedFor says whether it was this pivot that suspended a Kustomization.
