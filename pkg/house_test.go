@@ -42,7 +42,7 @@ var arrows = map[string]struct {
 	"lock":        {[]string{"fault"}, "one run at a time, whatever it does"},
 	"pivot":       {[]string{"fault", "capi", "health", "owned"}, "a pivot is planned and judged from two API servers"},
 	"internal":    {nil, "what tests share stands on nothing of the house, and only tests import it"},
-	"cleanup":     {[]string{"fault", "docker", "kind", "openstack", "owned", "kube", "capi"}, "cleanup discovers and deletes in the Docker engine and in a cloud, and asks whether a management cluster still answers"},
+	"cleanup":     {[]string{"fault", "docker", "kind", "openstack", "owned", "kube", "flux", "capi"}, "cleanup discovers and deletes in the Docker engine and in a cloud, and asks both clusters whether it may"},
 	"bootstrap": {[]string{"fault", "event", "health", "owned", "pipeline", "environment", "provider", "artifact", "docker", "kind", "kube", "flux", "capi", "pivot"},
 		"the phases of `up` bring the adapters together"},
 	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lock", "provider", "artifact", "openstack", "docker", "kind", "flux", "parts", "bootstrap", "cleanup", "evidence", "redact"},
