@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -18,12 +17,10 @@ import (
 
 // subject is what is to be cleaned up.
 type subject struct {
-	name       string // as the user called it
-	target     cleanup.Target
-	kubeconfig string
-	state      string            // folder of the cluster on this machine
-	cloud      *openstack.Client // nil: its machines are not in a cloud that can be cleaned
-	leftAlone  []cleanup.Item    // what is known to be out of reach
+	name   string // as the user called it
+	target cleanup.Target
+	state  string            // folder of the cluster on this machine
+	cloud  *openstack.Client // nil: its machines are not in a cloud that can be cleaned
 }
 
 // inventory is the cloud, as an interface that is nil without one.
@@ -64,7 +61,8 @@ func (o *cleanupOptions) clusterSubject(ctx context.Context) (subject, error) {
 	s, err := o.withFiles(subject{name: o.cluster, cloud: cloud, target: cleanup.Target{Namespace: namespace, Cluster: cluster}})
 	if cloud == nil { // nobody knows what is there: what may be needed to clean that up stays
 		s.target.Files = nil
-		s.leftAlone = []cleanup.Item{{Where: "cloud", Kind: "cloud", Name: "OpenStack", Proof: "no cloud was asked: there are no credentials; the files of the cluster stay until one is"}}
+		s.target.Elsewhere = cleanup.Elsewhere{Place: "OpenStack", Why: "no cloud was asked: there are no credentials; the files of the cluster stay until one is",
+			Hint: "Set the credentials of its cloud, or name its environment in place of --cluster."}
 	}
 	return s, err
 }
@@ -72,10 +70,7 @@ func (o *cleanupOptions) clusterSubject(ctx context.Context) (subject, error) {
 // withFiles adds what the cluster has on this machine.
 func (o *cleanupOptions) withFiles(s subject) (subject, error) {
 	state, err := stateFolder(s.target.Cluster)
-	s.target.Files, s.kubeconfig, s.state = []string{state}, o.kubeconfig, state
-	if s.kubeconfig == "" {
-		s.kubeconfig = filepath.Join(state, "kubeconfig")
-	}
+	s.target.Files, s.state = []string{state}, state
 	return s, err
 }
 

@@ -3,11 +3,9 @@ package rollout
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,7 +18,7 @@ import (
 // resumed that a user, or another pivot, has suspended.
 type Suspension struct {
 	Cluster *kube.Cluster
-	// Of is the management cluster that is moved, as namespace/name: a user's own bootstrap cluster may have seen others.
+	// Of is the management cluster that is moved, see owned.SuspendedFor: a user's own bootstrap cluster may have seen others.
 	Of string
 }
 
@@ -91,11 +89,7 @@ func (s Suspension) set(ctx context.Context, kind string, o client.Object, suspe
 
 // Stands says whether this pivot has suspended what would put back what it takes away; false where Flux is not installed yet.
 func (s Suspension) Stands(ctx context.Context) (bool, error) {
-	list, err := flux.Kustomizations(ctx, s.Cluster)
-	if meta.IsNoMatchError(err) {
-		return false, nil
-	}
-	return slices.ContainsFunc(list, s.suspended), err
+	return flux.SuspendedWith(ctx, s.Cluster, owned.SuspendedAnnotation, s.Of)
 }
 
 func (s Suspension) suspended(k kustomizev1.Kustomization) bool {

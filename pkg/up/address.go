@@ -3,11 +3,6 @@ package up
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"net/url"
-
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -68,58 +63,13 @@ func (u *Run) reachPublished(ctx context.Context, kubeconfig []byte) (*kube.Clus
 	if err != nil {
 		return nil, err
 	}
-	host, port, err := publishedAt(published, u.engineAddress())
+	host, port, err := docker.ReachedAt(published, u.engineAddress())
 	if err != nil {
 		return nil, err
 	}
-	rewritten, err := withServer(kubeconfig, host, port)
+	rewritten, err := kube.WithServer(kubeconfig, host, port)
 	if err != nil {
 		return nil, err
 	}
 	return u.reachDirectly(ctx, rewritten)
-}
-
-// publishedAt returns how a published address, as the engine tells it, is reached from here: engine is the machine of an
-// engine elsewhere.
-func publishedAt(published, engine string) (host, port string, err error) {
-	host, port, err = net.SplitHostPort(published)
-	if err != nil {
-		return "", "", fmt.Errorf("reading the published address %q: %w", published, err)
-	}
-	if engine != "" {
-		return engine, port, nil
-	}
-	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return host, port, nil
-}
-
-// withHost returns kubeconfig with another host and the same port.
-func withHost(kubeconfig []byte, host string) ([]byte, error) {
-	return withServer(kubeconfig, host, "")
-}
-
-// withServer returns kubeconfig with another address; the name that the certificate is checked against stays, so that it
-// does not matter under which name this machine knows the engine. An empty port stays as it is.
-func withServer(kubeconfig []byte, host, port string) ([]byte, error) {
-	config, err := clientcmd.Load(kubeconfig)
-	if err != nil {
-		return nil, fmt.Errorf("reading a kubeconfig: %w", err)
-	}
-	for _, c := range config.Clusters {
-		old, err := url.Parse(c.Server)
-		if err != nil {
-			return nil, fmt.Errorf("reading the server's address %q: %w", c.Server, err)
-		}
-		if c.TLSServerName == "" {
-			c.TLSServerName = old.Hostname()
-		}
-		to := port
-		if to == "" {
-			to = old.Port()
-		}
-		c.Server = "https://" + net.JoinHostPort(host, to)
-	}
-	return clientcmd.Write(*config)
 }

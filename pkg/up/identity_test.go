@@ -32,32 +32,6 @@ func kubeconfigOf(t *testing.T, authority, server string) []byte {
 	return content
 }
 
-func TestAClusterIsKnownByItsAuthority(t *testing.T) {
-	ours := kubeconfigOf(t, "ours", "https://10.0.0.1:6443")
-	cases := map[string]struct {
-		other []byte
-		same  bool
-	}{
-		"the same at another address": {kubeconfigOf(t, "ours", "https://127.0.0.1:32768"), true},
-		"another at the same address": {kubeconfigOf(t, "theirs", "https://10.0.0.1:6443"), false},
-		"one that trusts nobody":      {kubeconfigOf(t, "", "https://10.0.0.1:6443"), false},
-		"no kubeconfig":               {[]byte("<html>please log in</html>"), false},
-		"half of one":                 {ours[:len(ours)/2], false},
-		"nothing":                     {nil, false},
-	}
-	for name, tc := range cases {
-		if got := sameCluster(ours, tc.other); got != tc.same {
-			t.Errorf("%s: the same cluster %t, want %t", name, got, tc.same)
-		}
-		if got := sameCluster(tc.other, ours); got != tc.same {
-			t.Errorf("%s, the other way round: %t", name, got)
-		}
-	}
-	if none := kubeconfigOf(t, "", "https://x"); sameCluster(none, none) {
-		t.Error("two without an authority are called the same cluster")
-	}
-}
-
 // Which files there are, and what the bootstrap cluster holds, say which of them can be trusted.
 func TestCandidates(t *testing.T) {
 	ours, again, theirs := kubeconfigOf(t, "ours", "https://a"), kubeconfigOf(t, "ours", "https://b"), kubeconfigOf(t, "theirs", "https://c")

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 const kubeconfig = `apiVersion: v1
@@ -75,7 +77,7 @@ func TestWhatAnEarlierClusterLeftIsSetAside(t *testing.T) {
 		t.Errorf("%d candidates, %v", len(all), err)
 	}
 	for _, path := range u.kubeconfigPaths() {
-		if content, err := os.ReadFile(path + ".20260102T030405Z"); err != nil || !sameCluster(content, kubeconfigOf(t, "earlier", "")) {
+		if content, err := os.ReadFile(path + ".20260102T030405Z"); err != nil || !kube.SameCluster(content, kubeconfigOf(t, "earlier", "")) {
 			t.Errorf("%s: it is lost: %v", path, err)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -91,16 +90,14 @@ func (u *Run) seeNode(ctx context.Context) bootstrapSide {
 	case !node.Running:
 		return bootstrapSide{state: bootstrapStopped}
 	}
-	// An exit code would not do: docker's own failures have the same.
-	var answer strings.Builder
-	err = u.Docker.Exec(ctx, node.Name, []string{"sh", "-c", `if test -e "$0"; then echo finished; else echo unfinished; fi`, owned.FinishedMarker}, docker.ExecOptions{Stdout: &answer})
-	switch strings.TrimSpace(answer.String()) {
-	case "finished":
-		return bootstrapSide{}
-	case "unfinished":
+	finished, err := u.Docker.HasFile(ctx, node.Name, owned.FinishedMarker)
+	switch {
+	case err != nil:
+		return silent(fmt.Errorf("look whether kind finished the cluster %s: %w", u.BootstrapName(), err))
+	case !finished:
 		return u.unfinished(node)
 	}
-	return silent(fmt.Errorf("look whether kind finished the cluster %s: it says %q (%w)", u.BootstrapName(), answer.String(), err))
+	return bootstrapSide{}
 }
 
 // creationBound is how long kind takes at most to make a cluster.

@@ -67,7 +67,7 @@ func TestObserve(t *testing.T) {
 	secret.Data["value"] = shared.Kubeconfig()
 	update(ctx, t, secret)
 	expect("the Cluster is its own", management(false), "active")
-	if got := u.readBootstrap(ctx, shared.Client).kubeconfig; !sameCluster(got, shared.Kubeconfig()) {
+	if got := u.readBootstrap(ctx, shared.Client).kubeconfig; !kube.SameCluster(got, shared.Kubeconfig()) {
 		t.Errorf("the kubeconfig in the bootstrap cluster is %q", got)
 	}
 

@@ -53,7 +53,7 @@ func proveAll(all []candidate) ([]candidate, error) {
 	for i := range all {
 		switch c := &all[i]; {
 		case truth == nil || c.proven:
-		case sameCluster(c.kubeconfig, truth.kubeconfig):
+		case kube.SameCluster(c.kubeconfig, truth.kubeconfig):
 			c.proven = true
 		default:
 			return nil, fault.New(fault.ClusterForeign, fmt.Sprintf("%s is the kubeconfig of another cluster than %s", c.named, truth.named),
@@ -105,7 +105,7 @@ func (u *Run) readManagement(ctx context.Context, c candidate, cluster *kube.Clu
 			return managementSide{state: managementSilent, named: c.named, proven: c.proven, err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
 		}
 		if found {
-			c.proven = sameCluster(kept, c.kubeconfig)
+			c.proven = kube.SameCluster(kept, c.kubeconfig)
 		}
 	}
 	if !c.proven {

@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
@@ -81,7 +82,7 @@ func (u *Run) runPivot(ctx context.Context, report pipeline.Reporter) error {
 
 // suspension is of what would put back, in the bootstrap cluster, what the move takes away.
 func (u *Run) suspension(c *kube.Cluster) rollout.Suspension {
-	return rollout.Suspension{Cluster: c, Of: u.Environment.ClusterNamespace() + "/" + u.Environment.ClusterName()}
+	return rollout.Suspension{Cluster: c, Of: owned.SuspendedFor(u.Environment.ClusterNamespace(), u.Environment.ClusterName())}
 }
 
 // selfManagement proves, from the management cluster's own API, that it manages itself.

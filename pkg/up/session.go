@@ -70,7 +70,7 @@ func (u *Run) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 	} else {
 		kubeconfig, err = u.Kind.Kubeconfig(ctx, u.BootstrapName())
 		if err == nil && u.engineAddress() != "" {
-			kubeconfig, err = withHost(kubeconfig, u.engineAddress())
+			kubeconfig, err = kube.WithHost(kubeconfig, u.engineAddress())
 		}
 		if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package up
+package kube
 
 import (
 	"bytes"
@@ -33,8 +33,8 @@ func authority(kubeconfig []byte) ([]byte, error) {
 	return all, nil
 }
 
-// sameCluster says whether two kubeconfigs are of one cluster, for sure.
-func sameCluster(a, b []byte) bool {
+// SameCluster says whether two kubeconfigs are of one cluster, for sure.
+func SameCluster(a, b []byte) bool {
 	one, err := authority(a)
 	if err != nil {
 		return false

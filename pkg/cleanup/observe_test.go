@@ -1,0 +1,418 @@
+package cleanup_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math/big"
+	gonet "net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+// api is an API server with objects of Cluster API and of Flux.
+type api struct {
+	ready          int    // HTTP status of its readiness; 0: 200
+	clusters       string // items of the list; "403": they may not be listed
+	kustomizations string
+	bare           bool // neither Cluster API nor Flux is installed
+}
+
+// serve returns the kubeconfig of a server.
+func (a api) serve(t *testing.T) string {
+	t.Helper()
+	kinds := map[string]struct{ version, plural, kind, items string }{
+		"cluster.x-k8s.io":                {"v1beta2", "clusters", "Cluster", a.clusters},
+		"kustomize.toolkit.fluxcd.io":     {"v1", "kustomizations", "Kustomization", a.kustomizations},
+		"infrastructure.cluster.x-k8s.io": {"v1beta2", "devclusters", "DevCluster", ""},
+	}
+	answers := map[string]string{"/api": `{"kind": "APIVersions", "versions": ["v1"]}`}
+	var groups []string
+	for group, k := range kinds {
+		version := fmt.Sprintf(`{"groupVersion": "%s/%s", "version": %q}`, group, k.version, k.version)
+		described := fmt.Sprintf(`"name": %q, "versions": [%s], "preferredVersion": %s`, group, version, version)
+		groups = append(groups, "{"+described+"}")
+		if a.bare {
+			continue
+		}
+		root := "/apis/" + group
+		answers[root] = `{"kind": "APIGroup", "apiVersion": "v1", ` + described + "}"
+		answers[root+"/"+k.version] = fmt.Sprintf(`{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "%s/%s", "resources": [{"name": %q, "singularName": "", "namespaced": true, "kind": %q, "verbs": ["list"]}]}`,
+			group, k.version, k.plural, k.kind)
+		if k.items != "403" {
+			answers[root+"/"+k.version+"/"+k.plural] = fmt.Sprintf(`{"kind": "%sList", "apiVersion": "%s/%s", "metadata": {}, "items": [%s]}`, k.kind, group, k.version, k.items)
+		}
+	}
+	if a.bare {
+		groups = nil
+	}
+	answers["/apis"] = `{"kind": "APIGroupList", "apiVersion": "v1", "groups": [` + strings.Join(groups, ",") + `]}`
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		answer, known := answers[r.URL.Path]
+		switch {
+		case r.URL.Path == "/readyz":
+			w.WriteHeader(max(a.ready, http.StatusOK))
+		case known:
+			_, _ = io.WriteString(w, answer)
+		case a.bare:
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "not yours"}`)
+		}
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that do not trust its certificate
+	own := certificate(t)
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{own}}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return kubeconfig(server.URL, own)
+}
+
+// certificate makes the one of a cluster, which is its own authority.
+func certificate(t *testing.T) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		DNSNames: []string{bootstrapNode}, IPAddresses: []gonet.IP{{127, 0, 0, 1}, {127, 0, 0, 2}}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+func kubeconfig(address string, of tls.Certificate) string {
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: of.Certificate[0]})
+	return fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a}],
+clusters: [{name: a, cluster: {server: %q, certificate-authority-data: %s}}]}`, address, base64.StdEncoding.EncodeToString(authority))
+}
+
+// addressIn returns the address in a kubeconfig.
+func addressIn(t *testing.T, kubeconfig string) *url.URL {
+	t.Helper()
+	_, rest, _ := strings.Cut(kubeconfig, `server: "`)
+	address, _, _ := strings.Cut(rest, `"`)
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// silent is the kubeconfig of the same cluster where nobody answers.
+func silent(kubeconfig string) string {
+	return strings.ReplaceAll(kubeconfig, "https://127.0.0.1", "https://127.0.0.2")
+}
+
+func clusterObject(namespace, name, spec string) string {
+	return fmt.Sprintf(`{"kind": "Cluster", "apiVersion": "cluster.x-k8s.io/v1beta2", "metadata": {"namespace": %q, "name": %q}, "spec": {%s}}`, namespace, name, spec)
+}
+
+func kustomization(suspended bool, annotation string) string {
+	return fmt.Sprintf(`{"kind": "Kustomization", "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "metadata": {"namespace": "flux-system", "name": "cluster", "annotations": {"cluster-init.io/suspended-for-pivot": %q}}, "spec": {"suspend": %t}}`, annotation, suspended)
+}
+
+// engineOf is the Docker engine that the clusters run on.
+type engineOf struct {
+	fakeEngine
+	finished   bool
+	kubeconfig string // in the bootstrap cluster's node
+	remote     string // DOCKER_HOST
+	execFails  error
+}
+
+func (e *engineOf) Info(context.Context) (docker.Info, error) {
+	return docker.Info{Endpoint: e.remote}, e.fails["info"]
+}
+
+func (e *engineOf) HasFile(_ context.Context, _, path string) (bool, error) {
+	return e.finished && path == "/etc/cluster-init.io/finished", e.fails["file"]
+}
+
+func (e *engineOf) Exec(_ context.Context, _ string, args []string, o docker.ExecOptions) error {
+	if strings.Join(args, " ") != "cat /etc/kubernetes/admin.conf" {
+		return fmt.Errorf("unexpected command %q", args)
+	}
+	_, _ = io.WriteString(o.Stdout, e.kubeconfig)
+	return e.execFails
+}
+
+const bootstrapNode = "a-bootstrap-control-plane"
+
+// bootstrapped is an engine on which the bootstrap cluster of a runs, as the API server.
+func bootstrapped(t *testing.T, a api) *engineOf {
+	t.Helper()
+	config := a.serve(t)
+	e := &engineOf{finished: true, kubeconfig: config}
+	address := addressIn(t, config)
+	// In the node its address is another one; that its certificate is made for stays what is asked for.
+	e.kubeconfig = strings.ReplaceAll(config, address.Host, bootstrapNode+":6443")
+	e.containers = map[string]docker.Container{bootstrapNode: {Running: true, Status: "running", Mounts: []docker.Mount{{Target: "/etc/cluster-init.io/cluster/a"}},
+		Labels: map[string]string{"io.x-k8s.kind.cluster": "a-bootstrap"}, Ports: map[string][]string{"6443/tcp": {"0.0.0.0:" + address.Port()}}}}
+	return e
+}
+
+// asked is what came of asking, with files of the state folder and the file of --kubeconfig.
+type asked struct {
+	engine *engineOf
+	state  map[string]string // files of the state folder
+	given  string            // --kubeconfig
+	plan   cleanup.Plan
+}
+
+func (a asked) ask(t *testing.T) cleanup.Permission {
+	t.Helper()
+	dir := t.TempDir()
+	o := cleanup.Observer{Engine: a.engine, Target: target, StateFolder: filepath.Join(dir, "state")}
+	if err := os.Mkdir(o.StateFolder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(path, content string) {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, content := range a.state {
+		write(filepath.Join(o.StateFolder, name), content)
+	}
+	if a.given != "" {
+		o.Kubeconfig = filepath.Join(dir, "given")
+		write(o.Kubeconfig, a.given)
+	}
+	if a.engine == nil {
+		o.Engine = &engineOf{}
+	} else if len(a.plan.Delete) == 0 {
+		var err error
+		if a.plan, err = cleanup.Discover(t.Context(), a.engine, target); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := o.Ask(t.Context(), a.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if (fault.CodeOf(p.Err()) == fault.CleanupRefused) != (p.Refused != "") {
+		t.Errorf("%+v gives %v", p, p.Err())
+	}
+	return p
+}
+
+// expect fails unless it is refused with these words; empty: unless it may go.
+func (a asked) expect(t *testing.T, says string) {
+	t.Helper()
+	p := a.ask(t)
+	if says == "" && p.Refused != "" || !strings.Contains(p.Refused, says) {
+		t.Errorf("refused: %q, want %q", p.Refused, says)
+	}
+}
+
+var running = cleanup.Plan{Delete: []cleanup.Item{{Where: cleanup.InCloud, Kind: "server", Name: "a-cp-x"}}}
+
+// A machine runs, and there is no bootstrap cluster: the management cluster says whether it may go. What does not answer as it should has not
+// said that it may.
+func TestAskTheManagementCluster(t *testing.T) {
+	one := func(name string) string { return clusterObject("ns", name, "") }
+	itself, other := api{clusters: one("a")}, api{clusters: one("workload")}
+	trusted := other.serve(t)
+	for name, tc := range map[string]struct {
+		kept, given string
+		says        string
+	}{
+		"no kubeconfig":                           {"", "", "no kubeconfig of its management cluster"},
+		"half a kubeconfig":                       {"{apiVersion: v1", "", "reading the kubeconfig"},
+		"nobody answers":                          {silent(itself.serve(t)), "", "connection refused"},
+		"a certificate of somebody else":          {kubeconfig(addressIn(t, itself.serve(t)).String(), certificate(t)), "", "x509: certificate signed by unknown authority"},
+		"it is not ready":                         {api{ready: 500, clusters: one("workload")}.serve(t), "", "gives no answer that counts"},
+		"it does not know who asks":               {api{ready: 401, clusters: one("workload")}.serve(t), "", "gives no answer that counts"},
+		"it does not tell what it manages":        {api{clusters: "403"}.serve(t), "", "not yours"},
+		"it manages itself":                       {itself.serve(t), "", "manages itself"},
+		"it does so in another namespace":         {api{clusters: clusterObject("elsewhere", "a", "")}.serve(t), "", "manages itself"},
+		"it does so, paused":                      {api{clusters: clusterObject("ns", "a", `"paused": true`)}.serve(t), "", "manages itself"},
+		"it has more clusters than its own":       {api{clusters: one("workload") + "," + one("a")}.serve(t), "", "manages itself"},
+		"it does not have its own Cluster":        {trusted, "", ""},
+		"it has no Cluster API":                   {api{bare: true}.serve(t), "", ""},
+		"any cluster":                             {"", other.serve(t), "cannot be proven to be this one"},
+		"the same cluster by another file":        {silent(trusted), trusted, ""},
+		"the same cluster, silent by the file":    {trusted, silent(trusted), ""},
+		"a silent cluster by another file":        {trusted, silent(itself.serve(t)), "connection refused"},
+		"another one manages a cluster called so": {trusted, itself.serve(t), "manages itself"},
+		"an empty file":                           {trusted, "\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := asked{given: tc.given, state: map[string]string{}, plan: running}
+			if tc.kept != "" {
+				a.state["kubeconfig"] = tc.kept
+			}
+			a.expect(t, tc.says)
+		})
+	}
+}
+
+// The bootstrap cluster says whether the definition is still there. Machines run, and nobody else answers.
+func TestAskTheBootstrapCluster(t *testing.T) {
+	active, paused := clusterObject("ns", "a", ""), clusterObject("ns", "a", `"paused": true`)
+	broken := errors.New("the engine went away")
+	node := func(change func(*docker.Container)) func(*engineOf) {
+		return func(e *engineOf) {
+			c := e.containers[bootstrapNode]
+			change(&c)
+			e.containers[bootstrapNode] = c
+		}
+	}
+	for name, tc := range map[string]struct {
+		api  api
+		with func(*engineOf)
+		says string
+	}{
+		"it holds the Cluster":                {api{clusters: active}, nil, ""},
+		"it holds it, and Flux is suspended":  {api{clusters: active, kustomizations: kustomization(true, "ns/a")}, nil, ""},
+		"it holds it, paused":                 {api{clusters: paused}, nil, "a move of the definition out of the bootstrap cluster was begun"},
+		"it holds nothing":                    {api{}, nil, "the bootstrap cluster does not hold its definition, and"},
+		"neither Cluster API nor Flux":        {api{bare: true}, nil, "the bootstrap cluster does not hold its definition, and"},
+		"a pivot took it away":                {api{kustomizations: kustomization(true, "ns/a")}, nil, "the definition was moved out of the bootstrap cluster"},
+		"another pivot took another away":     {api{kustomizations: kustomization(true, "ns/b")}, nil, "does not hold its definition, and"},
+		"a pivot that was taken back":         {api{kustomizations: kustomization(false, "ns/a")}, nil, "does not hold its definition, and"},
+		"it holds another one besides":        {api{clusters: active + "," + clusterObject("ns", "b", "")}, nil, "other definitions, which would go with it: Cluster ns/b"},
+		"in another namespace":                {api{clusters: clusterObject("elsewhere", "a", "")}, nil, "Cluster elsewhere/a"},
+		"it does not tell":                    {api{clusters: "403"}, nil, "what it holds is not known: it answers at https://127.0.0.1"},
+		"Flux does not tell":                  {api{clusters: active, kustomizations: "403"}, nil, "what it holds is not known"},
+		"it is not ready":                     {api{ready: 500, clusters: active}, nil, "what it holds is not known"},
+		"it is stopped":                       {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status = false, "exited" }), "is stopped"},
+		"it is paused":                        {api{clusters: active}, node(func(c *docker.Container) { c.Status = "paused" }), "is paused"},
+		"it never ran":                        {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status = false, "created" }), "there is no bootstrap cluster"},
+		"it was never finished":               {api{clusters: active}, func(e *engineOf) { e.finished = false }, "there is no bootstrap cluster"},
+		"it publishes no port":                {api{clusters: active}, node(func(c *docker.Container) { c.Ports = nil }), "does not publish its port 6443/tcp"},
+		"it is on an engine elsewhere":        {api{clusters: active}, func(e *engineOf) { e.remote = "tcp://127.0.0.2:2376" }, ""},
+		"an engine that is too far":           {api{clusters: active}, func(e *engineOf) { e.remote = "tcp://192.0.2.1.invalid:2376" }, "what it holds is not known"},
+		"its kubeconfig cannot be read":       {api{clusters: active}, func(e *engineOf) { e.execFails = broken }, "what it holds is not known: read the kubeconfig of the bootstrap cluster: the engine went away"},
+		"the engine does not say where it is": {api{clusters: active}, func(e *engineOf) { e.fails = map[string]error{"info": broken} }, "the engine went away"},
+		"nor whether it is finished":          {api{clusters: active}, func(e *engineOf) { e.fails = map[string]error{"file": broken} }, "the engine went away"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := bootstrapped(t, tc.api)
+			if tc.with != nil {
+				tc.with(e)
+			}
+			plan, err := cleanup.Discover(t.Context(), e, target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan.Delete = append(plan.Delete, running.Delete...)
+			asked{engine: e, plan: plan}.expect(t, tc.says)
+		})
+	}
+	t.Run("it went meanwhile", func(t *testing.T) {
+		e := bootstrapped(t, api{clusters: active})
+		plan, err := cleanup.Discover(t.Context(), e, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(e.containers, bootstrapNode)
+		asked{engine: e, plan: plan}.expect(t, "what it holds is not known")
+	})
+	t.Run("another one of its name came meanwhile", func(t *testing.T) {
+		e := bootstrapped(t, api{clusters: active})
+		plan, err := cleanup.Discover(t.Context(), e, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		node(func(c *docker.Container) { c.Mounts = nil })(e)
+		asked{engine: e, plan: plan}.expect(t, "does not carry the marker")
+	})
+}
+
+// The load balancer of containers publishes another port after each start: the kubeconfig that was kept names the old one.
+func TestAskThroughTheLoadBalancer(t *testing.T) {
+	config := api{clusters: clusterObject("ns", "a", "")}.serve(t)
+	e := &engineOf{}
+	e.containers = map[string]docker.Container{"a-lb": {Labels: map[string]string{"io.x-k8s.kind.cluster": "a", "io.x-k8s.kind.role": "external-load-balancer"},
+		Ports: map[string][]string{"6443/tcp": {"127.0.0.1:" + addressIn(t, config).Port()}}}}
+	asked{engine: e, state: map[string]string{"kubeconfig": silent(config)}}.expect(t, "manages itself")
+}
+
+// What is found of a cluster says whether anybody need be asked.
+func TestAskAboutWhatWasFound(t *testing.T) {
+	in := func(where cleanup.Where, kind cleanup.Kind, name string) cleanup.Item {
+		return cleanup.Item{Where: where, Kind: kind, Name: name}
+	}
+	gone := api{}.serve(t)
+	for name, tc := range map[string]struct {
+		plan  cleanup.Plan
+		state map[string]string
+		says  string
+	}{
+		"a server":                        {running, nil, "machines exist (a-cp-x)"},
+		"a server that stays":             {cleanup.Plan{Stays: running.Delete}, nil, "machines exist (a-cp-x)"},
+		"containers":                      {cleanup.Plan{Delete: []cleanup.Item{in(cleanup.InDocker, cleanup.Machine, "a-y"), in(cleanup.InDocker, cleanup.Machine, "a-x")}}, nil, "machines exist (a-x, a-y)"},
+		"a network and a registry":        {cleanup.Plan{Delete: []cleanup.Item{in(cleanup.InCloud, "network", "n"), in(cleanup.InDocker, cleanup.Registry, "a-registry")}}, nil, ""},
+		"servers are not listed":          {cleanup.Plan{Unknown: []cleanup.Unasked{{Kind: cleanup.Kind(openstack.KindServer), Why: "listing servers: 503"}}}, nil, "it is not known which machines exist: listing servers: 503"},
+		"ports are not listed":            {cleanup.Plan{Unknown: []cleanup.Unasked{{Kind: cleanup.Kind(openstack.KindPort), Why: "listing ports: 503"}}}, nil, "it is not known which machines exist: listing ports: 503"},
+		"floating IPs are not listed":     {cleanup.Plan{Unknown: []cleanup.Unasked{{Kind: cleanup.Kind(openstack.KindFloatingIP), Why: "503"}}}, nil, ""},
+		"a silent management cluster":     {cleanup.Plan{}, map[string]string{"kubeconfig": silent(gone)}, "there is a kubeconfig of a management cluster"},
+		"a backup":                        {cleanup.Plan{}, map[string]string{"a-20260101T000000Z": "", "a-20260102T000000Z": ""}, "a-20260102T000000Z)"},
+		"a kubeconfig that was put aside": {cleanup.Plan{}, map[string]string{"kubeconfig.20260102T000000Z": silent(gone), "bootstrap.kubeconfig": "x"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) { asked{state: tc.state, plan: tc.plan}.expect(t, tc.says) })
+	}
+	t.Run("a state folder that cannot be read", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "state")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: file}.Ask(t.Context(), cleanup.Plan{})
+		if err != nil || !strings.Contains(p.Refused, "it is not known whether there is a backup") || !strings.Contains(p.Refused, "read its kubeconfig") {
+			t.Errorf("%+v, %v", p, err)
+		}
+	})
+}
+
+// Whoever takes too long has not answered, and nobody waits for longer than the bound.
+func TestAskInTime(t *testing.T) {
+	over := make(chan struct{})
+	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
+	t.Cleanup(hangs.Close)
+	t.Cleanup(func() { close(over) })
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kubeconfig"), []byte(kubeconfig(hangs.URL, certificate(t))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	p, err := cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: dir, Bound: 50 * time.Millisecond}.Ask(t.Context(), running)
+	if took := time.Since(begun); err != nil || took > 4*time.Second || !strings.Contains(p.Refused, "context deadline exceeded") {
+		t.Errorf("%+v, %v, after %s", p, err, took)
+	}
+}
+
+// An interrupt is no answer, and no permission.
+func TestAskIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if p, err := (cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: t.TempDir()}).Ask(ctx, cleanup.Plan{}); !errors.Is(err, context.Canceled) || p.Why != "" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
