@@ -48,6 +48,15 @@ spec:
           env: [{name: KEPT, value: '${CAPD_DOCKER_HOST:=""}'}]
 `
 
+// credentials are what the provider for AWS brings besides.
+const credentials = `
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: credentials, namespace: n}
+data: {credentials: '${AWS_B64ENCODED_CREDENTIALS}'}
+`
+
 // remote matches what a remote resource must be: https, and of one version.
 var remote = regexp.MustCompile(`^https://(github\.com/.+/releases/download|raw\.githubusercontent\.com/[^/]+/[^/]+)/v[0-9]+\.[0-9]+\.[0-9]+/.+\.yaml$`)
 
@@ -86,6 +95,9 @@ func components(t *testing.T) (files filesys.FileSystem, folders []string) {
 			text := fmt.Sprintf(release, id, id+"-"+deployment, container)
 			if container != "manager" {
 				text = fmt.Sprintf(release, id, deployment, container)
+			}
+			if strings.HasPrefix(name, "kustomize-components/capa/") {
+				text += credentials
 			}
 			if err := files.WriteFile(path.Join("/", path.Dir(name), resources[i].(string)), []byte(text)); err != nil {
 				return err

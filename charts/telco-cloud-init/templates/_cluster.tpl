@@ -104,12 +104,11 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- $trimmed | compact | uniq | join "," -}}
 {{- end -}}
 
-{{/* {NAME: value} of the proxy variables, as JSON; empty when there is no proxy. They go into patches, in which Flux takes ${X} for
-     a variable and $$ for one dollar sign: a password with them would become another. */}}
+{{/* {NAME: value} of the proxy variables, as JSON; empty when there is no proxy. */}}
 {{- define "telco-cloud-init.proxyVariables" -}}
 {{- $variables := dict -}}
-{{- with .Values.proxies.http_proxy -}}{{- $_ := set $variables "HTTP_PROXY" (replace "$" "$$" .) -}}{{- end -}}
-{{- with .Values.proxies.https_proxy -}}{{- $_ := set $variables "HTTPS_PROXY" (replace "$" "$$" .) -}}{{- end -}}
+{{- with .Values.proxies.http_proxy -}}{{- $_ := set $variables "HTTP_PROXY" . -}}{{- end -}}
+{{- with .Values.proxies.https_proxy -}}{{- $_ := set $variables "HTTPS_PROXY" . -}}{{- end -}}
 {{- if $variables -}}
 {{- $_ := set $variables "NO_PROXY" (include "telco-cloud-init.noProxy" .) -}}
 {{- toJson $variables -}}
