@@ -46,7 +46,7 @@ func scenarios() []scenario {
 		{"kubeadm-capd", "", []string{"cluster.docker_host", own + "secret", "git_auth_default.secret"}},
 		{"rke2-capd", "cluster: {kubernetes_version: v1.36.4+rke2r1}", []string{"cluster.docker_socket", own + "username", own + "password"}},
 		{"kubeadm-capo", "components: {cinder-csi: {enabled: true}}", []string{at + "network", at + "subnet", at + "router", at + "api_server.fixed_ip", at + "api_server.allowed_cidrs"}},
-		{"rke2-capo", "cluster: {kubernetes_version: v1.36.4+rke2r1, openstack: {api_server: {mode: fixed-ip}}}",
+		{"rke2-capo", "{cluster: {kubernetes_version: v1.36.4+rke2r1, openstack: {api_server: {mode: fixed-ip}}}, components: {cinder-csi: {enabled: true}}}",
 			[]string{at + "dns_nameservers", at + "api_server.floating_ip", at + "api_server.allowed_cidrs"}},
 		{"kubeadm-capa", "cluster: {bootstrap_format: ignition}", []string{"cluster.image"}},
 	}
@@ -187,7 +187,7 @@ func compare(ordinary, got []*unstructured.Unstructured, replace []string) (prob
 var alike = regexp.MustCompile("^(cert-manager|capi|cabpk|cabpr|capo|orc)$|^[^o].*-pull-secret-")
 
 // render returns what Flux applies, by Kustomization, and what the chart itself renders.
-func (s scenario) render(t *testing.T, env *environment.Environment, f *flux, values map[string]any) (map[string][]*unstructured.Unstructured, error) {
+func (s scenario) render(t *testing.T, env *environment.Environment, f *kustomizer, values map[string]any) (map[string][]*unstructured.Unstructured, error) {
 	t.Helper()
 	rendered, err := env.Render(environment.Management, values)
 	if err != nil {
@@ -251,7 +251,7 @@ func TestAnyTextStaysText(t *testing.T) {
 	landed := map[string]bool{}
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
-			f := newFlux(t)
+			f := newKustomizer(t)
 			env := load(t, environment.Options{Name: s.name, Variables: variables(allVariables())})
 			ordinary, err := s.render(t, env, f, s.given(t, all, func(int) *string { return nil }).values)
 			if err != nil {

@@ -19,17 +19,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// flux does in memory what kustomize-controller does with a Kustomization: target namespace, patches, build, and variables by Flux's own
+// kustomizer does in memory what kustomize-controller does with a Kustomization: target namespace, patches, build, and variables by Flux's own
 // function.
-type flux struct {
+type kustomizer struct {
 	files  filesys.FileSystem
 	builds map[string]resmap.ResMap // what was built already, before the variables
 }
 
-func newFlux(t *testing.T) *flux {
+func newKustomizer(t *testing.T) *kustomizer {
 	t.Helper()
 	files, _ := components(t)
-	return &flux{files, map[string]resmap.ResMap{}}
+	return &kustomizer{files, map[string]resmap.ResMap{}}
 }
 
 // applied returns what Flux applies for a component of the management cluster.
@@ -41,7 +41,7 @@ func applied(t *testing.T, env *environment.Environment, component string) []*un
 	}
 	for _, object := range rendered {
 		if object.GetKind() == "Kustomization" && object.GetName() == component {
-			objects, err := newFlux(t).apply(t.Context(), object, rendered)
+			objects, err := newKustomizer(t).apply(t.Context(), object, rendered)
 			if err != nil {
 				t.Fatalf("component %s: %v", component, err)
 			}
@@ -53,7 +53,7 @@ func applied(t *testing.T, env *environment.Environment, component string) []*un
 }
 
 // apply returns what Flux applies for a Kustomization; the Secrets that it takes variables from are among rendered.
-func (f *flux) apply(ctx context.Context, kustomization *unstructured.Unstructured, rendered []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+func (f *kustomizer) apply(ctx context.Context, kustomization *unstructured.Unstructured, rendered []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	resources, err := f.build(kustomization)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (f *flux) apply(ctx context.Context, kustomization *unstructured.Unstructur
 }
 
 // build returns what kustomize makes of a Kustomization, a copy.
-func (f *flux) build(kustomization *unstructured.Unstructured) (resmap.ResMap, error) {
+func (f *kustomizer) build(kustomization *unstructured.Unstructured) (resmap.ResMap, error) {
 	folder, _, _ := unstructured.NestedString(kustomization.Object, "spec", "path")
 	patches, _, _ := unstructured.NestedSlice(kustomization.Object, "spec", "patches")
 	namespace, _, _ := unstructured.NestedString(kustomization.Object, "spec", "targetNamespace")
