@@ -43,11 +43,7 @@ func (u *Up) createBootstrapCluster(ctx context.Context, report pipeline.Reporte
 		return err
 	}
 	report.Progress("creating the kind cluster %s", u.BootstrapName())
-	config := kind.Config{
-		Name: u.BootstrapName(), Marker: owned.Marker(u.Environment.ClusterName()), NodeImage: u.nodeImage(),
-		APIServerAddress: u.apiServerAddress(), APIServerPort: u.APIServerPort, DockerSocket: u.Environment.Spec().Cluster.DockerSocket(),
-	}
-	if err := u.Kind.Create(ctx, config, 5*time.Minute); err != nil {
+	if err := u.Kind.Create(ctx, u.kindConfig(), 5*time.Minute); err != nil {
 		return err
 	}
 	if err := u.Docker.Exec(ctx, kind.NodeName(u.BootstrapName()), []string{"touch", owned.FinishedMarker}, docker.ExecOptions{}); err != nil {
@@ -57,6 +53,15 @@ func (u *Up) createBootstrapCluster(ctx context.Context, report pipeline.Reporte
 		return fmt.Errorf("connecting to the new bootstrap cluster: %w", err)
 	}
 	return u.writeMirrors(ctx)
+}
+
+func (u *Up) kindConfig() kind.Config {
+	spec := u.Environment.Spec()
+	return kind.Config{
+		Name: u.BootstrapName(), Marker: owned.Marker(u.Environment.ClusterName()), NodeImage: u.nodeImage(),
+		APIServerAddress: u.apiServerAddress(), APIServerPort: u.APIServerPort, DockerSocket: spec.Cluster.DockerSocket(),
+		Proxies: kind.Proxies{HTTP: spec.Proxies.HTTP, HTTPS: spec.Proxies.HTTPS, No: u.Environment.NoProxy()},
+	}
 }
 
 func (u *Up) nodeImage() string {

@@ -84,5 +84,5 @@ func (o *sourceOptions) oci(ctx context.Context, env *environment.Environment) (
 
 func proxies(env *environment.Environment) artifact.Proxies {
 	p := env.Spec().Proxies
-	return artifact.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: p.NoProxy}
+	return artifact.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: env.NoProxy()}
 }
