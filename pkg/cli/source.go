@@ -81,5 +81,5 @@ func (o *sourceOptions) oci(ctx context.Context, env *environment.Environment) (
 
 func proxies(env *environment.Environment) content.Proxies {
 	p := env.Spec().Proxies
-	return content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: p.NoProxy}
+	return content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: env.NoProxy()}
 }

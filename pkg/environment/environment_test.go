@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
@@ -182,8 +183,10 @@ func TestAccessorsFollowTheChart(t *testing.T) {
 		for variable, got := range map[string]string{
 			"NODE_IMAGE": env.Spec().Cluster.NodeImage(), "DOCKER_SOCKET": env.Spec().Cluster.DockerSocket(), "CLUSTER_NAME": env.ClusterName(), "KUBERNETES_VERSION": env.KubernetesVersion(),
 		} {
-			if substitute[variable] != got {
-				t.Errorf("%s is %q in the chart, %q here", variable, substitute[variable], got)
+			// In a manifest they are YAML.
+			var text string
+			if err := yaml.Unmarshal([]byte(substitute[variable]), &text); err != nil || text != got {
+				t.Errorf("%s is %q in the chart, %q here (%v)", variable, text, got, err)
 			}
 		}
 	}

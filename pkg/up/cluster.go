@@ -47,11 +47,7 @@ func (u *Run) createBootstrapCluster(ctx context.Context, report pipeline.Report
 		return err
 	}
 	report.Progress("creating the kind cluster %s", u.BootstrapName())
-	config := kind.Config{
-		Name: u.BootstrapName(), Markers: []string{owned.Marker(u.Environment.ClusterName()), owned.MakerMarker(id)}, NodeImage: u.nodeImage(),
-		APIServerAddress: u.apiServerAddress(), APIServerPort: u.APIServerPort, DockerSocket: u.Environment.Spec().Cluster.DockerSocket(),
-	}
-	if err := u.Kind.Create(ctx, config, 5*time.Minute); err != nil {
+	if err := u.Kind.Create(ctx, u.kindConfig(id), 5*time.Minute); err != nil {
 		return err
 	}
 	if err := u.Docker.Exec(ctx, kind.NodeName(u.BootstrapName()), []string{"touch", owned.FinishedMarker}, docker.ExecOptions{}); err != nil {
@@ -64,6 +60,15 @@ func (u *Run) createBootstrapCluster(ctx context.Context, report pipeline.Report
 		return err
 	}
 	return u.writeMirrors(ctx)
+}
+
+func (u *Run) kindConfig(id string) kind.Config {
+	spec := u.Environment.Spec()
+	return kind.Config{
+		Name: u.BootstrapName(), Markers: []string{owned.Marker(u.Environment.ClusterName()), owned.MakerMarker(id)}, NodeImage: u.nodeImage(),
+		APIServerAddress: u.apiServerAddress(), APIServerPort: u.APIServerPort, DockerSocket: spec.Cluster.DockerSocket(),
+		Proxies: kind.Proxies{HTTP: spec.Proxies.HTTP, HTTPS: spec.Proxies.HTTPS, No: u.Environment.NoProxy()},
+	}
 }
 
 func (u *Run) nodeImage() string {

@@ -3,7 +3,6 @@ package up
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,21 +56,16 @@ func (u *Run) fetcher() content.Fetcher {
 		return u.Bundle
 	}
 	p := u.Environment.Spec().Proxies
-	return content.NewHTTPFetcher(content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: p.NoProxy})
+	return content.NewHTTPFetcher(content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: u.Environment.NoProxy()})
 }
 
-// proxyVariables are what Flux's controllers need to reach sources; addresses inside the cluster never go through. Flux advertises its
-// artifacts at names that end with a dot, and Go's HTTP client compares it too.
+// proxyVariables are what Flux's controllers need to reach sources.
 func (u *Run) proxyVariables() []flux.EnvironmentVariable {
 	p := u.Environment.Spec().Proxies
 	if p.HTTP == "" && p.HTTPS == "" {
 		return nil
 	}
-	of := u.Environment.Spec().Cluster
-	inside := strings.Join([]string{".svc", ".cluster.local", ".cluster.local.", "127.0.0.1", "localhost", "10.0.0.0/8", "172.16.0.0/12",
-		of.PodCIDR, of.ServiceCIDR, u.RegistryName()}, ",")
 	return []flux.EnvironmentVariable{
-		{Name: "HTTP_PROXY", Value: p.HTTP}, {Name: "HTTPS_PROXY", Value: p.HTTPS},
-		{Name: "NO_PROXY", Value: strings.Trim(p.NoProxy+","+inside, ",")},
+		{Name: "HTTP_PROXY", Value: p.HTTP}, {Name: "HTTPS_PROXY", Value: p.HTTPS}, {Name: "NO_PROXY", Value: u.Environment.NoProxy()},
 	}
 }
