@@ -15,7 +15,7 @@ type observation struct {
 // bootstrapSide is what was seen of the bootstrap cluster.
 type bootstrapSide struct {
 	state bootstrapState
-	err   error  // of bootstrapSilent
+	err   error  // of bootstrapSilent and bootstrapBusy
 	node  string // its container
 	// others are the Clusters that it holds besides the one that is cleaned up.
 	others []string
@@ -29,6 +29,7 @@ const (
 	bootstrapStopped bootstrapState = "stopped" // its container does not run
 	bootstrapFrozen  bootstrapState = "frozen"  // its container is paused
 	bootstrapSilent  bootstrapState = "silent"  // it is there, and what it holds is not known
+	bootstrapBusy    bootstrapState = "busy"    // another run works on it
 	bootstrapEmpty   bootstrapState = "empty"   // it does not hold the Cluster, and no pivot was begun
 	bootstrapMoved   bootstrapState = "moved"   // it does not hold the Cluster, and Flux is suspended for a pivot
 	bootstrapActive  bootstrapState = "active"  // it holds the Cluster

@@ -11,9 +11,11 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
@@ -107,6 +109,12 @@ func (o Observer) readBootstrap(ctx context.Context, c *kube.Cluster) (bootstrap
 	if err := errors.Join(err, suspendedErr); err != nil {
 		return bootstrapSide{}, err
 	}
+	switch err := o.checkLease(ctx, c); {
+	case fault.CodeOf(err) == fault.Busy:
+		return bootstrapSide{state: bootstrapBusy, err: err}, nil
+	case err != nil:
+		return bootstrapSide{}, err
+	}
 	side := bootstrapSide{state: bootstrapEmpty}
 	if suspended {
 		side.state = bootstrapMoved
@@ -122,4 +130,18 @@ func (o Observer) readBootstrap(ctx context.Context, c *kube.Cluster) (bootstrap
 		}
 	}
 	return side, nil
+}
+
+// checkLease looks whether a run with another state folder works on the bootstrap cluster. One with this folder has its lock.
+func (o Observer) checkLease(ctx context.Context, c *kube.Cluster) error {
+	id, err := lease.ID(o.StateFolder)
+	if err != nil {
+		return err
+	}
+	holder, err := lease.Holder(id)
+	if err != nil {
+		return err
+	}
+	return lease.CheckFree(ctx, lease.Request{Config: c.Config, Where: "the bootstrap cluster", Name: lease.Name(o.Target.Namespace, o.Target.Cluster),
+		Holder: holder, Timing: lease.DefaultTiming()})
 }

@@ -29,6 +29,8 @@ type api struct {
 	ready          int    // HTTP status of its readiness; 0: 200
 	clusters       string // items of the list; "403": they may not be listed
 	kustomizations string
+	held           bool // somebody renews the lease, with every look at it
+	unleased       bool // the lease may not be read
 	bare           bool // neither Cluster API nor Flux is installed
 }
 
@@ -67,6 +69,12 @@ func (a api) serve(t *testing.T) string {
 		switch {
 		case r.URL.Path == "/readyz":
 			w.WriteHeader(max(a.ready, http.StatusOK))
+		case strings.Contains(r.URL.Path, "/leases/") && a.held:
+			_, _ = fmt.Fprintf(w, `{"kind": "Lease", "apiVersion": "coordination.k8s.io/v1", "metadata": {"name": "x"}, "spec": {"holderIdentity": "alice@one", "acquireTime": "2026-01-02T03:04:05.000000Z", "renewTime": %q}}`,
+				time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"))
+		case strings.Contains(r.URL.Path, "/leases/") && !a.unleased:
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404, "message": "not found"}`)
 		case known:
 			_, _ = io.WriteString(w, answer)
 		case a.bare:

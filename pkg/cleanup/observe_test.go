@@ -56,7 +56,7 @@ func (a asked) ask(t *testing.T) cleanup.Permission {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if (fault.CodeOf(p.Err()) == fault.CleanupRefused) != (p.Refused != "") {
+	if code := fault.CodeOf(p.Err()); (code == fault.CleanupRefused || p.Busy && code == fault.Busy) != (p.Refused != "") {
 		t.Errorf("%+v gives %v", p, p.Err())
 	}
 	return p
@@ -131,6 +131,8 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 	}{
 		"it holds the Cluster":                {api{clusters: active}, nil, ""},
 		"it holds it, and Flux is suspended":  {api{clusters: active, kustomizations: kustomization(true, "ns/a")}, nil, ""},
+		"another run works on it":             {api{clusters: active, held: true}, nil, "alice@one is at work on the bootstrap cluster, since"},
+		"it does not tell whether one does":   {api{clusters: active, unleased: true}, nil, "what it holds is not known"},
 		"it holds it, paused":                 {api{clusters: paused}, nil, "a move of the definition out of the bootstrap cluster was begun"},
 		"it holds nothing":                    {api{}, nil, "the bootstrap cluster does not hold its definition, and"},
 		"neither Cluster API nor Flux":        {api{bare: true}, nil, "the bootstrap cluster does not hold its definition, and"},

@@ -1,6 +1,7 @@
 package cleanup
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,16 +12,21 @@ import (
 type Permission struct {
 	// Refused is why not: what was found, who was asked, and what they answered. Empty: it may.
 	Refused string
+	// Busy is whether it is refused because another run works on the cluster.
+	Busy bool
 	// Hint is what the user can do about a refusal.
 	Hint string
 	// Why is why it may.
 	Why string
 }
 
-// Err is nil when the cluster may be deleted, else a fault.CleanupRefused.
+// Err is nil when the cluster may be deleted, else a fault.CleanupRefused, or a fault.Busy.
 func (p Permission) Err() error {
 	if p.Refused == "" {
 		return nil
+	}
+	if p.Busy {
+		return fault.Retryable(errors.New(p.Refused+": nothing was deleted"), fault.Busy, p.Hint)
 	}
 	return fault.New(fault.CleanupRefused, p.Refused+": nothing was deleted", p.Hint)
 }
@@ -42,6 +48,10 @@ func permit(o observation, t Target) Permission {
 	case b.state == bootstrapFrozen:
 		return refuse(fmt.Sprintf("the bootstrap cluster's container %s is paused, and what it holds is not known", node),
 			"Unpause it: docker unpause "+node+". Then run the same command again.")
+	case b.state == bootstrapBusy:
+		busy := refuse(b.err.Error(), "Wait for its end, and run the same command again.")
+		busy.Busy = true
+		return busy
 	case b.state == bootstrapSilent:
 		return refuse(fmt.Sprintf("the bootstrap cluster exists, and what it holds is not known: %v", b.err),
 			"See why: docker logs "+node+". Then run the same command again.")

@@ -16,6 +16,9 @@ func seen(b bootstrapState, m managementState, with ...func(*observation)) obser
 	if b == bootstrapSilent {
 		o.bootstrap.err = errors.New("no route to host")
 	}
+	if b == bootstrapBusy {
+		o.bootstrap.err = fault.New(fault.Busy, "alice@one is at work on the bootstrap cluster", "")
+	}
 	switch m {
 	case managementSilent:
 		o.management.err = errors.New("x509: certificate signed by unknown authority")
@@ -36,7 +39,7 @@ func machines(names ...string) func(*observation) {
 func short(p Permission) string {
 	for _, reason := range []struct{ says, word string }{
 		{"and nobody says that demo does not manage itself", "nobody"}, {"manages itself", "manages"}, {"is stopped", "stopped"}, {"is paused", "frozen"},
-		{"exists, and what it holds is not known", "silent"}, {"other definitions", "others"}, {"would be left without it", "elsewhere"},
+		{"exists, and what it holds is not known", "silent"}, {"is at work", "busy"}, {"other definitions", "others"}, {"would be left without it", "elsewhere"},
 	} {
 		if strings.Contains(p.Refused, reason.says) {
 			return reason.word
@@ -56,7 +59,7 @@ func TestPermissions(t *testing.T) {
 	cautious := map[bootstrapState][]string{
 		bootstrapAbsent: unless, bootstrapEmpty: unless, bootstrapMoved: unless, bootstrapPaused: unless,
 		bootstrapActive:  alike("go"),
-		bootstrapStopped: alike("stopped"), bootstrapFrozen: alike("frozen"), bootstrapSilent: alike("silent"),
+		bootstrapStopped: alike("stopped"), bootstrapFrozen: alike("frozen"), bootstrapSilent: alike("silent"), bootstrapBusy: alike("busy"),
 	}
 	nothing := map[bootstrapState][]string{}
 	beyond := map[bootstrapState][]string{}
@@ -89,7 +92,11 @@ func TestPermissions(t *testing.T) {
 				if short(got) != row[i] {
 					t.Errorf("%s, bootstrap cluster %s, management cluster %s: %s, want %s", name, b, m, short(got), row[i])
 				}
-				if refused := row[i] != "go"; refused != strings.HasSuffix(got.Hint, "add --force demo.") || refused != (fault.CodeOf(got.Err()) == fault.CleanupRefused) || refused == (got.Why != "") {
+				code := fault.CleanupRefused
+				if row[i] == "busy" {
+					code = fault.Busy
+				}
+				if refused := row[i] != "go"; refused != strings.HasSuffix(got.Hint, "add --force demo.") || refused != (fault.CodeOf(got.Err()) == code) || refused == (got.Why != "") {
 					t.Errorf("%s, bootstrap cluster %s, management cluster %s: %+v, %v", name, b, m, got, got.Err())
 				}
 			}
@@ -118,9 +125,10 @@ func TestRefusalsSayWhy(t *testing.T) {
 			[]string{"it is not known which machines exist: listing servers: 503"}, "--kubeconfig FILE"},
 		"a backup": {seen(bootstrapAbsent, managementAbsent, func(o *observation) { o.backup = "/state/demo-20260102T030405Z" }),
 			[]string{"there is a backup of what a pivot moved (/state/demo-20260102T030405Z)"}, "--kubeconfig FILE"},
-		"a stopped bootstrap cluster": {seen(bootstrapStopped, managementAbsent), []string{"demo-bootstrap-control-plane is stopped, and what it holds is not known"}, "docker start demo-bootstrap-control-plane"},
-		"a paused bootstrap cluster":  {seen(bootstrapFrozen, managementAbsent), []string{"demo-bootstrap-control-plane is paused"}, "docker unpause demo-bootstrap-control-plane"},
-		"a silent bootstrap cluster":  {seen(bootstrapSilent, managementEmpty), []string{"what it holds is not known: no route to host"}, "docker logs demo-bootstrap-control-plane"},
+		"a stopped bootstrap cluster":                   {seen(bootstrapStopped, managementAbsent), []string{"demo-bootstrap-control-plane is stopped, and what it holds is not known"}, "docker start demo-bootstrap-control-plane"},
+		"a paused bootstrap cluster":                    {seen(bootstrapFrozen, managementAbsent), []string{"demo-bootstrap-control-plane is paused"}, "docker unpause demo-bootstrap-control-plane"},
+		"a silent bootstrap cluster":                    {seen(bootstrapSilent, managementEmpty), []string{"what it holds is not known: no route to host"}, "docker logs demo-bootstrap-control-plane"},
+		"a bootstrap cluster that another run works on": {seen(bootstrapBusy, managementAbsent), []string{"alice@one is at work on the bootstrap cluster"}, "Wait for its end"},
 		"other definitions": {seen(bootstrapActive, managementAbsent, func(o *observation) { o.bootstrap.others = []string{"Cluster other/demo", "Cluster ns/two"} }),
 			[]string{"Cluster other/demo, Cluster ns/two"}, "--cluster NAMESPACE/NAME"},
 	} {
@@ -132,6 +140,9 @@ func TestRefusalsSayWhy(t *testing.T) {
 		}
 		if !strings.Contains(p.Hint, tc.advise) {
 			t.Errorf("%s: the hint %q does not say %q", name, p.Hint, tc.advise)
+		}
+		if busy := fault.CodeOf(p.Err()) == fault.Busy; busy != (tc.seen.bootstrap.state == bootstrapBusy) {
+			t.Errorf("%s: the code is %s", name, fault.CodeOf(p.Err()))
 		}
 		if err := p.Err(); !strings.HasSuffix(err.Error(), ": nothing was deleted") || fault.HintOf(err) != p.Hint {
 			t.Errorf("%s: %v, %q", name, err, fault.HintOf(err))

@@ -64,15 +64,9 @@ type Request struct {
 // Take takes a lease. One that a holder renews is refused at once with the code fault.Busy; one whose holder was never seen renewing it is
 // taken over when its duration has passed. ctx is for the taking alone: the lease is renewed until Release.
 func Take(ctx context.Context, r Request) (*Lease, error) {
-	config := rest.CopyConfig(r.Config)
-	config.Timeout = 2 * r.Timing.Retry // a request that hangs must not use up the deadline
-	client, err := coordinationv1.NewForConfig(config)
+	lock, err := r.lock()
 	if err != nil {
-		return nil, fmt.Errorf("make a client for the Lease of %s: %w", r.Where, err)
-	}
-	lock := &resourcelock.LeaseLock{
-		LeaseMeta: metav1.ObjectMeta{Namespace: namespace, Name: r.Name}, Client: client,
-		LockConfig: resourcelock.ResourceLockConfig{Identity: r.Holder},
+		return nil, err
 	}
 	l := &Lease{ended: make(chan struct{})}
 	leading := make(chan struct{})
@@ -97,6 +91,20 @@ func Take(ctx context.Context, r Request) (*Lease, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// lock is the Lease as the library for elections knows it.
+func (r Request) lock() (resourcelock.Interface, error) {
+	config := rest.CopyConfig(r.Config)
+	config.Timeout = 2 * r.Timing.Retry // a request that hangs must not use up the deadline
+	client, err := coordinationv1.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the Lease of %s: %w", r.Where, err)
+	}
+	return &resourcelock.LeaseLock{
+		LeaseMeta: metav1.ObjectMeta{Namespace: namespace, Name: r.Name}, Client: client,
+		LockConfig: resourcelock.ResourceLockConfig{Identity: r.Holder},
+	}, nil
 }
 
 // await returns when the lease is taken, or as soon as it is known that somebody else renews it.

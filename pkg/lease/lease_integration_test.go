@@ -71,6 +71,31 @@ func TestALiveHolderIsNamedAtOnce(t *testing.T) {
 	}
 }
 
+func TestFreeIsWhatNobodyRenews(t *testing.T) {
+	if err := lease.CheckFree(bounded(t), request(t, "bob@two")); err != nil {
+		t.Errorf("a lease that does not exist: %v", err)
+	}
+	crashed(t, "alice@one")
+	if err := lease.CheckFree(bounded(t), request(t, "bob@two")); err != nil {
+		t.Errorf("one whose holder was killed: %v", err)
+	}
+	first := take(t, request(t, "alice@one"))
+	if err := lease.CheckFree(bounded(t), request(t, "alice@one")); err != nil {
+		t.Errorf("one's own: %v", err)
+	}
+	if err := lease.CheckFree(bounded(t), request(t, "bob@two")); fault.CodeOf(err) != fault.Busy {
+		t.Errorf("one that is held: %v", err)
+	}
+	first.Release()
+	silent := request(t, "bob@two")
+	closed := make(chan struct{})
+	close(closed)
+	silent.Config.Wrap(untilClosed(closed))
+	if err := lease.CheckFree(bounded(t), silent); err == nil {
+		t.Error("one that nobody can ask about is free")
+	}
+}
+
 func TestWhatWasGivenBackIsFree(t *testing.T) {
 	take(t, request(t, "alice@one")).Release()
 	take(t, request(t, "bob@two")).Release()

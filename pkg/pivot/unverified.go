@@ -15,6 +15,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // unverifiedSuffix is that of a file beside a backup whose move has not been verified yet. It is not in the folder: clusterctl takes all
@@ -44,7 +45,7 @@ func Unverified(dir, cluster string) (backup string, err error) {
 	}
 	var newest string // names end with the time
 	for _, e := range entries {
-		if e.IsDir() && strings.HasPrefix(e.Name(), cluster+"-") {
+		if e.IsDir() && owned.IsBackup(cluster, e.Name()) {
 			newest = max(newest, e.Name())
 		}
 	}

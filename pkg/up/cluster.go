@@ -7,6 +7,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
@@ -42,7 +43,7 @@ func (u *Run) createBootstrapCluster(ctx context.Context, report pipeline.Report
 	if err := u.setAside(); err != nil {
 		return err
 	}
-	id, err := u.id()
+	id, err := lease.MakeID(u.StateFolder)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -106,7 +107,7 @@ const creationBound = 10 * time.Minute
 // unfinished judges a node that kind did not finish. The lock of the state folder proves that no run with that folder is making it; one
 // with another folder may, until it would have given up.
 func (u *Run) unfinished(node docker.Container) bootstrapSide {
-	id, err := u.idSoFar()
+	id, err := lease.ID(u.StateFolder)
 	if err != nil {
 		return bootstrapSide{state: bootstrapSilent, err: err}
 	}

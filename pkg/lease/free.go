@@ -1,0 +1,43 @@
+package lease
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// CheckFree fails with the code fault.Busy when somebody else than r.Holder renews a lease. It takes it from nobody, and at most twice
+// Timing.Retry: a lease that nobody renews in that time, or that does not exist, is free.
+func CheckFree(ctx context.Context, r Request) error {
+	lock, err := r.lock()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 4*r.Timing.Retry)
+	defer cancel()
+	var first *resourcelock.LeaderElectionRecord
+	for end := time.Now().Add(2 * r.Timing.Retry); ; {
+		record, _, err := lock.Get(ctx)
+		switch {
+		case apierrors.IsNotFound(err):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read the Lease %s in %s: %w", lock.Describe(), r.Where, err)
+		case record.HolderIdentity == "" || record.HolderIdentity == r.Holder:
+			return nil
+		case first != nil && *record != *first:
+			return r.busy(record)
+		case time.Now().After(end):
+			return nil
+		}
+		first = record
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("read the Lease %s in %s: %w", lock.Describe(), r.Where, ctx.Err())
+		case <-time.After(r.Timing.Retry / 2):
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package lease
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// ID returns the id of a state folder, of which one run at a time can have the lock; empty where no run has made one.
+func ID(stateFolder string) (string, error) {
+	content, err := os.ReadFile(idPath(stateFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fault.Wrap(fmt.Errorf("read the state folder's id: %w", err), fault.Usage, "Set XDG_STATE_HOME to a folder of your own.")
+	}
+	return strings.TrimSpace(string(content)), nil
+}
+
+// MakeID returns the id of a state folder, and makes folder and id where they are not there yet. The caller has the folder's lock.
+func MakeID(stateFolder string) (string, error) {
+	id, err := ID(stateFolder)
+	if err != nil || id != "" {
+		return id, err
+	}
+	random := make([]byte, 8)
+	if _, err := rand.Read(random); err != nil {
+		return "", fmt.Errorf("make an id for the state folder: %w", err)
+	}
+	id = hex.EncodeToString(random)
+	if err := os.MkdirAll(stateFolder, 0o700); err != nil {
+		return "", fmt.Errorf("make the state folder: %w", err)
+	}
+	if err := os.WriteFile(idPath(stateFolder), []byte(id+"\n"), 0o600); err != nil { // half of it is an id as well
+		return "", fmt.Errorf("write the state folder's id: %w", err)
+	}
+	return id, nil
+}
+
+func idPath(stateFolder string) string { return filepath.Join(stateFolder, "id") }
+
+// Holder says who a run is, for people too: the same for all runs with one state folder on one machine.
+func Holder(id string) (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("find out this machine's name: %w", err)
+	}
+	name := "somebody" // a container's user may have no entry
+	if current, err := user.Current(); err == nil {
+		name = current.Username
+	}
+	return fmt.Sprintf("%s@%s (%s)", name, host, id), nil
+}
