@@ -114,7 +114,7 @@ func TestControlCharactersAreRefused(t *testing.T) {
 
 // Flux takes variables as text: what it would change, or not take at all, is refused.
 func TestVariablesOfComponents(t *testing.T) {
-	for value, right := range map[any]bool{"": true, "tcp://192.0.2.7:2375": true, "unix:///run/docker.sock": true, "{{ .Values.cluster.docker_host }}": true,
+	for value, right := range map[any]bool{"": true, "tcp://192.0.2.7:2375": true, "unix:///run/docker.sock": true, "{{ .Values.cluster.docker_host }}": true, "{{- if true -}}\ntcp://a\n{{- end -}}": true,
 		"040631e0": false, "null": false, "tcp://host:": false, "tcp://host #": false, "tcp://host\n": false} {
 		_, err := environment.Load(t.Context(), environment.Options{Content: clusterinit.Content(), Name: "kubeadm-capd",
 			ValuesFiles: []string{valuesFile(t, map[string]any{"components": map[string]any{"capd": map[string]any{"substitute": map[string]any{"CAPD_DOCKER_HOST": value}}}})}})
