@@ -66,12 +66,12 @@ func (f *kustomizer) apply(ctx context.Context, kustomization *unstructured.Unst
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		text, err := filled.AsYAML()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
+		content, err := filled.MarshalJSON()
 		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(text, &object.Object); err != nil {
+		if err == nil {
+			err = object.UnmarshalJSON(content)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		objects = append(objects, object)

@@ -12,7 +12,7 @@
 {{- range $i, $value := .value -}}{{- include "telco-cloud-init.checkTextAt" (dict "path" (append $path (toString $i)) "value" $value) -}}{{- end -}}
 {{- else if kindIs "string" .value -}}
 {{- if regexMatch "[\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F\\x7F-\\x{9F}\\x{FEFF}\\x{FFFE}\\x{FFFF}]" .value -}}
-{{- printf "values/invalid: %s holds a control character\nhint: type it again: most likely it was copied with the text around it\n" (join "." $path) -}}
+{{- printf "values/invalid: %s holds a control character\nhint: remove it; it comes along when text is copied from elsewhere\n" (join "." $path) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -25,7 +25,8 @@
 {{- if not (regexMatch "^[_A-Za-z][_A-Za-z0-9]*$" $variable) -}}
 {{- printf "values/invalid: components.%s.substitute has %q, which is no name of a variable\nhint: use letters, digits and _, and no digit first\n" $name $variable -}}
 {{- end -}}
-{{- if contains "\n" $text -}}
+{{- /* What a template becomes is known only when it is filled in. */ -}}
+{{- if and (contains "\n" $text) (not (contains "{{" $text)) -}}
 {{- printf "values/invalid: components.%s.substitute.%s has a line break, which Flux removes\nhint: give a text of several lines as JSON, in double quotes and with \\n for each line break\n" $name $variable -}}
 {{- end -}}
 {{- /* The manifest of the provider for docker holds it without quotes. */ -}}
