@@ -77,12 +77,15 @@ func TestRunnerTellsTimeoutFromInterrupt(t *testing.T) {
 	wait := func(ctx context.Context, _ pipeline.Reporter) error { <-ctx.Done(); return ctx.Err() }
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
+	lost, lose := context.WithCancelCause(t.Context())
+	lose(fault.New(fault.Busy, "somebody else is at work", "Wait for its end."))
 	tests := map[string]struct {
 		ctx  context.Context
 		want fault.Code
 	}{
 		"the phase's own bound": {t.Context(), fault.Timeout},
 		"the user's Ctrl-C":     {interrupted, fault.Interrupted},
+		"a lease that was lost": {lost, fault.Busy},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
