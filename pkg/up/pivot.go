@@ -76,6 +76,7 @@ func (u *Run) runPivot(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
+	u.found.pivoted = true // it was verified
 	report.Progress("moved %d objects; their backup is in %s", len(result.Moved), result.Backup)
 	return nil
 }
