@@ -26,6 +26,12 @@ func TestChanges(t *testing.T) {
 		"an older Kubernetes":   {after: []string{"cluster.kubernetes_version=v1.35.9"}, want: []string{`cluster.kubernetes_version: "v1.36.4" -> "v1.35.9"`}, takesAway: []string{"cluster.kubernetes_version"}},
 		"another namespace":     {after: []string{"cluster.namespace=other"}, want: []string{`cluster.namespace: "management" -> "other"`}, takesAway: []string{"cluster.namespace"}},
 		"the CNI off":           {after: []string{"cni=none"}, want: []string{`cni: "calico" -> "none"`, "components.cni: on -> off"}, takesAway: []string{"components.cni"}},
+		"a component of one's own": {
+			after: []string{"components.mine.enabled=management-only", "components.mine.path=./kustomize-components/capi"},
+			want:  []string{`components.mine.enabled: none -> "management-only"`, `components.mine.path: none -> "./kustomize-components/capi"`}},
+		"a component of one's own goes": {
+			before: []string{"components.mine.enabled=management-only", "components.mine.path=./kustomize-components/capi"},
+			want:   []string{"components.mine: on -> off", `components.mine.enabled: "management-only" -> none`, `components.mine.path: "./kustomize-components/capi" -> none`}, takesAway: []string{"components.mine"}},
 		"a list":                {after: []string{"cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=http://b"}, want: []string{`cluster.registry_mirrors: none -> [{"host":"a","url":"http://b"}]`}},
 		"a secret is not shown": {before: []string{"git_auth_default.username=a", "git_auth_default.password=one"}, after: []string{"git_auth_default.username=a", "git_auth_default.password=two"}, want: []string{"git_auth_default.password: changed"}},
 	}

@@ -12,7 +12,8 @@ import (
 // differences returns the values that are not the same, a map's one by one. Of those below a secret path nothing is shown.
 func differences(path string, before, after map[string]any, secret map[string]bool) []Change {
 	var all []Change
-	keys := maps.Clone(before)
+	keys := map[string]any{}
+	maps.Copy(keys, before)
 	maps.Copy(keys, after)
 	for key := range keys {
 		at := strings.TrimPrefix(path+"."+key, ".")
