@@ -17,15 +17,15 @@ func TestChanges(t *testing.T) {
 		want          []string // KEY: FROM -> TO
 		takesAway     []string // keys
 	}{
-		"none":                  {before: []string{"cluster.worker.replicas=2"}, after: []string{"cluster.worker.replicas=2"}},
-		"more workers":          {after: []string{"cluster.worker.replicas=2"}, want: []string{"cluster.worker.replicas: 0 -> 2"}},
-		"fewer workers":         {before: []string{"cluster.worker.replicas=2"}, want: []string{"cluster.worker.replicas: 2 -> 0"}, takesAway: []string{"cluster.worker.replicas"}},
-		"fewer control planes":  {before: []string{"cluster.control_plane.replicas=3"}, want: []string{"cluster.control_plane.replicas: 3 -> 1"}, takesAway: []string{"cluster.control_plane.replicas"}},
-		"more control planes":   {after: []string{"cluster.control_plane.replicas=3"}, want: []string{"cluster.control_plane.replicas: 1 -> 3"}},
-		"a newer Kubernetes":    {before: []string{"cluster.kubernetes_version=v1.35.9"}, want: []string{`cluster.kubernetes_version: "v1.35.9" -> "v1.36.4"`}},
-		"an older Kubernetes":   {after: []string{"cluster.kubernetes_version=v1.35.9"}, want: []string{`cluster.kubernetes_version: "v1.36.4" -> "v1.35.9"`}, takesAway: []string{"cluster.kubernetes_version"}},
-		"another namespace":     {after: []string{"cluster.namespace=other"}, want: []string{`cluster.namespace: "management" -> "other"`}, takesAway: []string{"cluster.namespace"}},
-		"the CNI off":           {after: []string{"cni=none"}, want: []string{`cni: "calico" -> "none"`, "components.cni: on -> off"}, takesAway: []string{"components.cni"}},
+		"none":                 {before: []string{"cluster.worker.replicas=2"}, after: []string{"cluster.worker.replicas=2"}},
+		"more workers":         {after: []string{"cluster.worker.replicas=2"}, want: []string{"cluster.worker.replicas: 0 -> 2"}},
+		"fewer workers":        {before: []string{"cluster.worker.replicas=2"}, want: []string{"cluster.worker.replicas: 2 -> 0"}, takesAway: []string{"cluster.worker.replicas"}},
+		"fewer control planes": {before: []string{"cluster.control_plane.replicas=3"}, want: []string{"cluster.control_plane.replicas: 3 -> 1"}, takesAway: []string{"cluster.control_plane.replicas"}},
+		"more control planes":  {after: []string{"cluster.control_plane.replicas=3"}, want: []string{"cluster.control_plane.replicas: 1 -> 3"}},
+		"a newer Kubernetes":   {before: []string{"cluster.kubernetes_version=v1.35.9"}, want: []string{`cluster.kubernetes_version: "v1.35.9" -> "v1.36.4"`}},
+		"an older Kubernetes":  {after: []string{"cluster.kubernetes_version=v1.35.9"}, want: []string{`cluster.kubernetes_version: "v1.36.4" -> "v1.35.9"`}, takesAway: []string{"cluster.kubernetes_version"}},
+		"another namespace":    {after: []string{"cluster.namespace=other"}, want: []string{`cluster.namespace: "management" -> "other"`}, takesAway: []string{"cluster.namespace"}},
+		"the CNI off":          {after: []string{"cni=none"}, want: []string{`cni: "calico" -> "none"`, "components.cni: on -> off"}, takesAway: []string{"components.cni"}},
 		"a component of one's own": {
 			after: []string{"components.mine.enabled=management-only", "components.mine.path=./kustomize-components/capi"},
 			want:  []string{`components.mine.enabled: none -> "management-only"`, `components.mine.path: none -> "./kustomize-components/capi"`}},
