@@ -55,6 +55,12 @@ func ServerGroupDefinition(ctx context.Context) ([]*apiextensionsv1.CustomResour
 		"config/crd/bases/openstack.k-orc.cloud_servergroups.yaml")
 }
 
+// AWSDefinitions returns those of Cluster API's provider for AWS which clusters use.
+func AWSDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	const bases = "config/crd/bases/infrastructure.cluster.x-k8s.io_"
+	return labDefinitions(ctx, "cluster-api-provider-aws", "sigs.k8s.io/cluster-api-provider-aws/v2", bases+"awsclusters.yaml", bases+"awsmachinetemplates.yaml")
+}
+
 // labDefinitions reads the CRDs below paths of a module that the lab pins, and drops their descriptions.
 func labDefinitions(ctx context.Context, module, path string, paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	dir, err := labModule(ctx, module)
