@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
@@ -45,7 +46,14 @@ type Observer struct {
 // Ask looks at the bootstrap cluster, the management cluster and what the plan has found, and says whether all of that may go. The error is
 // the end of ctx: no other error is one, for whoever does not answer is a reason to refuse.
 func (o Observer) Ask(ctx context.Context, plan Plan) (Permission, error) {
+	busy := o.Busy(ctx, plan) // before the rest, which may change until a run that dies has lost its lease
 	seen := o.observe(ctx, plan)
+	switch {
+	case fault.CodeOf(busy) == fault.Busy:
+		seen.bootstrap.state, seen.bootstrap.err = bootstrapBusy, busy
+	case busy != nil:
+		seen.bootstrap.state, seen.bootstrap.err = bootstrapSilent, busy
+	}
 	if err := ctx.Err(); err != nil {
 		return Permission{}, fmt.Errorf("ask whether %s manages itself: %w", o.Target.Cluster, err)
 	}

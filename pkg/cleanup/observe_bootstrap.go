@@ -2,10 +2,12 @@ package cleanup
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -27,41 +29,65 @@ const (
 
 // seeBootstrap looks at the bootstrap cluster whose node the plan has found, by its marker.
 func (o Observer) seeBootstrap(ctx context.Context, plan Plan) bootstrapSide {
+	side, cluster := o.reachBootstrap(ctx, plan)
+	if cluster == nil {
+		return side
+	}
+	read, err := o.readBootstrap(ctx, cluster)
+	if err != nil {
+		return bootstrapSide{state: bootstrapSilent, node: side.node, err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
+	}
+	read.node = side.node
+	return read
+}
+
+// reachBootstrap connects to the bootstrap cluster; nil when it cannot be asked, and the side is then all that is known.
+func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide, *kube.Cluster) {
 	node := kind.NodeName(owned.BootstrapCluster(o.Target.Cluster))
-	silent := func(err error) bootstrapSide { return bootstrapSide{state: bootstrapSilent, node: node, err: err} }
+	only := func(state bootstrapState, err error) (bootstrapSide, *kube.Cluster) {
+		return bootstrapSide{state: state, node: node, err: err}, nil
+	}
 	if !slices.ContainsFunc(plan.Delete, func(i Item) bool { return i.Kind == BootstrapNode }) {
-		return bootstrapSide{state: bootstrapAbsent}
+		return only(bootstrapAbsent, nil)
 	}
 	c, err := o.Engine.Inspect(ctx, node)
 	switch {
 	case err != nil: // gone meanwhile, too: somebody else is at work
-		return silent(err)
+		return only(bootstrapSilent, err)
 	case !c.HasMount(owned.Marker(o.Target.Cluster)):
-		return silent(fmt.Errorf("container %s does not carry the marker %s", node, owned.Marker(o.Target.Cluster)))
+		return only(bootstrapSilent, fmt.Errorf("container %s does not carry the marker %s", node, owned.Marker(o.Target.Cluster)))
 	case c.Status == "paused":
-		return bootstrapSide{state: bootstrapFrozen, node: node}
-	case c.Status == "created": // it never ran: kind was cut off at its start
-		return bootstrapSide{state: bootstrapAbsent}
+		return only(bootstrapFrozen, nil)
+	case c.Status == "created": // it never ran: kind was cut off at its start, or is about to start it
+		return only(o.unfinished(c))
 	case !c.Running:
-		return bootstrapSide{state: bootstrapStopped, node: node}
+		return only(bootstrapStopped, nil)
 	}
 	finished, err := o.Engine.HasFile(ctx, node, owned.FinishedMarker)
 	if err != nil {
-		return silent(err)
+		return only(bootstrapSilent, err)
 	}
 	if !finished {
-		return bootstrapSide{state: bootstrapAbsent}
+		return only(o.unfinished(c))
 	}
 	cluster, err := o.connectBootstrap(ctx, node, c)
 	if err != nil {
-		return silent(err)
+		return only(bootstrapSilent, err)
 	}
-	side, err := o.readBootstrap(ctx, cluster)
+	return bootstrapSide{node: node}, cluster
+}
+
+// unfinished judges a node that kind did not finish, as `up` does: a run with another state folder may be making it.
+func (o Observer) unfinished(c docker.Container) (bootstrapState, error) {
+	id, err := lease.ID(o.StateFolder)
 	if err != nil {
-		return silent(fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err))
+		return bootstrapSilent, err
 	}
-	side.node = node
-	return side
+	if age := time.Since(c.Created); (id == "" || !c.HasMount(owned.MakerMarker(id))) && age < kind.CreationBound {
+		return bootstrapBusy, fault.Retryable(fmt.Errorf("kind has not finished the bootstrap cluster, and another run, of another user or machine, may be making it since %s",
+			c.Created.Local().Format("15:04:05")), fault.Busy, "")
+	}
+	return bootstrapAbsent, nil // it never held anything
 }
 
 // connectBootstrap connects to the API server in a node of kind, through the port that the engine publishes.
@@ -109,12 +135,6 @@ func (o Observer) readBootstrap(ctx context.Context, c *kube.Cluster) (bootstrap
 	if err := errors.Join(err, suspendedErr); err != nil {
 		return bootstrapSide{}, err
 	}
-	switch err := o.checkLease(ctx, c); {
-	case fault.CodeOf(err) == fault.Busy:
-		return bootstrapSide{state: bootstrapBusy, err: err}, nil
-	case err != nil:
-		return bootstrapSide{}, err
-	}
 	side := bootstrapSide{state: bootstrapEmpty}
 	if suspended {
 		side.state = bootstrapMoved
@@ -132,8 +152,18 @@ func (o Observer) readBootstrap(ctx context.Context, c *kube.Cluster) (bootstrap
 	return side, nil
 }
 
-// checkLease looks whether a run with another state folder works on the bootstrap cluster. One with this folder has its lock.
-func (o Observer) checkLease(ctx context.Context, c *kube.Cluster) error {
+// Busy fails with the code fault.Busy when a run with another state folder works on the bootstrap cluster that the plan has found; one with
+// this folder has its lock. It waits for at most half a minute, and only for a holder that gives no sign of life.
+func (o Observer) Busy(ctx context.Context, plan Plan) error {
+	reaching, cancel := context.WithTimeout(ctx, cmp.Or(o.Bound, askBound))
+	defer cancel()
+	side, cluster := o.reachBootstrap(reaching, plan)
+	if cluster == nil {
+		if side.state == bootstrapBusy {
+			return side.err
+		}
+		return nil // what it does not say is not overlooked: Ask refuses then
+	}
 	id, err := lease.ID(o.StateFolder)
 	if err != nil {
 		return err
@@ -142,6 +172,6 @@ func (o Observer) checkLease(ctx context.Context, c *kube.Cluster) error {
 	if err != nil {
 		return err
 	}
-	return lease.CheckFree(ctx, lease.Request{Config: c.Config, Where: "the bootstrap cluster", Name: lease.Name(o.Target.Namespace, o.Target.Cluster),
+	return lease.CheckFree(ctx, lease.Request{Config: cluster.Config, Where: "the bootstrap cluster", Name: lease.Name(o.Target.Namespace, o.Target.Cluster),
 		Holder: holder, Timing: lease.DefaultTiming()})
 }

@@ -61,12 +61,19 @@ func unconfirmed(s subject, plan cleanup.Plan) error {
 	return fault.New(fault.ConfirmationRequired, message, hint)
 }
 
-// ask asks whether what the plan has found may be deleted. With --force, and where nothing was found, nobody need be asked.
+// ask asks whether what the plan has found may be deleted. With --force it is asked only whether another run is at work, and where nothing was
+// found nobody need be asked.
 func (o *cleanupOptions) ask(ctx context.Context, s subject, plan cleanup.Plan) (cleanup.Permission, error) {
-	if o.force != "" || plan.Empty() {
+	if plan.Empty() {
 		return cleanup.Permission{}, nil
 	}
 	observer := cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engine, Target: s.target, StateFolder: s.state, Kubeconfig: o.kubeconfig}
+	if o.force != "" {
+		if err := observer.Busy(ctx, plan); fault.CodeOf(err) == fault.Busy {
+			return cleanup.Permission{}, err
+		}
+		return cleanup.Permission{}, nil
+	}
 	return observer.Ask(ctx, plan)
 }
 

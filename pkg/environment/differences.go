@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -47,8 +48,11 @@ func shown(value any) string {
 
 const longestShown = 60
 
+// userinfo is the part of an address that may hold a password.
+var userinfo = regexp.MustCompile(`://[^/@"\s]*@`)
+
 func short(value any) string {
-	text := shown(value)
+	text := userinfo.ReplaceAllString(shown(value), "://***@")
 	if len(text) > longestShown {
 		return strings.ToValidUTF8(text[:longestShown], "") + "..."
 	}

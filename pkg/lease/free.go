@@ -9,17 +9,20 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// CheckFree fails with the code fault.Busy when somebody else than r.Holder renews a lease. It takes it from nobody, and at most twice
-// Timing.Retry: a lease that nobody renews in that time, or that does not exist, is free.
+// patience is how many renewals a holder that lives may miss, on a busy machine, before its lease counts as free.
+const patience = 6
+
+// CheckFree fails with the code fault.Busy when somebody else than r.Holder renews a lease. It takes it from nobody. A lease that nobody
+// renews for six times Timing.Retry, or that does not exist, is free.
 func CheckFree(ctx context.Context, r Request) error {
 	lock, err := r.lock()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 4*r.Timing.Retry)
+	ctx, cancel := context.WithTimeout(ctx, 2*patience*r.Timing.Retry)
 	defer cancel()
 	var first *resourcelock.LeaderElectionRecord
-	for end := time.Now().Add(2 * r.Timing.Retry); ; {
+	for end := time.Now().Add(patience * r.Timing.Retry); ; {
 		record, _, err := lock.Get(ctx)
 		switch {
 		case apierrors.IsNotFound(err):

@@ -2,6 +2,7 @@ package lease
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,7 +15,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// ID returns the id of a state folder, of which one run at a time can have the lock; empty where no run has made one.
+// ID returns the id of a state folder on this machine, where one run at a time can have its lock; empty where no run has made one. A copy
+// of the folder on another machine has another id.
 func ID(stateFolder string) (string, error) {
 	content, err := os.ReadFile(idPath(stateFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -23,7 +25,16 @@ func ID(stateFolder string) (string, error) {
 	if err != nil {
 		return "", fault.Wrap(fmt.Errorf("read the state folder's id: %w", err), fault.Usage, "Set XDG_STATE_HOME to a folder of your own.")
 	}
-	return strings.TrimSpace(string(content)), nil
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("find out this machine's name: %w", err)
+	}
+	machine, err := os.ReadFile("/etc/machine-id") // not every system, or container, has one
+	if err != nil {
+		machine = nil
+	}
+	sum := sha256.Sum256([]byte(strings.TrimSpace(string(content)) + "\n" + host + "\n" + string(machine)))
+	return hex.EncodeToString(sum[:8]), nil
 }
 
 // MakeID returns the id of a state folder, and makes folder and id where they are not there yet. The caller has the folder's lock.
@@ -36,14 +47,13 @@ func MakeID(stateFolder string) (string, error) {
 	if _, err := rand.Read(random); err != nil {
 		return "", fmt.Errorf("make an id for the state folder: %w", err)
 	}
-	id = hex.EncodeToString(random)
 	if err := os.MkdirAll(stateFolder, 0o700); err != nil {
 		return "", fmt.Errorf("make the state folder: %w", err)
 	}
-	if err := os.WriteFile(idPath(stateFolder), []byte(id+"\n"), 0o600); err != nil { // half of it is an id as well
+	if err := os.WriteFile(idPath(stateFolder), []byte(hex.EncodeToString(random)+"\n"), 0o600); err != nil { // half of it is an id as well
 		return "", fmt.Errorf("write the state folder's id: %w", err)
 	}
-	return id, nil
+	return ID(stateFolder)
 }
 
 func idPath(stateFolder string) string { return filepath.Join(stateFolder, "id") }

@@ -4,6 +4,7 @@ package lease
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -68,10 +69,15 @@ func Take(ctx context.Context, r Request) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
+	look, err := r.lock() // of its own: a lock remembers what it has read
+	if err != nil {
+		return nil, err
+	}
+	w := &watched{Interface: lock, taken: func(holder string) { r.Lost(r.takenBy(holder)) }}
 	l := &Lease{ended: make(chan struct{})}
 	leading := make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: lock, LeaseDuration: r.Timing.Duration, RenewDeadline: r.Timing.Deadline, RetryPeriod: r.Timing.Retry, ReleaseOnCancel: true,
+		Lock: w, LeaseDuration: r.Timing.Duration, RenewDeadline: r.Timing.Deadline, RetryPeriod: r.Timing.Retry, ReleaseOnCancel: true,
 		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) { close(leading) }, OnStoppedLeading: func() {}},
 	})
 	if err != nil {
@@ -83,10 +89,10 @@ func Take(ctx context.Context, r Request) (*Lease, error) {
 		defer close(l.ended)
 		elector.Run(renewing)
 		if renewing.Err() == nil {
-			r.Lost(r.lost(elector.GetLeader()))
+			r.Lost(r.lost(elector.GetLeader(), w.why()))
 		}
 	}()
-	if err := r.await(ctx, lock, leading, l.ended); err != nil {
+	if err := r.await(ctx, look, w, leading, l.ended); err != nil {
 		l.Release()
 		return nil, err
 	}
@@ -108,7 +114,7 @@ func (r Request) lock() (resourcelock.Interface, error) {
 }
 
 // await returns when the lease is taken, or as soon as it is known that somebody else renews it.
-func (r Request) await(ctx context.Context, lock resourcelock.Interface, leading, ended <-chan struct{}) error {
+func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watched, leading, ended <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, r.Timing.Duration+r.Timing.Deadline)
 	defer cancel()
 	look := time.NewTicker(r.Timing.Retry / 2)
@@ -117,8 +123,8 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, leading
 	for {
 		record, _, err := lock.Get(ctx)
 		switch {
-		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-			return fault.Wrap(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, err), fault.ClusterUnreachable,
+		case isRefusal(err), isRefusal(w.why()):
+			return fault.Wrap(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, errors.Join(err, w.why())), fault.ClusterUnreachable,
 				"It keeps two runs apart: allow get, create and update of leases in the namespace "+namespace+".")
 		case err == nil && record.HolderIdentity != "" && record.HolderIdentity != r.Holder:
 			if first == nil {
@@ -135,7 +141,7 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, leading
 		case <-ended:
 			return fault.Retryable(fmt.Errorf("the Lease %s/%s in %s was taken and lost at once", namespace, r.Name, r.Where), fault.Busy, hintBusy)
 		case <-ctx.Done():
-			return fault.Retryable(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, ctx.Err()), fault.ClusterUnreachable,
+			return fault.Retryable(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, errors.Join(ctx.Err(), err, w.why())), fault.ClusterUnreachable,
 				"Run the same command again when the cluster answers.")
 		case <-look.C:
 		}
@@ -158,12 +164,24 @@ func since(record *resourcelock.LeaderElectionRecord) string {
 	return record.AcquireTime.Local().Format("2006-01-02 15:04:05")
 }
 
-func (r Request) lost(leader string) error {
+// isRefusal says whether asking again will not help.
+func isRefusal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err)
+}
+
+func (r Request) takenBy(holder string) error {
+	return fault.Retryable(fmt.Errorf("%s has taken over the work on %s", holder, r.Where), fault.Busy, hintBusy)
+}
+
+func (r Request) lost(leader string, cause error) error {
 	if leader != "" && leader != r.Holder {
-		return fault.Retryable(fmt.Errorf("%s has taken over the work on %s", leader, r.Where), fault.Busy, hintBusy)
+		return r.takenBy(leader)
 	}
-	return fault.Retryable(fmt.Errorf("the API server of %s has given no answer for %s: the Lease %s/%s could not be renewed", r.Where, r.Timing.Deadline, namespace, r.Name),
-		fault.ClusterUnreachable, "Run the same command again when it answers.")
+	if cause == nil {
+		cause = errors.New("no answer")
+	}
+	return fault.Retryable(fmt.Errorf("the Lease %s/%s in %s could not be renewed for %s: %w", namespace, r.Name, r.Where, r.Timing.Deadline, cause),
+		fault.ClusterUnreachable, "Run the same command again when its API server answers.")
 }
 
 // Release gives the lease back, and returns when nothing renews it any more.

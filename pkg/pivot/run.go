@@ -71,7 +71,7 @@ func (in Input) carryOut(ctx context.Context, plan Plan, backup string) (Result,
 			"Keep both clusters. What was there before the move is in "+backup+".")
 	}
 	in.Log(fmt.Sprintf("all %d objects are on the target, none is left at the source", len(plan.Objects)))
-	return result, markVerified(backup)
+	return result, markVerified(backup, in.Scope.Cluster)
 }
 
 // afterFailure says how far a move came that failed, and takes back the suspension of Flux if nothing was changed.
@@ -94,6 +94,9 @@ func (in Input) afterFailure(ctx context.Context, cause error, backup string) er
 
 // resumeFlux takes back the suspension and returns cause, with the failure to do so if there is one.
 func (in Input) resumeFlux(ctx context.Context, cause error) error {
+	if fault.CodeOf(context.Cause(ctx)) == fault.Busy { // the suspension may be that of the run which has taken over
+		return errors.Join(context.Cause(ctx), cause)
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
 	if err := in.Flux.Resume(ctx); err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -30,8 +31,15 @@ func markUnverified(backup string) error {
 	return syncDir(filepath.Dir(backup))
 }
 
-func markVerified(backup string) error {
-	if err := os.Remove(backup + unverifiedSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// markVerified takes it away, and those of earlier attempts: what has arrived now is what counts.
+func markVerified(backup, cluster string) error {
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(backup), "*"+unverifiedSuffix))
+	for _, file := range files {
+		if owned.IsBackup(cluster, strings.TrimSuffix(filepath.Base(file), unverifiedSuffix)) {
+			err = errors.Join(err, os.Remove(file))
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("note that the move is verified: %w", err)
 	}
 	return nil
@@ -62,8 +70,9 @@ func Unverified(dir, cluster string) (backup string, err error) {
 	return filepath.Join(dir, newest), nil
 }
 
-// VerifyBackup repeats the verification of a move that ended unverified: all that the backup holds is on the target, with owners that
-// exist there, and nothing is paused. What may be left at the source is not looked at: an observation of both sides shows it.
+// VerifyBackup repeats the verification of a move that ended unverified: all that the backup holds is on the target, but for machines and
+// what is made for each, which Cluster API may have replaced meanwhile, and the Cluster itself is not paused. What may be left at the source
+// is not looked at: an observation of both sides shows it.
 func VerifyBackup(ctx context.Context, target Side, scope Scope, backup string) error {
 	planned, err := readBackup(backup)
 	if err != nil {
@@ -77,15 +86,31 @@ func VerifyBackup(ctx context.Context, target Side, scope Scope, backup string) 
 	if err != nil {
 		return fmt.Errorf("read the target: %w", err)
 	}
-	if err := errors.Join(arrived(planned, there, clusters)...); err != nil {
-		return fault.Wrap(fmt.Errorf("an earlier move did not end as planned: %w", err), fault.PivotFailed,
-			"What was there before the move is in "+backup+". Create in the management cluster what it lacks, and run the same command again; what may be missing is accepted when you remove "+
-				backup+unverifiedSuffix+".")
+	var wrong []error
+	for _, o := range missing(planned, there.All()) {
+		wrong = append(wrong, fmt.Errorf("%s did not arrive on the target", o))
 	}
-	return markVerified(backup)
+	for _, c := range clusters {
+		if c.Name == scope.Cluster && c.Paused {
+			wrong = append(wrong, fmt.Errorf("%s is still paused on the target", c))
+		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return fault.Wrap(fmt.Errorf("an earlier move did not end as planned: %w", err), fault.PivotFailed,
+			"What was there before the move is in "+backup+". Compare it with the management cluster. When nothing is missing that is needed, remove "+backup+unverifiedSuffix+
+				", and run the same command again.")
+	}
+	return markVerified(backup, scope.Cluster)
 }
 
-// readBackup returns what a backup holds.
+// ofOneMachine says whether an object goes when its machine is replaced.
+func ofOneMachine(u *unstructured.Unstructured) bool {
+	passing := []string{"Machine", "MachineSet", "KubeadmConfig", "RKE2Config"}
+	return slices.Contains(passing, u.GetKind()) ||
+		slices.ContainsFunc(u.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return slices.Contains(passing, o.Kind) })
+}
+
+// readBackup returns what a backup holds, without what is of one machine.
 func readBackup(backup string) ([]capi.Object, error) {
 	files, err := filepath.Glob(filepath.Join(backup, "*.yaml"))
 	if err == nil && len(files) == 0 {
@@ -104,7 +129,9 @@ func readBackup(backup string) ([]capi.Object, error) {
 		if yaml.Unmarshal(text, &u.Object) != nil || u.GetName() == "" { // the parser's own words may hold a secret
 			return nil, fmt.Errorf("read the backup: %s holds no object", file)
 		}
-		objects = append(objects, capi.ObjectOf(u))
+		if !ofOneMachine(u) {
+			objects = append(objects, capi.ObjectOf(u))
+		}
 	}
 	slices.SortFunc(objects, func(a, b capi.Object) int { return strings.Compare(a.String(), b.String()) })
 	return objects, nil

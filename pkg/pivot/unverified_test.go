@@ -2,6 +2,7 @@ package pivot_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,5 +106,41 @@ func TestOnlyTheNewestBackupCounts(t *testing.T) {
 	}
 	if backup, err := pivot.Unverified(filepath.Join(dir, "nowhere"), "mgmt"); err != nil || backup != "" {
 		t.Errorf("without a folder: %q, %v", backup, err)
+	}
+}
+
+// Cluster API replaces machines, and a user may pause a Cluster of their own: neither speaks against the move.
+func TestWhatChangesLaterIsNoFailedVerification(t *testing.T) {
+	r := rehearse(t)
+	result, err := pivot.Run(t.Context(), r.Input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range fixture.ManagementCluster() {
+		if u.GetKind() == "Machine" {
+			u.SetNamespace(fixture.Namespace)
+			if err := r.Target.Client.Delete(t.Context(), u); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := pivot.VerifyBackup(t.Context(), r.Target, scope, result.Backup); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whoever lost the lease must not resume what the run that has it has suspended.
+func TestALostLeaseResumesNothing(t *testing.T) {
+	r := rehearse(t)
+	ctx, lose := context.WithCancelCause(t.Context())
+	r.Move = func(context.Context, capi.MoveInput) error {
+		lose(fault.New(fault.Busy, "bob@two has taken over", ""))
+		return errors.New("cut off")
+	}
+	if _, err := pivot.Run(ctx, r.Input); !strings.Contains(err.Error(), "bob@two") || !strings.Contains(err.Error(), "cut off") {
+		t.Errorf("it says %v", err)
+	}
+	if r.flux.resumed != 0 {
+		t.Error("Flux was resumed")
 	}
 }

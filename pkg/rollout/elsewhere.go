@@ -27,6 +27,7 @@ func (f Follower) lookElsewhere(ctx context.Context, v *view, report pipeline.Re
 	}
 	ctx, cancel := context.WithTimeout(ctx, elsewhereBound)
 	defer cancel()
+	v.elsewhere = nil // what was seen before may be mended
 	found, err := f.elsewhere(ctx)
 	if err != nil {
 		report.Log(err.Error())

@@ -18,6 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
@@ -40,6 +41,9 @@ func (u *Run) checkChanges(ctx context.Context, o observation, v verdict, report
 	for _, c := range changes {
 		report.Progress("another value than last time: %s", c)
 	}
+	if v.decision != pivoted && len(o.machines) == 0 && o.machinesErr == nil { // nothing was built of it yet
+		return nil
+	}
 	return refused(changes, u.AllowChanges)
 }
 
@@ -61,16 +65,20 @@ func refused(changes []environment.Change, allowed []string) error {
 
 // changes compares this run with what a cluster holds of an earlier one; none where there was none.
 func (u *Run) changes(ctx context.Context, c *kube.Cluster) ([]environment.Change, error) {
-	given, err := readGiven(ctx, c)
-	if err != nil || given.Values == nil { // the values are applied first
+	older, err := u.olderParts(ctx, c)
+	if err != nil {
 		return nil, err
+	}
+	given, err := readGiven(ctx, c)
+	// The values are applied first of all. A bootstrap cluster of the user's own may hold those of another cluster.
+	if err != nil || given.Values == nil || given.Values.Labels[owned.ClusterLabel] != u.Environment.ClusterName() {
+		return older, err
 	}
 	changes, err := u.Environment.Changes(given)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.ClusterFailed, "Put it right with kubectl -n "+environment.Namespace+" edit, or delete it: then nothing is compared.")
 	}
-	older, err := u.olderParts(ctx, c)
-	return append(changes, older...), err
+	return append(changes, older...), nil
 }
 
 // readGiven reads the objects that carry the values; nil where one does not exist.

@@ -3,6 +3,7 @@ package up
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
@@ -68,7 +69,7 @@ func (u *Run) kindConfig(id string) kind.Config {
 	return kind.Config{
 		Name: u.BootstrapName(), Markers: []string{owned.Marker(u.Environment.ClusterName()), owned.MakerMarker(id)}, NodeImage: u.nodeImage(),
 		APIServerAddress: u.apiServerAddress(), APIServerPort: u.APIServerPort, DockerSocket: spec.Cluster.DockerSocket(),
-		Proxies: kind.Proxies{HTTP: spec.Proxies.HTTP, HTTPS: spec.Proxies.HTTPS, No: u.Environment.NoProxy()},
+		Proxies: kind.Proxies{HTTP: spec.Proxies.HTTP, HTTPS: spec.Proxies.HTTPS, No: strings.TrimSuffix(u.Environment.NoProxy()+","+u.engineAddress(), ",")},
 	}
 }
 

@@ -101,9 +101,6 @@ func (u *Run) seeNode(ctx context.Context) bootstrapSide {
 	return bootstrapSide{}
 }
 
-// creationBound is how long kind takes at most to make a cluster.
-const creationBound = 10 * time.Minute
-
 // unfinished judges a node that kind did not finish. The lock of the state folder proves that no run with that folder is making it; one
 // with another folder may, until it would have given up.
 func (u *Run) unfinished(node docker.Container) bootstrapSide {
@@ -111,7 +108,7 @@ func (u *Run) unfinished(node docker.Container) bootstrapSide {
 	if err != nil {
 		return bootstrapSide{state: bootstrapSilent, err: err}
 	}
-	if age := u.Now().Sub(node.Created); (id == "" || !node.HasMount(owned.MakerMarker(id))) && age < creationBound {
+	if age := u.Now().Sub(node.Created); (id == "" || !node.HasMount(owned.MakerMarker(id))) && age < kind.CreationBound {
 		return bootstrapSide{state: bootstrapSilent, err: fault.Retryable(
 			fmt.Errorf("kind has not finished it, and another run, of another user or machine, may be making it since %s", node.Created.Local().Format("15:04:05")), fault.Busy, ""),
 			cure: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " + u.Environment.Name() + "."}

@@ -76,7 +76,11 @@ func (u *Run) runPivot(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	u.found.pivoted = true // it was verified
+	u.found.pivoted = true
+	if result.Already {
+		report.Progress("another run has moved it")
+		return u.verifyAgain(ctx)
+	}
 	report.Progress("moved %d objects; their backup is in %s", len(result.Moved), result.Backup)
 	return nil
 }

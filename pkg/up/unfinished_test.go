@@ -10,6 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
@@ -30,7 +32,7 @@ func TestAnUnfinishedNodeMayBeSomebodyElses(t *testing.T) {
 		"of another one, and this one is new":              {maker: "two", age: time.Second, want: bootstrapSilent},
 		"of nobody known, a moment ago":                    {id: "one", age: time.Second, want: bootstrapSilent},
 		"of nobody known, and this one is new":             {age: time.Second, want: bootstrapSilent},
-		"of another one, which must have given up":         {id: "one", maker: "two", age: creationBound, want: bootstrapUnfinished},
+		"of another one, which must have given up":         {id: "one", maker: "two", age: kind.CreationBound, want: bootstrapUnfinished},
 		"of another one, by a clock that is ahead of ours": {id: "one", maker: "two", age: -time.Minute, want: bootstrapSilent},
 	}
 	for name, tc := range cases {
@@ -41,9 +43,16 @@ func TestAnUnfinishedNodeMayBeSomebodyElses(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			own, err := lease.ID(u.StateFolder)
+			if err != nil {
+				t.Fatal(err)
+			}
 			node := docker.Container{Created: now.Add(-tc.age)}
-			if tc.maker != "" {
-				node.Mounts = []docker.Mount{{Target: owned.MakerMarker(tc.maker)}}
+			if maker := tc.maker; maker != "" {
+				if maker == tc.id {
+					maker = own
+				}
+				node.Mounts = []docker.Mount{{Target: owned.MakerMarker(maker)}}
 			}
 			side := u.unfinished(node)
 			if side.state != tc.want || tc.want == bootstrapSilent && (fault.CodeOf(side.err) != fault.Busy || side.cure == "") {
