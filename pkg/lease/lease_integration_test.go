@@ -163,9 +163,10 @@ func TestASetEndsItsContextWithTheReason(t *testing.T) {
 	ctx, set := lease.NewSet(bounded(t))
 	defer set.ReleaseAll()
 	r := request(t, "alice@one")
+	crashed(t, "carol@three")
 	for _, want := range []bool{true, false} { // the second time it has it already
-		if taken, err := set.Take(ctx, r); err != nil || taken != want {
-			t.Fatalf("taken: %v, %v", taken, err)
+		if waited, err := set.Take(ctx, r); err != nil || waited != want {
+			t.Fatalf("waited: %v, %v", waited, err)
 		}
 	}
 	crashed(t, "bob@two")

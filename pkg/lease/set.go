@@ -20,20 +20,27 @@ func NewSet(ctx context.Context) (context.Context, *Set) {
 	return ctx, &Set{cancel: cancel, held: map[string]*Lease{}}
 }
 
-// Take takes the lease that r asks for; false: the set has that of r.Where already.
-func (s *Set) Take(ctx context.Context, r Request) (taken bool, err error) {
+// Take takes the lease that r asks for, unless the set has that of r.Where already. waited is whether somebody else had it until now.
+func (s *Set) Take(ctx context.Context, r Request) (waited bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held[r.Where] != nil {
 		return false, nil
 	}
 	r.Lost = s.cancel
+	say := r.Waiting
+	r.Waiting = func(what string) {
+		waited = true
+		if say != nil {
+			say(what)
+		}
+	}
 	l, err := Take(ctx, r)
 	if err != nil {
-		return false, err
+		return waited, err
 	}
 	s.held[r.Where] = l
-	return true, nil
+	return waited, nil
 }
 
 // Release gives the lease in one cluster back, if it is held: that cluster is going to be deleted.

@@ -8,33 +8,33 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// settleAlone settles what is there while this run holds the leases of the clusters that it found: what another run did until it ended is
-// seen too.
+// settleAlone settles what is there while this run holds the leases of the clusters that it found. Where somebody else had one until now it
+// looks again: what that one did is seen too.
 func (u *Run) settleAlone(ctx context.Context, report pipeline.Reporter) (observation, verdict, error) {
 	for {
 		o, v, err := u.settle(ctx, report)
 		if err != nil {
 			return o, v, err
 		}
-		taken := false
+		changed := false
 		for _, c := range []*kube.Cluster{o.bootstrap.cluster, o.management.cluster} {
 			if c == nil {
 				continue
 			}
-			fresh, err := u.takeLease(ctx, c, report)
+			waited, err := u.takeLease(ctx, c, report)
 			if err != nil {
 				return o, v, err
 			}
-			taken = taken || fresh
+			changed = changed || waited
 		}
-		if !taken {
+		if !changed {
 			return o, v, nil
 		}
 	}
 }
 
-// takeLease takes the lease of this management cluster in c; false: this run has it already.
-func (u *Run) takeLease(ctx context.Context, c *kube.Cluster, report pipeline.Reporter) (bool, error) {
+// takeLease takes the lease of this management cluster in c, unless this run has it already. waited is whether somebody else had it.
+func (u *Run) takeLease(ctx context.Context, c *kube.Cluster, report pipeline.Reporter) (waited bool, err error) {
 	id, err := lease.MakeID(u.StateFolder)
 	if err != nil {
 		return false, err
