@@ -47,7 +47,7 @@ test: $(if $(CI),compiler)
 ## for AWS, which take minutes to compile for the first time; and cert-manager as the lab builds it
 test-capa:
 	@binaries=$$($(LAB) binaries --managers) && \
-	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager' ./pkg/bootstrap ./e2e/providers
+	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager' ./pkg/up ./pkg/internal/providers
 
 ## unit: only what needs nothing but Go, for every few minutes
 unit:
@@ -68,7 +68,7 @@ e2e:
 	@mkdir -p bin; $(LAB) openstack start >bin/clouds & cloud=$$!; \
 	bundle=$$($(call PREPARE,$(E2E_ENVS),--offline)); prepared=$$?; \
 	wait $$cloud && test $$prepared = 0 && $(BUILD) && clouds=$$(cat bin/clouds) && \
-	{ $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack ./e2e/cleanup >bin/e2e-openstack.log 2>&1 & beside=$$!; failed=0; \
+	{ $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack/preflight ./e2e/cleanup >bin/e2e-openstack.log 2>&1 & beside=$$!; failed=0; \
 	$(E2E) -tags e2e -skip '^TestMatrix' ./e2e || failed=1; wait $$beside || failed=1; cat bin/e2e-openstack.log; exit $$failed; }
 
 ## e2e-matrix: the long combinations: several machines, rolling replacement, RKE2 on OpenStack, formats; docs/contributing/measurements.md has the last result
@@ -87,7 +87,7 @@ bench: build
 
 ## e2e-openstack: preflight and `cleanup` on the lab's OpenStack: missing things, failing deletions, ending tokens, kill -9
 e2e-openstack: build
-	@clouds=$$($(LAB) openstack start) && $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack ./e2e/cleanup
+	@clouds=$$($(LAB) openstack start) && $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack/preflight ./e2e/cleanup
 
 ## bench-cleanup: cleaning 200 resources against one call of the openstack client each, side by side
 bench-cleanup: build

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
-	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	dockerengine "github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
 // existingName is a cluster that cluster-init did not make: the disposable one of a user.
@@ -30,7 +30,7 @@ func existingCluster(t *testing.T, l lab) string {
 		t.Fatal(err)
 	}
 	engine := &dockerengine.Client{}
-	err = artifact.LoadImages(t.Context(), engine, opened, opened.References(bundle.LoadDocker), func(int, int, string) {})
+	err = bundle.LoadImages(t.Context(), engine, opened, opened.References(bundle.LoadDocker), func(int, int, string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +41,11 @@ func existingCluster(t *testing.T, l lab) string {
 			t.Errorf("deleting the existing cluster: %v: %s", err, out)
 		}
 	})
-	config := kind.Config{Name: existingName, Marker: owned.Marker(existingName), NodeImage: opened.Index.NodeImage, DockerSocket: "/var/run/docker.sock"}
+	config := kind.Config{Name: existingName, Markers: []string{owned.Marker(existingName)}, NodeImage: opened.Index.NodeImage, DockerSocket: "/var/run/docker.sock"}
 	if err := provider.Create(t.Context(), config, 5*time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	mirrors, err := artifact.BundleMirrors(registry.Host(environmentName), opened.References(bundle.LoadRegistry))
+	mirrors, err := oci.BundleMirrors(registry.Host(environmentName), opened.References(bundle.LoadRegistry))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,19 @@ func (l lab) interruptedWithKind(t *testing.T, up []string) {
 		return func(e event.Event) bool { return e.Type == event.Log && strings.Contains(e.Message, words) }
 	}
 	starting := kindSays("Starting control-plane")
+	t.Run("another user's run while kind makes the bootstrap cluster", func(t *testing.T) {
+		asked := false
+		e := l.signalAt(t, os.Kill, func(e event.Event) bool {
+			if !asked && starting(e) {
+				asked = true
+				l.anotherUsers(t, up, "may be making it")
+			}
+			return asked
+		}, up...)
+		if !e.sent {
+			t.Fatalf("the run ended with %d: %+v", e.exitCode, e.failure)
+		}
+	})
 	t.Run("kill -9 while kind makes the bootstrap cluster, whose API server answers already", func(t *testing.T) {
 		now := kindSays("Installing CNI")
 		e := l.signalAt(t, os.Kill, func(e event.Event) bool {
@@ -60,6 +74,18 @@ func (l lab) turnedAway(t *testing.T, up []string) {
 	}
 }
 
+// anotherUsers is turned away at a moment when only what is in Docker, or in the cluster, can tell: its state folder is its own.
+func (l lab) anotherUsers(t *testing.T, up []string, message string) {
+	t.Helper()
+	other := l
+	other.state = t.TempDir()
+	other.environment = append(slices.Clone(l.environment), "XDG_STATE_HOME="+other.state)
+	e := other.signalAt(t, os.Interrupt, never, append(slices.Clone(up), "--timeout", "60s")...) // it asks again for a sixtieth of that
+	if e.exitCode != 33 || !strings.Contains(e.failure.Message, message) {
+		t.Errorf("another user's run ended with %d, want 33 and %q: %+v", e.exitCode, message, e.failure)
+	}
+}
+
 // stuckAndMended has a component never become ready, and presses Ctrl-C once the next run has mended that.
 func (l lab) stuckAndMended(t *testing.T, up []string) {
 	t.Run("a component that never becomes ready", func(t *testing.T) {
@@ -83,7 +109,11 @@ func (l lab) stuckAndMended(t *testing.T, up []string) {
 	})
 	t.Run("Ctrl-C while components are waited for, of which the stuck one is mended", func(t *testing.T) {
 		e := l.signalAt(t, os.Interrupt, func(e event.Event) bool {
-			return e.Type == event.ObjectChanged && e.Object.Kind == "Kustomization" && e.Object.Name == "cert-manager" && e.Object.State == "Ready"
+			ready := e.Type == event.ObjectChanged && e.Object.Kind == "Kustomization" && e.Object.Name == "cert-manager" && e.Object.State == "Ready"
+			if ready {
+				l.anotherUsers(t, up, "is at work on the bootstrap cluster, since")
+			}
+			return ready
 		}, up...)
 		interruptedWell(t, e, 5*time.Second)
 		if left := containers(t, "io.x-k8s.kind.cluster="+environmentName+"-bootstrap"); len(left) != 1 {

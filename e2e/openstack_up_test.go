@@ -21,6 +21,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
 )
 
 const openStackName = "kubeadm-capo"
@@ -106,7 +107,7 @@ func (l lab) cleanupOpenStack(t *testing.T, project project, before map[string]s
 
 // project is one of the lab's OpenStack, made for one test.
 type project struct {
-	*openstack.Client
+	inventory.Project
 	secret string // of the application credential that the CLI and the cluster have
 }
 
@@ -142,7 +143,7 @@ func openStackLab(t *testing.T, name, image string) (lab, project) {
 		"OPENSTACK_EXTERNAL_NETWORK=public", "OPENSTACK_IMAGE_NAME="+image,
 		"OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR=m1.medium", "OPENSTACK_NODE_MACHINE_FLAVOR=m1.small")
 	cleanBefore(t, l)
-	return l, project{client, secret}
+	return l, project{inventory.Project{Client: client}, secret}
 }
 
 func openStack(t *testing.T) *openstacklab.Lab {

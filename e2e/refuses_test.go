@@ -22,7 +22,7 @@ func rebooted(t *testing.T, name string) {
 }
 
 // refusesToGuess meets a finished cluster whose bootstrap cluster is still there, in ways in which it cannot be known what is so. Each
-// time `up` ends with that, and nothing has changed: what the pivot suspended stays so, and there is no other machine.
+// time `up` and `cleanup` end with that, and nothing has changed: what the pivot suspended stays so, and there is no other machine.
 func (l lab) refusesToGuess(t *testing.T, up []string) {
 	up = append(slices.Clone(up), "--timeout", "60s")
 	kubeconfig, balancer := l.kubeconfig(l.name), l.name+"-lb"
@@ -56,6 +56,9 @@ func (l lab) refusesToGuess(t *testing.T, up []string) {
 			before := containers(t, "io.x-k8s.kind.cluster="+l.name)
 			tc.make(t)
 			said := l.job(t, tc.code, nil, append(slices.Clone(up), tc.args...)...)
+			if code, _ := l.run(t, "cleanup", l.name, "--yes"); code != 72 {
+				t.Errorf("cleanup without --force ended with %d, want 72", code)
+			}
 			tc.undo(t)
 			if !strings.Contains(said, tc.says) || !strings.Contains(said, tc.hint) {
 				t.Errorf("it does not say %q, or not %q", tc.says, tc.hint)

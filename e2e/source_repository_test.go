@@ -13,17 +13,16 @@ import (
 	"testing"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // repository is a user's working copy, and the bare repository beside it that its server serves.
 type repository struct{ work, root, name string }
 
 // newRepository makes a repository with one commit that holds the content.
-func newRepository(t *testing.T, content artifact.Tree) repository {
+func newRepository(t *testing.T, content content.Tree) repository {
 	t.Helper()
 	r := repository{work: t.TempDir(), root: t.TempDir(), name: "platform.git"}
 	git(t, r.root, "init", "--quiet", "--bare", "--initial-branch", "main", r.name)
@@ -100,7 +99,7 @@ func (l lab) variable(name string) (string, bool) {
 }
 
 // localContent is the content as a user without internet keeps it: remote resources replaced by the bundle's files.
-func localContent(t *testing.T, l lab) artifact.Tree {
+func localContent(t *testing.T, l lab) content.Tree {
 	t.Helper()
 	b, err := bundle.Open(l.bundle)
 	if err != nil {
@@ -113,11 +112,11 @@ func localContent(t *testing.T, l lab) artifact.Tree {
 	if env, err = env.WithOverrides(b.Index.Values); err != nil {
 		t.Fatal(err)
 	}
-	paths, err := bootstrap.ComponentPaths(env)
+	paths, err := env.ComponentPaths()
 	if err != nil {
 		t.Fatal(err)
 	}
-	charts, err := artifact.ReadTree(clusterinit.Content(), "charts")
+	charts, err := content.ReadTree(clusterinit.Content(), "charts")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,11 +124,11 @@ func localContent(t *testing.T, l lab) artifact.Tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	components, err := artifact.Components(clusterinit.Content(), profile)
+	components, err := content.Components(clusterinit.Content(), profile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := artifact.Localize(t.Context(), components, paths, artifact.FromBundle(b))
+	tree, err := content.Localize(t.Context(), components, paths, b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,90 +5,42 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-const module = "github.com/cluster-init/cluster-init/pkg/"
+const module = "github.com/cluster-init/cluster-init"
 
-// arrows says what each package of the house may import of it, and why. A package that is not listed may import
-// nothing: a new one gets a line here, and a reason.
-var arrows = map[string]struct {
-	imports []string
-	reason  string
-}{
-	"fault":       {nil, "every package may have errors with codes, so it stands on nothing"},
-	"event":       {nil, "events are plain values that the core emits and views read"},
-	"health":      {nil, "the state of an object is read from the object alone"},
-	"owned":       {nil, "what is ours is a matter of names alone, and everybody must agree on them"},
-	"pipeline":    {[]string{"event", "fault"}, "phases report events and fail with faults"},
-	"render":      {[]string{"event"}, "views read events and nothing else, so that any run can be replayed into them"},
-	"kube":        {[]string{"fault"}, "an adapter to one API server knows nothing of runs"},
-	"docker":      {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
-	"kind":        {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
-	"flux":        {[]string{"kube"}, "an adapter to Flux, which is reached through an API server"},
-	"capi":        {[]string{"health"}, "an adapter to Cluster API, which is reached through an API server"},
-	"aws":         {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
-	"openstack":   {[]string{"fault"}, "an adapter to OpenStack knows nothing of environments or runs"},
-	"artifact":    {[]string{"fault", "docker", "owned"}, "an adapter to registries, one of which runs in the Docker engine"},
-	"redact":      {nil, "what is a secret, and how it is written, does not depend on who asks"},
-	"evidence":    {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"parts":       {nil, "what is installed is read from the content and from the build information, and from nothing else"},
-	"environment": {[]string{"fault", "owned"}, "an environment is a value: rendered and checked without any outside system"},
-	"provider":    {[]string{"fault", "docker", "kind", "owned", "environment", "openstack", "aws"}, "the seam for infrastructure: adapters below it, and the environment that is asked for"},
-	"lock":        {[]string{"fault"}, "one run at a time, whatever it does"},
-	"pivot":       {[]string{"fault", "capi", "health"}, "a pivot is planned and judged from two API servers"},
-	"internal":    {nil, "what tests share stands on nothing of the house, and only tests import it"},
-	"cleanup":     {[]string{"fault", "docker", "kind", "openstack", "owned", "kube", "capi"}, "cleanup discovers and deletes in the Docker engine and in a cloud, and asks whether a management cluster still answers"},
-	"bootstrap": {[]string{"fault", "event", "health", "owned", "pipeline", "environment", "provider", "artifact", "docker", "kind", "kube", "flux", "capi", "pivot"},
-		"the phases of `up` bring the adapters together"},
-	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lock", "provider", "artifact", "openstack", "docker", "kind", "flux", "parts", "bootstrap", "cleanup", "evidence", "redact"},
-		"the commands wire everything, and are the only ones to know the views"},
-}
-
+// TestArrowsOfTheHouse holds every import of the house against the tables in house_arrows_test.go: files of all build tags, tests and
+// sub-packages included.
 func TestArrowsOfTheHouse(t *testing.T) {
 	used := map[string]bool{}
-	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
-			return err
-		}
-		from := strings.Split(filepath.ToSlash(file), "/")[0]
+	goFiles(t, func(file string) {
+		from, isTest := filepath.ToSlash(filepath.Dir(file)), strings.HasSuffix(file, "_test.go")
 		rule, known := arrows[from]
-		if !known {
+		if !known && from != "." { // the tests of the house itself
 			t.Errorf("%s: package %q has no line in the arrows of the house", file, from)
-			return nil
+			return
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		for _, spec := range parsed.Imports {
-			imported, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return err
-			}
-			rest, ours := strings.CutPrefix(imported, module)
-			to := strings.Split(path.Clean(rest), "/")[0]
-			if !ours || to == from {
-				continue
-			}
-			allowed := false
-			for _, name := range rule.imports {
-				allowed = allowed || name == to
-			}
-			used[from+" "+to] = true
-			if !allowed {
+		for _, to := range importsOf(t, file) {
+			switch {
+			case to == from:
+			case slices.Contains(rule.imports, to):
+				used[from+" "+to] = used[from+" "+to] || !isTest
+			case !isTest:
 				t.Errorf("%s imports %s, but %s may import %v only: %s", file, to, from, rule.imports, rule.reason)
+			case testArrows[from][to] != "":
+				used["test "+from+" "+to] = true
+			case anyTest[to] != "":
+				used["test "+to] = true
+			default:
+				t.Errorf("%s imports %s, which no test of %s may", file, to, from)
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for from, rule := range arrows {
 		for _, to := range rule.imports {
 			if !used[from+" "+to] {
@@ -96,28 +48,109 @@ func TestArrowsOfTheHouse(t *testing.T) {
 			}
 		}
 	}
+	for from, allowed := range testArrows {
+		for to := range allowed {
+			if !used["test "+from+" "+to] {
+				t.Errorf("tests of %s may import %s and do not: take the permission back", from, to)
+			}
+		}
+	}
+	for to := range anyTest {
+		if !used["test "+to] {
+			t.Errorf("any test may import %s and none does: take the permission back", to)
+		}
+	}
 }
 
-// Infrastructure providers are behind the seam: no other package may depend on a provider's name.
-func TestNobodySwitchesOnAProvider(t *testing.T) {
-	allowed := map[string]string{
-		"cli/providers.go":       "chooses the provider",
-		"environment/network.go": "the range of addresses of servers of OpenStack",
-	}
-	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
-		name := filepath.ToSlash(file)
-		if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || allowed[name] != "" {
-			return err
+// TestArrowsGoDown holds the table itself: nothing imports what is above it, and of the verbs only `up` another one.
+func TestArrowsGoDown(t *testing.T) {
+	floorOf := map[string]int{}
+	for floor, packages := range floors {
+		for _, name := range packages {
+			floorOf[name] = floor
 		}
-		content, err := os.ReadFile(file)
-		for _, provider := range []string{`"capd"`, `"capo"`, `"capa"`} {
-			if strings.Contains(string(content), provider) {
-				t.Errorf("%s names the provider %s: what differs by provider belongs into pkg/provider", name, provider)
+	}
+	const verbs = 3
+	for from, rule := range arrows {
+		outer, _, _ := strings.Cut(from, "/")
+		if outer == "internal" {
+			continue
+		}
+		floor, known := floorOf[outer]
+		if !known {
+			t.Errorf("package %s is on no floor of the house", from)
+		}
+		for _, to := range rule.imports {
+			below, _, _ := strings.Cut(to, "/")
+			if to == "root" || below == outer {
+				continue
 			}
+			if at, known := floorOf[below]; !known || at > floor || at == verbs && floor == verbs && from+" "+to != "up pivot" {
+				t.Errorf("%s may import %s, which is not below it", from, to)
+			}
+		}
+	}
+}
+
+// goFiles calls visit with each Go file below pkg, but for what tests only read or compile.
+func goFiles(t *testing.T, visit func(file string)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && entry.Name() == "testdata" {
+			return fs.SkipDir
+		}
+		if err == nil && !entry.IsDir() && strings.HasSuffix(file, ".go") {
+			visit(file)
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// importsOf returns what a file imports of this repository: packages below pkg by their paths there, "root" for the one at the root,
+// which embeds the content, and others by their paths in the repository.
+func importsOf(t *testing.T, file string) (imports []string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range parsed.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if imported == module {
+			imports = append(imports, "root")
+		} else if ours, found := strings.CutPrefix(imported, module+"/"); found {
+			imports = append(imports, strings.TrimPrefix(ours, "pkg/"))
+		}
+	}
+	return imports
+}
+
+// Infrastructure providers are behind the seam: no other package may depend on a provider's name.
+func TestNobodySwitchesOnAProvider(t *testing.T) {
+	allowed := map[string]string{
+		"cli/providers.go":              "chooses the provider",
+		"environment/network.go":        "the range of addresses of servers of OpenStack",
+		"internal/providers/manager.go": "the file name of a program that the lab builds",
+	}
+	goFiles(t, func(file string) {
+		name := filepath.ToSlash(file)
+		if strings.HasSuffix(name, "_test.go") || allowed[name] != "" {
+			return
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, provider := range []string{`"capd"`, `"capo"`, `"capa"`} {
+			if strings.Contains(string(content), provider) {
+				t.Errorf("%s names the provider %s: what differs by provider belongs into pkg/provider", name, provider)
+			}
+		}
+	})
 }

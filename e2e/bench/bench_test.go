@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 )
 
@@ -67,7 +66,7 @@ func warm(t *testing.T, folder string) *bundle.Bundle {
 	if err := b.Verify(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := artifact.LoadImages(t.Context(), &docker.Client{}, b, b.References(bundle.LoadDocker), nil); err != nil {
+	if err := bundle.LoadImages(t.Context(), &docker.Client{}, b, b.References(bundle.LoadDocker), nil); err != nil {
 		t.Fatal(err)
 	}
 	return b

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
-	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
 // floor does what no way of building the management cluster can do without, and nothing else: no Flux, no check that
@@ -27,7 +27,7 @@ type floor struct {
 	env                   *environment.Environment
 	bundle                *bundle.Bundle
 	images                []string // without those of Flux
-	mirrors               []artifact.Mirror
+	mirrors               []oci.Mirror
 	bootstrap, management manifests
 	docker                *docker.Client
 	kind                  *kind.Provider
@@ -46,7 +46,7 @@ func newFloor(t *testing.T, binary string, b *bundle.Bundle) *floor {
 	f := &floor{binary: binary, bundle: b, docker: &docker.Client{}, kind: kind.New(func(string) {}), log: t.Logf}
 	all := b.References(bundle.LoadRegistry)
 	f.images = slices.DeleteFunc(slices.Clone(all), func(reference string) bool { return strings.Contains(reference, "/fluxcd/") })
-	if f.mirrors, err = artifact.BundleMirrors(registry.Host(env.ClusterName()), all); err != nil {
+	if f.mirrors, err = oci.BundleMirrors(registry.Host(env.ClusterName()), all); err != nil {
 		t.Fatal(err)
 	}
 	if f.env, err = env.WithOverrides(overrides(b, f.mirrors)); err != nil {
@@ -62,7 +62,7 @@ func newFloor(t *testing.T, binary string, b *bundle.Bundle) *floor {
 }
 
 // overrides are the values that `up --bundle` sets, see pkg/cli: the machines of both must be the same.
-func overrides(b *bundle.Bundle, mirrors []artifact.Mirror) map[string]any {
+func overrides(b *bundle.Bundle, mirrors []oci.Mirror) map[string]any {
 	var list []any
 	for _, m := range mirrors {
 		list = append(list, map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath})

@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"path"
 	"sort"
-	"strings"
 
-	"github.com/drone/envsubst/v2"
+	"github.com/fluxcd/pkg/kustomize"
 	"github.com/fluxcd/pkg/ssa"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -18,10 +17,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // manifests are what Flux would apply in one cluster, in parts that can be applied on their own.
@@ -50,7 +48,7 @@ func renderManifests(ctx context.Context, env *environment.Environment, b *bundl
 		case "Namespace":
 			m.namespaces = append(m.namespaces, o)
 		case "Kustomization":
-			objects, err := build(files, o)
+			objects, err := build(ctx, files, o)
 			if err != nil {
 				return manifests{}, fmt.Errorf("component %s: %w", o.GetName(), err)
 			}
@@ -78,15 +76,15 @@ func (m *manifests) part(component string) *[]*unstructured.Unstructured {
 
 // components returns kustomize-components with the bundle's copies of all remote resources.
 func components(ctx context.Context, env *environment.Environment, b *bundle.Bundle) (filesys.FileSystem, error) {
-	paths, err := bootstrap.ComponentPaths(env)
+	paths, err := env.ComponentPaths()
 	if err != nil {
 		return nil, err
 	}
-	tree, err := artifact.ReadTree(clusterinit.Content(), "kustomize-components")
+	tree, err := content.ReadTree(clusterinit.Content(), "kustomize-components")
 	if err != nil {
 		return nil, err
 	}
-	if tree, err = artifact.Localize(ctx, tree, paths, artifact.FromBundle(b)); err != nil {
+	if tree, err = content.Localize(ctx, tree, paths, b); err != nil {
 		return nil, err
 	}
 	files := filesys.MakeFsInMemory()
@@ -98,7 +96,7 @@ func components(ctx context.Context, env *environment.Environment, b *bundle.Bun
 	return files, nil
 }
 
-func build(files filesys.FileSystem, kustomization *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+func build(ctx context.Context, files filesys.FileSystem, kustomization *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	spec, _, err := unstructured.NestedMap(kustomization.Object, "spec")
 	if err != nil {
 		return nil, err
@@ -118,34 +116,25 @@ func build(files filesys.FileSystem, kustomization *unstructured.Unstructured) (
 	if err != nil {
 		return nil, err
 	}
-	variables, _, err := unstructured.NestedStringMap(kustomization.Object, "spec", "postBuild", "substitute")
-	if err != nil {
-		return nil, err
-	}
-	return substitute(resources, variables)
+	return substitute(ctx, resources, kustomization)
 }
 
-// substitute fills variables in by the library that Flux's own is a fork of.
-func substitute(resources resmap.ResMap, variables map[string]string) ([]*unstructured.Unstructured, error) {
+// substitute fills variables in as Flux does, but none from Secrets.
+func substitute(ctx context.Context, resources resmap.ResMap, kustomization *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, resource := range resources.Resources() {
-		text, err := resource.AsYAML()
+		name := resource.GetKind() + " " + resource.GetName()
+		filled, err := kustomize.SubstituteVariables(ctx, nil, *kustomization, resource, kustomize.SubstituteWithDryRun(true))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("variables of %s: %w", name, err)
 		}
-		filled := string(text)
-		if strings.Contains(filled, "$") {
-			if filled, err = envsubst.Eval(filled, func(name string) string { return variables[name] }); err != nil {
-				return nil, fmt.Errorf("variables of %s %s: %w", resource.GetKind(), resource.GetName(), err)
-			}
-		}
+		content, err := filled.MarshalJSON()
 		o := &unstructured.Unstructured{}
-		content, err := yaml.YAMLToJSON([]byte(filled))
 		if err == nil {
 			err = o.UnmarshalJSON(content)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s %s with its variables: %w", resource.GetKind(), resource.GetName(), err)
+			return nil, fmt.Errorf("%s with its variables: %w", name, err)
 		}
 		objects = append(objects, o)
 	}

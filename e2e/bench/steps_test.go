@@ -12,13 +12,14 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
 func (f *floor) startRegistry(ctx context.Context) error {
@@ -27,7 +28,7 @@ func (f *floor) startRegistry(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	return artifact.FillRegistry(ctx, artifact.Target{Prefix: r.Host, Insecure: true, Options: r.RemoteOptions()}, f.bundle, f.images, nil)
+	return bundle.FillRegistry(ctx, oci.Target{Prefix: r.Host, Insecure: true, Options: r.RemoteOptions()}, f.bundle, f.images, nil)
 }
 
 // createKind makes the cluster that `up` makes, by the same names, so that `cleanup` finds it. It does not wait for
@@ -35,7 +36,7 @@ func (f *floor) startRegistry(ctx context.Context) error {
 func (f *floor) createKind(ctx context.Context) error {
 	name := owned.BootstrapCluster(f.env.ClusterName())
 	err := f.kind.Create(ctx, kind.Config{
-		Name: name, Marker: owned.Marker(f.env.ClusterName()), NodeImage: f.bundle.Index.NodeImage, DockerSocket: f.env.Spec().Cluster.DockerSocket(),
+		Name: name, Markers: []string{owned.Marker(f.env.ClusterName())}, NodeImage: f.bundle.Index.NodeImage, DockerSocket: f.env.Spec().Cluster.DockerSocket(),
 	}, 0)
 	if err != nil {
 		return err

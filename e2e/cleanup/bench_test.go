@@ -45,7 +45,7 @@ func TestBench(t *testing.T) {
 	if len(ours) < 200 {
 		t.Fatalf("%d resources, want 200", len(ours))
 	}
-	e := run(t, p.command(t, "--cluster", namespace+"/ours", "--yes"), never)
+	e := run(t, p.command(t, "--cluster", namespace+"/ours", "--yes", "--force", "ours"), never)
 	if e.code != 0 || len(e.receipt.Deleted)+len(e.receipt.AlreadyGone) != len(ours) {
 		t.Fatalf("exit code %d, %d of %d\n%s", e.code, len(e.receipt.Deleted), len(ours), e.stderr)
 	}

@@ -66,6 +66,17 @@ func only(s state, kinds ...string) state {
 	return rest
 }
 
+// routing is a cluster's network, subnet, router and the interface between them.
+func routing(cluster state) state {
+	stays := only(cluster, "networks", "subnets", "routers")
+	for key, text := range only(cluster, "ports") {
+		if strings.Contains(text, "network:router_interface") {
+			stays[key] = text
+		}
+	}
+	return stays
+}
+
 func TestCleanup(t *testing.T) {
 	s := newScene(t)
 	everything := s.state(t)
@@ -74,8 +85,8 @@ func TestCleanup(t *testing.T) {
 
 	t.Run("without --yes nothing goes", func(t *testing.T) {
 		e := run(t, s.command(t, "--cluster", namespace+"/a"), never)
-		if e.code != 71 || len(e.plan.Delete) != len(s.a) || len(e.plan.Stays)+len(e.plan.Unknown) > 0 {
-			t.Errorf("exit code %d, %d to delete, want %d; %d stay\n%s", e.code, len(e.plan.Delete), len(s.a), len(e.plan.Stays), e.stderr)
+		if e.code != 71 || len(e.plan.Delete) != len(s.a) || len(e.plan.Stays)+len(e.plan.Unknown) > 0 || !strings.Contains(e.plan.Refused, "machines exist") {
+			t.Errorf("exit code %d, %d to delete, want %d; %d stay; refused: %q\n%s", e.code, len(e.plan.Delete), len(s.a), len(e.plan.Stays), e.plan.Refused, e.stderr)
 		}
 		for _, item := range e.plan.Delete {
 			if item.Proof == "" {
@@ -85,9 +96,20 @@ func TestCleanup(t *testing.T) {
 		s.expect(t, "shown", everything)
 	})
 
+	// Its servers run, and nobody here knows whether it manages itself: this is any other machine, or another job of a CI.
+	t.Run("without --force nothing goes", func(t *testing.T) {
+		for _, more := range [][]string{nil, {"--older-than", "1s"}} {
+			e := run(t, s.command(t, append([]string{"--cluster", namespace + "/a", "--yes"}, more...)...), never)
+			if e.code != 72 || !strings.Contains(e.stderr, "machines exist") || !strings.Contains(e.stderr, "add --force a") {
+				t.Errorf("%v: exit code %d\n%s", more, e.code, e.stderr)
+			}
+		}
+		s.expect(t, "refused", everything)
+	})
+
 	t.Run("one of three, while deletions fail and the token ends", func(t *testing.T) {
 		proxy := newProxy(t, 4, 60)
-		c := s.command(t, "--cluster", namespace+"/a", "--yes")
+		c := s.command(t, "--cluster", namespace+"/a", "--yes", "--force", "a")
 		c.Env = append(c.Env, "http_proxy="+proxy.URL)
 		e := run(t, c, never)
 		if e.code != 0 || len(e.receipt.CouldNot) > 0 || len(e.receipt.Deleted)+len(e.receipt.AlreadyGone) != len(s.a) {
@@ -120,18 +142,33 @@ func TestCleanup(t *testing.T) {
 	// What the user's server needs stays: its network, the subnet, the router and its interface. An administrator sees other
 	// projects too, and none of their resources is taken.
 	t.Run("a user's server on the network", func(t *testing.T) {
-		e := run(t, s.command(t, "--cluster", namespace+"/a-b", "--yes", "--allow-admin"), never)
+		e := run(t, s.command(t, "--cluster", namespace+"/a-b", "--yes", "--allow-admin", "--force", "a-b"), never)
 		if e.code != 70 || len(e.receipt.CouldNot) != 4 || len(e.receipt.Deleted)+len(e.receipt.AlreadyGone) != len(s.ab)-4 {
 			t.Errorf("exit code %d, could not: %+v\n%s", e.code, e.receipt.CouldNot, e.stderr)
 		}
 		s.assign(t, "DELETE", s.ProjectID, "admin")
-		stays := only(s.ab, "networks", "subnets", "routers")
-		for key, text := range only(s.ab, "ports") {
-			if strings.Contains(text, "network:router_interface") {
-				stays[key] = text
-			}
+		s.expect(t, "after a-b", all(s.users, s.abc, routing(s.ab), everything.without(all(s.a, s.ab, s.abc, s.users))))
+	})
+
+	// A VIP is a port that a user made on the cluster's network: it stays, with what it needs, and all else goes.
+	t.Run("a user's VIP on the network", func(t *testing.T) {
+		before := s.state(t)
+		c := s.newCluster(t, "vip", 4, 1)
+		own := s.state(t).without(before)
+		vip := s.call(t, s.Network, "POST", "ports", obj{"port": obj{"name": "vip-of-a-user", "network_id": c.network}}).id("port")
+		with := s.state(t)
+		e := run(t, s.command(t, "--cluster", namespace+"/vip", "--yes", "--force", "vip"), never)
+		if e.code != 70 || len(e.receipt.CouldNot) != 4 || !strings.Contains(e.stderr, "port vip-of-a-user, which is not the cluster's, uses it") {
+			t.Errorf("exit code %d, could not: %+v\n%s", e.code, e.receipt.CouldNot, e.stderr)
 		}
-		s.expect(t, "after a-b", all(s.users, s.abc, stays, everything.without(all(s.a, s.ab, s.abc, s.users))))
+		stays := routing(own)
+		stays["ports/"+vip] = with["ports/"+vip]
+		s.expect(t, "with the VIP", all(before, stays))
+		s.call(t, s.Network, "DELETE", "ports/"+vip, nil)
+		if e := run(t, s.command(t, "--cluster", namespace+"/vip", "--yes"), never); e.code != 0 { // no machine is left that would need --force
+			t.Errorf("without the VIP: exit code %d, could not: %+v\n%s", e.code, e.receipt.CouldNot, e.stderr)
+		}
+		s.expect(t, "without the VIP", before)
 	})
 
 	t.Run("killed at random instants", func(t *testing.T) { s.killed(t) })
@@ -172,7 +209,7 @@ func (s *scene) killed(t *testing.T) {
 		if looking == 0 || deleting == 0 {
 			t.Errorf("%s: killed %d times while it looked and %d times while it deleted", name, looking, deleting)
 		}
-		if e := run(t, s.command(t, "--cluster", namespace+"/"+name, "--yes"), never); e.code != 0 {
+		if e := run(t, s.command(t, "--cluster", namespace+"/"+name, "--yes", "--force", name), never); e.code != 0 {
 			t.Errorf("%s: exit code %d: %+v\n%s", name, e.code, e.receipt.CouldNot, e.stderr)
 		}
 	}
@@ -186,7 +223,7 @@ func (s *scene) killed(t *testing.T) {
 func (s *scene) killedAt(t *testing.T, name string, at moment) (ended, moment) {
 	t.Helper()
 	watch := newWatch(t, at)
-	c := s.command(t, "--cluster", namespace+"/"+name, "--yes")
+	c := s.command(t, "--cluster", namespace+"/"+name, "--yes", "--force", name)
 	c.Env = append(c.Env, "http_proxy="+watch.URL)
 	e := run(t, c, watch.came)
 	watch.mu.Lock()

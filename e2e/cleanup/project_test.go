@@ -20,11 +20,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
 )
 
 // project is a project of OpenStack, its member, and the images and networks that all projects share.
 type project struct {
-	*openstack.Client
+	inventory.Project
 	admin                   *openstack.Client
 	clouds                  string // path of a clouds.yaml with one entry, of the member
 	external, image, flavor string
@@ -100,16 +101,16 @@ func (p *project) remove(t *testing.T, id, user string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	for p.Client != nil && ctx.Err() == nil {
-		inventory, err := p.Inventory(ctx)
+		found, err := p.Inventory(ctx)
 		left := 0
-		for _, r := range inventory.Resources {
+		for _, r := range found.Resources {
 			if r.Kind == openstack.KindSecurityGroup && r.Name == "default" {
 				continue
 			}
 			left++
 			_, _ = p.Delete(ctx, r) // what is in use goes in the next round
 		}
-		if err == nil && left == 0 && len(inventory.Unknown) == 0 {
+		if err == nil && left == 0 && len(found.Unknown) == 0 {
 			break
 		}
 		select {

@@ -58,12 +58,12 @@ func buildBundle(ctx context.Context, say *progress.Printer, options offline.Opt
 	return options.Out, offline.Build(ctx, options)
 }
 
-// newBinaries returns the command that builds what the integration tests start and prints its folder.
+// newBinaries returns the command that makes what the integration tests start and install, and prints its folder.
 func newBinaries(say *progress.Printer) *cobra.Command {
 	var managers, withEngine bool
 	command := &cobra.Command{
 		Use:   "binaries",
-		Short: "Build kube-apiserver and etcd and print their folder",
+		Short: "Build kube-apiserver, etcd and the manifests of Flux for the integration tests and print their folder",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root, cache, unlock, err := prepare(cmd.Context())
@@ -78,8 +78,12 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 			}
 			dir := ""
 			group, ctx := errgroup.WithContext(cmd.Context())
-			group.Go(func() (err error) {
-				dir, err = offline.Binaries(ctx, compiler, modules...)
+			group.Go(func() error {
+				manifests, err := offline.TestManifests(ctx, offline.Options{Root: root, Store: cache, Say: say}, managers)
+				if err != nil {
+					return err
+				}
+				dir, err = offline.Binaries(ctx, compiler, manifests, modules...)
 				return err
 			})
 			if withEngine { // installed beside the compiler: it mostly waits for the network

@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor"
 	machines "github.com/cluster-init/cluster-init/e2e/lab/openstack/hypervisor/engine"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 )
 
 // newClean returns the command that removes what the lab left on this machine: its cache, the bundle in its default

@@ -22,8 +22,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 )
 
@@ -129,7 +128,7 @@ func (o hypervisorOptions) machineImage(ctx context.Context, name string) (strin
 	}
 	for _, reference := range b.References(bundle.LoadDocker) {
 		if strings.HasPrefix(reference, machineImages()[name]+":") {
-			return reference, artifact.LoadImages(ctx, &docker.Client{}, b, []string{reference}, nil)
+			return reference, bundle.LoadImages(ctx, &docker.Client{}, b, []string{reference}, nil)
 		}
 	}
 	return "", fmt.Errorf("the bundle in %s has no image %s, for servers of image %s: build it for the environment that is to run", folder, machineImages()[name], name)

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
+	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
 // program is what is known of the binary in an archive.

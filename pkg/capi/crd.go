@@ -28,9 +28,6 @@ type CRD struct {
 	Served     []string // the versions that the API serves
 }
 
-// Labelled says whether clusterctl sees objects of this CRD.
-func (c CRD) Labelled() bool { _, ok := c.Labels[MoveLabel]; return ok }
-
 // crdDoc is what is read of a CRD: its schemas are dropped while decoding.
 type crdDoc struct {
 	metav1.ObjectMeta `json:"metadata"`

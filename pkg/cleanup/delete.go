@@ -37,6 +37,13 @@ func remove(ctx context.Context, engine Engine, item Item) error {
 		}
 		return err
 	case Network:
+		others, err := othersIn(ctx, engine, item.Name, nil) // the engine would remove one whose containers are stopped
+		if err == nil && len(others) > 0 {
+			err = fmt.Errorf("containers are in it, running or not: %s", some(others))
+		}
+		if err != nil {
+			return err
+		}
 		return engine.RemoveNetwork(ctx, item.Name)
 	case File:
 		return os.RemoveAll(item.Name)

@@ -384,3 +384,27 @@ func TestOrderOfSystems(t *testing.T) {
 		})
 	}
 }
+
+// A VIP is a port of the user's own: it stays, with all that it needs, and nobody is told that all is gone. Once it is deleted the rest goes.
+func TestTheVIPStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		vip := a(openstack.KindPort, "vip", uses(openstack.KindNetwork, net), uses(openstack.KindSubnet, net), uses(openstack.KindInterface, "ns-a"))
+		cloud := &fakeCloud{resources: append(cluster("a", false), vip), going: map[openstack.Ref]bool{}}
+		receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
+		if fault.CodeOf(err) != fault.CleanupFailed || !strings.Contains(err.Error(), "port vip, which is not the cluster's, uses it") {
+			t.Errorf("%s: %v", fault.CodeOf(err), err)
+		}
+		stays := append(fields(topology+" "+routing), vip.ID)
+		slices.Sort(stays)
+		if left := idsOf(cloud.resources); !slices.Equal(left, stays) {
+			t.Errorf("left  %v\nstays %v", left, stays)
+		}
+		if got := results(receipt.CouldNot); !slices.Equal(got, fields(topology+" "+routing)) || len(receipt.Deleted) != len(cluster("a", false))-len(got) {
+			t.Errorf("%+v", receipt)
+		}
+		cloud.drop(vip.Ref)
+		if _, err := clean(t.Context(), t, &fakeEngine{}, cloud); err != nil || len(cloud.resources) > 0 {
+			t.Errorf("without it: %v, left %v", err, idsOf(cloud.resources))
+		}
+	})
+}

@@ -107,3 +107,75 @@ func TestDeleteStopsWhenInterrupted(t *testing.T) {
 		t.Errorf("deleted %q after the first; receipt %+v", engine.deleted, receipt)
 	}
 }
+
+// What is in a cloud that cannot be cleaned from here may need the files to be deleted: they stay until the user says otherwise.
+func TestFilesStayForWhatIsElsewhere(t *testing.T) {
+	aws := cleanup.Elsewhere{Place: "AWS", Why: "nobody here can", Hint: "Delete the Cluster there.", Certain: true}
+	perhaps := aws
+	perhaps.Certain = false
+	for name, tc := range map[string]struct {
+		elsewhere cleanup.Elsewhere
+		forced    bool
+		fails     map[string]error
+		stays     bool
+		hints     []string
+	}{
+		"nothing is elsewhere": {},
+		"its machines are":     {elsewhere: aws, stays: true, hints: []string{"Delete the Cluster there. When nothing is left there, add --force a."}},
+		"the user insists":     {elsewhere: aws, forced: true},
+		"nobody knows":         {elsewhere: perhaps},
+		"something here stays": {elsewhere: aws, fails: map[string]error{"remove container a-registry": errors.New("it refuses")}, stays: true, hints: []string{"Delete the Cluster there.", "Run the same command again: it deletes what is left."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "kubeconfig")
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			engine := &fakeEngine{fails: tc.fails, containers: map[string]docker.Container{"a-registry": registry("a")}}
+			c := cleanup.Cleaner{Engine: engine, Target: cleanup.Target{Cluster: "a", Files: []string{file}, Elsewhere: tc.elsewhere}, Forced: tc.forced}
+			plan, err := c.Plan(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asked := len(plan.Unknown) > 0; asked != tc.stays || tc.elsewhere.Place != "" && len(plan.LeftAlone)+len(plan.Unknown) != 1 {
+				t.Errorf("unknown %v, left alone %v", plan.Unknown, plan.LeftAlone)
+			}
+			_, err = c.Run(t.Context(), plan)
+			if _, gone := os.Stat(file); (gone == nil) != tc.stays || (fault.CodeOf(err) == fault.CleanupFailed) != tc.stays {
+				t.Errorf("file: %v, error %v", gone, err)
+			}
+			if len(tc.fails) == 0 && !slices.Contains(engine.deleted, "container a-registry") {
+				t.Errorf("deleted %v", engine.deleted)
+			}
+			if got := strings.Count(fault.HintOf(err), "\n") + 1; err != nil && (got != len(tc.hints) || fault.CanRetry(err)) {
+				t.Errorf("%d hints: %q, retry %v", got, fault.HintOf(err), fault.CanRetry(err))
+			}
+			for _, want := range tc.hints {
+				if !strings.Contains(fault.HintOf(err), want) {
+					t.Errorf("hint %q does not say %q", fault.HintOf(err), want)
+				}
+			}
+		})
+	}
+}
+
+// Whoever could say that no pivot was begun may be gone when a run is cut off, and the next one is told so.
+func TestTheNextRunMayNeedForce(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fails  string
+		forced bool
+		says   bool
+	}{
+		"the bootstrap cluster is gone":     {"remove container machine", false, true},
+		"the bootstrap cluster is there":    {"remove container node", false, false},
+		"the user insisted, and will again": {"remove container machine", true, false},
+	} {
+		engine := &fakeEngine{fails: map[string]error{tc.fails: errors.New("it refuses")}}
+		plan := everything(filepath.Join(t.TempDir(), "state"))
+		plan.Cluster = "a"
+		_, err := cleanup.Cleaner{Engine: engine, Forced: tc.forced}.Run(t.Context(), plan)
+		if says := strings.Contains(fault.HintOf(err), "It may need --force a then"); says != tc.says || !strings.HasPrefix(fault.HintOf(err), "Run the same command again") {
+			t.Errorf("%s: %q", name, fault.HintOf(err))
+		}
+	}
+}

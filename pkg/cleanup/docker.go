@@ -126,7 +126,8 @@ func findVolumes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 	return nil
 }
 
-// findNetwork takes the network that kind clusters share only if cluster-init made it and only we are left in it.
+// findNetwork takes the network that kind clusters share only if cluster-init made it and only we are left in it. A container that is stopped
+// is in it too: without its network it could not be started again.
 func findNetwork(ctx context.Context, engine Engine, t Target, p *Plan) error {
 	n, err := engine.Network(ctx, kindNetwork)
 	if errors.Is(err, docker.ErrNotFound) {
@@ -135,21 +136,34 @@ func findNetwork(ctx context.Context, engine Engine, t Target, p *Plan) error {
 	if err != nil {
 		return fmt.Errorf("looking at the network %s: %w", kindNetwork, err)
 	}
-	ours := 0
-	for _, item := range p.Delete {
-		if item.Kind == BootstrapNode || item.Kind == Machine || item.Kind == Registry {
-			ours++
-		}
+	others, err := othersIn(ctx, engine, kindNetwork, p.Delete)
+	if err != nil {
+		return err
 	}
 	switch {
 	case n.Labels[owned.CreatedLabel] != "true":
 		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "was not made by cluster-init"})
-	case n.Containers > ours:
-		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "other containers are in it"})
+	case len(others) > 0:
+		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "other containers are in it, running or not: " + some(others)})
 	default:
 		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "label " + owned.CreatedLabel + "=true, nobody else is in it"})
 	}
 	return nil
+}
+
+// othersIn returns the containers of a network, stopped ones included, that are not among the items.
+func othersIn(ctx context.Context, engine Engine, network string, items []Item) ([]string, error) {
+	names, err := engine.Containers(ctx, docker.Filter{Network: network})
+	if err != nil {
+		return nil, fmt.Errorf("looking for containers in the network %s: %w", network, err)
+	}
+	others := slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(items, func(i Item) bool {
+			return i.Name == name && (i.Kind == BootstrapNode || i.Kind == Machine || i.Kind == Registry)
+		})
+	})
+	slices.Sort(others)
+	return others, nil
 }
 
 func findFiles(_ context.Context, _ Engine, t Target, p *Plan) error {

@@ -22,12 +22,12 @@ type fakeEngine struct {
 func (f *fakeEngine) Containers(_ context.Context, filter docker.Filter) ([]string, error) {
 	var names []string
 	for name, c := range f.containers {
-		if holds(c.Labels, filter) {
+		if _, in := c.Networks[filter.Network]; holds(c.Labels, filter) && (in || filter.Network == "") {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
-	return names, f.fails["containers "+strings.Join(filter.Labels, ",")]
+	return names, f.fails["containers "+strings.Join(filter.Labels, ",")+filter.Network]
 }
 
 func holds(labels map[string]string, filter docker.Filter) bool {

@@ -196,7 +196,7 @@ func isPortOf(port, server string) bool {
 func (j *judge) verdict() verdict {
 	v := verdict{plan: Plan{Cluster: j.target.Cluster}, there: map[string]bool{}}
 	for _, kind := range slices.Sorted(maps.Keys(j.Unknown)) {
-		v.plan.Unknown = append(v.plan.Unknown, Unasked{Kind(kind), j.Unknown[kind].Error()})
+		v.plan.Unknown = append(v.plan.Unknown, Unasked{Kind: Kind(kind), Why: j.Unknown[kind].Error()})
 	}
 	for _, r := range j.Resources {
 		v.there[r.ID] = true

@@ -2,7 +2,6 @@ package cleanup_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -271,7 +270,7 @@ func TestUnknownKinds(t *testing.T) {
 			if len(plan.Delete)+len(plan.Stays) != len(known) || plan.Empty() {
 				t.Errorf("%d and %d of %d", len(plan.Delete), len(plan.Stays), len(known))
 			}
-			if fmt.Sprint(plan.Unknown) != fmt.Sprintf("[{%s listing: 500}]", unknown) {
+			if len(plan.Unknown) != 1 || plan.Unknown[0].Kind != cleanup.Kind(unknown) || plan.Unknown[0].Why != "listing: 500" {
 				t.Errorf("unknown: %v", plan.Unknown)
 			}
 		})

@@ -23,6 +23,9 @@ const (
 	File          Kind = "file"
 )
 
+// AllOfCloud is all that a cluster has in a cloud, where it cannot be listed.
+const AllOfCloud Kind = "cloud"
+
 // dockerOrder is the order of deletion: what makes others comes before what it makes.
 func dockerOrder() []Kind {
 	return []Kind{BootstrapNode, Machine, Registry, Volume, Image, Network, File}
@@ -55,6 +58,7 @@ type Item struct {
 type Unasked struct {
 	Kind Kind   `json:"kind"`
 	Why  string `json:"why"`
+	hint string // what the user can do; empty: run the same command again
 }
 
 // Plan is what would be deleted, and what not.
@@ -67,6 +71,8 @@ type Plan struct {
 	// LeftAlone is what looks as if it belonged to the cluster, or uses what does; Proof says why it does not.
 	LeftAlone []Item    `json:"leftAlone,omitempty"`
 	Unknown   []Unasked `json:"unknown,omitempty"`
+	// Refused is why nothing of it is deleted unless the user insists; see Permission.
+	Refused string `json:"refused,omitempty"`
 }
 
 // Empty is whether nothing of the cluster was found, for sure.
@@ -104,6 +110,16 @@ type Target struct {
 	Cluster   string   // name of the management cluster, which is the value of all labels and markers in docker
 	Files     []string // local files and folders of the environment
 	Router    string   // of the user's own, name or ID, that the cluster's subnet was put on; empty: the cluster had its own
+	Elsewhere Elsewhere
+}
+
+// Elsewhere is where a cluster may have things that cannot be listed or deleted from here. The zero value: nowhere.
+type Elsewhere struct {
+	Place string // as people call it: "AWS"
+	Why   string // why not
+	Hint  string // what the user can do
+	// Certain is whether its machines are there, if it has any; else nobody knows whether it has anything there.
+	Certain bool
 }
 
 // resourceName is what the provider for OpenStack builds names of: <namespace>-<cluster>.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // container makes one of a kind cluster; mount is what is mounted into it.
@@ -23,6 +24,12 @@ func container(cluster, role, mount string) docker.Container {
 
 func registry(environment string) docker.Container {
 	return docker.Container{Image: "cluster-init.io/registry:1234", Labels: map[string]string{"cluster-init.io/cluster": environment}}
+}
+
+// inKind puts a container into the network of kind clusters; without an address, as it is when it is stopped.
+func inKind(c docker.Container) docker.Container {
+	c.Networks = map[string]docker.Endpoint{"kind": {}}
+	return c
 }
 
 const marker = "/etc/cluster-init.io/cluster/demo"
@@ -39,10 +46,10 @@ func TestDiscover(t *testing.T) {
 		"all of an environment, in the order of deletion": {
 			engine: fakeEngine{
 				containers: map[string]docker.Container{
-					"demo-registry": registry("demo"), "demo-lb": container("demo", "external-load-balancer", ""),
-					"demo-abc": container("demo", "control-plane", marker), "demo-bootstrap-control-plane": container("demo-bootstrap", "control-plane", marker)},
+					"demo-registry": inKind(registry("demo")), "demo-lb": inKind(container("demo", "external-load-balancer", "")),
+					"demo-abc": inKind(container("demo", "control-plane", marker)), "demo-bootstrap-control-plane": inKind(container("demo-bootstrap", "control-plane", marker))},
 				volumes: map[string]map[string]string{"demo-registry": {"cluster-init.io/cluster": "demo"}},
-				network: &docker.Network{Labels: made, Containers: 4}},
+				network: &docker.Network{Labels: made}},
 			want: []string{"bootstrap-node demo-bootstrap-control-plane", "machine demo-abc", "machine demo-lb", "registry demo-registry",
 				"volume demo-registry", "image cluster-init.io/registry:1234", "network kind"}},
 		"a kind cluster of the same name, without the marker": {
@@ -73,9 +80,13 @@ func TestDiscover(t *testing.T) {
 		"a network that kind made": {
 			engine: fakeEngine{network: &docker.Network{}}, left: []string{"network kind"}},
 		"a network made by us with others in it": {
-			engine: fakeEngine{containers: map[string]docker.Container{"demo-x": container("demo", "worker", marker)},
-				network: &docker.Network{Labels: made, Containers: 2}},
+			engine: fakeEngine{containers: map[string]docker.Container{"demo-x": inKind(container("demo", "worker", marker)), "other": inKind(docker.Container{})},
+				network: &docker.Network{Labels: made}},
 			want: []string{"machine demo-x"}, left: []string{"network kind"}},
+		"a network made by us with somebody else's machine of our name in it": {
+			engine: fakeEngine{containers: map[string]docker.Container{"demo-x": inKind(container("demo", "worker", ""))},
+				network: &docker.Network{Labels: made}},
+			left: []string{"machine demo-x", "network kind"}},
 		"a network made by us that nobody is in": {
 			engine: fakeEngine{network: &docker.Network{Labels: made}}, want: []string{"network kind"}},
 	}
@@ -121,7 +132,7 @@ func TestDiscoverFailsWhenAnyQuestionFails(t *testing.T) {
 			"demo-x": container("demo", "worker", marker), "demo-registry": registry("demo")}, network: &docker.Network{Labels: made}}
 	}
 	for _, question := range []string{"containers io.x-k8s.kind.cluster=demo-bootstrap", "containers io.x-k8s.kind.cluster=demo",
-		"containers cluster-init.io/cluster=demo", "inspect demo-x", "inspect demo-registry", "volumes", "network"} {
+		"containers cluster-init.io/cluster=demo", "containers kind", "inspect demo-x", "inspect demo-registry", "volumes", "network"} {
 		t.Run(question, func(t *testing.T) {
 			engine := full()
 			engine.fails = map[string]error{question: broken}
@@ -161,4 +172,34 @@ func TestDiscoverFindsFiles(t *testing.T) {
 	if _, err := cleanup.Discover(t.Context(), &fakeEngine{}, target); err == nil || !strings.Contains(err.Error(), there) {
 		t.Errorf("a file that cannot be looked for: error %v", err)
 	}
+}
+
+// A stopped container needs its network to start again, and the engine would delete a network that only such containers are in.
+func TestNetworkOfStoppedContainersStays(t *testing.T) {
+	stopped := inKind(docker.Container{Status: "exited"})
+	engine := fakeEngine{containers: map[string]docker.Container{"theirs": stopped, "also-theirs": stopped}, network: &docker.Network{Labels: made}}
+	plan, err := cleanup.Discover(t.Context(), &engine, cleanup.Target{Cluster: "demo"})
+	if err != nil || len(plan.Delete) > 0 || len(plan.LeftAlone) != 1 || !strings.Contains(plan.LeftAlone[0].Proof, "also-theirs, theirs") {
+		t.Errorf("deletes %v, leaves %+v, %v", names(plan.Delete), plan.LeftAlone, err)
+	}
+	t.Run("also one that came after the plan was made", func(t *testing.T) {
+		engine := fakeEngine{network: &docker.Network{Labels: made}}
+		cleaner := cleanup.Cleaner{Engine: &engine, Target: cleanup.Target{Cluster: "demo"}}
+		plan, err := cleaner.Plan(t.Context())
+		if err != nil || !slices.Equal(names(plan.Delete), []string{"network kind"}) {
+			t.Fatalf("deletes %v, %v", names(plan.Delete), err)
+		}
+		engine.containers = map[string]docker.Container{"theirs": stopped}
+		receipt, err := cleaner.Run(t.Context(), plan)
+		if len(engine.deleted) > 0 || len(receipt.CouldNot) != 1 || !strings.Contains(receipt.CouldNot[0].Why, "theirs") || fault.CodeOf(err) != fault.CleanupFailed {
+			t.Errorf("deleted %v; %+v, %v", engine.deleted, receipt, err)
+		}
+	})
+	t.Run("also when nobody says who is in it", func(t *testing.T) {
+		engine := fakeEngine{fails: map[string]error{"containers kind": errors.New("the engine went away")}}
+		item := cleanup.Item{Where: cleanup.InDocker, Kind: cleanup.Network, Name: "kind"}
+		if _, err := (cleanup.Cleaner{Engine: &engine}).Run(t.Context(), cleanup.Plan{Delete: []cleanup.Item{item}}); len(engine.deleted) > 0 || err == nil {
+			t.Errorf("deleted %v, %v", engine.deleted, err)
+		}
+	})
 }

@@ -66,14 +66,37 @@ func (r *Receipt) correct(v verdict, still func(Item) bool) {
 	}
 }
 
-// err is nil when nothing of the cluster is left.
-func (r *Receipt) err() error {
-	var errs []error
+// insist is what the next run needs besides, as a sentence after a hint: the bootstrap cluster, which said that no pivot was begun, is gone.
+func (r *Receipt) insist() string {
+	if !slices.ContainsFunc(r.Deleted, func(result Result) bool { return result.Kind == BootstrapNode }) {
+		return ""
+	}
+	return " It may need --force " + r.Cluster + " then, as the bootstrap cluster cannot be asked any more."
+}
+
+// err is nil when nothing of the cluster is left. again is what the next run needs besides.
+func (r *Receipt) err(again string) error {
+	var left, files, elsewhere []error
 	for _, result := range r.CouldNot {
-		errs = append(errs, fmt.Errorf("deleting %s %s: %s", result.Kind, result.Name, result.Why))
+		err := fmt.Errorf("deleting %s %s: %s", result.Kind, result.Name, result.Why)
+		if result.Kind == File {
+			files = append(files, err)
+		} else {
+			left = append(left, err)
+		}
 	}
-	for _, kind := range r.Unknown {
-		errs = append(errs, fmt.Errorf("%s: %s", kind.Kind, kind.Why))
+	for _, u := range r.Unknown {
+		err := fmt.Errorf("%s: %s", u.Kind, u.Why)
+		if u.hint != "" {
+			elsewhere = append(elsewhere, fault.Wrap(err, fault.CleanupFailed, u.hint))
+		} else {
+			left = append(left, err)
+		}
 	}
-	return fault.Retryable(errors.Join(errs...), fault.CleanupFailed, "Run the same command again: it deletes what is left. What somebody else uses can go when they are done with it.")
+	if len(left) > 0 || len(elsewhere) == 0 { // else the files stay for what is elsewhere, and another run changes nothing
+		left, files = append(left, files...), nil
+	}
+	return errors.Join(
+		fault.Retryable(errors.Join(left...), fault.CleanupFailed, "Run the same command again: it deletes what is left. What somebody else uses can go when they are done with it."+again),
+		errors.Join(elsewhere...), errors.Join(files...))
 }

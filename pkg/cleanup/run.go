@@ -11,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// Cloud is what is needed of a cloud; openstack.Client is the real one.
+// Cloud is what is needed of a cloud; openstack/inventory.Project is the real one.
 type Cloud interface {
 	Inventory(context.Context) (openstack.Inventory, error)
 	Delete(context.Context, openstack.Resource) (gone bool, err error)
@@ -26,6 +26,8 @@ type Cleaner struct {
 	Target Target
 	// Patience is how long deleting in a cloud goes on while nothing there goes.
 	Patience time.Duration
+	// Forced is whether the user insists: then what is known of a cluster goes, whatever it may have elsewhere.
+	Forced bool
 	// MadeBefore keeps everything in the cloud when something of the cluster was made after it, or may have been; zero: never.
 	MadeBefore time.Time
 	// Told gets every result when it is there, from several goroutines at once; nil drops them.
@@ -36,8 +38,12 @@ type Cleaner struct {
 // other questions that fail are an error.
 func (c Cleaner) Plan(ctx context.Context) (Plan, error) {
 	plan, err := Discover(ctx, c.Engine, c.Target)
-	if err != nil || c.Cloud == nil {
+	if err != nil {
 		return plan, err
+	}
+	c.elsewhere(&plan)
+	if c.Cloud == nil {
+		return plan, nil
 	}
 	cloud, err := c.look(ctx)
 	if err != nil {
@@ -46,6 +52,18 @@ func (c Cleaner) Plan(ctx context.Context) (Plan, error) {
 	plan.Delete, plan.LeftAlone = append(plan.Delete, cloud.plan.Delete...), append(plan.LeftAlone, cloud.plan.LeftAlone...)
 	plan.Stays, plan.Unknown = cloud.plan.Stays, cloud.plan.Unknown
 	return plan, nil
+}
+
+// elsewhere adds what the cluster may have where cleanup does not reach. Where its machines are there, not all of it is known to be gone as
+// long as nobody says so.
+func (c Cleaner) elsewhere(plan *Plan) {
+	switch e := c.Target.Elsewhere; {
+	case e.Place == "":
+	case e.Certain && !c.Forced:
+		plan.Unknown = append(plan.Unknown, Unasked{Kind: AllOfCloud, Why: e.Place + ": " + e.Why, hint: e.Hint + " When nothing is left there, add --force " + c.Target.Cluster + "."})
+	default:
+		plan.LeftAlone = append(plan.LeftAlone, Item{Where: Where(AllOfCloud), Kind: AllOfCloud, Name: e.Place, Proof: e.Why})
+	}
 }
 
 func (c Cleaner) look(ctx context.Context) (verdict, error) {
@@ -61,12 +79,15 @@ func (c Cleaner) look(ctx context.Context) (verdict, error) {
 // deletion any more. The receipt is complete whatever the error is.
 func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	r := &Receipt{Cluster: plan.Cluster, Deleted: []Result{}, AlreadyGone: []Result{}, CouldNot: []Result{}}
+	if c.Cloud == nil {
+		r.Unknown = plan.Unknown
+	}
 	c.local(ctx, r, plan, BootstrapNode, Machine)
 	if c.Cloud != nil {
 		if controllersLeft(r) {
-			r.Unknown = append(r.Unknown, Unasked{"cloud", "nothing was deleted there: the containers that could not be deleted would make it again"})
+			r.Unknown = append(r.Unknown, Unasked{Kind: AllOfCloud, Why: "nothing was deleted there: the containers that could not be deleted would make it again"})
 		} else if err := c.cloud(ctx, r); err != nil {
-			r.Unknown = append(r.Unknown, Unasked{"cloud", err.Error()})
+			r.Unknown = append(r.Unknown, Unasked{Kind: AllOfCloud, Why: err.Error()})
 		}
 	}
 	c.local(ctx, r, plan, Registry, Volume, Image, Network)
@@ -75,9 +96,13 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	} else {
 		c.keepFiles(r, plan)
 	}
-	err := r.err()
+	again := ""
+	if !c.Forced {
+		again = r.insist()
+	}
+	err := r.err(again)
 	if ctx.Err() != nil {
-		err = fault.Retryable(errors.Join(ctx.Err(), err), fault.Interrupted, "Run the same command again: it goes on from here.")
+		err = fault.Retryable(errors.Join(ctx.Err(), err), fault.Interrupted, "Run the same command again: it goes on from here."+again)
 	}
 	return *r, err
 }

@@ -26,7 +26,14 @@ func (p Plan) Print(out io.Writer) error {
 	writeFlat(&b, "stays, though it is of "+p.Cluster+":", p.Stays, "because ")
 	writeFlat(&b, "left alone:", p.LeftAlone, "")
 	for _, u := range p.Unknown {
+		if u.Kind == AllOfCloud {
+			fmt.Fprintf(&b, "not known: what it has in %s\n", u.Why)
+			continue
+		}
 		fmt.Fprintf(&b, "not known: which %ss there are: %s\n", u.Kind, u.Why)
+	}
+	if p.Refused != "" {
+		fmt.Fprintf(&b, "not deleted without --force %s: %s\n", p.Cluster, p.Refused)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/evidence"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/render"
+	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
 // defaultArtifacts is where a CI job finds what is left of a run that failed.
@@ -59,7 +59,7 @@ func (o *artifactOptions) folder() (string, error) {
 type record struct {
 	event.Recorder
 	dir string
-	up  *bootstrap.Up // nil until all input was checked
+	run *up.Run // nil until all input was checked
 }
 
 // keep writes the artifacts of a run that failed. Its own errors are told, and take nothing away from the run's.
@@ -78,17 +78,14 @@ func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished 
 	}
 	tell(event.Progress, "collecting events, logs and objects, for at most "+bound.String())
 	collector := evidence.Collector{Dir: r.dir, Redactor: redact.New(redact.FromEnvironment(os.Environ())...), Engine: &docker.Client{}}
-	if r.up != nil {
-		for _, document := range r.up.Environment.SecretDocuments() {
+	if r.run != nil {
+		for _, document := range r.run.Environment.SecretDocuments() {
 			collector.Redactor.Add(redact.FromValues(document)...)
 		}
-		collector.Redactor.Add(redact.FromSecret("password", r.up.Source.Password)...)
-		if key := r.up.Source.SSH; key != nil {
-			collector.Redactor.Add(redact.FromSecret("identity", string(key.Identity))...)
-			collector.Redactor.Add(redact.FromSecret("passphrase", string(key.Passphrase))...)
+		for name, secret := range r.run.Source.Credentials() {
+			collector.Redactor.Add(redact.FromSecret(name, secret)...)
 		}
-		collector.Redactor.Add(redact.FromSecret("auths", string(r.up.Source.DockerConfig))...)
-		collector.Clusters, collector.Cluster = r.up.Reach, r.up.Environment.ClusterName()
+		collector.Clusters, collector.Cluster = r.run.Reach, r.run.Environment.ClusterName()
 	} else {
 		collector.Engine = nil // it was not asked for anything
 	}

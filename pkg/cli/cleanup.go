@@ -23,6 +23,7 @@ type cleanupOptions struct {
 	yes        bool
 	force      string
 	allowAdmin bool
+	engine     string // address
 	olderThan  time.Duration
 	patience   time.Duration
 	streams    Streams
@@ -38,10 +39,13 @@ on this machine, and, where its machines are servers of OpenStack, everything of
 plan, with the proof for each, and what it leaves alone although it looks alike. It deletes with --yes, or when you type the
 cluster's name at a terminal. It can be run any number of times, and killed.
 
+A cluster that manages itself is not deleted without --force NAME. Nor is one that may manage itself: machines of it exist, or
+a sign of a pivot, and neither its bootstrap cluster nor its management cluster says that it does not.
+
 Without ENVIRONMENT it lists which clusters have left something, and deletes nothing.`,
 		Example: `  cluster-init cleanup kubeadm-capo
-  cluster-init cleanup kubeadm-capo --yes --older-than 6h
-  cluster-init cleanup --cluster default/a --yes`,
+  cluster-init cleanup kubeadm-capo --yes --force kubeadm-capo
+  cluster-init cleanup --cluster default/a --yes --older-than 6h --force a`,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 && o.cluster == "":
@@ -60,7 +64,8 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 	f.StringVar(&o.cluster, "cluster", "", "NAMESPACE/NAME of a cluster instead of an environment")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the kubeconfig of the management cluster is, when not in the state folder here: that cluster is asked whether it manages itself")
 	f.BoolVar(&o.yes, "yes", false, "delete what is shown")
-	f.StringVar(&o.force, "force", "", "name of the cluster: delete it although it still answers and manages itself")
+	f.StringVar(&o.force, "force", "", "name of the cluster: delete it although it manages itself, or nobody says that it does not")
+	f.StringVar(&o.engine, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
 	f.BoolVar(&o.allowAdmin, "allow-admin", false, "delete with the credentials of an administrator of the cloud")
 	f.DurationVar(&o.olderThan, "older-than", 0, "delete only if everything of the cluster is older than that, and all of it is known")
 	f.DurationVar(&o.patience, "give-up-after", 3*time.Minute, "how long to go on in the cloud while nothing there goes")
@@ -87,7 +92,8 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	defer held.Release() // an error leaves an unlocked file, which the next run takes over
-	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.inventory(), Target: s.target, Patience: o.patience, Told: func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
+	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.inventory(), Target: s.target, Forced: o.force != "", Patience: o.patience,
+		Told: func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
 	if o.olderThan > 0 {
 		cleaner.MadeBefore = time.Now().Add(-o.olderThan)
 	}
@@ -95,14 +101,18 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	plan.LeftAlone = append(plan.LeftAlone, s.leftAlone...)
+	permission, err := o.ask(ctx, s, plan)
+	if err != nil {
+		return err
+	}
+	plan.Refused = permission.Refused
 	if err := o.show(planLine{"cleanup-plan", plan}); err != nil {
 		return err
 	}
 	if plan.Empty() || o.tooYoung(plan, cleaner.MadeBefore) {
 		return nil
 	}
-	if err := o.agreed(ctx, s, plan); err != nil {
+	if err := o.agreed(ctx, s, plan, permission); err != nil {
 		return err
 	}
 	var receipt cleanup.Receipt

@@ -12,13 +12,14 @@ import (
 	"golang.org/x/term"
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 // agreed is nil when what the plan says may be deleted: nothing speaks against it, and the user wants it.
-func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Plan) error {
-	unconfirmed := fault.New(fault.ConfirmationRequired, fmt.Sprintf("nothing was deleted: %d things would be", len(plan.Delete)), "Run it again with --yes to delete what is shown.")
+func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Plan, permission cleanup.Permission) error {
+	unconfirmed := unconfirmed(s, plan)
 	if !o.yes && !isTerminal(o.streams.In) {
 		return unconfirmed
 	}
@@ -26,12 +27,14 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 		return fault.New(fault.CleanupRefused, "the credentials are those of an administrator of the cloud: nothing was deleted",
 			"Use those of a member of the project, or add --allow-admin.")
 	}
-	asked, err := o.mayGo(ctx, s)
-	if err == nil && !asked {
-		fmt.Fprintf(o.streams.Err, "Nobody could be asked whether %s still manages itself: no cluster answers by the kubeconfig %s.\n", s.target.Cluster, s.kubeconfig)
-	}
-	if err != nil || o.yes {
+	if err := permission.Err(); err != nil {
 		return err
+	}
+	if permission.Why != "" {
+		fmt.Fprintf(o.streams.Err, "%s may go: %s.\n", s.target.Cluster, permission.Why)
+	}
+	if o.yes {
+		return nil
 	}
 	fmt.Fprintf(o.streams.Err, "Type %s to delete what is shown: ", s.target.Cluster)
 	typed, err := line(ctx, o.streams.In)
@@ -41,16 +44,37 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 	if typed != s.target.Cluster {
 		return unconfirmed
 	}
-	_, err = o.mayGo(ctx, s) // who typed may have taken their time
-	return err
+	permission, err = o.ask(ctx, s, plan) // who typed may have taken their time
+	if err != nil {
+		return err
+	}
+	return permission.Err()
 }
 
-// mayGo fails when the cluster manages itself. asked is whether it answered, or need not be asked, as with --force.
-func (o *cleanupOptions) mayGo(ctx context.Context, s subject) (asked bool, err error) {
-	if o.force != "" {
-		return true, nil
+// unconfirmed says that the user has not said yes.
+func unconfirmed(s subject, plan cleanup.Plan) error {
+	message, hint := fmt.Sprintf("nothing was deleted: %d things would be", len(plan.Delete)), "Run it again with --yes to delete what is shown."
+	if plan.Refused != "" {
+		message += ", with --force " + s.target.Cluster
+		hint = "Run it again with --yes --force " + s.target.Cluster + " to delete what is shown, if it is to go as it is."
 	}
-	return cleanup.CheckManagement(ctx, s.kubeconfig, s.target)
+	return fault.New(fault.ConfirmationRequired, message, hint)
+}
+
+// ask asks whether what the plan has found may be deleted. With --force it is asked only whether another run is at work, and where nothing was
+// found nobody need be asked.
+func (o *cleanupOptions) ask(ctx context.Context, s subject, plan cleanup.Plan) (cleanup.Permission, error) {
+	if plan.Empty() {
+		return cleanup.Permission{}, nil
+	}
+	observer := cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engine, Target: s.target, StateFolder: s.state, Kubeconfig: o.kubeconfig}
+	if o.force != "" {
+		if err := observer.Busy(ctx, plan); fault.CodeOf(err) == fault.Busy {
+			return cleanup.Permission{}, err
+		}
+		return cleanup.Permission{}, nil
+	}
+	return observer.Ask(ctx, plan)
 }
 
 func isAdmin(c *openstack.Client) bool {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -12,16 +11,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/credentials"
+	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
 )
 
 // subject is what is to be cleaned up.
 type subject struct {
-	name       string // as the user called it
-	target     cleanup.Target
-	kubeconfig string
-	state      string            // folder of the cluster on this machine
-	cloud      *openstack.Client // nil: its machines are not in a cloud that can be cleaned
-	leftAlone  []cleanup.Item    // what is known to be out of reach
+	name   string // as the user called it
+	target cleanup.Target
+	state  string            // folder of the cluster on this machine
+	cloud  *openstack.Client // nil: its machines are not in a cloud that can be cleaned
 }
 
 // inventory is the cloud, as an interface that is nil without one.
@@ -29,7 +28,7 @@ func (s subject) inventory() cleanup.Cloud {
 	if s.cloud == nil {
 		return nil
 	}
-	return s.cloud
+	return inventory.Project{Client: s.cloud}
 }
 
 // subject finds out what the user means, and connects to its cloud.
@@ -62,7 +61,8 @@ func (o *cleanupOptions) clusterSubject(ctx context.Context) (subject, error) {
 	s, err := o.withFiles(subject{name: o.cluster, cloud: cloud, target: cleanup.Target{Namespace: namespace, Cluster: cluster}})
 	if cloud == nil { // nobody knows what is there: what may be needed to clean that up stays
 		s.target.Files = nil
-		s.leftAlone = []cleanup.Item{{Where: "cloud", Kind: "cloud", Name: "OpenStack", Proof: "no cloud was asked: there are no credentials; the files of the cluster stay until one is"}}
+		s.target.Elsewhere = cleanup.Elsewhere{Place: "OpenStack", Why: "no cloud was asked: there are no credentials; the files of the cluster stay until one is",
+			Hint: "Set the credentials of its cloud, or name its environment in place of --cluster."}
 	}
 	return s, err
 }
@@ -70,16 +70,13 @@ func (o *cleanupOptions) clusterSubject(ctx context.Context) (subject, error) {
 // withFiles adds what the cluster has on this machine.
 func (o *cleanupOptions) withFiles(s subject) (subject, error) {
 	state, err := stateFolder(s.target.Cluster)
-	s.target.Files, s.kubeconfig, s.state = []string{state}, o.kubeconfig, state
-	if s.kubeconfig == "" {
-		s.kubeconfig = filepath.Join(state, "kubeconfig")
-	}
+	s.target.Files, s.state = []string{state}, state
 	return s, err
 }
 
 // cloudIfAny logs in to the cloud that the shell names; without credentials there is no cloud.
 func cloudIfAny(ctx context.Context) (*openstack.Client, error) {
-	cloud, err := openstack.Find(os.LookupEnv)
+	cloud, err := credentials.Find(os.LookupEnv)
 	if fault.CodeOf(err) == fault.CredentialsMissing {
 		return nil, nil
 	}

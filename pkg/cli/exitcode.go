@@ -31,6 +31,7 @@ func exitCodes() map[fault.Code]int {
 		fault.ClusterFailed:        31,
 		fault.ClusterUnreachable:   32,
 		fault.Busy:                 33,
+		fault.ChangeRefused:        34,
 		fault.BundleInvalid:        40,
 		fault.SourceUnreadable:     41,
 		fault.ComponentStuck:       50,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
@@ -31,8 +32,10 @@ func (s *subject) lookInto(ctx context.Context, env *environment.Environment) (e
 		s.target.Router = env.OpenStack().Network.Router
 		s.cloud, err = openstack.Connect(ctx, env)
 	case aws.Provider:
-		s.leftAlone = []cleanup.Item{{Where: "cloud", Kind: "cloud", Name: p.Place() + " of " + env.ClusterName(),
-			Proof: "its machines are no containers: only the cluster that holds their definition can delete them, so delete the Cluster there first"}}
+		s.target.Elsewhere = cleanup.Elsewhere{Place: p.Place(), Certain: true,
+			Why: "it cannot be listed or deleted from here: only the cluster that holds its definition can delete it",
+			Hint: fmt.Sprintf("Suspend the HelmRelease telco-cloud-init and the Kustomization cluster in that cluster's namespace flux-system, then delete Cluster %s/%s there. See what is left with %q.",
+				env.ClusterNamespace(), env.ClusterName(), p.Find(env.ClusterName()))}
 	}
 	return err
 }

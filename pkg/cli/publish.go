@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 func newPublish(streams Streams) *cobra.Command {
@@ -36,7 +36,7 @@ func newPublish(streams Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := artifact.Publish(c.Context(), artifact.Target{Prefix: prefix, Insecure: insecure}, options)
+			p, err := content.Publish(c.Context(), oci.Target{Prefix: prefix, Insecure: insecure}, options)
 			if err != nil {
 				return err
 			}
@@ -51,22 +51,22 @@ func newPublish(streams Streams) *cobra.Command {
 }
 
 // publishOptions says what `up` of the same environment, with the same bundle or none, reads.
-func publishOptions(env *environment.Environment, bundleFolder string) (artifact.PublishOptions, error) {
-	options := artifact.PublishOptions{FS: clusterinit.Content(), Fetch: artifact.NewHTTPFetcher(proxies(env))}
+func publishOptions(env *environment.Environment, bundleFolder string) (content.PublishOptions, error) {
+	options := content.PublishOptions{FS: clusterinit.Content(), Fetch: content.NewHTTPFetcher(proxies(env))}
 	if bundleFolder != "" {
 		opened, err := openBundle(bundleFolder, env.Name())
 		if err != nil {
-			return artifact.PublishOptions{}, err
+			return content.PublishOptions{}, err
 		}
 		if env, err = env.WithOverrides(bundleValues(opened, env.KubernetesVersion())); err != nil { // a bundle may hold another release of a component
-			return artifact.PublishOptions{}, err
+			return content.PublishOptions{}, err
 		}
-		options.Fetch = artifact.FromBundle(opened)
+		options.Fetch = opened
 		if options.Profile, err = opened.Profile(); err != nil {
 			return options, err
 		}
 	}
 	var err error
-	options.Paths, err = bootstrap.ComponentPaths(env)
+	options.Paths, err = env.ComponentPaths()
 	return options, err
 }

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
+	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
 // newRegistry is what runs inside the registry's container; users have no use for it.

@@ -21,12 +21,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/internal/sshgit"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // setup gives each script the environment variables and files of the surroundings that it cannot make itself.
@@ -103,15 +102,15 @@ func writeBundle(dir string) error {
 	if err != nil {
 		return err
 	}
-	paths, err := bootstrap.ComponentPaths(env)
+	paths, err := env.ComponentPaths()
 	if err != nil {
 		return err
 	}
-	tree, err := artifact.ReadTree(clusterinit.Content(), "kustomize-components")
+	tree, err := content.ReadTree(clusterinit.Content(), "kustomize-components")
 	if err != nil {
 		return err
 	}
-	urls, err := artifact.RemoteFiles(context.Background(), tree, paths)
+	urls, err := content.RemoteFiles(context.Background(), tree, paths)
 	if err != nil {
 		return err
 	}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/source"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // sourceOptions are the flags that say where Flux reads the content from.
@@ -32,57 +32,54 @@ func (o *sourceOptions) flags(f *pflag.FlagSet) {
 }
 
 // source checks that the source can be read; check has passed.
-func (o *sourceOptions) source(ctx context.Context, env *environment.Environment) (bootstrap.Source, error) {
-	switch bootstrap.SourceKind(o.kind) {
-	case bootstrap.SourceGit:
+func (o *sourceOptions) source(ctx context.Context, env *environment.Environment) (source.Source, error) {
+	switch source.Kind(o.kind) {
+	case source.Git:
 		return o.git(ctx, env)
-	case bootstrap.SourceOCI:
+	case source.OCI:
 		return o.oci(ctx, env)
 	}
-	return bootstrap.Source{Kind: bootstrap.SourceEmbedded}, nil
+	return source.Source{Kind: source.Embedded}, nil
 }
 
-func (o *sourceOptions) git(ctx context.Context, env *environment.Environment) (bootstrap.Source, error) {
+func (o *sourceOptions) git(ctx context.Context, env *environment.Environment) (source.Source, error) {
 	commit := o.commit
 	if commit == "" {
 		commit = os.Getenv("CURRENT_COMMIT")
 	}
-	address, overSSH := artifact.GitAddress(o.url)
-	s := bootstrap.Source{Kind: bootstrap.SourceGit, Git: flux.GitSource{URL: address, Branch: o.branch, Commit: commit}}
-	if s.Git.Branch == "" && s.Git.Commit == "" {
-		s.Git.Branch = "main"
-	}
+	address, overSSH := source.GitAddress(o.url)
+	s := source.Source{Kind: source.Git, Git: flux.GitSource{URL: address, Branch: o.branch, Commit: commit}}
 	if overSSH {
 		var err error
-		if s.SSH, err = artifact.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase)); err != nil {
-			return bootstrap.Source{}, err
+		if s.SSH, err = source.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase)); err != nil {
+			return source.Source{}, err
 		}
 	} else {
 		s.Username, s.Password = os.Getenv("GITLAB_USER"), os.Getenv("GITLAB_TOKEN")
 	}
-	return s, artifact.VerifySource(ctx, artifact.Source{
-		Kind: "git", URL: address, Branch: o.branch, Username: s.Username, Password: s.Password, SSH: s.SSH, Proxies: proxies(env)})
+	err := s.Verify(ctx, proxies(env))
+	if s.Git.Branch == "" && s.Git.Commit == "" { // after the check: it asks for what the user named
+		s.Git.Branch = "main"
+	}
+	return s, err
 }
 
-func (o *sourceOptions) oci(ctx context.Context, env *environment.Environment) (bootstrap.Source, error) {
+func (o *sourceOptions) oci(ctx context.Context, env *environment.Environment) (source.Source, error) {
 	prefix := strings.TrimPrefix(strings.TrimSuffix(o.url, "/"), "oci://")
-	s := bootstrap.Source{
-		Kind:    bootstrap.SourceOCI,
+	s := source.Source{
+		Kind:    source.OCI,
 		Content: flux.OCIArtifact{URL: "oci://" + prefix + "/cluster-init/content", Tag: o.contentTag, Insecure: o.insecure},
 		Chart:   flux.OCIArtifact{URL: "oci://" + prefix + "/cluster-init/charts/telco-cloud-init", Tag: o.chartTag, Insecure: o.insecure},
 	}
-	for _, a := range []flux.OCIArtifact{s.Content, s.Chart} {
-		err := artifact.VerifySource(ctx, artifact.Source{Kind: "oci", URL: a.URL, Tag: a.Tag, Insecure: a.Insecure, Proxies: proxies(env)})
-		if err != nil {
-			return bootstrap.Source{}, err
-		}
+	if err := s.Verify(ctx, proxies(env)); err != nil {
+		return source.Source{}, err
 	}
 	var err error
 	s.DockerConfig, err = dockerConfig(prefix)
 	return s, err
 }
 
-func proxies(env *environment.Environment) artifact.Proxies {
+func proxies(env *environment.Environment) content.Proxies {
 	p := env.Spec().Proxies
-	return artifact.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: p.NoProxy}
+	return content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: env.NoProxy()}
 }

@@ -9,10 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // sshPassphrase is the variable that opens an encrypted private key: a flag would show it to all users of this machine.
@@ -22,12 +21,12 @@ const sshPassphrase = "CLUSTER_INIT_SSH_PASSPHRASE"
 // machines; nil when that is not known.
 func (o *sourceOptions) check(makes provider.Provider) error {
 	own := o.strangers()
-	switch bootstrap.SourceKind(o.kind) {
-	case bootstrap.SourceEmbedded:
+	switch source.Kind(o.kind) {
+	case source.Embedded:
 		return fault.Join(own, o.checkEmbedded(makes))
-	case bootstrap.SourceGit:
+	case source.Git:
 		return fault.Join(own, o.checkGit())
-	case bootstrap.SourceOCI:
+	case source.OCI:
 		return fault.Join(own, o.checkOCI())
 	}
 	return fault.New(fault.Usage, fmt.Sprintf("--source %q is not known", o.kind), "Use embedded, git or oci.")
@@ -71,7 +70,7 @@ func (o *sourceOptions) checkGit() error {
 	if o.url == "" {
 		return fault.New(fault.Usage, "--source git needs --source-url", "Give the URL of the Git repository.")
 	}
-	address, overSSH := artifact.GitAddress(o.url)
+	address, overSSH := source.GitAddress(o.url)
 	given := o.sshKey != "" || o.knownHosts != ""
 	u, err := parseAddress(address)
 	if err != nil {
@@ -95,7 +94,7 @@ func (o *sourceOptions) checkGit() error {
 		return fault.New(fault.Usage, "--source-url is an address over ssh, and Flux needs a key and the server's key for it",
 			"Give --source-ssh-key FILE and --source-known-hosts FILE, or an https:// address.")
 	}
-	_, err = artifact.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase))
+	_, err = source.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase))
 	return err
 }
 

@@ -12,17 +12,18 @@ import (
 	"github.com/spf13/cobra"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
-	"github.com/cluster-init/cluster-init/pkg/artifact/registry"
-	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/registry"
+	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
 // upOptions are the flags of `up`.
@@ -39,6 +40,7 @@ type upOptions struct {
 	apiServerPort       int32
 	engineAddress       string
 	keepBootstrap       bool
+	allowChanges        []string
 	kubeconfig          string
 	timeout             time.Duration
 	streams             Streams
@@ -73,6 +75,7 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 takes a free one")
 	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
+	f.StringSliceVar(&o.allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster, as a run that refuses it says (repeatable)")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where to write the management cluster's kubeconfig, besides the state folder")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "bound of each phase that waits for a cluster")
 	return c
@@ -90,31 +93,33 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 	kept := &record{dir: dir}
 	sink = event.Tee{sink, kept}
 	return narrate(ctx, sink, "up", name, func(ctx context.Context) (outcome, error) {
-		up, err := o.complete(ctx, name, sink)
+		run, err := o.complete(ctx, name, sink)
 		if err != nil {
 			return outcome{}, err
 		}
-		held, err := hold(up.StateFolder, "up "+name)
+		held, err := hold(run.StateFolder, "up "+name)
 		if err != nil {
 			return outcome{}, err
 		}
 		defer held.Release() // an error leaves an unlocked file, which the next run takes over
-		kept.up = up
+		ctx, run.Leases = lease.NewSet(ctx)
+		defer run.Leases.ReleaseAll()
+		kept.run = run
 		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second}
-		err = runner.Run(ctx, up.Phases())
-		return o.outcome(up), err
+		err = runner.Run(ctx, run.Phases())
+		return o.outcome(run), err
 	}, func(ctx context.Context, err error, finished event.Event) { kept.keep(ctx, sink, err, finished) })
 }
 
 // complete checks all input, before anything is created.
-func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) (*bootstrap.Up, error) {
+func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) (*up.Run, error) {
 	engine := &docker.Client{}
 	var makes provider.Provider // stays nil when the environment cannot be read
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
 		makes = providerOf(env, engine)
 		return checkKubeconfig(o.kubeconfig, env.ClusterName())
 	})
-	mirrors, mirrorsErr := artifact.ParseMirrors(o.mirrors)
+	mirrors, mirrorsErr := oci.ParseMirrors(o.mirrors)
 	var opened *bundle.Bundle
 	var bundleErr error
 	if o.bundle != "" {
@@ -132,7 +137,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 		if opened.Index.NodeImage == "" && o.nodeImage == "" { // then the first image of all would come from outside
 			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s names no node image", o.bundle), "Build or download the bundle again, or give --node-image.")
 		}
-		of, err := artifact.BundleMirrors(registry.Host(env.ClusterName()), opened.References(bundle.LoadRegistry))
+		of, err := oci.BundleMirrors(registry.Host(env.ClusterName()), opened.References(bundle.LoadRegistry))
 		if err != nil {
 			return nil, err
 		}
@@ -167,11 +172,11 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	if err := canWrite(filepath.Join(state, "kubeconfig")); err != nil { // a copy of the kubeconfig, and backups
 		return nil, fault.Wrap(fmt.Errorf("write to the state folder: %w", err), fault.Usage, "Set XDG_STATE_HOME to a folder that you may write to.")
 	}
-	up := &bootstrap.Up{
-		Options: bootstrap.Options{
+	run := &up.Run{
+		Options: up.Options{
 			Environment: env, Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Mirrors: mirrors,
 			BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
-			EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, KubeconfigPath: o.kubeconfig, StateFolder: state,
+			EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges, KubeconfigPath: o.kubeconfig, StateFolder: state,
 			Timeout: o.timeout, Heartbeat: 15 * time.Second,
 		},
 		Docker:   engine,
@@ -181,7 +186,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 		}),
 		Now: time.Now,
 	}
-	return up, nil
+	return run, nil
 }
 
 func openBundle(folder, environmentName string) (*bundle.Bundle, error) {
@@ -224,14 +229,14 @@ func stateFolder(cluster string) (string, error) {
 	return filepath.Join(base, "cluster-init", cluster), nil
 }
 
-func (o *upOptions) outcome(up *bootstrap.Up) outcome {
+func (o *upOptions) outcome(run *up.Run) outcome {
 	return outcome{
-		message: "The management cluster " + up.Environment.ClusterName() + " manages itself.",
+		message: "The management cluster " + run.Environment.ClusterName() + " manages itself.",
 		fields: map[string]string{
 			"kubeconfig": o.kubeconfig,
 			"look":       "kubectl --kubeconfig " + o.kubeconfig + " get clusters,machines,kustomizations -A",
-			"undo":       "cluster-init cleanup " + up.Environment.Name() + " --yes --force " + up.Environment.ClusterName(),
+			"undo":       "cluster-init cleanup " + run.Environment.Name() + " --yes --force " + run.Environment.ClusterName(),
 		},
-		figures: map[string]string{"apiRequests": strconv.FormatInt(up.Requests(), 10)},
+		figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10)},
 	}
 }

@@ -162,6 +162,40 @@ func TestInspect(t *testing.T) {
 	}
 }
 
+// What answers neither yes nor no has not said that there is no file.
+func TestHasFile(t *testing.T) {
+	for name, tc := range map[string]struct {
+		body        string
+		there, fail bool
+	}{
+		"there":                  {"echo there", true, false},
+		"not there":              {"echo absent", false, false},
+		"the container is gone":  {fails(1, "Error response from daemon: No such container: n"), false, true},
+		"it was cut off":         {"echo absent; exit 137", false, true},
+		"it says something else": {"echo hello", false, true},
+		"it says nothing":        {"true", false, true},
+	} {
+		c, calls := fakeDocker(t, tc.body)
+		if there, err := c.HasFile(t.Context(), "n", "/etc/x"); there != tc.there || (err != nil) != tc.fail {
+			t.Errorf("%s: %v, %v", name, there, err)
+		}
+		if got := calls()[0]; !strings.HasPrefix(got, "exec n sh -c ") || !strings.HasSuffix(got, " /etc/x") {
+			t.Errorf("%s: ran %q", name, got)
+		}
+	}
+}
+
+func TestContainersOfANetwork(t *testing.T) {
+	c, calls := fakeDocker(t, `printf 'one\ntwo\n'`)
+	names, err := c.Containers(t.Context(), Filter{Network: "kind"})
+	if err != nil || !reflect.DeepEqual(names, []string{"one", "two"}) {
+		t.Errorf("%v, %v", names, err)
+	}
+	if got, want := calls()[0], "container ls --all --format {{.Names}} --filter network=kind"; got != want { // --all: those that are stopped too
+		t.Errorf("ran %q, want %q", got, want)
+	}
+}
+
 func TestExecJoinsPipes(t *testing.T) {
 	c, calls := fakeDocker(t, "cat")
 	var out bytes.Buffer

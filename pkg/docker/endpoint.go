@@ -69,3 +69,19 @@ func (i Info) RemoteHost() string {
 	}
 	return host
 }
+
+// ReachedAt returns how a published address, as the engine tells it, is reached from here: engine is the machine of an
+// engine elsewhere.
+func ReachedAt(published, engine string) (host, port string, err error) {
+	host, port, err = net.SplitHostPort(published)
+	if err != nil {
+		return "", "", fmt.Errorf("reading the published address %q: %w", published, err)
+	}
+	if engine != "" {
+		return engine, port, nil
+	}
+	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return host, port, nil
+}

@@ -71,3 +71,23 @@ esac`
 		}
 	})
 }
+
+func TestWhereAPublishedPortIsReached(t *testing.T) {
+	cases := map[string]struct{ published, engine, want string }{
+		"everywhere":                       {"0.0.0.0:32768", "", "127.0.0.1 32768"},
+		"everywhere, IPv6":                 {"[::]:32768", "", "127.0.0.1 32768"},
+		"loopback":                         {"127.0.0.1:32768", "", "127.0.0.1 32768"},
+		"one address":                      {"192.0.2.7:6443", "", "192.0.2.7 6443"},
+		"everywhere on another machine":    {"0.0.0.0:32768", "docker", "docker 32768"},
+		"one address on another machine":   {"10.0.0.7:32768", "docker", "docker 32768"},
+		"nothing that an engine would say": {"no address", "docker", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			host, port, err := ReachedAt(tc.published, tc.engine)
+			if tc.want == "" && err == nil || tc.want != "" && (err != nil || host+" "+port != tc.want) {
+				t.Errorf("%s %s (%v), want %q", host, port, err, tc.want)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 )
 
 // ExecOptions says what a command inside a container reads, writes and may do.
@@ -30,6 +31,21 @@ func (c *Client) Exec(ctx context.Context, container string, args []string, o Ex
 		return fmt.Errorf("in container %s: %w", container, err)
 	}
 	return nil
+}
+
+// HasFile says whether there is a file at a path in a running container. What its answer is not is an error: an exit code would not do, as
+// docker's own failures have the same.
+func (c *Client) HasFile(ctx context.Context, container, path string) (bool, error) {
+	var answer strings.Builder
+	err := c.Exec(ctx, container, []string{"sh", "-c", `if test -e "$0"; then echo there; else echo absent; fi`, path}, ExecOptions{Stdout: &answer})
+	switch said := strings.TrimSpace(answer.String()); {
+	case err != nil:
+		return false, fmt.Errorf("look for %s: %w", path, err)
+	case said == "there", said == "absent":
+		return said == "there", nil
+	default:
+		return false, fmt.Errorf("look for %s in container %s: it says %q", path, container, said)
+	}
 }
 
 // ExecCommand returns the command that runs args in a container with stdin attached, not started: for callers

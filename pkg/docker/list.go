@@ -9,6 +9,8 @@ import (
 type Filter struct {
 	Labels []string // "key" or "key=value"; all must hold
 	Name   string   // a part of the name, or a pattern as docker takes it (e.g. "^/kind$")
+	// Network is the name of a network that containers are attached to, whether they run or not.
+	Network string
 }
 
 func (f Filter) args() []string {
@@ -18,6 +20,9 @@ func (f Filter) args() []string {
 	}
 	if f.Name != "" {
 		args = append(args, "--filter", "name="+f.Name)
+	}
+	if f.Network != "" {
+		args = append(args, "--filter", "network="+f.Network)
 	}
 	return args
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Network is what inspect says about one network.
+// Network is what inspect says about one network. Which containers are attached to it, it only says of those that run: list Containers by
+// their Network instead.
 type Network struct {
-	ID         string
-	Name       string
-	Labels     map[string]string
-	Containers int // that are attached and running
+	ID     string
+	Name   string
+	Labels map[string]string
 }
 
 // Network returns one network by its name; an error that is ErrNotFound when there is none.
@@ -26,17 +26,16 @@ func (c *Client) Network(ctx context.Context, name string) (Network, error) {
 		return Network{}, fmt.Errorf("inspect network %s: %w", name, err)
 	}
 	var raw []struct {
-		ID         string `json:"Id"`
-		Name       string
-		Labels     map[string]string
-		Containers map[string]any
+		ID     string `json:"Id"`
+		Name   string
+		Labels map[string]string
 	}
 	if err := json.Unmarshal([]byte(out), &raw); err != nil || len(raw) == 0 {
 		return Network{}, fault.Wrap(fmt.Errorf("inspect network %s: unexpected answer of %d objects: %v",
 			name, len(raw), err), fault.DockerFailed, "")
 	}
 	n := raw[0]
-	return Network{ID: n.ID, Name: n.Name, Labels: n.Labels, Containers: len(n.Containers)}, nil
+	return Network{ID: n.ID, Name: n.Name, Labels: n.Labels}, nil
 }
 
 // CreateKindNetwork creates a network with the properties that kind gives its own (a masquerading bridge with the

@@ -14,6 +14,9 @@ func (e *Environment) ClusterNamespace() string { return e.spec.Cluster.Namespac
 // KubernetesVersion is that of the management cluster's machines, with its v, and for RKE2 with its +rke2rN.
 func (e *Environment) KubernetesVersion() string { return e.spec.Cluster.KubernetesVersion }
 
+// ChartVersion is the version of the chart that the environment was checked with.
+func (e *Environment) ChartVersion() string { return e.chart.Metadata.Version }
+
 // InfraProvider makes machines: capd, capo or capa; also the name of its component.
 func (e *Environment) InfraProvider() string { return e.spec.Cluster.InfraProvider }
 

@@ -2,6 +2,7 @@ package environment_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -64,7 +65,7 @@ func TestDefaultsInstallProvidersOnly(t *testing.T) {
 	}
 	text := rendered["telco-cloud-init/templates/kustomizations.yaml"]
 	for name, want := range map[string]bool{"cert-manager": true, "capi": true, "cabpk": true, "capd": false, "cluster": false, "cni": false} {
-		if got := strings.Contains(text, "\n  name: "+name+"\n  namespace: elsewhere\n"); got != want {
+		if got := strings.Contains(text, fmt.Sprintf("\n  name: %q\n  namespace: \"elsewhere\"\n", name)); got != want {
 			t.Errorf("component %s rendered: %v, want %v", name, got, want)
 		}
 	}

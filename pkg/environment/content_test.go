@@ -3,7 +3,6 @@ package environment_test
 import (
 	"fmt"
 	"io/fs"
-	"maps"
 	"net/url"
 	"path"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/drone/envsubst/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	controlplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
@@ -48,6 +46,15 @@ spec:
         - name: %[3]s
           image: i
           env: [{name: KEPT, value: '${CAPD_DOCKER_HOST:=""}'}]
+`
+
+// credentials are what the provider for AWS brings besides.
+const credentials = `
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: credentials, namespace: n}
+data: {credentials: '${AWS_B64ENCODED_CREDENTIALS}'}
 `
 
 // remote matches what a remote resource must be: https, and of one version.
@@ -88,6 +95,9 @@ func components(t *testing.T) (files filesys.FileSystem, folders []string) {
 			text := fmt.Sprintf(release, id, id+"-"+deployment, container)
 			if container != "manager" {
 				text = fmt.Sprintf(release, id, deployment, container)
+			}
+			if strings.HasPrefix(name, "kustomize-components/capa/") {
+				text += credentials
 			}
 			if err := files.WriteFile(path.Join("/", path.Dir(name), resources[i].(string)), []byte(text)); err != nil {
 				return err
@@ -154,80 +164,6 @@ func TestProvidersCarryTheLabelThatMoveLooksFor(t *testing.T) {
 			}
 		}
 	}
-}
-
-// applied does what kustomize-controller does with the Kustomization of a component: patches, build, variables.
-func applied(t *testing.T, env *environment.Environment, component string) []*unstructured.Unstructured {
-	t.Helper()
-	objects, err := env.Render(environment.Management, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, object := range objects {
-		if object.GetKind() != "Kustomization" || object.GetName() != component {
-			continue
-		}
-		files, _ := components(t)
-		folder, _, _ := unstructured.NestedString(object.Object, "spec", "path")
-		patches, _, _ := unstructured.NestedSlice(object.Object, "spec", "patches")
-		namespace, _, _ := unstructured.NestedString(object.Object, "spec", "targetNamespace")
-		variables := substituted(t, object, objects)
-		overlay, err := yaml.Marshal(map[string]any{"resources": []string{filepath.Join("..", folder)}, "patches": patches, "namespace": namespace})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := files.WriteFile("/overlay/kustomization.yaml", overlay); err != nil {
-			t.Fatal(err)
-		}
-		resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, "/overlay")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out []*unstructured.Unstructured
-		for _, resource := range resources.Resources() {
-			text, err := resource.AsYAML()
-			if err != nil {
-				t.Fatal(err)
-			}
-			// Flux's own library is a fork of this one.
-			filled, err := envsubst.Eval(string(text), func(name string) string { return variables[name] })
-			if err != nil {
-				t.Fatalf("%s: %v", resource.GetName(), err)
-			}
-			var content map[string]any
-			if err := yaml.Unmarshal([]byte(filled), &content); err != nil {
-				t.Fatalf("%s: %v", resource.GetName(), err)
-			}
-			out = append(out, &unstructured.Unstructured{Object: content})
-		}
-		return out
-	}
-	t.Fatalf("component %s is not rendered", component)
-	return nil
-}
-
-// substituted returns the variables of a Kustomization: those of Secrets in its own namespace, and over them its own.
-func substituted(t *testing.T, kustomization *unstructured.Unstructured, rendered []*unstructured.Unstructured) map[string]string {
-	t.Helper()
-	variables := map[string]string{}
-	sources, _, _ := unstructured.NestedSlice(kustomization.Object, "spec", "postBuild", "substituteFrom")
-	for _, source := range sources {
-		for _, object := range rendered {
-			if object.GetKind() == "Secret" && object.GetName() == source.(map[string]any)["name"] && object.GetNamespace() == kustomization.GetNamespace() {
-				data, _, err := unstructured.NestedStringMap(object.Object, "stringData")
-				if err != nil {
-					t.Fatal(err)
-				}
-				maps.Copy(variables, data)
-			}
-		}
-	}
-	own, _, err := unstructured.NestedStringMap(kustomization.Object, "spec", "postBuild", "substitute")
-	if err != nil {
-		t.Fatal(err)
-	}
-	maps.Copy(variables, own)
-	return variables
 }
 
 // checkTypes asks the types of Cluster API itself whether every field is one, and of its type.

@@ -59,6 +59,7 @@ type Environment struct {
 	settled   map[Phase]map[string]any // the same as the chart works with it, its defaults included
 	spec      Spec                     // the same for the management cluster, typed
 	openstack openStackValues          // and those of OpenStack, with secrets
+	noProxy   string                   // see NoProxy
 
 	// Where values come from, each place after those that it wins over.
 	files, valuesFiles []layer
@@ -87,7 +88,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 		files: files, valuesFiles: valuesFiles}
 	err = fault.Join(err, env.userValues(options.Sets))
 	env.settle(env.documents.with(env.user))
-	err = fault.Join(err, env.validate())
+	err = fault.Join(err, env.accept())
 	if options.Check != nil {
 		err = fault.Join(err, options.Check(env))
 	}
@@ -104,7 +105,7 @@ func (e *Environment) WithOverrides(overrides map[string]any) (*Environment, err
 	merged := *e
 	merged.overrides = merge(e.overrides, overrides)
 	merged.settle(e.documents.with(merged.overrides).with(e.user))
-	if err := merged.validate(); err != nil {
+	if err := merged.accept(); err != nil {
 		return nil, err
 	}
 	return &merged, nil

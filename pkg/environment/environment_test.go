@@ -3,13 +3,17 @@ package environment_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 func TestList(t *testing.T) {
@@ -18,62 +22,66 @@ func TestList(t *testing.T) {
 	}
 }
 
-func TestComponentsInOrder(t *testing.T) {
+func TestComponentsOfAPhase(t *testing.T) {
 	env := load(t, environment.Options{Sets: []string{"registry_secret.example.username=a", "registry_secret.example.password=b"}})
 	cases := map[string]struct {
 		phase     environment.Phase
 		overrides map[string]any
 		want      []string
 	}{
-		"bootstrap":  {environment.Bootstrap, nil, []string{"cert-manager", "capi", "cabpk", "capd", "cluster", "cni"}},
-		"management": {environment.Management, nil, []string{"cert-manager", "capi", "cabpk", "capd", "cluster", "cni"}},
+		"bootstrap":  {environment.Bootstrap, nil, []string{"cabpk", "capd", "capi", "cert-manager", "cluster", "cni"}},
+		"management": {environment.Management, nil, []string{"cabpk", "capd", "capi", "cert-manager", "cluster", "cni"}},
 		"before the pivot": {environment.Management, map[string]any{"components": map[string]any{"cluster": map[string]any{"enabled": false}}},
-			[]string{"cert-manager", "capi", "cabpk", "capd", "cni"}},
-		"no network": {environment.Bootstrap, map[string]any{"cni": "none"}, []string{"cert-manager", "capi", "cabpk", "capd", "cluster"}},
+			[]string{"cabpk", "capd", "capi", "cert-manager", "cni"}},
+		"no network": {environment.Bootstrap, map[string]any{"cni": "none"}, []string{"cabpk", "capd", "capi", "cert-manager", "cluster"}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			components, err := env.Components(test.phase, test.overrides)
+			objects, err := env.Render(test.phase, test.overrides)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, component := range components {
-				got = append(got, component.Name)
-				if component.Timeout == 0 || component.Path == "" || component.Namespace == "" {
-					t.Errorf("incomplete: %+v", component)
+			for _, object := range objects {
+				if object.GetKind() != "Kustomization" || object.GetLabels()[owned.ComponentLabel] == "" { // pull secrets are Kustomizations too
+					continue
+				}
+				got = append(got, object.GetName())
+				spec, _ := object.Object["spec"].(map[string]any)
+				if spec["timeout"] == nil || spec["path"] == nil {
+					t.Errorf("incomplete: %+v", spec)
 				}
 				want := "flux-system"
-				if component.Name == "cni" && test.phase == environment.Bootstrap {
+				if object.GetName() == "cni" && test.phase == environment.Bootstrap {
 					want = "management"
 				}
-				if component.Namespace != want {
-					t.Errorf("%s is in %s, want %s", component.Name, component.Namespace, want)
+				if object.GetNamespace() != want {
+					t.Errorf("%s is in %s, want %s", object.GetName(), object.GetNamespace(), want)
 				}
 			}
-			// The order is free where nothing depends: cni in the management cluster waits for nobody.
-			if diff := cmp.Diff(asSet(test.want), asSet(got)); diff != "" {
+			slices.Sort(got)
+			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("components (-want +got):\n%s", diff)
 			}
-			seen := map[string]bool{}
+			if test.overrides != nil {
+				return
+			}
+			components, err := env.Components(test.phase)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
 			for _, component := range components {
-				for _, dependency := range component.DependsOn {
-					if !seen[dependency] {
-						t.Errorf("%s comes before %s, on which it depends", component.Name, dependency)
-					}
+				names = append(names, component.Name)
+				if component.Source != environment.ReleaseName || !strings.HasPrefix(component.Path, "./kustomize-components/"+component.Name) {
+					t.Errorf("%+v", component)
 				}
-				seen[component.Name] = true
+			}
+			if diff := cmp.Diff(test.want, names); diff != "" {
+				t.Errorf("components (-want +got):\n%s", diff)
 			}
 		})
 	}
-}
-
-func asSet(names []string) map[string]bool {
-	set := map[string]bool{}
-	for _, name := range names {
-		set[name] = true
-	}
-	return set
 }
 
 // After the pivot the management cluster applies its own definition. If that differed from what the bootstrap
@@ -175,8 +183,10 @@ func TestAccessorsFollowTheChart(t *testing.T) {
 		for variable, got := range map[string]string{
 			"NODE_IMAGE": env.Spec().Cluster.NodeImage(), "DOCKER_SOCKET": env.Spec().Cluster.DockerSocket(), "CLUSTER_NAME": env.ClusterName(), "KUBERNETES_VERSION": env.KubernetesVersion(),
 		} {
-			if substitute[variable] != got {
-				t.Errorf("%s is %q in the chart, %q here", variable, substitute[variable], got)
+			// In a manifest they are YAML.
+			var text string
+			if err := yaml.Unmarshal([]byte(substitute[variable]), &text); err != nil || text != got {
+				t.Errorf("%s is %q in the chart, %q here (%v)", variable, text, got, err)
 			}
 		}
 	}

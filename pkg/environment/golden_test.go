@@ -20,6 +20,13 @@ func variables(values map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) { value, ok := values[name]; return value, ok }
 }
 
+// allVariables is all that any environment asks for.
+func allVariables() map[string]string {
+	all := awsVariables()
+	maps.Copy(all, openstackVariables())
+	return all
+}
+
 func load(t *testing.T, options environment.Options) *environment.Environment {
 	t.Helper()
 	if options.Content == nil {
@@ -82,10 +89,8 @@ func TestGoldenRenders(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := map[string]environment.Options{"full": {ValuesFiles: []string{fullFile}}}
-	all := awsVariables()
-	maps.Copy(all, openstackVariables())
 	for _, name := range environment.List(clusterinit.Content()) {
-		cases[name] = environment.Options{Name: name, Variables: variables(all)}
+		cases[name] = environment.Options{Name: name, Variables: variables(allVariables())}
 	}
 	for name, options := range cases {
 		env := load(t, options)

@@ -20,9 +20,9 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/e2e/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -139,7 +139,7 @@ func TestPlainHelmInstallsTheChart(t *testing.T) {
 // withFlux installs Flux's definitions and returns a connection.
 func withFlux(ctx context.Context, t *testing.T, server *apiserver.Server) *kube.Cluster {
 	t.Helper()
-	archive, err := apiserver.FluxArchive(ctx)
+	archive, err := apiserver.ReadManifest(flux.ManifestsURL)
 	if err != nil {
 		t.Fatal(err)
 	}

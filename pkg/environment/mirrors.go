@@ -30,7 +30,7 @@ func (e *Environment) WithRegistryMirrors(mirrors []RegistryMirror, only bool) (
 	// Above all other values, as the user's are in it.
 	merged.user = merge(e.user, map[string]any{"cluster": map[string]any{"registry_mirrors": list}})
 	merged.settle(e.documents.with(e.overrides).with(merged.user))
-	if err := merged.validate(); err != nil {
+	if err := merged.accept(); err != nil {
 		return nil, err
 	}
 	return &merged, nil

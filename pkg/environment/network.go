@@ -103,7 +103,11 @@ func (e *Environment) checkMirrors() error {
 				"Remove one of them."))
 		}
 		hosts[mirror.Host] = true
-		if address, err := url.Parse(mirror.URL); err == nil && address.User != nil {
+		address, err := url.Parse(mirror.URL)
+		if err != nil {
+			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%surl is no address", e.whence(path+"url"), path), "Write it as https://mirror.example.org:5000."))
+		}
+		if err == nil && address.User != nil {
 			problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s%surl holds credentials, and would be readable in both clusters as it is", e.whence(path+"url"), path),
 				"Use a mirror that machines may read without."))
 		}

@@ -1,14 +1,13 @@
 package environment
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // OpenStack is what an environment asks of an OpenStack cloud (infra_provider capo). Where something may be given by id or
-// by name, it is what the user wrote: see IsID.
+// by name, it is what the user wrote; the chart tells them apart.
 type OpenStack struct {
 	// ControlPlane and Workers are the machines.
 	ControlPlane, Workers OpenStackMachines
@@ -92,12 +91,6 @@ type OpenStackResources struct {
 	// Volumes and Gigabytes are the machines' root volumes.
 	Volumes, Gigabytes int
 }
-
-var openStackID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-
-// IsID tells whether a value that may be an id or a name is an id, as the chart's template telco-cloud-init.openstackParam
-// does.
-func IsID(value string) bool { return openStackID.MatchString(value) }
 
 // openStackValues are the chart's values below cluster.openstack.
 type openStackValues struct {

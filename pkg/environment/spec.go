@@ -9,7 +9,7 @@ import (
 // chart's values.yaml says what each value means.
 type Spec struct {
 	Cluster Cluster `json:"cluster"`
-	// Proxies as the user gave them, without the additions that the chart makes to no_proxy.
+	// Proxies as the user gave them. What is reached without them is more than NoProxy here: see Environment.NoProxy.
 	Proxies Proxies `json:"proxies"`
 }
 

@@ -34,6 +34,7 @@ const (
 	ClusterFailed        Code = "cluster/failed"
 	ClusterUnreachable   Code = "cluster/unreachable"
 	Busy                 Code = "cluster/busy"
+	ChangeRefused        Code = "change/refused"
 	BundleInvalid        Code = "bundle/invalid"
 	SourceUnreadable     Code = "source/unreadable"
 	PivotRefused         Code = "pivot/refused"

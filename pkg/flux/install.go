@@ -24,6 +24,9 @@ const Namespace = "flux-system"
 // Version is the Flux release that cluster-init installs.
 const Version = "v2.9.5"
 
+// VersionLabel is on the Deployment of each controller, and holds the Flux release that it is of.
+const VersionLabel = "app.kubernetes.io/version"
+
 // ManifestsURL is where the manifests of Version come from.
 const ManifestsURL = "https://github.com/fluxcd/flux2/releases/download/" + Version + "/manifests.tar.gz"
 

@@ -8,13 +8,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/cluster-init/cluster-init/e2e/apiserver"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 )
 
-// The tag is there because the archive is rendered from Flux's modules, which are downloaded; no server is needed.
+// The tag is there because the lab renders the archive from Flux's modules, which are downloaded; no server is needed.
 func TestRenderTunesTheControllers(t *testing.T) {
-	archive, err := apiserver.FluxArchive(t.Context())
+	archive, err := apiserver.ReadManifest(flux.ManifestsURL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,13 @@ package flux
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -34,15 +36,6 @@ func RequestReset(ctx context.Context, c *kube.Cluster, release client.Object, n
 	return nil
 }
 
-// SetSuspended suspends or resumes a Flux object.
-func SetSuspended(ctx context.Context, c *kube.Cluster, o client.Object, suspended bool) error {
-	patch := fmt.Sprintf(`{"spec":{"suspend":%t}}`, suspended)
-	if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		return fmt.Errorf("setting suspend=%t on %s in the %s cluster: %w", suspended, client.ObjectKeyFromObject(o), c.Name, err)
-	}
-	return nil
-}
-
 // Kustomizations returns all Kustomizations of the cluster.
 func Kustomizations(ctx context.Context, c *kube.Cluster) ([]kustomizev1.Kustomization, error) {
 	var list kustomizev1.KustomizationList
@@ -50,4 +43,15 @@ func Kustomizations(ctx context.Context, c *kube.Cluster) ([]kustomizev1.Kustomi
 		return nil, fmt.Errorf("listing Kustomizations in the %s cluster: %w", c.Name, err)
 	}
 	return list.Items, nil
+}
+
+// SuspendedWith says whether any Kustomization of the cluster is suspended and carries an annotation; false where Flux is not installed.
+func SuspendedWith(ctx context.Context, c *kube.Cluster, annotation, value string) (bool, error) {
+	list, err := Kustomizations(ctx, c)
+	if apimeta.IsNoMatchError(err) {
+		return false, nil
+	}
+	return slices.ContainsFunc(list, func(k kustomizev1.Kustomization) bool {
+		return k.Spec.Suspend && k.Annotations[annotation] == value
+	}), err
 }

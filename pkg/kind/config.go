@@ -3,6 +3,7 @@ package kind
 
 import (
 	"cmp"
+	"time"
 
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 )
@@ -19,15 +20,19 @@ const (
 // Cluster API, Flux and cert-manager of this release support; kind's own default is newer. See docs/versions.md.
 const DefaultNodeImage = "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed"
 
+// CreationBound is how long kind takes at most to make a cluster: a node that is older and not finished was left behind.
+const CreationBound = 10 * time.Minute
+
 // Config says what the bootstrap cluster is like.
 type Config struct {
-	Name             string // of the kind cluster
-	Marker           string // path in the node at which an empty file is mounted, see package owned
-	NodeImage        string // empty: DefaultNodeImage
-	DockerSocket     string // path on the Docker host that the infrastructure provider mounts; empty: none
-	APIServerAddress string // empty: kind's default, loopback
-	APIServerPort    int32  // 0: a free one
+	Name             string   // of the kind cluster
+	Markers          []string // paths in the node at which an empty file is mounted, see package owned
+	NodeImage        string   // empty: DefaultNodeImage
+	DockerSocket     string   // path on the Docker host that the infrastructure provider mounts; empty: none
+	APIServerAddress string   // empty: kind's default, loopback
+	APIServerPort    int32    // 0: a free one
 	ExtraMounts      []Mount
+	Proxies          Proxies // of the node; without any, kind takes those of this process
 }
 
 // Mount is a bind mount from the Docker host into the node.
@@ -46,7 +51,10 @@ const certsDirectory = `[plugins."io.containerd.grpc.v1.cri".registry]
 
 func (c Config) cluster() *v1alpha4.Cluster {
 	image := cmp.Or(c.NodeImage, DefaultNodeImage)
-	mounts := []v1alpha4.Mount{{HostPath: "/dev/null", ContainerPath: c.Marker, Readonly: true}}
+	var mounts []v1alpha4.Mount
+	for _, marker := range c.Markers {
+		mounts = append(mounts, v1alpha4.Mount{HostPath: "/dev/null", ContainerPath: marker, Readonly: true})
+	}
 	if c.DockerSocket != "" {
 		mounts = append(mounts, v1alpha4.Mount{HostPath: c.DockerSocket, ContainerPath: "/var/run/docker.sock"})
 	}

@@ -16,10 +16,10 @@ func TestConfigMountsIntoTheNode(t *testing.T) {
 		config Config
 		want   []v1alpha4.Mount
 	}{
-		"the marker alone":    {Config{Marker: "/etc/cluster-init.io/cluster/demo"}, []v1alpha4.Mount{marker}},
-		"the engine's socket": {Config{Marker: "/etc/cluster-init.io/cluster/demo", DockerSocket: socket.HostPath}, []v1alpha4.Mount{marker, socket}},
+		"the marker alone":    {Config{Markers: []string{"/etc/cluster-init.io/cluster/demo"}}, []v1alpha4.Mount{marker}},
+		"the engine's socket": {Config{Markers: []string{"/etc/cluster-init.io/cluster/demo"}, DockerSocket: socket.HostPath}, []v1alpha4.Mount{marker, socket}},
 		"further mounts": {
-			Config{Marker: "/etc/cluster-init.io/cluster/demo", ExtraMounts: []Mount{{HostPath: "/srv/certs", ContainerPath: "/etc/ssl/extra"}}},
+			Config{Markers: []string{"/etc/cluster-init.io/cluster/demo"}, ExtraMounts: []Mount{{HostPath: "/srv/certs", ContainerPath: "/etc/ssl/extra"}}},
 			[]v1alpha4.Mount{marker, {HostPath: "/srv/certs", ContainerPath: "/etc/ssl/extra"}}},
 	}
 	for name, tc := range tests {

@@ -49,6 +49,11 @@ func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration) err
 	}
 	defer os.RemoveAll(scratch)
 	kubeconfig := filepath.Join(scratch, "kubeconfig") // never the user's own
+	restore, err := c.Proxies.inForce()
+	if err != nil {
+		return fmt.Errorf("give the proxies to the kind cluster %s: %w", c.Name, err)
+	}
+	defer restore()
 	err = owned(ctx, func() error {
 		defer p.deleteAtEnd(ctx, c.Name, kubeconfig)()
 		return p.kind.Create(c.Name,

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/e2e/apiserver"
+	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 )
 
 func TestApplyAllTwiceChangesNothing(t *testing.T) {

@@ -22,6 +22,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
+// CredentialsHint is for a machine that has no credentials at all, or none that can be read.
+const CredentialsHint = "Set OS_CLOUD to an entry of a clouds.yaml, or source the openrc file of your project; see docs/openstack.md."
+
 const (
 	// LoginTime bounds Connect: a handful of requests that each take milliseconds on a cloud that is well.
 	LoginTime = time.Minute
@@ -53,12 +56,12 @@ func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
 	auth, endpoint, trust, err := clouds.Parse(clouds.WithCloudName(cloud.Name), clouds.WithCloudsYAML(bytes.NewReader(cloud.Config)),
 		clouds.WithRegion(""), clouds.WithEndpointType(""))
 	if err != nil { // it may quote
-		return nil, missing(fmt.Sprintf("the clouds.yaml with cloud %q cannot be read, or has no such cloud", cloud.Name), credentialsHint)
+		return nil, fault.New(fault.CredentialsMissing, fmt.Sprintf("the clouds.yaml with cloud %q cannot be read, or has no such cloud", cloud.Name), CredentialsHint)
 	}
 	if len(cloud.CACert) > 0 {
 		trust.RootCAs = x509.NewCertPool()
 		if !trust.RootCAs.AppendCertsFromPEM(cloud.CACert) {
-			return nil, missing(fmt.Sprintf("the CA certificate of cloud %q is none in PEM", cloud.Name), "See docs/openstack.md.")
+			return nil, fault.New(fault.CredentialsMissing, fmt.Sprintf("the CA certificate of cloud %q is none in PEM", cloud.Name), "See docs/openstack.md.")
 		}
 	}
 	auth.AllowReauth = true
@@ -139,7 +142,7 @@ func (c *Client) findServices(ctx context.Context, cloud string, catalog *tokens
 	}
 	region, hint := "any region", "Ask who runs the cloud."
 	if endpoint.Region != "" {
-		region, hint = "region "+endpoint.Region, "Set OS_REGION_NAME to one that has it. The catalog has the regions: "+listed(regions(catalog))
+		region, hint = "region "+endpoint.Region, "Set OS_REGION_NAME to one that has it. The catalog has the regions: "+cmp.Or(strings.Join(regions(catalog), ", "), "none")
 	}
 	return fault.New(fault.CloudLacks, fmt.Sprintf("cloud %s has no %s endpoint of: %s, in %s", cloud, endpoint.Availability, strings.Join(lacks, ", "), region), hint)
 }

@@ -1,4 +1,4 @@
-package openstack
+package openstack_test
 
 import (
 	"context"
@@ -14,13 +14,15 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/keypairs"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/standin"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 func TestConnect(t *testing.T) {
-	s := newStandIn(t, httptest.NewServer)
+	s := standin.New(t, httptest.NewServer)
 	t.Setenv("OS_REGION_NAME", "of the shell, which no longer counts")
 	t.Setenv("OS_INTERFACE", "internal")
-	c, err := Connect(t.Context(), s.cloud(t))
+	c, err := openstack.Connect(t.Context(), s.Credentials(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,40 +35,32 @@ func TestConnect(t *testing.T) {
 }
 
 func TestConnectWithoutServicesThatNeedNotBe(t *testing.T) {
-	s := newStandIn(t, httptest.NewServer)
-	s.answers["token"] = ok(object{"catalog": s.catalog("identity", "compute", "network", "image")})
-	c, err := Connect(t.Context(), s.cloud(t))
+	s := standin.New(t, httptest.NewServer)
+	s.Answers["token"] = standin.OK(standin.Object{"catalog": s.Catalog("identity", "compute", "network", "image")})
+	c, err := openstack.Connect(t.Context(), s.Credentials(t))
 	if err != nil || c.BlockStorage != nil || c.LoadBalancer != nil {
 		t.Errorf("%v, %+v", err, c)
 	}
 }
 
-func (s *standIn) catalog(names ...string) []object {
-	var catalog []object
-	for _, name := range names {
-		catalog = append(catalog, object{"type": name, "endpoints": []object{{"interface": "public", "region_id": "RegionOne", "url": s.URL + endpoints()[name]}}})
-	}
-	return catalog
-}
-
 // A token that ends half-way is renewed, once, and the request goes on.
 func TestTokenIsRenewed(t *testing.T) {
-	s := newStandIn(t, httptest.NewServer)
-	c, err := Connect(t.Context(), s.cloud(t))
+	s := standin.New(t, httptest.NewServer)
+	c, err := openstack.Connect(t.Context(), s.Credentials(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.mu.Lock()
-	s.token = "another"
-	s.mu.Unlock()
-	if _, err := keypairs.Get(t.Context(), c.Compute, "ada", nil).Extract(); err != nil || s.logins != 2 {
-		t.Errorf("%v after %d logins", err, s.logins)
+	s.Lock()
+	s.Token = "another"
+	s.Unlock()
+	if _, err := keypairs.Get(t.Context(), c.Compute, "ada", nil).Extract(); err != nil || s.Logins != 2 {
+		t.Errorf("%v after %d logins", err, s.Logins)
 	}
-	s.mu.Lock()
-	s.token, s.answers["login"] = "another", reply{401, "you sent: "}
-	s.mu.Unlock()
+	s.Lock()
+	s.Token, s.Answers["login"] = "another", standin.Reply{Status: 401, Body: "you sent: "}
+	s.Unlock()
 	_, err = keypairs.Get(t.Context(), c.Compute, "ada", nil).Extract()
-	err = Explain("asking for a key pair", err)
+	err = openstack.Explain("asking for a key pair", err)
 	if fault.CodeOf(err) != fault.CloudRefused || !strings.Contains(err.Error(), "the token has ended, and the new login is answered with 401") {
 		t.Errorf("error %v with code %s", err, fault.CodeOf(err))
 	}
@@ -81,12 +75,12 @@ func TestConnectFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.Close()
-	login := func(status int, body any) func(*standIn) {
-		return func(s *standIn) { s.answers["login"] = reply{status, body} }
+	login := func(status int, body any) func(*standin.Cloud) {
+		return func(s *standin.Cloud) { s.Answers["login"] = standin.Reply{Status: status, Body: body} }
 	}
 	cases := map[string]struct {
 		start  func(http.Handler) *httptest.Server
-		change func(*standIn)
+		change func(*standin.Cloud)
 		rc     []string
 		code   fault.Code
 		says   string
@@ -97,12 +91,14 @@ func TestConnectFails(t *testing.T) {
 		"a service that fails":      {change: login(503, "you sent: "), code: fault.CloudUnreachable, says: "the identity service answers 503", retry: true},
 		"another service":           {change: login(404, "you sent: "), code: fault.CloudUnreachable, says: "no identity service is there, the answer is 404", hint: "auth_url"},
 		"a page in place of an API": {change: login(201, "you sent: "), code: fault.CloudUnreachable, says: "no identity service", hint: "proxy"},
-		"no project":                {change: func(s *standIn) { s.answers["token"] = ok(object{"project": nil}) }, code: fault.CloudRefused, says: "for no project"},
+		"no project":                {change: func(s *standin.Cloud) { s.Answers["token"] = standin.OK(standin.Object{"project": nil}) }, code: fault.CloudRefused, says: "for no project"},
 		"another region":            {rc: []string{"OS_REGION_NAME", "Two"}, code: fault.CloudLacks, says: "no public endpoint of: identity, compute, network, image, in region Two", hint: "RegionOne"},
-		"no compute": {change: func(s *standIn) {
-			s.answers["token"] = ok(object{"catalog": s.catalog("identity", "network", "image")})
+		"no compute": {change: func(s *standin.Cloud) {
+			s.Answers["token"] = standin.OK(standin.Object{"catalog": s.Catalog("identity", "network", "image")})
 		}, code: fault.CloudLacks, says: "endpoint of: compute, in region RegionOne"},
-		"a service that is down":     {change: func(s *standIn) { s.answers["GET /network/"] = reply{503, "<html>s3cret</html>"} }, code: fault.CloudUnreachable, says: "asking service network of cloud openstack for its versions: 503", retry: true},
+		"a service that is down": {change: func(s *standin.Cloud) {
+			s.Answers["GET /network/"] = standin.Reply{Status: 503, Body: "<html>s3cret</html>"}
+		}, code: fault.CloudUnreachable, says: "asking service network of cloud openstack for its versions: 503", retry: true},
 		"an endpoint nobody answers": {rc: []string{"OS_INTERFACE", "internal"}, code: fault.CloudUnreachable, says: "connection refused", hint: "whether this machine reaches", retry: true},
 		"nobody answers":             {rc: []string{"OS_AUTH_URL", "http://" + closed.Addr().String() + "/v3"}, code: fault.CloudUnreachable, says: "connection refused", hint: "https_proxy", retry: true},
 		"no such host":               {rc: []string{"OS_AUTH_URL", "http://keystone.invalid:5000/v3"}, code: fault.CloudUnreachable, says: "no address is known of host keystone.invalid", retry: true},
@@ -115,14 +111,14 @@ func TestConnectFails(t *testing.T) {
 			if test.start != nil {
 				start = test.start
 			}
-			s := newStandIn(t, start)
+			s := standin.New(t, start)
 			if test.change != nil {
 				test.change(s)
 			}
 			if len(test.rc) > 1 && test.rc[1] == "https" {
 				test.rc = []string{"OS_AUTH_URL", strings.Replace(s.URL, "http:", "https:", 1) + "/identity/v3"}
 			}
-			_, err := Connect(t.Context(), s.cloud(t, test.rc...))
+			_, err := openstack.Connect(t.Context(), s.Credentials(t, test.rc...))
 			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) || fault.CanRetry(err) != test.retry {
 				t.Fatalf("error %v with code %s, retry %v; want %q", err, fault.CodeOf(err), fault.CanRetry(err), test.says)
 			}
@@ -137,13 +133,13 @@ func TestConnectFails(t *testing.T) {
 }
 
 func TestConnectTrustsTheCloudsCA(t *testing.T) {
-	s := newStandIn(t, httptest.NewTLSServer)
-	cloud := s.cloud(t)
+	s := standin.New(t, httptest.NewTLSServer)
+	cloud := s.Credentials(t)
 	cloud.CACert = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	if _, err := Connect(t.Context(), cloud); err != nil {
+	if _, err := openstack.Connect(t.Context(), cloud); err != nil {
 		t.Errorf("with the CA: %v", err)
 	}
-	if _, err := Connect(t.Context(), s.cloud(t, "OS_INSECURE", "true")); err != nil {
+	if _, err := openstack.Connect(t.Context(), s.Credentials(t, "OS_INSECURE", "true")); err != nil {
 		t.Errorf("unverified: %v", err)
 	}
 }
@@ -154,17 +150,17 @@ func TestConnectEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	s := newStandIn(t, httptest.NewServer)
-	for what, cloud := range map[string]Cloud{
-		"login":   s.cloud(t, "OS_AUTH_URL", "http://"+silent.Addr().String()+"/v3"),
-		"service": s.cloud(t),
+	s := standin.New(t, httptest.NewServer)
+	for what, cloud := range map[string]openstack.Cloud{
+		"login":   s.Credentials(t, "OS_AUTH_URL", "http://"+silent.Addr().String()+"/v3"),
+		"service": s.Credentials(t),
 	} {
-		s.answers["token"] = ok(object{"catalog": []object{{"type": "identity", "endpoints": []object{{"interface": "public", "region_id": "RegionOne", "url": s.URL + "/identity/v3"}}},
-			{"type": "network", "endpoints": []object{{"interface": "public", "region_id": "RegionOne", "url": "http://" + silent.Addr().String()}}}}})
+		s.Answers["token"] = standin.OK(standin.Object{"catalog": []standin.Object{{"type": "identity", "endpoints": []standin.Object{{"interface": "public", "region_id": "RegionOne", "url": s.URL + "/identity/v3"}}},
+			{"type": "network", "endpoints": []standin.Object{{"interface": "public", "region_id": "RegionOne", "url": "http://" + silent.Addr().String()}}}}})
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		_, err := Connect(ctx, cloud)
-		if took := time.Since(start); took > requestTime/2 {
+		_, err := openstack.Connect(ctx, cloud)
+		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("%s: it took %s", what, took)
 		}
 		if fault.CodeOf(err) != fault.CloudUnreachable || !strings.Contains(err.Error(), "no answer in time") || !errors.Is(err, context.DeadlineExceeded) {
@@ -173,26 +169,8 @@ func TestConnectEndsWithItsContext(t *testing.T) {
 		cancel()
 		ctx, cancel = context.WithCancel(t.Context())
 		cancel()
-		if _, err = Connect(ctx, cloud); !errors.Is(err, context.Canceled) || fault.CodeOf(err) != fault.Unknown {
+		if _, err = openstack.Connect(ctx, cloud); !errors.Is(err, context.Canceled) || fault.CodeOf(err) != fault.Unknown {
 			t.Errorf("%s: error %v with code %s after an interrupt", what, err, fault.CodeOf(err))
-		}
-	}
-}
-
-func TestMessages(t *testing.T) {
-	cases := map[string]string{
-		`{"forbidden": {"code": 403, "message": "Quota exceeded\nfor cores"}}`:          "Quota exceeded for cores",
-		`{"NeutronError": {"type": "OverQuota", "message": "over", "detail": ""}}`:      "over",
-		`{"faultcode": "Client", "faultstring": "no load balancer", "debuginfo": null}`: "no load balancer",
-		`{"message": "policy"}`:             "policy",
-		`<html>X-Auth-Token: s3cret</html>`: "",
-		`{"error": "s3cret"}`:               "",
-		`{"badRequest": {"message": "` + strings.Repeat("x", 400) + `"}}`: strings.Repeat("x", longestMessage) + "…",
-		"": "",
-	}
-	for body, want := range cases {
-		if got := messageOf([]byte(body)); got != want {
-			t.Errorf("%s: %q, want %q", body, got, want)
 		}
 	}
 }

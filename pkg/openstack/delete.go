@@ -18,7 +18,7 @@ func (c *Client) Delete(ctx context.Context, r Resource) (gone bool, err error) 
 	if r.Kind == KindInterface {
 		_, err := c.Network.Put(ctx, c.Network.ServiceURL("routers", r.PartOf.ID, "remove_router_interface"),
 			map[string]string{"port_id": r.ID}, nil, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
-		return true, answer(err)
+		return true, Answer(err)
 	}
 	service, address, err := c.address(r.Ref)
 	if err != nil {
@@ -28,7 +28,7 @@ func (c *Client) Delete(ctx context.Context, r Resource) (gone bool, err error) 
 		address += "?cascade=true" // with its listeners, pools and members
 	}
 	_, err = service.Delete(ctx, address, nil)
-	err = answer(err)
+	err = Answer(err)
 	if refused := new(Refusal); errors.As(err, &refused) && refused.Code == http.StatusBadRequest && (r.Kind == KindVolume || r.Kind == KindSnapshot) {
 		refused.Temporary = true // it is attached, or on its way to another state
 	}
@@ -47,7 +47,7 @@ func (c *Client) Status(ctx context.Context, r Resource) (string, error) {
 		Provisioning string `json:"provisioning_status"`
 	}
 	if _, err := service.Get(ctx, address, &body, nil); err != nil {
-		return "", answer(err)
+		return "", Answer(err)
 	}
 	for _, object := range body {
 		return strings.ToLower(object.Status + object.Provisioning), nil

@@ -27,8 +27,8 @@ func Temporary(err error) bool {
 	return is && refused.Temporary
 }
 
-// answer turns gophercloud's errors, which hold addresses and whole bodies, into ErrNotFound or a Refusal.
-func answer(err error) error {
+// Answer turns gophercloud's errors, which hold addresses and whole bodies, into ErrNotFound or a Refusal.
+func Answer(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cluster-init/cluster-init/pkg/internal/standin"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
@@ -36,12 +37,12 @@ func TestDelete(t *testing.T) {
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			key := strings.SplitN(want.request, " {", 2)[0]
-			c, asked := newCloud(nil), ""
+			c, asked := standin.Memory(nil).Client(), ""
 			ok := "204"
 			if kind == openstack.KindInterface {
 				ok = "200 {}"
 			}
-			c.Provider.HTTPClient.Transport = answers{key: ok}.seeing(func(r *http.Request) {
+			c.Provider.HTTPClient.Transport = standin.Memory{key: ok}.Seeing(func(r *http.Request) {
 				asked = r.Method + " " + r.URL.RequestURI()
 				if r.Body != nil {
 					body, _ := io.ReadAll(r.Body)
@@ -52,12 +53,12 @@ func TestDelete(t *testing.T) {
 			if err != nil || gone != want.gone || asked != want.request {
 				t.Errorf("%q, gone %v, %v", asked, gone, err)
 			}
-			if _, err := newCloud(nil).Delete(t.Context(), resource(kind)); !errors.Is(err, openstack.ErrNotFound) {
+			if _, err := standin.Memory(nil).Client().Delete(t.Context(), resource(kind)); !errors.Is(err, openstack.ErrNotFound) {
 				t.Errorf("of what is not there: %v", err)
 			}
 		})
 	}
-	c := newCloud(nil)
+	c := standin.Memory(nil).Client()
 	c.LoadBalancer = nil
 	for _, r := range []openstack.Resource{resource("image"), resource(openstack.KindLoadBalancer), {Ref: openstack.Ref{Kind: openstack.KindPort}}} {
 		if gone, err := c.Delete(t.Context(), r); err == nil || gone || errors.Is(err, openstack.ErrNotFound) || openstack.Temporary(err) {
@@ -76,14 +77,14 @@ func TestAnswers(t *testing.T) {
 		"429": {true, "429"}, "500" + body: {true, "the words"}, "503 <html>secret</html>": {true, "503"}, "504": {true, "504"}, "no answer": {true, ""},
 	} {
 		t.Run(answer[:3], func(t *testing.T) {
-			_, err := newCloud(answers{"DELETE /network/ports/x": answer}).Delete(t.Context(), resource(openstack.KindPort))
+			_, err := standin.Memory{"DELETE /network/ports/x": answer}.Client().Delete(t.Context(), resource(openstack.KindPort))
 			if err == nil || openstack.Temporary(err) != want.temporary || !strings.Contains(err.Error(), want.text) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("temporary %v: %v", openstack.Temporary(err), err)
 			}
 		})
 	}
 	// Cinder says of an attached volume, and of one on its way, that the request is bad.
-	_, err := newCloud(answers{"DELETE /volume/volumes/x": "400 {}"}).Delete(t.Context(), resource(openstack.KindVolume))
+	_, err := standin.Memory{"DELETE /volume/volumes/x": "400 {}"}.Client().Delete(t.Context(), resource(openstack.KindVolume))
 	if !openstack.Temporary(err) {
 		t.Errorf("volume in use: %v", err)
 	}
@@ -92,14 +93,14 @@ func TestAnswers(t *testing.T) {
 // A token that ends is renewed, and what the cloud says after that counts as if it had never ended.
 func TestTokenEnds(t *testing.T) {
 	for answer, want := range map[string]error{"401\n204": nil, "401\n404": openstack.ErrNotFound} {
-		c := newCloud(answers{"DELETE /network/ports/x": answer})
+		c := standin.Memory{"DELETE /network/ports/x": answer}.Client()
 		renewed := 0
 		c.Provider.ReauthFunc = func(context.Context) error { renewed++; c.Provider.SetToken("token-2"); return nil }
 		if _, err := c.Delete(t.Context(), resource(openstack.KindPort)); !errors.Is(err, want) || renewed != 1 {
 			t.Errorf("%q: %v, renewed %d times", answer, err, renewed)
 		}
 	}
-	c := newCloud(answers{"DELETE /network/ports/x": "401"})
+	c := standin.Memory{"DELETE /network/ports/x": "401"}.Client()
 	c.Provider.ReauthFunc = func(context.Context) error { return errors.New("the identity service is down") }
 	if _, err := c.Delete(t.Context(), resource(openstack.KindPort)); err == nil || !openstack.Temporary(err) {
 		t.Errorf("a renewal that fails: %v", err)
@@ -107,7 +108,7 @@ func TestTokenEnds(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	c := newCloud(answers{"GET /compute/servers/x": `{"server": {"status": "ERROR"}}`, "GET /loadbalancer/lbaas/loadbalancers/x": `{"loadbalancer": {"provisioning_status": "PENDING_DELETE"}}`})
+	c := standin.Memory{"GET /compute/servers/x": `{"server": {"status": "ERROR"}}`, "GET /loadbalancer/lbaas/loadbalancers/x": `{"loadbalancer": {"provisioning_status": "PENDING_DELETE"}}`}.Client()
 	for kind, want := range map[openstack.Kind]string{openstack.KindServer: "error", openstack.KindLoadBalancer: "pending_delete"} {
 		if status, err := c.Status(t.Context(), resource(kind)); err != nil || status != want {
 			t.Errorf("%s: %q, %v", kind, status, err)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/gophercloud/gophercloud/v2"
 
@@ -145,9 +146,19 @@ func messageOf(body []byte) string {
 			message = found(inner)
 		}
 	}
-	message = strings.Join(strings.Fields(printable(strings.ReplaceAll(message, "\n", " "))), " ")
+	message = strings.Join(strings.Fields(Printable(strings.ReplaceAll(message, "\n", " "))), " ")
 	if runes := []rune(message); len(runes) > longestMessage {
 		message = string(runes[:longestMessage]) + "…"
 	}
 	return message
+}
+
+// Printable leaves out of a text what a terminal might take for more than text.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, text)
 }

@@ -2,7 +2,10 @@
 // them out, so that what one makes another one finds. kustomize-components writes some of them too: a test compares.
 package owned
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 const (
 	// ClusterLabel holds the management cluster's name, on all that is made for one cluster: containers, volumes, objects.
@@ -22,6 +25,7 @@ const (
 	FinishedMarker = "/etc/cluster-init.io/finished"
 
 	markerFolder = "/etc/cluster-init.io/cluster/"
+	makerFolder  = "/etc/cluster-init.io/made-by/"
 	tagPrefix    = "cluster-init:cluster="
 )
 
@@ -35,9 +39,29 @@ func Registry(cluster string) string { return cluster + "-registry" }
 // node is before, and after, any API server of it answers.
 func Marker(cluster string) string { return markerFolder + cluster }
 
+// MakerMarker is the path of a mount like Marker, in the bootstrap cluster's node: it says which state folder's run made it.
+func MakerMarker(id string) string { return makerFolder + id }
+
 // ClusterOfMarker returns the cluster that a mount's path in a node is the marker of; false: it is no marker.
 func ClusterOfMarker(path string) (cluster string, isMarker bool) {
 	return strings.CutPrefix(path, markerFolder)
+}
+
+// SuspendedFor is the value of SuspendedAnnotation: for which cluster's pivot it was. A user's own bootstrap cluster may have seen others.
+func SuspendedFor(namespace, cluster string) string { return namespace + "/" + cluster }
+
+const backupTime = "20060102T150405Z"
+
+// Backup is the name of the folder, in a cluster's state folder, with what a pivot moved.
+func Backup(cluster string, at time.Time) string {
+	return cluster + "-" + at.UTC().Format(backupTime)
+}
+
+// IsBackup says whether a folder in a cluster's state folder holds what a pivot moved, by its name.
+func IsBackup(cluster, folder string) bool {
+	at, is := strings.CutPrefix(folder, cluster+"-")
+	_, err := time.Parse(backupTime, at)
+	return is && err == nil
 }
 
 // CloudName is what Cluster API's provider for OpenStack builds the names of a cluster's resources of. Two clusters can have the same:

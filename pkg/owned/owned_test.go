@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/owned"
@@ -23,6 +24,18 @@ func TestMarkersAndTagsAreReadAsTheyAreWritten(t *testing.T) {
 	}
 	if _, ours := owned.CloudNameOfTag("cluster=ns-demo"); ours {
 		t.Error("any tag passes for ours")
+	}
+}
+
+func TestBackupsAreKnownByTheirName(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
+	if got := owned.Backup("demo", at); got != "demo-20260102T020405Z" || !owned.IsBackup("demo", got) {
+		t.Errorf("the backup of demo is %q, and is one: %v", got, owned.IsBackup("demo", got))
+	}
+	for _, other := range []string{"demo", "demo-two-20260102T020405Z", "kubeconfig.20260102T020405Z", "demo-20260102T020405Z.old", ".incomplete-1"} {
+		if owned.IsBackup("demo", other) {
+			t.Errorf("%s passes for a backup of demo", other)
+		}
 	}
 }
 

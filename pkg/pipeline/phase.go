@@ -38,7 +38,6 @@ type Reporter interface {
 // says Pending. Timeout bounds Check and Run together; zero means no bound of its own.
 type Phase struct {
 	Name, Title string
-	Needs       []string
 	Timeout     time.Duration
 	Check       func(context.Context) (Status, error)
 	Run         func(context.Context, Reporter) error

@@ -20,10 +20,9 @@ type Runner struct {
 }
 
 // Run runs the phases in order. It stops at the first one that fails, is interrupted or runs out of its time, and
-// returns that error, wrapped with the phase's name. An order that breaks a phase's Needs is a programming error and
-// is returned before anything runs.
+// returns that error, wrapped with the phase's name. Two phases of one name are a programming error, which is returned before anything runs.
 func (r Runner) Run(ctx context.Context, phases []Phase) error {
-	if err := checkOrder(phases); err != nil {
+	if err := checkNames(phases); err != nil {
 		return err
 	}
 	for _, p := range phases {
@@ -34,14 +33,9 @@ func (r Runner) Run(ctx context.Context, phases []Phase) error {
 	return nil
 }
 
-func checkOrder(phases []Phase) error {
+func checkNames(phases []Phase) error {
 	seen := map[string]bool{}
 	for _, p := range phases {
-		for _, need := range p.Needs {
-			if !seen[need] {
-				return fmt.Errorf("phase %q needs %q, which does not come before it", p.Name, need)
-			}
-		}
 		if seen[p.Name] {
 			return fmt.Errorf("phase %q is listed twice", p.Name)
 		}
@@ -98,14 +92,16 @@ func (r Runner) checkAndRun(ctx context.Context, p Phase, emit func(event.Event)
 	return "", r.explain(ctx, phaseCtx, p, p.Run(phaseCtx, reporter{emit: emit}))
 }
 
-// explain gives an error that comes from the user's Ctrl-C its own code, and one that comes from the phase's bound the
-// time that ran out, and a code where it has none.
+// explain gives an error that comes from the user's Ctrl-C its own code, one that comes from something else that ended ctx that cause, and
+// one that comes from the phase's bound the time that ran out, and a code where it has none.
 func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil && OutlastsInterrupt(err):
 		return err
+	case ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) != fault.Unknown: // not the user ended it
+		return context.Cause(ctx)
 	case ctx.Err() != nil:
 		return fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted,
 			"Nothing is lost: run the same command again and it goes on from here.")

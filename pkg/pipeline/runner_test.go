@@ -36,7 +36,7 @@ func TestRunnerEmitsTheExactSequence(t *testing.T) {
 		"done is skipped, pending runs": {
 			phases: []pipeline.Phase{
 				{Name: "a", Check: status(pipeline.Done, nil), Run: run(boom)},
-				{Name: "b", Needs: []string{"a"}, Check: status(pipeline.Pending, nil), Run: run(nil)},
+				{Name: "b", Check: status(pipeline.Pending, nil), Run: run(nil)},
 			},
 			want: []string{"a phase-started", "a phase-skipped", "b phase-started", "b progress", "b phase-finished"},
 		},
@@ -50,9 +50,9 @@ func TestRunnerEmitsTheExactSequence(t *testing.T) {
 			want:   []string{"a phase-started", "a phase-failed"},
 			err:    boom,
 		},
-		"a broken order runs nothing": {
-			phases: []pipeline.Phase{{Name: "a", Needs: []string{"b"}, Run: run(nil)}, {Name: "b", Run: run(nil)}},
-			err:    errors.New(`needs "b"`),
+		"two of one name run nothing": {
+			phases: []pipeline.Phase{{Name: "a", Run: run(nil)}, {Name: "a", Run: run(nil)}},
+			err:    errors.New("listed twice"),
 		},
 	}
 	for name, tc := range tests {
@@ -77,12 +77,15 @@ func TestRunnerTellsTimeoutFromInterrupt(t *testing.T) {
 	wait := func(ctx context.Context, _ pipeline.Reporter) error { <-ctx.Done(); return ctx.Err() }
 	interrupted, cancel := context.WithCancel(t.Context())
 	cancel()
+	lost, lose := context.WithCancelCause(t.Context())
+	lose(fault.New(fault.Busy, "somebody else is at work", "Wait for its end."))
 	tests := map[string]struct {
 		ctx  context.Context
 		want fault.Code
 	}{
 		"the phase's own bound": {t.Context(), fault.Timeout},
 		"the user's Ctrl-C":     {interrupted, fault.Interrupted},
+		"a lease that was lost": {lost, fault.Busy},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // Backup writes every object of the plan, Secrets included, as one YAML file each into a new folder of dir and
@@ -56,7 +57,7 @@ func writeBackup(ctx context.Context, source Side, plan Plan, dir string, now ti
 			return "", fmt.Errorf("write %s: %w", o, err)
 		}
 	}
-	path = filepath.Join(dir, plan.Scope.Cluster+"-"+now.UTC().Format("20060102T150405Z"))
+	path = filepath.Join(dir, owned.Backup(plan.Scope.Cluster, now))
 	if err := os.Rename(staging, path); err != nil {
 		return "", err
 	}

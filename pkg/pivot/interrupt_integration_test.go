@@ -12,8 +12,8 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/internal/fixture"
 )
 
 // TestInterruptFinishesTheMoveFirst cancels while the first object is being created on the target.

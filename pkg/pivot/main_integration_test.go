@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/internal/testenv"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/internal/fixture"
-	"github.com/cluster-init/cluster-init/pkg/pivot/internal/testenv"
 )
 
 // servers are the two API servers that all integration tests of this package share, one namespace for each test.

@@ -47,30 +47,13 @@ func (r *Refusal) Error() string {
 	return r.Object + ": " + r.Reason
 }
 
-// Refusals returns every reason for which NewPlan refused, nil when err is of another kind.
-func Refusals(err error) []*Refusal {
-	var all []*Refusal
-	switch e := err.(type) {
-	case nil:
-	case *Refusal:
-		all = append(all, e)
-	case interface{ Unwrap() []error }:
-		for _, one := range e.Unwrap() {
-			all = append(all, Refusals(one)...)
-		}
-	default:
-		return Refusals(errors.Unwrap(err))
-	}
-	return all
-}
-
 // rules is the list of all guards. Each reports its refusals; an error means that it could not look.
 var rules = []func(context.Context, *view) ([]*Refusal, error){
 	checkCluster, checkObjects, checkLabels, checkProviders, checkPaused, checkMachines, checkTarget,
 }
 
 // NewPlan reads both sides and holds them against every rule. A move that must not start gives an error with the
-// code fault.PivotRefused which lists all reasons (see Refusals); one that could not be judged, because an API
+// code fault.PivotRefused which lists all reasons, each a Refusal; one that could not be judged, because an API
 // did not answer, gives fault.ClusterUnreachable.
 func NewPlan(ctx context.Context, source, target Side, scope Scope) (Plan, error) {
 	v, err := newView(ctx, source, target, scope)

@@ -48,6 +48,9 @@ func Run(ctx context.Context, in Input) (Result, error) {
 		return Result{}, in.resumeFlux(ctx, err)
 	}
 	in.Log(fmt.Sprintf("wrote a backup of the %d objects to move: %s", len(plan.Objects), backup))
+	if err := markUnverified(backup); err != nil {
+		return Result{}, in.resumeFlux(ctx, err)
+	}
 	return in.carryOut(ctx, plan, backup)
 }
 
@@ -56,11 +59,12 @@ func (in Input) carryOut(ctx context.Context, plan Plan, backup string) (Result,
 	err := in.Move(ctx, capi.MoveInput{
 		From: in.Source.Config, To: in.Target.Config, Namespace: in.Scope.Namespace, Log: in.Log,
 	})
+	lost := lostLease(ctx)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
 	result := Result{Moved: plan.Objects, Backup: backup}
 	if err != nil {
-		return result, in.afterFailure(ctx, err, backup)
+		return result, in.afterFailure(ctx, err, lost, backup)
 	}
 	result.Extra, err = Verify(ctx, in.Source, in.Target, plan)
 	if err != nil {
@@ -68,11 +72,11 @@ func (in Input) carryOut(ctx context.Context, plan Plan, backup string) (Result,
 			"Keep both clusters. What was there before the move is in "+backup+".")
 	}
 	in.Log(fmt.Sprintf("all %d objects are on the target, none is left at the source", len(plan.Objects)))
-	return result, nil
+	return result, markVerified(backup, in.Scope.Cluster)
 }
 
 // afterFailure says how far a move came that failed, and takes back the suspension of Flux if nothing was changed.
-func (in Input) afterFailure(ctx context.Context, cause error, backup string) error {
+func (in Input) afterFailure(ctx context.Context, cause, lost error, backup string) error {
 	keep := "Keep both clusters. What was there before the move is in " + backup + "."
 	state, err := ReadState(ctx, in.Source, in.Target, in.Scope)
 	if err != nil {
@@ -80,6 +84,9 @@ func (in Input) afterFailure(ctx context.Context, cause error, backup string) er
 	}
 	switch state.Phase {
 	case NotStarted, Nothing:
+		if lost != nil {
+			return errors.Join(lost, cause)
+		}
 		return in.resumeFlux(ctx, fault.Retryable(cause, fault.PivotFailed, "Nothing was moved. Run the same command again."))
 	case Interrupted:
 		stuck := state.Err(in.Source, in.Target, in.Scope)
@@ -91,10 +98,21 @@ func (in Input) afterFailure(ctx context.Context, cause error, backup string) er
 
 // resumeFlux takes back the suspension and returns cause, with the failure to do so if there is one.
 func (in Input) resumeFlux(ctx context.Context, cause error) error {
+	if err := lostLease(ctx); err != nil {
+		return errors.Join(err, cause)
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
 	if err := in.Flux.Resume(ctx); err != nil {
 		cause = fault.Wrap(errors.Join(cause, fmt.Errorf("resume Flux: %w", err)), fault.CodeOf(cause), fault.HintOf(cause))
 	}
 	return cause
+}
+
+// lostLease returns why ctx ended if another run has taken over: the suspension of Flux may be that one's, and stays.
+func lostLease(ctx context.Context) error {
+	if err := context.Cause(ctx); fault.CodeOf(err) == fault.Busy {
+		return err
+	}
+	return nil
 }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/internal/fixture"
 )
 
 // rehearsal is an Input over fake clusters that records the order of what Run does.

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
-	"github.com/cluster-init/cluster-init/pkg/pivot/internal/fixture"
 )
 
 // fluxAndNodes is what a self-managed cluster holds besides its definition.

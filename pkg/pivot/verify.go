@@ -25,19 +25,24 @@ func Verify(ctx context.Context, source, target Side, plan Plan) (extra []capi.O
 	if err != nil {
 		return nil, fmt.Errorf("read the target: %w", err)
 	}
-	moved := there.Moves()
-	var wrong []error
-	for _, o := range missing(plan.Objects, moved) {
-		wrong = append(wrong, fmt.Errorf("%s did not arrive on the target", o))
-	}
+	wrong := arrived(plan.Objects, there, clusters)
 	for _, o := range leftBehind(plan.Objects, here.All()) {
 		wrong = append(wrong, fmt.Errorf("%s is still at the source", o))
+	}
+	return missing(there.Moves(), plan.Objects), errors.Join(wrong...)
+}
+
+// arrived returns what is wrong with the target of a move, by itself.
+func arrived(planned []capi.Object, there *capi.Graph, clusters []capi.Cluster) []error {
+	moved := there.Moves()
+	var wrong []error
+	for _, o := range missing(planned, moved) {
+		wrong = append(wrong, fmt.Errorf("%s did not arrive on the target", o))
 	}
 	for _, o := range there.Dangling(moved) {
 		wrong = append(wrong, fmt.Errorf("%s has an owner that does not exist on the target", o))
 	}
-	wrong = append(wrong, stillPaused(there, moved, clusters)...)
-	return missing(moved, plan.Objects), errors.Join(wrong...)
+	return append(wrong, stillPaused(there, moved, clusters)...)
 }
 
 // leftBehind returns the planned objects that the source still has, but for those that both sides keep.

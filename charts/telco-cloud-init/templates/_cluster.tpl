@@ -87,35 +87,6 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- $content | toJson | sha256sum | trunc 8 -}}
 {{- end -}}
 
-{{/* no_proxy with what must never go through a proxy: the API server, pods, services and the mirrors' hosts. Flux ends names of
-     services with a dot, which Go's HTTP client compares too. */}}
-{{- define "telco-cloud-init.noProxy" -}}
-{{- $addresses := splitList "," .Values.proxies.no_proxy -}}
-{{- $addresses = concat $addresses (list "localhost" "127.0.0.1" .Values.cluster.pod_cidr .Values.cluster.service_cidr ".svc" ".svc.cluster.local" ".cluster.local" ".cluster.local.") -}}
-{{- range .Values.cluster.registry_mirrors -}}
-{{- $addresses = append $addresses (urlParse .url).hostname -}}
-{{- end -}}
-{{- if eq .Values.cluster.infra_provider "capo" -}}
-{{- $openstack := .Values.cluster.openstack -}}
-{{- $addresses = concat $addresses (list (ternary "" $openstack.node_cidr (ne $openstack.network "")) $openstack.api_server.floating_ip $openstack.api_server.fixed_ip) -}}
-{{- end -}}
-{{- $trimmed := list -}}
-{{- range $addresses -}}{{- $trimmed = append $trimmed (trim .) -}}{{- end -}}
-{{- $trimmed | compact | uniq | join "," -}}
-{{- end -}}
-
-{{/* {NAME: value} of the proxy variables, as JSON; empty when there is no proxy. They go into patches, in which Flux takes ${X} for
-     a variable and $$ for one dollar sign: a password with them would become another. */}}
-{{- define "telco-cloud-init.proxyVariables" -}}
-{{- $variables := dict -}}
-{{- with .Values.proxies.http_proxy -}}{{- $_ := set $variables "HTTP_PROXY" (replace "$" "$$" .) -}}{{- end -}}
-{{- with .Values.proxies.https_proxy -}}{{- $_ := set $variables "HTTPS_PROXY" (replace "$" "$$" .) -}}{{- end -}}
-{{- if $variables -}}
-{{- $_ := set $variables "NO_PROXY" (include "telco-cloud-init.noProxy" .) -}}
-{{- toJson $variables -}}
-{{- end -}}
-{{- end -}}
-
 {{/* What every machine needs besides its definition, as JSON, in the terms of its bootstrap provider:
      {files: [...], commands: [...], fields: {...}}. */}}
 {{- define "telco-cloud-init.machineFiles" -}}

@@ -45,9 +45,9 @@
 {{- define "telco-cloud-init.flatcarMachine" -}}
 {{- /* A new release of the operating system comes with a new machine; none reboots by itself. */ -}}
 {{- $updates := dict "path" "/etc/flatcar/update.conf" "owner" "root:root" "permissions" "0644" "content" "SERVER=disabled\nREBOOT_STRATEGY=off\n" -}}
-{{- /* Flux takes one dollar sign away. The cloud appends a domain to the name, and Nodes are called without. */ -}}
+{{- /* The cloud appends a domain to the name, and Nodes are called without. */ -}}
 {{- $commands := list
-  "export COREOS_OPENSTACK_HOSTNAME=$${COREOS_OPENSTACK_HOSTNAME%%.*}"
+  "export COREOS_OPENSTACK_HOSTNAME=${COREOS_OPENSTACK_HOSTNAME%%.*}"
   "export COREOS_OPENSTACK_INSTANCE_UUID"
   "(umask 077 && envsubst < /etc/kubeadm.yml > /etc/kubeadm.yml.tmp)"
   "mv /etc/kubeadm.yml.tmp /etc/kubeadm.yml"

@@ -1,25 +1,27 @@
 {{/* {patches: [...]} as JSON, that put what only some clusters have on the definition of one on OpenStack. */}}
 {{- define "telco-cloud-init.openstackPatches" -}}
 {{- $openstack := .Values.cluster.openstack -}}
-{{- $patches := list (dict "target" (dict "kind" "OpenStackCluster") "patch" ((include "telco-cloud-init.openstackClusterPatch" . | fromJson).operations | toYaml)) -}}
+{{- $cluster := (include "telco-cloud-init.openstackClusterPatch" . | fromJson).operations -}}
+{{- $patches := list (include "telco-cloud-init.patch" (dict "target" (dict "kind" "OpenStackCluster") "operations" $cluster) | fromJson) -}}
 {{- range $role, $policy := dict "control-plane" $openstack.server_groups.control_plane "workers" $openstack.server_groups.worker -}}
 {{- $name := printf ".*-%s" $role -}}
 {{- $machine := include "telco-cloud-init.openstackMachine" (dict "root" $ "role" $role) | fromJson -}}
-{{- $patches = append $patches (dict
+{{- $patches = append $patches (include "telco-cloud-init.patch" (dict
   "target" (dict "kind" "OpenStackMachineTemplate" "name" (printf "%s-.*" $name))
-  "patch" (list (dict "op" "replace" "path" "/spec/template/spec" "value" $machine) | toYaml)) -}}
+  "operations" (list (dict "op" "replace" "path" "/spec/template/spec" "value" $machine))) | fromJson) -}}
 {{- $target := dict "kind" "ServerGroup" "name" $name -}}
 {{- if $policy -}}
-{{- $patches = append $patches (dict "target" $target
-  "patch" (list (dict "op" "replace" "path" "/spec/resource/policy" "value" $policy) | toYaml)) -}}
+{{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" $target
+  "operations" (list (dict "op" "replace" "path" "/spec/resource/policy" "value" $policy))) | fromJson) -}}
 {{- else -}}
+{{- /* Its one dollar sign is for kustomize, which comes before Flux's variables. */ -}}
 {{- $patches = append $patches (dict "target" $target
   "patch" (dict "$patch" "delete" "apiVersion" "openstack.k-orc.cloud/v1alpha1" "kind" "ServerGroup" "metadata" (dict "name" "any") | toYaml)) -}}
 {{- end -}}
 {{- end -}}
 {{- with $openstack.worker_availability_zone -}}
-{{- $patches = append $patches (dict "target" (dict "kind" "MachineDeployment")
-  "patch" (list (dict "op" "add" "path" "/spec/template/spec/failureDomain" "value" .) | toYaml)) -}}
+{{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" (dict "kind" "MachineDeployment")
+  "operations" (list (dict "op" "add" "path" "/spec/template/spec/failureDomain" "value" .))) | fromJson) -}}
 {{- end -}}
 {{- dict "patches" $patches | toJson -}}
 {{- end -}}

@@ -1,15 +1,21 @@
+{{/* A patch of what .target selects, as JSON. .operations, a list of operations or a manifest, is what it says: Flux fills variables into
+     patches too, for which a dollar sign is two. As YAML it would lose the line break that a text at its end has. */}}
+{{- define "telco-cloud-init.patch" -}}
+{{- dict "target" .target "patch" (toPrettyJson .operations | replace "$" "$$") | toJson -}}
+{{- end -}}
+
 {{/* {patches: [...]} for component .name: pull secrets, proxies, and what machines need. */}}
 {{- define "telco-cloud-init.patches" -}}
 {{- $component := index .root.Values.components .name -}}
 {{- $patches := list -}}
 {{- if and .root.Values.registry_secret $component.namespaces -}}
 {{- $secrets := list (dict "name" "telco-cloud-init-registry") -}}
-{{- $patches = append $patches (dict
+{{- $patches = append $patches (include "telco-cloud-init.patch" (dict
   "target" (dict "kind" "ServiceAccount")
-  "patch" (toYaml (list (dict "op" "add" "path" "/imagePullSecrets" "value" $secrets)))) -}}
-{{- $patches = append $patches (dict
+  "operations" (list (dict "op" "add" "path" "/imagePullSecrets" "value" $secrets))) | fromJson) -}}
+{{- $patches = append $patches (include "telco-cloud-init.patch" (dict
   "target" (dict "kind" "Deployment|DaemonSet|StatefulSet|Job")
-  "patch" (toYaml (list (dict "op" "add" "path" "/spec/template/spec/imagePullSecrets" "value" $secrets)))) -}}
+  "operations" (list (dict "op" "add" "path" "/spec/template/spec/imagePullSecrets" "value" $secrets))) | fromJson) -}}
 {{- end -}}
 {{- with include "telco-cloud-init.proxyVariables" .root -}}
 {{- $env := list -}}
@@ -17,10 +23,10 @@
 {{- range $component.controllers -}}
 {{- $container := dict "name" .container "env" $env -}}
 {{- $kind := .kind | default "Deployment" -}}
-{{- $patches = append $patches (dict
+{{- $patches = append $patches (include "telco-cloud-init.patch" (dict
   "target" (dict "kind" $kind "name" .deployment)
-  "patch" (toYaml (dict "apiVersion" "apps/v1" "kind" $kind "metadata" (dict "name" "any")
-    "spec" (dict "template" (dict "spec" (dict "containers" (list $container))))))) -}}
+  "operations" (dict "apiVersion" "apps/v1" "kind" $kind "metadata" (dict "name" "any")
+    "spec" (dict "template" (dict "spec" (dict "containers" (list $container)))))) | fromJson) -}}
 {{- end -}}
 {{- end -}}
 {{- if eq .name "cluster" -}}
@@ -64,7 +70,7 @@
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix $commandKey) "value" $machine.commands) -}}
 {{- end -}}
 {{- if $operations -}}
-{{- $patches = append $patches (dict "target" (dict "kind" $kind) "patch" (toYaml $operations)) -}}
+{{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" (dict "kind" $kind) "operations" $operations) | fromJson) -}}
 {{- end -}}
 {{- end -}}
 {{- dict "patches" $patches | toJson -}}

@@ -14,7 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
 	"github.com/cluster-init/cluster-init/e2e/lab/node"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 )
 
 // balancerWrapper stands before haproxy in the PATH, as CAPD gives its own command line. A host without

@@ -10,13 +10,14 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
 )
 
-// Binaries builds the modules and returns one folder that holds links to all of their programs.
-func Binaries(ctx context.Context, compiler *golang.Builder, modules ...golang.Module) (string, error) {
+// Binaries builds the modules and returns one folder that holds links to all of their programs and, as TestManifestsFile, to
+// manifests.
+func Binaries(ctx context.Context, compiler *golang.Builder, manifests string, modules ...golang.Module) (string, error) {
 	if err := compiler.Share(ctx, modules); err != nil {
 		return "", err
 	}
 	var all []golang.Built
-	var keys []string
+	keys := []string{filepath.Dir(manifests)} // its name has the key of what is in it
 	for _, module := range modules {
 		built, err := compiler.Build(ctx, module)
 		if err != nil {
@@ -31,6 +32,9 @@ func Binaries(ctx context.Context, compiler *golang.Builder, modules ...golang.M
 					return fmt.Errorf("link %s: %w", binary.Name, err)
 				}
 			}
+		}
+		if err := os.Symlink(manifests, filepath.Join(dir, TestManifestsFile)); err != nil {
+			return fmt.Errorf("link the manifests: %w", err)
 		}
 		return nil
 	})

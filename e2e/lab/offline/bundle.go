@@ -1,5 +1,5 @@
 // Package offline builds the offline bundle: it makes what plan names with the packages beside it, each part once for
-// what defines it, and writes the result in the format of pkg/artifact/bundle.
+// what defines it, and writes the result in the format of pkg/bundle.
 package offline
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // Options say what to build.
@@ -36,7 +36,7 @@ type builder struct {
 	modules map[string]golang.Built
 	certs   []byte
 	values  map[string]any // Helm values of the bundle
-	profile artifact.Tree  // components that only the lab has
+	profile content.Tree   // components that only the lab has
 }
 
 // part is one image of the bundle, made.

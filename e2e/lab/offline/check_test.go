@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/manifest"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 )
 
 func TestCheckImagesNamesWhatIsMissing(t *testing.T) {

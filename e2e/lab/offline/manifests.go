@@ -61,14 +61,14 @@ func (b *builder) manifests(ctx context.Context) ([]rendered, error) {
 	return all, nil
 }
 
-// renderOnce returns what render returns, from the store when it was rendered before from the same modules and for the same
-// key.
-func (b *builder) renderOnce(name string, modules []string, key string, render func() ([]rendered, error)) ([]rendered, error) {
+// renderedFolder returns the folder of the store with what render returns, in which it is rendered unless it was before from
+// the same modules and for the same key.
+func (b *builder) renderedFolder(name string, modules []string, key string, render func() ([]rendered, error)) (string, error) {
 	keys := []string{manifestRecipe, key}
 	for _, module := range modules {
 		keys = append(keys, b.modules[module].Pin.Version, b.modules[module].Pin.Sum)
 	}
-	dir, err := b.Store.Get("manifest", name, store.Key(keys...), func(dir string) error {
+	return b.Store.Get("manifest", name, store.Key(keys...), func(dir string) error {
 		return b.Say.Step("render the manifests", func() error {
 			all, err := render()
 			if err != nil {
@@ -81,6 +81,11 @@ func (b *builder) renderOnce(name string, modules []string, key string, render f
 			return os.WriteFile(filepath.Join(dir, renderedFile), content, 0o644)
 		})
 	})
+}
+
+// renderOnce returns what render returns, from the store when it was rendered before.
+func (b *builder) renderOnce(name string, modules []string, key string, render func() ([]rendered, error)) ([]rendered, error) {
+	dir, err := b.renderedFolder(name, modules, key, render)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/node"
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 )
 
 // nodeContent makes the images that a node holds from the start: those that kubeadm names, and the pod network.

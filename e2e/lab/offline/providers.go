@@ -45,6 +45,14 @@ func dockerProviders() []provider {
 	}
 }
 
+// awsProviders returns CAPA, which is part of no bundle: only tests install it.
+func awsProviders() []provider {
+	return []provider{
+		{plan.CAPAModule, plan.CAPAPath, "config", "registry.k8s.io/cluster-api-aws/cluster-api-aws-controller",
+			"https://github.com/kubernetes-sigs/cluster-api-provider-aws", "infrastructure-components.yaml"},
+	}
+}
+
 func rke2Providers() []provider {
 	return []provider{
 		{plan.RKE2Module, plan.RKE2Path, "bootstrap/config", plan.RKE2BootstrapImage, rke2Hub, "bootstrap-components.yaml"},

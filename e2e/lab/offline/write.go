@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
 	"github.com/cluster-init/cluster-init/e2e/lab/image"
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
-	"github.com/cluster-init/cluster-init/pkg/artifact"
-	"github.com/cluster-init/cluster-init/pkg/artifact/bundle"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // unfinished begins the name of the folder that a bundle is put together in.
@@ -95,7 +95,7 @@ func (b *builder) index(parts []part, content []bundle.Image, manifests []render
 }
 
 // fill writes the images, the manifests, the profile and, last, the index.
-func fill(dir string, index bundle.Index, parts []part, manifests []rendered, profile artifact.Tree) error {
+func fill(dir string, index bundle.Index, parts []part, manifests []rendered, profile content.Tree) error {
 	layout, err := image.Create(dir)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/credentials"
 )
 
 // The variables of an environment that OpenStack's tools keep elsewhere: their names are those of clusterctl's templates.
@@ -22,7 +23,7 @@ func Derive(lookup func(string) (string, bool), name string) (value string, foun
 	if name != cloudsYAML && name != cloudName && name != caCert {
 		return "", false, nil
 	}
-	of, err := cloud.Find(lookup)
+	of, err := credentials.Find(lookup)
 	if err != nil {
 		return "", false, err
 	}
@@ -55,7 +56,7 @@ func Cloud(env *environment.Environment) (cloud.Cloud, error) {
 	if yaml == "" { // else it would look for files
 		return cloud.Cloud{}, fault.New(fault.CredentialsMissing, "cluster.openstack.clouds_yaml_b64 is empty", "See docs/openstack.md.")
 	}
-	return cloud.Find(func(name string) (string, bool) { return given[name], given[name] != "" })
+	return credentials.Find(func(name string) (string, bool) { return given[name], given[name] != "" })
 }
 
 // Connect logs in to the environment's cloud.

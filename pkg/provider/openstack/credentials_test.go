@@ -10,7 +10,8 @@ import (
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/credentials"
+	"github.com/cluster-init/cluster-init/pkg/openstack/preflight"
 )
 
 func shell(change ...string) func(string) (string, bool) {
@@ -40,7 +41,7 @@ func capo(t *testing.T, lookup func(string) (string, bool), sets ...string) *env
 
 // What the cluster gets is what preflight logs in with, wherever it comes from.
 func TestCloudOfTheEnvironment(t *testing.T) {
-	found, err := cloud.Find(shell())
+	found, err := credentials.Find(shell())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,19 +79,19 @@ func TestNoCloudIsOneThatLoads(t *testing.T) {
 }
 
 func TestNeedsOfTheEnvironment(t *testing.T) {
-	few := cloud.Needs{
-		Tag: "cluster-init:cluster=management-kubeadm-capo", ControlPlane: cloud.Machines{Count: 1, Flavor: "m1.medium"}, Workers: cloud.Machines{Flavor: "m1.small"},
+	few := preflight.Needs{
+		Tag: "cluster-init:cluster=management-kubeadm-capo", ControlPlane: preflight.Machines{Count: 1, Flavor: "m1.medium"}, Workers: preflight.Machines{Flavor: "m1.small"},
 		Image: "kube", KeyPair: "ada", ExternalNetwork: "public", AddressGoes: true,
-		Resources: cloud.Resources{Servers: 1, Ports: 2, Networks: 1, Subnets: 1, Routers: 1, SecurityGroups: 2, FloatingIPs: 1},
+		Resources: preflight.Resources{Servers: 1, Ports: 2, Networks: 1, Subnets: 1, Routers: 1, SecurityGroups: 2, FloatingIPs: 1},
 	}
-	many := cloud.Needs{
-		Tag: "cluster-init:cluster=ns-mine", ControlPlane: cloud.Machines{Count: 3, Flavor: "m1.medium", Zones: []string{"a", "b"}}, Workers: cloud.Machines{Count: 2, Flavor: "m1.small", Zones: []string{"c"}},
+	many := preflight.Needs{
+		Tag: "cluster-init:cluster=ns-mine", ControlPlane: preflight.Machines{Count: 3, Flavor: "m1.medium", Zones: []string{"a", "b"}}, Workers: preflight.Machines{Count: 2, Flavor: "m1.small", Zones: []string{"c"}},
 		Image: "kube", KeyPair: "ada", ExternalNetwork: "public", Network: "net", Subnet: "sub", Router: "rtr", FloatingIP: "192.0.2.7",
-		RootVolume: cloud.RootVolume{GiB: 30, Type: "ssd", Zone: "nova"}, LoadBalancers: true, Volumes: true, ServerGroups: []string{"ns-mine-control-plane", "ns-mine-workers"},
-		Resources: cloud.Resources{Servers: 5, ServerGroups: 2, Ports: 6, SecurityGroups: 2, Volumes: 5, Gigabytes: 150},
+		RootVolume: preflight.RootVolume{GiB: 30, Type: "ssd", Zone: "nova"}, LoadBalancers: true, Volumes: true, ServerGroups: []string{"ns-mine-control-plane", "ns-mine-workers"},
+		Resources: preflight.Resources{Servers: 5, ServerGroups: 2, Ports: 6, SecurityGroups: 2, Volumes: 5, Gigabytes: 150},
 	}
 	for name, test := range map[string]struct {
-		want cloud.Needs
+		want preflight.Needs
 		sets []string
 	}{
 		"as few as possible": {few, nil},

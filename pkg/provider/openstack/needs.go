@@ -2,21 +2,21 @@ package openstack
 
 import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/preflight"
 )
 
 // needs puts what the environment asks of its cloud into the words of the adapter.
-func needs(env *environment.Environment) cloud.Needs {
+func needs(env *environment.Environment) preflight.Needs {
 	of := env.OpenStack()
 	made := of.Resources()
 	octavia := of.APIServer.Mode == environment.APIServerOctavia
-	return cloud.Needs{
+	return preflight.Needs{
 		Tag:             env.OpenStackTag(),
-		ControlPlane:    cloud.Machines{Count: of.ControlPlane.Count, Flavor: of.ControlPlane.Flavor, Zones: of.ControlPlane.AvailabilityZones},
-		Workers:         cloud.Machines{Count: of.Workers.Count, Flavor: of.Workers.Flavor, Zones: of.Workers.AvailabilityZones},
+		ControlPlane:    preflight.Machines{Count: of.ControlPlane.Count, Flavor: of.ControlPlane.Flavor, Zones: of.ControlPlane.AvailabilityZones},
+		Workers:         preflight.Machines{Count: of.Workers.Count, Flavor: of.Workers.Flavor, Zones: of.Workers.AvailabilityZones},
 		Image:           of.Image,
 		KeyPair:         of.SSHKeyName,
-		RootVolume:      cloud.RootVolume{GiB: of.RootVolume.SizeGiB, Type: of.RootVolume.Type, Zone: of.RootVolume.AvailabilityZone},
+		RootVolume:      preflight.RootVolume{GiB: of.RootVolume.SizeGiB, Type: of.RootVolume.Type, Zone: of.RootVolume.AvailabilityZone},
 		ExternalNetwork: of.ExternalNetwork,
 		Network:         of.Network.Network,
 		Subnet:          of.Network.Subnet,
@@ -26,7 +26,7 @@ func needs(env *environment.Environment) cloud.Needs {
 		LoadBalancers:   octavia || of.LoadBalancers,
 		Volumes:         of.RootVolume.SizeGiB > 0 || of.CinderCSI,
 		ServerGroups:    env.OpenStackServerGroups(),
-		Resources: cloud.Resources{
+		Resources: preflight.Resources{
 			Servers: made.Servers, ServerGroups: made.ServerGroups, Ports: made.Ports, Networks: made.Networks, Subnets: made.Subnets,
 			Routers: made.Routers, SecurityGroups: made.SecurityGroups, FloatingIPs: made.FloatingIPs, Volumes: made.Volumes, Gigabytes: made.Gigabytes,
 		},

@@ -10,6 +10,8 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
+	"github.com/cluster-init/cluster-init/pkg/openstack/preflight"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -36,7 +38,7 @@ func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error
 	if err != nil {
 		return err
 	}
-	found, err := cloud.Preflight(ctx, client, needs(p.Environment))
+	found, err := preflight.Run(ctx, client, needs(p.Environment))
 	for _, note := range found.Notes {
 		report.Progress("cloud %s: %s", of.Name, note)
 	}
@@ -58,17 +60,17 @@ func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	inventory, err := client.Inventory(ctx)
+	has, err := inventory.Project{Client: client}.Inventory(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look at the cloud: %w", err)
 	}
 	// Nova leaves out servers of a part of it that is down: only with the ports it is seen that some are missing.
 	for _, kind := range []cloud.Kind{cloud.KindServer, cloud.KindPort} {
-		if err := inventory.Unknown[kind]; err != nil {
+		if err := has.Unknown[kind]; err != nil {
 			return nil, fmt.Errorf("look for servers in the cloud: %w", err)
 		}
 	}
-	return machines(inventory.Resources, p.Environment.OpenStackTag()), nil
+	return machines(has.Resources, p.Environment.OpenStackTag()), nil
 }
 
 func machines(resources []cloud.Resource, tag string) []provider.Machine {

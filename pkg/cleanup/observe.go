@@ -1,0 +1,114 @@
+package cleanup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// askBound is what Observer.Bound is for people.
+const askBound = 15 * time.Second
+
+// Nodes is what is needed of the Docker engine to ask a cluster that runs on it.
+type Nodes interface {
+	Info(context.Context) (docker.Info, error)
+	Inspect(context.Context, string) (docker.Container, error)
+	HasFile(ctx context.Context, container, path string) (bool, error)
+	Exec(ctx context.Context, container string, args []string, o docker.ExecOptions) error
+}
+
+// Observer asks whether a cluster may be deleted. It changes nothing.
+type Observer struct {
+	Engine Nodes
+	// EngineAddress is where ports are reached that the engine publishes; empty: the engine says so.
+	EngineAddress string
+	Target        Target
+	// StateFolder is where `up` keeps the kubeconfig and the backups of the cluster.
+	StateFolder string
+	// Kubeconfig is a file of the user's own that names the management cluster; empty: there is only the one in the state folder.
+	Kubeconfig string
+	// Bound is for all questions together: who has not answered by then is silent. Zero means 15 seconds.
+	Bound time.Duration
+}
+
+// Ask looks at the bootstrap cluster, the management cluster and what the plan has found, and says whether all of that may go. The error is
+// the end of ctx: no other error is one, for whoever does not answer is a reason to refuse.
+func (o Observer) Ask(ctx context.Context, plan Plan) (Permission, error) {
+	busy := o.Busy(ctx, plan) // before the rest, which may change until a run that dies has lost its lease
+	seen := o.observe(ctx, plan)
+	switch {
+	case fault.CodeOf(busy) == fault.Busy:
+		seen.bootstrap.state, seen.bootstrap.err = bootstrapBusy, busy
+	case busy != nil:
+		seen.bootstrap.state, seen.bootstrap.err = bootstrapSilent, busy
+	}
+	if err := ctx.Err(); err != nil {
+		return Permission{}, fmt.Errorf("ask whether %s manages itself: %w", o.Target.Cluster, err)
+	}
+	return permit(seen, o.Target), nil
+}
+
+func (o Observer) observe(ctx context.Context, plan Plan) observation {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(o.Bound, askBound))
+	defer cancel()
+	var seen observation
+	seen.machines, seen.machinesErr = plan.machines()
+	var beside sync.WaitGroup
+	beside.Go(func() { seen.management = o.seeManagement(ctx, seen.machines) })
+	seen.bootstrap = o.seeBootstrap(ctx, plan)
+	beside.Wait()
+	seen.backup, seen.backupErr = o.backup()
+	return seen
+}
+
+// machines returns the machines of the cluster, and the load balancer before them; an error when there may be more.
+func (p Plan) machines() (names []string, err error) {
+	for _, i := range slices.Concat(p.Delete, p.Stays) {
+		if i.Where == InDocker && i.Kind == Machine || i.Where == InCloud && i.Kind == Kind(openstack.KindServer) {
+			names = append(names, i.called())
+		}
+	}
+	slices.Sort(names)
+	for _, u := range p.Unknown {
+		// Nova leaves out servers of a part of it that is down: only with the ports it is seen that some are missing.
+		if u.Kind == Kind(openstack.KindServer) || u.Kind == Kind(openstack.KindPort) {
+			err = errors.Join(err, errors.New(u.Why))
+		}
+	}
+	return names, err
+}
+
+// backup returns the newest folder with what a pivot moved; empty: there is none.
+func (o Observer) backup() (string, error) {
+	entries, err := os.ReadDir(o.StateFolder) // sorted by name, which ends with the time
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	for _, e := range slices.Backward(entries) {
+		if owned.IsBackup(o.Target.Cluster, e.Name()) {
+			return filepath.Join(o.StateFolder, e.Name()), nil
+		}
+	}
+	return "", err
+}
+
+// engineAddress is the machine on which the engine publishes ports, when that is not this one.
+func (o Observer) engineAddress(ctx context.Context) (string, error) {
+	if o.EngineAddress != "" {
+		return o.EngineAddress, nil
+	}
+	info, err := o.Engine.Info(ctx)
+	return info.RemoteHost(), err
+}

@@ -1,0 +1,177 @@
+package cleanup
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+const (
+	// adminKubeconfig is where kubeadm writes it in a node of kind.
+	adminKubeconfig = "/etc/kubernetes/admin.conf"
+	apiServerPort   = "6443/tcp"
+)
+
+// seeBootstrap looks at the bootstrap cluster whose node the plan has found, by its marker.
+func (o Observer) seeBootstrap(ctx context.Context, plan Plan) bootstrapSide {
+	side, cluster := o.reachBootstrap(ctx, plan)
+	if cluster == nil {
+		return side
+	}
+	read, err := o.readBootstrap(ctx, cluster)
+	if err != nil {
+		return bootstrapSide{state: bootstrapSilent, node: side.node, err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
+	}
+	read.node = side.node
+	return read
+}
+
+// reachBootstrap connects to the bootstrap cluster; nil when it cannot be asked, and the side is then all that is known.
+func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide, *kube.Cluster) {
+	node := kind.NodeName(owned.BootstrapCluster(o.Target.Cluster))
+	only := func(state bootstrapState, err error) (bootstrapSide, *kube.Cluster) {
+		return bootstrapSide{state: state, node: node, err: err}, nil
+	}
+	if !slices.ContainsFunc(plan.Delete, func(i Item) bool { return i.Kind == BootstrapNode }) {
+		return only(bootstrapAbsent, nil)
+	}
+	c, err := o.Engine.Inspect(ctx, node)
+	switch {
+	case err != nil: // gone meanwhile, too: somebody else is at work
+		return only(bootstrapSilent, err)
+	case !c.HasMount(owned.Marker(o.Target.Cluster)):
+		return only(bootstrapSilent, fmt.Errorf("container %s does not carry the marker %s", node, owned.Marker(o.Target.Cluster)))
+	case c.Status == "paused":
+		return only(bootstrapFrozen, nil)
+	case c.Status == "created": // it never ran: kind was cut off at its start, or is about to start it
+		return only(o.unfinished(c))
+	case !c.Running:
+		return only(bootstrapStopped, nil)
+	}
+	finished, err := o.Engine.HasFile(ctx, node, owned.FinishedMarker)
+	if err != nil {
+		return only(bootstrapSilent, err)
+	}
+	if !finished {
+		return only(o.unfinished(c))
+	}
+	cluster, err := o.connectBootstrap(ctx, node, c)
+	if err != nil {
+		return only(bootstrapSilent, err)
+	}
+	return bootstrapSide{node: node}, cluster
+}
+
+// unfinished judges a node that kind did not finish, as `up` does: a run with another state folder may be making it.
+func (o Observer) unfinished(c docker.Container) (bootstrapState, error) {
+	id, err := lease.ID(o.StateFolder)
+	if err != nil {
+		return bootstrapSilent, err
+	}
+	if age := time.Since(c.Created); (id == "" || !c.HasMount(owned.MakerMarker(id))) && age < kind.CreationBound {
+		return bootstrapBusy, fault.Retryable(fmt.Errorf("kind has not finished the bootstrap cluster, and another run, of another user or machine, may be making it since %s",
+			c.Created.Local().Format("15:04:05")), fault.Busy, "")
+	}
+	return bootstrapAbsent, nil // it never held anything
+}
+
+// connectBootstrap connects to the API server in a node of kind, through the port that the engine publishes.
+func (o Observer) connectBootstrap(ctx context.Context, node string, c docker.Container) (*kube.Cluster, error) {
+	var kubeconfig bytes.Buffer
+	if err := o.Engine.Exec(ctx, node, []string{"cat", adminKubeconfig}, docker.ExecOptions{Stdout: &kubeconfig}); err != nil {
+		return nil, fmt.Errorf("read the kubeconfig of the bootstrap cluster: %w", err)
+	}
+	published, err := o.published(ctx, kubeconfig.Bytes(), c)
+	if err != nil {
+		return nil, err
+	}
+	scheme := runtime.NewScheme()
+	if err := flux.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	cluster, err := kube.Connect("bootstrap", published, scheme)
+	if err != nil {
+		return nil, err
+	}
+	return cluster, cluster.Reachable(ctx)
+}
+
+// published returns a kubeconfig with the address at which the engine publishes a container's API server.
+func (o Observer) published(ctx context.Context, kubeconfig []byte, c docker.Container) ([]byte, error) {
+	addresses := c.Ports[apiServerPort]
+	if len(addresses) == 0 {
+		return nil, fmt.Errorf("container %s does not publish its port %s", c.Name, apiServerPort)
+	}
+	engine, err := o.engineAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	host, port, err := docker.ReachedAt(addresses[0], engine)
+	if err != nil {
+		return nil, err
+	}
+	return kube.WithServer(kubeconfig, host, port)
+}
+
+// readBootstrap asks a bootstrap cluster that answers what it holds.
+func (o Observer) readBootstrap(ctx context.Context, c *kube.Cluster) (bootstrapSide, error) {
+	clusters, err := capi.Clusters(ctx, c, "")
+	suspended, suspendedErr := flux.SuspendedWith(ctx, c, owned.SuspendedAnnotation, owned.SuspendedFor(o.Target.Namespace, o.Target.Cluster))
+	if err := errors.Join(err, suspendedErr); err != nil {
+		return bootstrapSide{}, err
+	}
+	side := bootstrapSide{state: bootstrapEmpty}
+	if suspended {
+		side.state = bootstrapMoved
+	}
+	for _, c := range clusters {
+		switch {
+		case c.Namespace != o.Target.Namespace || c.Name != o.Target.Cluster:
+			side.others = append(side.others, c.String())
+		case c.Paused:
+			side.state = bootstrapPaused
+		default:
+			side.state = bootstrapActive
+		}
+	}
+	return side, nil
+}
+
+// Busy fails with the code fault.Busy when a run with another state folder works on the bootstrap cluster that the plan has found; one with
+// this folder has its lock. It waits for at most half a minute, and only for a holder that gives no sign of life.
+func (o Observer) Busy(ctx context.Context, plan Plan) error {
+	reaching, cancel := context.WithTimeout(ctx, cmp.Or(o.Bound, askBound))
+	defer cancel()
+	side, cluster := o.reachBootstrap(reaching, plan)
+	if cluster == nil {
+		if side.state == bootstrapBusy {
+			return side.err
+		}
+		return nil // what it does not say is not overlooked: Ask refuses then
+	}
+	id, err := lease.ID(o.StateFolder)
+	if err != nil {
+		return err
+	}
+	holder, err := lease.Holder(id)
+	if err != nil {
+		return err
+	}
+	return lease.CheckFree(ctx, lease.Request{Config: cluster.Config, Where: "the bootstrap cluster", Name: lease.Name(o.Target.Namespace, o.Target.Cluster),
+		Holder: holder, Timing: lease.DefaultTiming()})
+}

@@ -1,0 +1,265 @@
+package cleanup_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+// asked is what came of asking, with files of the state folder and the file of --kubeconfig.
+type asked struct {
+	engine *engineOf
+	state  map[string]string // files of the state folder
+	given  string            // --kubeconfig
+	plan   cleanup.Plan
+}
+
+func (a asked) ask(t *testing.T) cleanup.Permission {
+	t.Helper()
+	dir := t.TempDir()
+	o := cleanup.Observer{Engine: a.engine, Target: target, StateFolder: filepath.Join(dir, "state")}
+	if err := os.Mkdir(o.StateFolder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(path, content string) {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, content := range a.state {
+		write(filepath.Join(o.StateFolder, name), content)
+	}
+	if a.given != "" {
+		o.Kubeconfig = filepath.Join(dir, "given")
+		write(o.Kubeconfig, a.given)
+	}
+	if a.engine == nil {
+		o.Engine = &engineOf{}
+	} else if len(a.plan.Delete) == 0 {
+		var err error
+		if a.plan, err = cleanup.Discover(t.Context(), a.engine, target); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := o.Ask(t.Context(), a.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := fault.CodeOf(p.Err()); (code == fault.CleanupRefused || p.Busy && code == fault.Busy) != (p.Refused != "") {
+		t.Errorf("%+v gives %v", p, p.Err())
+	}
+	return p
+}
+
+// expect fails unless it is refused with these words; empty: unless it may go.
+func (a asked) expect(t *testing.T, says string) {
+	t.Helper()
+	p := a.ask(t)
+	if says == "" && p.Refused != "" || !strings.Contains(p.Refused, says) {
+		t.Errorf("refused: %q, want %q", p.Refused, says)
+	}
+}
+
+var running = cleanup.Plan{Delete: []cleanup.Item{{Where: cleanup.InCloud, Kind: "server", Name: "a-cp-x"}}}
+
+// A machine runs, and there is no bootstrap cluster: the management cluster says whether it may go. What does not answer as it should has not
+// said that it may.
+func TestAskTheManagementCluster(t *testing.T) {
+	one := func(name string) string { return clusterObject("ns", name, "") }
+	itself, other := api{clusters: one("a")}, api{clusters: one("workload")}
+	trusted := other.serve(t)
+	for name, tc := range map[string]struct {
+		kept, given string
+		says        string
+	}{
+		"no kubeconfig":                           {"", "", "no kubeconfig of its management cluster"},
+		"half a kubeconfig":                       {"{apiVersion: v1", "", "reading the kubeconfig"},
+		"nobody answers":                          {silent(itself.serve(t)), "", "connection refused"},
+		"a certificate of somebody else":          {kubeconfig(addressIn(t, itself.serve(t)).String(), certificate(t)), "", "x509: certificate signed by unknown authority"},
+		"it is not ready":                         {api{ready: 500, clusters: one("workload")}.serve(t), "", "gives no answer that counts"},
+		"it does not know who asks":               {api{ready: 401, clusters: one("workload")}.serve(t), "", "gives no answer that counts"},
+		"it does not tell what it manages":        {api{clusters: "403"}.serve(t), "", "not yours"},
+		"it manages itself":                       {itself.serve(t), "", "manages itself"},
+		"it does so in another namespace":         {api{clusters: clusterObject("elsewhere", "a", "")}.serve(t), "", "manages itself"},
+		"it does so, paused":                      {api{clusters: clusterObject("ns", "a", `"paused": true`)}.serve(t), "", "manages itself"},
+		"it has more clusters than its own":       {api{clusters: one("workload") + "," + one("a")}.serve(t), "", "manages itself"},
+		"it does not have its own Cluster":        {trusted, "", ""},
+		"it has no Cluster API":                   {api{bare: true}.serve(t), "", ""},
+		"any cluster":                             {"", other.serve(t), "cannot be proven to be this one"},
+		"the same cluster by another file":        {silent(trusted), trusted, ""},
+		"the same cluster, silent by the file":    {trusted, silent(trusted), ""},
+		"a silent cluster by another file":        {trusted, silent(itself.serve(t)), "connection refused"},
+		"another one manages a cluster called so": {trusted, itself.serve(t), "manages itself"},
+		"an empty file":                           {trusted, "\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := asked{given: tc.given, state: map[string]string{}, plan: running}
+			if tc.kept != "" {
+				a.state["kubeconfig"] = tc.kept
+			}
+			a.expect(t, tc.says)
+		})
+	}
+}
+
+// The bootstrap cluster says whether the definition is still there. Machines run, and nobody else answers.
+func TestAskTheBootstrapCluster(t *testing.T) {
+	active, paused := clusterObject("ns", "a", ""), clusterObject("ns", "a", `"paused": true`)
+	broken := errors.New("the engine went away")
+	node := func(change func(*docker.Container)) func(*engineOf) {
+		return func(e *engineOf) {
+			c := e.containers[bootstrapNode]
+			change(&c)
+			e.containers[bootstrapNode] = c
+		}
+	}
+	for name, tc := range map[string]struct {
+		api  api
+		with func(*engineOf)
+		says string
+	}{
+		"it holds the Cluster":               {api{clusters: active}, nil, ""},
+		"it holds it, and Flux is suspended": {api{clusters: active, kustomizations: kustomization(true, "ns/a")}, nil, ""},
+		"another run works on it":            {api{clusters: active, held: true}, nil, "alice@one is at work on the bootstrap cluster, since"},
+		"it does not tell whether one does":  {api{clusters: active, unleased: true}, nil, "what it holds is not known"},
+		"it holds it, paused":                {api{clusters: paused}, nil, "a move of the definition out of the bootstrap cluster was begun"},
+		"it holds nothing":                   {api{}, nil, "the bootstrap cluster does not hold its definition, and"},
+		"neither Cluster API nor Flux":       {api{bare: true}, nil, "the bootstrap cluster does not hold its definition, and"},
+		"a pivot took it away":               {api{kustomizations: kustomization(true, "ns/a")}, nil, "the definition was moved out of the bootstrap cluster"},
+		"another pivot took another away":    {api{kustomizations: kustomization(true, "ns/b")}, nil, "does not hold its definition, and"},
+		"a pivot that was taken back":        {api{kustomizations: kustomization(false, "ns/a")}, nil, "does not hold its definition, and"},
+		"it holds another one besides":       {api{clusters: active + "," + clusterObject("ns", "b", "")}, nil, "other definitions, which would go with it: Cluster ns/b"},
+		"in another namespace":               {api{clusters: clusterObject("elsewhere", "a", "")}, nil, "Cluster elsewhere/a"},
+		"it does not tell":                   {api{clusters: "403"}, nil, "what it holds is not known: it answers at https://127.0.0.1"},
+		"Flux does not tell":                 {api{clusters: active, kustomizations: "403"}, nil, "what it holds is not known"},
+		"it is not ready":                    {api{ready: 500, clusters: active}, nil, "what it holds is not known"},
+		"it is stopped":                      {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status = false, "exited" }), "is stopped"},
+		"it is paused":                       {api{clusters: active}, node(func(c *docker.Container) { c.Status = "paused" }), "is paused"},
+		"it never ran":                       {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status = false, "created" }), "there is no bootstrap cluster"},
+		"it was never finished":              {api{clusters: active}, func(e *engineOf) { e.finished = false }, "there is no bootstrap cluster"},
+		"another run may be making it": {api{clusters: active}, func(e *engineOf) {
+			e.finished = false
+			node(func(c *docker.Container) { c.Created = time.Now() })(e)
+		}, "another run, of another user or machine, may be making it"},
+		"another run may be starting it":      {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status, c.Created = false, "created", time.Now() }), "may be making it"},
+		"it publishes no port":                {api{clusters: active}, node(func(c *docker.Container) { c.Ports = nil }), "does not publish its port 6443/tcp"},
+		"it is on an engine elsewhere":        {api{clusters: active}, func(e *engineOf) { e.remote = "tcp://127.0.0.2:2376" }, ""},
+		"an engine that is too far":           {api{clusters: active}, func(e *engineOf) { e.remote = "tcp://192.0.2.1.invalid:2376" }, "what it holds is not known"},
+		"its kubeconfig cannot be read":       {api{clusters: active}, func(e *engineOf) { e.execFails = broken }, "what it holds is not known: read the kubeconfig of the bootstrap cluster: the engine went away"},
+		"the engine does not say where it is": {api{clusters: active}, func(e *engineOf) { e.fails = map[string]error{"info": broken} }, "the engine went away"},
+		"nor whether it is finished":          {api{clusters: active}, func(e *engineOf) { e.fails = map[string]error{"file": broken} }, "the engine went away"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := bootstrapped(t, tc.api)
+			if tc.with != nil {
+				tc.with(e)
+			}
+			plan, err := cleanup.Discover(t.Context(), e, target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan.Delete = append(plan.Delete, running.Delete...)
+			asked{engine: e, plan: plan}.expect(t, tc.says)
+		})
+	}
+	t.Run("it went meanwhile", func(t *testing.T) {
+		e := bootstrapped(t, api{clusters: active})
+		plan, err := cleanup.Discover(t.Context(), e, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		delete(e.containers, bootstrapNode)
+		asked{engine: e, plan: plan}.expect(t, "what it holds is not known")
+	})
+	t.Run("another one of its name came meanwhile", func(t *testing.T) {
+		e := bootstrapped(t, api{clusters: active})
+		plan, err := cleanup.Discover(t.Context(), e, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		node(func(c *docker.Container) { c.Mounts = nil })(e)
+		asked{engine: e, plan: plan}.expect(t, "does not carry the marker")
+	})
+}
+
+// The load balancer of containers publishes another port after each start: the kubeconfig that was kept names the old one.
+func TestAskThroughTheLoadBalancer(t *testing.T) {
+	config := api{clusters: clusterObject("ns", "a", "")}.serve(t)
+	e := &engineOf{}
+	e.containers = map[string]docker.Container{"a-lb": {Labels: map[string]string{"io.x-k8s.kind.cluster": "a", "io.x-k8s.kind.role": "external-load-balancer"},
+		Ports: map[string][]string{"6443/tcp": {"127.0.0.1:" + addressIn(t, config).Port()}}}}
+	asked{engine: e, state: map[string]string{"kubeconfig": silent(config)}}.expect(t, "manages itself")
+}
+
+// What is found of a cluster says whether anybody need be asked.
+func TestAskAboutWhatWasFound(t *testing.T) {
+	in := func(where cleanup.Where, kind cleanup.Kind, name string) cleanup.Item {
+		return cleanup.Item{Where: where, Kind: kind, Name: name}
+	}
+	gone := api{}.serve(t)
+	for name, tc := range map[string]struct {
+		plan  cleanup.Plan
+		state map[string]string
+		says  string
+	}{
+		"a server":                        {running, nil, "machines exist (a-cp-x)"},
+		"a server that stays":             {cleanup.Plan{Stays: running.Delete}, nil, "machines exist (a-cp-x)"},
+		"containers":                      {cleanup.Plan{Delete: []cleanup.Item{in(cleanup.InDocker, cleanup.Machine, "a-y"), in(cleanup.InDocker, cleanup.Machine, "a-x")}}, nil, "machines exist (a-x, a-y)"},
+		"a network and a registry":        {cleanup.Plan{Delete: []cleanup.Item{in(cleanup.InCloud, "network", "n"), in(cleanup.InDocker, cleanup.Registry, "a-registry")}}, nil, ""},
+		"servers are not listed":          {cleanup.Plan{Unknown: []cleanup.Unasked{{Kind: cleanup.Kind(openstack.KindServer), Why: "listing servers: 503"}}}, nil, "it is not known which machines exist: listing servers: 503"},
+		"ports are not listed":            {cleanup.Plan{Unknown: []cleanup.Unasked{{Kind: cleanup.Kind(openstack.KindPort), Why: "listing ports: 503"}}}, nil, "it is not known which machines exist: listing ports: 503"},
+		"floating IPs are not listed":     {cleanup.Plan{Unknown: []cleanup.Unasked{{Kind: cleanup.Kind(openstack.KindFloatingIP), Why: "503"}}}, nil, ""},
+		"a silent management cluster":     {cleanup.Plan{}, map[string]string{"kubeconfig": silent(gone)}, "there is a kubeconfig of a management cluster"},
+		"a backup":                        {cleanup.Plan{}, map[string]string{"a-20260101T000000Z": "", "a-20260102T000000Z": ""}, "a-20260102T000000Z)"},
+		"a kubeconfig that was put aside": {cleanup.Plan{}, map[string]string{"kubeconfig.20260102T000000Z": silent(gone), "bootstrap.kubeconfig": "x"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) { asked{state: tc.state, plan: tc.plan}.expect(t, tc.says) })
+	}
+	t.Run("a state folder that cannot be read", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "state")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: file}.Ask(t.Context(), cleanup.Plan{})
+		if err != nil || !strings.Contains(p.Refused, "it is not known whether there is a backup") || !strings.Contains(p.Refused, "read its kubeconfig") {
+			t.Errorf("%+v, %v", p, err)
+		}
+	})
+}
+
+// Whoever takes too long has not answered, and nobody waits for longer than the bound.
+func TestAskInTime(t *testing.T) {
+	over := make(chan struct{})
+	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
+	t.Cleanup(hangs.Close)
+	t.Cleanup(func() { close(over) })
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kubeconfig"), []byte(kubeconfig(hangs.URL, certificate(t))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	p, err := cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: dir, Bound: 50 * time.Millisecond}.Ask(t.Context(), running)
+	if took := time.Since(begun); err != nil || took > 4*time.Second || !strings.Contains(p.Refused, "context deadline exceeded") {
+		t.Errorf("%+v, %v, after %s", p, err, took)
+	}
+}
+
+// An interrupt is no answer, and no permission.
+func TestAskIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if p, err := (cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: t.TempDir()}).Ask(ctx, cleanup.Plan{}); !errors.Is(err, context.Canceled) || p.Why != "" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

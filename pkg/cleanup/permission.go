@@ -1,0 +1,140 @@
+package cleanup
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Permission is whether a cluster may be deleted without a person who insists.
+type Permission struct {
+	// Refused is why not: what was found, who was asked, and what they answered. Empty: it may.
+	Refused string
+	// Busy is whether it is refused because another run works on the cluster.
+	Busy bool
+	// Hint is what the user can do about a refusal.
+	Hint string
+	// Why is why it may.
+	Why string
+}
+
+// Err is nil when the cluster may be deleted, else a fault.CleanupRefused, or a fault.Busy.
+func (p Permission) Err() error {
+	if p.Refused == "" {
+		return nil
+	}
+	if p.Busy {
+		return fault.Retryable(errors.New(p.Refused+": nothing was deleted"), fault.Busy, p.Hint)
+	}
+	return fault.New(fault.CleanupRefused, p.Refused+": nothing was deleted", p.Hint)
+}
+
+// permit makes a permission of an observation. docs/cleanup.md shows the same as a table. A cluster may go that has nothing which could
+// manage itself, or of which somebody who knows says that it does not.
+func permit(o observation, t Target) Permission {
+	refuse := func(reason, hint string) Permission {
+		return Permission{Refused: reason, Hint: hint + " If it is to go as it is, add --force " + t.Cluster + "."}
+	}
+	b, node := o.bootstrap, o.bootstrap.node
+	switch {
+	case o.management.state == managementManaging:
+		return refuse(fmt.Sprintf("the management cluster %s answers at %s and manages itself", t.Cluster, o.management.host),
+			"Delete what it owns with its own controllers first.")
+	case b.state == bootstrapStopped:
+		return refuse(fmt.Sprintf("the bootstrap cluster's container %s is stopped, and what it holds is not known", node),
+			"Start it: docker start "+node+". Then run the same command again.")
+	case b.state == bootstrapFrozen:
+		return refuse(fmt.Sprintf("the bootstrap cluster's container %s is paused, and what it holds is not known", node),
+			"Unpause it: docker unpause "+node+". Then run the same command again.")
+	case b.state == bootstrapBusy:
+		busy := refuse(b.err.Error(), "Wait for its end, and run the same command again.")
+		busy.Busy = true
+		return busy
+	case b.state == bootstrapSilent:
+		return refuse(fmt.Sprintf("the bootstrap cluster exists, and what it holds is not known: %v", b.err),
+			"See why: docker logs "+node+". Then run the same command again.")
+	case len(b.others) > 0:
+		return refuse("the bootstrap cluster holds other definitions, which would go with it: "+strings.Join(b.others, ", "),
+			"Move them to where they are to be managed (clusterctl move), or delete them there. If one of them is what you want to delete, name it: --cluster NAMESPACE/NAME.")
+	case b.definition() && t.Elsewhere.Place != "":
+		return refuse(fmt.Sprintf("the bootstrap cluster holds the definition of %s, and what that has in %s would be left without it: %s", t.Cluster, t.Elsewhere.Place, t.Elsewhere.Why),
+			t.Elsewhere.Hint)
+	case b.state == bootstrapActive:
+		return Permission{Why: "the bootstrap cluster holds the definition, and no pivot was begun"}
+	case o.management.state == managementEmpty:
+		return Permission{Why: "the management cluster answers at " + o.management.host + " and does not hold its own definition"}
+	}
+	found := o.found()
+	switch {
+	case len(found) == 0 && t.Elsewhere.Place != "":
+		return Permission{Why: "nothing here holds its definition, and what it has in " + t.Elsewhere.Place + " is left alone"}
+	case len(found) == 0:
+		return Permission{Why: "no machine of it exists, and no sign of a pivot"}
+	}
+	return refuse(fmt.Sprintf("%s; and nobody says that %s does not manage itself: %s", strings.Join(found, "; "), t.Cluster, o.asked()), o.management.hint())
+}
+
+// found names what may belong to a cluster that manages itself.
+func (o observation) found() []string {
+	var found []string
+	if len(o.machines) > 0 {
+		found = append(found, "machines exist ("+some(o.machines)+")")
+	}
+	if o.machinesErr != nil {
+		found = append(found, fmt.Sprintf("it is not known which machines exist: %v", o.machinesErr))
+	}
+	switch o.bootstrap.state {
+	case bootstrapMoved:
+		found = append(found, "the definition was moved out of the bootstrap cluster")
+	case bootstrapPaused:
+		found = append(found, "a move of the definition out of the bootstrap cluster was begun")
+	}
+	if o.backup != "" {
+		found = append(found, "there is a backup of what a pivot moved ("+o.backup+")")
+	}
+	if o.backupErr != nil {
+		found = append(found, fmt.Sprintf("it is not known whether there is a backup of a pivot: %v", o.backupErr))
+	}
+	if o.management.state == managementSilent {
+		found = append(found, "there is a kubeconfig of a management cluster ("+o.management.named+")")
+	}
+	return found
+}
+
+// asked says who was asked, and what they answered.
+func (o observation) asked() string {
+	bootstrap := map[bootstrapState]string{
+		bootstrapAbsent: "there is no bootstrap cluster",
+		bootstrapEmpty:  "the bootstrap cluster does not hold its definition",
+		bootstrapMoved:  "the bootstrap cluster does not hold its definition any more",
+		bootstrapPaused: "the bootstrap cluster holds its definition, paused",
+	}[o.bootstrap.state]
+	switch m := o.management; m.state {
+	case managementSilent:
+		return fmt.Sprintf("%s, and the management cluster gives no answer that counts: %v", bootstrap, m.err)
+	case managementUnproven:
+		return fmt.Sprintf("%s, and the cluster of %s, which answers at %s, cannot be proven to be this one", bootstrap, m.named, m.host)
+	default:
+		return fmt.Sprintf("%s, and no kubeconfig of its management cluster (%s)", bootstrap, m.named)
+	}
+}
+
+// hint is how to have the management cluster answer.
+func (m managementSide) hint() string {
+	if m.state == managementSilent {
+		return "Start what it runs on, or restore the network or its credentials, and run the same command again."
+	}
+	return "Name the management cluster's kubeconfig with --kubeconfig FILE, and run the same command again."
+}
+
+// mostNames bounds how many names a sentence has.
+const mostNames = 5
+
+func some(names []string) string {
+	if more := len(names) - mostNames; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}

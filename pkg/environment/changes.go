@@ -1,0 +1,120 @@
+package environment
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/util/version"
+)
+
+// Change is one thing that a run is asked for and that a cluster was last given otherwise.
+type Change struct {
+	// Key names it: a value's path, a component as components.NAME, or what is installed (flux, chart).
+	Key string
+	// From and To are what the cluster has and what it is to get, for people; empty for secrets.
+	From, To string
+	// TakesAway says what the change takes from a cluster that is in use; empty: nothing.
+	TakesAway string
+}
+
+// String is for people.
+func (c Change) String() string {
+	if c.From == "" && c.To == "" {
+		return c.Key + ": changed"
+	}
+	return fmt.Sprintf("%s: %s -> %s", c.Key, c.From, c.To)
+}
+
+// Changes returns how the environment differs from what a cluster was last given, which is in these objects; one that is nil was not
+// there. It is sorted by key. No secret is in it.
+func (e *Environment) Changes(given Objects) ([]Change, error) {
+	last, err := given.documents()
+	if err != nil {
+		return nil, err
+	}
+	before := *e
+	before.settle(last)
+	changes := slices.Concat(differences("", before.settled[Management], e.settled[Management], secretPaths(last, e.effective)), before.withoutComponents(e))
+	for i := range changes {
+		changes[i].TakesAway = takesAway(changes[i], before.spec.Cluster, e.spec.Cluster)
+	}
+	slices.SortFunc(changes, func(a, b Change) int { return compareKeys(a.Key, b.Key) })
+	return changes, nil
+}
+
+// takesAway judges one change; a Change that says it itself is left as it is.
+func takesAway(c Change, before, after Cluster) string {
+	switch c.Key {
+	case "cluster.control_plane.replicas":
+		return fewer(before.ControlPlane, after.ControlPlane, "control-plane machines")
+	case "cluster.worker.replicas":
+		return fewer(before.Worker, after.Worker, "workers")
+	case "cluster.infra_provider", "cluster.bootstrap_provider":
+		return "another provider makes new machines in place of those that there are"
+	case "cluster.bootstrap_format":
+		return "another format makes new machines in place of those that there are"
+	case "cluster.namespace", "cluster.name":
+		return "it is another cluster"
+	case "cluster.kubernetes_version":
+		if Older(after.KubernetesVersion, before.KubernetesVersion) {
+			return "Kubernetes cannot go back to an older version"
+		}
+	}
+	return c.TakesAway
+}
+
+func fewer(before, after Machines, what string) string {
+	if after.Replicas < before.Replicas {
+		return "fewer " + what
+	}
+	return ""
+}
+
+// Older says whether version a comes before b. What is no version is not older.
+func Older(a, b string) bool {
+	one, errOne := version.ParseGeneric(a)
+	other, errOther := version.ParseGeneric(b)
+	return errOne == nil && errOther == nil && one.LessThan(other)
+}
+
+// withoutComponents returns the components that e had and that after has not.
+func (e *Environment) withoutComponents(after *Environment) []Change {
+	had, err := e.Components(Management)
+	has, errAfter := after.Components(Management)
+	if err := errors.Join(err, errAfter); err != nil { // this version of the chart does not take what the cluster was given
+		return []Change{{Key: "components", From: "not known", To: strconv.Itoa(len(has)), TakesAway: "it is not known which components the cluster has: " + err.Error()}}
+	}
+	var off []Change
+	for _, c := range had {
+		if !slices.ContainsFunc(has, func(o Component) bool { return o.Name == c.Name }) {
+			off = append(off, Change{Key: "components." + c.Name, From: "on", To: "off", TakesAway: "what the component installed is deleted"})
+		}
+	}
+	return off
+}
+
+// documents reads the objects back.
+func (o Objects) documents() (documents, error) {
+	var d documents
+	var problems []error
+	read := func(what string, text []byte) map[string]any {
+		values, err := chartutil.ReadValues(text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("read %s, key %s: it is not YAML", what, ValuesKey)) // the parser's own words may hold a secret
+		}
+		return values
+	}
+	if o.Values != nil {
+		d.values = read("ConfigMap "+ValuesName, []byte(o.Values.Data[ValuesKey]))
+	}
+	if o.Secrets != nil {
+		d.secrets = read("Secret "+SecretsName, o.Secrets.Data[ValuesKey])
+	}
+	if o.InfraSecrets != nil {
+		d.infraSecrets = read("Secret "+InfraSecretsName, o.InfraSecrets.Data[ValuesKey])
+	}
+	return d, errors.Join(problems...)
+}

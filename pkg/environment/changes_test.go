@@ -1,0 +1,108 @@
+package environment_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+)
+
+func TestChanges(t *testing.T) {
+	cases := map[string]struct {
+		name          string // of the environment; empty: kubeadm-capd
+		before, after []string
+		want          []string // KEY: FROM -> TO
+		takesAway     []string // keys
+	}{
+		"none":                 {before: []string{"cluster.worker.replicas=2"}, after: []string{"cluster.worker.replicas=2"}},
+		"more workers":         {after: []string{"cluster.worker.replicas=2"}, want: []string{"cluster.worker.replicas: 0 -> 2"}},
+		"fewer workers":        {before: []string{"cluster.worker.replicas=2"}, want: []string{"cluster.worker.replicas: 2 -> 0"}, takesAway: []string{"cluster.worker.replicas"}},
+		"fewer control planes": {before: []string{"cluster.control_plane.replicas=3"}, want: []string{"cluster.control_plane.replicas: 3 -> 1"}, takesAway: []string{"cluster.control_plane.replicas"}},
+		"more control planes":  {after: []string{"cluster.control_plane.replicas=3"}, want: []string{"cluster.control_plane.replicas: 1 -> 3"}},
+		"a newer Kubernetes":   {before: []string{"cluster.kubernetes_version=v1.35.9"}, want: []string{`cluster.kubernetes_version: "v1.35.9" -> "v1.36.4"`}},
+		"an older Kubernetes":  {after: []string{"cluster.kubernetes_version=v1.35.9"}, want: []string{`cluster.kubernetes_version: "v1.36.4" -> "v1.35.9"`}, takesAway: []string{"cluster.kubernetes_version"}},
+		"another namespace":    {after: []string{"cluster.namespace=other"}, want: []string{`cluster.namespace: "management" -> "other"`}, takesAway: []string{"cluster.namespace"}},
+		"the CNI off":          {after: []string{"cni=none"}, want: []string{`cni: "calico" -> "none"`, "components.cni: on -> off"}, takesAway: []string{"components.cni"}},
+		"a component of one's own": {
+			after: []string{"components.mine.enabled=management-only", "components.mine.path=./kustomize-components/capi"},
+			want:  []string{`components.mine.enabled: none -> "management-only"`, `components.mine.path: none -> "./kustomize-components/capi"`}},
+		"a component of one's own goes": {
+			before: []string{"components.mine.enabled=management-only", "components.mine.path=./kustomize-components/capi"},
+			want:   []string{"components.mine: on -> off", `components.mine.enabled: "management-only" -> none`, `components.mine.path: "./kustomize-components/capi" -> none`}, takesAway: []string{"components.mine"}},
+		"a list": {after: []string{"cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=http://b"}, want: []string{`cluster.registry_mirrors: none -> [{"host":"a","url":"http://b"}]`}},
+		"an address's password": {
+			before: []string{"cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=https://me:one@b"},
+			after:  []string{"cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=https://me:two@b"},
+			want:   []string{`cluster.registry_mirrors: [{"host":"a","url":"https://***@b"}] -> [{"host":"a","url":"https://***@b"}]`}},
+		"a secret is not shown": {before: []string{"git_auth_default.username=a", "git_auth_default.password=one"}, after: []string{"git_auth_default.username=a", "git_auth_default.password=two"}, want: []string{"git_auth_default.password: changed"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			given, err := change(t, tc.before).Objects()
+			if err != nil {
+				t.Fatal(err)
+			}
+			changes, err := change(t, tc.after).Changes(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got, takesAway []string
+			for _, c := range changes {
+				got = append(got, c.String())
+				if c.TakesAway != "" {
+					takesAway = append(takesAway, c.Key)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.takesAway, takesAway); diff != "" {
+				t.Errorf("takes away (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func change(t *testing.T, sets []string) *environment.Environment {
+	t.Helper()
+	return load(t, environment.Options{Name: "kubeadm-capd", Sets: sets})
+}
+
+func TestAnotherProviderTakesAway(t *testing.T) {
+	given, err := change(t, nil).Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, err := load(t, environment.Options{Name: "rke2-capd"}).Changes(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changes {
+		if c.Key == "cluster.bootstrap_provider" && c.TakesAway != "" {
+			return
+		}
+	}
+	t.Errorf("it is not said: %v", changes)
+}
+
+func TestChangesOfWhatCannotBeReadAreNotNone(t *testing.T) {
+	given := environment.Objects{Secrets: &corev1.Secret{Data: map[string][]byte{environment.ValuesKey: []byte("a: hunter2: x")}}}
+	_, err := change(t, nil).Changes(given)
+	if err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+func TestOlder(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		want bool
+	}{{"v1.35.9", "v1.36.0", true}, {"v1.36.4+rke2r1", "v1.36.4+rke2r2", false}, {"v1.36.4", "v1.36.4", false}, {"0.1.0", "0.2.0", true}, {"main", "v1.0.0", false}} {
+		if got := environment.Older(tc.a, tc.b); got != tc.want {
+			t.Errorf("Older(%q, %q) is %v", tc.a, tc.b, got)
+		}
+	}
+}

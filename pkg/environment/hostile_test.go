@@ -1,0 +1,204 @@
+package environment_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+)
+
+// hostile are texts that YAML, a template or Flux takes for something else when nobody quotes or escapes them.
+var hostile = []string{
+	"040631e0", "0x1f", "null", "yes", "~", "2026-01-02", "012345678901", "1.10", `"key": 'value' # comment`, "# two\nlines: true\n",
+	"$${NAME} $ $$ ${CLUSTER_NAME} {{ .Release.Name }}", "- [a, *b, &c !d", "\u2028\t é😀\\n ",
+}
+
+// randomText returns a text that is made of what means something to YAML, a template or Flux.
+func randomText(random *rand.Rand) string {
+	const parts = "a|0|1|e|:| |#|'|\"|\n|$|{|}|[|]|,|-|~|\\|%|@|`|*|&|!|>|?|=|.|_|${X}|é|\t"
+	all := append(strings.Split(parts, "|"), "|")
+	text := "x" // never empty, which is a value of its own
+	for range 1 + random.IntN(12) {
+		text += all[random.IntN(len(all))]
+	}
+	if random.IntN(2) == 0 {
+		text = text[1:] + "x"
+	}
+	return text
+}
+
+// source is a value of the chart that is text, and that anything may be in which its form allows.
+type source struct {
+	path    []string
+	form    string         // %s stands for any text; without it, the form leaves no room for one
+	pattern *regexp.Regexp // of the schema
+	most    int            // characters; 0: any number
+	word    string         // what stands for %s in an ordinary value; no other source has it
+}
+
+func (s source) name() string     { return strings.Join(s.path, ".") }
+func (s source) ordinary() string { return strings.ReplaceAll(s.form, "%s", s.word) }
+func (s source) free() bool       { return strings.Contains(s.form, "%s") }
+
+// holding returns a value that the source may have, and that is the text or holds it. inForm: it holds it where an ordinary value holds
+// its word.
+func (s source) holding(text string) (value string, inForm, fits bool) {
+	if !s.free() {
+		return "", false, false
+	}
+	for _, form := range []string{"%s", s.form} {
+		value := strings.ReplaceAll(form, "%s", text)
+		if s.fits(value) {
+			return value, form == s.form, true
+		}
+	}
+	return "", false, false
+}
+
+func (s source) fits(value string) bool {
+	if s.most > 0 && len([]rune(value)) > s.most || s.pattern != nil && !s.pattern.MatchString(value) {
+		return false
+	}
+	check := also[s.name()]
+	return check == nil || check(value)
+}
+
+var base64Text = regexp.MustCompile(`^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`).MatchString
+
+// also is what the chart, or the environment, asks of a value beyond the schema.
+var also = map[string]func(string) bool{
+	"cluster.name": func(value string) bool {
+		return !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, value)
+	},
+	"cluster.aws.credentials": base64Text,
+}
+
+// forms are the values that must have one. Those without %s have one that leaves no room for anything else, or are made by hand.
+var forms = map[string]string{
+	"flux.interval": "10m", "flux.retry_interval": "5s", "flux.timeout": "10m",
+	"cluster.kubernetes_version": "v1.36.4", "cluster.pod_cidr": "10.244.0.0/16", "cluster.service_cidr": "10.96.0.0/16",
+	"cluster.docker_socket": "/run/%s", "cluster.docker_host": "unix:///run/%s",
+	"cluster.registry_mirrors.0.url": "http://mirror.example.org/%s", "cluster.rke2.air_gapped_checksum": "",
+	"cluster.aws.region": "eu-central-1", "cluster.aws.s3_bucket_name": "cluster-api-provider-aws-%s", "cluster.aws.credentials": "%sACg==",
+	"cluster.aws.control_plane_machine_type": "t3.%s", "cluster.aws.worker_machine_type": "t4.%s", "cluster.aws.image_lookup_org": "123456789012",
+	"cluster.openstack.clouds_yaml_b64": "", "cluster.openstack.cacert_b64": encoded(caCert), "cluster.openstack.node_cidr": "10.6.0.0/24",
+	"cluster.openstack.dns_nameservers.0": "192.0.2.53", "cluster.openstack.api_server.floating_ip": "203.0.113.7",
+	"cluster.openstack.api_server.fixed_ip": "10.0.0.9", "cluster.openstack.api_server.allowed_cidrs.0": "192.0.2.0/24",
+	"proxies.http_proxy": "http://u:%s@proxy.example.org:3128", "proxies.https_proxy": "http://v:%s@proxy.example.org:3128", "proxies.no_proxy": "%s.example.org",
+	"git_repo_templates.own.url": "https://git.example.org/%s", "git_repo_templates.group.base_url": "https://git.example.org/%s",
+	"components.own.ref_override.semver": ">=1.0.0-%s", "components.own.repo": "own",
+}
+
+// apart are strings of the schema that are no source here: keys of maps are, or templates, or text for Flux, which the user writes as such.
+var apart = []string{
+	"cluster.node_image_digests.*", "git_repo_templates.own.base_url", "git_repo_templates.group.url", "components.own.path", "components.own.namespace",
+	"components.own.controllers.*", "components.own.dependsOn.*", "components.own.substitute.*", "git_repo_templates.group.ref.*", "git_repo_templates.group.auth.*",
+}
+
+// samples are keys in maps that have any.
+var samples = map[string][]string{
+	"registry_secret": {"registry.example.org"}, "git_repo_templates": {"own", "group"}, "components": {"own"},
+	"components.own.labels": {"team"}, "cluster.node_image_digests": {"*"}, "components.own.substitute": {"*"},
+}
+
+// sources are all values of the schema that are text.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var found []source
+	visitSchema(t, func(path []string, at map[string]any) {
+		name := strings.Join(path, ".")
+		if at["type"] != "string" || slices.ContainsFunc(apart, func(a string) bool { return matches(a, name) }) {
+			return
+		}
+		s := source{path: path, form: "%s", word: fmt.Sprintf("ordinary%02dx", len(found))}
+		if pattern, given := at["pattern"].(string); given {
+			s.pattern = regexp.MustCompile(pattern)
+		}
+		if most, given := at["maxLength"].(float64); given {
+			s.most = int(most)
+		}
+		if form, given := forms[name]; given {
+			s.form = form
+		}
+		if s.ordinary() != "" && !s.fits(s.ordinary()) {
+			t.Errorf("%s has a form: give the test an ordinary value, %q is none", name, s.ordinary())
+		}
+		found = append(found, s)
+	})
+	return found
+}
+
+// visitSchema shows visit every value that the schema knows, with a key of samples where any may be.
+func visitSchema(t *testing.T, visit func(path []string, schema map[string]any)) {
+	t.Helper()
+	text, err := fs.ReadFile(clusterinit.Content(), "charts/telco-cloud-init/values.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(path []string, at map[string]any)
+	walk = func(path []string, at map[string]any) {
+		visit(slices.Clone(path), at)
+		properties, _ := at["properties"].(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(properties)) {
+			walk(append(slices.Clone(path), key), properties[key].(map[string]any))
+		}
+		if items, any := at["items"].(map[string]any); any {
+			walk(append(slices.Clone(path), "0"), items)
+		}
+		if values, any := at["additionalProperties"].(map[string]any); any {
+			keys, given := samples[strings.Join(path, ".")]
+			for _, key := range keys {
+				walk(append(slices.Clone(path), key), values)
+			}
+			if !given {
+				t.Errorf("values.schema.json has keys of any name at %s: give the test one", path)
+			}
+		}
+	}
+	walk(nil, schema)
+}
+
+// matches tells whether a name is a prefix with .* behind it, or the same.
+func matches(pattern, name string) bool {
+	prefix, wild := strings.CutSuffix(pattern, "*")
+	return pattern == name || wild && strings.HasPrefix(name, prefix)
+}
+
+// put sets the value at a path of nested maps and lists.
+func put(values map[string]any, path []string, value any) {
+	if len(path) == 1 {
+		values[path[0]] = value
+		return
+	}
+	if _, err := strconv.Atoi(path[1]); err == nil { // the first entry of a list
+		if len(path) == 2 {
+			values[path[0]] = []any{value}
+			return
+		}
+		list, _ := values[path[0]].([]any)
+		if list == nil {
+			list = []any{map[string]any{}}
+			values[path[0]] = list
+		}
+		put(list[0].(map[string]any), path[2:], value)
+		return
+	}
+	nested, _ := values[path[0]].(map[string]any)
+	if nested == nil {
+		nested = map[string]any{}
+		values[path[0]] = nested
+	}
+	put(nested, path[1:], value)
+}

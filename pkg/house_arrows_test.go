@@ -1,0 +1,121 @@
+package pkg_test
+
+// rule says what a package may import of the house, and why.
+type rule struct {
+	imports []string
+	reason  string
+}
+
+// floors are the house from the ground up, each package by the first part of its path. What is on a floor imports what is below it, and
+// of its own floor what arrows says. pkg/internal is beside the house: tests of all floors use it.
+var floors = [][]string{
+	// ground: values, and words for them
+	{"fault", "redact", "health", "owned", "event"},
+	// adapters: one outside system each
+	{"kube", "docker", "kind", "flux", "capi", "oci", "openstack", "aws"},
+	// parts: what a run is made of
+	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "render", "lease", "lock", "parts"},
+	// verbs: what a user asks for
+	{"up", "pivot", "cleanup", "evidence"},
+	// wiring
+	{"cli"},
+}
+
+// arrows has a line for each package. A package that is not listed may import nothing: a new one gets a line here, and a reason.
+// "root" is the package at the root, which embeds the content. No line may name e2e: it stands on the house, and not the house on it.
+var arrows = map[string]rule{
+	// ground
+	"fault":  {nil, "every package may have errors with codes, so it stands on nothing"},
+	"redact": {nil, "what is a secret, and how it is written, does not depend on who asks"},
+	"health": {nil, "the state of an object is read from the object alone"},
+	"owned":  {nil, "what is ours is a matter of names alone, and everybody must agree on them"},
+	"event":  {nil, "events are plain values that the core emits and views read"},
+
+	// adapters: one outside system each
+	"kube":                  {[]string{"fault"}, "an adapter to one API server knows nothing of runs"},
+	"docker":                {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
+	"kind":                  {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
+	"flux":                  {[]string{"kube"}, "an adapter to Flux, which is reached through an API server"},
+	"capi":                  {[]string{"health"}, "an adapter to Cluster API, which is reached through an API server"},
+	"aws":                   {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
+	"openstack":             {[]string{"fault"}, "an adapter to OpenStack knows nothing of environments or runs"},
+	"openstack/credentials": {[]string{"fault", "openstack"}, "which cloud the user means, as the tools of OpenStack find it"},
+	"openstack/inventory":   {[]string{"fault", "openstack"}, "what a project has is asked of the cloud alone"},
+	"openstack/preflight":   {[]string{"fault", "openstack"}, "what a cluster needs is told it, and asked of the cloud"},
+	"oci":                   {[]string{"fault"}, "an adapter to OCI registries knows nothing of what is in them"},
+
+	// parts
+	"pipeline":           {[]string{"event", "fault"}, "phases report events and fail with faults"},
+	"render":             {[]string{"event"}, "views read events and nothing else, so that any run can be replayed into them"},
+	"parts":              {nil, "what is installed is read from the content and from the build information, and from nothing else"},
+	"environment":        {[]string{"fault", "owned"}, "an environment is a value: rendered and checked without any outside system"},
+	"bundle":             {[]string{"docker", "fault", "oci"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
+	"registry":           {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
+	"source":             {[]string{"fault", "flux", "oci", "source/content"}, "where Flux reads from: checked before anything is created, and named in its objects"},
+	"source/content":     {[]string{"fault", "oci"}, "content is made of files and of what their addresses serve, and published in a registry"},
+	"rollout":            {[]string{"environment", "event", "fault", "flux", "health", "kube", "owned", "pipeline", "source", "source/content"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
+	"lease":              {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},
+	"lock":               {[]string{"fault"}, "one run at a time, whatever it does"},
+	"provider":           {nil, "the seam for infrastructure: what a run asks of the one that it has"},
+	"provider/docker":    {[]string{"docker", "fault", "kind", "owned", "provider"}, "machines are containers of the Docker engine"},
+	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory", "openstack/preflight", "provider"}, "machines are servers of an OpenStack project"},
+	"provider/aws":       {[]string{"aws", "provider"}, "machines are instances of EC2"},
+
+	// verbs
+	"pivot":    {[]string{"fault", "capi", "health", "owned"}, "a pivot is planned and judged from two API servers"},
+	"cleanup":  {[]string{"fault", "docker", "kind", "openstack", "owned", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine and in a cloud, and asks both clusters whether it may"},
+	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
+	"up": {[]string{"fault", "owned", "pipeline", "environment", "provider", "bundle", "oci", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "lease", "pivot"},
+		"the phases of `up` bring the adapters together"},
+
+	// wiring
+	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
+		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "parts", "up", "cleanup", "evidence", "redact", "root"},
+		"the commands wire everything, and are the only ones to know the views"},
+
+	// what tests share: no other line may name it
+	"internal/golden":       {nil, "a golden file is compared without knowing what is in it"},
+	"internal/sshgit":       {nil, "a git server over ssh is nothing of ours"},
+	"internal/distribution": {nil, "a real registry server is nothing of ours"},
+	"internal/apiserver":    {nil, "a real API server is nothing of ours; the lab builds it, and a folder is all that is known of the lab"},
+	"internal/standin":      {[]string{"openstack", "openstack/credentials"}, "a stand-in for OpenStack gives clients and credentials of itself"},
+	"internal/fixture":      {[]string{"capi"}, "the objects of a management cluster have Cluster API's labels"},
+	"internal/testenv":      {[]string{"capi", "internal/apiserver", "internal/fixture"}, "API servers with Cluster API's definitions, for the pivot"},
+	"internal/fluxserver":   {[]string{"flux", "internal/apiserver", "kube"}, "a real API server with Flux's objects"},
+	"internal/providers":    {[]string{"root", "flux", "internal/apiserver", "kube", "source/content"}, "real managers of providers run as Flux would have them run"},
+}
+
+// anyTest is what each test may import besides what its package may, and why.
+var anyTest = map[string]string{
+	"internal/golden":       "compares with golden files",
+	"internal/sshgit":       "fetches from a git server over ssh",
+	"internal/distribution": "pushes to a real registry",
+	"internal/fluxserver":   "asks a real API server that has Flux's objects",
+	"internal/apiserver":    "asks a real API server",
+	"root":                  "is held against the content that the binary carries",
+}
+
+// testArrows is what the tests of single packages may import besides, and why.
+var testArrows = map[string]map[string]string{
+	"openstack":           {"internal/standin": "a cloud that gives set answers"},
+	"openstack/inventory": {"internal/standin": "a cloud that gives set answers"},
+	"openstack/preflight": {
+		"internal/standin":      "a cloud that gives set answers",
+		"openstack/credentials": "the real cloud of the lab is found in a clouds.yaml",
+	},
+	"environment": {
+		"flux": "the chart is installed on a real API server that has Flux's definitions",
+		"kube": "the chart is installed on a real API server that has Flux's definitions",
+	},
+	"pivot": {
+		"internal/fixture": "the management cluster that is moved",
+		"internal/testenv": "the API servers that it is moved between",
+	},
+	"up": {
+		"aws":                "the credentials of environment kubeadm-capa",
+		"provider/aws":       "environment kubeadm-capa is followed with its provider",
+		"event":              "what environment kubeadm-capa reports is heard",
+		"health":             "what environment kubeadm-capa reports is heard",
+		"internal/providers": "environment kubeadm-capa is followed with real managers",
+	},
+}

@@ -1,0 +1,191 @@
+// Package lease keeps two runs on different machines from working on one cluster: each holds a Lease in that cluster, and renews it for
+// as long as it lives.
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// namespace is one that every cluster has.
+const namespace = "kube-system"
+
+// Timing says how long a lease stands.
+type Timing struct {
+	// Duration is after how long without renewal it expires.
+	Duration time.Duration
+	// Deadline is after how long without an answer its own holder gives it up. It is shorter than Duration, so that two never hold it.
+	Deadline time.Duration
+	// Retry is how often it is renewed.
+	Retry time.Duration
+}
+
+// DefaultTiming: an API server that moves to another machine is silent for less, and after a crash nobody waits for long.
+func DefaultTiming() Timing {
+	return Timing{Duration: 90 * time.Second, Deadline: 60 * time.Second, Retry: 5 * time.Second}
+}
+
+// Name is the name of the Lease of the management cluster namespace/cluster.
+func Name(clusterNamespace, cluster string) string {
+	return "cluster-init." + clusterNamespace + "." + cluster
+}
+
+// Lease is a lease that is held.
+type Lease struct {
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+// Request says which lease, and for whom.
+type Request struct {
+	Config *rest.Config // of the cluster that it is in
+	Where  string       // that cluster, for people
+	Name   string
+	Holder string
+	Timing Timing
+	// Waiting is called when it has to be seen first whether another holder still lives; nil: nobody wants to know.
+	Waiting func(what string)
+	// Lost is called when somebody else has the lease, or nobody could be asked for longer than Timing.Deadline.
+	Lost func(error)
+}
+
+// Take takes a lease. One that a holder renews is refused at once with the code fault.Busy; one whose holder was never seen renewing it is
+// taken over when its duration has passed. ctx is for the taking alone: the lease is renewed until Release.
+func Take(ctx context.Context, r Request) (*Lease, error) {
+	lock, err := r.lock()
+	if err != nil {
+		return nil, err
+	}
+	look, err := r.lock() // of its own: a lock remembers what it has read
+	if err != nil {
+		return nil, err
+	}
+	w := &watched{Interface: lock, taken: func(holder string) { r.Lost(r.takenBy(holder)) }}
+	l := &Lease{ended: make(chan struct{})}
+	leading := make(chan struct{})
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: w, LeaseDuration: r.Timing.Duration, RenewDeadline: r.Timing.Deadline, RetryPeriod: r.Timing.Retry, ReleaseOnCancel: true,
+		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) { close(leading) }, OnStoppedLeading: func() {}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, err)
+	}
+	var renewing context.Context
+	renewing, l.cancel = context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), logr.Discard()))
+	go func() {
+		defer close(l.ended)
+		elector.Run(renewing)
+		if renewing.Err() == nil {
+			r.Lost(r.lost(elector.GetLeader(), w.why()))
+		}
+	}()
+	if err := r.await(ctx, look, w, leading, l.ended); err != nil {
+		l.Release()
+		return nil, err
+	}
+	return l, nil
+}
+
+// lock is the Lease as the library for elections knows it.
+func (r Request) lock() (resourcelock.Interface, error) {
+	config := rest.CopyConfig(r.Config)
+	config.Timeout = 2 * r.Timing.Retry // a request that hangs must not use up the deadline
+	client, err := coordinationv1.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the Lease of %s: %w", r.Where, err)
+	}
+	return &resourcelock.LeaseLock{
+		LeaseMeta: metav1.ObjectMeta{Namespace: namespace, Name: r.Name}, Client: client,
+		LockConfig: resourcelock.ResourceLockConfig{Identity: r.Holder},
+	}, nil
+}
+
+// await returns when the lease is taken, or as soon as it is known that somebody else renews it.
+func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watched, leading, ended <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(ctx, r.Timing.Duration+r.Timing.Deadline)
+	defer cancel()
+	look := time.NewTicker(r.Timing.Retry / 2)
+	defer look.Stop()
+	var first *resourcelock.LeaderElectionRecord
+	for {
+		record, _, err := lock.Get(ctx)
+		switch {
+		case isRefusal(err), isRefusal(w.why()):
+			return fault.Wrap(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, errors.Join(err, w.why())), fault.ClusterUnreachable,
+				"It keeps two runs apart: allow get, create and update of leases in the namespace "+namespace+".")
+		case err == nil && record.HolderIdentity != "" && record.HolderIdentity != r.Holder:
+			if first == nil {
+				first = record
+				r.wait(record)
+			}
+			if *record != *first {
+				return r.busy(record)
+			}
+		}
+		select {
+		case <-leading:
+			return nil
+		case <-ended:
+			return fault.Retryable(fmt.Errorf("the Lease %s/%s in %s was taken and lost at once", namespace, r.Name, r.Where), fault.Busy, hintBusy)
+		case <-ctx.Done():
+			return fault.Retryable(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, errors.Join(ctx.Err(), err, w.why())), fault.ClusterUnreachable,
+				"Run the same command again when the cluster answers.")
+		case <-look.C:
+		}
+	}
+}
+
+const hintBusy = "Wait for its end, or end it with Ctrl-C there, and run the same command again."
+
+func (r Request) wait(record *resourcelock.LeaderElectionRecord) {
+	if r.Waiting != nil {
+		r.Waiting(fmt.Sprintf("whether %s, which has worked on %s since %s, still lives (at most %s)", record.HolderIdentity, r.Where, since(record), r.Timing.Duration))
+	}
+}
+
+func (r Request) busy(record *resourcelock.LeaderElectionRecord) error {
+	return fault.Retryable(fmt.Errorf("%s is at work on %s, since %s", record.HolderIdentity, r.Where, since(record)), fault.Busy, hintBusy)
+}
+
+func since(record *resourcelock.LeaderElectionRecord) string {
+	return record.AcquireTime.Local().Format("2006-01-02 15:04:05")
+}
+
+// isRefusal says whether asking again will not help.
+func isRefusal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err)
+}
+
+func (r Request) takenBy(holder string) error {
+	return fault.Retryable(fmt.Errorf("%s has taken over the work on %s", holder, r.Where), fault.Busy, hintBusy)
+}
+
+func (r Request) lost(leader string, cause error) error {
+	if leader != "" && leader != r.Holder {
+		return r.takenBy(leader)
+	}
+	if cause == nil {
+		cause = errors.New("no answer")
+	}
+	return fault.Retryable(fmt.Errorf("the Lease %s/%s in %s could not be renewed for %s: %w", namespace, r.Name, r.Where, r.Timing.Deadline, cause),
+		fault.ClusterUnreachable, "Run the same command again when its API server answers.")
+}
+
+// Release gives the lease back, and returns when nothing renews it any more.
+func (l *Lease) Release() {
+	l.cancel()
+	<-l.ended
+}

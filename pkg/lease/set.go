@@ -1,0 +1,65 @@
+package lease
+
+import (
+	"context"
+	"sync"
+)
+
+// Set is the leases of one run, one in each cluster that it works on.
+type Set struct {
+	cancel context.CancelCauseFunc
+
+	mu   sync.Mutex
+	held map[string]*Lease
+}
+
+// NewSet returns a set without leases, and a context that ends, with the reason as its cause, when one of them is lost. Whoever calls it
+// calls ReleaseAll.
+func NewSet(ctx context.Context) (context.Context, *Set) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return ctx, &Set{cancel: cancel, held: map[string]*Lease{}}
+}
+
+// Take takes the lease that r asks for, unless the set has that of r.Where already. waited is whether somebody else had it until now.
+func (s *Set) Take(ctx context.Context, r Request) (waited bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[r.Where] != nil {
+		return false, nil
+	}
+	r.Lost = s.cancel
+	say := r.Waiting
+	r.Waiting = func(what string) {
+		waited = true
+		if say != nil {
+			say(what)
+		}
+	}
+	l, err := Take(ctx, r)
+	if err != nil {
+		return waited, err
+	}
+	s.held[r.Where] = l
+	return waited, nil
+}
+
+// Release gives the lease in one cluster back, if it is held: that cluster is going to be deleted.
+func (s *Set) Release(where string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.held[where]; l != nil {
+		l.Release()
+		delete(s.held, where)
+	}
+}
+
+// ReleaseAll gives all of them back.
+func (s *Set) ReleaseAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for where, l := range s.held {
+		l.Release()
+		delete(s.held, where)
+	}
+	s.cancel(nil)
+}

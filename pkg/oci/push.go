@@ -1,0 +1,63 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Push sends an artifact to a path below the target, unless that tag has that digest already. A prefix that names no registry is
+// a fault Usage, a registry that does not take it a fault SourceUnreadable.
+func (t Target) Push(ctx context.Context, path, tag string, img v1.Image) (Artifact, error) {
+	repo, err := t.Repository(path)
+	if err != nil {
+		return Artifact{}, fault.Wrap(err, fault.Usage, "an OCI registry is named host[:port][/path]")
+	}
+	digest, err := img.Digest()
+	if err != nil {
+		return Artifact{}, err
+	}
+	pushed := Artifact{Repository: repo.Name(), Tag: tag, Digest: digest.String()}
+	return pushed, t.Write(ctx, repo.Tag(tag), digest, img)
+}
+
+// Write sends an image to a reference, unless that has the image's digest already. Its errors are faults SourceUnreadable, but for
+// a blob of a Verified image that is corrupt: see IsCorrupt.
+func (t Target) Write(ctx context.Context, ref name.Reference, digest v1.Hash, img v1.Image) error {
+	options := append(t.options(), remote.WithContext(ctx))
+	if there, err := hasDigest(ref, digest, options); err != nil || there {
+		return wrapPush(ref, err)
+	}
+	err := remote.Write(ref, img, options...)
+	if IsCorrupt(err) { // nothing is wrong with the registry
+		return err
+	}
+	return wrapPush(ref, err)
+}
+
+// hasDigest says whether the registry has the tag with that digest.
+func hasDigest(ref name.Reference, digest v1.Hash, options []remote.Option) (bool, error) {
+	head, err := remote.Head(ref, options...)
+	if err == nil {
+		return head.Digest == digest, nil
+	}
+	if t, ok := errors.AsType[*transport.Error](err); ok && t.StatusCode == http.StatusNotFound {
+		return false, nil
+	}
+	return false, err
+}
+
+func wrapPush(ref name.Reference, err error) error {
+	if err == nil {
+		return nil
+	}
+	return Unreadable(fmt.Errorf("push %s: %w", ref.Name(), WithoutURL(err)))
+}

@@ -1,0 +1,77 @@
+package oci
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// corruptError is a blob whose content is not what its name says.
+type corruptError struct{ want, got string }
+
+// Error names the blob.
+func (e *corruptError) Error() string {
+	return fmt.Sprintf("blob %s is corrupt: it has hash %s", e.want, e.got)
+}
+
+// IsCorrupt says whether err is about a blob of a Verified image whose content is not what its name says.
+func IsCorrupt(err error) bool {
+	_, ok := errors.AsType[*corruptError](err)
+	return ok
+}
+
+// Verified wraps an image so that reading a layer to its end fails when its bytes are not those of its digest.
+func Verified(img v1.Image) v1.Image { return verifiedImage{img} }
+
+type verifiedImage struct{ v1.Image }
+
+// Layers are the image's layers, each verified as it is read.
+func (i verifiedImage) Layers() ([]v1.Layer, error) {
+	layers, err := i.Image.Layers()
+	if err != nil {
+		return nil, err
+	}
+	checked := make([]v1.Layer, len(layers))
+	for n, l := range layers {
+		checked[n] = verifiedLayer{l}
+	}
+	return checked, nil
+}
+
+type verifiedLayer struct{ v1.Layer }
+
+// Compressed is the layer's bytes; their end is an error when they are not the right ones.
+func (l verifiedLayer) Compressed() (io.ReadCloser, error) {
+	digest, err := l.Digest()
+	if err != nil {
+		return nil, err
+	}
+	r, err := l.Layer.Compressed()
+	if err != nil {
+		return nil, err
+	}
+	return &verifiedReader{ReadCloser: r, hash: sha256.New(), want: digest}, nil
+}
+
+type verifiedReader struct {
+	io.ReadCloser
+	hash hash.Hash
+	want v1.Hash
+}
+
+// Read hashes what passes.
+func (r *verifiedReader) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	r.hash.Write(p[:n])
+	if errors.Is(err, io.EOF) {
+		if got := hex.EncodeToString(r.hash.Sum(nil)); got != r.want.Hex {
+			return n, &corruptError{want: r.want.String(), got: "sha256:" + got}
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,54 @@
+package credentials
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// certificates reads the CA: of OPENSTACK_CLOUD_CACERT_B64, or the file at path; nil when there is neither. What it
+// returns is the certificates of it and nothing else.
+func (f finder) certificates(path string) ([]byte, error) {
+	text, where := []byte(nil), "OPENSTACK_CLOUD_CACERT_B64"
+	switch encoded := f.get(where); {
+	case encoded != "":
+		decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
+		if err != nil {
+			return nil, missing(where+" is not base64", "Give it the output of `base64 -w0 ca.pem`.")
+		}
+		text = decoded
+	case path != "":
+		where = f.expand(path)
+		read, err := os.ReadFile(where)
+		if err != nil {
+			return nil, missing(fmt.Sprintf("reading the cloud's CA certificate (cacert, OS_CACERT): %v", err), "A relative path starts at the current folder.")
+		}
+		text = read
+	default:
+		return nil, nil
+	}
+	kept := onlyCertificates(text)
+	if len(kept) == 0 {
+		return nil, missing(fmt.Sprintf("%s holds no certificate in PEM", where), "Give the certificates of the authority that signed the cloud's endpoints.")
+	}
+	return kept, nil
+}
+
+// onlyCertificates leaves out what can lie beside them: a private key, above all.
+func onlyCertificates(text []byte) []byte {
+	var kept bytes.Buffer
+	for {
+		block, rest := pem.Decode(text)
+		if block == nil {
+			return kept.Bytes()
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err == nil && block.Type == "CERTIFICATE" {
+			_ = pem.Encode(&kept, &pem.Block{Type: "CERTIFICATE", Bytes: block.Bytes}) // a buffer takes all
+		}
+		text = rest
+	}
+}

@@ -1,0 +1,136 @@
+package preflight
+
+import (
+	"context"
+	"math/big"
+	"net/http"
+	"slices"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/external"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/floatingips"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/layer3/routers"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/networkipavailabilities"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/networks"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/subnets"
+
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+func identifyNetwork(n networks.Network) (string, string) { return n.ID, n.Name }
+
+// externalNetwork looks for the network of floating IPs, and whether it has addresses left.
+func (i *inspection) externalNetwork(ctx context.Context) {
+	wanted := i.needs.ExternalNetwork
+	if wanted == "" {
+		return
+	}
+	yes := true
+	there, err := all(ctx, networks.List(i.client.Network, external.ListOptsExt{ListOptsBuilder: networks.ListOpts{}, External: &yes}), networks.ExtractNetworks)
+	if !i.asked("external networks", err) {
+		return
+	}
+	found, ok := named(i, "external network", wanted, "Set cluster.openstack.external_network to one of them; a network is external when it has router:external.", there, identifyNetwork)
+	if !ok {
+		return
+	}
+	if len(found.Subnets) == 0 {
+		i.lacks("Ask who runs the cloud for a subnet with addresses.", "external network %q has no subnet, so it has no addresses", found.Name)
+		return
+	}
+	i.addresses(ctx, found)
+}
+
+// addresses holds the free addresses of the external network against those that are taken of it. Most clouds show them
+// to nobody, which is not worth a note.
+func (i *inspection) addresses(ctx context.Context, network networks.Network) {
+	availability, err := networkipavailabilities.Get(ctx, i.client.Network, network.ID).Extract()
+	if code := openstack.Status(err); code == http.StatusForbidden || code == http.StatusNotFound || !i.asked("addresses of the external network", err) {
+		return
+	}
+	free := int64(0)
+	for _, subnet := range availability.SubnetIPAvailabilities {
+		total, used := new(big.Int), new(big.Int)
+		_, totalOK := total.SetString(subnet.TotalIPs, 10)
+		_, usedOK := used.SetString(subnet.UsedIPs, 10)
+		if left := total.Sub(total, used); subnet.IPVersion == 4 && totalOK && usedOK && left.IsInt64() {
+			free += max(left.Int64(), 0)
+		}
+	}
+	wanted := max(i.needs.Resources.FloatingIPs-i.has.floatingIPs, 0) + max(i.needs.Resources.Routers-i.has.routers, 0)
+	if free < int64(wanted) {
+		i.lacks("Delete floating IPs that nobody uses, or ask who runs the cloud for more addresses.",
+			"external network %q has %d addresses left, and %d are wanted (floating IP, router)", network.Name, free, wanted)
+	}
+}
+
+// ownNetwork looks for network, subnet and router that are not made.
+func (i *inspection) ownNetwork(ctx context.Context) {
+	if i.needs.Network != "" {
+		there, err := all(ctx, networks.List(i.client.Network, networks.ListOpts{}), networks.ExtractNetworks)
+		if i.asked("networks", err) {
+			found, ok := named(i, "network", i.needs.Network, "Set cluster.openstack.network to one of them, or leave it empty to have one made.", there, identifyNetwork)
+			if ok {
+				i.subnet(ctx, found)
+			}
+		}
+	}
+	if i.needs.Router != "" {
+		there, err := all(ctx, routers.List(i.client.Network, routers.ListOpts{}), routers.ExtractRouters)
+		if i.asked("routers", err) {
+			named(i, "router", i.needs.Router, "Set cluster.openstack.router to one of them, or leave it empty to have one made.", there,
+				func(r routers.Router) (string, string) { return r.ID, r.Name })
+		}
+	}
+}
+
+func (i *inspection) subnet(ctx context.Context, network networks.Network) {
+	there, err := all(ctx, subnets.List(i.client.Network, subnets.ListOpts{NetworkID: network.ID}), subnets.ExtractSubnets)
+	switch {
+	case !i.asked("subnets", err):
+	case i.needs.Subnet != "":
+		named(i, "subnet of network "+network.Name, i.needs.Subnet, "Set cluster.openstack.subnet to one of them.", there,
+			func(s subnets.Subnet) (string, string) { return s.ID, s.Name })
+	case len(there) == 0:
+		i.lacks("Create a subnet in it, or use another network.", "network %q has no subnet that these credentials see", network.Name)
+	}
+}
+
+// floatingIP looks whether the address for the API server is the project's, and free or this cluster's.
+func (i *inspection) floatingIP(ctx context.Context) {
+	wanted := i.needs.FloatingIP
+	if i.needs.AddressGoes {
+		i.warn("the floating IP that is made for the API server goes for good as soon as the control-plane machine is replaced that it is at: better set cluster.openstack.api_server.floating_ip to one of yours")
+	}
+	if wanted == "" {
+		return
+	}
+	const hint = "Set cluster.openstack.api_server.floating_ip to one that is free, or leave it empty to have one made."
+	there, err := all(ctx, floatingips.List(i.client.Network, floatingips.ListOpts{}), floatingips.ExtractFloatingIPs)
+	if !i.asked("floating IPs", err) {
+		return
+	}
+	var free []string
+	for _, ip := range there {
+		if ip.PortID == "" {
+			free = append(free, ip.FloatingIP)
+		}
+		if ip.FloatingIP != wanted {
+			continue
+		}
+		if ip.PortID != "" && !i.ours(ctx, ip.PortID) {
+			i.lacks(hint, "floating IP %s is in use by port %s, which is not this cluster's", wanted, ip.PortID)
+		}
+		return
+	}
+	i.lacks(hint, "floating IP %s is not one of project %s; free there are: %s", wanted, i.client.ProjectName, some(free))
+}
+
+// ours says whether a port belongs to this cluster: it carries its tag, is in its network, or is at one of its servers.
+func (i *inspection) ours(ctx context.Context, portID string) bool {
+	if slices.Contains(i.has.portIDs, portID) {
+		return true
+	}
+	port, err := ports.Get(ctx, i.client.Network, portID).Extract()
+	return err == nil && slices.Contains(i.has.serverIDs, port.DeviceID)
+}

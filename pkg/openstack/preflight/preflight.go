@@ -1,0 +1,160 @@
+// Package preflight asks an OpenStack cloud whether a cluster can be made in it, before anything is.
+package preflight
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/gophercloud/gophercloud/v2/pagination"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+// Needs is what a cluster is to be made of. Where something may be given by id or by name, what looks like a UUID is an id.
+type Needs struct {
+	// Tag is on all that was made for this cluster; Cluster Api's provider sets it.
+	Tag string
+	// ControlPlane and Workers are the machines.
+	ControlPlane, Workers Machines
+	// Image of the machines; KeyPair may be empty.
+	Image, KeyPair string
+	// RootVolume is the disk of each machine; its zero value means that of the flavor.
+	RootVolume RootVolume
+	// ExternalNetwork has the floating IPs and the router's gateway; empty: none is needed.
+	ExternalNetwork string
+	// Network, Subnet and Router are there already; empty ones are made, or not needed.
+	Network, Subnet, Router string
+	// FloatingIP is an address of the API server that is there already; may be empty.
+	FloatingIP string
+	// AddressGoes says that a floating IP is made for the API server that goes with the machine it is at.
+	AddressGoes bool
+	// LoadBalancers and Volumes say whether the services for them are needed.
+	LoadBalancers, Volumes bool
+	// ServerGroups are the names of those that are made.
+	ServerGroups []string
+	// Resources are made.
+	Resources Resources
+}
+
+// Machines are those of one role.
+type Machines struct {
+	Count  int
+	Flavor string
+	Zones  []string // of compute; empty: any
+}
+
+// RootVolume is a volume that a machine boots from. Type and Zone may be empty.
+type RootVolume struct {
+	GiB        int // zero: none
+	Type, Zone string
+}
+
+// Resources are numbers of what the whole cluster has when it is built. What follows from flavors (cores, memory) and
+// from the provider's own rules of security groups is not among them.
+type Resources struct {
+	Servers, ServerGroups, Ports, Networks, Subnets, Routers, SecurityGroups, FloatingIPs, Volumes, Gigabytes int
+}
+
+// Report is what a preflight tells beside problems.
+type Report struct {
+	// Notes are what was seen, and what could not be.
+	Notes []string
+	// Warnings are what will not stop this run, and may stop a later one.
+	Warnings []string
+}
+
+// Run asks the cloud for all that would stop the cluster from being made, before anything is. It tells all at
+// once: the error joins one fault.CloudLacks for each thing, which says what is wanted and what is there, and what
+// openstack.Explain makes of queries that failed. A query that the cloud forbids is a note. What the cluster has already counts
+// as there; when it has all its machines, nothing else is asked.
+func Run(ctx context.Context, client *openstack.Client, needs Needs) (Report, error) {
+	i := &inspection{client: client, needs: needs}
+	i.credentials()
+	i.present(ctx)
+	if i.has.servers >= needs.Resources.Servers && needs.Resources.Servers > 0 && len(i.problems) == 0 {
+		i.note("the cluster's %d servers are there already", i.has.servers)
+		return i.report, nil
+	}
+	for _, check := range []func(context.Context){
+		i.services, i.machines, i.keyPair, i.zones, i.externalNetwork, i.ownNetwork, i.floatingIP, i.volumes, i.quotas,
+	} {
+		if i.unreachable || ctx.Err() != nil { // each further query would wait for its own time out
+			break
+		}
+		check(ctx)
+	}
+	return i.report, errors.Join(i.problems...)
+}
+
+// inspection is one preflight under way.
+type inspection struct {
+	client      *openstack.Client
+	needs       Needs
+	has         present
+	flavors     [2]flavor // of control plane and workers, once found
+	report      Report
+	problems    []error
+	unreachable bool
+}
+
+func (i *inspection) note(format string, args ...any) {
+	i.report.Notes = append(i.report.Notes, fmt.Sprintf(format, args...))
+}
+
+func (i *inspection) warn(format string, args ...any) {
+	i.report.Warnings = append(i.report.Warnings, fmt.Sprintf(format, args...))
+}
+
+// lacks tells a problem: what is wanted and what is there.
+func (i *inspection) lacks(hint, format string, args ...any) {
+	i.problems = append(i.problems, fault.New(fault.CloudLacks, fmt.Sprintf(format, args...), hint))
+}
+
+// asked says whether a query was answered. One that is forbidden is noted, any other failure is a problem.
+func (i *inspection) asked(what string, err error) bool {
+	switch {
+	case err == nil:
+		return true
+	case openstack.Status(err) == http.StatusForbidden:
+		i.note("the cloud does not let these credentials look at %s: not checked", what)
+	default:
+		explained := openstack.Explain("asking the cloud for "+what, err)
+		i.unreachable = i.unreachable || fault.CodeOf(explained) != fault.Unknown
+		i.problems = append(i.problems, explained)
+	}
+	return false
+}
+
+// all reads every page of a list.
+func all[T any](ctx context.Context, pages pagination.Pager, extract func(pagination.Page) ([]T, error)) ([]T, error) {
+	page, err := pages.AllPages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return extract(page)
+}
+
+// credentials tells who is logged in.
+func (i *inspection) credentials() {
+	i.note("logged in to project %s", cmp.Or(i.client.ProjectName, i.client.ProjectID))
+	if slices.Contains(i.client.Roles, "admin") {
+		i.warn("these are credentials of an administrator, and the management cluster will keep them: better use a member of the project, or an application credential")
+	}
+}
+
+// services are those that a cloud need not have.
+func (i *inspection) services(context.Context) {
+	if i.needs.LoadBalancers && i.client.LoadBalancer == nil {
+		i.lacks("Use another way to the API server (cluster.openstack.api_server.mode), and no load balancers for Services.",
+			"load balancers are wanted, and the catalog has no load-balancer service (Octavia)")
+	}
+	if i.needs.Volumes && i.client.BlockStorage == nil {
+		i.lacks("Use the disks of flavors (cluster.openstack.root_volume.size=0), and disable the component cinder-csi.",
+			"volumes are wanted, and the catalog has no block-storage service (Cinder)")
+	}
+}

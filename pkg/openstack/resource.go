@@ -1,0 +1,56 @@
+package openstack
+
+import "time"
+
+// Kind is what a resource is.
+type Kind string
+
+// The kinds that a cluster's controllers make, or that hang on what they make.
+const (
+	KindLoadBalancer  Kind = "load-balancer"
+	KindServer        Kind = "server"
+	KindServerGroup   Kind = "server-group"
+	KindVolume        Kind = "volume"
+	KindSnapshot      Kind = "volume-snapshot"
+	KindFloatingIP    Kind = "floating-ip"
+	KindTrunk         Kind = "trunk"
+	KindPort          Kind = "port"
+	KindInterface     Kind = "router-interface" // a port of a router, which goes by another call than other ports
+	KindRouter        Kind = "router"
+	KindSubnet        Kind = "subnet"
+	KindNetwork       Kind = "network"
+	KindSecurityGroup Kind = "security-group"
+)
+
+// Ref names a resource.
+type Ref struct {
+	Kind Kind
+	ID   string
+}
+
+// Resource is one resource of a cloud and how it stands to others.
+type Resource struct {
+	Ref
+	Name, Description, Status string
+	// Project is the ID of its project; empty when the cloud does not say.
+	Project string
+	Tags    []string
+	// Properties are the metadata of a server, volume or snapshot.
+	Properties map[string]string
+	// Created is zero when the cloud does not say.
+	Created time.Time
+	// Uses are resources that cannot go, or must not, while this one is there. They need not be in the inventory.
+	Uses []Ref
+	// PartOf is what takes this one along when it goes: the server of a port or of a volume that is deleted on
+	// termination, the load balancer of its port, the router of an interface, the port of a trunk. Zero: nothing.
+	PartOf Ref
+}
+
+// Inventory is what a project has.
+type Inventory struct {
+	// Project is the ID of the project that the credentials are for.
+	Project   string
+	Resources []Resource
+	// Unknown are the kinds that could not be listed, and why. Interfaces are listed as ports.
+	Unknown map[Kind]error
+}

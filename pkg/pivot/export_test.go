@@ -1,0 +1,20 @@
+package pivot
+
+import "errors"
+
+// Refusals returns every reason for which NewPlan refused, nil when err is of another kind. Only tests look at them one by one.
+func Refusals(err error) []*Refusal {
+	var all []*Refusal
+	switch e := err.(type) {
+	case nil:
+	case *Refusal:
+		all = append(all, e)
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			all = append(all, Refusals(one)...)
+		}
+	default:
+		return Refusals(errors.Unwrap(err))
+	}
+	return all
+}

@@ -1,0 +1,54 @@
+package rollout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+// concerns says whether the wait hangs on an object: on a goal, and on what the release and its sources are made of. All else is the
+// user's own, may be suspended or broken, and is never waited for.
+func (v *view) concerns(k Key) bool {
+	if slices.Contains(v.goal.Ready, k) {
+		return true
+	}
+	inNamespace := slices.ContainsFunc(v.goal.Ready, func(g Key) bool { return g.Namespace == k.Namespace })
+	return inNamespace && k.Kind != "Kustomization" && ofRelease(v.objects[k])
+}
+
+// ofRelease says whether an object is part of the release: named as its own source and chart are, or made by it.
+func ofRelease(o *unstructured.Unstructured) bool {
+	if o == nil {
+		return false
+	}
+	switch o.GetName() {
+	case flux.ReleaseName, flux.ChartSourceName, flux.Namespace + "-" + flux.ReleaseName: // the last is a HelmChart's
+		return true
+	}
+	return o.GetLabels()["helm.toolkit.fluxcd.io/name"] == flux.ReleaseName || !isFlux(o)
+}
+
+func isFlux(o *unstructured.Unstructured) bool {
+	return strings.HasSuffix(o.GroupVersionKind().Group, ".toolkit.fluxcd.io")
+}
+
+// remark returns, once for each object, that something of the user's own is not well; "" if there is nothing to say.
+func (v *view) remark(o event.Object) string {
+	k := Key{o.Kind, o.Namespace, o.Name}
+	object := v.objects[k]
+	if object == nil || !isFlux(object) || v.concerns(k) || v.remarked[k] || o.State != health.Suspended && o.State != health.Failed {
+		return ""
+	}
+	v.remarked[k] = true
+	text := fmt.Sprintf("%s %s/%s in the %s cluster is not cluster-init's, and is %s", k.Kind, k.Namespace, k.Name, v.cluster, strings.ToLower(string(o.State)))
+	if o.Message != "" && o.State == health.Failed {
+		text += ": " + o.Message
+	}
+	return text + "; nothing waits for it"
+}

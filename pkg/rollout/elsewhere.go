@@ -1,0 +1,71 @@
+package rollout
+
+import (
+	"context"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// elsewhereBound is for one look at another cluster: meanwhile no event is taken.
+const elsewhereBound = 2 * time.Second
+
+// lookElsewhere has the view name first what fails in another cluster. That it cannot be asked is news for those who look closely only: the
+// wait is about this cluster.
+func (f Follower) lookElsewhere(ctx context.Context, v *view, report pipeline.Reporter) {
+	if f.elsewhere == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, elsewhereBound)
+	defer cancel()
+	v.elsewhere = nil // what was seen before may be mended
+	found, err := f.elsewhere(ctx)
+	if err != nil {
+		report.Log(err.Error())
+		return
+	}
+	v.elsewhere = found
+}
+
+// failing returns the components of a cluster that say themselves that something is wrong with them: not those that only wait.
+func failing(ctx context.Context, c *kube.Cluster) ([]event.Object, error) {
+	list, err := flux.Kustomizations(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var found []event.Object
+	for i := range list {
+		if list[i].Labels[owned.ComponentLabel] == "" {
+			continue
+		}
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&list[i])
+		if err != nil {
+			return nil, err
+		}
+		object := &unstructured.Unstructured{Object: content}
+		object.SetGroupVersionKind(kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind))
+		if state := health.Of(object); says(state) {
+			found = append(found, event.Object{Cluster: c.Name, Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(),
+				State: state.Status, Reason: state.Reason, Message: state.Message})
+		}
+	}
+	return found, nil
+}
+
+// says tells a failure from a wait, by the reasons that Flux gives.
+func says(state health.State) bool {
+	switch state.Reason {
+	case "BuildFailed", "ReconciliationFailed", "HealthCheckFailed", "ArtifactFailed", "PruneFailed":
+		return state.Status != health.Ready
+	}
+	return state.Status == health.Failed
+}

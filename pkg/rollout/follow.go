@@ -1,0 +1,163 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// Follower watches objects of one cluster, reports their changes and nudges their controllers.
+type Follower struct {
+	cluster   *kube.Cluster
+	namespace string // empty: all
+	resources []schema.GroupVersionResource
+	heartbeat time.Duration
+	silence   time.Duration // how long the API server may give no answer; zero: for ever
+	// nudge is called with each object that waits for dependencies which are all ready by now; nil: never.
+	nudge func(context.Context, *unstructured.Unstructured) error
+	// wake is called now and then with each control plane that is not ready; nil: never.
+	wake func(context.Context, *unstructured.Unstructured) error
+	// elsewhere returns what fails in another cluster, on which this wait hangs too; nil: there is none.
+	elsewhere func(context.Context) ([]event.Object, error)
+}
+
+// Options of a Follower.
+type Options struct {
+	// Heartbeat is how often it is said what is waited for.
+	Heartbeat time.Duration
+	// Now is the clock of requests to controllers.
+	Now func() time.Time
+	// Kinds are those of the infrastructure provider to watch.
+	Kinds []schema.GroupVersionResource
+	// Beside is a cluster on whose components this wait hangs too: what fails there is named first; nil: there is none.
+	Beside *kube.Cluster
+}
+
+// NewFollower follows Flux and Cluster API in a cluster.
+func NewFollower(c *kube.Cluster, o Options) Follower {
+	f := Follower{cluster: c, heartbeat: o.Heartbeat, silence: MaxSilence, resources: slices.Concat(fluxResources(), clusterResources(), o.Kinds),
+		nudge: func(ctx context.Context, object *unstructured.Unstructured) error {
+			return flux.RequestReconcile(ctx, c, object.DeepCopy(), o.Now())
+		},
+		wake: func(ctx context.Context, object *unstructured.Unstructured) error {
+			return wake(ctx, c, object.DeepCopy())
+		}}
+	if o.Beside != nil {
+		f.elsewhere = func(ctx context.Context) ([]event.Object, error) { return failing(ctx, o.Beside) }
+	}
+	return f
+}
+
+// NewDeployments follows the Deployments of one namespace.
+func NewDeployments(c *kube.Cluster, namespace string, o Options) Follower {
+	f := NewFollower(c, o)
+	f.namespace, f.nudge, f.wake = namespace, nil, nil
+	f.resources = []schema.GroupVersionResource{resource("apps", "v1", "deployments")}
+	return f
+}
+
+// Await returns once everything that g names is ready. It fails at once when one of them is suspended or says itself
+// that it gave up, and when ctx ends; the error then names what was not ready, with each object's own message.
+func (f Follower) Await(ctx context.Context, g Goal, report pipeline.Reporter) error {
+	ctx, cancel := context.WithCancel(ctx)
+	changes := make(chan kube.Change)
+	ended := make(chan error, 2)
+	go func() { ended <- f.listen(ctx) }()
+	go func() {
+		ended <- f.cluster.Watch(ctx, f.namespace, f.resources, func(c kube.Change) {
+			select {
+			case changes <- c:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	view := newView(f.cluster.Name, g)
+	err := f.loop(ctx, view, changes, ended, report)
+	cancel()
+	return errors.Join(err, <-ended, <-ended)
+}
+
+func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change, ended chan error, report pipeline.Reporter) error {
+	beat := time.NewTicker(f.heartbeat)
+	defer beat.Stop()
+	ask := time.NewTicker(askInterval)
+	defer ask.Stop()
+	wake := time.NewTicker(wakeInterval)
+	defer wake.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return v.unfinished(ctx.Err())
+		case err := <-ended:
+			ended <- nil
+			if err == nil { // both end well only with their context
+				err = v.unfinished(context.Cause(ctx))
+			}
+			return err
+		case <-beat.C:
+			f.lookElsewhere(ctx, v, report)
+			report.Waiting(v.goal.What, v.blocked())
+		case <-ask.C:
+			if v.goal.Until != nil && v.reached() && f.ask(ctx, v.goal) {
+				return nil
+			}
+		case <-wake.C:
+			nudgeAll(ctx, f.wake, v.waitingControlPlanes, report)
+		case c := <-changes:
+			changed, object := v.take(c)
+			if !changed {
+				continue
+			}
+			report.Object(object)
+			if remark := v.remark(object); remark != "" {
+				report.Warn("%s", remark)
+			}
+			if err := v.hopeless(); err != nil {
+				return err
+			}
+			if v.reached() && v.goal.Until == nil {
+				return nil
+			}
+			nudgeAll(ctx, f.nudge, v.unblocked, report)
+		}
+	}
+}
+
+const askInterval = time.Second
+
+// ask gives the question at most a second: meanwhile no event is taken.
+func (f Follower) ask(ctx context.Context, g Goal) bool {
+	ctx, cancel := context.WithTimeout(ctx, askInterval)
+	defer cancel()
+	return g.Until(ctx)
+}
+
+// nudgeBound is for all that is nudged at once: meanwhile no event is taken.
+const nudgeBound = 5 * time.Second
+
+// wakeInterval is short against what a controller sleeps that has failed often: CAPRKE2, which polls a machine that starts, was seen asleep
+// for minutes beside an API server that answered.
+const wakeInterval = 10 * time.Second
+
+// nudgeAll has the controllers of objects look at them now. That one cannot be nudged costs time only: its controller looks again by itself.
+func nudgeAll(ctx context.Context, nudge func(context.Context, *unstructured.Unstructured) error, objects func() []*unstructured.Unstructured, report pipeline.Reporter) {
+	if nudge == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, nudgeBound)
+	defer cancel()
+	for _, o := range objects() {
+		if err := nudge(ctx, o); err != nil && ctx.Err() == nil {
+			report.Log(err.Error())
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package rollout
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// ear is a Reporter that keeps what it hears; objects also go into a channel, for tests that wait for one.
+type ear struct {
+	objects chan event.Object
+
+	mu    sync.Mutex
+	lines []string
+	waits [][]event.Object
+}
+
+func newEar() *ear { return &ear{objects: make(chan event.Object, 1000)} }
+
+func (e *ear) Progress(string, ...any) {}
+func (e *ear) Warn(string, ...any)     {}
+
+func (e *ear) Object(o event.Object) { e.objects <- o }
+
+func (e *ear) Waiting(_ string, blocked []event.Object) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waits = append(e.waits, blocked)
+}
+
+func (e *ear) Log(line string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lines = append(e.lines, line)
+}
+
+func (e *ear) logged(part string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.ContainsFunc(e.lines, func(line string) bool { return strings.Contains(line, part) })
+}
+
+// A wait whose end and whose watch's end are seen at the same time has not reached its goal, whichever is drawn first.
+func TestAnEndedWatchIsNoSuccess(t *testing.T) {
+	for range 50 {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		watchDone := make(chan error, 1)
+		watchDone <- nil
+		f := Follower{heartbeat: time.Hour}
+		if err := f.loop(ctx, newView("bootstrap", wanted("a")), make(chan kube.Change), watchDone, newEar()); err == nil {
+			t.Fatal("no error, though nothing is ready")
+		}
+	}
+}
+
+// What the user has suspended elsewhere is no reason to give up.
+func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
+	elsewhere := func(o map[string]any) { o["metadata"].(map[string]any)["namespace"] = "apps" }
+	source := func(o map[string]any) { o["kind"], o["apiVersion"] = "OCIRepository", "source.toolkit.fluxcd.io/v1" }
+	released := func(o map[string]any) {
+		o["metadata"].(map[string]any)["labels"] = map[string]any{"helm.toolkit.fluxcd.io/name": "telco-cloud-init"}
+	}
+	tests := map[string]struct {
+		object   *unstructured.Unstructured
+		hopeless bool
+	}{
+		"a Kustomization that is no goal":    {kustomization("own", suspended), false},
+		"a goal":                             {kustomization("a", suspended), true},
+		"one of a goal's name elsewhere":     {kustomization("a", suspended, elsewhere), false},
+		"a source beside the goals":          {kustomization("telco-cloud-init", suspended, source), true},
+		"a source in another namespace":      {kustomization("podinfo", suspended, source, elsewhere), false},
+		"a user's source beside the goals":   {kustomization("podinfo", suspended, source), false},
+		"a source that the release has made": {kustomization("mine", suspended, source, released), true},
+		"a goal that gave up":                {kustomization("a", stalled), true},
+		"another Kustomization that gave up": {kustomization("own", stalled), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newView("management", wanted("a"))
+			v.take(kube.Change{Object: tc.object})
+			if err := v.hopeless(); (err != nil) != tc.hopeless {
+				t.Errorf("error %v, want one: %t", err, tc.hopeless)
+			}
+			for i, state := range slices.Collect(maps.Values(v.states)) {
+				if remark := v.remark(state); (remark != "") == tc.hopeless {
+					t.Errorf("remark %d: %q", i, remark)
+				}
+				if again := v.remark(state); again != "" {
+					t.Errorf("it is said twice: %q", again)
+				}
+			}
+		})
+	}
+}
+
+// Only what gave up on the revision that is waited for is hopeless.
+func TestViewHoldsAFailureAgainstTheRevision(t *testing.T) {
+	attempted := func(r string) func(map[string]any) {
+		return func(o map[string]any) { o["status"].(map[string]any)["lastAttemptedRevision"] = r }
+	}
+	tests := map[string]struct {
+		object   *unstructured.Unstructured
+		hopeless bool
+	}{
+		"before it attempted any": {kustomization("a", stalled), true},
+		"on the present one":      {kustomization("a", stalled, attempted("latest@sha256:new"), revision("latest@sha256:old")), true},
+		"on an older one":         {kustomization("a", stalled, attempted("latest@sha256:old")), false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := wanted("a")
+			g.Revision = "sha256:new"
+			v := newView("bootstrap", g)
+			v.take(kube.Change{Object: tc.object})
+			if err := v.hopeless(); (err != nil) != tc.hopeless || err != nil && !strings.Contains(err.Error(), "there is no such path") {
+				t.Errorf("error %v, want one with its own message: %t", err, tc.hopeless)
+			}
+		})
+	}
+}

@@ -1,0 +1,24 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// wake has the controller of an object look at it now: it changes an annotation, and takes the change back.
+func wake(ctx context.Context, c *kube.Cluster, o *unstructured.Unstructured) error {
+	for _, value := range []string{`"now"`, "null"} {
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, owned.WokenAnnotation, value)
+		if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+			return fmt.Errorf("wake the controller of %s %s in the %s cluster: %w", o.GetKind(), client.ObjectKeyFromObject(o), c.Name, err)
+		}
+	}
+	return nil
+}

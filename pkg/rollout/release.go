@@ -1,0 +1,109 @@
+package rollout
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/source"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+)
+
+// Release is the telco-cloud-init HelmRelease of one cluster at one time.
+type Release struct {
+	Environment *environment.Environment
+	Source      source.Source
+	Published   content.Published // of an embedded source
+	Phase       environment.Phase
+	// Definition is false while another cluster still owns the cluster definitions: the component `cluster` is off.
+	Definition bool
+}
+
+// values are what cluster-init itself decides about the chart; they win over all others.
+func (r Release) values() map[string]any {
+	values := map[string]any{"phase": string(r.Phase), "source": r.Source.Values()}
+	if !r.Definition {
+		values["components"] = map[string]any{"cluster": map[string]any{"enabled": false}}
+	}
+	return values
+}
+
+// objects returns all that has to be in the cluster for the release, in the order in which it is applied.
+func (r Release) objects() ([]client.Object, error) {
+	values, err := r.Environment.Objects()
+	if err != nil {
+		return nil, err
+	}
+	objects := []client.Object{values.Values, values.Secrets, values.InfraSecrets}
+	spec := flux.Release{FromGit: r.Source.Kind == source.Git, Values: r.values()}
+	if r.Phase == environment.Bootstrap {
+		objects = append(objects, r.Environment.BootstrapValues())
+		spec.ValuesFrom = append(spec.ValuesFrom, flux.ValuesReference{Kind: "ConfigMap", Name: environment.BootstrapValuesName})
+	}
+	spec.ValuesFrom = append(spec.ValuesFrom,
+		flux.ValuesReference{Kind: "ConfigMap", Name: environment.ValuesName},
+		flux.ValuesReference{Kind: "Secret", Name: environment.SecretsName},
+		flux.ValuesReference{Kind: "Secret", Name: environment.InfraSecretsName})
+	helmRelease, err := flux.HelmRelease(spec)
+	if err != nil {
+		return nil, err
+	}
+	objects = append(objects, r.Source.Objects(r.Published)...)
+	return append(objects, helmRelease), nil
+}
+
+// Apply applies the release to a cluster, takes back what was suspended there for a pivot that did not start, and has Flux look at it now.
+// It returns the token that the HelmRelease's status carries once Flux has done so.
+func (r Release) Apply(ctx context.Context, c *kube.Cluster, s Suspension, now time.Time) (token string, err error) {
+	objects, err := r.objects()
+	if err != nil {
+		return "", err
+	}
+	if err := c.ApplyAll(ctx, objects...); err != nil {
+		return "", err
+	}
+	if err := s.Resume(ctx); err != nil {
+		return "", err
+	}
+	return now.Format(time.RFC3339Nano), flux.RequestReset(ctx, c, helmRelease(), now)
+}
+
+// Goal is that the HelmRelease of a cluster was reconciled after token (empty: at any time) and that its Kustomizations are ready at the
+// revision that is published now, all but those that are left out.
+func (r Release) Goal(cluster, token string, leftOut ...string) (Goal, error) {
+	rendered, err := r.Environment.Render(r.Phase, r.values())
+	if err != nil {
+		return Goal{}, err
+	}
+	release := Key{helmv2.HelmReleaseKind, flux.Namespace, flux.ReleaseName}
+	g := Goal{What: "the components of the " + cluster + " cluster", Ready: []Key{release}, Handled: map[Key]string{release: token}, Revision: r.Source.Revision(r.Published)}
+	for _, o := range rendered {
+		if o.GetKind() == kustomizev1.KustomizationKind && !slices.Contains(leftOut, o.GetName()) {
+			g.Ready = append(g.Ready, Key{o.GetKind(), o.GetNamespace(), o.GetName()})
+		}
+	}
+	return g, nil
+}
+
+// Kustomizations are those of a Goal.
+func (g Goal) Kustomizations() []client.ObjectKey {
+	var keys []client.ObjectKey
+	for _, k := range g.Ready {
+		if k.Kind == kustomizev1.KustomizationKind {
+			keys = append(keys, client.ObjectKey{Namespace: k.Namespace, Name: k.Name})
+		}
+	}
+	return keys
+}
+
+func helmRelease() *helmv2.HelmRelease {
+	return &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}
+}

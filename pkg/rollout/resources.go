@@ -1,0 +1,31 @@
+package rollout
+
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
+func resource(group, version, plural string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: group, Version: version, Resource: plural}
+}
+
+// fluxResources are the kinds of Flux that say how far a cluster's components are.
+func fluxResources() []schema.GroupVersionResource {
+	return []schema.GroupVersionResource{
+		resource("source.toolkit.fluxcd.io", "v1", "ocirepositories"),
+		resource("source.toolkit.fluxcd.io", "v1", "gitrepositories"),
+		resource("source.toolkit.fluxcd.io", "v1", "helmcharts"),
+		resource("helm.toolkit.fluxcd.io", "v2", "helmreleases"),
+		resource("kustomize.toolkit.fluxcd.io", "v1", "kustomizations"),
+	}
+}
+
+const controlPlaneGroup = "controlplane.cluster.x-k8s.io"
+
+// clusterResources are the kinds of Cluster API that say how far a management cluster is.
+func clusterResources() []schema.GroupVersionResource {
+	return []schema.GroupVersionResource{
+		resource("cluster.x-k8s.io", "v1beta2", "clusters"),
+		resource("cluster.x-k8s.io", "v1beta2", "machines"),
+		resource("cluster.x-k8s.io", "v1beta2", "machinedeployments"),
+		resource(controlPlaneGroup, "v1beta2", "kubeadmcontrolplanes"),
+		resource(controlPlaneGroup, "v1beta1", "rke2controlplanes"),
+	}
+}

@@ -1,0 +1,97 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// Suspension keeps Flux from putting back, in one cluster, what a pivot takes away. It says in an annotation whose it is, so that nothing is
+// resumed that a user, or another pivot, has suspended.
+type Suspension struct {
+	Cluster *kube.Cluster
+	// Of is the management cluster that is moved, see owned.SuspendedFor: a user's own bootstrap cluster may have seen others.
+	Of string
+}
+
+// Suspend suspends the HelmRelease first, which would undo the rest, then the Kustomizations. What is suspended already is left alone.
+func (s Suspension) Suspend(ctx context.Context) error {
+	release := helmRelease()
+	if err := s.Cluster.Get(ctx, client.ObjectKeyFromObject(release), release); err != nil {
+		return fmt.Errorf("read HelmRelease %s in the %s cluster: %w", flux.ReleaseName, s.Cluster.Name, err)
+	}
+	if !release.Spec.Suspend {
+		if err := s.set(ctx, "HelmRelease", release, true); err != nil {
+			return err
+		}
+	}
+	list, err := flux.Kustomizations(ctx, s.Cluster)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		k := &list[i]
+		if k.Spec.Suspend || k.Name != "cluster" && k.Spec.KubeConfig == nil {
+			continue
+		}
+		if err := s.set(ctx, "Kustomization", k, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Resume takes Suspend back.
+func (s Suspension) Resume(ctx context.Context) error {
+	list, err := flux.Kustomizations(ctx, s.Cluster)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if s.suspended(list[i]) {
+			if err := s.set(ctx, "Kustomization", &list[i], false); err != nil {
+				return err
+			}
+		}
+	}
+	release := helmRelease()
+	err = s.Cluster.Get(ctx, client.ObjectKeyFromObject(release), release)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read HelmRelease %s in the %s cluster: %w", flux.ReleaseName, s.Cluster.Name, err)
+	}
+	if release.Spec.Suspend && release.Annotations[owned.SuspendedAnnotation] == s.Of {
+		return s.set(ctx, "HelmRelease", release, false)
+	}
+	return nil
+}
+
+func (s Suspension) set(ctx context.Context, kind string, o client.Object, suspend bool) error {
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}},"spec":{"suspend":true}}`, owned.SuspendedAnnotation, s.Of)
+	if !suspend {
+		patch = fmt.Sprintf(`{"metadata":{"annotations":{%q:null}},"spec":{"suspend":false}}`, owned.SuspendedAnnotation)
+	}
+	if err := s.Cluster.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		return fmt.Errorf("set suspend: %t on %s %s in the %s cluster: %w", suspend, kind, client.ObjectKeyFromObject(o), s.Cluster.Name, err)
+	}
+	return nil
+}
+
+// Stands says whether this pivot has suspended what would put back what it takes away; false where Flux is not installed yet.
+func (s Suspension) Stands(ctx context.Context) (bool, error) {
+	return flux.SuspendedWith(ctx, s.Cluster, owned.SuspendedAnnotation, s.Of)
+}
+
+func (s Suspension) suspended(k kustomizev1.Kustomization) bool {
+	return k.Spec.Suspend && k.Annotations[owned.SuspendedAnnotation] == s.Of
+}

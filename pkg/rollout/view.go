@@ -1,0 +1,265 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// Key names an object within one cluster.
+type Key struct{ Kind, Namespace, Name string }
+
+// String is for people.
+func (k Key) String() string { return k.Kind + "/" + k.Name }
+
+// Goal says which objects a wait is for. An object that is not there yet counts as not ready.
+type Goal struct {
+	What  string // for people: "the components of the bootstrap cluster"
+	Ready []Key
+	// Handled holds reconcile requests that an object must have handled before its state counts.
+	Handled map[Key]string
+	// Until, when it is set, must be true as well; it is asked about once a second after all else is ready.
+	Until func(context.Context) bool
+	// Revision, when it is set, must be part of the revision that a Kustomization of the release's source applied.
+	Revision string
+}
+
+// view is what a Follower knows.
+type view struct {
+	cluster string
+	goal    Goal
+	objects map[Key]*unstructured.Unstructured
+	states  map[Key]event.Object
+	nudged  map[Key]bool
+	// remarked are the user's own objects of which it was said that they are not well.
+	remarked map[Key]bool
+	// elsewhere fails in another cluster, on which this wait hangs.
+	elsewhere []event.Object
+}
+
+func newView(cluster string, g Goal) *view {
+	return &view{cluster: cluster, goal: g, objects: map[Key]*unstructured.Unstructured{}, states: map[Key]event.Object{}, nudged: map[Key]bool{}, remarked: map[Key]bool{}}
+}
+
+// take notes a change and says whether it is one that a reader would want to hear of.
+func (v *view) take(c kube.Change) (bool, event.Object) {
+	k := Key{c.Object.GetKind(), c.Object.GetNamespace(), c.Object.GetName()}
+	state := v.stateOf(k, c.Object)
+	now := event.Object{Cluster: v.cluster, Kind: k.Kind, Namespace: k.Namespace, Name: k.Name,
+		State: state.Status, Reason: state.Reason, Message: state.Message}
+	if c.Deleted {
+		delete(v.objects, k)
+		delete(v.states, k)
+		now.State = "Deleted"
+		return true, now
+	}
+	v.objects[k] = c.Object
+	for _, d := range v.dependencies(c.Object) {
+		if v.states[d].State != health.Ready {
+			now.WaitsFor = append(now.WaitsFor, d.Name)
+		}
+	}
+	before := v.states[k]
+	v.states[k] = now
+	changed := before.State != now.State || before.Message != now.Message || strings.Join(before.WaitsFor, ",") != strings.Join(now.WaitsFor, ",")
+	return changed, now
+}
+
+// stateOf is the object's own state, unless that speaks of a time before what this wait is for.
+func (v *view) stateOf(k Key, o *unstructured.Unstructured) health.State {
+	state := health.Of(o)
+	if state.Status != health.Ready && state.Status != health.Failed {
+		return state
+	}
+	if token := v.goal.Handled[k]; token != "" {
+		if handled, _, _ := unstructured.NestedString(o.Object, "status", "lastHandledReconcileAt"); handled != token {
+			return health.State{Status: health.Progressing, Message: "has not handled the latest request yet"}
+		}
+	}
+	if k.Kind == "Cluster" {
+		return machinesOf(o, state)
+	}
+	source, _, _ := unstructured.NestedString(o.Object, "spec", "sourceRef", "name")
+	if v.goal.Revision != "" && k.Kind == "Kustomization" && source == flux.ReleaseName {
+		applied, _, _ := unstructured.NestedString(o.Object, "status", "lastAppliedRevision")
+		if attempted, _, _ := unstructured.NestedString(o.Object, "status", "lastAttemptedRevision"); state.Status == health.Failed &&
+			(attempted == "" || strings.Contains(attempted, v.goal.Revision)) {
+			return state // it gave up before it could apply the revision
+		}
+		if !strings.Contains(applied, v.goal.Revision) {
+			if applied == "" {
+				return health.State{Status: health.Progressing, Reason: "Progressing", Message: "Reconciliation in progress"}
+			}
+			return health.State{Status: health.Progressing, Message: "has applied " + applied + ", not yet the present revision"}
+		}
+	}
+	return state
+}
+
+// machinesOf holds the state of a Cluster against its machines: it calls itself Available with the first of several, and
+// while old ones are being replaced. availableReplicas is not asked: of a control plane of the older contract (RKE2's) it
+// keeps an old value once no machine is unavailable any more.
+func machinesOf(cluster *unstructured.Unstructured, state health.State) health.State {
+	for _, part := range []string{"controlPlane", "workers"} {
+		count := func(field string) int64 {
+			n, _, _ := unstructured.NestedInt64(cluster.Object, "status", part, field)
+			return n
+		}
+		desired, reason, message := count("desiredReplicas"), "", ""
+		switch ready, current, all := count("readyReplicas"), count("upToDateReplicas"), count("replicas"); {
+		case ready < desired:
+			reason, message = "ScalingUp", fmt.Sprintf("%s: %d of %d machines are ready", part, ready, desired)
+		case current < desired:
+			reason, message = "RollingOut", fmt.Sprintf("%s: %d of %d machines are up to date", part, current, desired)
+		case all > desired:
+			reason, message = "ScalingDown", fmt.Sprintf("%s: there are %d machines, and %d are wanted", part, all, desired)
+		default:
+			continue
+		}
+		return health.State{Status: health.Progressing, Reason: reason, Message: message}
+	}
+	return state
+}
+
+func (v *view) dependencies(o *unstructured.Unstructured) []Key {
+	list, _, _ := unstructured.NestedSlice(o.Object, "spec", "dependsOn")
+	var keys []Key
+	for _, d := range list {
+		m, _ := d.(map[string]any)
+		name, _ := m["name"].(string)
+		namespace, _ := m["namespace"].(string)
+		if namespace == "" {
+			namespace = o.GetNamespace()
+		}
+		keys = append(keys, Key{o.GetKind(), namespace, name})
+	}
+	return keys
+}
+
+// unblocked returns the objects that are not ready though all that they depend on is, each only once.
+func (v *view) unblocked() []*unstructured.Unstructured {
+	var free []*unstructured.Unstructured
+	for k, o := range v.objects {
+		needs := v.dependencies(o)
+		if v.nudged[k] || len(needs) == 0 || v.states[k].State == health.Ready {
+			continue
+		}
+		ready := true
+		for _, d := range needs {
+			ready = ready && v.states[d].State == health.Ready
+		}
+		if ready {
+			v.nudged[k] = true
+			free = append(free, o)
+		}
+	}
+	return free
+}
+
+// waitingControlPlanes returns the control planes that are not ready, nor being deleted or paused.
+func (v *view) waitingControlPlanes() []*unstructured.Unstructured {
+	var waiting []*unstructured.Unstructured
+	for k, o := range v.objects {
+		if o.GroupVersionKind().Group == controlPlaneGroup && v.states[k].State != health.Ready && o.GetDeletionTimestamp() == nil && !health.Paused(o) {
+			waiting = append(waiting, o)
+		}
+	}
+	return waiting
+}
+
+func (v *view) reached() bool {
+	for _, k := range v.goal.Ready {
+		if v.states[k].State != health.Ready {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(v.goal.Ready, v.lacksMachines)
+}
+
+// lacksMachines says whether a goal is a Cluster of which a Machine is not ready. A control plane of the older contract
+// counts machines that have no node yet.
+func (v *view) lacksMachines(goal Key) bool {
+	for k, o := range v.objects {
+		of, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
+		if goal.Kind == "Cluster" && k.Kind == "Machine" && k.Namespace == goal.Namespace && of == goal.Name && v.states[k].State != health.Ready {
+			return true
+		}
+	}
+	return false
+}
+
+// blocked returns the goals that are not ready, with the state of each, behind what they are stuck on; when all are,
+// whatever else is not.
+func (v *view) blocked() []event.Object {
+	var list []event.Object
+	for _, k := range v.goal.Ready {
+		s, seen := v.states[k]
+		if !seen {
+			s = event.Object{Cluster: v.cluster, Kind: k.Kind, Namespace: k.Namespace, Name: k.Name, State: "Missing", Message: "does not exist yet"}
+		}
+		if s.State != health.Ready {
+			list = append(list, s)
+		}
+	}
+	if len(list) == 0 {
+		for _, s := range v.states {
+			if s.State != health.Ready {
+				list = append(list, s)
+			}
+		}
+		sort.Slice(list, func(i, j int) bool { return list[i].ID() < list[j].ID() })
+	}
+	sort.SliceStable(list, func(i, j int) bool { return len(list[i].WaitsFor) < len(list[j].WaitsFor) })
+	return append(slices.Clone(v.elsewhere), v.causesFirst(list)...)
+}
+
+// hopeless returns an error when a goal, or a HelmRelease or source that goals come from, will not get ready by waiting.
+func (v *view) hopeless() error {
+	for k, s := range v.states {
+		if !v.concerns(k) {
+			continue
+		}
+		switch s.State {
+		case health.Suspended:
+			return fault.New(fault.ComponentStuck, fmt.Sprintf("%s in the %s cluster is suspended", k, v.cluster),
+				fmt.Sprintf("Resume it: kubectl -n %s patch %s %s --type merge -p '{\"spec\":{\"suspend\":false}}'", k.Namespace, strings.ToLower(k.Kind), k.Name))
+		case health.Failed:
+			return fault.New(fault.ComponentStuck, fmt.Sprintf("%s in the %s cluster gave up: %s: %s", k, v.cluster, s.Reason, s.Message),
+				"Mend what the message names, then run the same command again.")
+		}
+	}
+	return nil
+}
+
+// unfinished explains why the wait ended too early.
+func (v *view) unfinished(cause error) error {
+	var lines []string
+	for _, s := range v.blocked() {
+		line := fmt.Sprintf("%s/%s is %s", s.Kind, s.Name, s.State)
+		if s.Cluster != v.cluster {
+			line = fmt.Sprintf("%s/%s in the %s cluster is %s", s.Kind, s.Name, s.Cluster, s.State)
+		}
+		if len(s.WaitsFor) > 0 {
+			line += ", waits for " + strings.Join(s.WaitsFor, ", ")
+		} else if s.Message != "" {
+			line += ": " + s.Message
+		}
+		lines = append(lines, line)
+	}
+	if errors.Is(cause, context.Canceled) {
+		return fmt.Errorf("waiting for %s: %w", v.goal.What, cause)
+	}
+	return fault.Retryable(fmt.Errorf("waiting for %s: %w; not ready: %s", v.goal.What, cause, strings.Join(lines, "; ")),
+		fault.ComponentStuck, "The first one named is the one to look at. Running the same command again goes on waiting.")
+}

@@ -1,0 +1,238 @@
+package rollout
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// kustomization is one as Flux would have it; the options change it.
+func kustomization(name string, options ...func(map[string]any)) *unstructured.Unstructured {
+	o := map[string]any{
+		"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
+		"metadata": map[string]any{"name": name, "namespace": "flux-system", "generation": int64(2)},
+		"spec":     map[string]any{"sourceRef": map[string]any{"kind": "OCIRepository", "name": "telco-cloud-init"}},
+		"status":   map[string]any{},
+	}
+	for _, option := range options {
+		option(o)
+	}
+	return &unstructured.Unstructured{Object: o}
+}
+
+// cluster is a Cluster that calls itself Available, with as many machines of each sort.
+func cluster(desired, ready, current, all int64) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
+		"metadata": map[string]any{"name": "c", "namespace": "management", "generation": int64(1)},
+		"status": map[string]any{
+			"controlPlane": map[string]any{"desiredReplicas": desired, "readyReplicas": ready, "upToDateReplicas": current, "replicas": all},
+			"conditions":   []any{map[string]any{"type": "Available", "status": "True", "observedGeneration": int64(1)}},
+		},
+	}}
+}
+
+// machine is one of a Cluster.
+func machine(cluster, name, ready string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
+		"metadata": map[string]any{"name": name, "namespace": "management", "generation": int64(1)},
+		"spec":     map[string]any{"clusterName": cluster},
+		"status": map[string]any{"conditions": []any{map[string]any{
+			"type": "Ready", "status": ready, "message": "its node is not there", "observedGeneration": int64(1)}}},
+	}}
+}
+
+func ready(status string, generation int64) func(map[string]any) {
+	return func(o map[string]any) {
+		o["status"].(map[string]any)["conditions"] = []any{map[string]any{
+			"type": "Ready", "status": status, "reason": "Reason", "message": "its own message", "observedGeneration": generation}}
+	}
+}
+
+func revision(r string) func(map[string]any) {
+	return func(o map[string]any) { o["status"].(map[string]any)["lastAppliedRevision"] = r }
+}
+
+func dependsOn(names ...string) func(map[string]any) {
+	return func(o map[string]any) {
+		var list []any
+		for _, n := range names {
+			list = append(list, map[string]any{"name": n})
+		}
+		o["spec"].(map[string]any)["dependsOn"] = list
+	}
+}
+
+func suspended(o map[string]any) { o["spec"].(map[string]any)["suspend"] = true }
+
+func stalled(o map[string]any) {
+	o["status"].(map[string]any)["conditions"] = []any{map[string]any{
+		"type": "Stalled", "status": "True", "reason": "InvalidPath", "message": "there is no such path"}}
+}
+
+func wanted(names ...string) Goal {
+	g := Goal{What: "the components"}
+	for _, n := range names {
+		g.Ready = append(g.Ready, Key{"Kustomization", "flux-system", n})
+	}
+	return g
+}
+
+func TestViewJudgesTheGoal(t *testing.T) {
+	tests := map[string]struct {
+		goal     Goal
+		objects  []*unstructured.Unstructured
+		reached  bool
+		hopeless string // part of the error
+		blocked  string // part of what is said about the first one that blocks
+	}{
+		"nothing there yet":                 {goal: wanted("a"), blocked: "does not exist yet"},
+		"ready":                             {goal: wanted("a"), objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, reached: true},
+		"ready, but of an older generation": {goal: wanted("a"), objects: []*unstructured.Unstructured{kustomization("a", ready("True", 1))}, blocked: "its own message"},
+		"one of two":                        {goal: wanted("a", "b"), objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, blocked: "does not exist yet"},
+		"suspended fails at once":           {goal: wanted("a"), objects: []*unstructured.Unstructured{kustomization("a", suspended)}, hopeless: "is suspended", blocked: "is suspended"},
+		"stalled fails at once":             {goal: wanted("a"), objects: []*unstructured.Unstructured{kustomization("a", stalled)}, hopeless: "there is no such path", blocked: "there is no such path"},
+		"of an older revision": {
+			goal:    Goal{Ready: wanted("a").Ready, Revision: "sha256:new"},
+			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2), revision("latest@sha256:old"))}, blocked: "not yet the present revision"},
+		"of the present revision": {
+			goal:    Goal{Ready: wanted("a").Ready, Revision: "sha256:new"},
+			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2), revision("latest@sha256:new"))}, reached: true},
+		"a Cluster of which machines are missing": {
+			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: 1 of 3 machines are ready",
+			objects: []*unstructured.Unstructured{cluster(3, 1, 1, 1)}},
+		"a Cluster with all its machines": {
+			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, reached: true,
+			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3)}},
+		"a Cluster one of whose machines has no node yet": {
+			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "its node is not there",
+			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3), machine("c", "a", "True"), machine("c", "b", "False")}},
+		"a Cluster beside another one": {
+			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, reached: true,
+			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3), machine("c", "a", "True"), machine("d", "b", "False")}},
+		"a Cluster with machines of an older definition": {
+			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: 1 of 3 machines are up to date",
+			objects: []*unstructured.Unstructured{cluster(3, 4, 1, 4)}},
+		"a Cluster whose replaced machine is still there": {
+			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: there are 4 machines, and 3 are wanted",
+			objects: []*unstructured.Unstructured{cluster(3, 4, 3, 4)}},
+		"has not handled the request": {
+			goal:    Goal{Ready: wanted("a").Ready, Handled: map[Key]string{wanted("a").Ready[0]: "token"}},
+			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, blocked: "has not handled"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newView("bootstrap", tc.goal)
+			for _, o := range tc.objects {
+				v.take(kube.Change{Object: o})
+			}
+			if v.reached() != tc.reached {
+				t.Errorf("reached %t, want %t", v.reached(), tc.reached)
+			}
+			if err := v.hopeless(); (err == nil) != (tc.hopeless == "") || err != nil && !strings.Contains(err.Error(), tc.hopeless) {
+				t.Errorf("hopeless: %v, want %q", err, tc.hopeless)
+			}
+			if tc.blocked != "" {
+				blocked := v.blocked()
+				if len(blocked) == 0 || !strings.Contains(blocked[0].Message, tc.blocked) {
+					t.Errorf("blocked %v, want %q", blocked, tc.blocked)
+				}
+			}
+		})
+	}
+}
+
+func TestViewFindsWhatIsUnblockedOnce(t *testing.T) {
+	v := newView("bootstrap", wanted("a", "b", "c"))
+	names := func() []string {
+		var found []string
+		for _, o := range v.unblocked() {
+			found = append(found, o.GetName())
+		}
+		slices.Sort(found)
+		return found
+	}
+	v.take(kube.Change{Object: kustomization("b", dependsOn("a"))})
+	v.take(kube.Change{Object: kustomization("c", dependsOn("a", "b"))})
+	if got := names(); len(got) != 0 {
+		t.Fatalf("%v are unblocked before a is there", got)
+	}
+	v.take(kube.Change{Object: kustomization("a", ready("True", 2))})
+	if got := names(); !slices.Equal(got, []string{"b"}) {
+		t.Fatalf("unblocked %v, want b: c waits for b", got)
+	}
+	if got := names(); len(got) != 0 {
+		t.Fatalf("unblocked %v a second time", got)
+	}
+	v.take(kube.Change{Object: kustomization("b", dependsOn("a"), ready("True", 2))})
+	if got := names(); !slices.Equal(got, []string{"c"}) {
+		t.Fatalf("unblocked %v, want c", got)
+	}
+}
+
+func TestViewSaysOnceWhatChanged(t *testing.T) {
+	v := newView("bootstrap", wanted("a", "b"))
+	b := kustomization("b", dependsOn("a"), ready("False", 2))
+	changed, object := v.take(kube.Change{Object: b})
+	if !changed || !slices.Equal(object.WaitsFor, []string{"a"}) {
+		t.Errorf("changed %t, waits for %v", changed, object.WaitsFor)
+	}
+	if changed, _ := v.take(kube.Change{Object: b}); changed {
+		t.Error("the same state is news twice")
+	}
+	v.take(kube.Change{Object: kustomization("a", ready("True", 2))})
+	if changed, object := v.take(kube.Change{Object: b}); !changed || len(object.WaitsFor) != 0 {
+		t.Errorf("a is ready: changed %t, waits for %v", changed, object.WaitsFor)
+	}
+	if changed, object := v.take(kube.Change{Object: b, Deleted: true}); !changed || object.State != "Deleted" || v.reached() {
+		t.Errorf("deleted: changed %t, state %s", changed, object.State)
+	}
+}
+
+func TestUnfinishedNamesWhatIsStuck(t *testing.T) {
+	v := newView("bootstrap", wanted("a", "b"))
+	v.take(kube.Change{Object: kustomization("a", ready("False", 2))})
+	v.take(kube.Change{Object: kustomization("b", dependsOn("a"), ready("False", 2))})
+	err := v.unfinished(context.DeadlineExceeded)
+	if fault.CodeOf(err) != fault.ComponentStuck || !fault.CanRetry(err) {
+		t.Errorf("code %q, retry %t", fault.CodeOf(err), fault.CanRetry(err))
+	}
+	for _, want := range []string{"Kustomization/a is Progressing: its own message", "Kustomization/b is Progressing, waits for a"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %q", want, err)
+		}
+	}
+}
+
+func TestOnlyControlPlanesThatWaitAreWoken(t *testing.T) {
+	v := newView("bootstrap", Goal{})
+	controlPlane := func(name, ready string, edits ...func(*unstructured.Unstructured)) {
+		o := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "RKE2ControlPlane", "metadata": map[string]any{"name": name, "namespace": "management"},
+			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": ready, "reason": "WaitingForRKE2Server"}}}}}
+		for _, edit := range edits {
+			edit(o)
+		}
+		v.take(kube.Change{Object: o})
+	}
+	controlPlane("waits", "False")
+	controlPlane("ready", "True")
+	controlPlane("paused", "False", func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{"cluster.x-k8s.io/paused": ""}) })
+	controlPlane("going", "False", func(o *unstructured.Unstructured) { now := metav1.Now(); o.SetDeletionTimestamp(&now) })
+	v.take(kube.Change{Object: kustomization("waits-too", ready("False", 1))})
+	var names []string
+	for _, o := range v.waitingControlPlanes() {
+		names = append(names, o.GetName())
+	}
+	if !slices.Equal(names, []string{"waits"}) {
+		t.Errorf("woken: %v", names)
+	}
+}

@@ -1,0 +1,176 @@
+package content
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"github.com/cluster-init/cluster-init/pkg/oci"
+)
+
+// Proxies are the proxy settings of an environment; all empty means those of the process environment.
+type Proxies struct {
+	HTTP, HTTPS, No string
+}
+
+// Proxy returns the function that http.Transport wants.
+func (p Proxies) Proxy() func(*http.Request) (*url.URL, error) {
+	if p == (Proxies{}) {
+		return http.ProxyFromEnvironment
+	}
+	choose := (&httpproxy.Config{HTTPProxy: p.HTTP, HTTPSProxy: p.HTTPS, NoProxy: p.No}).ProxyFunc()
+	return func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
+}
+
+// HTTPFetcher fetches over the network and keeps what it got.
+type HTTPFetcher struct {
+	// Client sends the requests; nil means one with the environment's proxies and no overall timeout.
+	Client *http.Client
+	// CacheDir keeps answers by URL for ever: release URLs do not change. Empty means no cache.
+	CacheDir string
+	// Timeout bounds one attempt; zero means a minute.
+	Timeout time.Duration
+	// Backoff is the wait before the second attempt, doubled before the third; zero means a second.
+	Backoff time.Duration
+}
+
+const (
+	maxManifest = 32 << 20
+	attempts    = 3
+)
+
+// NewHTTPFetcher is a fetcher with the environment's proxies and the user's cache directory.
+func NewHTTPFetcher(p Proxies) *HTTPFetcher {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = p.Proxy()
+	f := &HTTPFetcher{Client: &http.Client{Transport: transport}}
+	if dir, err := os.UserCacheDir(); err == nil {
+		f.CacheDir = filepath.Join(dir, "cluster-init", "manifests")
+	}
+	return f
+}
+
+// Fetch returns what is at address, from the cache when it is there. Connection errors and answers that a server
+// calls temporary are tried again; the error is a fault SourceUnreadable.
+func (f *HTTPFetcher) Fetch(ctx context.Context, address string) ([]byte, error) {
+	cached := f.cacheFile(address)
+	if cached != "" {
+		if data, err := os.ReadFile(cached); err == nil {
+			return data, nil
+		}
+	}
+	wait := f.Backoff
+	if wait == 0 {
+		wait = time.Second
+	}
+	var data []byte
+	var err error
+	for attempt := range attempts {
+		if attempt > 0 {
+			if err := sleep(ctx, wait); err != nil {
+				return nil, err
+			}
+			wait *= 2
+		}
+		if data, err = f.get(ctx, address); err == nil || !isTemporary(err) || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		return nil, oci.Unreadable(fmt.Errorf("fetch %s: %w", oci.Redacted(address), err))
+	}
+	if cached != "" {
+		_ = writeAtomic(cached, data) // a cache that cannot be written costs time only
+	}
+	return data, nil
+}
+
+// get is one attempt.
+func (f *HTTPFetcher) get(ctx context.Context, address string) ([]byte, error) {
+	timeout := f.Timeout
+	if timeout == 0 {
+		timeout = time.Minute
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	client := f.Client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, oci.WithoutURL(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, &oci.StatusError{Code: resp.StatusCode}
+	}
+	return oci.ReadAnswer(resp.Body, maxManifest)
+}
+
+// cacheFile is where an answer is kept, "" for none: addresses of the latest release change what they mean.
+func (f *HTTPFetcher) cacheFile(address string) string {
+	if f.CacheDir == "" || strings.Contains(address, "/latest/") {
+		return ""
+	}
+	return filepath.Join(f.CacheDir, fmt.Sprintf("%x", sha256.Sum256([]byte(address))))
+}
+
+// writeAtomic writes a file that a reader sees whole or not at all.
+func writeAtomic(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".tmp-")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+	}
+	return err
+}
+
+// isTemporary says whether the same request may succeed a moment later.
+func isTemporary(err error) bool {
+	if s, ok := errors.AsType[*oci.StatusError](err); ok {
+		return s.Code == http.StatusTooManyRequests || s.Code == http.StatusRequestTimeout || s.Code >= 500
+	}
+	if oci.IsTLS(err) {
+		return false
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
+		return false
+	}
+	_, isNet := errors.AsType[net.Error](err)
+	return isNet || errors.Is(err, context.DeadlineExceeded)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

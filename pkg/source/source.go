@@ -1,0 +1,114 @@
+// Package source is where Flux reads the chart and the components from: this binary's own content, a Git repository or a registry.
+// It checks that the user's own source can be read, holds the credentials for it, and makes Flux's objects.
+package source
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+)
+
+// Kind says where Flux reads the chart and the components from.
+type Kind string
+
+// The kinds of source.
+const (
+	Embedded Kind = "embedded" // this binary's own content, in a registry container beside the clusters
+	Git      Kind = "git"      // a commit or a branch of a Git repository
+	OCI      Kind = "oci"      // the user's own registry
+)
+
+// Source is where Flux reads from. Only the fields of its Kind are set.
+type Source struct {
+	Kind     Kind
+	Git      flux.GitSource
+	Content  flux.OCIArtifact
+	Chart    flux.OCIArtifact
+	Username string // for Git over HTTP, ends in a Secret
+	Password string
+	SSH      *SSHKey // for Git over ssh, in place of both
+	// DockerConfig is a ~/.docker/config.json with the one registry of an OCI source; empty: anonymous.
+	DockerConfig []byte
+}
+
+const secretName = flux.ReleaseName + "-source"
+
+// Objects returns Flux's sources and the Secret that they need. published is what was published for an Embedded source.
+func (s Source) Objects(published content.Published) []client.Object {
+	switch s.Kind {
+	case Git:
+		git := s.Git
+		objects := []client.Object{}
+		if s.SSH != nil {
+			git.SecretName = secretName
+			objects = append(objects, secret(corev1.SecretTypeOpaque, s.SSH.SecretData()))
+		} else if s.Username != "" || s.Password != "" {
+			git.SecretName = secretName
+			objects = append(objects, secret(corev1.SecretTypeOpaque, map[string]string{"username": s.Username, "password": s.Password}))
+		}
+		return append(objects, flux.GitRepository(git))
+	case OCI:
+		content, chart := s.Content, s.Chart
+		objects := []client.Object{}
+		if len(s.DockerConfig) > 0 {
+			content.SecretName, chart.SecretName = secretName, secretName
+			objects = append(objects, secret(corev1.SecretTypeDockerConfigJson, map[string]string{corev1.DockerConfigJsonKey: string(s.DockerConfig)}))
+		}
+		return append(objects, flux.ContentSource(content), flux.ChartSource(chart))
+	default:
+		return []client.Object{flux.ContentSource(inRegistry(published.Content)), flux.ChartSource(inRegistry(published.Chart))}
+	}
+}
+
+// inRegistry names an artifact in the registry beside the clusters, which speaks plain HTTP.
+func inRegistry(a oci.Artifact) flux.OCIArtifact {
+	return flux.OCIArtifact{URL: a.URL(), Digest: a.Digest, Insecure: true}
+}
+
+// secret returns the source's Secret. It sets data, as server-side apply does not take back what stringData once set.
+func secret(kind corev1.SecretType, text map[string]string) client.Object {
+	data := map[string][]byte{}
+	for name, value := range text {
+		data[name] = []byte(value)
+	}
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: secretName, Namespace: flux.Namespace},
+		Type:       kind,
+		Data:       data,
+	}
+}
+
+// Values tells the chart what its Kustomizations read from.
+func (s Source) Values() map[string]any {
+	kind := "OCIRepository"
+	if s.Kind == Git {
+		kind = "GitRepository"
+	}
+	return map[string]any{"kind": kind, "name": flux.ReleaseName}
+}
+
+// Revision is a part of the revision that Flux must have applied before a component counts as ready; empty when only
+// the source itself knows which one is the present one, as that of a branch.
+func (s Source) Revision(published content.Published) string {
+	switch s.Kind {
+	case Git:
+		return s.Git.Commit
+	case OCI:
+		return s.Content.Tag
+	default:
+		return published.Content.Digest
+	}
+}
+
+// Credentials returns all that is secret about the source, by the names that its kind of Secret has for them.
+func (s Source) Credentials() map[string]string {
+	secrets := map[string]string{"password": s.Password, "auths": string(s.DockerConfig)}
+	if s.SSH != nil {
+		secrets["identity"], secrets["passphrase"] = string(s.SSH.Identity), string(s.SSH.Passphrase)
+	}
+	return secrets
+}

@@ -1,0 +1,147 @@
+package source
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+)
+
+const verifyTime = 30 * time.Second
+
+// Verify checks that the user's own source can be read from here, before anything is created that depends on it; of an Embedded one
+// there is nothing to check. It gives each server half a minute. Its errors are faults SourceUnreadable.
+func (s Source) Verify(ctx context.Context, proxies content.Proxies) error {
+	proxied := http.DefaultTransport.(*http.Transport).Clone()
+	proxied.Proxy = proxies.Proxy()
+	defer proxied.CloseIdleConnections()
+	return s.verify(ctx, proxied)
+}
+
+func (s Source) verify(ctx context.Context, via http.RoundTripper) error {
+	switch s.Kind {
+	case Git:
+		address, overSSH := GitAddress(s.Git.URL)
+		return s.ask(ctx, address, func(ctx context.Context) error {
+			refs, err := s.references(ctx, address, overSSH, via)
+			if err == nil && s.Git.Branch != "" && !advertises(refs, "refs/heads/"+s.Git.Branch) {
+				err = &noBranchError{s.Git.Branch}
+			}
+			return err
+		})
+	case OCI:
+		for _, artifact := range []flux.OCIArtifact{s.Content, s.Chart} {
+			if err := s.ask(ctx, artifact.URL, func(ctx context.Context) error { return verifyOCI(ctx, artifact, via) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ask makes what goes wrong with a server a fault that names its address.
+func (s Source) ask(ctx context.Context, address string, question func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, verifyTime)
+	defer cancel()
+	err := oci.WithoutURL(question(ctx))
+	if noTLS(err) {
+		err = fault.Wrap(err, fault.SourceUnreadable, "the server does not speak TLS there: for git use an http:// address, for oci --source-insecure")
+	}
+	if err != nil {
+		return oci.Unreadable(fmt.Errorf("%s source %s: %w", s.Kind, oci.Redacted(address), err))
+	}
+	return nil
+}
+
+// references returns what the Git server has, as it advertises it.
+func (s Source) references(ctx context.Context, address string, overSSH bool, via http.RoundTripper) ([]byte, error) {
+	if overSSH {
+		return referencesOverSSH(ctx, address, s.SSH)
+	}
+	return s.referencesOverHTTP(ctx, address, via)
+}
+
+// noTLS says whether what answered a TLS client was something else.
+func noTLS(err error) bool {
+	_, other := errors.AsType[tls.RecordHeaderError](err)
+	return other || errors.Is(err, http.ErrSchemeMismatch)
+}
+
+// maxRefs bounds the answer of a git server: big monorepos advertise tens of megabytes.
+const maxRefs = 64 << 20
+
+// referencesOverHTTP makes the first request of every clone over HTTP.
+// The protocol: git's gitprotocol-http(5), "smart" discovery.
+func (s Source) referencesOverHTTP(ctx context.Context, address string, via http.RoundTripper) ([]byte, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, fmt.Errorf("no http, https or ssh address")
+	}
+	u = u.JoinPath("info", "refs")
+	u.RawQuery = "service=git-upload-pack"
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.Username != "" || s.Password != "" {
+		req.SetBasicAuth(s.Username, s.Password)
+	}
+	resp, err := (&http.Client{Transport: via}).Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, &oci.StatusError{Code: resp.StatusCode}
+	}
+	if kind := resp.Header.Get("Content-Type"); kind != "application/x-git-upload-pack-advertisement" {
+		return nil, fault.New(fault.SourceUnreadable, fmt.Sprintf("the answer is %q, not that of a git server", kind),
+			"give the address that `git clone` takes; a login page answers when credentials are missing")
+	}
+	return oci.ReadAnswer(resp.Body, maxRefs)
+}
+
+// advertises finds a reference in a server's answer: each stands on a line as "<hash> <ref>", the first followed by
+// NUL and capabilities.
+func advertises(refs []byte, ref string) bool {
+	for line := range strings.SplitSeq(string(refs), "\n") {
+		line, _, _ = strings.Cut(line, "\x00")
+		if strings.HasSuffix(line, " "+ref) {
+			return true
+		}
+	}
+	return false
+}
+
+// noBranchError is a repository that can be read and lacks the branch that is asked for.
+type noBranchError struct{ branch string }
+
+// Error names what is missing.
+func (e *noBranchError) Error() string { return "it has no branch " + e.branch }
+
+// verifyOCI asks for the artifact's manifest.
+func verifyOCI(ctx context.Context, artifact flux.OCIArtifact, via http.RoundTripper) error {
+	var opts []name.Option
+	if artifact.Insecure {
+		opts = append(opts, name.Insecure)
+	}
+	repo, err := name.NewRepository(strings.TrimPrefix(artifact.URL, "oci://"), opts...)
+	if err != nil {
+		return err
+	}
+	_, err = remote.Get(repo.Tag(artifact.Tag), remote.WithContext(ctx), remote.WithTransport(via), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	return err
+}

@@ -1,0 +1,138 @@
+package up
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/source"
+)
+
+// checkChanges says how what this run is asked for differs from what the cluster that counts was last given, and refuses what takes
+// something away, unless the user named it.
+func (u *Run) checkChanges(ctx context.Context, o observation, v verdict, report pipeline.Reporter) error {
+	counts := o.bootstrap.cluster
+	if v.decision == pivoted {
+		counts = o.management.cluster
+	}
+	if counts == nil { // a fresh start
+		return nil
+	}
+	changes, err := u.changes(ctx, counts)
+	if err != nil {
+		return fault.Wrap(fmt.Errorf("compare with what the %s cluster was last given: %w", counts.Name, err), codeOr(err, fault.ClusterUnreachable),
+			orHint(err, "Run the same command again when it can be read."))
+	}
+	for _, c := range changes {
+		report.Progress("another value than last time: %s", c)
+	}
+	if v.decision != pivoted && len(o.machines) == 0 && o.machinesErr == nil { // nothing was built of it yet
+		return nil
+	}
+	return refused(changes, u.AllowChanges)
+}
+
+// refused is the error for those changes that take something away and that the user did not name.
+func refused(changes []environment.Change, allowed []string) error {
+	var what, keys []string
+	for _, c := range changes {
+		if c.TakesAway != "" && !slices.Contains(allowed, c.Key) {
+			what = append(what, fmt.Sprintf("%s (%s)", c, c.TakesAway))
+			keys = append(keys, c.Key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	return fault.New(fault.ChangeRefused, "this run would take something away from the cluster: "+strings.Join(what, "; "),
+		"Nothing was changed. Ask for what the cluster was given last time, or, if it is meant: --allow-changes "+strings.Join(keys, ",")+".")
+}
+
+// changes compares this run with what a cluster holds of an earlier one; none where there was none.
+func (u *Run) changes(ctx context.Context, c *kube.Cluster) ([]environment.Change, error) {
+	older, err := u.olderParts(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	given, err := readGiven(ctx, c)
+	// The values are applied first of all. A bootstrap cluster of the user's own may hold those of another cluster.
+	if err != nil || given.Values == nil || given.Values.Labels[owned.ClusterLabel] != u.Environment.ClusterName() {
+		return older, err
+	}
+	changes, err := u.Environment.Changes(given)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.ClusterFailed, "Put it right with kubectl -n "+environment.Namespace+" edit, or delete it: then nothing is compared.")
+	}
+	return append(changes, older...), nil
+}
+
+// readGiven reads the objects that carry the values; nil where one does not exist.
+func readGiven(ctx context.Context, c *kube.Cluster) (environment.Objects, error) {
+	values, secrets, infra := &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Secret{}
+	var given environment.Objects
+	read := func(name string, o client.Object) (bool, error) {
+		o.SetNamespace(environment.Namespace)
+		o.SetName(name)
+		return c.Exists(ctx, o)
+	}
+	there, err := read(environment.ValuesName, values)
+	if there {
+		given.Values = values
+	}
+	thereSecrets, errSecrets := read(environment.SecretsName, secrets)
+	if thereSecrets {
+		given.Secrets = secrets
+	}
+	thereInfra, errInfra := read(environment.InfraSecretsName, infra)
+	if thereInfra {
+		given.InfraSecrets = infra
+	}
+	return given, errors.Join(err, errSecrets, errInfra)
+}
+
+// olderParts returns what this run would install in an older version than the one that is there.
+func (u *Run) olderParts(ctx context.Context, c *kube.Cluster) ([]environment.Change, error) {
+	var older []environment.Change
+	add := func(key, from, to string) {
+		if environment.Older(to, from) {
+			older = append(older, environment.Change{Key: key, From: from, To: to, TakesAway: "an older version may not read what the newer one wrote"})
+		}
+	}
+	for _, name := range flux.Controllers() {
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace}}
+		there, err := c.Exists(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		if there && len(older) == 0 { // all are of one version
+			add("flux", d.Labels[flux.VersionLabel], flux.Version)
+		}
+	}
+	if u.Source.Kind != source.Embedded { // the chart is the one of the source, not this program's
+		return older, nil
+	}
+	hr := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}
+	there, err := c.Exists(ctx, hr)
+	if meta.IsNoMatchError(err) { // without Flux
+		return older, nil
+	}
+	if last := hr.Status.History.Latest(); there && last != nil {
+		add("chart", last.ChartVersion, u.Environment.ChartVersion())
+	}
+	return older, err
+}

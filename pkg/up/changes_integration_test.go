@@ -1,0 +1,78 @@
+//go:build integration
+
+package up
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+)
+
+// TestChangesAreReadFromTheCluster gives an API server the values of an earlier run, and a newer Flux.
+func TestChangesAreReadFromTheCluster(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	load := func(sets ...string) *Run {
+		env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: sets})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &Run{Options: Options{Environment: env}}
+	}
+	u := load()
+	if changes, err := u.changes(ctx, shared.Client); err != nil || len(changes) > 0 {
+		t.Errorf("a cluster that was given nothing: %v, %v", changes, err)
+	}
+	given, err := load("cluster.worker.replicas=2", "git_auth_default.username=me", "git_auth_default.password=hunter2").Environment.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shared.Client.ApplyAll(ctx, given.Values, given.Secrets, given.InfraSecrets); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { remove(context.WithoutCancel(ctx), t, given.Values, given.Secrets, given.InfraSecrets) })
+	changes, err := u.changes(ctx, shared.Client)
+	if err := refused(changes, nil); fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(err.Error(), "cluster.worker.replicas: 2 -> 0 (fewer workers)") {
+		t.Errorf("fewer workers: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changes {
+		if strings.Contains(c.String(), "hunter2") {
+			t.Errorf("a secret is shown: %s", c)
+		}
+	}
+
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: flux.Controllers()[0]}}
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil {
+		t.Fatal(err)
+	}
+	patch(ctx, t, d, `{"metadata":{"labels":{"`+flux.VersionLabel+`":"v99.0.0"}}}`)
+	t.Cleanup(func() {
+		patch(context.WithoutCancel(ctx), t, d, `{"metadata":{"labels":{"`+flux.VersionLabel+`":"`+flux.Version+`"}}}`)
+	})
+	changes, err = u.changes(ctx, shared.Client)
+	if err := refused(changes, []string{"cluster.worker.replicas"}); err == nil || !strings.Contains(fault.HintOf(err), "--allow-changes flux.") {
+		t.Errorf("a newer Flux: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	patch(ctx, t, &corev1.ConfigMap{ObjectMeta: given.Values.ObjectMeta}, `{"data":{"values.yaml":"a: b: c"}}`)
+	if _, err := u.changes(ctx, shared.Client); fault.CodeOf(err) != fault.ClusterFailed {
+		t.Errorf("values that are no YAML: %v", err)
+	}
+}

@@ -1,0 +1,48 @@
+package up
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// host is what preflight reads from this machine. False means that it cannot be known here: then it is not judged.
+type host struct {
+	name         string // as the Docker engine of this machine reports it
+	freeBytes    func(folder string) (int64, bool)
+	inotifyLimit func(name string) (int, bool)
+	listen       func(port int32) error // nil: nobody else listens on that port of the loopback address
+}
+
+// thisMachine reads the real one.
+func thisMachine() host {
+	name, _ := os.Hostname() // without a name nothing of it is judged
+	return host{name: name, freeBytes: freeBytes, inotifyLimit: inotifyLimit, listen: listen}
+}
+
+func freeBytes(folder string) (int64, bool) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(folder, &fs); err != nil {
+		return 0, false
+	}
+	return int64(fs.Bavail) * int64(fs.Bsize), true // Bsize has another type on macOS
+}
+
+func inotifyLimit(name string) (int, bool) {
+	text, err := os.ReadFile("/proc/sys/fs/inotify/" + name)
+	if err != nil { // not Linux
+		return 0, false
+	}
+	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	return limit, err == nil
+}
+
+func listen(port int32) error {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))))
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}

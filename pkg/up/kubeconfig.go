@@ -1,0 +1,78 @@
+package up
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// save writes the management cluster's kubeconfig to where the user wants it, and into the state folder, where cleanup
+// looks for whom to ask.
+func (u *Run) save(kubeconfig []byte) error {
+	for _, path := range u.kubeconfigPaths() {
+		if err := writeFile(path, kubeconfig); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setAside renames what an earlier cluster of this name has left, which is gone: the next one has another authority, and the file would be
+// taken for a kubeconfig of somebody else's.
+func (u *Run) setAside() error {
+	for _, path := range u.kubeconfigPaths() {
+		if err := os.Rename(path, path+"."+u.Now().UTC().Format("20060102T150405Z")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("set the kubeconfig of an earlier cluster aside: %w", err)
+		}
+	}
+	return nil
+}
+
+// kubeconfigPaths are where the management cluster's kubeconfig is kept: where the user wants it, and in the state folder.
+func (u *Run) kubeconfigPaths() []string {
+	kept := filepath.Join(u.StateFolder, "kubeconfig")
+	if u.KubeconfigPath == kept {
+		return []string{kept}
+	}
+	return []string{u.KubeconfigPath, kept}
+}
+
+// bootstrapKubeconfigPath is where the kubeconfig of the kind cluster is kept, for the commands in hints.
+func (u *Run) bootstrapKubeconfigPath() string {
+	return filepath.Join(u.StateFolder, "bootstrap.kubeconfig")
+}
+
+// keepBootstrapKubeconfig writes it: without it, such a command would go to the cluster of the user's shell.
+func (u *Run) keepBootstrapKubeconfig(c *kube.Cluster) error {
+	if c == nil || u.BootstrapKubeconfig != "" {
+		return nil
+	}
+	return writeFile(u.bootstrapKubeconfigPath(), c.Kubeconfig)
+}
+
+// writeFile writes a file for its owner only, in one step, so that a reader never sees half of it.
+func writeFile(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("make the folder of %s: %w", path, err)
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer os.Remove(temporary.Name()) // nothing is left of it after the rename
+	if _, err := temporary.Write(content); err != nil {
+		temporary.Close()
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := temporary.Close(); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.Rename(temporary.Name(), path); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

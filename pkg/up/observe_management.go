@@ -1,0 +1,117 @@
+package up
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// candidate is a kubeconfig that could be the management cluster's.
+type candidate struct {
+	named      string // where it is, for people
+	kubeconfig []byte
+	// proven is whether it is the management cluster's for sure: Cluster API made it, or an earlier run saved it.
+	proven bool
+}
+
+// candidates are, in the order in which they are tried: what Cluster API keeps in the bootstrap cluster, the file that the user wants to
+// have, and the one in the state folder. A file that is of another cluster than a proven one is an error.
+func (u *Run) candidates(fromBootstrap []byte) ([]candidate, error) {
+	saved := filepath.Join(u.StateFolder, "kubeconfig")
+	var all []candidate
+	if fromBootstrap != nil {
+		all = append(all, candidate{named: "the one in the bootstrap cluster", kubeconfig: fromBootstrap, proven: true})
+	}
+	for _, path := range u.kubeconfigPaths() {
+		content, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && len(content) == 0 {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the management cluster's kubeconfig: %w", err)
+		}
+		all = append(all, candidate{named: path, kubeconfig: content, proven: path == saved && fromBootstrap == nil})
+	}
+	return proveAll(all)
+}
+
+// proveAll marks the candidates that are of the same cluster as a proven one.
+func proveAll(all []candidate) ([]candidate, error) {
+	var truth *candidate
+	for i := range all {
+		if all[i].proven {
+			truth = &all[i]
+			break
+		}
+	}
+	for i := range all {
+		switch c := &all[i]; {
+		case truth == nil || c.proven:
+		case kube.SameCluster(c.kubeconfig, truth.kubeconfig):
+			c.proven = true
+		default:
+			return nil, fault.New(fault.ClusterForeign, fmt.Sprintf("%s is the kubeconfig of another cluster than %s", c.named, truth.named),
+				"Nothing is written over it. If its cluster is gone, remove the file; else give --kubeconfig another file, or the cluster another name with --set cluster.name=NAME.")
+		}
+	}
+	return all, nil
+}
+
+// seeManagement looks at the management cluster, through whichever kubeconfig it answers to. fromBootstrap is the one that the bootstrap
+// cluster holds; nil: none.
+func (u *Run) seeManagement(ctx context.Context, fromBootstrap []byte) managementSide {
+	all, err := u.candidates(fromBootstrap)
+	if err != nil {
+		state := managementSilent
+		if fault.CodeOf(err) == fault.ClusterForeign {
+			state = managementForeign
+		}
+		return managementSide{state: state, err: err}
+	}
+	if len(all) == 0 {
+		return managementSide{state: managementAbsent}
+	}
+	silent := managementSide{state: managementSilent}
+	for _, c := range all {
+		cluster, err := u.reach(ctx, c.kubeconfig)
+		if err == nil {
+			return u.readManagement(ctx, c, cluster)
+		}
+		silent.err = errors.Join(silent.err, err)
+		silent.named, silent.proven = c.named, silent.proven || c.proven
+	}
+	return silent
+}
+
+// readManagement asks a cluster that answers whether it is ours, and what it holds.
+func (u *Run) readManagement(ctx context.Context, c candidate, cluster *kube.Cluster) managementSide {
+	holds, elsewhere, err := u.hold(ctx, cluster)
+	if err != nil {
+		return managementSide{state: managementSilent, named: c.named, proven: c.proven, err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
+	}
+	if elsewhere != nil {
+		return managementSide{state: managementForeign, named: c.named, err: u.otherNamespace("cluster of "+c.named, elsewhere)}
+	}
+	own := holds.Cluster(u.Environment.ClusterName())
+	if own != nil { // that it is its own is proven by what it holds, or not at all: others may hold a Cluster of that name
+		kept, found, err := u.managementKubeconfig(ctx, cluster)
+		if err != nil {
+			return managementSide{state: managementSilent, named: c.named, proven: c.proven, err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
+		}
+		if found {
+			c.proven = kube.SameCluster(kept, c.kubeconfig)
+		}
+	}
+	if !c.proven {
+		return managementSide{state: managementForeign, named: c.named, err: fault.New(fault.ClusterForeign,
+			fmt.Sprintf("the cluster that %s names answers at %s, and is not the management cluster %s/%s", c.named, cluster.Config.Host, u.Environment.ClusterNamespace(), u.Environment.ClusterName()),
+			"Nothing is installed in it and nothing is written over its kubeconfig. Give --kubeconfig another file, or the cluster another name with --set cluster.name=NAME.")}
+	}
+	return managementSide{state: managementHolding(own), named: c.named, proven: true, cluster: cluster, holds: holds}
+}

@@ -1,0 +1,129 @@
+package up
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/source"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+)
+
+// What a management cluster of one machine beside its bootstrap cluster takes, with some air.
+const (
+	minimumMemory           = 6 << 30
+	minimumDisk             = 10 << 30
+	minimumInotifyWatches   = 65536
+	minimumInotifyInstances = 256
+)
+
+// preflight looks for what would make the run fail later, before anything is made. It tells all that it finds at once.
+func (u *Run) preflight() pipeline.Phase {
+	return pipeline.Phase{
+		Name: "preflight", Title: u.preflightTitle(), Timeout: 5 * time.Minute,
+		Run: func(ctx context.Context, report pipeline.Reporter) error {
+			info, err := u.Docker.Info(ctx)
+			if err != nil {
+				return err
+			}
+			u.found.engine = info
+			report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", info.ServerVersion, info.CgroupVersion, info.CPUs, gibibytes(info.MemoryBytes))
+			exists, err := u.bootstrapExists(ctx)
+			if err != nil {
+				return err
+			}
+			if address := u.engineAddress(); address != "" {
+				report.Progress("the engine is on another machine: ports that it publishes are reached at %s", address)
+			}
+			port := u.APIServerPort
+			if exists { // then what listens on the port is most likely that cluster
+				port = 0
+			}
+			return errors.Join(thisMachine().problems(info, port), u.Provider.Preflight(ctx, report), u.fetchable(ctx))
+		},
+	}
+}
+
+func (u *Run) preflightTitle() string {
+	if u.Provider.ReachesEngine() {
+		return "check this machine"
+	}
+	return "check this machine and the cloud"
+}
+
+// problems returns all that this machine or the engine lacks, joined. Port 0 is always free.
+func (h host) problems(engine docker.Info, port int32) error {
+	errs := []error{enough("memory of the Docker host", engine.MemoryBytes, minimumMemory)}
+	if !engine.Local() { // then what this machine has says nothing about the engine's
+		return errors.Join(errs...)
+	}
+	if h.name == engine.Name { // not that of another machine whose socket is mounted or forwarded here
+		if free, known := h.freeBytes(engine.RootDir); known {
+			errs = append(errs, enough("disk space in "+engine.RootDir, free, minimumDisk))
+		}
+		errs = append(errs, h.inotify("max_user_watches", minimumInotifyWatches), h.inotify("max_user_instances", minimumInotifyInstances))
+	}
+	if port != 0 {
+		if err := h.listen(port); err != nil {
+			errs = append(errs, fault.Wrap(fmt.Errorf("the bootstrap cluster's API server cannot have port %d: %w", port, err), fault.PortTaken,
+				"Stop what listens there, or choose another with --api-server-port (0 takes a free one)."))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func enough(what string, have, need int64) error {
+	if have >= need {
+		return nil
+	}
+	return fault.New(fault.HostResources, fmt.Sprintf("too little %s: %.1f GiB, at least %.1f GiB are needed", what, gibibytes(have), gibibytes(need)),
+		"Give the Docker engine more memory or disk, or use another one (DOCKER_HOST).")
+}
+
+func gibibytes(n int64) float64 { return float64(n) / (1 << 30) }
+
+// inotify checks a limit that kubelet and systemd in several nodes exhaust first.
+func (h host) inotify(limit string, need int) error {
+	have, known := h.inotifyLimit(limit)
+	if !known || have >= need {
+		return nil
+	}
+	return fault.New(fault.HostResources, fmt.Sprintf("fs.inotify.%s is %d, at least %d are needed", limit, have, need),
+		fmt.Sprintf("Raise it: sysctl -w fs.inotify.%s=%d", limit, need*8))
+}
+
+// fetchable fetches what the run will need from release URLs, so that one that cannot be read, or that the bundle does
+// not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got.
+func (u *Run) fetchable(ctx context.Context) error {
+	urls := []string{flux.ManifestsURL}
+	if u.Source.Kind == source.Embedded {
+		paths, err := u.Environment.ComponentPaths()
+		if err != nil {
+			return err
+		}
+		tree, err := content.Components(u.Content, u.Profile)
+		if err != nil {
+			return err
+		}
+		remote, err := content.RemoteFiles(ctx, tree, paths)
+		if err != nil {
+			return err
+		}
+		urls = append(urls, remote...)
+	}
+	fetcher := u.fetcher()
+	var errs []error
+	for _, url := range urls {
+		_, err := fetcher.Fetch(ctx, url)
+		if err != nil && u.Bundle == nil {
+			return err // most likely all of them: the network
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,101 @@
+package up
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+)
+
+// behindProxy loads an environment with proxies, with all that it asks for.
+func behindProxy(t *testing.T, name string, sets ...string) *environment.Environment {
+	t.Helper()
+	shell := map[string]string{"http_proxy": "http://proxy:3128", "https_proxy": "http://proxy:3128", "no_proxy": ".corp.example, 198.51.100.7",
+		"AWS_REGION": "eu-central-1", "AWS_S3_BUCKET_NAME": "cluster-api-provider-aws-x", "AWS_B64ENCODED_CREDENTIALS": "Cg==",
+		"OPENSTACK_CLOUD": "telco", "OPENSTACK_CLOUD_YAML_B64": "Y2xvdWRzOiB7dGVsY286IHthdXRoOiB7YXV0aF91cmw6ICJodHRwczovL2Nsb3VkIn19fQo=",
+		"OPENSTACK_IMAGE_NAME": "i", "OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR": "f", "OPENSTACK_NODE_MACHINE_FLAVOR": "f", "OPENSTACK_EXTERNAL_NETWORK": "n",
+		"OPENSTACK_API_SERVER_FLOATING_IP": "203.0.113.7"}
+	env, err := environment.Load(t.Context(), environment.Options{Name: name, Content: clusterinit.Content(), Sets: sets,
+		Variables: func(name string) (string, bool) { value, set := shell[name]; return value, set }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+// Of what the chart renders, these are the lists that controllers, and services of machines, are given.
+var renderedLists = map[string]*regexp.Regexp{
+	"a controller": regexp.MustCompile(`"name": "NO_PROXY",\s*"value": "([^"]*)"`),
+	"a machine":    regexp.MustCompile(`(?:NO_PROXY=(?:\\")?|noproxy = \\")([^"\\]*)`),
+}
+
+// Flux, the controllers, the machines, the bootstrap cluster's node and cluster-init itself reach the same addresses without a proxy.
+func TestOneListForAllThatHaveAProxy(t *testing.T) {
+	inside := []string{".corp.example", "198.51.100.7", "localhost", "127.0.0.1", "10.245.0.0/16", "10.97.0.0/16", "10.244.0.0/16", "10.96.0.0/16", ".svc", ".cluster.local", ".cluster.local."}
+	for name, provider := range map[string][]string{
+		"kubeadm-capd": {"172.16.0.0/12", "192.168.0.0/16", "mirror.example"}, "rke2-capd": {"172.16.0.0/12", "192.168.0.0/16", "mirror.example"},
+		"kubeadm-capo": {"10.6.0.0/24", "203.0.113.7", "169.254.169.254"}, "rke2-capo": {"10.6.0.0/24", "203.0.113.7", "169.254.169.254"},
+		"kubeadm-capa": {"10.0.0.0/16", ".elb.eu-central-1.amazonaws.com", "169.254.169.254"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := behindProxy(t, name, "cluster.pod_cidr=10.245.0.0/16", "cluster.service_cidr=10.97.0.0/16",
+				"cluster.registry_mirrors[0].host=ghcr.io", "cluster.registry_mirrors[0].url=http://mirror.example:5000")
+			up := &Run{Options: Options{Environment: env}}
+			list := env.NoProxy()
+			for _, address := range append(append(inside, up.RegistryName()), provider...) {
+				if !strings.Contains(","+list+",", ","+address+",") {
+					t.Errorf("%s is not in %s", address, list)
+				}
+			}
+			if strings.ContainsAny(list, " \n") || strings.Contains(list, ",,") {
+				t.Errorf("%q is no list with commas", list)
+			}
+			for _, v := range up.proxyVariables() {
+				if v.Name == "NO_PROXY" && v.Value != list {
+					t.Errorf("Flux has %s", v.Value)
+				}
+			}
+			if got := up.kindConfig("id").Proxies; got.No != list || got.HTTP != "http://proxy:3128" || got.HTTPS != "http://proxy:3128" {
+				t.Errorf("the bootstrap cluster's node has %+v", got)
+			}
+			for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
+				rendered, err := env.Render(phase, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				seen := map[string]int{}
+				for _, object := range rendered {
+					patches, _, _ := unstructured.NestedSlice(object.Object, "spec", "patches")
+					for _, patch := range patches {
+						text, _ := patch.(map[string]any)["patch"].(string)
+						for who, pattern := range renderedLists {
+							for _, match := range pattern.FindAllStringSubmatch(text, -1) {
+								if seen[who]++; match[1] != list {
+									t.Errorf("%s, %s: %s has %s, want %s", phase, object.GetName(), who, match[1], list)
+								}
+							}
+						}
+					}
+				}
+				if seen["a controller"] < 3 || seen["a machine"] < 4 {
+					t.Errorf("%s: lists were seen %v times", phase, seen)
+				}
+			}
+		})
+	}
+}
+
+// Overrides, a mirror for example, are in the list too.
+func TestListFollowsMirrors(t *testing.T) {
+	env, err := behindProxy(t, "kubeadm-capd").WithRegistryMirrors([]environment.RegistryMirror{{Host: "ghcr.io", URL: "https://cache.example/ghcr"}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(env.NoProxy(), ",cache.example,") {
+		t.Errorf("the mirror is not in %s", env.NoProxy())
+	}
+}

@@ -1,0 +1,54 @@
+package up
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// Reach connects to those of the two clusters that answer, for a look at them after a failure, however far the run came.
+// The error tells of those that should answer and do not.
+func (u *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) {
+	bootstrap, bootstrapErr := u.reachBootstrap(ctx)
+	management, managementErr := u.reachManagement(ctx, bootstrap)
+	var clusters []*kube.Cluster
+	for _, c := range []*kube.Cluster{bootstrap, management} {
+		if c != nil {
+			clusters = append(clusters, c)
+		}
+	}
+	return clusters, errors.Join(bootstrapErr, managementErr)
+}
+
+func (u *Run) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
+	exists, err := u.bootstrapExists(ctx)
+	if err != nil || !exists {
+		return nil, err
+	}
+	c, err := u.connectBootstrap(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the bootstrap cluster exists: %w", err)
+	}
+	return c, nil
+}
+
+// reachManagement returns nil without an error as long as there is none to expect.
+func (u *Run) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*kube.Cluster, error) {
+	if known := u.found.management; known != nil {
+		if err := known.Reachable(ctx); err != nil {
+			return nil, err
+		}
+		return known, nil
+	}
+	var fromBootstrap []byte
+	if bootstrap != nil {
+		var err error
+		if fromBootstrap, _, err = u.managementKubeconfig(ctx, bootstrap); err != nil {
+			return nil, err
+		}
+	}
+	side := u.seeManagement(ctx, fromBootstrap)
+	return side.cluster, side.err
+}

@@ -1,0 +1,63 @@
+package up
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// Nobody but a run with this state folder may take a node that kind is still making for one that was left behind.
+func TestAnUnfinishedNodeMayBeSomebodyElses(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct {
+		id, maker string // empty: none
+		age       time.Duration
+		want      bootstrapState
+	}{
+		"of this state folder":                             {id: "one", maker: "one", age: time.Second, want: bootstrapUnfinished},
+		"of another one, a moment ago":                     {id: "one", maker: "two", age: time.Second, want: bootstrapSilent},
+		"of another one, and this one is new":              {maker: "two", age: time.Second, want: bootstrapSilent},
+		"of nobody known, a moment ago":                    {id: "one", age: time.Second, want: bootstrapSilent},
+		"of nobody known, and this one is new":             {age: time.Second, want: bootstrapSilent},
+		"of another one, which must have given up":         {id: "one", maker: "two", age: kind.CreationBound, want: bootstrapUnfinished},
+		"of another one, by a clock that is ahead of ours": {id: "one", maker: "two", age: -time.Minute, want: bootstrapSilent},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			u := &Run{Options: Options{Environment: env, StateFolder: t.TempDir()}, Now: func() time.Time { return now }}
+			if tc.id != "" {
+				if err := os.WriteFile(filepath.Join(u.StateFolder, "id"), []byte(tc.id+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			own, err := lease.ID(u.StateFolder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			node := docker.Container{Created: now.Add(-tc.age)}
+			if maker := tc.maker; maker != "" {
+				if maker == tc.id {
+					maker = own
+				}
+				node.Mounts = []docker.Mount{{Target: owned.MakerMarker(maker)}}
+			}
+			side := u.unfinished(node)
+			if side.state != tc.want || tc.want == bootstrapSilent && (fault.CodeOf(side.err) != fault.Busy || side.cure == "") {
+				t.Errorf("%s (%v), want %s", side.state, side.err, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,261 @@
+package up
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+)
+
+// verdict is what `up` makes of an observation.
+type verdict struct {
+	decision decision
+	why      string // for people: what was seen
+	warning  string // what could not be known, and does not stand in the way
+	refusal  error  // of refuse
+	again    bool   // of refuse: what is silent now may answer soon
+}
+
+// decision is what `up` does about what is there.
+type decision string
+
+const (
+	fresh   decision = "fresh"   // nothing is there: make a bootstrap cluster
+	goOn    decision = "go on"   // the bootstrap cluster answers, and the pivot is ahead
+	pivoted decision = "pivoted" // the management cluster holds its definition, and nobody else does
+	start   decision = "start"   // something of ours is stopped: start it, and look again
+	refuse  decision = "refuse"  // it is not known what to do, or known that it would destroy something
+)
+
+// request is what a run is about, as far as a verdict needs it.
+type request struct {
+	environment, cluster, namespace string
+	place                           string // where the machines are
+	node                            string // container of the bootstrap cluster
+	kubeconfig                      string // where that of the management cluster goes
+	backups                         string // folder
+	source, target                  pivot.Side
+}
+
+// judge makes a verdict of an observation. docs/how-it-works.md shows the same as a table.
+func judge(o observation, r request) verdict {
+	switch {
+	case o.bootstrap.state == bootstrapForeign:
+		return verdict{decision: refuse, refusal: o.bootstrap.err}
+	case fault.CodeOf(o.machinesErr) == fault.ClusterForeign:
+		return verdict{decision: refuse, refusal: o.machinesErr}
+	case o.stopped():
+		return verdict{decision: start}
+	case o.bootstrap.state == bootstrapSilent:
+		return o.silentBootstrap(r)
+	case o.management.state == managementForeign:
+		return verdict{decision: refuse, refusal: o.management.err}
+	}
+	switch o.bootstrap.state {
+	case bootstrapActive:
+		return o.beforePivot(r)
+	case bootstrapPaused:
+		return o.halfMoved(r)
+	case bootstrapMoved:
+		return o.moved(r)
+	}
+	return o.withoutDefinition(r) // bootstrapAbsent, bootstrapUnfinished, bootstrapEmpty
+}
+
+// stopped says whether something of ours is stopped that can be started from here.
+func (o observation) stopped() bool {
+	for _, m := range o.machines {
+		if m.Stopped {
+			return true
+		}
+	}
+	return o.bootstrap.state == bootstrapStopped
+}
+
+func (o observation) silentBootstrap(r request) verdict {
+	return verdict{decision: refuse, again: fault.CodeOf(o.bootstrap.err) != fault.Usage, refusal: fault.Wrap(
+		fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.bootstrap.err), codeOr(o.bootstrap.err, fault.ClusterUnreachable),
+		bootstrapHint(o, r))}
+}
+
+func bootstrapHint(o observation, r request) string {
+	if o.bootstrap.cure != "" {
+		return o.bootstrap.cure
+	}
+	if r.node == "" {
+		return fault.HintOf(o.bootstrap.err)
+	}
+	if o.management.state == managementActive {
+		return "See why: docker logs " + r.node + ". The management cluster holds its own definition: if the bootstrap cluster held nothing else, delete it with docker rm -f -v " +
+			r.node + ", and run the same command again."
+	}
+	return "See why: docker logs " + r.node + ". It may hold the only definition of the management cluster, so do not delete it: run docker restart " + r.node +
+		" and the same command again. If nothing of the environment is needed, run cluster-init cleanup " + r.environment + "."
+}
+
+// beforePivot judges where the bootstrap cluster holds the Cluster, active: it has all of it, and it is the one that counts, unless the
+// management cluster holds the same.
+func (o observation) beforePivot(r request) verdict {
+	switch o.management.state {
+	case managementActive, managementPaused:
+		return o.halfMoved(r)
+	case managementSilent:
+		return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the management cluster does not answer yet"}
+	}
+	return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the pivot is ahead"}
+}
+
+// halfMoved judges where both sides may hold something, as pivot does.
+func (o observation) halfMoved(r request) verdict {
+	if o.management.state == managementSilent {
+		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
+	}
+	state := pivot.Judge(o.bootstrap.holds, o.management.holds, r.scope())
+	if err := state.Err(r.source, r.target, r.scope()); err != nil {
+		return verdict{decision: refuse, refusal: err}
+	}
+	if state.Phase == pivot.Done {
+		return verdict{decision: pivoted, why: "the management cluster holds its own definition; what is left in the bootstrap cluster is paused"}
+	}
+	return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the pivot is ahead"}
+}
+
+// moved judges where a move emptied the bootstrap cluster: nothing in it is ever resumed.
+func (o observation) moved(r request) verdict {
+	switch o.management.state {
+	case managementActive:
+		if !o.bootstrap.holds.Empty() {
+			return o.leftovers(r)
+		}
+		return verdict{decision: pivoted, why: "the management cluster holds its own definition, the bootstrap cluster none"}
+	case managementPaused:
+		return o.pausedTarget(r)
+	case managementSilent:
+		return o.silentManagement(r, "the definition was moved into the management cluster")
+	case managementEmpty:
+		return lost(r, "a move took the definition out of the bootstrap cluster, and the management cluster does not hold it")
+	}
+	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
+		fmt.Sprintf("the definition of %s was moved into the management cluster, and no kubeconfig names that", r.cluster),
+		"Put the management cluster's kubeconfig back at "+r.kubeconfig+", and run the same command again. If it was cleaned up, and the bootstrap cluster is your own: "+
+			"delete in its namespace flux-system the HelmRelease and the Kustomizations that are suspended.")}
+}
+
+// leftovers refuses because a move did not take all: what is left would go with the bootstrap cluster.
+func (o observation) leftovers(r request) verdict {
+	var left []string
+	for _, object := range o.bootstrap.holds.Objects {
+		left = append(left, object.String())
+	}
+	return verdict{decision: refuse, refusal: fault.New(fault.PivotFailed,
+		"the management cluster holds its own definition, and a move left in the bootstrap cluster: "+strings.Join(left, ", "),
+		"Compare them with the management cluster (kubectl --kubeconfig "+r.source.Kubeconfig+" -n "+r.namespace+" get KIND NAME -o yaml). "+
+			"Create there what it lacks, delete them in the bootstrap cluster, and run the same command again.")}
+}
+
+// withoutDefinition judges where the bootstrap cluster is not there or never held anything.
+func (o observation) withoutDefinition(r request) verdict {
+	switch o.management.state {
+	case managementActive:
+		return verdict{decision: pivoted, why: "the management cluster holds its own definition"}
+	case managementPaused:
+		return o.pausedTarget(r)
+	case managementEmpty:
+		return lost(r, fmt.Sprintf("the management cluster %s answers at %s and does not hold its own definition, and no bootstrap cluster does",
+			r.cluster, o.management.cluster.Config.Host))
+	}
+	none := verdict{decision: fresh, why: "nothing of it exists: a fresh start"}
+	switch o.bootstrap.state {
+	case bootstrapUnfinished:
+		none.why, none.warning = "nothing else of it exists: the bootstrap cluster is made again", "the bootstrap cluster was never finished"
+	case bootstrapEmpty:
+		none = verdict{decision: goOn, why: "the bootstrap cluster answers, and holds no definition yet"}
+	}
+	return o.withoutMachines(r, none)
+}
+
+// withoutMachines returns none if no machine of the cluster exists. Making a second set of machines beside the first would end in two
+// clusters of one name.
+func (o observation) withoutMachines(r request, none verdict) verdict {
+	silent := o.management.state == managementSilent
+	switch {
+	case errors.Is(o.machinesErr, provider.ErrCannotAsk) && !silent:
+		none.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made some, stop now", r.place, r.cluster)
+		return none
+	case errors.Is(o.machinesErr, provider.ErrCannotAsk):
+		return o.silentManagement(r, "nobody else can be asked whether it exists")
+	case o.machinesErr != nil:
+		return verdict{decision: refuse, again: true, refusal: fault.Wrap(
+			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.machinesErr), codeOr(o.machinesErr, fault.ClusterUnreachable),
+			orHint(o.machinesErr, "Run the same command again when it can be asked."))}
+	case len(o.machines) > 0 && silent:
+		return o.silentManagement(r, fmt.Sprintf("machines of it exist (%s)", names(o.machines)))
+	case len(o.machines) > 0:
+		return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
+			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition", r.cluster, r.place, names(o.machines)),
+			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". If it is not needed: cluster-init cleanup "+r.environment+".")}
+	case silent && !o.management.proven:
+		v := o.silentManagement(r, "whose kubeconfig that is cannot be known")
+		v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal), "If its cluster is gone, remove the file: rm "+o.management.named+". Else start what it runs on, or give --kubeconfig another file.")
+		return v
+	case silent:
+		none.warning = fmt.Sprintf("%s names a cluster that does not answer: as no machine of it exists in %s, it is taken for gone, and the file is renamed", o.management.named, r.place)
+	}
+	return none
+}
+
+// silentManagement refuses because a cluster that is named does not answer.
+func (o observation) silentManagement(r request, because string) verdict {
+	hint := "Start what it runs on, or restore the network in between, and run the same command again. Its kubeconfig is " + o.management.named + "."
+	for _, m := range o.machines {
+		if m.Paused {
+			hint = "Unpause it: docker unpause " + m.Name + ". Then run the same command again."
+		}
+	}
+	return verdict{decision: refuse, again: true, refusal: fault.Wrap(
+		fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.management.err), fault.ClusterUnreachable,
+		hint+" If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")}
+}
+
+// pausedTarget refuses because the management cluster's own Cluster is paused and nobody else holds it.
+func (o observation) pausedTarget(r request) verdict {
+	state := pivot.Judge(pivot.Holding{}, o.management.holds, r.scope()) // what may be left in the bootstrap cluster reconciles nothing
+	return verdict{decision: refuse, refusal: fault.Wrap(
+		fmt.Errorf("Cluster %s/%s is paused in the management cluster: a move was cut off at its end, or somebody paused it", r.namespace, r.cluster),
+		fault.PivotFailed, fault.HintOf(state.Err(r.source, r.target, r.scope())))}
+}
+
+func lost(r request, what string) verdict {
+	return verdict{decision: refuse, refusal: fault.New(fault.PivotFailed, what+": nobody manages its machines",
+		"If a pivot was made, what it moved is in the newest folder of "+r.backups+": clusterctl move --from-directory FOLDER --to-kubeconfig "+r.kubeconfig+
+			" -n "+r.namespace+". If the cluster is not needed: cluster-init cleanup "+r.environment+".")}
+}
+
+func (r request) scope() pivot.Scope { return pivot.Scope{Namespace: r.namespace, Cluster: r.cluster} }
+
+func names(machines []provider.Machine) string {
+	var all []string
+	for _, m := range machines {
+		all = append(all, m.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// codeOr is err's own code, or another one.
+func codeOr(err error, other fault.Code) fault.Code {
+	if code := fault.CodeOf(err); code != fault.Unknown {
+		return code
+	}
+	return other
+}
+
+// orHint is a hint for an error that has none.
+func orHint(err error, hint string) string {
+	if own := fault.HintOf(err); own != "" {
+		return own
+	}
+	return hint
+}
