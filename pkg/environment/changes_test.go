@@ -34,9 +34,8 @@ func TestChanges(t *testing.T) {
 			want:   []string{"components.mine: on -> off", `components.mine.enabled: "management-only" -> none`, `components.mine.path: "./kustomize-components/capi" -> none`}, takesAway: []string{"components.mine"}},
 		"a list": {after: []string{"cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=http://b"}, want: []string{`cluster.registry_mirrors: none -> [{"host":"a","url":"http://b"}]`}},
 		"an address's password": {
-			before: []string{"cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=https://me:one@b"},
-			after:  []string{"cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=https://me:two@b"},
-			want:   []string{`cluster.registry_mirrors: [{"host":"a","url":"https://***@b"}] -> [{"host":"a","url":"https://***@b"}]`}},
+			after: []string{"cluster.docker_host=ssh://me:one@b"},
+			want:  []string{`cluster.docker_host: "" -> "ssh://***@b"`}},
 		"a secret is not shown": {before: []string{"git_auth_default.username=a", "git_auth_default.password=one"}, after: []string{"git_auth_default.username=a", "git_auth_default.password=two"}, want: []string{"git_auth_default.password: changed"}},
 	}
 	for name, tc := range cases {

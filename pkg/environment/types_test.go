@@ -264,7 +264,7 @@ func TestAnyTextStaysText(t *testing.T) {
 			for _, source := range all {
 				landed[source.name()] = landed[source.name()] || isIn(source.word, ordinary)
 			}
-			for round := range texts {
+			for round := range rounds(len(texts)) {
 				given := s.given(t, all, func(i int) *string { return &texts[(round+i)%len(texts)] })
 				got, err := s.render(t, env, f, given.values)
 				if err != nil {
