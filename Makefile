@@ -41,7 +41,7 @@ test: $(if $(CI),compiler)
 	@binaries=$$($(LAB) binaries --engine) && \
 	export CLUSTER_INIT_TEST_BINARIES=$$binaries $(if $(CI),CGO_ENABLED=1) && \
 	$(FAST) $(GO) vet $(if $(CI),-race) -tags integration ./... && \
-	$(FAST) $(GO) test $(if $(CI),-race) -vet=off -ldflags='-s -w' -tags integration ./...
+	$(FAST) $(GO) test $(if $(CI),-race) -vet=off -ldflags='-s -w' -timeout 20m -tags integration ./...
 
 ## test-capa: environment kubeadm-capa against real API servers, with the real controllers of Cluster API and of its provider
 ## for AWS, which take minutes to compile for the first time; and cert-manager as the lab builds it

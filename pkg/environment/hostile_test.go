@@ -25,7 +25,7 @@ var hostile = []string{
 // which has nothing to find here, with a few.
 func rounds(texts int) int {
 	if underRace {
-		return min(texts, 3)
+		return min(texts, 2)
 	}
 	return texts
 }
