@@ -41,7 +41,7 @@ var arrows = map[string]rule{
 	"openstack":             {[]string{"fault"}, "an adapter to OpenStack knows nothing of environments or runs"},
 	"openstack/credentials": {[]string{"fault", "openstack"}, "which cloud the user means, as the tools of OpenStack find it"},
 	"openstack/inventory":   {[]string{"fault", "openstack"}, "what a project has is asked of the cloud alone"},
-	"openstack/preflight":   {[]string{"fault", "openstack"}, "what a cluster needs is told it, and asked of the cloud"},
+	"openstack/preflight":   {[]string{"fault", "openstack"}, "it compares what a cluster needs with what the cloud has"},
 	"oci":                   {[]string{"fault"}, "an adapter to OCI registries knows nothing of what is in them"},
 
 	// parts

@@ -159,7 +159,7 @@ func TestFilesStayForWhatIsElsewhere(t *testing.T) {
 	}
 }
 
-// Whoever could say that no pivot was begun may be gone when a run is cut off, and the next one is told so.
+// A run that is cut off may have deleted the bootstrap cluster, which alone says that no pivot was begun: the next one needs --force, and says so.
 func TestTheNextRunMayNeedForce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fails  string

@@ -44,7 +44,7 @@ type Observer struct {
 }
 
 // Ask looks at the bootstrap cluster, the management cluster and what the plan has found, and says whether all of that may go. The error is
-// the end of ctx: no other error is one, for whoever does not answer is a reason to refuse.
+// the end of ctx: a cluster that does not answer is no error, but a reason to refuse.
 func (o Observer) Ask(ctx context.Context, plan Plan) (Permission, error) {
 	busy := o.Busy(ctx, plan) // before the rest, which may change until a run that dies has lost its lease
 	seen := o.observe(ctx, plan)

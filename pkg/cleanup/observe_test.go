@@ -238,7 +238,7 @@ func TestAskAboutWhatWasFound(t *testing.T) {
 	})
 }
 
-// Whoever takes too long has not answered, and nobody waits for longer than the bound.
+// A cluster that has not answered within the bound counts as silent.
 func TestAskInTime(t *testing.T) {
 	over := make(chan struct{})
 	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))

@@ -123,7 +123,7 @@ func TestOnesOwnLeaseIsTakenOverAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhoLosesItIsTold(t *testing.T) {
+func TestLostIsCalledAtATakeover(t *testing.T) {
 	lost := make(chan error, 1)
 	r := request(t, "alice@one")
 	r.Lost = func(err error) { lost <- err }
@@ -133,10 +133,10 @@ func TestWhoLosesItIsTold(t *testing.T) {
 	select {
 	case err := <-lost:
 		if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "bob@two has taken over") {
-			t.Errorf("it is told %v", err)
+			t.Errorf("Lost gets %v", err)
 		}
 	case <-bounded(t).Done():
-		t.Error("it is not told")
+		t.Error("Lost is not called")
 	}
 }
 
@@ -152,10 +152,10 @@ func TestAnAPIServerThatIsSilentLosesIt(t *testing.T) {
 	select {
 	case err := <-lost:
 		if fault.CodeOf(err) != fault.ClusterUnreachable {
-			t.Errorf("it is told %v", err)
+			t.Errorf("Lost gets %v", err)
 		}
 	case <-bounded(t).Done():
-		t.Error("it is not told")
+		t.Error("Lost is not called")
 	}
 }
 
