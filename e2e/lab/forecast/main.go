@@ -9,9 +9,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/golang"
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
@@ -24,7 +27,11 @@ func main() {
 	environments := flag.String("env", "kubeadm-capd", "environments that are to be brought up, comma separated")
 	offline := flag.Bool("offline", false, "a bundle is used even where registries answer")
 	flag.Parse()
-	found, err := look(context.Background(), strings.Split(*environments, ","), *offline)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithTimeout(ctx, lookBound)
+	found, err := look(ctx, strings.Split(*environments, ","), *offline)
+	cancel()
+	stop()
 	if errors.As(err, new(noBundle)) { // known before minutes of compiling
 		fmt.Fprintln(os.Stderr, "lab:", err)
 		os.Exit(1)
@@ -36,14 +43,23 @@ func main() {
 	fmt.Fprint(os.Stderr, found.text(runtime.NumCPU()))
 }
 
+const (
+	// lookBound is for all questions together: nobody waits longer to hear how long they will wait.
+	lookBound = 2 * time.Minute
+	// engineBound is for the Docker engine, which may be another machine's.
+	engineBound = 5 * time.Second
+)
+
 // noBundle says that `make up` cannot go: it needs a bundle, and the lab builds none for the environment.
 type noBundle struct{ error }
 
 // look finds out what this machine has.
 func look(ctx context.Context, environments []string, offline bool) (machine, error) {
 	found := machine{chosen: offline}
-	_, err := exec.LookPath("dockerd")
-	found.engine = err == nil || exec.CommandContext(ctx, "docker", "info").Run() == nil
+	var err error
+	if found.engine, err = hasEngine(ctx, engineBound); err != nil {
+		return found, err
+	}
 	if found.cache, err = hasBuildCache(ctx); err != nil {
 		return found, err
 	}
@@ -71,6 +87,20 @@ func look(ctx context.Context, environments []string, offline bool) (machine, er
 		}
 	}
 	return found, nil
+}
+
+// hasEngine says whether there is a Docker engine. One that gives no answer within the bound is not absent: the error says so.
+func hasEngine(ctx context.Context, bound time.Duration) (bool, error) {
+	if _, err := exec.LookPath("dockerd"); err == nil {
+		return true, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	err := exec.CommandContext(ctx, "docker", "info").Run()
+	if ctx.Err() != nil {
+		return false, fmt.Errorf("ask the Docker engine (docker info): %w", ctx.Err())
+	}
+	return err == nil, nil
 }
 
 // hasBuildCache says whether the toolchain has compiled more here than this program: its cache has one folder for each first
