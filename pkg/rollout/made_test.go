@@ -14,7 +14,9 @@ import (
 // The chart may come from Git and make other components than this program knows: what counts is known when the HelmRelease is ready.
 func TestGoalsAreWhatTheReleaseMade(t *testing.T) {
 	is := map[bool]string{true: "True", false: "False"}
-	component := func(name string, isReady bool) *unstructured.Unstructured { return kustomization(name, ready(is[isReady], 2)) }
+	component := func(name string, isReady bool) *unstructured.Unstructured {
+		return kustomization(name, ready(is[isReady], 2))
+	}
 	release := func(isReady bool) *unstructured.Unstructured {
 		o := component(releaseKey().Name, isReady)
 		o.SetAPIVersion("helm.toolkit.fluxcd.io/v2")
