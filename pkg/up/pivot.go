@@ -185,7 +185,7 @@ func (u *Run) removeBootstrap(ctx context.Context, _ pipeline.Reporter) error {
 				"Move them to where they are to be managed (clusterctl move), or delete them, and run the same command again; or add --keep-bootstrap.")
 		}
 	}
-	u.Leases.Release(where(bootstrapName)) // it goes with the cluster
+	u.Leases.EndWithCluster(where(bootstrapName))
 	if err := u.Kind.Delete(ctx, u.BootstrapName()); err != nil {
 		return err
 	}
