@@ -48,6 +48,9 @@ func (u *Run) createBootstrapCluster(ctx context.Context, report pipeline.Report
 	if err != nil {
 		return err
 	}
+	if err := u.ensureNetwork(ctx); err != nil {
+		return err
+	}
 	report.Progress("creating the kind cluster %s", u.BootstrapName())
 	if err := u.Kind.Create(ctx, u.kindConfig(id), 5*time.Minute); err != nil {
 		return err

@@ -63,7 +63,11 @@ func (u *Run) fillRegistry(ctx context.Context, report pipeline.Reporter) error 
 	if err := u.Docker.ProbePrivileged(ctx, image, "--version"); err != nil {
 		return err
 	}
-	r, err := registry.EnsureRegistry(ctx, u.Docker, registry.EnsureOptions{Cluster: u.Environment.ClusterName(), Binary: u.Binary})
+	var r *registry.Registry
+	err = u.underNetworkLock(ctx, func() (err error) {
+		r, err = registry.EnsureRegistry(ctx, u.Docker, registry.EnsureOptions{Cluster: u.Environment.ClusterName(), Binary: u.Binary})
+		return err
+	})
 	if err != nil {
 		return err
 	}
