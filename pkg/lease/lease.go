@@ -59,7 +59,8 @@ type Request struct {
 	Timing Timing
 	// Waiting is called when it has to be seen first whether another holder still lives; nil: nobody wants to know.
 	Waiting func(what string)
-	// Forced is told of a holder that renews the lease, which is then taken over from it; nil: such a lease is refused.
+	// Forced is told of a holder from which the lease is taken over, whether it renews it or gives no sign of life for twice Timing.Retry;
+	// nil: a lease that is renewed is refused, and one that is not is waited for.
 	Forced func(busy error)
 	// Lost is called when somebody else has the lease, or nobody could be asked for longer than Timing.Deadline.
 	Lost func(error)
@@ -123,6 +124,7 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 	look := time.NewTicker(r.Timing.Retry / 2)
 	defer look.Stop()
 	var first *resourcelock.LeaderElectionRecord
+	var since time.Time       // when that was read
 	var seen <-chan time.Time // nil: it was not taken over from anybody who lives
 	for {
 		record, _, err := lock.Get(ctx)
@@ -131,22 +133,23 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 			return r.refused(errors.Join(err, w.why()))
 		case err == nil && record.HolderIdentity != "" && record.HolderIdentity != r.Holder:
 			if first == nil {
-				first = record
+				first, since = record, time.Now()
 				r.wait(record)
 			}
-			switch {
-			case *record == *first:
-			case r.Forced == nil:
+			lives := *record != *first
+			if lives && r.Forced == nil {
 				return r.busy(record)
-			default:
-				err := r.seize(ctx, lock, *record)
-				if isRefusal(err) {
-					return r.refused(err)
-				}
-				if err == nil { // else it was renewed meanwhile
-					r.Forced(r.busy(record))
-					seen = time.After(2 * r.Timing.Retry)
-				}
+			}
+			if r.Forced == nil || !lives && time.Since(since) < 2*r.Timing.Retry {
+				break
+			}
+			err := r.seize(ctx, lock, *record)
+			if isRefusal(err) {
+				return r.refused(err)
+			}
+			if err == nil { // else it was renewed meanwhile
+				r.Forced(r.overcome(record, lives))
+				seen = time.After(2 * r.Timing.Retry)
 			}
 		}
 		select {
@@ -187,15 +190,23 @@ const hintBusy = "Wait for its end, or end it with Ctrl-C there, and run the sam
 
 func (r Request) wait(record *resourcelock.LeaderElectionRecord) {
 	if r.Waiting != nil {
-		r.Waiting(fmt.Sprintf("whether %s, which has worked on %s since %s, still lives (at most %s)", record.HolderIdentity, r.Where, since(record), r.Timing.Duration))
+		r.Waiting(fmt.Sprintf("whether %s, which has worked on %s since %s, still lives (at most %s)", record.HolderIdentity, r.Where, begun(record), r.Timing.Duration))
 	}
 }
 
 func (r Request) busy(record *resourcelock.LeaderElectionRecord) error {
-	return fault.Retryable(fmt.Errorf("%s is at work on %s, since %s", record.HolderIdentity, r.Where, since(record)), fault.Busy, hintBusy)
+	return fault.Retryable(fmt.Errorf("%s is at work on %s, since %s", record.HolderIdentity, r.Where, begun(record)), fault.Busy, hintBusy)
 }
 
-func since(record *resourcelock.LeaderElectionRecord) string {
+// overcome is what Forced is told of the holder of a record.
+func (r Request) overcome(record *resourcelock.LeaderElectionRecord, lives bool) error {
+	if lives {
+		return r.busy(record)
+	}
+	return fmt.Errorf("%s has worked on %s since %s, and has given no sign of life for %s", record.HolderIdentity, r.Where, begun(record), 2*r.Timing.Retry)
+}
+
+func begun(record *resourcelock.LeaderElectionRecord) string {
 	return record.AcquireTime.Local().Format("2006-01-02 15:04:05")
 }
 

@@ -165,6 +165,23 @@ func TestAForcedTakeoverEndsTheOtherRun(t *testing.T) {
 	}
 }
 
+// Who insists does not wait for a run that was killed until its lease has expired.
+func TestAForcedTakeoverFromADeadRun(t *testing.T) {
+	crashed(t, "alice@one")
+	r := request(t, "bob@two")
+	r.Timing.Duration = time.Minute // is never waited for
+	var said string
+	r.Forced = func(err error) { said = err.Error() }
+	begun := time.Now()
+	take(t, r).Release()
+	if passed := time.Since(begun); passed < 2*r.Timing.Retry || passed > r.Timing.Duration/2 {
+		t.Errorf("that took %s", passed)
+	}
+	if !strings.HasPrefix(said, "alice@one has worked on the bootstrap cluster since ") || !strings.HasSuffix(said, "has given no sign of life for 400ms") {
+		t.Errorf("it said %q", said)
+	}
+}
+
 // A run that may not write is told so at once, forced or not.
 func TestAReadOnlyClusterIsNamed(t *testing.T) {
 	r := request(t, "bob@two")
