@@ -126,7 +126,7 @@ func TestARunThatBeginsMeanwhileIsSeen(t *testing.T) {
 				t.Fatalf("at first: %+v, %v", p, err)
 			}
 			alice := w.up(t, server, cluster)
-			err := w.observer.Alone(w.ctx, w.plan(t))
+			_, err := w.cleaner.Claim(w.ctx, w.observer, w.plan(t))
 			if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "alice@one (1) is at work on the "+cluster+" cluster, since") || !strings.Contains(fault.HintOf(err), "--force a") {
 				t.Errorf("%v, hint %q", err, fault.HintOf(err))
 			}
@@ -140,17 +140,14 @@ func TestARunThatBeginsMeanwhileIsSeen(t *testing.T) {
 // While cleanup deletes, another machine's `up` is turned away; what is deleted takes its lease along.
 func TestCleanupHoldsTheLeases(t *testing.T) {
 	w := newWorld(t, bootstrapServer.Kubeconfig(), managementServer.Kubeconfig())
-	if err := w.observer.Alone(w.ctx, w.plan(t)); err != nil {
+	plan, err := w.cleaner.Claim(w.ctx, w.observer, w.plan(t))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for cluster, server := range map[string]*apiserver.Server{"bootstrap": bootstrapServer, "management": managementServer} {
 		if _, err := lease.Take(w.ctx, w.request(t, server, cluster)); fault.CodeOf(err) != fault.Busy {
 			t.Errorf("somebody else takes the lease of the %s cluster: %v", cluster, err)
 		}
-	}
-	plan := w.plan(t)
-	if p, err := w.observer.Ask(w.ctx, plan); err != nil || p.Refused != "" {
-		t.Fatalf("under its own leases: %+v, %v", p, err)
 	}
 	if _, err := w.cleaner.Run(w.ctx, plan); err != nil || !slices.Contains(w.engine.deleted, "container "+bootstrapNode) {
 		t.Errorf("deleted %q, %v", w.engine.deleted, err)
@@ -160,6 +157,47 @@ func TestCleanupHoldsTheLeases(t *testing.T) {
 		if w.holder(t, server) == "" {
 			t.Errorf("the lease of the %s cluster was given back, while that is being deleted", cluster)
 		}
+	}
+}
+
+// What was permitted must still be permitted once nobody else can change it: a machine has come since, and nobody says whose it is.
+func TestWhatIsClaimedIsJudgedAgain(t *testing.T) {
+	for name, forced := range map[string]bool{"permitted": false, "forced": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, bootstrapServer.Kubeconfig(), nil)
+			plan := w.plan(t)
+			if p, err := w.observer.Ask(w.ctx, plan); err != nil || p.Refused != "" {
+				t.Fatalf("at first: %+v, %v", p, err)
+			}
+			w.engine.containers["a-x"] = docker.Container{Running: true, Mounts: []docker.Mount{{Target: "/etc/cluster-init.io/cluster/a"}}, Labels: map[string]string{"io.x-k8s.kind.cluster": "a"}}
+			w.cleaner.Forced = forced
+			plan, err := w.cleaner.Claim(w.ctx, w.observer, plan)
+			if !slices.ContainsFunc(plan.Delete, func(i cleanup.Item) bool { return i.Name == "a-x" }) {
+				t.Errorf("the machine is not seen: %+v", plan.Delete)
+			}
+			if forced && err != nil || !forced && (fault.CodeOf(err) != fault.CleanupRefused || !strings.Contains(err.Error(), "machines exist (a-x)")) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A lease that somebody takes over while everything is looked at again is the reason why nothing is deleted.
+func TestALeaseThatIsLostDuringTheSecondLook(t *testing.T) {
+	w := newWorld(t, bootstrapServer.Kubeconfig(), nil)
+	plan := w.plan(t)
+	if err := w.observer.Alone(w.ctx, plan); err != nil {
+		t.Fatal(err)
+	}
+	r := w.request(t, bootstrapServer, "bootstrap")
+	r.Forced = func(error) {}
+	taken, err := lease.Take(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Release()
+	if _, err := w.cleaner.Claim(w.ctx, w.observer, plan); fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "alice@one (1) has taken over") {
+		t.Error(err)
 	}
 }
 

@@ -119,13 +119,10 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	leased, leases := lease.NewSet(ctx)
 	defer leases.ReleaseAll()
 	cleaner.Leases = leases
-	plan, err = o.claim(leased, s, cleaner, plan)
-	switch cause := context.Cause(leased); {
-	case cause != nil && fault.CodeOf(cause) != fault.Unknown: // a lease is lost
-		return cause
-	case err != nil:
+	if plan, err = cleaner.Claim(leased, o.observer(s), plan); err != nil {
 		return err
-	case !plan.Empty() && o.tooYoung(plan, cleaner.MadeBefore):
+	}
+	if !plan.Empty() && o.tooYoung(plan, cleaner.MadeBefore) {
 		return nil
 	}
 	var receipt cleanup.Receipt

@@ -69,28 +69,6 @@ func (o *cleanupOptions) ask(ctx context.Context, s subject, plan cleanup.Plan) 
 	return o.observer(s).Ask(ctx, plan)
 }
 
-// claim takes the leases of what the plan deletes, looks again at all of it, and judges again: between the first look and the user's yes
-// another run may have begun. It returns what is there now.
-func (o *cleanupOptions) claim(ctx context.Context, s subject, cleaner cleanup.Cleaner, plan cleanup.Plan) (cleanup.Plan, error) {
-	observer := o.observer(s)
-	observer.Leases = cleaner.Leases
-	if err := observer.Alone(ctx, plan); err != nil {
-		return cleanup.Plan{}, err
-	}
-	plan, err := cleaner.Plan(ctx)
-	if err != nil || plan.Empty() {
-		return plan, err
-	}
-	if o.force != "" {
-		return plan, nil
-	}
-	permission, err := observer.Ask(ctx, plan)
-	if err == nil {
-		err = permission.Err()
-	}
-	return plan, err
-}
-
 func (o *cleanupOptions) observer(s subject) cleanup.Observer {
 	observer := cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engine, Target: s.target, StateFolder: s.state, Kubeconfig: o.kubeconfig,
 		Waiting: func(what string) { fmt.Fprintf(o.streams.Err, "waiting to see %s\n", what) }}
