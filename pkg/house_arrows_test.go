@@ -65,7 +65,7 @@ var arrows = map[string]rule{
 	"pivot":    {[]string{"fault", "capi", "health", "owned"}, "a pivot is planned and judged from two API servers"},
 	"cleanup":  {[]string{"fault", "docker", "kind", "openstack", "owned", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine and in a cloud, and asks both clusters whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"up": {[]string{"fault", "owned", "pipeline", "environment", "provider", "bundle", "oci", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "lease", "pivot"},
+	"up": {[]string{"fault", "owned", "pipeline", "environment", "provider", "bundle", "oci", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "lease", "lock", "pivot"},
 		"the phases of `up` bring the adapters together"},
 
 	// wiring

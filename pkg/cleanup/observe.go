@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
-	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
@@ -41,21 +41,24 @@ type Observer struct {
 	Kubeconfig string
 	// Bound is for all questions together: who has not answered by then is silent. Zero means 15 seconds.
 	Bound time.Duration
+	// Leases get the lease of each cluster that answers, before it is asked; nil: only whether another run has it is looked at.
+	Leases *lease.Set
+	// Timing is that of the leases; zero means lease.DefaultTiming.
+	Timing lease.Timing
+	// Forced is told of what Alone would refuse; a lease that another run renews is then taken over. nil: Alone refuses.
+	Forced func(error)
+	// Waiting is told what is waited for; nil: nobody wants to know.
+	Waiting func(what string)
 }
 
 // Ask looks at the bootstrap cluster, the management cluster and what the plan has found, and says whether all of that may go. The error is
 // the end of ctx: a cluster that does not answer is no error, but a reason to refuse.
 func (o Observer) Ask(ctx context.Context, plan Plan) (Permission, error) {
-	busy := o.Busy(ctx, plan) // before the rest, which may change until a run that dies has lost its lease
+	bootstrap, management := o.alone(ctx, plan) // before the rest, which may change until a run that dies has lost its lease
 	seen := o.observe(ctx, plan)
-	switch {
-	case fault.CodeOf(busy) == fault.Busy:
-		seen.bootstrap.state, seen.bootstrap.err = bootstrapBusy, busy
-	case busy != nil:
-		seen.bootstrap.state, seen.bootstrap.err = bootstrapSilent, busy
-	}
-	if err := ctx.Err(); err != nil {
-		return Permission{}, fmt.Errorf("ask whether %s manages itself: %w", o.Target.Cluster, err)
+	seen.notAlone(bootstrap, management)
+	if ctx.Err() != nil {
+		return Permission{}, fmt.Errorf("ask whether %s manages itself: %w", o.Target.Cluster, context.Cause(ctx))
 	}
 	return permit(seen, o.Target), nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
@@ -30,6 +31,8 @@ type Cleaner struct {
 	Forced bool
 	// MadeBefore keeps everything in the cloud when something of the cluster was made after it, or may have been; zero: never.
 	MadeBefore time.Time
+	// Leases are those of the clusters that are deleted: each ends with its cluster, and what deletes goes on without it. nil: there are none.
+	Leases *lease.Set
 	// Told gets every result when it is there, from several goroutines at once; nil drops them.
 	Told func(Result)
 }
@@ -82,7 +85,10 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	if c.Cloud == nil {
 		r.Unknown = plan.Unknown
 	}
-	c.local(ctx, r, plan, BootstrapNode, Machine)
+	c.endLease(ctx, bootstrapName)
+	c.local(ctx, r, plan, BootstrapNode)
+	c.endLease(ctx, managementName)
+	c.local(ctx, r, plan, Machine)
 	if c.Cloud != nil {
 		if controllersLeft(r) {
 			r.Unknown = append(r.Unknown, Unasked{Kind: AllOfCloud, Why: "nothing was deleted there: the containers that could not be deleted would make it again"})
@@ -102,9 +108,20 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	}
 	err := r.err(again)
 	if ctx.Err() != nil {
-		err = fault.Retryable(errors.Join(ctx.Err(), err), fault.Interrupted, "Run the same command again: it goes on from here."+again)
+		why, code := ctx.Err(), fault.Interrupted
+		if cause := context.Cause(ctx); fault.CodeOf(cause) != fault.Unknown { // not the user ended it: a lease is lost
+			why, code = cause, fault.CodeOf(cause)
+		}
+		err = fault.Retryable(errors.Join(why, err), code, "Run the same command again: it goes on from here."+again)
 	}
 	return *r, err
+}
+
+// endLease has the lease of a cluster end with it, right before its deletion begins. Where a lease is lost already nothing begins.
+func (c Cleaner) endLease(ctx context.Context, cluster string) {
+	if c.Leases != nil && ctx.Err() == nil {
+		c.Leases.EndWithCluster(where(cluster))
+	}
 }
 
 func controllersLeft(r *Receipt) bool {

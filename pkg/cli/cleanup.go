@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 )
 
 type cleanupOptions struct {
@@ -115,10 +116,19 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	if err := o.agreed(ctx, s, plan, permission); err != nil {
 		return err
 	}
+	leased, leases := lease.NewSet(ctx)
+	defer leases.ReleaseAll()
+	cleaner.Leases = leases
+	if plan, err = cleaner.Claim(leased, o.observer(s), plan); err != nil {
+		return err
+	}
+	if !plan.Empty() && o.tooYoung(plan, cleaner.MadeBefore) {
+		return nil
+	}
 	var receipt cleanup.Receipt
-	err = narrate(ctx, sink, "cleanup", s.name, func(ctx context.Context) (outcome, error) {
+	err = narrate(ctx, sink, "cleanup", s.name, func(context.Context) (outcome, error) {
 		var err error
-		receipt, err = cleaner.Run(ctx, plan)
+		receipt, err = cleaner.Run(leased, plan)
 		return outcome{}, err
 	}, nil)
 	if written := o.show(receiptLine{"cleanup-receipt", receipt}); err == nil {

@@ -41,9 +41,6 @@ func EnsureRegistry(ctx context.Context, d *docker.Client, o EnsureOptions) (*Re
 	if err != nil {
 		return nil, err
 	}
-	if err := d.CreateKindNetwork(ctx, o.Network, map[string]string{owned.CreatedLabel: "true"}); err != nil {
-		return nil, err
-	}
 	if err := d.CreateVolume(ctx, name, map[string]string{owned.ClusterLabel: o.Cluster}); err != nil {
 		return nil, err
 	}
@@ -139,6 +136,9 @@ func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, ima
 		if found.Image != image && strings.HasPrefix(found.Image, owned.RegistryRepository+":") {
 			_ = d.RemoveImage(ctx, found.Image) // the engine refuses while another environment still runs it
 		}
+	}
+	if err := d.CreateKindNetwork(ctx, o.Network, map[string]string{owned.CreatedLabel: "true"}); err != nil {
+		return err
 	}
 	_, err = d.Run(ctx, docker.RunOptions{
 		Name: name, Image: image, Args: []string{"registry", "serve"},

@@ -65,6 +65,9 @@ func (b bootstrapCluster) create(ctx context.Context, report pipeline.Reporter) 
 	if err != nil {
 		return err
 	}
+	if err := ensureNetwork(ctx, b.engine, b.asked.StateFolder); err != nil {
+		return err
+	}
 	report.Progress("creating the kind cluster %s", name)
 	if err := b.kind.Create(ctx, b.config(id), 5*time.Minute); err != nil {
 		return err

@@ -29,7 +29,7 @@ type remover interface {
 	// bootstrapExists is whether there is a bootstrap cluster of ours; one of its name that is not is an error.
 	bootstrapExists(context.Context) (bool, error)
 	bootstrapKubeconfigPath() string
-	releaseLease(cluster string)
+	endLease(cluster string)
 }
 
 func (b bootstrapRemoval) check(ctx context.Context) (pipeline.Status, error) {
@@ -59,7 +59,7 @@ func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 				"Move them to where they are to be managed (clusterctl move), or delete them, and run the same command again; or add --keep-bootstrap.")
 		}
 	}
-	b.world.releaseLease(bootstrapName) // it goes with the cluster
+	b.world.endLease(bootstrapName)
 	if err := b.kind.Delete(ctx, b.asked.BootstrapName()); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (w *world) takeLease(ctx context.Context, c *kube.Cluster, report pipeline.
 	})
 }
 
-// releaseLease gives the lease in a cluster back, which is going to be deleted.
-func (w *world) releaseLease(cluster string) { w.Leases.Release(where(cluster)) }
+// endLease has the lease in a cluster end with that cluster, whose deletion begins.
+func (w *world) endLease(cluster string) { w.Leases.EndWithCluster(where(cluster)) }
 
 func where(cluster string) string { return "the " + cluster + " cluster" }

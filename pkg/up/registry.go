@@ -37,7 +37,11 @@ func (r registryContent) run(ctx context.Context, report pipeline.Reporter) erro
 	if err := r.engine.ProbePrivileged(ctx, image, "--version"); err != nil {
 		return err
 	}
-	running, err := registry.EnsureRegistry(ctx, r.engine, registry.EnsureOptions{Cluster: r.asked.Environment.ClusterName(), Binary: r.asked.Binary})
+	var running *registry.Registry
+	err = underNetworkLock(ctx, r.asked.StateFolder, func() (err error) {
+		running, err = registry.EnsureRegistry(ctx, r.engine, registry.EnsureOptions{Cluster: r.asked.Environment.ClusterName(), Binary: r.asked.Binary})
+		return err
+	})
 	if err != nil {
 		return err
 	}
