@@ -11,7 +11,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
-	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // fluxInstalled is the Check of the phases that install Flux: all controllers of this version are available.
@@ -31,7 +30,7 @@ func (u *Run) fluxInstalled(ctx context.Context, c *kube.Cluster) (pipeline.Stat
 
 // installFlux installs Flux and waits until its controllers are available.
 func (u *Run) installFlux(ctx context.Context, c *kube.Cluster, report pipeline.Reporter) error {
-	archive, err := u.fetcher().Fetch(ctx, flux.ManifestsURL)
+	archive, err := u.Manifests.Fetch(ctx, flux.ManifestsURL)
 	if err != nil {
 		return fmt.Errorf("fetching Flux's manifests: %w", err)
 	}
@@ -48,15 +47,6 @@ func (u *Run) installFlux(ctx context.Context, c *kube.Cluster, report pipeline.
 		g.Ready = append(g.Ready, rollout.Key{Kind: "Deployment", Namespace: flux.Namespace, Name: name})
 	}
 	return rollout.NewDeployments(c, flux.Namespace, u.following(c)).Await(ctx, g, report)
-}
-
-// fetcher reads remote manifests from the bundle, or else from their URL.
-func (u *Run) fetcher() content.Fetcher {
-	if u.Bundle != nil {
-		return u.Bundle
-	}
-	p := u.Environment.Spec().Proxies
-	return content.NewHTTPFetcher(content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: u.Environment.NoProxy()})
 }
 
 // proxyVariables are what Flux's controllers need to reach sources.

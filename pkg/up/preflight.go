@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
@@ -44,7 +45,7 @@ func (u *Run) preflight() pipeline.Phase {
 			if exists { // then what listens on the port is most likely that cluster
 				port = 0
 			}
-			return errors.Join(thisMachine().problems(info, port), u.Provider.Preflight(ctx, report), u.fetchable(ctx))
+			return errors.Join(thisMachine().problems(info, port), u.Provider.Preflight(ctx, report), u.fetchable(ctx, report))
 		},
 	}
 }
@@ -98,28 +99,27 @@ func (h host) inotify(limit string, need int) error {
 }
 
 // fetchable fetches what the run will need from release URLs, so that one that cannot be read, or that the bundle does
-// not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got.
-func (u *Run) fetchable(ctx context.Context) error {
+// not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got. It warns of what no digest
+// vouches for.
+func (u *Run) fetchable(ctx context.Context, report pipeline.Reporter) error {
 	urls := []string{flux.ManifestsURL}
 	if u.Source.Kind == source.Embedded {
 		paths, err := u.Environment.ComponentPaths()
 		if err != nil {
 			return err
 		}
-		tree, err := content.Components(u.Content, u.Profile)
-		if err != nil {
-			return err
-		}
-		remote, err := content.RemoteFiles(ctx, tree, paths)
+		remote, err := content.PublishOptions{FS: u.Content, Profile: u.Profile, Paths: paths}.ReleaseFiles(ctx)
 		if err != nil {
 			return err
 		}
 		urls = append(urls, remote...)
 	}
-	fetcher := u.fetcher()
+	if unpinned := u.Manifests.Unpinned(urls); len(unpinned) > 0 {
+		report.Warn("%d of %d release files are not pinned by a digest, so a changed one would not be noticed: %s", len(unpinned), len(urls), strings.Join(unpinned, ", "))
+	}
 	var errs []error
 	for _, url := range urls {
-		_, err := fetcher.Fetch(ctx, url)
+		_, err := u.Manifests.Fetch(ctx, url)
 		if err != nil && u.Bundle == nil {
 			return err // most likely all of them: the network
 		}

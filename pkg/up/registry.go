@@ -82,7 +82,7 @@ func (u *Run) fillRegistry(ctx context.Context, report pipeline.Reporter) error 
 	if err != nil {
 		return err
 	}
-	p, err := content.Publish(ctx, target, content.PublishOptions{FS: u.Content, Profile: u.Profile, Paths: paths, Fetch: u.fetcher()})
+	p, err := content.Publish(ctx, target, content.PublishOptions{FS: u.Content, Profile: u.Profile, Paths: paths, Fetch: u.Manifests})
 	if err != nil {
 		return fmt.Errorf("publishing the content: %w", err)
 	}
