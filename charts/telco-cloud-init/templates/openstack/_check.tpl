@@ -1,5 +1,5 @@
 {{/* What OpenStack needs and is missing, or does not fit together. */}}
-{{- define "telco-cloud-init.checkOpenStack" -}}
+{{- define "telco-cloud-init.capo.check" -}}
 {{- $needed := "" -}}
 {{- range list "cluster" "cloud-provider" "cinder-csi" -}}
 {{- if include "telco-cloud-init.usesOpenStack" (dict "root" $ "name" .) -}}{{- $needed = . -}}{{- end -}}
