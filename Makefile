@@ -12,7 +12,7 @@ LAB      = $(FAST) $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up forecast down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup release clean
+.PHONY: up forecast down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup release sums clean
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
@@ -101,6 +101,10 @@ REMOTE = $(if $(shell git remote),,GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.or
 release:
 	$(REMOTE) $(GO) tool -modfile=e2e/release/tools/go.mod goreleaser release --clean --parallelism 1 $(if $(PUBLISH),,--snapshot)
 	$(GO) run ./e2e/release verify dist
+
+## sums: pin the release files that the components name, in kustomize-components/sums.txt; needs internet
+sums:
+	$(GO) run ./e2e/release sums
 
 clean:
 	rm -rf bin dist

@@ -172,8 +172,14 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink, 
 	if err := canWrite(filepath.Join(state, "kubeconfig")); err != nil { // a copy of the kubeconfig, and backups
 		return nil, fault.Wrap(fmt.Errorf("write to the state folder: %w", err), fault.Usage, "Set XDG_STATE_HOME to a folder that you may write to.")
 	}
+	var manifests up.Manifests = opened
+	if opened == nil {
+		if manifests, err = releaseFiles(env); err != nil {
+			return nil, err
+		}
+	}
 	return up.New(up.Options{
-		Environment: env, Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Mirrors: mirrors,
+		Environment: env, Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
 		BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
 		EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges, KubeconfigPath: o.kubeconfig, StateFolder: state,
 		Timeout: o.timeout, Heartbeat: 15 * time.Second,

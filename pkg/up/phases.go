@@ -23,12 +23,12 @@ func (u *Run) Phases() []pipeline.Phase {
 	w, short, long := u.world, 10*time.Minute, u.Timeout
 	var published content.Published
 	r := releases{environment: u.Environment, source: u.Source, published: &published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds()}
-	flux := fluxInstaller{environment: u.Environment, fetch: w.fetcher(), follow: r.following(nil)}
+	flux := fluxInstaller{environment: u.Environment, fetch: u.Manifests, follow: r.following(nil)}
 
-	preflight := preflight{world: w, asked: u.Options, provider: w.Provider, host: thisMachine(), fetch: w.fetcher()}
+	preflight := preflight{world: w, asked: u.Options, provider: w.Provider, host: thisMachine()}
 	look := look{world: w, engine: w.Docker, cluster: u.Environment.ClusterName(), changes: changes{u.Environment, u.Source, u.AllowChanges}}
 	images := images{bundle: u.Bundle, engine: w.Docker}
-	registry := registryContent{asked: u.Options, engine: w.Docker, fetch: w.fetcher(), published: &published}
+	registry := registryContent{asked: u.Options, engine: w.Docker, fetch: u.Manifests, published: &published}
 	bootstrapCluster := bootstrapCluster{world: w, asked: u.Options, engine: w.Docker, kind: w.Kind}
 	bootstrapFlux := fluxIn{cluster: bootstrapName, world: w, flux: flux, untilPivot: true}
 	managementCluster := managementCluster{world: w, releases: r}

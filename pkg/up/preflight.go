@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -28,7 +29,6 @@ type preflight struct {
 	asked    Options
 	provider provider.Provider
 	host     host
-	fetch    content.Fetcher
 }
 
 // engineer is what preflight needs of the world: the engine.
@@ -62,7 +62,7 @@ func (p preflight) run(ctx context.Context, report pipeline.Reporter) error {
 	if exists { // then what listens on the port is most likely that cluster
 		port = 0
 	}
-	return errors.Join(p.host.problems(info, port), p.provider.Preflight(ctx, report), p.fetchable(ctx))
+	return errors.Join(p.host.problems(info, port), p.provider.Preflight(ctx, report), p.fetchable(ctx, report))
 }
 
 // problems returns all that this machine or the engine lacks, joined. Port 0 is always free.
@@ -107,27 +107,27 @@ func (h host) inotify(limit string, need int) error {
 }
 
 // fetchable fetches what the run will need from release URLs, so that one that cannot be read, or that the bundle does
-// not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got.
-func (p preflight) fetchable(ctx context.Context) error {
+// not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got. It warns of what no digest
+// vouches for.
+func (p preflight) fetchable(ctx context.Context, report pipeline.Reporter) error {
 	urls := []string{flux.ManifestsURL}
 	if p.asked.Source.Kind == source.Embedded {
 		paths, err := p.asked.Environment.ComponentPaths()
 		if err != nil {
 			return err
 		}
-		tree, err := content.Components(p.asked.Content, p.asked.Profile)
-		if err != nil {
-			return err
-		}
-		remote, err := content.RemoteFiles(ctx, tree, paths)
+		remote, err := content.PublishOptions{FS: p.asked.Content, Profile: p.asked.Profile, Paths: paths}.ReleaseFiles(ctx)
 		if err != nil {
 			return err
 		}
 		urls = append(urls, remote...)
 	}
+	if unpinned := p.asked.Manifests.Unpinned(urls); len(unpinned) > 0 {
+		report.Warn("%d of %d release files are not pinned by a digest, so a changed one would not be noticed: %s", len(unpinned), len(urls), strings.Join(unpinned, ", "))
+	}
 	var errs []error
 	for _, url := range urls {
-		_, err := p.fetch.Fetch(ctx, url)
+		_, err := p.asked.Manifests.Fetch(ctx, url)
 		if err != nil && p.asked.Bundle == nil {
 			return err // most likely all of them: the network
 		}

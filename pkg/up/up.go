@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/source"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // Options is what a run of `up` is asked for.
@@ -25,6 +26,7 @@ type Options struct {
 	Profile             map[string][]byte // further files of the content, of the bundle
 	Source              source.Source     // where Flux reads the content from
 	Bundle              *bundle.Bundle
+	Manifests           Manifests    // what remote manifests are read from: the bundle, or else their URLs
 	Mirrors             []oci.Mirror // of the bundle and of the user
 	BootstrapKubeconfig string       // path; an existing cluster instead of kind
 	NodeImage           string       // of the bootstrap cluster; empty: the bundle's, or kind.DefaultNodeImage
@@ -37,6 +39,13 @@ type Options struct {
 	Binary              string   // static linux executable of cluster-init for the registry; empty: the running one
 	Timeout             time.Duration
 	Heartbeat           time.Duration
+}
+
+// Manifests are the release files that components and Flux are installed from.
+type Manifests interface {
+	content.Fetcher
+	// Unpinned returns those of urls whose content no digest vouches for.
+	Unpinned(urls []string) []string
 }
 
 // Parts are the systems that a run works with. All are required.

@@ -15,7 +15,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // world is where a run looks at what there is: the two clusters, the engine, the machines. It keeps connections, and no conclusions: whoever
@@ -141,13 +140,4 @@ func (w *world) adoptBootstrap(ctx context.Context, report pipeline.Reporter) er
 	w.bootstrap = c
 	_, err = w.takeLease(ctx, c, report)
 	return err
-}
-
-// fetcher reads remote manifests from the bundle, or else from their URL.
-func (w *world) fetcher() content.Fetcher {
-	if w.Bundle != nil {
-		return w.Bundle
-	}
-	p := w.Environment.Spec().Proxies
-	return content.NewHTTPFetcher(content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: w.Environment.NoProxy()})
 }
