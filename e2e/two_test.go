@@ -132,7 +132,7 @@ func oneHasBuilt(t *testing.T, runs []*beside) {
 	for _, run := range runs {
 		switch {
 		case run == builder:
-		case run.exitCode == 0 && run.lookedAt.After(builder.ended): // it came into an empty house
+		case run.exitCode == 0 && run.lookedAt.After(builder.ended): // it began when that had ended
 		case run.exitCode == 0:
 			t.Errorf("%s looked at %s, before %s ended at %s, and went well too", run.name, run.lookedAt, builder.name, builder.ended)
 		case !slices.Contains(run.refusals, run.exitCode):
