@@ -3,6 +3,7 @@ package up
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -69,13 +70,24 @@ func (b bootstrapCluster) create(ctx context.Context, report pipeline.Reporter) 
 		return err
 	}
 	report.Progress("creating the kind cluster %s", name)
-	if err := b.kind.Create(ctx, b.config(id), 5*time.Minute); err != nil {
+	if err := b.kind.Create(ctx, b.config(id), 5*time.Minute, b.made(id)); err != nil {
 		return err
 	}
 	if err := b.engine.Exec(ctx, kind.NodeName(name), []string{"touch", owned.FinishedMarker}, docker.ExecOptions{}); err != nil {
 		return fmt.Errorf("mark the bootstrap cluster as finished: %w", err)
 	}
 	return b.world.adoptBootstrap(ctx, report)
+}
+
+// made says whether the node was made by a run with this state folder's id: one at a time has the folder's lock.
+func (b bootstrapCluster) made(id string) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		node, err := b.engine.Inspect(ctx, kind.NodeName(b.asked.BootstrapName()))
+		if errors.Is(err, docker.ErrNotFound) {
+			return false, nil
+		}
+		return err == nil && node.HasMount(owned.MakerMarker(id)), err
+	}
 }
 
 func (b bootstrapCluster) config(id string) kind.Config {

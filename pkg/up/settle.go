@@ -81,7 +81,7 @@ func (w *world) confirm(ctx context.Context, allows decision) (observation, erro
 	if v.decision == refuse {
 		return o, errors.Join(v.refusal, w.keepBootstrapKubeconfig(o.bootstrap.cluster))
 	}
-	return o, fault.Retryable(fmt.Errorf("meanwhile something else has changed what there is: %s", w.different(v)), fault.ClusterFailed,
+	return o, fault.Retryable(fmt.Errorf("meanwhile something else has changed what there is: %s", w.different(v)), fault.Busy,
 		"Is another run at work on this environment? When it is over, run the same command again.")
 }
 
