@@ -35,7 +35,7 @@ type bootstrapMaker interface {
 }
 
 func (b bootstrapCluster) check(ctx context.Context) (pipeline.Status, error) {
-	return unlessPivoted(ctx, b.world, "not needed any more, the management cluster holds its own definition")
+	return beforePivot(ctx, b.world, "not needed any more, the management cluster holds its own definition")
 }
 
 func (b bootstrapCluster) run(ctx context.Context, report pipeline.Reporter) error {

@@ -16,11 +16,11 @@ type definition struct {
 }
 
 func (d definition) run(ctx context.Context, report pipeline.Reporter) error {
-	pivoted, err := d.world.isPivoted(ctx)
+	seen, err := d.world.progress(ctx)
 	if err != nil {
 		return err
 	}
-	if !pivoted {
+	if seen != pivoted {
 		return fault.Retryable(errors.New("the bootstrap cluster holds the definition, so the management cluster must not reconcile it as well"), fault.ClusterFailed,
 			"Is another run at work on this environment? When it is over, run the same command again.")
 	}

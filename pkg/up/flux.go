@@ -25,7 +25,7 @@ type fluxIn struct {
 
 func (f fluxIn) check(ctx context.Context) (pipeline.Status, error) {
 	if f.untilPivot {
-		if status, err := unlessPivoted(ctx, f.world, "not needed any more"); err != nil || status.State == pipeline.Done {
+		if status, err := beforePivot(ctx, f.world, "not needed any more"); err != nil || status.State == pipeline.Done {
 			return status, err
 		}
 	}
@@ -46,11 +46,11 @@ func (f fluxIn) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	if f.cluster == managementName { // until the pivot, what the bootstrap cluster still has to install there, as the network, holds it up
-		pivoted, err := f.world.isPivoted(ctx)
+		seen, err := f.world.progress(ctx)
 		if err != nil {
 			return err
 		}
-		if bootstrap, err := f.world.connected(bootstrapName); err == nil && !pivoted {
+		if bootstrap, err := f.world.connected(bootstrapName); err == nil && seen == goOn {
 			f.flux.follow.Beside = bootstrap
 		}
 	}

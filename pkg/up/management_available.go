@@ -14,7 +14,7 @@ type managementAvailable struct {
 }
 
 func (m managementAvailable) check(ctx context.Context) (pipeline.Status, error) {
-	return unlessPivoted(ctx, m.world, "it holds its own definition")
+	return beforePivot(ctx, m.world, "it holds its own definition")
 }
 
 func (m managementAvailable) run(ctx context.Context, report pipeline.Reporter) error {

@@ -25,7 +25,7 @@ type definer interface {
 }
 
 func (m managementCluster) check(ctx context.Context) (pipeline.Status, error) {
-	return unlessPivoted(ctx, m.world, "it holds its own definition")
+	return beforePivot(ctx, m.world, "it holds its own definition")
 }
 
 func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) error {

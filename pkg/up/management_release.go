@@ -14,7 +14,7 @@ type managementRelease struct {
 }
 
 func (m managementRelease) check(ctx context.Context) (pipeline.Status, error) {
-	return unlessPivoted(ctx, m.world, "together with its definition, below")
+	return beforePivot(ctx, m.world, "together with its definition, below")
 }
 
 func (m managementRelease) run(ctx context.Context, report pipeline.Reporter) error {

@@ -168,7 +168,7 @@ func (w *world) readBootstrap(ctx context.Context, c *kube.Cluster) bootstrapSid
 	if err := errors.Join(err, suspendedErr, kubeconfigErr); err != nil {
 		return bootstrapSide{state: bootstrapSilent, err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
 	}
-	return bootstrapSide{state: bootstrapHolding(holds.Cluster(w.Environment.ClusterName()), suspended), cluster: c, holds: holds, kubeconfig: kubeconfig}
+	return bootstrapSide{state: bootstrapHolding(holds.Cluster(w.Environment.ClusterName()), suspended), cluster: c, holds: holds, suspended: suspended, kubeconfig: kubeconfig}
 }
 
 // hold returns what a cluster holds of ours, and a Cluster of our name in another namespace if it has none in ours.

@@ -127,33 +127,33 @@ func TestObserve(t *testing.T) {
 // phaseLooks asks whether the pivot is done, as phases do, of a management cluster alone.
 func phaseLooks(ctx context.Context, t *testing.T, env *environment.Environment) {
 	w := &world{Options: Options{Environment: env, StateFolder: t.TempDir(), KubeconfigPath: "FILE"}, Parts: Parts{Now: time.Now, Provider: awsprovider.Provider{}}}
-	expect := func(when string, want bool, code fault.Code) {
+	expect := func(when string, want decision, code fault.Code) {
 		t.Helper()
-		if got, err := w.isPivoted(ctx); got != want || fault.CodeOf(err) != code && (err != nil || code != "") {
-			t.Errorf("%s: %t, %v", when, got, err)
+		if got, err := w.progress(ctx); got != want || fault.CodeOf(err) != code && (err != nil || code != "") {
+			t.Errorf("%s: %s, %v", when, got, err)
 		}
 	}
-	expect("no management cluster", false, "")
+	expect("no management cluster", goOn, "")
 	w.management = shared.Client
-	expect("the Cluster is in another namespace", false, fault.ClusterForeign)
+	expect("the Cluster is in another namespace", refuse, fault.ClusterForeign)
 	remove(ctx, t, newCluster("elsewhere", env.ClusterName()))
-	expect("nobody holds it", false, fault.PivotFailed)
+	expect("nobody holds it", refuse, fault.PivotFailed)
 	cluster, secret := newCluster("observed", env.ClusterName()), kubeconfigSecret("observed", env.ClusterName(), shared.Kubeconfig())
 	create(ctx, t, cluster)
 	create(ctx, t, secret)
-	expect("the management cluster holds it", true, "")
+	expect("the management cluster holds it", pivoted, "")
 	w.bootstrap = shared.Client
-	expect("both hold it", false, fault.PivotFailed)
+	expect("both hold it", refuse, fault.PivotFailed)
 	w.bootstrap = nil
 	patch(ctx, t, cluster, `{"spec":{"paused":true}}`)
-	expect("it is paused", false, fault.PivotFailed)
+	expect("it is paused", refuse, fault.PivotFailed)
 	remove(ctx, t, cluster, secret)
 	nobody, err := kube.Connect(managementName, kubeconfigOf(t, "", shared.Client.Config.Host), runtime.NewScheme())
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.management = nobody
-	expect("it does not say", false, fault.ClusterUnreachable)
+	expect("it does not say", refuse, fault.ClusterUnreachable)
 }
 
 // clusterKind defines the kind Cluster, without a schema, as Cluster API's components do for clusterctl.

@@ -14,8 +14,8 @@ import (
 type clusters interface {
 	// connected returns one of the two clusters, by its name; an error where none was seen to answer.
 	connected(name string) (*kube.Cluster, error)
-	// isPivoted looks whether the management cluster holds its own definition, and nobody else does. It changes nothing.
-	isPivoted(context.Context) (bool, error)
+	// progress looks how far the definition is: goOn (or fresh) before the pivot, finish within it, pivoted after it. It changes nothing.
+	progress(context.Context) (decision, error)
 }
 
 // Phases returns what `up` does, in order.
@@ -63,11 +63,15 @@ func nothingToDo(why string) (pipeline.Status, error) {
 	return pipeline.Status{State: pipeline.Done, Message: why}, nil
 }
 
-// unlessPivoted is the Check of a phase that runs each time, as applying what is there already changes nothing, but only until the pivot.
-func unlessPivoted(ctx context.Context, world clusters, afterwards string) (pipeline.Status, error) {
-	pivoted, err := world.isPivoted(ctx)
-	if err != nil || !pivoted {
+// beforePivot is the Check of a phase that runs each time, as applying what is there already changes nothing, but only until a pivot began.
+func beforePivot(ctx context.Context, world clusters, afterwards string) (pipeline.Status, error) {
+	switch seen, err := world.progress(ctx); {
+	case err != nil:
 		return pipeline.Status{}, err
+	case seen == pivoted:
+		return nothingToDo(afterwards)
+	case seen == finish:
+		return nothingToDo("not before the move of the definition, which was cut off, is finished")
 	}
-	return nothingToDo(afterwards)
+	return pipeline.Status{}, nil
 }

@@ -15,11 +15,11 @@ import (
 // seenWorld stands in for the world: it was seen to be pivoted or not, or nobody knows.
 type seenWorld struct {
 	*world
-	pivoted bool
-	err     error
+	seen decision
+	err  error
 }
 
-func (s seenWorld) isPivoted(context.Context) (bool, error) { return s.pivoted, s.err }
+func (s seenWorld) progress(context.Context) (decision, error) { return s.seen, s.err }
 
 func (s seenWorld) connected(name string) (*kube.Cluster, error) {
 	return nil, errors.New("this test has no " + name + " cluster")
@@ -43,14 +43,19 @@ func TestNothingIsDoneBeforeThePivotThatIsDone(t *testing.T) {
 		world seenWorld
 		want  pipeline.State
 	}{
-		"pivoted":      {seenWorld{pivoted: true}, pipeline.Done},
-		"not pivoted":  {seenWorld{}, pipeline.Pending},
-		"nobody knows": {seenWorld{err: unknown}, pipeline.Pending},
+		"pivoted":      {seenWorld{seen: pivoted}, pipeline.Done},
+		"cut off":      {seenWorld{seen: finish}, pipeline.Done},
+		"not pivoted":  {seenWorld{seen: goOn}, pipeline.Pending},
+		"nobody knows": {seenWorld{seen: refuse, err: unknown}, pipeline.Pending},
 	} {
 		for phase, check := range checks(t, tc.world) {
 			status, err := check(t.Context())
 			asksFurther := phase == "bootstrap-flux" && name == "not pivoted" // the cluster, which this test has not
-			if status.State != tc.want || !errors.Is(err, tc.world.err) && !asksFurther {
+			want := tc.want
+			if phase == "pivot" && name == "cut off" { // this phase finishes it
+				want = pipeline.Pending
+			}
+			if status.State != want || !errors.Is(err, tc.world.err) && !asksFurther {
 				t.Errorf("%s, %s: %v, %v", phase, name, status, err)
 			}
 		}
@@ -60,10 +65,10 @@ func TestNothingIsDoneBeforeThePivotThatIsDone(t *testing.T) {
 // A definition in two clusters makes two control planes.
 func TestTheDefinitionWaitsForThePivot(t *testing.T) {
 	unknown := errors.New("the bootstrap cluster does not answer")
-	if err := (definition{world: seenWorld{}}).run(t.Context(), silence{}); fault.CodeOf(err) != fault.ClusterFailed || !fault.CanRetry(err) {
+	if err := (definition{world: seenWorld{seen: finish}}).run(t.Context(), silence{}); fault.CodeOf(err) != fault.ClusterFailed || !fault.CanRetry(err) {
 		t.Errorf("before the pivot: %v", err)
 	}
-	if err := (definition{world: seenWorld{err: unknown}}).run(t.Context(), silence{}); !errors.Is(err, unknown) {
+	if err := (definition{world: seenWorld{seen: refuse, err: unknown}}).run(t.Context(), silence{}); !errors.Is(err, unknown) {
 		t.Errorf("nobody knows: %v", err)
 	}
 }

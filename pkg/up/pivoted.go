@@ -8,24 +8,23 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// isPivoted looks whether the management cluster holds its own definition, and nobody else does. What does not answer is asked again for a
-// while; then nobody knows, and that is an error.
-func (w *world) isPivoted(ctx context.Context) (bool, error) {
+// progress looks how far the definition is. What does not answer is asked again for a while; then nobody knows, and that is an error.
+func (w *world) progress(ctx context.Context) (decision, error) {
 	if w.management == nil { // nothing that was seen could hold it
-		return false, nil
+		return goOn, nil
 	}
 	deadline := w.Now().Add(w.patience())
 	for {
 		o := w.observeClusters(ctx)
 		if err := ctx.Err(); err != nil {
-			return false, err
+			return refuse, err
 		}
 		v := judge(o, w.request(o))
 		if v.decision != refuse {
-			return v.decision == pivoted, nil
+			return v.decision, nil
 		}
 		if !v.again || !w.Now().Before(deadline) {
-			return false, errors.Join(v.refusal, w.keepBootstrapKubeconfig(o.bootstrap.cluster))
+			return refuse, errors.Join(v.refusal, w.keepBootstrapKubeconfig(o.bootstrap.cluster))
 		}
 		pause(ctx)
 	}
