@@ -268,7 +268,8 @@ func TestGoneAfterAll(t *testing.T) {
 func TestServerThatIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := project.Ref(openstack.KindServer, "a-cp-x")
-		cloud := &project.Cloud{Resources: project.Cluster("a", false)[:1], Going: map[openstack.Ref]bool{}, Hidden: map[openstack.Ref]bool{},
+		other := project.Resource(openstack.KindPort, "other", project.Tagged("ns-a")) // goes, so that there is a second look
+		cloud := &project.Cloud{Resources: append(project.Cluster("a", false)[:1], other), Going: map[openstack.Ref]bool{}, Hidden: map[openstack.Ref]bool{},
 			Takes: map[openstack.Ref][]string{server: slices.Repeat([]string{"soft_deleted"}, 1000)}}
 		cloud.OnDelete = func(openstack.Resource) {
 			cloud.Lock()
