@@ -14,7 +14,6 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/lease"
-	"github.com/cluster-init/cluster-init/pkg/openstack"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
@@ -79,14 +78,13 @@ func (o Observer) observe(ctx context.Context, plan Plan) observation {
 // machines returns the machines of the cluster, and the load balancer before them; an error when there may be more.
 func (p Plan) machines() (names []string, err error) {
 	for _, i := range slices.Concat(p.Delete, p.Stays) {
-		if i.Where == InDocker && i.Kind == Machine || i.Where == InCloud && i.Kind == Kind(openstack.KindServer) {
+		if i.Where == InDocker && i.Kind == Machine || i.Machine {
 			names = append(names, i.called())
 		}
 	}
 	slices.Sort(names)
 	for _, u := range p.Unknown {
-		// Nova leaves out servers of a part of it that is down: only with the ports it is seen that some are missing.
-		if u.Kind == Kind(openstack.KindServer) || u.Kind == Kind(openstack.KindPort) {
+		if u.Machines {
 			err = errors.Join(err, errors.New(u.Why))
 		}
 	}

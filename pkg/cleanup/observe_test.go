@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/project"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
@@ -71,7 +72,10 @@ func (a asked) expect(t *testing.T, says string) {
 	}
 }
 
-var running = cleanup.Plan{Delete: []cleanup.Item{{Where: cleanup.InCloud, Kind: "server", Name: "a-cp-x"}}}
+// inCloud is what a cloud calls itself.
+const inCloud cleanup.Where = "openstack"
+
+var running = cleanup.Plan{Delete: []cleanup.Item{{Where: inCloud, Kind: "server", Name: "a-cp-x", Machine: true}}}
 
 // A machine runs, and there is no bootstrap cluster: the management cluster says whether it may go. What does not answer as it should has not
 // said that it may.
@@ -211,6 +215,9 @@ func TestAskAboutWhatWasFound(t *testing.T) {
 	in := func(where cleanup.Where, kind cleanup.Kind, name string) cleanup.Item {
 		return cleanup.Item{Where: where, Kind: kind, Name: name}
 	}
+	unlisted := func(kind openstack.Kind, why string) cleanup.Plan {
+		return planOf(t, &project.Cloud{Unknown: map[openstack.Kind]error{kind: errors.New(why)}})
+	}
 	gone := api{}.serve(t)
 	for name, tc := range map[string]struct {
 		plan  cleanup.Plan
@@ -218,12 +225,13 @@ func TestAskAboutWhatWasFound(t *testing.T) {
 		says  string
 	}{
 		"a server":                        {running, nil, "machines exist (a-cp-x)"},
+		"a server, as it is found":        {planOf(t, &project.Cloud{Resources: project.Cluster("a", false)[:1]}), nil, "machines exist (a-cp-x)"},
 		"a server that stays":             {cleanup.Plan{Stays: running.Delete}, nil, "machines exist (a-cp-x)"},
 		"containers":                      {cleanup.Plan{Delete: []cleanup.Item{in(cleanup.InDocker, cleanup.Machine, "a-y"), in(cleanup.InDocker, cleanup.Machine, "a-x")}}, nil, "machines exist (a-x, a-y)"},
-		"a network and a registry":        {cleanup.Plan{Delete: []cleanup.Item{in(cleanup.InCloud, "network", "n"), in(cleanup.InDocker, cleanup.Registry, "a-registry")}}, nil, ""},
-		"servers are not listed":          {cleanup.Plan{Unknown: []cleanup.Unasked{{Kind: cleanup.Kind(openstack.KindServer), Why: "listing servers: 503"}}}, nil, "it is not known which machines exist: listing servers: 503"},
-		"ports are not listed":            {cleanup.Plan{Unknown: []cleanup.Unasked{{Kind: cleanup.Kind(openstack.KindPort), Why: "listing ports: 503"}}}, nil, "it is not known which machines exist: listing ports: 503"},
-		"floating IPs are not listed":     {cleanup.Plan{Unknown: []cleanup.Unasked{{Kind: cleanup.Kind(openstack.KindFloatingIP), Why: "503"}}}, nil, ""},
+		"a network and a registry":        {cleanup.Plan{Delete: []cleanup.Item{in(inCloud, "network", "n"), in(cleanup.InDocker, cleanup.Registry, "a-registry")}}, nil, ""},
+		"servers are not listed":          {unlisted(openstack.KindServer, "listing servers: 503"), nil, "it is not known which machines exist: listing servers: 503"},
+		"ports are not listed":            {unlisted(openstack.KindPort, "listing ports: 503"), nil, "it is not known which machines exist: listing ports: 503"},
+		"floating IPs are not listed":     {unlisted(openstack.KindFloatingIP, "503"), nil, ""},
 		"a silent management cluster":     {cleanup.Plan{}, map[string]string{"kubeconfig": silent(gone)}, "there is a kubeconfig of a management cluster"},
 		"a backup":                        {cleanup.Plan{}, map[string]string{"a-20260101T000000Z": "", "a-20260102T000000Z": ""}, "a-20260102T000000Z)"},
 		"a kubeconfig that was put aside": {cleanup.Plan{}, map[string]string{"kubeconfig.20260102T000000Z": silent(gone), "bootstrap.kubeconfig": "x"}, ""},
