@@ -44,7 +44,7 @@ func (p *Provider) Exists(ctx context.Context, name string) (bool, error) {
 // goes on behind the caller's back.
 //
 // own says whether the node of that name is the one that this call made. Only that one is deleted when the creation fails or ends: kind itself
-// would delete any of the name, also the one that another run makes at the same moment.
+// would delete any of the name, also the one that another run makes at the same moment. nil: nobody else makes one.
 func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration, own func(context.Context) (bool, error)) error {
 	scratch, err := os.MkdirTemp("", "cluster-init-kind-")
 	if err != nil {
@@ -88,9 +88,10 @@ const ownBound = 10 * time.Second
 func (p *Provider) deleteOwn(ctx context.Context, name, kubeconfig string, own func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownBound)
 	defer cancel()
-	made, err := own(ctx)
-	if err != nil || !made {
-		return err
+	if own != nil {
+		if made, err := own(ctx); err != nil || !made {
+			return err
+		}
 	}
 	return p.kind.Delete(name, kubeconfig)
 }
