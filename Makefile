@@ -12,7 +12,7 @@ LAB      = $(FAST) $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up forecast down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup release clean
+.PHONY: up forecast down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup release sums clean
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
@@ -58,7 +58,7 @@ compiler:
 	@command -v gcc >/dev/null || { apt-get update -qq && apt-get install -y -qq gcc libc6-dev; }
 
 E2E_ENVS = kubeadm-capd,rke2-capd,kubeadm-capo
-E2E = CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -count=1 -v -timeout 80m
+E2E = CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -tags e2e -count=1 -v
 ON_OPENSTACK = CLUSTER_INIT_OPENSTACK=$$clouds CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -tags openstack -count=1 -v -timeout 40m
 
 ## e2e: the whole of `up` and `cleanup` on the lab, with real parts
@@ -69,12 +69,13 @@ e2e:
 	bundle=$$($(call PREPARE,$(E2E_ENVS),--offline)); prepared=$$?; \
 	wait $$cloud && test $$prepared = 0 && $(BUILD) && clouds=$$(cat bin/clouds) && \
 	{ $(ON_OPENSTACK) -skip '^TestBench' ./pkg/openstack/preflight ./e2e/cleanup >bin/e2e-openstack.log 2>&1 & beside=$$!; failed=0; \
-	$(E2E) -tags e2e -skip '^TestMatrix' ./e2e || failed=1; wait $$beside || failed=1; cat bin/e2e-openstack.log; exit $$failed; }
+	$(E2E) -timeout 80m -skip '^TestMatrix' ./e2e || failed=1; wait $$beside || failed=1; cat bin/e2e-openstack.log; exit $$failed; }
 
-## e2e-matrix: the long combinations: several machines, rolling replacement, RKE2 on OpenStack, formats; docs/contributing/measurements.md has the last result
+## e2e-matrix: the long combinations: several machines, rolling replacement, RKE2 on OpenStack, formats, reboots, two runs at once, proxies,
+## mirrors, TLS; docs/contributing/measurements.md has the last result
 e2e-matrix: build
 	@bundle=$$($(LAB) prepare --env $(E2E_ENVS),rke2-capo --offline) && clouds=$$($(LAB) openstack start) && \
-	OS_CLIENT_CONFIG_FILE=$$clouds $(E2E) -tags e2e -run '^TestMatrix' ./e2e
+	OS_CLIENT_CONFIG_FILE=$$clouds $(E2E) -timeout 240m -run '^TestMatrix' ./e2e
 
 ## e2e-online: what only runs with internet: the real RKE2. Without, it is skipped and says so
 e2e-online: build
@@ -101,6 +102,10 @@ REMOTE = $(if $(shell git remote),,GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.or
 release:
 	$(REMOTE) $(GO) tool -modfile=e2e/release/tools/go.mod goreleaser release --clean --parallelism 1 $(if $(PUBLISH),,--snapshot)
 	$(GO) run ./e2e/release verify dist
+
+## sums: pin the release files that the components name, in kustomize-components/sums.txt; needs internet
+sums:
+	$(GO) run ./e2e/release sums
 
 clean:
 	rm -rf bin dist

@@ -42,7 +42,7 @@ func existingCluster(t *testing.T, l lab) string {
 		}
 	})
 	config := kind.Config{Name: existingName, Markers: []string{owned.Marker(existingName)}, NodeImage: opened.Index.NodeImage, DockerSocket: "/var/run/docker.sock"}
-	if err := provider.Create(t.Context(), config, 5*time.Minute); err != nil {
+	if err := provider.Create(t.Context(), config, 5*time.Minute, nil); err != nil {
 		t.Fatal(err)
 	}
 	mirrors, err := oci.BundleMirrors(registry.Host(environmentName), opened.References(bundle.LoadRegistry))

@@ -62,15 +62,10 @@ func TestUpOpenStack(t *testing.T) {
 // `up` once more. It returns the cluster and the repository that the cluster follows.
 func (l lab) upOnOpenStack(t *testing.T, project project) (cluster, repository) {
 	t.Helper()
-	r := newRepository(t, localContent(t, l))
-	r.push(t, "the content")
-	known := newLogin()
-	l.environment = append(l.environment, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
-	watchArguments(t, known.password)
+	l, r, from := l.fromRepository(t)
 	watchArguments(t, project.secret)
-	up := []string{"up", l.name, "--bundle", l.bundle, "--source", "git", "--source-branch", "main",
-		"--source-url", "http://" + gitServer(t, newDoor(known), r.root) + "/" + r.name, "--set", "cluster.worker.replicas=1",
-		"--set", "cluster.openstack.server_groups.control_plane=soft-anti-affinity", "--set", "cluster.openstack.server_groups.worker=soft-anti-affinity"}
+	up := append([]string{"up", l.name, "--bundle", l.bundle, "--set", "cluster.worker.replicas=1",
+		"--set", "cluster.openstack.server_groups.control_plane=soft-anti-affinity", "--set", "cluster.openstack.server_groups.worker=soft-anti-affinity"}, from...)
 	if code, _ := l.run(t, up...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
@@ -84,6 +79,17 @@ func (l lab) upOnOpenStack(t *testing.T, project project) (cluster, repository) 
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
 	t.Run("another machine, which has no kubeconfig, makes no second cluster", func(t *testing.T) { l.refusesWithoutState(t, project, up) })
 	return management, r
+}
+
+// fromRepository makes a repository with the content, and returns it, the lab whose runs may read it, and the flags of `up` for it.
+func (l lab) fromRepository(t *testing.T) (lab, repository, []string) {
+	t.Helper()
+	r := newRepository(t, localContent(t, l))
+	r.push(t, "the content")
+	known := newLogin()
+	l.environment = append(slices.Clone(l.environment), "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
+	watchArguments(t, known.password)
+	return l, r, []string{"--source", "git", "--source-branch", "main", "--source-url", "http://" + gitServer(t, newDoor(known), r.root) + "/" + r.name}
 }
 
 // cleanupOpenStack deletes the environment and proves that the project is as it was before.
@@ -115,7 +121,34 @@ type project struct {
 // is given an application credential, not the user's password. The servers are of the image.
 func openStackLab(t *testing.T, name, image string) (lab, project) {
 	t.Helper()
+	cloud, user := openStackProject(t, name)
+	given, secret := applicationCredential(t, user, cloud)
+	return openStackLabWith(t, name, image, given), project{inventory.Project{Client: user}, secret}
+}
+
+// openStackLabWith is a lab whose runs log in to a cloud with what its clouds.yaml says.
+func openStackLabWith(t *testing.T, name, image string, cloud openstack.Cloud) lab {
+	t.Helper()
 	l := newLabFor(t, name)
+	l.environment = append(l.environment, "OS_CLIENT_CONFIG_FILE="+cloudsFile(t, cloud), "OS_CLOUD="+cloud.Name,
+		"OPENSTACK_EXTERNAL_NETWORK=public", "OPENSTACK_IMAGE_NAME="+image,
+		"OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR=m1.medium", "OPENSTACK_NODE_MACHINE_FLAVOR=m1.small")
+	cleanBefore(t, l)
+	return l
+}
+
+func cloudsFile(t *testing.T, cloud openstack.Cloud) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "clouds.yaml")
+	if err := os.WriteFile(file, cloud.Config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// openStackProject makes a project for this test, and returns the entry of its user, with a password, and the user's connection.
+func openStackProject(t *testing.T, name string) (openstack.Cloud, *openstack.Client) {
+	t.Helper()
 	cloud, remove, err := openStack(t).Project(t.Context(), "e2e-"+name)
 	if err != nil {
 		t.Fatal(err)
@@ -130,20 +163,11 @@ func openStackLab(t *testing.T, name, image string) (lab, project) {
 			t.Error(err)
 		}
 	})
-	client, err := openstack.Connect(t.Context(), cloud)
+	user, err := openstack.Connect(t.Context(), cloud)
 	if err != nil {
 		t.Fatal(err)
 	}
-	given, secret := applicationCredential(t, client, cloud)
-	file := filepath.Join(t.TempDir(), "clouds.yaml")
-	if err := os.WriteFile(file, given.Config, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	l.environment = append(l.environment, "OS_CLIENT_CONFIG_FILE="+file, "OS_CLOUD="+cloud.Name,
-		"OPENSTACK_EXTERNAL_NETWORK=public", "OPENSTACK_IMAGE_NAME="+image,
-		"OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR=m1.medium", "OPENSTACK_NODE_MACHINE_FLAVOR=m1.small")
-	cleanBefore(t, l)
-	return l, project{inventory.Project{Client: client}, secret}
+	return cloud, user
 }
 
 func openStack(t *testing.T) *openstacklab.Lab {

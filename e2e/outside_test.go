@@ -4,8 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,7 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/random"
@@ -100,12 +97,6 @@ func listenIn(t *testing.T, container string, handler http.Handler) int {
 	if got.err != nil {
 		t.Fatalf("listening in %s: %v", container, got.err)
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(got.listener) }()
-	t.Cleanup(func() {
-		_ = server.Close()
-		<-done
-	})
+	serveOn(t, got.listener, handler)
 	return got.listener.Addr().(*net.TCPAddr).Port
 }

@@ -47,22 +47,34 @@ func (d *door) before(next http.Handler) http.Handler {
 	})
 }
 
-// serve serves handler behind a door, where this machine and the pods of the clusters reach it: at the
-// gateway of Docker's default bridge, which is there before and after the network `kind`. It returns host:port.
+// serve serves handler behind a door, where this machine and the pods of the clusters reach it, and returns host:port.
 func serve(t *testing.T, d *door, handler http.Handler) string {
+	t.Helper()
+	return expose(t, d.before(handler))
+}
+
+// expose serves handler where this machine and the pods of the clusters reach it: at the gateway of Docker's default bridge, which is
+// there before and after the network `kind`. It returns host:port.
+func expose(t *testing.T, handler http.Handler) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", net.JoinHostPort(gateway(t), "0"))
 	if err != nil {
 		t.Fatalf("listening where containers can reach it: %v", err)
 	}
-	server := &http.Server{Handler: d.before(handler), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
+	serveOn(t, listener, handler)
+	return listener.Addr().String()
+}
+
+// serveOn serves handler until the test ends.
+func serveOn(t *testing.T, listener net.Listener, handler http.Handler) {
+	t.Helper()
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		_ = server.Close()
 		<-done
 	})
-	return listener.Addr().String()
 }
 
 // gateway is the address of this machine in Docker's default bridge. The engine does not tell it always.

@@ -60,16 +60,18 @@ var arrows = map[string]rule{
 	"provider/docker":    {[]string{"docker", "fault", "kind", "owned", "provider"}, "machines are containers of the Docker engine"},
 	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory", "openstack/preflight", "provider"}, "machines are servers of an OpenStack project"},
 	"provider/aws":       {[]string{"aws", "provider"}, "machines are instances of EC2"},
+	"provider/openstack/leftovers": {[]string{"fault", "openstack", "owned", "provider"},
+		"what a cluster has left in a project is found by proof and deleted there, for a verb that knows no provider"},
 
 	// verbs
 	"pivot":    {[]string{"fault", "capi", "health", "owned"}, "a pivot is planned and judged from two API servers"},
-	"cleanup":  {[]string{"fault", "docker", "kind", "openstack", "owned", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine and in a cloud, and asks both clusters whether it may"},
+	"cleanup":  {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"up": {[]string{"fault", "owned", "pipeline", "environment", "provider", "bundle", "oci", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "lease", "pivot"},
+	"up": {[]string{"fault", "owned", "pipeline", "environment", "provider", "bundle", "oci", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "lease", "lock", "pivot"},
 		"the phases of `up` bring the adapters together"},
 
 	// wiring
-	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
+	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/openstack/leftovers", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
 		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "parts", "up", "cleanup", "evidence", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
@@ -79,6 +81,7 @@ var arrows = map[string]rule{
 	"internal/distribution": {nil, "a real registry server is nothing of ours"},
 	"internal/apiserver":    {nil, "a real API server is nothing of ours; the lab builds it, and a folder is all that is known of the lab"},
 	"internal/standin":      {[]string{"openstack", "openstack/credentials"}, "a stand-in for OpenStack gives clients and credentials of itself"},
+	"internal/project":      {[]string{"openstack", "owned"}, "a project in memory answers as the adapter to OpenStack does, and has what carries our tag"},
 	"internal/fixture":      {[]string{"capi"}, "the objects of a management cluster have Cluster API's labels"},
 	"internal/testenv":      {[]string{"capi", "internal/apiserver", "internal/fixture"}, "API servers with Cluster API's definitions, for the pivot"},
 	"internal/fluxserver":   {[]string{"flux", "internal/apiserver", "kube"}, "a real API server with Flux's objects"},
@@ -102,6 +105,12 @@ var testArrows = map[string]map[string]string{
 	"openstack/preflight": {
 		"internal/standin":      "a cloud that gives set answers",
 		"openstack/credentials": "the real cloud of the lab is found in a clouds.yaml",
+	},
+	"provider/openstack/leftovers": {"internal/project": "a project with what a cluster leaves in it"},
+	"cleanup": {
+		"internal/project":             "a project with what a cluster leaves in it",
+		"openstack":                    "the resources of that project",
+		"provider/openstack/leftovers": "wherever a deletion is killed, what is left must still be proven: the order and the proof are tried together",
 	},
 	"environment": {
 		"flux": "the chart is installed on a real API server that has Flux's definitions",

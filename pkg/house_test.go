@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,6 +130,23 @@ func importsOf(t *testing.T, file string) (imports []string) {
 		}
 	}
 	return imports
+}
+
+// TestCleanupKnowsNoProvider holds the words of `cleanup`: what a cloud has, and what of it is a cluster's, is behind the seam.
+func TestCleanupKnowsNoProvider(t *testing.T) {
+	names := regexp.MustCompile(`(?i)openstack|\b(nova|neutron|cinder|octavia|cap[oda]|orc|csi)\b`)
+	goFiles(t, func(file string) {
+		if name := filepath.ToSlash(file); !strings.HasPrefix(name, "cleanup/") || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := names.Find(content); found != nil {
+			t.Errorf("%s says %q: what differs by provider belongs into pkg/provider", file, found)
+		}
+	})
 }
 
 // Infrastructure providers are behind the seam: no other package may depend on a provider's name.

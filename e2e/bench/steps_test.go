@@ -37,7 +37,7 @@ func (f *floor) createKind(ctx context.Context) error {
 	name := owned.BootstrapCluster(f.env.ClusterName())
 	err := f.kind.Create(ctx, kind.Config{
 		Name: name, Markers: []string{owned.Marker(f.env.ClusterName())}, NodeImage: f.bundle.Index.NodeImage, DockerSocket: f.env.Spec().Cluster.DockerSocket(),
-	}, 0)
+	}, 0, nil)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,6 @@
 // Command release makes what goreleaser does not make by itself, from the hooks in .goreleaser.yaml: man pages and
-// completions, and the container image. "release verify" reads a finished release and checks it.
+// completions, and the container image. "release verify" reads a finished release and checks it. "release sums" pins the release
+// files that the components name.
 package main
 
 import (
@@ -28,6 +29,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newDocs(), newImage(), newVerify())
+	root.AddCommand(newDocs(), newImage(), newVerify(), newSums())
 	return root
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oci"
 )
 
+// Unpinned returns none of urls: the bundle's index has the digest of each file that it holds.
+func (b *Bundle) Unpinned([]string) []string { return nil }
+
 // Fetch returns the bundle's copy of what is at url; nothing is asked of the network. A file that the bundle lacks is a fault
 // BundleInvalid.
 func (b *Bundle) Fetch(_ context.Context, url string) ([]byte, error) {

@@ -37,14 +37,14 @@ func remove(ctx context.Context, engine Engine, item Item) error {
 		}
 		return err
 	case Network:
-		others, err := othersIn(ctx, engine, item.Name, nil) // the engine would remove one whose containers are stopped
+		others, err := othersIn(ctx, engine, docker.Network{ID: item.ID, Name: item.Name}, nil) // the engine would remove one whose containers are stopped
 		if err == nil && len(others) > 0 {
 			err = fmt.Errorf("containers are in it, running or not: %s", some(others))
 		}
 		if err != nil {
 			return err
 		}
-		return engine.RemoveNetwork(ctx, item.Name)
+		return engine.RemoveNetwork(ctx, item.ID) // another one may have its name
 	case File:
 		return os.RemoveAll(item.Name)
 	}

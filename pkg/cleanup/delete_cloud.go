@@ -4,39 +4,40 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 const (
 	parallelCalls = 8
 	callTimeout   = 30 * time.Second
-	firstPause    = 500 * time.Millisecond // between two calls for one resource; it grows
+	firstPause    = 500 * time.Millisecond // between two calls for one leftover; it grows
 	longestPause  = 5 * time.Second
 )
 
-// deletion deletes many resources at once, each as soon as nothing uses it any more.
+// deletion deletes many leftovers at once, each as soon as nothing uses it any more.
 type deletion struct {
 	Cleaner
 	calls chan struct{} // bounds calls under way
 	mu    sync.Mutex
-	went  time.Time // when the last resource went
+	went  time.Time // when the last one went
 }
 
-// pending is one resource in a deletion. Its result may be read when done is closed.
+// pending is one leftover in a deletion. Its result may be read when done is closed.
 type pending struct {
-	doomed
+	provider.Leftover
+	item   Item
 	users  []*pending
 	done   chan struct{}
 	result Result
 }
 
-func (c Cleaner) deleteAll(ctx context.Context, resources []doomed) []Result {
+func (c Cleaner) deleteAll(ctx context.Context, leftovers []provider.Leftover) []Result {
 	d := &deletion{Cleaner: c, calls: make(chan struct{}, parallelCalls), went: time.Now()}
-	all := inOrder(resources)
+	all := inOrder(leftovers)
 	var running sync.WaitGroup
 	for _, p := range all {
 		running.Go(func() {
@@ -53,18 +54,17 @@ func (c Cleaner) deleteAll(ctx context.Context, resources []doomed) []Result {
 	return results
 }
 
-// inOrder gives each resource those that use it. Security groups use each other in a circle, so what is of one kind
-// waits for nothing of it.
-func inOrder(resources []doomed) []*pending {
-	byRef := map[openstack.Ref]*pending{}
-	all := make([]*pending, 0, len(resources))
-	for _, r := range resources {
-		p := &pending{doomed: r, done: make(chan struct{})}
-		byRef[r.Ref], all = p, append(all, p)
+// inOrder gives each leftover those that it must not go before.
+func inOrder(leftovers []provider.Leftover) []*pending {
+	byID := map[string]*pending{}
+	all := make([]*pending, 0, len(leftovers))
+	for _, l := range leftovers {
+		p := &pending{Leftover: l, item: itemOf(l), done: make(chan struct{})}
+		byID[l.ID], all = p, append(all, p)
 	}
 	for _, p := range all {
-		for _, used := range p.Uses {
-			if u := byRef[used]; u != nil && used.Kind != p.Kind && !slices.Contains(u.users, p) {
+		for _, used := range slices.Concat(p.Uses, p.ProvenBy) {
+			if u := byID[used]; u != nil && !slices.Contains(u.users, p) {
 				u.users = append(u.users, p)
 			}
 		}
@@ -72,17 +72,17 @@ func inOrder(resources []doomed) []*pending {
 	return all
 }
 
-// one deletes one resource, after those that use it.
+// one deletes one leftover, after those that use it.
 func (d *deletion) one(ctx context.Context, p *pending) Result {
 	taken := false // by a user that it is a part of
 	for _, user := range p.users {
 		<-user.done
 		if user.result.Outcome == CouldNot {
-			return Result{p.item, CouldNot, string(user.Kind) + " " + user.Name + ", " + why(user, p) + ", is still there"}
+			return Result{p.item, CouldNot, user.Kind + " " + user.Name + ", " + why(user, p) + ", is still there"}
 		}
-		taken = taken || user.result.Outcome == Deleted && p.PartOf == user.Ref
+		taken = taken || user.result.Outcome == Deleted && p.PartOf == user.ID
 	}
-	accepted, err := d.untilGone(ctx, p.Resource)
+	accepted, err := d.untilGone(ctx, p.Leftover)
 	switch {
 	case err == nil:
 		d.progress()
@@ -98,27 +98,27 @@ func (d *deletion) one(ctx context.Context, p *pending) Result {
 	return Result{p.item, CouldNot, err.Error()}
 }
 
-// why tells why a resource waits for one that uses it.
+// why tells why a leftover waits for one that uses it.
 func why(user, used *pending) string {
-	if user.Kind == openstack.KindVolume && used.Kind == openstack.KindPort {
+	if slices.Contains(user.ProvenBy, used.ID) {
 		return "which it proves to be the cluster's"
 	}
 	return "which uses it"
 }
 
-// untilGone asks for the deletion until the resource is gone, again and again while anything in this deletion still
+// untilGone asks for the deletion until the leftover is gone, again and again while anything in this deletion still
 // goes. accepted is whether the cloud took the request at least once.
-func (d *deletion) untilGone(ctx context.Context, r openstack.Resource) (accepted bool, err error) {
+func (d *deletion) untilGone(ctx context.Context, l provider.Leftover) (accepted bool, err error) {
 	going := false // the cloud took the last request, and what it does takes its time
 	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
-		gone, err := d.ask(ctx, r, &going)
+		gone, err := d.ask(ctx, l, &going)
 		accepted = accepted || going
 		switch {
 		case gone:
 			return true, nil
-		case errors.Is(err, openstack.ErrNotFound): // a call without an answer may have done it
+		case errors.Is(err, provider.ErrGone): // a call without an answer may have done it
 			return accepted || pause > firstPause, nil
-		case err != nil && !openstack.Temporary(err):
+		case err != nil && !fault.CanRetry(err):
 			return accepted, err
 		case d.stalled():
 			if err == nil {
@@ -136,7 +136,7 @@ func (d *deletion) untilGone(ctx context.Context, r openstack.Resource) (accepte
 
 // ask makes one call: to delete, or to look how far the deletion is. An interrupt does not cut it off, so that its
 // outcome is known.
-func (d *deletion) ask(ctx context.Context, r openstack.Resource, going *bool) (gone bool, err error) {
+func (d *deletion) ask(ctx context.Context, l provider.Leftover, going *bool) (gone bool, err error) {
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()
@@ -149,14 +149,12 @@ func (d *deletion) ask(ctx context.Context, r openstack.Resource, going *bool) (
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	if !*going {
-		gone, err = d.Cloud.Delete(ctx, r)
+		gone, err = d.Cloud.Delete(ctx, l)
 		*going = err == nil && !gone
 		return gone && err == nil, err
 	}
-	status, err := d.Cloud.Status(ctx, r)
-	if strings.HasPrefix(status, "error") {
-		*going = false // it did not work: ask again
-	}
+	goesOn, err := d.Cloud.Going(ctx, l)
+	*going = goesOn || err != nil // else it did not work: ask again
 	return false, err
 }
 

@@ -14,14 +14,55 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/project"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/provider/openstack/leftovers"
 )
 
-func clean(ctx context.Context, t *testing.T, engine *fakeEngine, cloud *fakeCloud, files ...string) (cleanup.Receipt, error) {
+var target = cleanup.Target{Namespace: "ns", Cluster: "a"}
+
+// What cluster a has made of it on a user's network.
+const (
+	net      = "k8s-clusterapi-cluster-ns-a"
+	topology = "subnet/" + net + " network/" + net
+	routing  = "router/" + net + " router-interface/ns-a"
+)
+
+// leftIn is what cluster a has left in a cloud, as a real provider finds it.
+func leftIn(cloud *project.Cloud) provider.Leftovers {
+	return leftovers.Project{Cloud: cloud, Cluster: leftovers.Cluster{Namespace: target.Namespace, Name: target.Cluster}}
+}
+
+func planOf(t *testing.T, cloud *project.Cloud) cleanup.Plan {
+	t.Helper()
+	plan, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(cloud), Target: target}.Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+func ids(items []cleanup.Item) []string {
+	list := []string{}
+	for _, i := range items {
+		list = append(list, i.ID)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func fields(text string) []string {
+	list := strings.Fields(text)
+	slices.Sort(list)
+	return list
+}
+
+func clean(ctx context.Context, t *testing.T, engine *fakeEngine, cloud *project.Cloud, files ...string) (cleanup.Receipt, error) {
 	t.Helper()
 	of := target
 	of.Files = files
-	c := cleanup.Cleaner{Engine: engine, Cloud: cloud, Target: of, Patience: time.Minute}
+	c := cleanup.Cleaner{Engine: engine, Cloud: leftIn(cloud), Target: of, Patience: time.Minute}
 	plan, err := c.Plan(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -44,28 +85,28 @@ func refused(code int, temporary bool) error {
 
 func TestEverythingOfACluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		root := ref(openstack.KindVolume, "a-cp-x-root")
-		cloud := &fakeCloud{resources: append(cluster("a", false), cluster("a-b", false)...), going: map[openstack.Ref]bool{},
-			takes: map[openstack.Ref][]string{ref(openstack.KindServer, "a-cp-x"): {"active", "active", "active"}, root: {"deleting"}}}
+		root := project.Ref(openstack.KindVolume, "a-cp-x-root")
+		cloud := &project.Cloud{Resources: append(project.Cluster("a", false), project.Cluster("a-b", false)...), Going: map[openstack.Ref]bool{},
+			Takes: map[openstack.Ref][]string{project.Ref(openstack.KindServer, "a-cp-x"): {"active", "active", "active"}, root: {"deleting"}}}
 		receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := results(receipt.Deleted), idsOf(cluster("a", false)); !slices.Equal(got, want) || len(receipt.AlreadyGone)+len(receipt.CouldNot) > 0 {
+		if got, want := results(receipt.Deleted), project.IDs(project.Cluster("a", false)); !slices.Equal(got, want) || len(receipt.AlreadyGone)+len(receipt.CouldNot) > 0 {
 			t.Errorf("deleted %v\nwant    %v\n%+v", got, want, receipt)
 		}
-		if got := idsOf(cloud.resources); !slices.Equal(got, idsOf(cluster("a-b", false))) {
+		if got := project.IDs(cloud.Resources); !slices.Equal(got, project.IDs(project.Cluster("a-b", false))) {
 			t.Errorf("left %v", got)
 		}
 		// Nothing was asked for before what uses it was gone, so that nothing had to be asked for twice.
-		if cloud.asked != len(cluster("a", false)) {
-			t.Errorf("%d requests for %d resources, in the order %v", cloud.asked, len(cluster("a", false)), cloud.deleted)
+		if cloud.Asked != len(project.Cluster("a", false)) {
+			t.Errorf("%d requests for %d resources, in the order %v", cloud.Asked, len(project.Cluster("a", false)), cloud.Deleted)
 		}
 	})
 }
 
 func TestDeletionsThatFail(t *testing.T) {
-	network, server, port := ref(openstack.KindNetwork, net), ref(openstack.KindServer, "a-cp-x"), ref(openstack.KindPort, "a-cp-x-0")
+	network, server, port := project.Ref(openstack.KindNetwork, net), project.Ref(openstack.KindServer, "a-cp-x"), project.Ref(openstack.KindPort, "a-cp-x-0")
 	conflict, ill, silent, forbidden := refused(409, true), refused(500, true), refused(0, true), refused(403, false)
 	for name, tc := range map[string]struct {
 		answers  map[openstack.Ref][]error
@@ -84,13 +125,13 @@ func TestDeletionsThatFail(t *testing.T) {
 		"what others need to go first": {forever: map[openstack.Ref]error{server: forbidden},
 			couldNot: server.ID + " " + port.ID + " volume/a-cp-x-root server-group/ns-a-control-plane " + topology + " " + routing + " security-group/k8s-cluster-ns-a-secgroup-controlplane", within: time.Minute},
 		"a deletion that does not work at first": {takes: map[openstack.Ref][]string{server: {"active", "error", "error", "active"}}, within: time.Minute},
-		"a deletion without an end": {takes: map[openstack.Ref][]string{ref(openstack.KindVolume, "a-cp-x-root"): slices.Repeat([]string{"deleting"}, 1000)},
+		"a deletion without an end": {takes: map[openstack.Ref][]string{project.Ref(openstack.KindVolume, "a-cp-x-root"): slices.Repeat([]string{"deleting"}, 1000)},
 			couldNot: "volume/a-cp-x-root " + port.ID + " " + topology + " " + routing + " security-group/k8s-cluster-ns-a-secgroup-controlplane", why: "does not come to an end", within: 4 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				cloud := &fakeCloud{resources: cluster("a", false), answers: tc.answers, forever: tc.forever, takes: tc.takes, going: map[openstack.Ref]bool{}}
+				cloud := &project.Cloud{Resources: project.Cluster("a", false), Answers: tc.answers, Forever: tc.forever, Takes: tc.takes, Going: map[openstack.Ref]bool{}}
 				receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
 				if got := results(receipt.CouldNot); !slices.Equal(got, fields(tc.couldNot)) {
 					t.Errorf("could not %v\nwant      %v", got, fields(tc.couldNot))
@@ -121,31 +162,31 @@ func TestDeletionsThatFail(t *testing.T) {
 func TestProvenAfterEachDeletion(t *testing.T) {
 	for _, bare := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			mark := tagged("ns-a")
+			mark := project.Tagged("ns-a")
 			if bare {
-				mark = described("Created by cluster-api-provider-openstack cluster a")
+				mark = project.Described("Created by cluster-api-provider-openstack cluster a")
 			}
-			root := a(openstack.KindVolume, "a-md-y-root", described("Root volume for a-md-y"))
-			everything := append(cluster("a", bare), root, a(openstack.KindPort, "a-md-y-0", mark, uses(openstack.KindNetwork, net)))
-			slow := map[openstack.Ref][]string{root.Ref: {"deleting", "deleting"}, ref(openstack.KindVolume, "a-cp-x-root"): {"deleting"}}
-			cloud := &fakeCloud{resources: slices.Clone(everything), going: map[openstack.Ref]bool{}, takes: slow}
+			root := project.Resource(openstack.KindVolume, "a-md-y-root", project.Described("Root volume for a-md-y"))
+			everything := append(project.Cluster("a", bare), root, project.Resource(openstack.KindPort, "a-md-y-0", mark, project.Uses(openstack.KindNetwork, net)))
+			slow := map[openstack.Ref][]string{root.Ref: {"deleting", "deleting"}, project.Ref(openstack.KindVolume, "a-cp-x-root"): {"deleting"}}
+			cloud := &project.Cloud{Resources: slices.Clone(everything), Going: map[openstack.Ref]bool{}, Takes: slow}
 			if _, err := clean(t.Context(), t, &fakeEngine{}, cloud); err != nil {
 				t.Fatal(err)
 			}
 			left := slices.Clone(everything)
-			for _, gone := range cloud.deleted {
+			for _, gone := range cloud.Deleted {
 				left = slices.DeleteFunc(left, func(r openstack.Resource) bool { return r.Ref == gone })
 				for i := range left { // it is part of nothing any more
 					if left[i].PartOf == gone {
 						left[i].PartOf = openstack.Ref{}
 					}
 				}
-				if got := ids(planOf(t, &fakeCloud{resources: slices.Clone(left)}).Delete); !slices.Equal(got, idsOf(left)) {
-					t.Errorf("bare %v, after %s: deletes %v\nwant %v", bare, gone.ID, got, idsOf(left))
+				if got := ids(planOf(t, &project.Cloud{Resources: slices.Clone(left)}).Delete); !slices.Equal(got, project.IDs(left)) {
+					t.Errorf("bare %v, after %s: deletes %v\nwant %v", bare, gone.ID, got, project.IDs(left))
 				}
 			}
 			if len(left) > 0 {
-				t.Errorf("left: %v", idsOf(left))
+				t.Errorf("left: %v", project.IDs(left))
 			}
 		})
 	}
@@ -157,18 +198,18 @@ func TestPatienceCountsFromTheLastProgress(t *testing.T) {
 		var volumes []openstack.Resource
 		takes := map[openstack.Ref][]string{}
 		for i := range 6 { // each takes longer than the one before
-			v := a(openstack.KindVolume, fmt.Sprintf("pvc-%d", i), property("ns-a"))
+			v := project.Resource(openstack.KindVolume, fmt.Sprintf("pvc-%d", i), project.Property("ns-a"))
 			volumes = append(volumes, v)
 			takes[v.Ref] = slices.Repeat([]string{"deleting"}, 8*(i+1))
 		}
 		last := volumes[5]
-		stubborn := a(openstack.KindVolume, "stubborn", property("ns-a"))
-		cloud := &fakeCloud{resources: append(volumes, stubborn), takes: takes, going: map[openstack.Ref]bool{}, forever: map[openstack.Ref]error{stubborn.Ref: refused(409, true)}}
+		stubborn := project.Resource(openstack.KindVolume, "stubborn", project.Property("ns-a"))
+		cloud := &project.Cloud{Resources: append(volumes, stubborn), Takes: takes, Going: map[openstack.Ref]bool{}, Forever: map[openstack.Ref]error{stubborn.Ref: refused(409, true)}}
 		start := time.Now()
 		var given []string // up
-		c := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: cloud, Target: target, Patience: time.Minute, Told: func(r cleanup.Result) {
-			cloud.mu.Lock()
-			defer cloud.mu.Unlock()
+		c := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(cloud), Target: target, Patience: time.Minute, Told: func(r cleanup.Result) {
+			cloud.Lock()
+			defer cloud.Unlock()
 			if r.Outcome == cleanup.CouldNot {
 				given = append(given, r.ID)
 			}
@@ -187,13 +228,13 @@ func TestPatienceCountsFromTheLastProgress(t *testing.T) {
 func TestLooksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for made, fails := range map[int]bool{2: false, 1000: true} {
-			cloud := &fakeCloud{going: map[openstack.Ref]bool{}, resources: []openstack.Resource{a(openstack.KindPort, "port-0", tagged("ns-a"))}}
+			cloud := &project.Cloud{Going: map[openstack.Ref]bool{}, Resources: []openstack.Resource{project.Resource(openstack.KindPort, "port-0", project.Tagged("ns-a"))}}
 			count := 0
-			cloud.onDelete = func(openstack.Resource) {
+			cloud.OnDelete = func(openstack.Resource) {
 				if count++; count <= made {
-					cloud.mu.Lock()
-					defer cloud.mu.Unlock()
-					cloud.resources = append(cloud.resources, a(openstack.KindPort, fmt.Sprintf("port-%d", count), tagged("ns-a")))
+					cloud.Lock()
+					defer cloud.Unlock()
+					cloud.Resources = append(cloud.Resources, project.Resource(openstack.KindPort, fmt.Sprintf("port-%d", count), project.Tagged("ns-a")))
 				}
 			}
 			receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
@@ -207,13 +248,13 @@ func TestLooksAgain(t *testing.T) {
 // What somebody else deleted meanwhile is not said to be left.
 func TestGoneAfterAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		other := a(openstack.KindPort, "other", tagged("ns-a"))
-		cloud := &fakeCloud{resources: []openstack.Resource{other, a(openstack.KindPort, "port", tagged("ns-a"))}, forever: map[openstack.Ref]error{other.Ref: refused(403, false)}}
-		cloud.onDelete = func(r openstack.Resource) {
-			cloud.mu.Lock()
-			defer cloud.mu.Unlock()
+		other := project.Resource(openstack.KindPort, "other", project.Tagged("ns-a"))
+		cloud := &project.Cloud{Resources: []openstack.Resource{other, project.Resource(openstack.KindPort, "port", project.Tagged("ns-a"))}, Forever: map[openstack.Ref]error{other.Ref: refused(403, false)}}
+		cloud.OnDelete = func(r openstack.Resource) {
+			cloud.Lock()
+			defer cloud.Unlock()
 			if r.Ref == other.Ref {
-				cloud.drop(other.Ref)
+				cloud.Drop(other.Ref)
 			}
 		}
 		receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
@@ -226,10 +267,15 @@ func TestGoneAfterAll(t *testing.T) {
 // Nova leaves servers out of its list that are not gone: it was asked for them once more.
 func TestServerThatIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := ref(openstack.KindServer, "a-cp-x")
-		cloud := &fakeCloud{resources: cluster("a", false)[:1], going: map[openstack.Ref]bool{}, hidden: map[openstack.Ref]bool{},
-			takes: map[openstack.Ref][]string{server: slices.Repeat([]string{"soft_deleted"}, 1000)}}
-		cloud.onDelete = func(openstack.Resource) { cloud.hidden[server] = true }
+		server := project.Ref(openstack.KindServer, "a-cp-x")
+		other := project.Resource(openstack.KindPort, "other", project.Tagged("ns-a")) // goes, so that there is a second look
+		cloud := &project.Cloud{Resources: append(project.Cluster("a", false)[:1], other), Going: map[openstack.Ref]bool{}, Hidden: map[openstack.Ref]bool{},
+			Takes: map[openstack.Ref][]string{server: slices.Repeat([]string{"soft_deleted"}, 1000)}}
+		cloud.OnDelete = func(openstack.Resource) {
+			cloud.Lock()
+			defer cloud.Unlock()
+			cloud.Hidden[server] = true
+		}
 		receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
 		if fault.CodeOf(err) != fault.CleanupFailed || !slices.Equal(results(receipt.CouldNot), []string{server.ID}) {
 			t.Errorf("%v, %+v", err, receipt)
@@ -242,32 +288,32 @@ func TestMadeTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		made := func(name string, at time.Time) openstack.Resource {
-			port := a(openstack.KindPort, name, tagged("ns-a"))
+			port := project.Resource(openstack.KindPort, name, project.Tagged("ns-a"))
 			port.Created = at
 			return port
 		}
-		cloud := &fakeCloud{resources: []openstack.Resource{made("old", begun.Add(-time.Hour))}, going: map[openstack.Ref]bool{}}
-		cloud.onDelete = func(openstack.Resource) {
-			cloud.mu.Lock()
-			defer cloud.mu.Unlock()
-			cloud.resources = append(cloud.resources, made("new", begun))
+		cloud := &project.Cloud{Resources: []openstack.Resource{made("old", begun.Add(-time.Hour))}, Going: map[openstack.Ref]bool{}}
+		cloud.OnDelete = func(openstack.Resource) {
+			cloud.Lock()
+			defer cloud.Unlock()
+			cloud.Resources = append(cloud.Resources, made("new", begun))
 		}
-		receipt, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: cloud, Target: target, Patience: time.Minute, MadeBefore: begun.Add(-time.Minute)}.Run(t.Context(), cleanup.Plan{})
-		if fault.CodeOf(err) != fault.CleanupFailed || !strings.Contains(err.Error(), "port new was made 0s ago") || cloud.asked != 1 || len(receipt.Deleted) != 1 {
-			t.Errorf("%v, %d requests, %+v", err, cloud.asked, receipt)
+		receipt, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(cloud), Target: target, Patience: time.Minute, MadeBefore: begun.Add(-time.Minute)}.Run(t.Context(), cleanup.Plan{})
+		if fault.CodeOf(err) != fault.CleanupFailed || !strings.Contains(err.Error(), "port new was made 0s ago") || cloud.Asked != 1 || len(receipt.Deleted) != 1 {
+			t.Errorf("%v, %d requests, %+v", err, cloud.Asked, receipt)
 		}
 	})
 }
 
 // So does whoever cannot tell what there is.
 func TestMadeNobodyKnowsWhen(t *testing.T) {
-	old := a(openstack.KindPort, "old", tagged("ns-a"))
+	old := project.Resource(openstack.KindPort, "old", project.Tagged("ns-a"))
 	old.Created = time.Now().Add(-time.Hour)
 	for before, asked := range map[time.Time]int{time.Now(): 0, {}: 1} {
-		cloud := &fakeCloud{resources: []openstack.Resource{old}, unknown: map[openstack.Kind]error{openstack.KindLoadBalancer: refused(500, true)}}
-		_, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: cloud, Target: target, Patience: time.Minute, MadeBefore: before}.Run(t.Context(), cleanup.Plan{})
-		if fault.CodeOf(err) != fault.CleanupFailed || cloud.asked != asked {
-			t.Errorf("made before %s: %v, %d requests, want %d", before, err, cloud.asked, asked)
+		cloud := &project.Cloud{Resources: []openstack.Resource{old}, Unknown: map[openstack.Kind]error{openstack.KindLoadBalancer: refused(500, true)}}
+		_, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(cloud), Target: target, Patience: time.Minute, MadeBefore: before}.Run(t.Context(), cleanup.Plan{})
+		if fault.CodeOf(err) != fault.CleanupFailed || cloud.Asked != asked {
+			t.Errorf("made before %s: %v, %d requests, want %d", before, err, cloud.Asked, asked)
 		}
 	}
 }
@@ -276,8 +322,8 @@ func TestMadeNobodyKnowsWhen(t *testing.T) {
 func TestInterruptWaitsForAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		cloud := &fakeCloud{resources: cluster("a", false)[3:4]}
-		cloud.onDelete = func(openstack.Resource) { cancel() }
+		cloud := &project.Cloud{Resources: project.Cluster("a", false)[3:4]}
+		cloud.OnDelete = func(openstack.Resource) { cancel() }
 		receipt, err := clean(ctx, t, &fakeEngine{}, cloud)
 		if fault.CodeOf(err) != fault.Interrupted || len(receipt.Deleted) != 1 {
 			t.Errorf("%v, %+v", err, receipt)
@@ -287,24 +333,24 @@ func TestInterruptWaitsForAnswers(t *testing.T) {
 
 func TestAtMostEightRequestsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cloud := &fakeCloud{going: map[openstack.Ref]bool{}}
+		cloud := &project.Cloud{Going: map[openstack.Ref]bool{}}
 		for i := range 50 {
-			cloud.resources = append(cloud.resources, a(openstack.KindPort, fmt.Sprint(i), tagged("ns-a")))
+			cloud.Resources = append(cloud.Resources, project.Resource(openstack.KindPort, fmt.Sprint(i), project.Tagged("ns-a")))
 		}
-		cloud.onDelete = func(openstack.Resource) {
-			cloud.mu.Lock()
-			cloud.atOnce++
-			cloud.most = max(cloud.most, cloud.atOnce)
-			cloud.mu.Unlock()
+		cloud.OnDelete = func(openstack.Resource) {
+			cloud.Lock()
+			cloud.AtOnce++
+			cloud.Most = max(cloud.Most, cloud.AtOnce)
+			cloud.Unlock()
 			time.Sleep(time.Second) // of the bubble's clock
-			cloud.mu.Lock()
-			cloud.atOnce--
-			cloud.mu.Unlock()
+			cloud.Lock()
+			cloud.AtOnce--
+			cloud.Unlock()
 		}
 		start := time.Now()
 		receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
-		if err != nil || len(receipt.Deleted) != 50 || cloud.most != 8 || time.Since(start) != 7*time.Second {
-			t.Errorf("%d at a time, %s, %v", cloud.most, time.Since(start), err)
+		if err != nil || len(receipt.Deleted) != 50 || cloud.Most != 8 || time.Since(start) != 7*time.Second {
+			t.Errorf("%d at a time, %s, %v", cloud.Most, time.Since(start), err)
 		}
 	})
 }
@@ -313,7 +359,7 @@ func TestAtMostEightRequestsAtATime(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		cloud := &fakeCloud{resources: cluster("a", false), going: map[openstack.Ref]bool{}, takes: map[openstack.Ref][]string{ref(openstack.KindServer, "a-cp-x"): slices.Repeat([]string{"active"}, 100)}}
+		cloud := &project.Cloud{Resources: project.Cluster("a", false), Going: map[openstack.Ref]bool{}, Takes: map[openstack.Ref][]string{project.Ref(openstack.KindServer, "a-cp-x"): slices.Repeat([]string{"active"}, 100)}}
 		go func() {
 			time.Sleep(10 * time.Second)
 			cancel()
@@ -323,10 +369,10 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("%s: %v", fault.CodeOf(err), err)
 		}
 		told := len(receipt.Deleted) + len(receipt.AlreadyGone) + len(receipt.CouldNot)
-		if told != len(cluster("a", false)) || !slices.Contains(results(receipt.Deleted), "floating-ip/203.0.113.a") || !slices.Contains(results(receipt.CouldNot), "server/a-cp-x") {
+		if told != len(project.Cluster("a", false)) || !slices.Contains(results(receipt.Deleted), "floating-ip/203.0.113.a") || !slices.Contains(results(receipt.CouldNot), "server/a-cp-x") {
 			t.Errorf("%+v", receipt)
 		}
-		again, err := clean(t.Context(), t, &fakeEngine{}, &fakeCloud{resources: cloud.resources, going: cloud.going})
+		again, err := clean(t.Context(), t, &fakeEngine{}, &project.Cloud{Resources: cloud.Resources, Going: cloud.Going})
 		if err != nil || len(again.CouldNot) > 0 {
 			t.Errorf("again: %v, %+v", err, again)
 		}
@@ -352,8 +398,8 @@ func TestOrderOfSystems(t *testing.T) {
 		"all goes":                       {cloudAsked: true},
 		"the bootstrap cluster stays":    {engineFails: "remove container a-bootstrap-control-plane", fileStays: true},
 		"the registry stays":             {engineFails: "remove container a-registry", cloudAsked: true, fileStays: true},
-		"something in the cloud stays":   {forever: map[openstack.Ref]error{ref(openstack.KindNetwork, net): refused(403, false)}, cloudAsked: true, fileStays: true},
-		"somebody needs something":       {more: []openstack.Resource{a(openstack.KindPort, "vip", uses(openstack.KindNetwork, net))}, cloudAsked: true, fileStays: true},
+		"something in the cloud stays":   {forever: map[openstack.Ref]error{project.Ref(openstack.KindNetwork, net): refused(403, false)}, cloudAsked: true, fileStays: true},
+		"somebody needs something":       {more: []openstack.Resource{project.Resource(openstack.KindPort, "vip", project.Uses(openstack.KindNetwork, net))}, cloudAsked: true, fileStays: true},
 		"the cloud does not tell of all": {unknown: map[openstack.Kind]error{openstack.KindFloatingIP: refuses}, cloudAsked: true, fileStays: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -366,17 +412,17 @@ func TestOrderOfSystems(t *testing.T) {
 				e.fails[tc.engineFails] = refuses
 			}
 			var firstAsked []string
-			cloud := &fakeCloud{resources: append(cluster("a", false), tc.more...), forever: tc.forever, unknown: tc.unknown, going: map[openstack.Ref]bool{}}
-			cloud.onDelete = func(openstack.Resource) {
-				cloud.mu.Lock()
-				defer cloud.mu.Unlock()
+			cloud := &project.Cloud{Resources: append(project.Cluster("a", false), tc.more...), Forever: tc.forever, Unknown: tc.unknown, Going: map[openstack.Ref]bool{}}
+			cloud.OnDelete = func(openstack.Resource) {
+				cloud.Lock()
+				defer cloud.Unlock()
 				if firstAsked == nil {
 					firstAsked = slices.Clone(e.deleted)
 				}
 			}
 			_, err := clean(t.Context(), t, e, cloud, file)
-			if tc.cloudAsked != (cloud.asked > 0) || tc.cloudAsked && !slices.Equal(firstAsked, []string{"container a-bootstrap-control-plane"}) {
-				t.Errorf("%d requests to the cloud, after %v", cloud.asked, firstAsked)
+			if tc.cloudAsked != (cloud.Asked > 0) || tc.cloudAsked && !slices.Equal(firstAsked, []string{"container a-bootstrap-control-plane"}) {
+				t.Errorf("%d requests to the cloud, after %v", cloud.Asked, firstAsked)
 			}
 			if _, gone := os.Stat(file); (gone == nil) != tc.fileStays || (err != nil) != tc.fileStays {
 				t.Errorf("file: %v, error %v", gone, err)
@@ -388,23 +434,31 @@ func TestOrderOfSystems(t *testing.T) {
 // A VIP is a port of the user's own: it stays, with all that it needs, and nobody is told that all is gone. Once it is deleted the rest goes.
 func TestTheVIPStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		vip := a(openstack.KindPort, "vip", uses(openstack.KindNetwork, net), uses(openstack.KindSubnet, net), uses(openstack.KindInterface, "ns-a"))
-		cloud := &fakeCloud{resources: append(cluster("a", false), vip), going: map[openstack.Ref]bool{}}
+		vip := project.Resource(openstack.KindPort, "vip", project.Uses(openstack.KindNetwork, net), project.Uses(openstack.KindSubnet, net), project.Uses(openstack.KindInterface, "ns-a"))
+		cloud := &project.Cloud{Resources: append(project.Cluster("a", false), vip), Going: map[openstack.Ref]bool{}}
 		receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
 		if fault.CodeOf(err) != fault.CleanupFailed || !strings.Contains(err.Error(), "port vip, which is not the cluster's, uses it") {
 			t.Errorf("%s: %v", fault.CodeOf(err), err)
 		}
 		stays := append(fields(topology+" "+routing), vip.ID)
 		slices.Sort(stays)
-		if left := idsOf(cloud.resources); !slices.Equal(left, stays) {
+		if left := project.IDs(cloud.Resources); !slices.Equal(left, stays) {
 			t.Errorf("left  %v\nstays %v", left, stays)
 		}
-		if got := results(receipt.CouldNot); !slices.Equal(got, fields(topology+" "+routing)) || len(receipt.Deleted) != len(cluster("a", false))-len(got) {
+		if got := results(receipt.CouldNot); !slices.Equal(got, fields(topology+" "+routing)) || len(receipt.Deleted) != len(project.Cluster("a", false))-len(got) {
 			t.Errorf("%+v", receipt)
 		}
-		cloud.drop(vip.Ref)
-		if _, err := clean(t.Context(), t, &fakeEngine{}, cloud); err != nil || len(cloud.resources) > 0 {
-			t.Errorf("without it: %v, left %v", err, idsOf(cloud.resources))
+		cloud.Drop(vip.Ref)
+		if _, err := clean(t.Context(), t, &fakeEngine{}, cloud); err != nil || len(cloud.Resources) > 0 {
+			t.Errorf("without it: %v, left %v", err, project.IDs(cloud.Resources))
 		}
 	})
+}
+
+func TestPlanFailsWithTheCloud(t *testing.T) {
+	broken := errors.New("no project")
+	_, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(&project.Cloud{LookError: broken}), Target: target}.Plan(t.Context())
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
 }

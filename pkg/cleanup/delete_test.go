@@ -21,7 +21,7 @@ func everything(file string) cleanup.Plan {
 	plan := cleanup.Plan{LeftAlone: []cleanup.Item{{Where: cleanup.InDocker, Kind: cleanup.Machine, Name: "foreign"}}}
 	for _, i := range []cleanup.Item{
 		{Kind: cleanup.BootstrapNode, Name: "node"}, {Kind: cleanup.Machine, Name: "machine"}, {Kind: cleanup.Registry, Name: "registry"},
-		{Kind: cleanup.Volume, Name: "volume"}, {Kind: cleanup.Image, Name: image}, {Kind: cleanup.Network, Name: "kind"},
+		{Kind: cleanup.Volume, Name: "volume"}, {Kind: cleanup.Image, Name: image}, {Kind: cleanup.Network, Name: "kind", ID: "kind"},
 	} {
 		i.Where = cleanup.InDocker
 		plan.Delete = append(plan.Delete, i)

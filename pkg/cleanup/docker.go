@@ -20,7 +20,8 @@ type Engine interface {
 	Inspect(context.Context, string) (docker.Container, error)
 	Volumes(context.Context, docker.Filter) ([]string, error)
 	VolumeLabels(context.Context, string) (map[string]string, error)
-	Network(context.Context, string) (docker.Network, error)
+	Networks(context.Context, string) ([]docker.Network, error)
+	ContainersIn(context.Context, docker.Network) ([]string, error)
 	Remove(context.Context, ...string) error
 	RemoveVolume(context.Context, string) error
 	RemoveImage(context.Context, string) error
@@ -127,35 +128,39 @@ func findVolumes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 }
 
 // findNetwork takes the network that kind clusters share only if cluster-init made it and only we are left in it. A container that is stopped
-// is in it too: without its network it could not be started again.
+// is in it too: without its network it could not be started again. Several can have its name: each is judged by itself.
 func findNetwork(ctx context.Context, engine Engine, t Target, p *Plan) error {
-	n, err := engine.Network(ctx, kindNetwork)
-	if errors.Is(err, docker.ErrNotFound) {
-		return nil
-	}
+	networks, err := engine.Networks(ctx, kindNetwork)
 	if err != nil {
 		return fmt.Errorf("looking at the network %s: %w", kindNetwork, err)
 	}
-	others, err := othersIn(ctx, engine, kindNetwork, p.Delete)
-	if err != nil {
-		return err
-	}
-	switch {
-	case n.Labels[owned.CreatedLabel] != "true":
-		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "was not made by cluster-init"})
-	case len(others) > 0:
-		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "other containers are in it, running or not: " + some(others)})
-	default:
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Network, Name: kindNetwork, Proof: "label " + owned.CreatedLabel + "=true, nobody else is in it"})
+	ours := slices.Clone(p.Delete)
+	for _, n := range networks {
+		others, err := othersIn(ctx, engine, n, ours)
+		if err != nil {
+			return err
+		}
+		item := Item{Where: InDocker, Kind: Network, Name: kindNetwork, ID: n.ID}
+		switch {
+		case n.Labels[owned.CreatedLabel] != "true":
+			item.Proof = "was not made by cluster-init"
+			p.LeftAlone = append(p.LeftAlone, item)
+		case len(others) > 0:
+			item.Proof = "other containers are in it, running or not: " + some(others)
+			p.LeftAlone = append(p.LeftAlone, item)
+		default:
+			item.Proof = "label " + owned.CreatedLabel + "=true, nobody else is in it"
+			p.Delete = append(p.Delete, item)
+		}
 	}
 	return nil
 }
 
 // othersIn returns the containers of a network, stopped ones included, that are not among the items.
-func othersIn(ctx context.Context, engine Engine, network string, items []Item) ([]string, error) {
-	names, err := engine.Containers(ctx, docker.Filter{Network: network})
+func othersIn(ctx context.Context, engine Engine, n docker.Network, items []Item) ([]string, error) {
+	names, err := engine.ContainersIn(ctx, n)
 	if err != nil {
-		return nil, fmt.Errorf("looking for containers in the network %s: %w", network, err)
+		return nil, fmt.Errorf("looking for containers in the network %s: %w", n.Name, err)
 	}
 	others := slices.DeleteFunc(names, func(name string) bool {
 		return slices.ContainsFunc(items, func(i Item) bool {

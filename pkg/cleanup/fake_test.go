@@ -14,7 +14,7 @@ import (
 type fakeEngine struct {
 	containers map[string]docker.Container
 	volumes    map[string]map[string]string // labels
-	network    *docker.Network
+	networks   []docker.Network             // without a name: kind
 	fails      map[string]error
 	deleted    []string
 }
@@ -66,14 +66,25 @@ func (f *fakeEngine) VolumeLabels(_ context.Context, name string) (map[string]st
 	return f.volumes[name], nil
 }
 
-func (f *fakeEngine) Network(context.Context, string) (docker.Network, error) {
-	if err := f.fails["network"]; err != nil {
-		return docker.Network{}, err
+func (f *fakeEngine) Networks(_ context.Context, name string) ([]docker.Network, error) {
+	var networks []docker.Network
+	for _, n := range f.networks {
+		if n.Name == "" {
+			n.Name = name
+		}
+		networks = append(networks, n)
 	}
-	if f.network == nil {
-		return docker.Network{}, fmt.Errorf("inspect network: %w", docker.ErrNotFound)
+	return networks, f.fails["network"]
+}
+
+func (f *fakeEngine) ContainersIn(_ context.Context, n docker.Network) ([]string, error) {
+	var names []string
+	for name, c := range f.containers {
+		if e, in := c.Networks[n.Name]; in && (e.NetworkID == n.ID || e.NetworkID == "") {
+			names = append(names, name)
+		}
 	}
-	return *f.network, nil
+	return names, f.fails["containers "+n.Name]
 }
 
 func (f *fakeEngine) Remove(_ context.Context, names ...string) error {

@@ -5,7 +5,9 @@ package cleanup
 type observation struct {
 	bootstrap  bootstrapSide
 	management managementSide
-	machines   []string // that exist, running or not
+	// unleased is why it is not known of a cluster that answers whether another run works on it.
+	unleased error
+	machines []string // that exist, running or not
 	// machinesErr is why nobody knows which machines exist, where they could be listed.
 	machinesErr error
 	backup      string // folder with what a pivot moved; empty: there is none
@@ -39,7 +41,7 @@ const (
 // managementSide is what was seen of the management cluster.
 type managementSide struct {
 	state managementState
-	err   error  // of managementSilent
+	err   error  // of managementSilent and managementBusy
 	named string // the kubeconfigs that name it, or the places where there is none
 	host  string // where it answers
 }
@@ -50,6 +52,7 @@ type managementState string
 const (
 	managementAbsent   managementState = "absent"   // no kubeconfig names one
 	managementSilent   managementState = "silent"   // one is named, and what it holds is not known
+	managementBusy     managementState = "busy"     // it is this cluster, and another run works on it
 	managementUnproven managementState = "unproven" // one answers, does not hold the Cluster, and may be any cluster
 	managementEmpty    managementState = "empty"    // it is this cluster, and does not hold its own Cluster
 	managementManaging managementState = "managing" // it holds the Cluster

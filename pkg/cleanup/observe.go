@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
-	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
@@ -41,21 +40,24 @@ type Observer struct {
 	Kubeconfig string
 	// Bound is for all questions together: who has not answered by then is silent. Zero means 15 seconds.
 	Bound time.Duration
+	// Leases get the lease of each cluster that answers, before it is asked; nil: only whether another run has it is looked at.
+	Leases *lease.Set
+	// Timing is that of the leases; zero means lease.DefaultTiming.
+	Timing lease.Timing
+	// Forced is told of what Alone would refuse; a lease that another run renews is then taken over. nil: Alone refuses.
+	Forced func(error)
+	// Waiting is told what is waited for; nil: nobody wants to know.
+	Waiting func(what string)
 }
 
 // Ask looks at the bootstrap cluster, the management cluster and what the plan has found, and says whether all of that may go. The error is
 // the end of ctx: a cluster that does not answer is no error, but a reason to refuse.
 func (o Observer) Ask(ctx context.Context, plan Plan) (Permission, error) {
-	busy := o.Busy(ctx, plan) // before the rest, which may change until a run that dies has lost its lease
+	bootstrap, management := o.alone(ctx, plan) // before the rest, which may change until a run that dies has lost its lease
 	seen := o.observe(ctx, plan)
-	switch {
-	case fault.CodeOf(busy) == fault.Busy:
-		seen.bootstrap.state, seen.bootstrap.err = bootstrapBusy, busy
-	case busy != nil:
-		seen.bootstrap.state, seen.bootstrap.err = bootstrapSilent, busy
-	}
-	if err := ctx.Err(); err != nil {
-		return Permission{}, fmt.Errorf("ask whether %s manages itself: %w", o.Target.Cluster, err)
+	seen.notAlone(bootstrap, management)
+	if ctx.Err() != nil {
+		return Permission{}, fmt.Errorf("ask whether %s manages itself: %w", o.Target.Cluster, context.Cause(ctx))
 	}
 	return permit(seen, o.Target), nil
 }
@@ -76,14 +78,13 @@ func (o Observer) observe(ctx context.Context, plan Plan) observation {
 // machines returns the machines of the cluster, and the load balancer before them; an error when there may be more.
 func (p Plan) machines() (names []string, err error) {
 	for _, i := range slices.Concat(p.Delete, p.Stays) {
-		if i.Where == InDocker && i.Kind == Machine || i.Where == InCloud && i.Kind == Kind(openstack.KindServer) {
+		if i.Where == InDocker && i.Kind == Machine || i.Machine {
 			names = append(names, i.called())
 		}
 	}
 	slices.Sort(names)
 	for _, u := range p.Unknown {
-		// Nova leaves out servers of a part of it that is down: only with the ports it is seen that some are missing.
-		if u.Kind == Kind(openstack.KindServer) || u.Kind == Kind(openstack.KindPort) {
+		if u.Machines {
 			err = errors.Join(err, errors.New(u.Why))
 		}
 	}

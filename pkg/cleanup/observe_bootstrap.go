@@ -2,7 +2,6 @@ package cleanup
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,7 +103,7 @@ func (o Observer) connectBootstrap(ctx context.Context, node string, c docker.Co
 	if err := flux.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	cluster, err := kube.Connect("bootstrap", published, scheme)
+	cluster, err := kube.Connect(bootstrapName, published, scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -150,28 +149,4 @@ func (o Observer) readBootstrap(ctx context.Context, c *kube.Cluster) (bootstrap
 		}
 	}
 	return side, nil
-}
-
-// Busy fails with the code fault.Busy when a run with another state folder works on the bootstrap cluster that the plan has found; one with
-// this folder has its lock. It waits for at most half a minute, and only for a holder that gives no sign of life.
-func (o Observer) Busy(ctx context.Context, plan Plan) error {
-	reaching, cancel := context.WithTimeout(ctx, cmp.Or(o.Bound, askBound))
-	defer cancel()
-	side, cluster := o.reachBootstrap(reaching, plan)
-	if cluster == nil {
-		if side.state == bootstrapBusy {
-			return side.err
-		}
-		return nil // what it does not say is not overlooked: Ask refuses then
-	}
-	id, err := lease.ID(o.StateFolder)
-	if err != nil {
-		return err
-	}
-	holder, err := lease.Holder(id)
-	if err != nil {
-		return err
-	}
-	return lease.CheckFree(ctx, lease.Request{Config: cluster.Config, Where: "the bootstrap cluster", Name: lease.Name(o.Target.Namespace, o.Target.Cluster),
-		Holder: holder, Timing: lease.DefaultTiming()})
 }

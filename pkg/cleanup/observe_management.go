@@ -123,7 +123,7 @@ func (o Observer) reach(ctx context.Context, kubeconfig []byte, machines []strin
 }
 
 func connectManagement(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
-	c, err := kube.Connect("management", kubeconfig, runtime.NewScheme())
+	c, err := kube.Connect(managementName, kubeconfig, runtime.NewScheme())
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,7 @@ type api struct {
 	clusters       string // items of the list; "403": they may not be listed
 	kustomizations string
 	held           bool // somebody renews the lease, with every look at it
+	readOnly       bool // the lease may be read only
 	unleased       bool // the lease may not be read
 	bare           bool // neither Cluster API nor Flux is installed
 }
@@ -69,6 +70,9 @@ func (a api) serve(t *testing.T) string {
 		switch {
 		case r.URL.Path == "/readyz":
 			w.WriteHeader(max(a.ready, http.StatusOK))
+		case r.Method != http.MethodGet && a.readOnly:
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "leases is forbidden: you may only look"}`)
 		case strings.Contains(r.URL.Path, "/leases/") && a.held:
 			_, _ = fmt.Fprintf(w, `{"kind": "Lease", "apiVersion": "coordination.k8s.io/v1", "metadata": {"name": "x"}, "spec": {"holderIdentity": "alice@one", "acquireTime": "2026-01-02T03:04:05.000000Z", "renewTime": %q}}`,
 				time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"))

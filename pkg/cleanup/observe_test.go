@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/project"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
@@ -71,7 +72,10 @@ func (a asked) expect(t *testing.T, says string) {
 	}
 }
 
-var running = cleanup.Plan{Delete: []cleanup.Item{{Where: cleanup.InCloud, Kind: "server", Name: "a-cp-x"}}}
+// inCloud is what a cloud calls itself.
+const inCloud cleanup.Where = "openstack"
+
+var running = cleanup.Plan{Delete: []cleanup.Item{{Where: inCloud, Kind: "server", Name: "a-cp-x", Machine: true}}}
 
 // A machine runs, and there is no bootstrap cluster: the management cluster says whether it may go. What does not answer as it should has not
 // said that it may.
@@ -102,6 +106,10 @@ func TestAskTheManagementCluster(t *testing.T) {
 		"a silent cluster by another file":        {trusted, silent(itself.serve(t)), "connection refused"},
 		"another one manages a cluster called so": {trusted, itself.serve(t), "manages itself"},
 		"an empty file":                           {trusted, "\n", ""},
+		"another run works on it":                 {api{held: true}.serve(t), "", "alice@one is at work on the management cluster, since"},
+		"one works on it, and it manages itself":  {api{held: true, clusters: one("a")}.serve(t), "", "manages itself"},
+		"one works on any cluster":                {"", api{held: true}.serve(t), "cannot be proven to be this one"},
+		"it does not tell whether one does":       {api{unleased: true}.serve(t), "", "it is not known whether another run is at work: read the Lease kube-system/cluster-init.ns.a in the management cluster: not yours"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := asked{given: tc.given, state: map[string]string{}, plan: running}
@@ -132,7 +140,7 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 		"it holds the Cluster":               {api{clusters: active}, nil, ""},
 		"it holds it, and Flux is suspended": {api{clusters: active, kustomizations: kustomization(true, "ns/a")}, nil, ""},
 		"another run works on it":            {api{clusters: active, held: true}, nil, "alice@one is at work on the bootstrap cluster, since"},
-		"it does not tell whether one does":  {api{clusters: active, unleased: true}, nil, "what it holds is not known"},
+		"it does not tell whether one does":  {api{clusters: active, unleased: true}, nil, "it is not known whether another run is at work: read the Lease kube-system/cluster-init.ns.a in the bootstrap cluster: not yours"},
 		"it holds it, paused":                {api{clusters: paused}, nil, "a move of the definition out of the bootstrap cluster was begun"},
 		"it holds nothing":                   {api{}, nil, "the bootstrap cluster does not hold its definition, and"},
 		"neither Cluster API nor Flux":       {api{bare: true}, nil, "the bootstrap cluster does not hold its definition, and"},
@@ -207,6 +215,9 @@ func TestAskAboutWhatWasFound(t *testing.T) {
 	in := func(where cleanup.Where, kind cleanup.Kind, name string) cleanup.Item {
 		return cleanup.Item{Where: where, Kind: kind, Name: name}
 	}
+	unlisted := func(kind openstack.Kind, why string) cleanup.Plan {
+		return planOf(t, &project.Cloud{Unknown: map[openstack.Kind]error{kind: errors.New(why)}})
+	}
 	gone := api{}.serve(t)
 	for name, tc := range map[string]struct {
 		plan  cleanup.Plan
@@ -214,12 +225,13 @@ func TestAskAboutWhatWasFound(t *testing.T) {
 		says  string
 	}{
 		"a server":                        {running, nil, "machines exist (a-cp-x)"},
+		"a server, as it is found":        {planOf(t, &project.Cloud{Resources: project.Cluster("a", false)[:1]}), nil, "machines exist (a-cp-x)"},
 		"a server that stays":             {cleanup.Plan{Stays: running.Delete}, nil, "machines exist (a-cp-x)"},
 		"containers":                      {cleanup.Plan{Delete: []cleanup.Item{in(cleanup.InDocker, cleanup.Machine, "a-y"), in(cleanup.InDocker, cleanup.Machine, "a-x")}}, nil, "machines exist (a-x, a-y)"},
-		"a network and a registry":        {cleanup.Plan{Delete: []cleanup.Item{in(cleanup.InCloud, "network", "n"), in(cleanup.InDocker, cleanup.Registry, "a-registry")}}, nil, ""},
-		"servers are not listed":          {cleanup.Plan{Unknown: []cleanup.Unasked{{Kind: cleanup.Kind(openstack.KindServer), Why: "listing servers: 503"}}}, nil, "it is not known which machines exist: listing servers: 503"},
-		"ports are not listed":            {cleanup.Plan{Unknown: []cleanup.Unasked{{Kind: cleanup.Kind(openstack.KindPort), Why: "listing ports: 503"}}}, nil, "it is not known which machines exist: listing ports: 503"},
-		"floating IPs are not listed":     {cleanup.Plan{Unknown: []cleanup.Unasked{{Kind: cleanup.Kind(openstack.KindFloatingIP), Why: "503"}}}, nil, ""},
+		"a network and a registry":        {cleanup.Plan{Delete: []cleanup.Item{in(inCloud, "network", "n"), in(cleanup.InDocker, cleanup.Registry, "a-registry")}}, nil, ""},
+		"servers are not listed":          {unlisted(openstack.KindServer, "listing servers: 503"), nil, "it is not known which machines exist: listing servers: 503"},
+		"ports are not listed":            {unlisted(openstack.KindPort, "listing ports: 503"), nil, "it is not known which machines exist: listing ports: 503"},
+		"floating IPs are not listed":     {unlisted(openstack.KindFloatingIP, "503"), nil, ""},
 		"a silent management cluster":     {cleanup.Plan{}, map[string]string{"kubeconfig": silent(gone)}, "there is a kubeconfig of a management cluster"},
 		"a backup":                        {cleanup.Plan{}, map[string]string{"a-20260101T000000Z": "", "a-20260102T000000Z": ""}, "a-20260102T000000Z)"},
 		"a kubeconfig that was put aside": {cleanup.Plan{}, map[string]string{"kubeconfig.20260102T000000Z": silent(gone), "bootstrap.kubeconfig": "x"}, ""},

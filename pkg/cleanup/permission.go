@@ -35,7 +35,7 @@ func (p Permission) Err() error {
 // manage itself, or of which somebody who knows says that it does not.
 func permit(o observation, t Target) Permission {
 	refuse := func(reason, hint string) Permission {
-		return Permission{Refused: reason, Hint: hint + " If it is to go as it is, add --force " + t.Cluster + "."}
+		return Permission{Refused: reason, Hint: hint + t.insist()}
 	}
 	b, node := o.bootstrap, o.bootstrap.node
 	switch {
@@ -49,12 +49,14 @@ func permit(o observation, t Target) Permission {
 		return refuse(fmt.Sprintf("the bootstrap cluster's container %s is paused, and what it holds is not known", node),
 			"Unpause it: docker unpause "+node+". Then run the same command again.")
 	case b.state == bootstrapBusy:
-		busy := refuse(b.err.Error(), "Wait for its end, and run the same command again.")
-		busy.Busy = true
-		return busy
+		return refuseBusy(b.err, t)
+	case o.management.state == managementBusy:
+		return refuseBusy(o.management.err, t)
 	case b.state == bootstrapSilent:
 		return refuse(fmt.Sprintf("the bootstrap cluster exists, and what it holds is not known: %v", b.err),
 			"See why: docker logs "+node+". Then run the same command again.")
+	case o.unleased != nil:
+		return refuseUnleased(o.unleased, t)
 	case len(b.others) > 0:
 		return refuse("the bootstrap cluster holds other definitions, which would go with it: "+strings.Join(b.others, ", "),
 			"Move them to where they are to be managed (clusterctl move), or delete them there. If one of them is what you want to delete, name it: --cluster NAMESPACE/NAME.")
@@ -75,6 +77,9 @@ func permit(o observation, t Target) Permission {
 	}
 	return refuse(fmt.Sprintf("%s; and nobody says that %s does not manage itself: %s", strings.Join(found, "; "), t.Cluster, o.asked()), o.management.hint())
 }
+
+// insist is what deletes the cluster all the same, as a sentence after a hint.
+func (t Target) insist() string { return " If it is to go as it is, add --force " + t.Cluster + "." }
 
 // found names what may belong to a cluster that manages itself.
 func (o observation) found() []string {

@@ -22,6 +22,8 @@ func seen(b bootstrapState, m managementState, with ...func(*observation)) obser
 	switch m {
 	case managementSilent:
 		o.management.err = errors.New("x509: certificate signed by unknown authority")
+	case managementBusy:
+		o.management.err = fault.New(fault.Busy, "alice@one is at work on the management cluster", "")
 	case managementUnproven, managementEmpty, managementManaging:
 		o.management.host = "https://192.0.2.1:6443"
 	}
@@ -53,20 +55,21 @@ func short(p Permission) string {
 
 // The table of docs/cleanup.md: a row for each state of the bootstrap cluster, a column for each of the management cluster.
 func TestPermissions(t *testing.T) {
-	columns := []managementState{managementAbsent, managementSilent, managementUnproven, managementEmpty, managementManaging}
-	alike := func(word string) []string { return []string{word, word, word, word, "manages"} }
-	unless := []string{"nobody", "nobody", "nobody", "go", "manages"}
+	columns := []managementState{managementAbsent, managementSilent, managementUnproven, managementEmpty, managementBusy, managementManaging}
+	alike := func(word string) []string { return []string{word, word, word, word, "busy", "manages"} }
+	asleep := func(word string) []string { return []string{word, word, word, word, word, "manages"} }
+	unless := []string{"nobody", "nobody", "nobody", "go", "busy", "manages"}
 	cautious := map[bootstrapState][]string{
 		bootstrapAbsent: unless, bootstrapEmpty: unless, bootstrapMoved: unless, bootstrapPaused: unless,
 		bootstrapActive:  alike("go"),
-		bootstrapStopped: alike("stopped"), bootstrapFrozen: alike("frozen"), bootstrapSilent: alike("silent"), bootstrapBusy: alike("busy"),
+		bootstrapStopped: asleep("stopped"), bootstrapFrozen: asleep("frozen"), bootstrapSilent: alike("silent"), bootstrapBusy: alike("busy"),
 	}
 	nothing := map[bootstrapState][]string{}
 	beyond := map[bootstrapState][]string{}
 	for b, row := range cautious {
 		nothing[b], beyond[b] = row, row
 	}
-	nothing[bootstrapAbsent] = []string{"go", "nobody", "go", "go", "manages"}
+	nothing[bootstrapAbsent] = []string{"go", "nobody", "go", "go", "busy", "manages"}
 	nothing[bootstrapEmpty] = nothing[bootstrapAbsent]
 	for b := range beyond {
 		beyond[b] = nothing[b]
@@ -125,10 +128,13 @@ func TestRefusalsSayWhy(t *testing.T) {
 			[]string{"it is not known which machines exist: listing servers: 503"}, "--kubeconfig FILE"},
 		"a backup": {seen(bootstrapAbsent, managementAbsent, func(o *observation) { o.backup = "/state/demo-20260102T030405Z" }),
 			[]string{"there is a backup of what a pivot moved (/state/demo-20260102T030405Z)"}, "--kubeconfig FILE"},
-		"a stopped bootstrap cluster":                   {seen(bootstrapStopped, managementAbsent), []string{"demo-bootstrap-control-plane is stopped, and what it holds is not known"}, "docker start demo-bootstrap-control-plane"},
-		"a paused bootstrap cluster":                    {seen(bootstrapFrozen, managementAbsent), []string{"demo-bootstrap-control-plane is paused"}, "docker unpause demo-bootstrap-control-plane"},
-		"a silent bootstrap cluster":                    {seen(bootstrapSilent, managementEmpty), []string{"what it holds is not known: no route to host"}, "docker logs demo-bootstrap-control-plane"},
-		"a bootstrap cluster that another run works on": {seen(bootstrapBusy, managementAbsent), []string{"alice@one is at work on the bootstrap cluster"}, "Wait for its end"},
+		"a stopped bootstrap cluster":                    {seen(bootstrapStopped, managementAbsent), []string{"demo-bootstrap-control-plane is stopped, and what it holds is not known"}, "docker start demo-bootstrap-control-plane"},
+		"a paused bootstrap cluster":                     {seen(bootstrapFrozen, managementAbsent), []string{"demo-bootstrap-control-plane is paused"}, "docker unpause demo-bootstrap-control-plane"},
+		"a silent bootstrap cluster":                     {seen(bootstrapSilent, managementEmpty), []string{"what it holds is not known: no route to host"}, "docker logs demo-bootstrap-control-plane"},
+		"a bootstrap cluster that another run works on":  {seen(bootstrapBusy, managementAbsent), []string{"alice@one is at work on the bootstrap cluster"}, "Wait for its end"},
+		"a management cluster that another run works on": {seen(bootstrapActive, managementBusy), []string{"alice@one is at work on the management cluster"}, "Wait for its end"},
+		"a lease that may not be taken": {seen(bootstrapActive, managementEmpty, func(o *observation) { o.unleased = errors.New("leases is forbidden") }),
+			[]string{"it is not known whether another run is at work: leases is forbidden"}, "when the cluster answers"},
 		"other definitions": {seen(bootstrapActive, managementAbsent, func(o *observation) { o.bootstrap.others = []string{"Cluster other/demo", "Cluster ns/two"} }),
 			[]string{"Cluster other/demo, Cluster ns/two"}, "--cluster NAMESPACE/NAME"},
 	} {
@@ -141,7 +147,7 @@ func TestRefusalsSayWhy(t *testing.T) {
 		if !strings.Contains(p.Hint, tc.advise) {
 			t.Errorf("%s: the hint %q does not say %q", name, p.Hint, tc.advise)
 		}
-		if busy := fault.CodeOf(p.Err()) == fault.Busy; busy != (tc.seen.bootstrap.state == bootstrapBusy) {
+		if busy := fault.CodeOf(p.Err()) == fault.Busy; busy != (tc.seen.bootstrap.state == bootstrapBusy || tc.seen.management.state == managementBusy) {
 			t.Errorf("%s: the code is %s", name, fault.CodeOf(p.Err()))
 		}
 		if err := p.Err(); !strings.HasSuffix(err.Error(), ": nothing was deleted") || fault.HintOf(err) != p.Hint {

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/openstack"
-	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// Kind is the kind of a thing that can be left behind. Those of a cloud are called as pkg/openstack calls them.
+// Kind is the kind of a thing that can be left behind. Those of a cloud are called as it calls them.
 type Kind string
 
 // The kinds on this machine.
@@ -31,15 +30,17 @@ func dockerOrder() []Kind {
 	return []Kind{BootstrapNode, Machine, Registry, Volume, Image, Network, File}
 }
 
-// Where says which system has a thing.
+// Where says which system has a thing. A cloud says itself how it is called.
 type Where string
 
-// The systems.
+// The systems of this machine.
 const (
 	InDocker Where = "docker"
-	InCloud  Where = "openstack"
 	InFiles  Where = "files"
 )
+
+// here is whether it is a system of this machine.
+func (w Where) here() bool { return w == InDocker || w == InFiles }
 
 // Item is one thing with the proof that it belongs to the environment, or the reason why it is left alone.
 type Item struct {
@@ -51,6 +52,9 @@ type Item struct {
 	// Parent is the ID of the item that this one hangs on.
 	Parent  string    `json:"parent,omitempty"`
 	Created time.Time `json:"created,omitzero"`
+	// Machine is whether it is a machine in a cloud.
+	Machine bool `json:"-"`
+	rank    int  // its place among others of a cloud, for people
 }
 
 // Unasked is a kind of things that could not be listed: none of them counts as gone, and nothing that they might need is
@@ -58,7 +62,9 @@ type Item struct {
 type Unasked struct {
 	Kind Kind   `json:"kind"`
 	Why  string `json:"why"`
-	hint string // what the user can do; empty: run the same command again
+	// Machines is whether there may be machines that nobody knows of.
+	Machines bool   `json:"-"`
+	hint     string // what the user can do; empty: run the same command again
 }
 
 // Plan is what would be deleted, and what not.
@@ -106,10 +112,9 @@ func (p Plan) TooYoung(before time.Time) string {
 
 // Target says whose things are looked for.
 type Target struct {
-	Namespace string   // of the Cluster API objects, which is part of names in a cloud
+	Namespace string   // of the Cluster API objects
 	Cluster   string   // name of the management cluster, which is the value of all labels and markers in docker
 	Files     []string // local files and folders of the environment
-	Router    string   // of the user's own, name or ID, that the cluster's subnet was put on; empty: the cluster had its own
 	Elsewhere Elsewhere
 }
 
@@ -122,9 +127,28 @@ type Elsewhere struct {
 	Certain bool
 }
 
-// resourceName is what the provider for OpenStack builds names of: <namespace>-<cluster>.
-func (t Target) resourceName() string { return owned.CloudName(t.Namespace, t.Cluster) }
+// add takes what was found in a cloud.
+func (p *Plan) add(f provider.Found) {
+	for _, l := range f.Delete {
+		p.Delete = append(p.Delete, itemOf(l))
+	}
+	for _, l := range f.Stays {
+		p.Stays = append(p.Stays, itemOf(l))
+	}
+	for _, l := range f.LeftAlone {
+		p.LeftAlone = append(p.LeftAlone, itemOf(l))
+	}
+	p.Unknown = append(p.Unknown, unasked(f.Unknown)...)
+}
 
-func itemOf(r openstack.Resource, proof string) Item {
-	return Item{Where: InCloud, Kind: Kind(r.Kind), Name: r.Name, ID: r.ID, Proof: proof, Created: r.Created}
+func unasked(kinds []provider.Unlisted) []Unasked {
+	var all []Unasked
+	for _, u := range kinds {
+		all = append(all, Unasked{Kind: Kind(u.Kind), Why: u.Why.Error(), Machines: u.Machines})
+	}
+	return all
+}
+
+func itemOf(l provider.Leftover) Item {
+	return Item{Where: Where(l.Where), Kind: Kind(l.Kind), Name: l.Name, ID: l.ID, Proof: l.Proof, Parent: l.Parent, Created: l.Created, Machine: l.Machine, rank: l.Rank}
 }

@@ -48,8 +48,8 @@ func TestDiscover(t *testing.T) {
 				containers: map[string]docker.Container{
 					"demo-registry": inKind(registry("demo")), "demo-lb": inKind(container("demo", "external-load-balancer", "")),
 					"demo-abc": inKind(container("demo", "control-plane", marker)), "demo-bootstrap-control-plane": inKind(container("demo-bootstrap", "control-plane", marker))},
-				volumes: map[string]map[string]string{"demo-registry": {"cluster-init.io/cluster": "demo"}},
-				network: &docker.Network{Labels: made}},
+				volumes:  map[string]map[string]string{"demo-registry": {"cluster-init.io/cluster": "demo"}},
+				networks: []docker.Network{{Labels: made}}},
 			want: []string{"bootstrap-node demo-bootstrap-control-plane", "machine demo-abc", "machine demo-lb", "registry demo-registry",
 				"volume demo-registry", "image cluster-init.io/registry:1234", "network kind"}},
 		"a kind cluster of the same name, without the marker": {
@@ -78,17 +78,17 @@ func TestDiscover(t *testing.T) {
 				"demo-registry": {Image: "registry:3", Labels: map[string]string{"cluster-init.io/cluster": "demo"}}}},
 			want: []string{"registry demo-registry"}},
 		"a network that kind made": {
-			engine: fakeEngine{network: &docker.Network{}}, left: []string{"network kind"}},
+			engine: fakeEngine{networks: []docker.Network{{}}}, left: []string{"network kind"}},
 		"a network made by us with others in it": {
 			engine: fakeEngine{containers: map[string]docker.Container{"demo-x": inKind(container("demo", "worker", marker)), "other": inKind(docker.Container{})},
-				network: &docker.Network{Labels: made}},
+				networks: []docker.Network{{Labels: made}}},
 			want: []string{"machine demo-x"}, left: []string{"network kind"}},
 		"a network made by us with somebody else's machine of our name in it": {
 			engine: fakeEngine{containers: map[string]docker.Container{"demo-x": inKind(container("demo", "worker", ""))},
-				network: &docker.Network{Labels: made}},
+				networks: []docker.Network{{Labels: made}}},
 			left: []string{"machine demo-x", "network kind"}},
 		"a network made by us that nobody is in": {
-			engine: fakeEngine{network: &docker.Network{Labels: made}}, want: []string{"network kind"}},
+			engine: fakeEngine{networks: []docker.Network{{Labels: made}}}, want: []string{"network kind"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestDiscoverFailsWhenAnyQuestionFails(t *testing.T) {
 	broken := errors.New("the engine went away")
 	full := func() fakeEngine {
 		return fakeEngine{containers: map[string]docker.Container{
-			"demo-x": container("demo", "worker", marker), "demo-registry": registry("demo")}, network: &docker.Network{Labels: made}}
+			"demo-x": container("demo", "worker", marker), "demo-registry": registry("demo")}, networks: []docker.Network{{Labels: made}}}
 	}
 	for _, question := range []string{"containers io.x-k8s.kind.cluster=demo-bootstrap", "containers io.x-k8s.kind.cluster=demo",
 		"containers cluster-init.io/cluster=demo", "containers kind", "inspect demo-x", "inspect demo-registry", "volumes", "network"} {
@@ -174,16 +174,39 @@ func TestDiscoverFindsFiles(t *testing.T) {
 	}
 }
 
+// Each network of one name is judged by itself, and deleted by its ID.
+func TestSeveralNetworksOfOneName(t *testing.T) {
+	in := func(id string) docker.Container {
+		return docker.Container{Status: "exited", Networks: map[string]docker.Endpoint{"kind": {NetworkID: id}}}
+	}
+	own := in("empty")
+	own.Image, own.Labels = "registry:3", map[string]string{"cluster-init.io/cluster": "demo"}
+	engine := fakeEngine{networks: []docker.Network{{ID: "empty", Labels: made}, {ID: "stopped", Labels: made}, {ID: "foreign"}, {ID: "unused", Labels: made}},
+		containers: map[string]docker.Container{"theirs": in("stopped"), "demo-registry": own}}
+	cleaner := cleanup.Cleaner{Engine: &engine, Target: cleanup.Target{Cluster: "demo"}}
+	plan, err := cleaner.Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.LeftAlone) != 2 || plan.LeftAlone[0].ID != "stopped" || plan.LeftAlone[1].ID != "foreign" {
+		t.Errorf("left alone are %+v", plan.LeftAlone)
+	}
+	delete(engine.containers, "demo-registry")
+	if _, err := cleaner.Run(t.Context(), plan); err != nil || !slices.Equal(engine.deleted, []string{"container demo-registry", "network empty", "network unused"}) {
+		t.Errorf("deleted %q, %v", engine.deleted, err)
+	}
+}
+
 // A stopped container needs its network to start again, and the engine would delete a network that only such containers are in.
 func TestNetworkOfStoppedContainersStays(t *testing.T) {
 	stopped := inKind(docker.Container{Status: "exited"})
-	engine := fakeEngine{containers: map[string]docker.Container{"theirs": stopped, "also-theirs": stopped}, network: &docker.Network{Labels: made}}
+	engine := fakeEngine{containers: map[string]docker.Container{"theirs": stopped, "also-theirs": stopped}, networks: []docker.Network{{Labels: made}}}
 	plan, err := cleanup.Discover(t.Context(), &engine, cleanup.Target{Cluster: "demo"})
 	if err != nil || len(plan.Delete) > 0 || len(plan.LeftAlone) != 1 || !strings.Contains(plan.LeftAlone[0].Proof, "also-theirs, theirs") {
 		t.Errorf("deletes %v, leaves %+v, %v", names(plan.Delete), plan.LeftAlone, err)
 	}
 	t.Run("also one that came after the plan was made", func(t *testing.T) {
-		engine := fakeEngine{network: &docker.Network{Labels: made}}
+		engine := fakeEngine{networks: []docker.Network{{Labels: made}}}
 		cleaner := cleanup.Cleaner{Engine: &engine, Target: cleanup.Target{Cluster: "demo"}}
 		plan, err := cleaner.Plan(t.Context())
 		if err != nil || !slices.Equal(names(plan.Delete), []string{"network kind"}) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // Outcome is what became of one item.
@@ -52,17 +53,16 @@ func (r *Receipt) add(result Result) {
 	}
 }
 
-// correct brings the receipt up to what a new look at the cloud tells. still tells of a resource that is there although
-// no list has it.
-func (r *Receipt) correct(v verdict, still func(Item) bool) {
-	r.Unknown = v.plan.Unknown
+// correct brings the receipt up to what a new look at the cloud tells. still tells of what is there although no list has it.
+func (r *Receipt) correct(found provider.Found, still func(Item) bool) {
+	r.Unknown = unasked(found.Unknown)
 	for _, result := range slices.Clone(r.CouldNot) {
-		if result.Where == InCloud && v.gone(result.Item) && !still(result.Item) {
+		if !result.Where.here() && found.Gone(string(result.Kind), result.ID) && !still(result.Item) {
 			r.add(Result{result.Item, Deleted, ""})
 		}
 	}
-	for _, item := range v.plan.Stays {
-		r.add(Result{item, CouldNot, item.Proof})
+	for _, l := range found.Stays {
+		r.add(Result{itemOf(l), CouldNot, l.Proof})
 	}
 }
 

@@ -8,21 +8,15 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
-
-// Cloud is what is needed of a cloud; openstack/inventory.Project is the real one.
-type Cloud interface {
-	Inventory(context.Context) (openstack.Inventory, error)
-	Delete(context.Context, openstack.Resource) (gone bool, err error)
-	Status(context.Context, openstack.Resource) (string, error)
-}
 
 // Cleaner cleans up after one cluster. Engine, Target and Patience are required.
 type Cleaner struct {
 	Engine Engine
 	// Cloud is where the cluster's machines are; nil: they are containers.
-	Cloud  Cloud
+	Cloud  provider.Leftovers
 	Target Target
 	// Patience is how long deleting in a cloud goes on while nothing there goes.
 	Patience time.Duration
@@ -30,6 +24,8 @@ type Cleaner struct {
 	Forced bool
 	// MadeBefore keeps everything in the cloud when something of the cluster was made after it, or may have been; zero: never.
 	MadeBefore time.Time
+	// Leases are those of the clusters that are deleted: each ends with its cluster, and what deletes goes on without it. nil: there are none.
+	Leases *lease.Set
 	// Told gets every result when it is there, from several goroutines at once; nil drops them.
 	Told func(Result)
 }
@@ -45,12 +41,11 @@ func (c Cleaner) Plan(ctx context.Context) (Plan, error) {
 	if c.Cloud == nil {
 		return plan, nil
 	}
-	cloud, err := c.look(ctx)
+	found, err := c.look(ctx)
 	if err != nil {
 		return Plan{}, err
 	}
-	plan.Delete, plan.LeftAlone = append(plan.Delete, cloud.plan.Delete...), append(plan.LeftAlone, cloud.plan.LeftAlone...)
-	plan.Stays, plan.Unknown = cloud.plan.Stays, cloud.plan.Unknown
+	plan.add(found)
 	return plan, nil
 }
 
@@ -66,12 +61,12 @@ func (c Cleaner) elsewhere(plan *Plan) {
 	}
 }
 
-func (c Cleaner) look(ctx context.Context) (verdict, error) {
-	inventory, err := c.Cloud.Inventory(ctx)
+func (c Cleaner) look(ctx context.Context) (provider.Found, error) {
+	found, err := c.Cloud.Look(ctx)
 	if err != nil {
-		return verdict{}, fmt.Errorf("looking at the cloud: %w", err)
+		return provider.Found{}, fmt.Errorf("looking at the cloud: %w", err)
 	}
-	return judgeCloud(inventory, c.Target), nil
+	return found, nil
 }
 
 // Run deletes: first the containers, whose controllers would make things in the cloud again, then what is in the cloud,
@@ -82,7 +77,10 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	if c.Cloud == nil {
 		r.Unknown = plan.Unknown
 	}
-	c.local(ctx, r, plan, BootstrapNode, Machine)
+	c.endLease(ctx, bootstrapName)
+	c.local(ctx, r, plan, BootstrapNode)
+	c.endLease(ctx, managementName)
+	c.local(ctx, r, plan, Machine)
 	if c.Cloud != nil {
 		if controllersLeft(r) {
 			r.Unknown = append(r.Unknown, Unasked{Kind: AllOfCloud, Why: "nothing was deleted there: the containers that could not be deleted would make it again"})
@@ -102,9 +100,20 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	}
 	err := r.err(again)
 	if ctx.Err() != nil {
-		err = fault.Retryable(errors.Join(ctx.Err(), err), fault.Interrupted, "Run the same command again: it goes on from here."+again)
+		why, code := ctx.Err(), fault.Interrupted
+		if cause := context.Cause(ctx); fault.CodeOf(cause) != fault.Unknown { // not the user ended it: a lease is lost
+			why, code = cause, fault.CodeOf(cause)
+		}
+		err = fault.Retryable(errors.Join(why, err), code, "Run the same command again: it goes on from here."+again)
 	}
 	return *r, err
+}
+
+// endLease has the lease of a cluster end with it, right before its deletion begins. Where a lease is lost already nothing begins.
+func (c Cleaner) endLease(ctx context.Context, cluster string) {
+	if c.Leases != nil && ctx.Err() == nil {
+		c.Leases.EndWithCluster(where(cluster))
+	}
 }
 
 func controllersLeft(r *Receipt) bool {
@@ -114,7 +123,7 @@ func controllersLeft(r *Receipt) bool {
 // local deletes what is on this machine, of some kinds.
 func (c Cleaner) local(ctx context.Context, r *Receipt, plan Plan, kinds ...Kind) {
 	for _, item := range plan.Delete {
-		if item.Where == InCloud || !slices.Contains(kinds, item.Kind) {
+		if !item.Where.here() || !slices.Contains(kinds, item.Kind) {
 			continue
 		}
 		c.tell(r, deleteLocal(ctx, c.Engine, item))
@@ -146,22 +155,24 @@ const rounds = 5
 // cloud looks, deletes and looks again, until nothing of the cluster is left that can go, or nothing went.
 func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
 	for round := 0; ; round++ {
-		v, err := c.look(ctx)
+		found, err := c.look(ctx)
 		if err != nil {
 			return err
 		}
-		r.correct(v, func(i Item) bool { return c.still(ctx, i) })
-		if len(v.delete) == 0 {
+		r.correct(found, func(i Item) bool { return c.still(ctx, i) })
+		if len(found.Delete) == 0 {
 			return nil
 		}
-		if why := v.plan.TooYoung(c.MadeBefore); why != "" && !c.MadeBefore.IsZero() {
+		plan := Plan{}
+		plan.add(found)
+		if why := plan.TooYoung(c.MadeBefore); why != "" && !c.MadeBefore.IsZero() {
 			return fmt.Errorf("%s: does somebody make the cluster anew?", why)
 		}
 		if round == rounds {
 			return fmt.Errorf("after %d rounds there is still something new of the cluster: is one of its controllers still running?", rounds)
 		}
 		went := false
-		for _, result := range c.deleteAll(ctx, v.delete) {
+		for _, result := range c.deleteAll(ctx, found.Delete) {
 			r.add(result)
 			went = went || result.Outcome != CouldNot
 		}
@@ -171,12 +182,11 @@ func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
 	}
 }
 
-// still tells whether the cloud still has a server that no list has: nova leaves some out, such as those that it will only
-// delete later. Where it does not tell, it may have.
+// still tells whether the cloud still has a machine that no list has. Where it does not tell, it may have.
 func (c Cleaner) still(ctx context.Context, i Item) bool {
-	if i.Kind != Kind(openstack.KindServer) {
+	if !i.Machine {
 		return false
 	}
-	_, err := c.Cloud.Status(ctx, openstack.Resource{Ref: openstack.Ref{Kind: openstack.KindServer, ID: i.ID}})
-	return !errors.Is(err, openstack.ErrNotFound)
+	_, err := c.Cloud.Going(ctx, provider.Leftover{Kind: string(i.Kind), ID: i.ID})
+	return !errors.Is(err, provider.ErrGone)
 }

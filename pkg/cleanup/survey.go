@@ -3,13 +3,13 @@ package cleanup
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // Left says that a cluster has left something: how much of it, and where.
@@ -22,7 +22,7 @@ type Left struct {
 
 // Survey lists which clusters have left something that carries our labels, markers or tags. A nil cloud is not asked.
 // Any question that fails is an error.
-func Survey(ctx context.Context, engine Engine, cloud Cloud) ([]Left, error) {
+func Survey(ctx context.Context, engine Engine, cloud provider.Leftovers) ([]Left, error) {
 	things := map[Left]int{}
 	if err := surveyContainers(ctx, engine, things); err != nil {
 		return nil, err
@@ -76,20 +76,13 @@ func clusterOf(c docker.Container) string {
 	return c.Labels[owned.ClusterLabel]
 }
 
-func surveyCloud(ctx context.Context, cloud Cloud, things map[Left]int) error {
-	inventory, err := cloud.Inventory(ctx)
+func surveyCloud(ctx context.Context, cloud provider.Leftovers, things map[Left]int) error {
+	found, err := cloud.Survey(ctx)
 	if err != nil {
 		return fmt.Errorf("looking at the cloud: %w", err)
 	}
-	for _, kind := range slices.Sorted(maps.Keys(inventory.Unknown)) {
-		return fmt.Errorf("looking at the cloud: %w", inventory.Unknown[kind])
-	}
-	for _, r := range inventory.Resources {
-		for _, tag := range r.Tags {
-			if cluster, is := owned.CloudNameOfTag(tag); is {
-				things[Left{Cluster: cluster, Where: InCloud}]++
-			}
-		}
+	for _, r := range found {
+		things[Left{Cluster: r.Cluster, Where: Where(r.Where)}] += r.Things
 	}
 	return nil
 }

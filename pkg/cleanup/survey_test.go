@@ -7,7 +7,9 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/internal/project"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 func TestSurvey(t *testing.T) {
@@ -19,8 +21,8 @@ func TestSurvey(t *testing.T) {
 			volumes: map[string]map[string]string{"demo-registry": {"cluster-init.io/cluster": "demo"}, "other": nil},
 		}
 	}
-	cloud := &fakeCloud{resources: append(cluster("a", false), a(openstack.KindPort, "p", tagged("ns-a-b")), a(openstack.KindVolume, "users"))}
-	left, err := cleanup.Survey(t.Context(), engine(), cloud)
+	cloud := &project.Cloud{Resources: append(project.Cluster("a", false), project.Resource(openstack.KindPort, "p", project.Tagged("ns-a-b")), project.Resource(openstack.KindVolume, "users"))}
+	left, err := cleanup.Survey(t.Context(), engine(), leftIn(cloud))
 	if got, want := fmt.Sprint(left), "[{demo docker 3} {two docker 1} {ns-a openstack 8} {ns-a-b openstack 1}]"; got != want || err != nil {
 		t.Errorf("%s, %v\nwant %s", got, err, want)
 	}
@@ -31,21 +33,21 @@ func TestSurvey(t *testing.T) {
 	broken := errors.New("no answer")
 	for question, fails := range map[string]struct {
 		engine map[string]error
-		cloud  *fakeCloud
+		cloud  *project.Cloud
 	}{
 		"containers": {engine: map[string]error{"containers io.x-k8s.kind.cluster": broken}},
 		"registries": {engine: map[string]error{"containers cluster-init.io/cluster": broken}},
 		"inspect":    {engine: map[string]error{"inspect demo-x": broken}},
 		"volumes":    {engine: map[string]error{"volumes": broken}},
-		"cloud":      {cloud: &fakeCloud{lookError: broken}},
-		"a kind":     {cloud: &fakeCloud{unknown: map[openstack.Kind]error{openstack.KindPort: broken}}},
+		"cloud":      {cloud: &project.Cloud{LookError: broken}},
+		"a kind":     {cloud: &project.Cloud{Unknown: map[openstack.Kind]error{openstack.KindPort: broken}}},
 	} {
 		t.Run(question, func(t *testing.T) {
 			e := engine()
 			e.fails = fails.engine
-			var c cleanup.Cloud
+			var c provider.Leftovers
 			if fails.cloud != nil {
-				c = fails.cloud
+				c = leftIn(fails.cloud)
 			}
 			if _, err := cleanup.Survey(t.Context(), e, c); !errors.Is(err, broken) {
 				t.Error(err)

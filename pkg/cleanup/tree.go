@@ -5,8 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 // Print writes the plan for a person: what would be deleted as a tree, each with its proof, then what stays and what is
@@ -16,7 +14,7 @@ func (p Plan) Print(out io.Writer) error {
 	if p.Empty() {
 		fmt.Fprintln(&b, "nothing found")
 	}
-	for _, where := range []Where{InDocker, InCloud, InFiles} {
+	for _, where := range p.systems() {
 		items := slices.DeleteFunc(slices.Clone(p.Delete), func(i Item) bool { return i.Where != where })
 		if len(items) > 0 {
 			fmt.Fprintf(&b, "delete, in %s, of %s:\n", where, p.Cluster)
@@ -37,6 +35,17 @@ func (p Plan) Print(out io.Writer) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// systems are those in which something can be deleted, in the order in which they are shown.
+func (p Plan) systems() []Where {
+	var clouds []Where
+	for _, i := range p.Delete {
+		if !i.Where.here() && !slices.Contains(clouds, i.Where) {
+			clouds = append(clouds, i.Where)
+		}
+	}
+	return slices.Concat([]Where{InDocker}, clouds, []Where{InFiles})
 }
 
 // writeBranch writes the items that hang on parent, each with those that hang on it.
@@ -73,17 +82,13 @@ func (i Item) called() string {
 
 // sorted puts what is in a cloud in the order in which a person thinks of it; the rest is in its order already.
 func sorted(items []Item) []Item {
-	order := []openstack.Kind{
-		openstack.KindLoadBalancer, openstack.KindServer, openstack.KindServerGroup, openstack.KindVolume, openstack.KindSnapshot, openstack.KindFloatingIP,
-		openstack.KindRouter, openstack.KindInterface, openstack.KindNetwork, openstack.KindSubnet, openstack.KindTrunk, openstack.KindPort, openstack.KindSecurityGroup,
-	}
 	list := slices.Clone(items)
 	slices.SortStableFunc(list, func(a, b Item) int {
-		if a.Where != InCloud || b.Where != InCloud {
+		if a.Where.here() || b.Where.here() {
 			return 0
 		}
-		if byKind := slices.Index(order, openstack.Kind(a.Kind)) - slices.Index(order, openstack.Kind(b.Kind)); byKind != 0 {
-			return byKind
+		if a.rank != b.rank {
+			return a.rank - b.rank
 		}
 		return strings.Compare(a.Name+a.ID, b.Name+b.ID)
 	})

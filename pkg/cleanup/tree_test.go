@@ -8,20 +8,21 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/internal/golden"
+	"github.com/cluster-init/cluster-init/pkg/internal/project"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 func TestPrint(t *testing.T) {
-	resources := append(cluster("a", false), a(openstack.KindSnapshot, "snap", property("ns-a"), uses(openstack.KindVolume, "pvc")), a(openstack.KindVolume, "pvc", property("ns-a")))
+	resources := append(project.Cluster("a", false), project.Resource(openstack.KindSnapshot, "snap", project.Property("ns-a"), project.Uses(openstack.KindVolume, "pvc")), project.Resource(openstack.KindVolume, "pvc", project.Property("ns-a")))
 	users := []openstack.Resource{
-		a(openstack.KindServer, "jump", uses(openstack.KindPort, "jump")),
-		a(openstack.KindPort, "jump", uses(openstack.KindNetwork, net), uses(openstack.KindSubnet, net), uses(openstack.KindInterface, "ns-a"), partOf(openstack.KindServer, "jump")),
+		project.Resource(openstack.KindServer, "jump", project.Uses(openstack.KindPort, "jump")),
+		project.Resource(openstack.KindPort, "jump", project.Uses(openstack.KindNetwork, net), project.Uses(openstack.KindSubnet, net), project.Uses(openstack.KindInterface, "ns-a"), project.PartOf(openstack.KindServer, "jump")),
 	}
 	unknown := map[openstack.Kind]error{openstack.KindFloatingIP: errors.New("listing floatingips: 500 Internal Server Error")}
 	var out bytes.Buffer
-	for _, cloud := range []*fakeCloud{{}, {resources: resources}, {resources: append(append(resources, cluster("a-b", false)[:2]...), users...), unknown: unknown}} {
-		c := cleanup.Cleaner{Engine: &fakeEngine{containers: nodes("/etc/cluster-init.io/cluster/a")}, Cloud: cloud, Target: target, Patience: time.Minute}
-		if cloud.resources == nil {
+	for _, cloud := range []*project.Cloud{{}, {Resources: resources}, {Resources: append(append(resources, project.Cluster("a-b", false)[:2]...), users...), Unknown: unknown}} {
+		c := cleanup.Cleaner{Engine: &fakeEngine{containers: nodes("/etc/cluster-init.io/cluster/a")}, Cloud: leftIn(cloud), Target: target, Patience: time.Minute}
+		if cloud.Resources == nil {
 			c.Engine = &fakeEngine{}
 		}
 		plan, err := c.Plan(t.Context())

@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 )
 
 type cleanupOptions struct {
@@ -92,7 +93,7 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	defer held.Release() // an error leaves an unlocked file, which the next run takes over
-	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.inventory(), Target: s.target, Forced: o.force != "", Patience: o.patience,
+	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.leftovers(), Target: s.target, Forced: o.force != "", Patience: o.patience,
 		Told: func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
 	if o.olderThan > 0 {
 		cleaner.MadeBefore = time.Now().Add(-o.olderThan)
@@ -115,10 +116,19 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	if err := o.agreed(ctx, s, plan, permission); err != nil {
 		return err
 	}
+	leased, leases := lease.NewSet(ctx)
+	defer leases.ReleaseAll()
+	cleaner.Leases = leases
+	if plan, err = cleaner.Claim(leased, o.observer(s), plan); err != nil {
+		return err
+	}
+	if !plan.Empty() && o.tooYoung(plan, cleaner.MadeBefore) {
+		return nil
+	}
 	var receipt cleanup.Receipt
-	err = narrate(ctx, sink, "cleanup", s.name, func(ctx context.Context) (outcome, error) {
+	err = narrate(ctx, sink, "cleanup", s.name, func(context.Context) (outcome, error) {
 		var err error
-		receipt, err = cleaner.Run(ctx, plan)
+		receipt, err = cleaner.Run(leased, plan)
 		return outcome{}, err
 	}, nil)
 	if written := o.show(receiptLine{"cleanup-receipt", receipt}); err == nil {

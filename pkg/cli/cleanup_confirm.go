@@ -44,11 +44,7 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 	if typed != s.target.Cluster {
 		return unconfirmed
 	}
-	permission, err = o.ask(ctx, s, plan) // who typed may have taken their time
-	if err != nil {
-		return err
-	}
-	return permission.Err()
+	return nil
 }
 
 // unconfirmed says that the user has not said yes.
@@ -61,20 +57,25 @@ func unconfirmed(s subject, plan cleanup.Plan) error {
 	return fault.New(fault.ConfirmationRequired, message, hint)
 }
 
-// ask asks whether what the plan has found may be deleted. With --force it is asked only whether another run is at work, and where nothing was
+// ask asks whether what the plan has found may be deleted. With --force it is only said whether another run is at work, and where nothing was
 // found nobody need be asked.
 func (o *cleanupOptions) ask(ctx context.Context, s subject, plan cleanup.Plan) (cleanup.Permission, error) {
-	if plan.Empty() {
+	switch {
+	case plan.Empty(), o.force != "" && o.yes: // that is said when the leases are taken
 		return cleanup.Permission{}, nil
+	case o.force != "":
+		return cleanup.Permission{}, o.observer(s).Alone(ctx, plan)
 	}
-	observer := cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engine, Target: s.target, StateFolder: s.state, Kubeconfig: o.kubeconfig}
+	return o.observer(s).Ask(ctx, plan)
+}
+
+func (o *cleanupOptions) observer(s subject) cleanup.Observer {
+	observer := cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engine, Target: s.target, StateFolder: s.state, Kubeconfig: o.kubeconfig,
+		Waiting: func(what string) { fmt.Fprintf(o.streams.Err, "waiting to see %s\n", what) }}
 	if o.force != "" {
-		if err := observer.Busy(ctx, plan); fault.CodeOf(err) == fault.Busy {
-			return cleanup.Permission{}, err
-		}
-		return cleanup.Permission{}, nil
+		observer.Forced = func(err error) { fmt.Fprintf(o.streams.Err, "warning: %v; --force goes on\n", err) }
 	}
-	return observer.Ask(ctx, plan)
+	return observer
 }
 
 func isAdmin(c *openstack.Client) bool {

@@ -13,6 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 	"github.com/cluster-init/cluster-init/pkg/openstack/credentials"
 	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/provider/openstack/leftovers"
 )
 
 // subject is what is to be cleaned up.
@@ -21,14 +23,15 @@ type subject struct {
 	target cleanup.Target
 	state  string            // folder of the cluster on this machine
 	cloud  *openstack.Client // nil: its machines are not in a cloud that can be cleaned
+	router string            // of the user's own, in that cloud, that the cluster's subnet was put on
 }
 
-// inventory is the cloud, as an interface that is nil without one.
-func (s subject) inventory() cleanup.Cloud {
+// leftovers is what the cluster has left in the cloud, as an interface that is nil without one.
+func (s subject) leftovers() provider.Leftovers {
 	if s.cloud == nil {
 		return nil
 	}
-	return inventory.Project{Client: s.cloud}
+	return leftovers.Project{Cloud: inventory.Project{Client: s.cloud}, Cluster: leftovers.Cluster{Namespace: s.target.Namespace, Name: s.target.Cluster, Router: s.router}}
 }
 
 // subject finds out what the user means, and connects to its cloud.

@@ -27,7 +27,7 @@ func (o *cleanupOptions) survey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := cleanup.Survey(ctx, &docker.Client{}, subject{cloud: cloud}.inventory())
+	all, err := cleanup.Survey(ctx, &docker.Client{}, subject{cloud: cloud}.leftovers())
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s surveyLine) Print(out io.Writer) error {
 	}
 	for _, l := range s.Left {
 		called := "of cluster"
-		if l.Where == cleanup.InCloud {
+		if l.Where != cleanup.InDocker {
 			called = "of <namespace>-<cluster>"
 		}
 		fmt.Fprintf(&b, "%-10s %4d things %s %s\n", l.Where, l.Things, called, l.Cluster)

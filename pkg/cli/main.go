@@ -10,7 +10,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -34,7 +36,8 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	ctx, streams = unbroken(ctx, streams)
 	ctx, finish := interruptible(ctx, streams.Err)
 	defer finish()
-	log.SetOutput(io.Discard) // only libraries use it: Helm warns there of values that the schema refuses anyway
+	log.SetOutput(io.Discard)      // only libraries use it: Helm warns there of values that the schema refuses anyway
+	klog.SetLogger(logr.Discard()) // and client-go this one: that a watch is broken off, which the follower says in words of its own
 	root := newRoot(streams)
 	root.SetArgs(args)
 	begun := false

@@ -29,7 +29,7 @@ func providerOf(env *environment.Environment, engine *docker.Client) provider.Pr
 func (s *subject) lookInto(ctx context.Context, env *environment.Environment) (err error) {
 	switch p := providerOf(env, nil).(type) {
 	case openstack.Provider:
-		s.target.Router = env.OpenStack().Network.Router
+		s.router = env.OpenStack().Network.Router
 		s.cloud, err = openstack.Connect(ctx, env)
 	case aws.Provider:
 		s.target.Elsewhere = cleanup.Elsewhere{Place: p.Place(), Certain: true,

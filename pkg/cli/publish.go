@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,6 +38,9 @@ func newPublish(streams Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := warnUnpinned(c.Context(), streams.Err, options); err != nil {
+				return err
+			}
 			p, err := content.Publish(c.Context(), oci.Target{Prefix: prefix, Insecure: insecure}, options)
 			if err != nil {
 				return err
@@ -50,9 +55,29 @@ func newPublish(streams Streams) *cobra.Command {
 	return c
 }
 
+// warnUnpinned names the release files whose content no digest vouches for, as preflight of `up` does.
+func warnUnpinned(ctx context.Context, out io.Writer, options content.PublishOptions) error {
+	urls, err := options.ReleaseFiles(ctx)
+	if err != nil {
+		return err
+	}
+	fetcher, overNetwork := options.Fetch.(*content.HTTPFetcher) // else the index of the bundle has the digests
+	if !overNetwork {
+		return nil
+	}
+	if unpinned := fetcher.Unpinned(urls); len(unpinned) > 0 {
+		_, err = fmt.Fprintf(out, "warning: not pinned by a digest: %s\n", strings.Join(unpinned, ", "))
+	}
+	return err
+}
+
 // publishOptions says what `up` of the same environment, with the same bundle or none, reads.
 func publishOptions(env *environment.Environment, bundleFolder string) (content.PublishOptions, error) {
-	options := content.PublishOptions{FS: clusterinit.Content(), Fetch: content.NewHTTPFetcher(proxies(env))}
+	fetcher, err := releaseFiles(env)
+	if err != nil {
+		return content.PublishOptions{}, err
+	}
+	options := content.PublishOptions{FS: clusterinit.Content(), Fetch: fetcher}
 	if bundleFolder != "" {
 		opened, err := openBundle(bundleFolder, env.Name())
 		if err != nil {
@@ -66,7 +91,6 @@ func publishOptions(env *environment.Environment, bundleFolder string) (content.
 			return options, err
 		}
 	}
-	var err error
 	options.Paths, err = env.ComponentPaths()
 	return options, err
 }

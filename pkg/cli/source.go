@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/source"
@@ -77,6 +78,12 @@ func (o *sourceOptions) oci(ctx context.Context, env *environment.Environment) (
 	var err error
 	s.DockerConfig, err = dockerConfig(prefix)
 	return s, err
+}
+
+// releaseFiles fetches the release files that the content of this binary names, held against the digests that it carries.
+func releaseFiles(env *environment.Environment) (*content.HTTPFetcher, error) {
+	sums, err := content.ReadSums(clusterinit.Content())
+	return content.NewHTTPFetcher(proxies(env), sums), err
 }
 
 func proxies(env *environment.Environment) content.Proxies {

@@ -93,7 +93,9 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 	kept := &record{dir: dir}
 	sink = event.Tee{sink, kept}
 	return narrate(ctx, sink, "up", name, func(ctx context.Context) (outcome, error) {
-		run, err := o.complete(ctx, name, sink)
+		ctx, leases := lease.NewSet(ctx)
+		defer leases.ReleaseAll()
+		run, err := o.complete(ctx, name, sink, leases)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -102,8 +104,6 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			return outcome{}, err
 		}
 		defer held.Release() // an error leaves an unlocked file, which the next run takes over
-		ctx, run.Leases = lease.NewSet(ctx)
-		defer run.Leases.ReleaseAll()
 		kept.run = run
 		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second}
 		err = runner.Run(ctx, run.Phases())
@@ -112,7 +112,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 }
 
 // complete checks all input, before anything is created.
-func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) (*up.Run, error) {
+func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink, leases *lease.Set) (*up.Run, error) {
 	engine := &docker.Client{}
 	var makes provider.Provider // stays nil when the environment cannot be read
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
@@ -172,21 +172,23 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink) 
 	if err := canWrite(filepath.Join(state, "kubeconfig")); err != nil { // a copy of the kubeconfig, and backups
 		return nil, fault.Wrap(fmt.Errorf("write to the state folder: %w", err), fault.Usage, "Set XDG_STATE_HOME to a folder that you may write to.")
 	}
-	run := &up.Run{
-		Options: up.Options{
-			Environment: env, Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Mirrors: mirrors,
-			BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
-			EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges, KubeconfigPath: o.kubeconfig, StateFolder: state,
-			Timeout: o.timeout, Heartbeat: 15 * time.Second,
-		},
-		Docker:   engine,
-		Provider: providerOf(env, engine),
+	var manifests up.Manifests = opened
+	if opened == nil {
+		if manifests, err = releaseFiles(env); err != nil {
+			return nil, err
+		}
+	}
+	return up.New(up.Options{
+		Environment: env, Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
+		BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
+		EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges, KubeconfigPath: o.kubeconfig, StateFolder: state,
+		Timeout: o.timeout, Heartbeat: 15 * time.Second,
+	}, up.Parts{
+		Docker: engine, Provider: providerOf(env, engine), Leases: leases, Now: time.Now,
 		Kind: kind.New(func(line string) {
 			sink.Emit(event.Event{Time: time.Now(), Type: event.Log, Message: "kind: " + line})
 		}),
-		Now: time.Now,
-	}
-	return run, nil
+	}), nil
 }
 
 func openBundle(folder, environmentName string) (*bundle.Bundle, error) {

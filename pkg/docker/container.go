@@ -102,8 +102,9 @@ type Container struct {
 
 // Endpoint is a container's place in one network.
 type Endpoint struct {
-	IPv4 string
-	IPv6 string
+	NetworkID string // empty until the container's first start
+	IPv4      string
+	IPv6      string
 }
 
 // HasMount says whether the container has a mount at target.

@@ -29,7 +29,7 @@ type rawContainer struct {
 	}
 	NetworkSettings struct {
 		Networks map[string]struct {
-			IPAddress, GlobalIPv6Address string
+			NetworkID, IPAddress, GlobalIPv6Address string
 		}
 		Ports map[string][]struct{ HostIP, HostPort string }
 	}
@@ -49,7 +49,7 @@ func (r rawContainer) container() Container {
 		c.Mounts = append(c.Mounts, Mount{Type: m.Type, Source: source, Target: m.Destination, ReadOnly: !m.RW})
 	}
 	for name, n := range r.NetworkSettings.Networks {
-		c.Networks[name] = Endpoint{IPv4: n.IPAddress, IPv6: n.GlobalIPv6Address}
+		c.Networks[name] = Endpoint{NetworkID: n.NetworkID, IPv4: n.IPAddress, IPv6: n.GlobalIPv6Address}
 	}
 	for port, bindings := range r.NetworkSettings.Ports {
 		for _, b := range bindings {

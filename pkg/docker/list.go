@@ -9,7 +9,7 @@ import (
 type Filter struct {
 	Labels []string // "key" or "key=value"; all must hold
 	Name   string   // a part of the name, or a pattern as docker takes it (e.g. "^/kind$")
-	// Network is the name of a network that containers are attached to, whether they run or not.
+	// Network is the name or the ID of a network that containers are attached to, whether they run or not.
 	Network string
 }
 

@@ -6,45 +6,105 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Network is what inspect says about one network. Which containers are attached to it, it only says of those that run: list Containers by
-// their Network instead.
+// Network is what inspect says about one network. Which containers are attached to it, it only says of those that run: ask ContainersIn.
 type Network struct {
 	ID     string
 	Name   string
 	Labels map[string]string
 }
 
-// Network returns one network by its name; an error that is ErrNotFound when there is none.
-func (c *Client) Network(ctx context.Context, name string) (Network, error) {
-	out, err := c.output(ctx, "network", "inspect", name)
+// Networks returns the networks that have a name, in the order of their IDs. The engine lets two have one name when they are made at the same
+// moment, and from then on refuses every command that names them: only their IDs tell them apart.
+func (c *Client) Networks(ctx context.Context, name string) ([]Network, error) {
+	ids, err := c.lines(ctx, "network", "ls", "--no-trunc", "--filter", "name=^"+regexp.QuoteMeta(name)+"$", "--format", "{{.ID}}")
 	if err != nil {
-		return Network{}, fmt.Errorf("inspect network %s: %w", name, err)
+		return nil, fmt.Errorf("list networks called %s: %w", name, err)
+	}
+	slices.Sort(ids)
+	var networks []Network
+	for _, id := range ids {
+		n, err := c.network(ctx, id)
+		switch {
+		case isNotFound(err): // it went meanwhile
+		case err != nil:
+			return nil, err
+		case n.Name == name:
+			networks = append(networks, n)
+		}
+	}
+	return networks, nil
+}
+
+func (c *Client) network(ctx context.Context, id string) (Network, error) {
+	out, err := c.output(ctx, "network", "inspect", id)
+	if err != nil {
+		return Network{}, fmt.Errorf("inspect network %s: %w", id, err)
 	}
 	var raw []struct {
 		ID     string `json:"Id"`
 		Name   string
 		Labels map[string]string
 	}
-	if err := json.Unmarshal([]byte(out), &raw); err != nil || len(raw) == 0 {
+	if err := json.Unmarshal([]byte(out), &raw); err != nil || len(raw) != 1 {
 		return Network{}, fault.Wrap(fmt.Errorf("inspect network %s: unexpected answer of %d objects: %v",
-			name, len(raw), err), fault.DockerFailed, "")
+			id, len(raw), err), fault.DockerFailed, "")
 	}
 	n := raw[0]
 	return Network{ID: n.ID, Name: n.Name, Labels: n.Labels}, nil
 }
 
+// ContainersIn lists the names of the containers of one network, also of those that are stopped. One that was never started knows its network
+// by name only: it counts for each network of that name.
+func (c *Client) ContainersIn(ctx context.Context, n Network) ([]string, error) {
+	names, err := c.Containers(ctx, Filter{Network: n.ID})
+	if err != nil {
+		return nil, err
+	}
+	byName, err := c.Containers(ctx, Filter{Network: n.Name})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range byName {
+		if slices.Contains(names, name) {
+			continue
+		}
+		container, err := c.Inspect(ctx, name)
+		if isNotFound(err) { // it went meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if container.Networks[n.Name].NetworkID == "" {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
 // CreateKindNetwork creates a network with the properties that kind gives its own (a masquerading bridge with the
 // engine's MTU, and IPv6 where the engine has it), so that kind takes it as it is. Rule from kind v0.33.0,
-// pkg/cluster/internal/providers/docker/network.go. One that exists already is left alone.
+// pkg/cluster/internal/providers/docker/network.go. One that exists already is left alone. Of several with this name, which two runs make
+// when they create it at the same moment, those without containers are removed; it fails when containers are in more than one.
 func (c *Client) CreateKindNetwork(ctx context.Context, name string, labels map[string]string) error {
-	if _, err := c.Network(ctx, name); !isNotFound(err) {
+	if found, err := c.oneNetwork(ctx, name); found || err != nil {
 		return err
 	}
+	if err := c.createNetwork(ctx, name, labels); err != nil {
+		return fmt.Errorf("create network %s: %w", name, err)
+	}
+	_, err := c.oneNetwork(ctx, name) // somebody else may have created one between the two looks
+	return err
+}
+
+func (c *Client) createNetwork(ctx context.Context, name string, labels map[string]string) error {
 	base := []string{"network", "create", "--driver=bridge", "-o", "com.docker.network.bridge.enable_ip_masquerade=true"}
 	if mtu := c.defaultMTU(ctx); mtu != "" {
 		base = append(base, "-o", "com.docker.network.driver.mtu="+mtu)
@@ -53,25 +113,29 @@ func (c *Client) CreateKindNetwork(ctx context.Context, name string, labels map[
 
 	var err error
 	for attempt := range 5 {
-		_, err = c.output(ctx, append(base, "--ipv6", "--subnet", ulaSubnet(name, attempt), name)...)
+		_, err = c.output(ctx, append(slices.Clip(base), "--ipv6", "--subnet", ulaSubnet(name, attempt), name)...)
 		if err == nil || strings.Contains(err.Error(), "already exists") {
 			return nil
 		}
 		if ipv6Unavailable(err) {
-			_, err = c.output(ctx, append(base, name)...)
+			_, err = c.output(ctx, append(slices.Clip(base), name)...)
 			break
 		}
 		if !strings.Contains(strings.ToLower(err.Error()), "overlap") {
 			break
 		}
+		networks, listErr := c.Networks(ctx, name)
+		if listErr != nil || len(networks) > 0 { // another run was faster, with this very subnet
+			return listErr
+		}
 	}
-	if err != nil && !strings.Contains(err.Error(), "already exists") {
-		return fmt.Errorf("create network %s: %w", name, err)
+	if err != nil && strings.Contains(err.Error(), "already exists") {
+		return nil
 	}
-	return nil
+	return err
 }
 
-// RemoveNetwork removes a network; one that is gone already is no error.
+// RemoveNetwork removes a network, by ID or by a name that only one has; one that is gone already is no error.
 func (c *Client) RemoveNetwork(ctx context.Context, name string) error {
 	if _, err := c.output(ctx, "network", "rm", name); err != nil && !isNotFound(err) {
 		return fmt.Errorf("remove network %s: %w", name, err)

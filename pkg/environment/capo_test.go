@@ -263,13 +263,13 @@ func TestBadInputForOpenStack(t *testing.T) {
 		"no flavor of workers":          {map[string]string{"OPENSTACK_NODE_MACHINE_FLAVOR": ""}, nil, "openstack flavor list"},
 		"no external network":           {map[string]string{"OPENSTACK_EXTERNAL_NETWORK": ""}, nil, "openstack network list --external"},
 		"no fixed IP":                   {nil, []string{at + "api_server.mode=fixed-ip"}, "fixed_ip is empty"},
-		"fixed IP and floating IP":      {nil, []string{at + "api_server.mode=fixed-ip", at + "api_server.fixed_ip=10.6.0.9", at + "api_server.floating_ip=1.2.3.4"}, "floating_ip"},
-		"fixed IP of a load balancer":   {nil, []string{at + "api_server.mode=octavia", at + "api_server.fixed_ip=10.6.0.9"}, "mode is octavia"},
+		"fixed IP and floating IP":      {nil, []string{at + "api_server.mode=fixed-ip", at + "api_server.fixed_ip=10.6.0.9", at + "api_server.floating_ip=1.2.3.4"}, "for the modes floating-ip and octavia"},
+		"fixed IP of a load balancer":   {nil, []string{at + "api_server.mode=octavia", at + "api_server.fixed_ip=10.6.0.9"}, "api_server.fixed_ip: The address"},
 		"no such mode":                  {nil, []string{at + "api_server.mode=vip"}, "/cluster/openstack/api_server/mode"},
-		"CIDRs without a load balancer": {nil, []string{at + "api_server.allowed_cidrs={192.0.2.0/24}"}, "allowed_cidrs"},
-		"subnet without a network":      {nil, []string{at + "subnet=a"}, "network is empty"},
+		"CIDRs without a load balancer": {nil, []string{at + "api_server.allowed_cidrs={192.0.2.0/24}"}, "for mode octavia only"},
+		"subnet without a network":      {nil, []string{at + "subnet=a"}, "openstack.subnet: The subnet of `network`"},
 		"name servers of a network":     {nil, []string{at + "network=a", at + "dns_nameservers={1.1.1.1}"}, "dns_nameservers"},
-		"volume type without a volume":  {nil, []string{at + "root_volume.type=ssd"}, "size is 0"},
+		"volume type without a volume":  {nil, []string{at + "root_volume.type=ssd"}, "Without a size there is no volume"},
 		"no such policy":                {nil, []string{at + "server_groups.worker=apart"}, "/cluster/openstack/server_groups/worker"},
 		"name too long for a tag":       {nil, []string{"cluster.name=" + strings.Repeat("a", 29)}, "leave 39"},
 		"Ignition for RKE2":             {nil, []string{"cluster.bootstrap_provider=rke2", "cluster.kubernetes_version=v1.36.4+rke2r1", "cluster.bootstrap_format=ignition", "components.cabpr.enabled=true"}, "rke2-capo cannot do"},
@@ -285,6 +285,9 @@ func TestBadInputForOpenStack(t *testing.T) {
 			code := fault.CodeOf(err)
 			if err == nil || code != fault.ValuesInvalid && code != fault.ComponentUnknown || !strings.Contains(err.Error()+fault.HintOf(err), test.message) || fault.HintOf(err) == "" {
 				t.Fatalf("error %v with code %s and hint %q, want %q", err, code, fault.HintOf(err), test.message)
+			}
+			if strings.Contains(err.Error(), "failed") {
+				t.Errorf("a heading of the schema's validator is said: %v", err)
 			}
 			if strings.Contains(err.Error()+fault.HintOf(err), "s3cret") {
 				t.Error("the error holds the credentials")

@@ -30,7 +30,8 @@ func (e *Environment) checkSchema(phase Phase) error {
 }
 
 // parseViolations takes the validator's list apart. What several values of one map have against them stands below a heading
-// of that map; of alternatives, all that do not fit stand below theirs. The order is random.
+// of that map, and so does what its rules have against them; of alternatives, all that do not fit stand below theirs. The order
+// is random.
 func parseViolations(text string) []violation {
 	var found []violation
 	alternatives := -1 // how far the heading of alternatives is indented; -1: this is not below one
@@ -44,7 +45,7 @@ func parseViolations(text string) []violation {
 		case alternatives >= 0 && indent > alternatives:
 			found[last].message += "; " + message
 			continue
-		case message == "validation failed":
+		case message == "validation failed" || message == "'allOf' failed":
 			continue
 		}
 		alternatives = -1
@@ -66,7 +67,7 @@ func (e *Environment) schemaProblems(text string) []error {
 	var problems []error
 	for _, v := range found {
 		path := strings.ReplaceAll(strings.Trim(v.pointer, "/"), "/", ".")
-		given, hint := path, valuesHint
+		given, hint := path, e.schemaDescription(v.pointer)
 		if extra := extraProperty.FindStringSubmatch(v.message); extra != nil {
 			given, hint = strings.Trim(path+"."+extra[1], "."), e.schemaHint(v.pointer)
 		}
@@ -82,11 +83,28 @@ func (e *Environment) schemaProblems(text string) []error {
 	return problems
 }
 
+// schemaDescription says what the value is for that a JSON pointer names.
+func (e *Environment) schemaDescription(pointer string) string {
+	if description, _ := e.schemaAt(pointer)["description"].(string); description != "" {
+		return fmt.Sprintf("%s: %s", strings.ReplaceAll(strings.Trim(pointer, "/"), "/", "."), description)
+	}
+	return valuesHint
+}
+
 // schemaHint names the keys that are allowed at the place that a JSON pointer names.
 func (e *Environment) schemaHint(pointer string) string {
+	properties, _ := e.schemaAt(pointer)["properties"].(map[string]any)
+	if len(properties) == 0 {
+		return valuesHint
+	}
+	return fmt.Sprintf("allowed there: %s", strings.Join(sortedKeys(properties), ", "))
+}
+
+// schemaAt is the schema of the place that a JSON pointer names; nil where it cannot be found.
+func (e *Environment) schemaAt(pointer string) map[string]any {
 	var schema map[string]any
 	if json.Unmarshal(e.chart.Schema, &schema) != nil {
-		return valuesHint
+		return nil
 	}
 	for _, key := range strings.Split(strings.Trim(pointer, "/"), "/") {
 		if key == "" {
@@ -102,9 +120,5 @@ func (e *Environment) schemaHint(pointer string) string {
 		}
 		schema = next
 	}
-	properties, _ := schema["properties"].(map[string]any)
-	if len(properties) == 0 {
-		return valuesHint
-	}
-	return fmt.Sprintf("allowed there: %s", strings.Join(sortedKeys(properties), ", "))
+	return schema
 }

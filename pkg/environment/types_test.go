@@ -43,12 +43,12 @@ func scenarios() []scenario {
 	const at = "cluster.openstack."
 	own := "git_repo_templates.own.auth."
 	return []scenario{
-		{"kubeadm-capd", "", []string{"cluster.docker_host", own + "secret", "git_auth_default.secret"}},
-		{"rke2-capd", "cluster: {kubernetes_version: v1.36.4+rke2r1}", []string{"cluster.docker_socket", own + "username", own + "password"}},
+		{"kubeadm-capd", "cluster: {openstack: {api_server: {mode: octavia}}}", []string{at + "api_server.fixed_ip", "cluster.docker_host", own + "secret", "git_auth_default.secret"}},
+		{"rke2-capd", "cluster: {kubernetes_version: v1.36.4+rke2r1}", []string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.docker_socket", own + "username", own + "password"}},
 		{"kubeadm-capo", "components: {cinder-csi: {enabled: true}}", []string{at + "network", at + "subnet", at + "router", at + "api_server.fixed_ip", at + "api_server.allowed_cidrs"}},
 		{"rke2-capo", "{cluster: {kubernetes_version: v1.36.4+rke2r1, openstack: {api_server: {mode: fixed-ip}}}, components: {cinder-csi: {enabled: true}}}",
 			[]string{at + "dns_nameservers", at + "api_server.floating_ip", at + "api_server.allowed_cidrs"}},
-		{"kubeadm-capa", "cluster: {bootstrap_format: ignition}", []string{"cluster.image"}},
+		{"kubeadm-capa", "cluster: {bootstrap_format: ignition}", []string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.image"}},
 	}
 }
 

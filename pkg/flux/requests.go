@@ -40,7 +40,7 @@ func RequestReset(ctx context.Context, c *kube.Cluster, release client.Object, n
 func Kustomizations(ctx context.Context, c *kube.Cluster) ([]kustomizev1.Kustomization, error) {
 	var list kustomizev1.KustomizationList
 	if err := c.List(ctx, &list); err != nil {
-		return nil, fmt.Errorf("listing Kustomizations in the %s cluster: %w", c.Name, err)
+		return nil, fmt.Errorf("list Kustomizations in the %s cluster: %w", c.Name, err)
 	}
 	return list.Items, nil
 }

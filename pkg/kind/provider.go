@@ -42,7 +42,10 @@ func (p *Provider) Exists(ctx context.Context, name string) (bool, error) {
 // Create creates the cluster and waits until its node is ready, at most wait. kind takes no context: when ctx ends,
 // Create takes its node away, at which kind gives up, and returns when kind has: no half cluster is left, and nothing
 // goes on behind the caller's back.
-func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration) error {
+//
+// own says whether the node of that name is the one that this call made. Only that one is deleted when the creation fails or ends: kind itself
+// would delete any of the name, also the one that another run makes at the same moment. nil: nobody else makes one.
+func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration, own func(context.Context) (bool, error)) error {
 	scratch, err := os.MkdirTemp("", "cluster-init-kind-")
 	if err != nil {
 		return fmt.Errorf("making a folder for kind's kubeconfig: %w", err)
@@ -55,13 +58,19 @@ func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration) err
 	}
 	defer restore()
 	err = owned(ctx, func() error {
-		defer p.deleteAtEnd(ctx, c.Name, kubeconfig)()
-		return p.kind.Create(c.Name,
+		remove := func() error { return p.deleteOwn(ctx, c.Name, kubeconfig, own) }
+		defer deleteAtEnd(ctx, remove)()
+		err := p.kind.Create(c.Name,
+			cluster.CreateWithRetain(true),
 			cluster.CreateWithV1Alpha4Config(c.cluster()),
 			cluster.CreateWithKubeconfigPath(kubeconfig),
 			cluster.CreateWithWaitForReady(wait),
 			cluster.CreateWithDisplayUsage(false),
 			cluster.CreateWithDisplaySalutation(false))
+		if err != nil {
+			err = errors.Join(err, remove())
+		}
+		return err
 	})
 	if ctx.Err() != nil { // then kind failed because its node was taken away: its words would mislead
 		return fmt.Errorf("creating the kind cluster %s: %w", c.Name, ctx.Err())
@@ -72,9 +81,24 @@ func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration) err
 	return nil
 }
 
-// deleteAtEnd deletes the node of a cluster that is being made, as often as it appears, from when ctx ends until the
-// function that it returns is called; that one waits until the last deletion is over.
-func (p *Provider) deleteAtEnd(ctx context.Context, name, kubeconfig string) (stop func()) {
+// ownBound is for the question whose a node is.
+const ownBound = 10 * time.Second
+
+// deleteOwn deletes the node of a cluster if it is the one that this run made. One that nobody can tell of stays.
+func (p *Provider) deleteOwn(ctx context.Context, name, kubeconfig string, own func(context.Context) (bool, error)) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownBound)
+	defer cancel()
+	if own != nil {
+		if made, err := own(ctx); err != nil || !made {
+			return err
+		}
+	}
+	return p.kind.Delete(name, kubeconfig)
+}
+
+// deleteAtEnd removes the node of a cluster that is being made, as often as it appears, from when ctx ends until the
+// function that it returns is called; that one waits until the last removal is over.
+func deleteAtEnd(ctx context.Context, remove func() error) (stop func()) {
 	created, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
@@ -86,7 +110,7 @@ func (p *Provider) deleteAtEnd(ctx context.Context, name, kubeconfig string) (st
 		tick := time.NewTicker(500 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			_ = p.kind.Delete(name, kubeconfig) // kind itself deletes once more when it fails, and its error counts
+			_ = remove() // it is tried once more when kind has failed, and that error counts
 			select {
 			case <-created:
 				return
@@ -143,6 +167,8 @@ func explain(err error) error {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 	}
 	switch {
+	case says("is already in use by container"):
+		return fault.Retryable(err, fault.Busy, "Another run makes a cluster of this name at the same moment. When it is over, run the same command again.")
 	case says("port is already allocated", "address already in use"):
 		return fault.Wrap(err, fault.PortTaken, "Stop what listens on that port, or choose another with --api-server-port (0 takes a free one).")
 	case says("privileged mode is incompatible", "privileged mode is disabled", "unable to apply caps"):

@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,12 +59,38 @@ func TestCreateExplainsWhatTheEngineRefuses(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			fakeDocker(t, tc.onRun)
-			err := New(func(string) {}).Create(t.Context(), Config{Name: "test", NodeImage: "node"}, time.Minute)
+			err := New(func(string) {}).Create(t.Context(), Config{Name: "test", NodeImage: "node"}, time.Minute, made(true))
 			if fault.CodeOf(err) != tc.code || !strings.Contains(fault.HintOf(err), tc.hint) {
 				t.Errorf("code %q, hint %q: %v", fault.CodeOf(err), fault.HintOf(err), err)
 			}
 			if err == nil || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), "cluster test") {
 				t.Errorf("error %v names neither the cluster nor what the engine said", err)
+			}
+		})
+	}
+}
+
+func made(own bool) func(context.Context) (bool, error) {
+	return func(context.Context) (bool, error) { return own, nil }
+}
+
+// Two runs at the same moment: the one that comes second must leave the node of the other alone.
+func TestOnlyTheOwnNodeIsDeleted(t *testing.T) {
+	taken := "touch running; " + daemon("Conflict. The container name /test-control-plane is already in use by container 0123.")
+	silent := func(context.Context) (bool, error) { return false, errors.New("the engine does not answer") }
+	for name, tc := range map[string]struct {
+		own     func(context.Context) (bool, error)
+		deleted bool
+	}{"its own": {made(true), true}, "another run's": {made(false), false}, "nobody knows": {silent, false}} {
+		t.Run(name, func(t *testing.T) {
+			calls := fakeDocker(t, taken)
+			err := New(func(string) {}).Create(t.Context(), Config{Name: "test", NodeImage: "node"}, time.Minute, tc.own)
+			if fault.CodeOf(err) != fault.Busy {
+				t.Errorf("code %q: %v", fault.CodeOf(err), err)
+			}
+			text, readErr := os.ReadFile(calls)
+			if readErr != nil || strings.Contains(string(text), "\nrm ") != tc.deleted {
+				t.Errorf("deleted is not %t (%v):\n%s", tc.deleted, readErr, text)
 			}
 		})
 	}
@@ -82,7 +109,7 @@ func TestCreateEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- New(func(string) {}).Create(ctx, Config{Name: "test", NodeImage: "node"}, time.Minute)
+		ended <- New(func(string) {}).Create(ctx, Config{Name: "test", NodeImage: "node"}, time.Minute, made(true))
 	}()
 	running := filepath.Join(filepath.Dir(calls), "running")
 	tick := time.NewTicker(10 * time.Millisecond)

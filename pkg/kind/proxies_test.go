@@ -26,7 +26,7 @@ func TestNodeHasTheProxiesThatItIsGiven(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls := fakeDocker(t, "exit 1")
-			if err := New(func(string) {}).Create(t.Context(), Config{Name: "test", Proxies: want.proxies}, time.Second); err == nil {
+			if err := New(func(string) {}).Create(t.Context(), Config{Name: "test", Proxies: want.proxies}, time.Second, made(true)); err == nil {
 				t.Fatal("the engine took it")
 			}
 			text, err := os.ReadFile(calls)

@@ -46,6 +46,7 @@ func Name(clusterNamespace, cluster string) string {
 // Lease is a lease that is held.
 type Lease struct {
 	cancel context.CancelFunc
+	lock   *watched
 	ended  chan struct{}
 }
 
@@ -58,12 +59,15 @@ type Request struct {
 	Timing Timing
 	// Waiting is called when it has to be seen first whether another holder still lives; nil: nobody wants to know.
 	Waiting func(what string)
+	// Forced is told of a holder from which the lease is taken over, whether it renews it or gives no sign of life for twice Timing.Retry;
+	// nil: a lease that is renewed is refused, and one that is not is waited for.
+	Forced func(busy error)
 	// Lost is called when somebody else has the lease, or nobody could be asked for longer than Timing.Deadline.
 	Lost func(error)
 }
 
-// Take takes a lease. One that a holder renews is refused at once with the code fault.Busy; one whose holder was never seen renewing it is
-// taken over when its duration has passed. ctx is for the taking alone: the lease is renewed until Release.
+// Take takes a lease. One that a holder renews is refused at once with the code fault.Busy, unless Request.Forced; one whose holder was never
+// seen renewing it is taken over when its duration has passed. ctx is for the taking alone: the lease is renewed until Release or Abandon.
 func Take(ctx context.Context, r Request) (*Lease, error) {
 	lock, err := r.lock()
 	if err != nil {
@@ -74,7 +78,7 @@ func Take(ctx context.Context, r Request) (*Lease, error) {
 		return nil, err
 	}
 	w := &watched{Interface: lock, taken: func(holder string) { r.Lost(r.takenBy(holder)) }}
-	l := &Lease{ended: make(chan struct{})}
+	l := &Lease{lock: w, ended: make(chan struct{})}
 	leading := make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: w, LeaseDuration: r.Timing.Duration, RenewDeadline: r.Timing.Deadline, RetryPeriod: r.Timing.Retry, ReleaseOnCancel: true,
@@ -120,24 +124,37 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 	look := time.NewTicker(r.Timing.Retry / 2)
 	defer look.Stop()
 	var first *resourcelock.LeaderElectionRecord
+	var since time.Time       // when that was read
+	var seen <-chan time.Time // nil: it was not taken over from anybody who lives
 	for {
 		record, _, err := lock.Get(ctx)
 		switch {
 		case isRefusal(err), isRefusal(w.why()):
-			return fault.Wrap(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, errors.Join(err, w.why())), fault.ClusterUnreachable,
-				"It keeps two runs apart: allow get, create and update of leases in the namespace "+namespace+".")
+			return r.refused(errors.Join(err, w.why()))
 		case err == nil && record.HolderIdentity != "" && record.HolderIdentity != r.Holder:
 			if first == nil {
-				first = record
+				first, since = record, time.Now()
 				r.wait(record)
 			}
-			if *record != *first {
+			lives := *record != *first
+			if lives && r.Forced == nil {
 				return r.busy(record)
+			}
+			if r.Forced == nil || !lives && time.Since(since) < 2*r.Timing.Retry {
+				break
+			}
+			err := r.seize(ctx, lock, *record)
+			if isRefusal(err) {
+				return r.refused(err)
+			}
+			if err == nil { // else it was renewed meanwhile
+				r.Forced(r.overcome(record, lives))
+				seen = time.After(2 * r.Timing.Retry)
 			}
 		}
 		select {
 		case <-leading:
-			return nil
+			return awaitSeen(ctx, seen)
 		case <-ended:
 			return fault.Retryable(fmt.Errorf("the Lease %s/%s in %s was taken and lost at once", namespace, r.Name, r.Where), fault.Busy, hintBusy)
 		case <-ctx.Done():
@@ -148,25 +165,59 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 	}
 }
 
+// seize writes that the lease is r.Holder's. lock has just read the record of another holder: when that one has renewed it since, this fails.
+func (r Request) seize(ctx context.Context, lock resourcelock.Interface, record resourcelock.LeaderElectionRecord) error {
+	record.HolderIdentity, record.LeaseDurationSeconds = r.Holder, int(r.Timing.Duration/time.Second)
+	record.AcquireTime, record.LeaderTransitions = metav1.Now(), record.LeaderTransitions+1
+	record.RenewTime = record.AcquireTime
+	return lock.Update(ctx, record)
+}
+
+// awaitSeen waits until the holder from which a lease was taken over has tried to renew it, and so ends its work; nil: there was none.
+func awaitSeen(ctx context.Context, seen <-chan time.Time) error {
+	if seen == nil {
+		return nil
+	}
+	select {
+	case <-seen:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 const hintBusy = "Wait for its end, or end it with Ctrl-C there, and run the same command again."
 
 func (r Request) wait(record *resourcelock.LeaderElectionRecord) {
 	if r.Waiting != nil {
-		r.Waiting(fmt.Sprintf("whether %s, which has worked on %s since %s, still lives (at most %s)", record.HolderIdentity, r.Where, since(record), r.Timing.Duration))
+		r.Waiting(fmt.Sprintf("whether %s, which has worked on %s since %s, still lives (at most %s)", record.HolderIdentity, r.Where, begun(record), r.Timing.Duration))
 	}
 }
 
 func (r Request) busy(record *resourcelock.LeaderElectionRecord) error {
-	return fault.Retryable(fmt.Errorf("%s is at work on %s, since %s", record.HolderIdentity, r.Where, since(record)), fault.Busy, hintBusy)
+	return fault.Retryable(fmt.Errorf("%s is at work on %s, since %s", record.HolderIdentity, r.Where, begun(record)), fault.Busy, hintBusy)
 }
 
-func since(record *resourcelock.LeaderElectionRecord) string {
+// overcome is what Forced is told of the holder of a record.
+func (r Request) overcome(record *resourcelock.LeaderElectionRecord, lives bool) error {
+	if lives {
+		return r.busy(record)
+	}
+	return fmt.Errorf("%s has worked on %s since %s, and has given no sign of life for %s", record.HolderIdentity, r.Where, begun(record), 2*r.Timing.Retry)
+}
+
+func begun(record *resourcelock.LeaderElectionRecord) string {
 	return record.AcquireTime.Local().Format("2006-01-02 15:04:05")
 }
 
 // isRefusal says whether asking again will not help.
 func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err)
+}
+
+func (r Request) refused(err error) error {
+	return fault.Wrap(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, err), fault.ClusterUnreachable,
+		"It keeps two runs apart: allow get, create and update of leases in the namespace "+namespace+".")
 }
 
 func (r Request) takenBy(holder string) error {
@@ -188,4 +239,10 @@ func (r Request) lost(leader string, cause error) error {
 func (l *Lease) Release() {
 	l.cancel()
 	<-l.ended
+}
+
+// Abandon ends the renewing without giving the lease back: until it expires nobody takes it but its holder. Lost is not called any more.
+func (l *Lease) Abandon() {
+	l.lock.abandon()
+	l.Release()
 }

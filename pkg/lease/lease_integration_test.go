@@ -140,6 +140,100 @@ func TestLostIsCalledAtATakeover(t *testing.T) {
 	}
 }
 
+// A person who insists takes it over: the one that had it ends soon, and only then does Take return.
+func TestAForcedTakeoverEndsTheOtherRun(t *testing.T) {
+	ctx, set := lease.NewSet(bounded(t))
+	defer set.ReleaseAll()
+	alice := request(t, "alice@one")
+	alice.Timing.Retry = 390 * time.Millisecond // so that bob has it before alice knows
+	if _, err := set.Take(ctx, alice); err != nil {
+		t.Fatal(err)
+	}
+	var said error
+	r := request(t, "bob@two")
+	r.Forced = func(busy error) { said = busy }
+	l := take(t, r)
+	defer l.Release()
+	if fault.CodeOf(said) != fault.Busy || !strings.Contains(said.Error(), "alice@one is at work on the bootstrap cluster, since ") {
+		t.Errorf("it was told %v", said)
+	}
+	if err := context.Cause(ctx); fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "bob@two has taken over") {
+		t.Errorf("when it was taken over, the other run's context has the cause %v", err)
+	}
+	if err := lease.CheckFree(bounded(t), request(t, "alice@one")); fault.CodeOf(err) != fault.Busy {
+		t.Errorf("afterwards alice gets %v", err)
+	}
+}
+
+// Who insists does not wait for a run that was killed until its lease has expired.
+func TestAForcedTakeoverFromADeadRun(t *testing.T) {
+	crashed(t, "alice@one")
+	r := request(t, "bob@two")
+	r.Timing.Duration = time.Minute // is never waited for
+	var said string
+	r.Forced = func(err error) { said = err.Error() }
+	begun := time.Now()
+	take(t, r).Release()
+	if passed := time.Since(begun); passed < 2*r.Timing.Retry || passed > r.Timing.Duration/2 {
+		t.Errorf("that took %s", passed)
+	}
+	if !strings.HasPrefix(said, "alice@one has worked on the bootstrap cluster since ") || !strings.HasSuffix(said, "has given no sign of life for 400ms") {
+		t.Errorf("it said %q", said)
+	}
+}
+
+// A run that may not write is told so at once, forced or not.
+func TestAReadOnlyClusterIsNamed(t *testing.T) {
+	r := request(t, "bob@two")
+	r.Config.Wrap(readOnly)
+	for _, held := range []bool{false, true} {
+		r.Forced = func(err error) { t.Errorf("it was taken over: %v", err) }
+		if held {
+			defer take(t, request(t, "alice@one")).Release()
+		}
+		begun := time.Now()
+		if _, err := lease.Take(bounded(t), r); err == nil || !strings.Contains(err.Error(), "forbidden") || !strings.Contains(fault.HintOf(err), "allow get, create and update of leases") {
+			t.Errorf("%v, %q", err, fault.HintOf(err))
+		}
+		if passed := time.Since(begun); passed > r.Timing.Duration {
+			t.Errorf("that took %s", passed)
+		}
+	}
+}
+
+// A cluster that is being deleted takes its lease along: until it is gone nobody else gets that, and its loss ends nothing.
+func TestALeaseEndsWithItsCluster(t *testing.T) {
+	for name, silentFirst := range map[string]bool{"it answers": false, "it is gone": true} {
+		t.Run(name, func(t *testing.T) {
+			ctx, set := lease.NewSet(bounded(t))
+			defer set.ReleaseAll()
+			r := request(t, "alice@one")
+			silent := make(chan struct{})
+			r.Config.Wrap(untilClosed(silent))
+			if _, err := set.Take(ctx, r); err != nil {
+				t.Fatal(err)
+			}
+			if silentFirst {
+				close(silent)
+			}
+			begun := time.Now()
+			set.EndWithCluster(r.Where)
+			if passed := time.Since(begun); passed > r.Timing.Deadline {
+				t.Errorf("that took %s", passed)
+			}
+			other := request(t, "carol@three")
+			begun = time.Now()
+			take(t, other).Release()
+			if passed := time.Since(begun); passed < other.Timing.Duration {
+				t.Errorf("somebody else had it after %s", passed)
+			}
+			if err := context.Cause(ctx); err != nil {
+				t.Errorf("the run ended because of %v", err)
+			}
+		})
+	}
+}
+
 func TestAnAPIServerThatIsSilentLosesIt(t *testing.T) {
 	lost := make(chan error, 1)
 	r := request(t, "alice@one")

@@ -43,12 +43,13 @@ func (s *Set) Take(ctx context.Context, r Request) (waited bool, err error) {
 	return waited, nil
 }
 
-// Release gives the lease in one cluster back, if it is held: that cluster is going to be deleted.
-func (s *Set) Release(where string) {
+// EndWithCluster has the lease in one cluster, if it is held, end with that cluster, whose deletion begins: it is not renewed any more, its
+// loss is no error, and it is not given back, so that nobody else takes it while the cluster still answers.
+func (s *Set) EndWithCluster(where string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.held[where]; l != nil {
-		l.Release()
+		l.Abandon()
 		delete(s.held, where)
 	}
 }

@@ -4,7 +4,9 @@ package lease_test
 
 import (
 	"errors"
+	"io"
 	"net/http"
+	"strings"
 )
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -24,4 +26,15 @@ func untilClosed(silent <-chan struct{}) func(http.RoundTripper) http.RoundTripp
 			}
 		})
 	}
+}
+
+// readOnly refuses whatever would change something, as an API server does to somebody who may only look.
+func readOnly(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet {
+			return next.RoundTrip(r)
+		}
+		body := `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "leases is forbidden: you may only look"}`
+		return &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	})
 }

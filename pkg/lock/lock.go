@@ -2,6 +2,7 @@
 package lock
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,6 +61,26 @@ func Acquire(path string, holder Holder) (*Lock, error) {
 		}
 	}
 	return nil, err
+}
+
+// pause is between two attempts to take a lock that is waited for.
+const pause = 100 * time.Millisecond
+
+// Await takes a lock as Acquire does, and waits for a process that has it. It is for what takes seconds.
+func Await(ctx context.Context, path string, holder Holder) (*Lock, error) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		l, err := Acquire(path, holder)
+		if fault.CodeOf(err) != fault.Busy {
+			return l, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for the lock %s: %w", path, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
 }
 
 // missing are those of a folder and the ones above it that do not exist, the deepest first.

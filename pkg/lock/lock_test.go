@@ -2,6 +2,8 @@ package lock_test
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,6 +94,30 @@ func TestWhatElseIsInTheFolderStays(t *testing.T) {
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
 		t.Errorf("%v, %v", left, err)
+	}
+}
+
+func TestALockThatIsWaitedFor(t *testing.T) {
+	folder := t.TempDir()
+	first := acquire(t, folder)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := lock.Await(ctx, path(folder), lock.Holder{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while another one has it: %v", err)
+	}
+	taken := make(chan error, 1)
+	go func() {
+		l, err := lock.Await(t.Context(), path(folder), lock.Holder{})
+		if err == nil {
+			err = l.Release()
+		}
+		taken <- err
+	}()
+	if err := first.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-taken; err != nil {
+		t.Error(err)
 	}
 }
 

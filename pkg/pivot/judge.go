@@ -29,6 +29,8 @@ func judgeBoth(source, target Holding, name string) (Phase, Stage) {
 	uncopied := len(missing(source.Objects, target.Objects)) > 0
 	deleted := len(missing(target.Objects, source.Objects)) > 0
 	switch resumed := !target.Cluster(name).Paused; {
+	case len(source.Clusters) == 0 && !uncopied && !resumed:
+		return Interrupted, StageCopied // its last objects without an owner, which clusterctl deletes in any order, Clusters among them
 	case !source.paused() && (resumed || deleted):
 		return Interrupted, StageConflict
 	case !source.paused():

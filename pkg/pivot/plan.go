@@ -48,14 +48,23 @@ func (r *Refusal) Error() string {
 }
 
 // rules is the list of all guards. Each reports its refusals; an error means that it could not look.
-var rules = []func(context.Context, *view) ([]*Refusal, error){
+var rules = []check{
 	checkCluster, checkObjects, checkLabels, checkProviders, checkPaused, checkMachines, checkTarget,
 }
+
+// rulesAgain are those of a move that is repeated: it overwrites what the interrupted one created on the target.
+var rulesAgain = rules[:len(rules)-1]
 
 // NewPlan reads both sides and holds them against every rule. A move that must not start gives an error with the
 // code fault.PivotRefused which lists all reasons, each a Refusal; one that could not be judged, because an API
 // did not answer, gives fault.ClusterUnreachable.
 func NewPlan(ctx context.Context, source, target Side, scope Scope) (Plan, error) {
+	return newPlan(ctx, source, target, scope, rules)
+}
+
+type check func(context.Context, *view) ([]*Refusal, error)
+
+func newPlan(ctx context.Context, source, target Side, scope Scope, rules []check) (Plan, error) {
 	v, err := newView(ctx, source, target, scope)
 	if err != nil {
 		return Plan{}, unreadable(err)

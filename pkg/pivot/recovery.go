@@ -4,9 +4,65 @@ import (
 	"fmt"
 	"strings"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
+
+// Action is what one step of a recovery does.
+type Action string
+
+// The actions of a recovery.
+const (
+	ActionResume  Action = "resume"  // unpause the Clusters of a side
+	ActionMove    Action = "move"    // move again; what is on the target already is overwritten with what the source has
+	ActionCompare Action = "compare" // see that the target has all of it as it was, before anything is deleted or resumed
+	ActionDelete  Action = "delete"  // delete from the source what the target has
+)
+
+// Where names a side of a pivot.
+type Where string
+
+// The sides of a pivot.
+const (
+	AtSource Where = "source"
+	AtTarget Where = "target"
+)
+
+// Step is one step of a recovery. A person can do it with Command, and Run does it by itself.
+type Step struct {
+	Action Action
+	Where  Where
+	// Objects are those that are resumed or deleted.
+	Objects []capi.Object
+}
+
+// Recovery returns what ends an interrupted pivot, in order; nil where there is nothing to end, and where the sides disagree in a way that
+// no interrupted move leaves: then nobody but a person can know which of them counts.
+//
+// Nothing is resumed on one side while the other could act on the same machines, and nothing is deleted before it was compared.
+func (s State) Recovery() []Step {
+	switch s.Stage {
+	case StagePaused, StageCopying: // the source has everything, and the target is paused or has no Cluster yet
+		return []Step{{ActionResume, AtSource, paused(s.Source.Clusters)}, {ActionMove, AtTarget, nil}}
+	case StageCopied:
+		return []Step{{ActionCompare, AtTarget, nil}, {ActionDelete, AtSource, s.Source.Objects}, {ActionResume, AtTarget, paused(s.Target.Clusters)}}
+	case StageResuming:
+		return []Step{{ActionCompare, AtTarget, nil}, {ActionResume, AtTarget, paused(s.Target.Clusters)}}
+	}
+	return nil
+}
+
+func paused(clusters []capi.Cluster) []capi.Object {
+	var objects []capi.Object
+	for _, c := range clusters {
+		if c.Paused {
+			objects = append(objects, c.Object)
+		}
+	}
+	return objects
+}
 
 // Err returns nil unless the pivot is interrupted. Then it is a fault with the code fault.PivotFailed which says what
 // is where; its hint holds the commands that lead out. The commands name the kubeconfig files of the two sides.
@@ -19,41 +75,47 @@ func (s State) Err(source, target Side, scope Scope) error {
 	return fault.Wrap(err, fault.PivotFailed, s.wayOut(source, target, scope))
 }
 
+// wayOut is what a person does. What is deleted at the source by a recovery stays there, paused: it goes with the bootstrap cluster.
 func (s State) wayOut(source, target Side, scope Scope) string {
-	resume := func(side Side, clusters []capi.Cluster) string {
+	steps := s.Recovery()
+	if steps == nil {
+		return "Two clusters may be managing the same machines. Pause the one that should not, compare both, and keep the backup:\n" +
+			joinLines(kubectl(source, scope)+" get cluster-api", kubectl(target, scope)+" get cluster-api",
+				kubectl(source, scope)+" patch clusters.cluster.x-k8s.io "+scope.Cluster+` --type merge -p '{"spec":{"paused":true}}'`)
+	}
+	lines := []string{map[Stage]string{
+		StagePaused:   "Nothing was moved yet, the Clusters are only paused.",
+		StageCopying:  "The source still has everything.",
+		StageCopied:   "The target has everything, paused. Do not resume what is left at the source.",
+		StageResuming: "The target has everything, paused.",
+	}[s.Stage] + " Run the same command again: it finishes the move. By hand:"}
+	for _, step := range steps {
+		lines = append(lines, step.Command(source, target, scope))
+	}
+	return joinLines(lines...)
+}
+
+// Command is how a person does a step; "" where a person need not.
+func (s Step) Command(source, target Side, scope Scope) string {
+	side := map[Where]Side{AtSource: source, AtTarget: target}[s.Where]
+	switch s.Action {
+	case ActionMove:
+		return "clusterctl move" + option("--kubeconfig", source.Kubeconfig) + option("--to-kubeconfig", target.Kubeconfig) + " -n " + scope.Namespace
+	case ActionResume:
 		var lines []string
-		for _, c := range clusters {
-			if c.Paused {
-				lines = append(lines, kubectl(side, scope)+" patch clusters.cluster.x-k8s.io "+c.Name+
-					` --type merge -p '{"spec":{"paused":null},"metadata":{"annotations":{"cluster.x-k8s.io/paused":null}}}'`)
-			}
+		for _, o := range s.Objects {
+			lines = append(lines, kubectl(side, scope)+" patch clusters.cluster.x-k8s.io "+o.Name+` --type merge -p '`+resumed+`'`)
 		}
 		return strings.Join(lines, "\n")
 	}
-	const again = "\nThen run the same command again."
-	switch s.Stage {
-	case StagePaused:
-		return "Nothing was moved yet, the Clusters are only paused. Resume them at the source:\n" +
-			resume(source, s.Source.Clusters) + again
-	case StageCopying:
-		return "The source still has everything. Resume it, and let clusterctl repeat the move, which overwrites the part that is on the target:\n" +
-			joinLines(resume(source, s.Source.Clusters), clusterctlMove(source, target, scope)) + again
-	case StageCopied, StageResuming:
-		return "The target has everything, paused. Resume it there, and do not resume what is left at the source:\n" +
-			resume(target, s.Target.Clusters) + again
-	}
-	return "Two clusters may be managing the same machines. Pause the one that should not, compare both, and keep the backup:\n" +
-		joinLines(kubectl(source, scope)+" get cluster-api", kubectl(target, scope)+" get cluster-api",
-			kubectl(source, scope)+" patch clusters.cluster.x-k8s.io "+scope.Cluster+` --type merge -p '{"spec":{"paused":true}}'`)
+	return ""
 }
+
+// resumed is the patch that resumes a Cluster.
+const resumed = `{"spec":{"paused":null},"metadata":{"annotations":{"` + clusterv1.PausedAnnotation + `":null}}}`
 
 func kubectl(side Side, scope Scope) string {
 	return "kubectl" + option("--kubeconfig", side.Kubeconfig) + " -n " + scope.Namespace
-}
-
-func clusterctlMove(source, target Side, scope Scope) string {
-	return "clusterctl move" + option("--kubeconfig", source.Kubeconfig) +
-		option("--to-kubeconfig", target.Kubeconfig) + " -n " + scope.Namespace
 }
 
 func option(name, value string) string {

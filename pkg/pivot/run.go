@@ -13,8 +13,9 @@ import (
 // afterTimeout bounds the looking around that follows a move: it must happen even when the user has interrupted.
 const afterTimeout = 2 * time.Minute
 
-// Run pivots: it refuses what a rule forbids, suspends Flux, backs up, moves, and verifies. It may be repeated:
-// a finished pivot is left as it is, and an interrupted one is never moved again but gives the error of State.Err.
+// Run pivots: it refuses what a rule forbids, suspends Flux, backs up, moves, and verifies. It may be repeated, here and on another machine:
+// a finished pivot is left as it is, and an interrupted one is finished by State.Recovery, unless the two sides disagree in a way that no
+// interrupted move leaves.
 //
 // Cancelling ctx stops it at once before the move has started. Once it has, the move is finished and verified
 // first, and Run returns its outcome as if nobody had asked.
@@ -28,6 +29,9 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	}
 	if state.Phase == Done {
 		return Result{Already: true}, nil
+	}
+	if state.Recovery() != nil {
+		return in.recover(ctx, state)
 	}
 	if err := state.Err(in.Source, in.Target, in.Scope); err != nil {
 		return Result{}, err
@@ -43,6 +47,11 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	if err != nil {
 		return Result{}, in.resumeFlux(ctx, err)
 	}
+	return in.backUpAndMove(ctx, plan)
+}
+
+// backUpAndMove carries out a plan while Flux stands still.
+func (in Input) backUpAndMove(ctx context.Context, plan Plan) (Result, error) {
 	backup, err := Backup(ctx, in.Source, plan, in.BackupDir, in.Now())
 	if err != nil {
 		return Result{}, in.resumeFlux(ctx, err)

@@ -21,7 +21,7 @@ const (
 )
 
 // Stage says where an interrupted pivot stands. Each follows from what clusterctl does, in its order: pause the
-// source, create everything on the target, delete it from the source (the Clusters last), resume the target.
+// source, create everything on the target, delete it from the source (owners last), resume the target.
 type Stage string
 
 // The stages of an interrupted pivot.

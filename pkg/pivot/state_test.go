@@ -43,6 +43,7 @@ func TestReadState(t *testing.T) {
 		"some copied, source resumed":    {holding(everything()), holding(firstOf(5), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move"},
 		"all copied":                     {holding(everything(), paused), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig"},
 		"some deleted":                   {holding(firstOf(5), paused), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig"},
+		"its Cluster deleted first":      {holding(oneObject("Secret", "cloud-credentials")), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig"},
 		"some deleted, source resumed":   {holding(firstOf(5)), holding(everything(), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
 		"both active":                    {holding(everything()), holding(everything()), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
 		"some copied, target active":     {holding(everything(), paused), holding(firstOf(5)), pivot.Interrupted, pivot.StageConflict, "Two clusters"},

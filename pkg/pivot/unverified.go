@@ -112,6 +112,22 @@ func ofOneMachine(u *unstructured.Unstructured) bool {
 
 // readBackup returns what a backup holds, without what is of one machine.
 func readBackup(backup string) ([]capi.Object, error) {
+	all, err := readObjects(backup)
+	if err != nil {
+		return nil, err
+	}
+	var objects []capi.Object
+	for _, u := range all {
+		if !ofOneMachine(u) {
+			objects = append(objects, capi.ObjectOf(u))
+		}
+	}
+	slices.SortFunc(objects, func(a, b capi.Object) int { return strings.Compare(a.String(), b.String()) })
+	return objects, nil
+}
+
+// readObjects returns all that a backup holds, as it was.
+func readObjects(backup string) ([]*unstructured.Unstructured, error) {
 	files, err := filepath.Glob(filepath.Join(backup, "*.yaml"))
 	if err == nil && len(files) == 0 {
 		err = errors.New("it holds no objects")
@@ -119,7 +135,7 @@ func readBackup(backup string) ([]capi.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the backup %s: %w", backup, err)
 	}
-	var objects []capi.Object
+	var objects []*unstructured.Unstructured
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -129,10 +145,7 @@ func readBackup(backup string) ([]capi.Object, error) {
 		if yaml.Unmarshal(text, &u.Object) != nil || u.GetName() == "" { // the parser's own words may hold a secret
 			return nil, fmt.Errorf("read the backup: %s holds no object", file)
 		}
-		if !ofOneMachine(u) {
-			objects = append(objects, capi.ObjectOf(u))
-		}
+		objects = append(objects, u)
 	}
-	slices.SortFunc(objects, func(a, b capi.Object) int { return strings.Compare(a.String(), b.String()) })
 	return objects, nil
 }

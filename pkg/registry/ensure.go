@@ -7,6 +7,7 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -39,9 +40,6 @@ func EnsureRegistry(ctx context.Context, d *docker.Client, o EnsureOptions) (*Re
 	}
 	image, err := EnsureImage(ctx, d, o.Binary)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.CreateKindNetwork(ctx, o.Network, map[string]string{owned.CreatedLabel: "true"}); err != nil {
 		return nil, err
 	}
 	if err := d.CreateVolume(ctx, name, map[string]string{owned.ClusterLabel: o.Cluster}); err != nil {
@@ -120,14 +118,38 @@ func EnsureImage(ctx context.Context, d *docker.Client, binary string) (string, 
 	return image.reference(), nil
 }
 
-// ensureContainer starts the container, or makes it anew when its image or network is not the wanted one.
+// startBound is how long another run may take to start a container that it has created.
+const startBound = 30 * time.Second
+
+// ensureContainer starts the container, or makes it anew when its image or network is not the wanted one. Where another run makes it at the
+// same moment it waits for that one's.
 func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string) error {
+	deadline := time.Now().Add(startBound)
+	for {
+		err := attemptContainer(ctx, d, o, image)
+		if !errors.Is(err, errBeingMade) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// errBeingMade is that another run is just making the container.
+var errBeingMade = fault.Retryable(errors.New("another run makes the registry's container at the same moment"), fault.Busy, "When that run is over, run the same command again.")
+
+func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string) error {
 	name := owned.Registry(o.Cluster)
 	found, err := d.Inspect(ctx, name)
 	switch {
 	case errors.Is(err, docker.ErrNotFound):
 	case err != nil:
 		return err
+	case found.Status == "created" && time.Since(found.Created) < startBound:
+		return errBeingMade
 	default:
 		_, attached := found.Networks[o.Network]
 		if found.Image == image && attached && found.Running {
@@ -140,6 +162,9 @@ func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, ima
 			_ = d.RemoveImage(ctx, found.Image) // the engine refuses while another environment still runs it
 		}
 	}
+	if err := d.CreateKindNetwork(ctx, o.Network, map[string]string{owned.CreatedLabel: "true"}); err != nil {
+		return err
+	}
 	_, err = d.Run(ctx, docker.RunOptions{
 		Name: name, Image: image, Args: []string{"registry", "serve"},
 		Labels:  map[string]string{owned.ClusterLabel: o.Cluster},
@@ -149,5 +174,8 @@ func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, ima
 			{Type: "tmpfs", Target: socketDir},
 		},
 	})
+	if err != nil && strings.Contains(err.Error(), "is already in use by container") {
+		return errBeingMade
+	}
 	return err
 }

@@ -31,7 +31,7 @@ func ofRelease(o *unstructured.Unstructured) bool {
 	case flux.ReleaseName, flux.ChartSourceName, flux.Namespace + "-" + flux.ReleaseName: // the last is a HelmChart's
 		return true
 	}
-	return o.GetLabels()["helm.toolkit.fluxcd.io/name"] == flux.ReleaseName || !isFlux(o)
+	return made(o) || !isFlux(o)
 }
 
 func isFlux(o *unstructured.Unstructured) bool {
@@ -42,7 +42,7 @@ func isFlux(o *unstructured.Unstructured) bool {
 func (v *view) remark(o event.Object) string {
 	k := Key{o.Kind, o.Namespace, o.Name}
 	object := v.objects[k]
-	if object == nil || !isFlux(object) || v.concerns(k) || v.remarked[k] || o.State != health.Suspended && o.State != health.Failed {
+	if object == nil || !isFlux(object) || v.concerns(k) || ofRelease(object) || v.remarked[k] || o.State != health.Suspended && o.State != health.Failed {
 		return ""
 	}
 	v.remarked[k] = true

@@ -10,7 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
@@ -107,6 +109,15 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			f.lookElsewhere(ctx, v, report)
 			report.Waiting(v.goal.What, v.blocked())
 		case <-ask.C:
+			if err := f.discover(ctx, v); err != nil {
+				return err
+			}
+			if err := v.hopeless(); err != nil {
+				return err
+			}
+			if v.reached() && v.goal.Until == nil {
+				return nil
+			}
 			if v.goal.Until != nil && v.reached() && f.ask(ctx, v.goal) {
 				return nil
 			}
@@ -121,6 +132,9 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			if remark := v.remark(object); remark != "" {
 				report.Warn("%s", remark)
 			}
+			if err := f.discover(ctx, v); err != nil {
+				return err
+			}
 			if err := v.hopeless(); err != nil {
 				return err
 			}
@@ -133,6 +147,24 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 }
 
 const askInterval = time.Second
+
+// discover finds out, once the HelmRelease is ready, what else is to be ready. What cannot be asked now is asked again a second later; that
+// the API server is gone for good is seen elsewhere.
+func (f Follower) discover(ctx context.Context, v *view) error {
+	if v.goal.Made == nil || v.states[releaseKey()].State != health.Ready {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askInterval)
+	defer cancel()
+	keys, err := v.goal.Made(ctx)
+	switch {
+	case fault.CodeOf(err) == fault.ComponentStuck:
+		return err
+	case err == nil:
+		v.goal.Ready, v.goal.Made = append(v.goal.Ready, keys...), nil
+	}
+	return nil
+}
 
 // ask gives the question at most a second: meanwhile no event is taken.
 func (f Follower) ask(ctx context.Context, g Goal) bool {

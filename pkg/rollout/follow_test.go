@@ -68,7 +68,7 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 	elsewhere := func(o map[string]any) { o["metadata"].(map[string]any)["namespace"] = "apps" }
 	source := func(o map[string]any) { o["kind"], o["apiVersion"] = "OCIRepository", "source.toolkit.fluxcd.io/v1" }
 	released := func(o map[string]any) {
-		o["metadata"].(map[string]any)["labels"] = map[string]any{"helm.toolkit.fluxcd.io/name": "telco-cloud-init"}
+		o["metadata"].(map[string]any)["labels"] = map[string]any{"helm.toolkit.fluxcd.io/name": "telco-cloud-init", "helm.toolkit.fluxcd.io/namespace": "flux-system"}
 	}
 	tests := map[string]struct {
 		object   *unstructured.Unstructured

@@ -2,11 +2,9 @@ package rollout
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
-	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -76,33 +74,14 @@ func (r Release) Apply(ctx context.Context, c *kube.Cluster, s Suspension, now t
 	return now.Format(time.RFC3339Nano), flux.RequestReset(ctx, c, helmRelease(), now)
 }
 
-// Goal is that the HelmRelease of a cluster was reconciled after token (empty: at any time) and that its Kustomizations are ready at the
-// revision that is published now, all but those that are left out.
-func (r Release) Goal(cluster, token string, leftOut ...string) (Goal, error) {
-	rendered, err := r.Environment.Render(r.Phase, r.values())
-	if err != nil {
-		return Goal{}, err
-	}
-	release := Key{helmv2.HelmReleaseKind, flux.Namespace, flux.ReleaseName}
-	g := Goal{What: "the components of the " + cluster + " cluster", Ready: []Key{release}, Handled: map[Key]string{release: token}, Revision: r.Source.Revision(r.Published)}
-	for _, o := range rendered {
-		if o.GetKind() == kustomizev1.KustomizationKind && !slices.Contains(leftOut, o.GetName()) {
-			g.Ready = append(g.Ready, Key{o.GetKind(), o.GetNamespace(), o.GetName()})
-		}
-	}
-	return g, nil
+// Goal is that the HelmRelease of c was reconciled after token (empty: at any time) and that the Kustomizations that it made are ready at
+// the revision that is published now, all but those that are left out.
+func (r Release) Goal(c *kube.Cluster, token string, leftOut ...string) Goal {
+	return Goal{What: "the components of the " + c.Name + " cluster", Ready: []Key{releaseKey()}, Handled: map[Key]string{releaseKey(): token},
+		Made: madeGoals(c, leftOut), Revision: r.Source.Revision(r.Published)}
 }
 
-// Kustomizations are those of a Goal.
-func (g Goal) Kustomizations() []client.ObjectKey {
-	var keys []client.ObjectKey
-	for _, k := range g.Ready {
-		if k.Kind == kustomizev1.KustomizationKind {
-			keys = append(keys, client.ObjectKey{Namespace: k.Namespace, Name: k.Name})
-		}
-	}
-	return keys
-}
+func releaseKey() Key { return Key{helmv2.HelmReleaseKind, flux.Namespace, flux.ReleaseName} }
 
 func helmRelease() *helmv2.HelmRelease {
 	return &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}

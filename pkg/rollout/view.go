@@ -29,6 +29,8 @@ type Goal struct {
 	Ready []Key
 	// Handled holds reconcile requests that an object must have handled before its state counts.
 	Handled map[Key]string
+	// Made, when it is set, returns what is to be ready besides, as soon as the HelmRelease is: only then it is there.
+	Made func(context.Context) ([]Key, error)
 	// Until, when it is set, must be true as well; it is asked about once a second after all else is ready.
 	Until func(context.Context) bool
 	// Revision, when it is set, must be part of the revision that a Kustomization of the release's source applied.
@@ -179,6 +181,9 @@ func (v *view) waitingControlPlanes() []*unstructured.Unstructured {
 }
 
 func (v *view) reached() bool {
+	if v.goal.Made != nil {
+		return false
+	}
 	for _, k := range v.goal.Ready {
 		if v.states[k].State != health.Ready {
 			return false

@@ -10,17 +10,17 @@ import (
 
 // engineAddress is the machine on which the Docker engine publishes ports, when that is not this one: then nothing that
 // it publishes on its loopback address, and no address of its networks, can be reached from here.
-func (u *Run) engineAddress() string {
-	if u.EngineAddress != "" {
-		return u.EngineAddress
+func (w *world) engineAddress() string {
+	if w.EngineAddress != "" {
+		return w.EngineAddress
 	}
-	return u.found.engine.RemoteHost()
+	return w.engine.RemoteHost()
 }
 
 // apiServerAddress is where the bootstrap cluster's API server listens on the engine's machine; empty leaves it to kind,
 // which takes loopback.
-func (u *Run) apiServerAddress() string {
-	if u.engineAddress() != "" {
+func (w *world) apiServerAddress() string {
+	if w.engineAddress() != "" {
 		return "0.0.0.0"
 	}
 	return ""
@@ -29,9 +29,9 @@ func (u *Run) apiServerAddress() string {
 // reach returns the first form of kubeconfig whose endpoint answers from here: as it is, and else through the port
 // that the load balancer's container publishes. With an engine elsewhere the port comes first: addresses of its networks
 // are not routed to this machine, and packets to them may be dropped in silence until the time is over.
-func (u *Run) reach(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
-	first, second := u.reachDirectly, u.reachPublished
-	if u.engineAddress() != "" {
+func (w *world) reach(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
+	first, second := w.reachDirectly, w.reachPublished
+	if w.engineAddress() != "" {
 		first, second = second, first
 	}
 	c, err := first(ctx, kubeconfig)
@@ -50,7 +50,7 @@ func (u *Run) reach(ctx context.Context, kubeconfig []byte) (*kube.Cluster, erro
 	return nil, err
 }
 
-func (u *Run) reachDirectly(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
+func (w *world) reachDirectly(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
 	c, err := connect(managementName, kubeconfig)
 	if err != nil {
 		return nil, err
@@ -58,12 +58,12 @@ func (u *Run) reachDirectly(ctx context.Context, kubeconfig []byte) (*kube.Clust
 	return c, c.Reachable(ctx)
 }
 
-func (u *Run) reachPublished(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
-	published, err := u.Docker.Port(ctx, u.Environment.ClusterName()+"-lb", "6443/tcp")
+func (w *world) reachPublished(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
+	published, err := w.Docker.Port(ctx, w.Environment.ClusterName()+"-lb", "6443/tcp")
 	if err != nil {
 		return nil, err
 	}
-	host, port, err := docker.ReachedAt(published, u.engineAddress())
+	host, port, err := docker.ReachedAt(published, w.engineAddress())
 	if err != nil {
 		return nil, err
 	}
@@ -71,5 +71,5 @@ func (u *Run) reachPublished(ctx context.Context, kubeconfig []byte) (*kube.Clus
 	if err != nil {
 		return nil, err
 	}
-	return u.reachDirectly(ctx, rewritten)
+	return w.reachDirectly(ctx, rewritten)
 }

@@ -17,7 +17,7 @@ func TestWhereTheBootstrapClusterListens(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			u := &Run{Options: Options{EngineAddress: tc.given}, found: session{engine: docker.Info{Endpoint: tc.endpoint}}}
+			u := &world{Options: Options{EngineAddress: tc.given}, engine: docker.Info{Endpoint: tc.endpoint}}
 			if u.engineAddress() != tc.address || u.apiServerAddress() != tc.listen {
 				t.Errorf("address %q, listens on %q, want %q, %q", u.engineAddress(), u.apiServerAddress(), tc.address, tc.listen)
 			}

@@ -172,11 +172,11 @@ func checkUserData(t *testing.T, config types.Config) {
 // stuck follows the management cluster as `up` does, looks whether the error names the cause first, and returns it.
 func (s *capaScene) stuck(t *testing.T, env *environment.Environment, first string, parts ...string) string {
 	t.Helper()
-	u := &Run{Options: Options{Environment: env, Heartbeat: 500 * time.Millisecond}, Provider: awsprovider.Provider{}, Now: time.Now}
+	r := releases{environment: env, heartbeat: 500 * time.Millisecond, kinds: awsprovider.Provider{}.Kinds(), now: time.Now}
 	ctx, cancel := context.WithTimeout(s.ctx, 3*time.Second)
 	defer cancel()
 	report := &told{}
-	err := u.follow(ctx, shared.Client, rollout.Goal{What: "the management cluster", Ready: []rollout.Key{u.clusterKey()}}, report)
+	err := r.follow(ctx, shared.Client, rollout.Goal{What: "the management cluster", Ready: []rollout.Key{r.clusterKey()}}, nil, report)
 	if fault.CodeOf(err) != fault.ComponentStuck {
 		t.Fatalf("error %v with code %s", err, fault.CodeOf(err))
 	}

@@ -23,9 +23,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
-// checkChanges says how what this run is asked for differs from what the cluster that counts was last given, and refuses what takes
-// something away, unless the user named it.
-func (u *Run) checkChanges(ctx context.Context, o observation, v verdict, report pipeline.Reporter) error {
+// changes compares what this run is asked for with what a cluster holds of an earlier one.
+type changes struct {
+	environment *environment.Environment
+	source      source.Source
+	allowed     []string // keys of those that may take something away
+}
+
+// check says how what this run is asked for differs from what the cluster that counts was last given, and refuses what takes something
+// away, unless the user named it.
+func (c changes) check(ctx context.Context, o observation, v verdict, report pipeline.Reporter) error {
 	counts := o.bootstrap.cluster
 	if v.decision == pivoted {
 		counts = o.management.cluster
@@ -33,18 +40,18 @@ func (u *Run) checkChanges(ctx context.Context, o observation, v verdict, report
 	if counts == nil { // a fresh start
 		return nil
 	}
-	changes, err := u.changes(ctx, counts)
+	given, older, err := c.of(ctx, counts)
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("compare with what the %s cluster was last given: %w", counts.Name, err), codeOr(err, fault.ClusterUnreachable),
 			orHint(err, "Run the same command again when it can be read."))
 	}
-	for _, c := range changes {
-		report.Progress("another value than last time: %s", c)
+	for _, change := range slices.Concat(given, older) {
+		report.Progress("another value than last time: %s", change)
 	}
-	if v.decision != pivoted && len(o.machines) == 0 && o.machinesErr == nil { // nothing was built of it yet
-		return nil
+	if v.decision != pivoted && len(o.machines) == 0 && o.machinesErr == nil { // nothing was built of the values yet
+		given = nil
 	}
-	return refused(changes, u.AllowChanges)
+	return refused(slices.Concat(given, older), c.allowed)
 }
 
 // refused is the error for those changes that take something away and that the user did not name.
@@ -63,22 +70,21 @@ func refused(changes []environment.Change, allowed []string) error {
 		"Nothing was changed. Ask for what the cluster was given last time, or, if it is meant: --allow-changes "+strings.Join(keys, ",")+".")
 }
 
-// changes compares this run with what a cluster holds of an earlier one; none where there was none.
-func (u *Run) changes(ctx context.Context, c *kube.Cluster) ([]environment.Change, error) {
-	older, err := u.olderParts(ctx, c)
-	if err != nil {
-		return nil, err
+// of returns how the values differ from those that a cluster was given, none where there was no earlier run, and which of its parts this run
+// would make older.
+func (c changes) of(ctx context.Context, cluster *kube.Cluster) (values, older []environment.Change, err error) {
+	if older, err = c.olderParts(ctx, cluster); err != nil {
+		return nil, nil, err
 	}
-	given, err := readGiven(ctx, c)
+	given, err := readGiven(ctx, cluster)
 	// The values are applied first of all. A bootstrap cluster of the user's own may hold those of another cluster.
-	if err != nil || given.Values == nil || given.Values.Labels[owned.ClusterLabel] != u.Environment.ClusterName() {
-		return older, err
+	if err != nil || given.Values == nil || given.Values.Labels[owned.ClusterLabel] != c.environment.ClusterName() {
+		return nil, older, err
 	}
-	changes, err := u.Environment.Changes(given)
-	if err != nil {
-		return nil, fault.Wrap(err, fault.ClusterFailed, "Put it right with kubectl -n "+environment.Namespace+" edit, or delete it: then nothing is compared.")
+	if values, err = c.environment.Changes(given); err != nil {
+		return nil, nil, fault.Wrap(err, fault.ClusterFailed, "Put it right with kubectl -n "+environment.Namespace+" edit, or delete it: then nothing is compared.")
 	}
-	return append(changes, older...), nil
+	return values, older, nil
 }
 
 // readGiven reads the objects that carry the values; nil where one does not exist.
@@ -106,7 +112,7 @@ func readGiven(ctx context.Context, c *kube.Cluster) (environment.Objects, error
 }
 
 // olderParts returns what this run would install in an older version than the one that is there.
-func (u *Run) olderParts(ctx context.Context, c *kube.Cluster) ([]environment.Change, error) {
+func (c changes) olderParts(ctx context.Context, cluster *kube.Cluster) ([]environment.Change, error) {
 	var older []environment.Change
 	add := func(key, from, to string) {
 		if environment.Older(to, from) {
@@ -115,7 +121,7 @@ func (u *Run) olderParts(ctx context.Context, c *kube.Cluster) ([]environment.Ch
 	}
 	for _, name := range flux.Controllers() {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace}}
-		there, err := c.Exists(ctx, d)
+		there, err := cluster.Exists(ctx, d)
 		if err != nil {
 			return nil, err
 		}
@@ -123,16 +129,16 @@ func (u *Run) olderParts(ctx context.Context, c *kube.Cluster) ([]environment.Ch
 			add("flux", d.Labels[flux.VersionLabel], flux.Version)
 		}
 	}
-	if u.Source.Kind != source.Embedded { // the chart is the one of the source, not this program's
+	if c.source.Kind != source.Embedded { // the chart is the one of the source, not this program's
 		return older, nil
 	}
 	hr := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}
-	there, err := c.Exists(ctx, hr)
+	there, err := cluster.Exists(ctx, hr)
 	if meta.IsNoMatchError(err) { // without Flux
 		return older, nil
 	}
 	if last := hr.Status.History.Latest(); there && last != nil {
-		add("chart", last.ChartVersion, u.Environment.ChartVersion())
+		add("chart", last.ChartVersion, c.environment.ChartVersion())
 	}
 	return older, err
 }

@@ -17,24 +17,26 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // TestChangesAreReadFromTheCluster gives an API server the values of an earlier run, and a newer Flux.
 func TestChangesAreReadFromTheCluster(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	load := func(sets ...string) *Run {
+	load := func(sets ...string) changes {
 		env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: sets})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &Run{Options: Options{Environment: env}}
+		return changes{environment: env, source: source.Source{Kind: source.Embedded}}
 	}
 	u := load()
-	if changes, err := u.changes(ctx, shared.Client); err != nil || len(changes) > 0 {
-		t.Errorf("a cluster that was given nothing: %v, %v", changes, err)
+	if values, older, err := u.of(ctx, shared.Client); err != nil || len(values)+len(older) > 0 {
+		t.Errorf("a cluster that was given nothing: %v, %v, %v", values, older, err)
 	}
-	given, err := load("cluster.worker.replicas=2", "git_auth_default.username=me", "git_auth_default.password=hunter2").Environment.Objects()
+	given, err := load("cluster.worker.replicas=2", "git_auth_default.username=me", "git_auth_default.password=hunter2").environment.Objects()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +44,14 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { remove(context.WithoutCancel(ctx), t, given.Values, given.Secrets, given.InfraSecrets) })
-	changes, err := u.changes(ctx, shared.Client)
-	if err := refused(changes, nil); fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(err.Error(), "cluster.worker.replicas: 2 -> 0 (fewer workers)") {
+	values, _, err := u.of(ctx, shared.Client)
+	if err := refused(values, nil); fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(err.Error(), "cluster.worker.replicas: 2 -> 0 (fewer workers)") {
 		t.Errorf("fewer workers: %v", err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range changes {
+	for _, c := range values {
 		if strings.Contains(c.String(), "hunter2") {
 			t.Errorf("a secret is shown: %s", c)
 		}
@@ -63,16 +65,18 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 	t.Cleanup(func() {
 		patch(context.WithoutCancel(ctx), t, d, `{"metadata":{"labels":{"`+flux.VersionLabel+`":"`+flux.Version+`"}}}`)
 	})
-	changes, err = u.changes(ctx, shared.Client)
-	if err := refused(changes, []string{"cluster.worker.replicas"}); err == nil || !strings.Contains(fault.HintOf(err), "--allow-changes flux.") {
-		t.Errorf("a newer Flux: %v", err)
+	nothingBuilt := observation{bootstrap: bootstrapSide{state: bootstrapEmpty, cluster: shared.Client}}
+	err = u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{})
+	if fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(fault.HintOf(err), "--allow-changes flux.") || strings.Contains(err.Error(), "replicas") {
+		t.Errorf("a newer Flux before any machine exists: %v", err)
 	}
-	if err != nil {
-		t.Fatal(err)
+	nothingBuilt.machines = []provider.Machine{{Name: "one"}}
+	if err := u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{}); !strings.Contains(fault.HintOf(err), "--allow-changes cluster.worker.replicas,flux.") {
+		t.Errorf("a newer Flux and fewer workers: %v", err)
 	}
 
 	patch(ctx, t, &corev1.ConfigMap{ObjectMeta: given.Values.ObjectMeta}, `{"data":{"values.yaml":"a: b: c"}}`)
-	if _, err := u.changes(ctx, shared.Client); fault.CodeOf(err) != fault.ClusterFailed {
+	if _, _, err := u.of(ctx, shared.Client); fault.CodeOf(err) != fault.ClusterFailed {
 		t.Errorf("values that are no YAML: %v", err)
 	}
 }

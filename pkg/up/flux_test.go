@@ -18,7 +18,7 @@ func TestFluxAsksNoProxyForWhatIsInTheCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := httpproxy.Config{}
-	for _, v := range (&Run{Options: Options{Environment: env}}).proxyVariables() {
+	for _, v := range proxyVariables(env) {
 		switch v.Name {
 		case "HTTP_PROXY":
 			config.HTTPProxy = v.Value

@@ -54,7 +54,7 @@ func TestCandidates(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			u := &Run{Options: Options{KubeconfigPath: filepath.Join(dir, "wanted"), StateFolder: filepath.Join(dir, "state")}}
+			u := &world{Options: Options{KubeconfigPath: filepath.Join(dir, "wanted"), StateFolder: filepath.Join(dir, "state")}}
 			for path, content := range map[string][]byte{u.KubeconfigPath: tc.wanted, filepath.Join(u.StateFolder, "kubeconfig"): tc.saved} {
 				if content == nil {
 					continue
@@ -91,7 +91,7 @@ func TestCandidates(t *testing.T) {
 
 func TestAKubeconfigThatCannotBeReadIsNotAbsent(t *testing.T) {
 	dir := t.TempDir()
-	u := &Run{Options: Options{KubeconfigPath: dir, StateFolder: dir}} // a folder in place of the file
+	u := &world{Options: Options{KubeconfigPath: dir, StateFolder: dir}} // a folder in place of the file
 	if side := u.seeManagement(t.Context(), nil); side.state != managementSilent || side.err == nil {
 		t.Errorf("%s, %v", side.state, side.err)
 	}

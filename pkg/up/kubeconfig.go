@@ -12,8 +12,8 @@ import (
 
 // save writes the management cluster's kubeconfig to where the user wants it, and into the state folder, where cleanup
 // looks for whom to ask.
-func (u *Run) save(kubeconfig []byte) error {
-	for _, path := range u.kubeconfigPaths() {
+func (w *world) save(kubeconfig []byte) error {
+	for _, path := range w.kubeconfigPaths() {
 		if err := writeFile(path, kubeconfig); err != nil {
 			return err
 		}
@@ -23,9 +23,9 @@ func (u *Run) save(kubeconfig []byte) error {
 
 // setAside renames what an earlier cluster of this name has left, which is gone: the next one has another authority, and the file would be
 // taken for a kubeconfig of somebody else's.
-func (u *Run) setAside() error {
-	for _, path := range u.kubeconfigPaths() {
-		if err := os.Rename(path, path+"."+u.Now().UTC().Format("20060102T150405Z")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (w *world) setAside() error {
+	for _, path := range w.kubeconfigPaths() {
+		if err := os.Rename(path, path+"."+w.Now().UTC().Format("20060102T150405Z")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("set the kubeconfig of an earlier cluster aside: %w", err)
 		}
 	}
@@ -33,25 +33,25 @@ func (u *Run) setAside() error {
 }
 
 // kubeconfigPaths are where the management cluster's kubeconfig is kept: where the user wants it, and in the state folder.
-func (u *Run) kubeconfigPaths() []string {
-	kept := filepath.Join(u.StateFolder, "kubeconfig")
-	if u.KubeconfigPath == kept {
+func (w *world) kubeconfigPaths() []string {
+	kept := filepath.Join(w.StateFolder, "kubeconfig")
+	if w.KubeconfigPath == kept {
 		return []string{kept}
 	}
-	return []string{u.KubeconfigPath, kept}
+	return []string{w.KubeconfigPath, kept}
 }
 
 // bootstrapKubeconfigPath is where the kubeconfig of the kind cluster is kept, for the commands in hints.
-func (u *Run) bootstrapKubeconfigPath() string {
-	return filepath.Join(u.StateFolder, "bootstrap.kubeconfig")
+func (w *world) bootstrapKubeconfigPath() string {
+	return filepath.Join(w.StateFolder, "bootstrap.kubeconfig")
 }
 
 // keepBootstrapKubeconfig writes it: without it, such a command would go to the cluster of the user's shell.
-func (u *Run) keepBootstrapKubeconfig(c *kube.Cluster) error {
-	if c == nil || u.BootstrapKubeconfig != "" {
+func (w *world) keepBootstrapKubeconfig(c *kube.Cluster) error {
+	if c == nil || w.BootstrapKubeconfig != "" {
 		return nil
 	}
-	return writeFile(u.bootstrapKubeconfigPath(), c.Kubeconfig)
+	return writeFile(w.bootstrapKubeconfigPath(), c.Kubeconfig)
 }
 
 // writeFile writes a file for its owner only, in one step, so that a reader never sees half of it.

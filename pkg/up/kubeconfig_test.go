@@ -47,7 +47,7 @@ func TestSaveKubeconfigIsForItsOwnerOnly(t *testing.T) {
 func TestKubeconfigIsKeptForCleanup(t *testing.T) {
 	state := t.TempDir()
 	for _, path := range []string{filepath.Join(t.TempDir(), "mine"), filepath.Join(state, "kubeconfig")} {
-		u := &Run{Options: Options{KubeconfigPath: path, StateFolder: state}}
+		u := &world{Options: Options{KubeconfigPath: path, StateFolder: state}}
 		if err := u.save([]byte(path)); err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestKubeconfigIsKeptForCleanup(t *testing.T) {
 // another cluster's.
 func TestWhatAnEarlierClusterLeftIsSetAside(t *testing.T) {
 	dir := t.TempDir()
-	u := &Run{Options: Options{KubeconfigPath: filepath.Join(dir, "mine"), StateFolder: filepath.Join(dir, "state")}, Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}
+	u := &world{Options: Options{KubeconfigPath: filepath.Join(dir, "mine"), StateFolder: filepath.Join(dir, "state")}, Parts: Parts{Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}}
 	if err := u.setAside(); err != nil {
 		t.Fatal("nothing is there:", err)
 	}

@@ -10,9 +10,9 @@ import (
 
 // settleAlone settles what is there while this run holds the leases of the clusters that it found. Where somebody else had one until now it
 // looks again: what that one did is seen too.
-func (u *Run) settleAlone(ctx context.Context, report pipeline.Reporter) (observation, verdict, error) {
+func (w *world) settleAlone(ctx context.Context, report pipeline.Reporter) (observation, verdict, error) {
 	for {
-		o, v, err := u.settle(ctx, report)
+		o, v, err := w.settle(ctx, report)
 		if err != nil {
 			return o, v, err
 		}
@@ -21,7 +21,7 @@ func (u *Run) settleAlone(ctx context.Context, report pipeline.Reporter) (observ
 			if c == nil {
 				continue
 			}
-			waited, err := u.takeLease(ctx, c, report)
+			waited, err := w.takeLease(ctx, c, report)
 			if err != nil {
 				return o, v, err
 			}
@@ -34,8 +34,8 @@ func (u *Run) settleAlone(ctx context.Context, report pipeline.Reporter) (observ
 }
 
 // takeLease takes the lease of this management cluster in c, unless this run has it already. waited is whether somebody else had it.
-func (u *Run) takeLease(ctx context.Context, c *kube.Cluster, report pipeline.Reporter) (waited bool, err error) {
-	id, err := lease.MakeID(u.StateFolder)
+func (w *world) takeLease(ctx context.Context, c *kube.Cluster, report pipeline.Reporter) (waited bool, err error) {
+	id, err := lease.MakeID(w.StateFolder)
 	if err != nil {
 		return false, err
 	}
@@ -43,10 +43,13 @@ func (u *Run) takeLease(ctx context.Context, c *kube.Cluster, report pipeline.Re
 	if err != nil {
 		return false, err
 	}
-	return u.Leases.Take(ctx, lease.Request{
-		Config: c.Config, Where: where(c.Name), Name: lease.Name(u.Environment.ClusterNamespace(), u.Environment.ClusterName()), Holder: holder,
+	return w.Leases.Take(ctx, lease.Request{
+		Config: c.Config, Where: where(c.Name), Name: lease.Name(w.Environment.ClusterNamespace(), w.Environment.ClusterName()), Holder: holder,
 		Timing: lease.DefaultTiming(), Waiting: func(what string) { report.Waiting(what, nil) },
 	})
 }
+
+// endLease has the lease in a cluster end with that cluster, whose deletion begins.
+func (w *world) endLease(cluster string) { w.Leases.EndWithCluster(where(cluster)) }
 
 func where(cluster string) string { return "the " + cluster + " cluster" }

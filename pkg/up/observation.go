@@ -26,6 +26,8 @@ type bootstrapSide struct {
 	// The rest is set when it answers.
 	cluster *kube.Cluster
 	holds   pivot.Holding
+	// suspended is whether Flux in it is suspended for a pivot of this cluster, which is the first thing that a pivot does.
+	suspended bool
 	// kubeconfig of the management cluster, as Cluster API keeps it there; nil while it has none.
 	kubeconfig []byte
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
+	awsprovider "github.com/cluster-init/cluster-init/pkg/provider/aws"
 )
 
 // TestObserve reads one real API server as a bootstrap cluster and as a management cluster. Its Cluster is made and changed as a pivot, a
@@ -38,7 +39,7 @@ func TestObserve(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	u := &Run{Options: Options{Environment: env, StateFolder: dir, KubeconfigPath: filepath.Join(dir, "kubeconfig")}}
+	u := &world{Options: Options{Environment: env, StateFolder: dir, KubeconfigPath: filepath.Join(dir, "kubeconfig")}}
 	bootstrap := func() string { return string(u.readBootstrap(ctx, shared.Client).state) }
 	management := func(proven bool) string {
 		return string(u.readManagement(ctx, candidate{named: "FILE", kubeconfig: shared.Kubeconfig(), proven: proven}, shared.Client).state)
@@ -103,6 +104,7 @@ func TestObserve(t *testing.T) {
 			t.Errorf("%s cluster with a Cluster of the name in another namespace: %v", where, seen)
 		}
 	}
+	t.Run("the look of each phase", func(t *testing.T) { phaseLooks(ctx, t, env) })
 	t.Run("a server that does not answer in time, or refuses, is not an empty one", func(t *testing.T) {
 		ended, end := context.WithCancel(ctx)
 		end()
@@ -120,6 +122,38 @@ func TestObserve(t *testing.T) {
 			t.Errorf("management cluster: %s (%v)", side.state, side.err)
 		}
 	})
+}
+
+// phaseLooks asks whether the pivot is done, as phases do, of a management cluster alone.
+func phaseLooks(ctx context.Context, t *testing.T, env *environment.Environment) {
+	w := &world{Options: Options{Environment: env, StateFolder: t.TempDir(), KubeconfigPath: "FILE"}, Parts: Parts{Now: time.Now, Provider: awsprovider.Provider{}}}
+	expect := func(when string, want decision, code fault.Code) {
+		t.Helper()
+		if got, err := w.progress(ctx); got != want || fault.CodeOf(err) != code && (err != nil || code != "") {
+			t.Errorf("%s: %s, %v", when, got, err)
+		}
+	}
+	expect("no management cluster", goOn, "")
+	w.management = shared.Client
+	expect("the Cluster is in another namespace", refuse, fault.ClusterForeign)
+	remove(ctx, t, newCluster("elsewhere", env.ClusterName()))
+	expect("nobody holds it", refuse, fault.PivotFailed)
+	cluster, secret := newCluster("observed", env.ClusterName()), kubeconfigSecret("observed", env.ClusterName(), shared.Kubeconfig())
+	create(ctx, t, cluster)
+	create(ctx, t, secret)
+	expect("the management cluster holds it", pivoted, "")
+	w.bootstrap = shared.Client
+	expect("both hold it", refuse, fault.PivotFailed)
+	w.bootstrap = nil
+	patch(ctx, t, cluster, `{"spec":{"paused":true}}`)
+	expect("it is paused", refuse, fault.PivotFailed)
+	remove(ctx, t, cluster, secret)
+	nobody, err := kube.Connect(managementName, kubeconfigOf(t, "", shared.Client.Config.Host), runtime.NewScheme())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.management = nobody
+	expect("it does not say", refuse, fault.ClusterUnreachable)
 }
 
 // clusterKind defines the kind Cluster, without a schema, as Cluster API's components do for clusterctl.

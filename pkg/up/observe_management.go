@@ -22,13 +22,13 @@ type candidate struct {
 
 // candidates are, in the order in which they are tried: what Cluster API keeps in the bootstrap cluster, the file that the user wants to
 // have, and the one in the state folder. A file that is of another cluster than a proven one is an error.
-func (u *Run) candidates(fromBootstrap []byte) ([]candidate, error) {
-	saved := filepath.Join(u.StateFolder, "kubeconfig")
+func (w *world) candidates(fromBootstrap []byte) ([]candidate, error) {
+	saved := filepath.Join(w.StateFolder, "kubeconfig")
 	var all []candidate
 	if fromBootstrap != nil {
 		all = append(all, candidate{named: "the one in the bootstrap cluster", kubeconfig: fromBootstrap, proven: true})
 	}
-	for _, path := range u.kubeconfigPaths() {
+	for _, path := range w.kubeconfigPaths() {
 		content, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && len(content) == 0 {
 			continue
@@ -65,8 +65,8 @@ func proveAll(all []candidate) ([]candidate, error) {
 
 // seeManagement looks at the management cluster, through whichever kubeconfig it answers to. fromBootstrap is the one that the bootstrap
 // cluster holds; nil: none.
-func (u *Run) seeManagement(ctx context.Context, fromBootstrap []byte) managementSide {
-	all, err := u.candidates(fromBootstrap)
+func (w *world) seeManagement(ctx context.Context, fromBootstrap []byte) managementSide {
+	all, err := w.candidates(fromBootstrap)
 	if err != nil {
 		state := managementSilent
 		if fault.CodeOf(err) == fault.ClusterForeign {
@@ -79,9 +79,9 @@ func (u *Run) seeManagement(ctx context.Context, fromBootstrap []byte) managemen
 	}
 	silent := managementSide{state: managementSilent}
 	for _, c := range all {
-		cluster, err := u.reach(ctx, c.kubeconfig)
+		cluster, err := w.reach(ctx, c.kubeconfig)
 		if err == nil {
-			return u.readManagement(ctx, c, cluster)
+			return w.readManagement(ctx, c, cluster)
 		}
 		silent.err = errors.Join(silent.err, err)
 		silent.named, silent.proven = c.named, silent.proven || c.proven
@@ -90,17 +90,17 @@ func (u *Run) seeManagement(ctx context.Context, fromBootstrap []byte) managemen
 }
 
 // readManagement asks a cluster that answers whether it is ours, and what it holds.
-func (u *Run) readManagement(ctx context.Context, c candidate, cluster *kube.Cluster) managementSide {
-	holds, elsewhere, err := u.hold(ctx, cluster)
+func (w *world) readManagement(ctx context.Context, c candidate, cluster *kube.Cluster) managementSide {
+	holds, elsewhere, err := w.hold(ctx, cluster)
 	if err != nil {
 		return managementSide{state: managementSilent, named: c.named, proven: c.proven, err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
 	}
 	if elsewhere != nil {
-		return managementSide{state: managementForeign, named: c.named, err: u.otherNamespace("cluster of "+c.named, elsewhere)}
+		return managementSide{state: managementForeign, named: c.named, err: w.otherNamespace("cluster of "+c.named, elsewhere)}
 	}
-	own := holds.Cluster(u.Environment.ClusterName())
+	own := holds.Cluster(w.Environment.ClusterName())
 	if own != nil { // that it is its own is proven by what it holds, or not at all: others may hold a Cluster of that name
-		kept, found, err := u.managementKubeconfig(ctx, cluster)
+		kept, found, err := w.managementKubeconfig(ctx, cluster)
 		if err != nil {
 			return managementSide{state: managementSilent, named: c.named, proven: c.proven, err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
 		}
@@ -110,7 +110,7 @@ func (u *Run) readManagement(ctx context.Context, c candidate, cluster *kube.Clu
 	}
 	if !c.proven {
 		return managementSide{state: managementForeign, named: c.named, err: fault.New(fault.ClusterForeign,
-			fmt.Sprintf("the cluster that %s names answers at %s, and is not the management cluster %s/%s", c.named, cluster.Config.Host, u.Environment.ClusterNamespace(), u.Environment.ClusterName()),
+			fmt.Sprintf("the cluster that %s names answers at %s, and is not the management cluster %s/%s", c.named, cluster.Config.Host, w.Environment.ClusterNamespace(), w.Environment.ClusterName()),
 			"Nothing is installed in it and nothing is written over its kubeconfig. Give --kubeconfig another file, or the cluster another name with --set cluster.name=NAME.")}
 	}
 	return managementSide{state: managementHolding(own), named: c.named, proven: true, cluster: cluster, holds: holds}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/source"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
@@ -23,37 +24,45 @@ const (
 )
 
 // preflight looks for what would make the run fail later, before anything is made. It tells all that it finds at once.
-func (u *Run) preflight() pipeline.Phase {
-	return pipeline.Phase{
-		Name: "preflight", Title: u.preflightTitle(), Timeout: 5 * time.Minute,
-		Run: func(ctx context.Context, report pipeline.Reporter) error {
-			info, err := u.Docker.Info(ctx)
-			if err != nil {
-				return err
-			}
-			u.found.engine = info
-			report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", info.ServerVersion, info.CgroupVersion, info.CPUs, gibibytes(info.MemoryBytes))
-			exists, err := u.bootstrapExists(ctx)
-			if err != nil {
-				return err
-			}
-			if address := u.engineAddress(); address != "" {
-				report.Progress("the engine is on another machine: ports that it publishes are reached at %s", address)
-			}
-			port := u.APIServerPort
-			if exists { // then what listens on the port is most likely that cluster
-				port = 0
-			}
-			return errors.Join(thisMachine().problems(info, port), u.Provider.Preflight(ctx, report), u.fetchable(ctx))
-		},
-	}
+type preflight struct {
+	world    engineer
+	asked    Options
+	provider provider.Provider
+	host     host
 }
 
-func (u *Run) preflightTitle() string {
-	if u.Provider.ReachesEngine() {
+// engineer is what preflight needs of the world: the engine.
+type engineer interface {
+	askEngine(context.Context) (docker.Info, error)
+	engineAddress() string
+	bootstrapExists(context.Context) (bool, error)
+}
+
+func (p preflight) title() string {
+	if p.provider.ReachesEngine() {
 		return "check this machine"
 	}
 	return "check this machine and the cloud"
+}
+
+func (p preflight) run(ctx context.Context, report pipeline.Reporter) error {
+	info, err := p.world.askEngine(ctx)
+	if err != nil {
+		return err
+	}
+	report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", info.ServerVersion, info.CgroupVersion, info.CPUs, gibibytes(info.MemoryBytes))
+	exists, err := p.world.bootstrapExists(ctx)
+	if err != nil {
+		return err
+	}
+	if address := p.world.engineAddress(); address != "" {
+		report.Progress("the engine is on another machine: ports that it publishes are reached at %s", address)
+	}
+	port := p.asked.APIServerPort
+	if exists { // then what listens on the port is most likely that cluster
+		port = 0
+	}
+	return errors.Join(p.host.problems(info, port), p.provider.Preflight(ctx, report), p.fetchable(ctx, report))
 }
 
 // problems returns all that this machine or the engine lacks, joined. Port 0 is always free.
@@ -98,29 +107,28 @@ func (h host) inotify(limit string, need int) error {
 }
 
 // fetchable fetches what the run will need from release URLs, so that one that cannot be read, or that the bundle does
-// not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got.
-func (u *Run) fetchable(ctx context.Context) error {
+// not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got. It warns of what no digest
+// vouches for.
+func (p preflight) fetchable(ctx context.Context, report pipeline.Reporter) error {
 	urls := []string{flux.ManifestsURL}
-	if u.Source.Kind == source.Embedded {
-		paths, err := u.Environment.ComponentPaths()
+	if p.asked.Source.Kind == source.Embedded {
+		paths, err := p.asked.Environment.ComponentPaths()
 		if err != nil {
 			return err
 		}
-		tree, err := content.Components(u.Content, u.Profile)
-		if err != nil {
-			return err
-		}
-		remote, err := content.RemoteFiles(ctx, tree, paths)
+		remote, err := content.PublishOptions{FS: p.asked.Content, Profile: p.asked.Profile, Paths: paths}.ReleaseFiles(ctx)
 		if err != nil {
 			return err
 		}
 		urls = append(urls, remote...)
 	}
-	fetcher := u.fetcher()
+	if unpinned := p.asked.Manifests.Unpinned(urls); len(unpinned) > 0 {
+		report.Warn("%d of %d release files are not pinned by a digest, so a changed one would not be noticed: %s", len(unpinned), len(urls), strings.Join(unpinned, ", "))
+	}
 	var errs []error
 	for _, url := range urls {
-		_, err := fetcher.Fetch(ctx, url)
-		if err != nil && u.Bundle == nil {
+		_, err := p.asked.Manifests.Fetch(ctx, url)
+		if err != nil && p.asked.Bundle == nil {
 			return err // most likely all of them: the network
 		}
 		errs = append(errs, err)

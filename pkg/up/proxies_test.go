@@ -44,9 +44,9 @@ func TestOneListForAllThatHaveAProxy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env := behindProxy(t, name, "cluster.pod_cidr=10.245.0.0/16", "cluster.service_cidr=10.97.0.0/16",
 				"cluster.registry_mirrors[0].host=ghcr.io", "cluster.registry_mirrors[0].url=http://mirror.example:5000")
-			up := &Run{Options: Options{Environment: env}}
+			asked := Options{Environment: env}
 			list := env.NoProxy()
-			for _, address := range append(append(inside, up.RegistryName()), provider...) {
+			for _, address := range append(append(inside, asked.RegistryName()), provider...) {
 				if !strings.Contains(","+list+",", ","+address+",") {
 					t.Errorf("%s is not in %s", address, list)
 				}
@@ -54,12 +54,12 @@ func TestOneListForAllThatHaveAProxy(t *testing.T) {
 			if strings.ContainsAny(list, " \n") || strings.Contains(list, ",,") {
 				t.Errorf("%q is no list with commas", list)
 			}
-			for _, v := range up.proxyVariables() {
+			for _, v := range proxyVariables(env) {
 				if v.Name == "NO_PROXY" && v.Value != list {
 					t.Errorf("Flux has %s", v.Value)
 				}
 			}
-			if got := up.kindConfig("id").Proxies; got.No != list || got.HTTP != "http://proxy:3128" || got.HTTPS != "http://proxy:3128" {
+			if got := (bootstrapCluster{world: &world{Options: asked}, asked: asked}).config("id").Proxies; got.No != list || got.HTTP != "http://proxy:3128" || got.HTTPS != "http://proxy:3128" {
 				t.Errorf("the bootstrap cluster's node has %+v", got)
 			}
 			for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {

@@ -8,11 +8,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// Reach connects to those of the two clusters that answer, for a look at them after a failure, however far the run came.
+// answering connects to those of the two clusters that answer, for a look at them after a failure, however far the run came.
 // The error tells of those that should answer and do not.
-func (u *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) {
-	bootstrap, bootstrapErr := u.reachBootstrap(ctx)
-	management, managementErr := u.reachManagement(ctx, bootstrap)
+func (w *world) answering(ctx context.Context) ([]*kube.Cluster, error) {
+	bootstrap, bootstrapErr := w.reachBootstrap(ctx)
+	management, managementErr := w.reachManagement(ctx, bootstrap)
 	var clusters []*kube.Cluster
 	for _, c := range []*kube.Cluster{bootstrap, management} {
 		if c != nil {
@@ -22,12 +22,12 @@ func (u *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) {
 	return clusters, errors.Join(bootstrapErr, managementErr)
 }
 
-func (u *Run) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
-	exists, err := u.bootstrapExists(ctx)
+func (w *world) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
+	exists, err := w.bootstrapExists(ctx)
 	if err != nil || !exists {
 		return nil, err
 	}
-	c, err := u.connectBootstrap(ctx)
+	c, err := w.connectBootstrap(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the bootstrap cluster exists: %w", err)
 	}
@@ -35,8 +35,8 @@ func (u *Run) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
 }
 
 // reachManagement returns nil without an error as long as there is none to expect.
-func (u *Run) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*kube.Cluster, error) {
-	if known := u.found.management; known != nil {
+func (w *world) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*kube.Cluster, error) {
+	if known := w.management; known != nil {
 		if err := known.Reachable(ctx); err != nil {
 			return nil, err
 		}
@@ -45,10 +45,10 @@ func (u *Run) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*ku
 	var fromBootstrap []byte
 	if bootstrap != nil {
 		var err error
-		if fromBootstrap, _, err = u.managementKubeconfig(ctx, bootstrap); err != nil {
+		if fromBootstrap, _, err = w.managementKubeconfig(ctx, bootstrap); err != nil {
 			return nil, err
 		}
 	}
-	side := u.seeManagement(ctx, fromBootstrap)
+	side := w.seeManagement(ctx, fromBootstrap)
 	return side.cluster, side.err
 }

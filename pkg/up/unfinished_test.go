@@ -37,7 +37,7 @@ func TestAnUnfinishedNodeMayBeSomebodyElses(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			u := &Run{Options: Options{Environment: env, StateFolder: t.TempDir()}, Now: func() time.Time { return now }}
+			u := &world{Options: Options{Environment: env, StateFolder: t.TempDir()}, Parts: Parts{Now: func() time.Time { return now }}}
 			if tc.id != "" {
 				if err := os.WriteFile(filepath.Join(u.StateFolder, "id"), []byte(tc.id+"\n"), 0o600); err != nil {
 					t.Fatal(err)

@@ -2,6 +2,7 @@
 package up
 
 import (
+	"context"
 	"io/fs"
 	"time"
 
@@ -9,12 +10,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/owned"
-	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/source"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // Options is what a run of `up` is asked for.
@@ -24,6 +26,7 @@ type Options struct {
 	Profile             map[string][]byte // further files of the content, of the bundle
 	Source              source.Source     // where Flux reads the content from
 	Bundle              *bundle.Bundle
+	Manifests           Manifests    // what remote manifests are read from: the bundle, or else their URLs
 	Mirrors             []oci.Mirror // of the bundle and of the user
 	BootstrapKubeconfig string       // path; an existing cluster instead of kind
 	NodeImage           string       // of the bootstrap cluster; empty: the bundle's, or kind.DefaultNodeImage
@@ -38,47 +41,41 @@ type Options struct {
 	Heartbeat           time.Duration
 }
 
-// Run is one run of `up`. Its phases share the connections that they find or make.
-type Run struct {
-	Options
-	Docker *docker.Client
-	Kind   *kind.Provider
-	Now    func() time.Time
-	// Provider makes the machines.
-	Provider provider.Provider
+// Manifests are the release files that components and Flux are installed from.
+type Manifests interface {
+	content.Fetcher
+	// Unpinned returns those of urls whose content no digest vouches for.
+	Unpinned(urls []string) []string
+}
+
+// Parts are the systems that a run works with. All are required.
+type Parts struct {
+	Docker   *docker.Client
+	Kind     *kind.Provider
+	Provider provider.Provider // makes the machines
 	// Leases keep runs on other machines from working on the same clusters. Whoever made them gives them back.
 	Leases *lease.Set
-
-	found session
+	Now    func() time.Time
 }
 
-// Phases returns what `up` does, in order.
-func (u *Run) Phases() []pipeline.Phase {
-	return []pipeline.Phase{
-		u.preflight(),
-		u.look(),
-		u.images(),
-		u.registry(),
-		u.bootstrapCluster(),
-		u.bootstrapFlux(),
-		u.managementCluster(),
-		u.managementFlux(),
-		u.managementRelease(),
-		u.managementAvailable(),
-		u.pivot(),
-		u.definition(),
-		u.selfManagement(),
-		u.bootstrapRemoval(),
-	}
+// Run is one run of `up`.
+type Run struct {
+	Options
+	world *world
 }
+
+// New returns a run that has not looked at anything yet.
+func New(o Options, p Parts) *Run { return &Run{Options: o, world: &world{Options: o, Parts: p}} }
+
+// Requests returns how many API requests this run has sent so far to both clusters, the move included.
+func (u *Run) Requests() int64 { return u.world.requests() }
+
+// Reach connects to those of the two clusters that answer, for a look at them after a failure, however far the run came.
+// The error tells of those that should answer and do not.
+func (u *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) { return u.world.answering(ctx) }
 
 // BootstrapName is the name of the kind cluster.
-func (u *Run) BootstrapName() string { return owned.BootstrapCluster(u.Environment.ClusterName()) }
+func (o Options) BootstrapName() string { return owned.BootstrapCluster(o.Environment.ClusterName()) }
 
 // RegistryName is the name of the registry's container.
-func (u *Run) RegistryName() string { return owned.Registry(u.Environment.ClusterName()) }
-
-// done is the answer of a Check that found nothing to do.
-func (u *Run) done(message string) (pipeline.Status, error) {
-	return pipeline.Status{State: pipeline.Done, Message: message}, nil
-}
+func (o Options) RegistryName() string { return owned.Registry(o.Environment.ClusterName()) }

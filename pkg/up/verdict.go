@@ -25,6 +25,7 @@ type decision string
 const (
 	fresh   decision = "fresh"   // nothing is there: make a bootstrap cluster
 	goOn    decision = "go on"   // the bootstrap cluster answers, and the pivot is ahead
+	finish  decision = "finish"  // a move was cut off: the pivot finishes it
 	pivoted decision = "pivoted" // the management cluster holds its definition, and nobody else does
 	start   decision = "start"   // something of ours is stopped: start it, and look again
 	refuse  decision = "refuse"  // it is not known what to do, or known that it would destroy something
@@ -114,6 +115,9 @@ func (o observation) halfMoved(r request) verdict {
 		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
 	}
 	state := pivot.Judge(o.bootstrap.holds, o.management.holds, r.scope())
+	if state.Recovery() != nil && o.bootstrap.suspended && o.management.cluster != nil { // else somebody paused the Cluster, and no pivot began
+		return verdict{decision: finish, why: fmt.Sprintf("an earlier move of the definition was cut off (%s): it is finished", state.Stage)}
+	}
 	if err := state.Err(r.source, r.target, r.scope()); err != nil {
 		return verdict{decision: refuse, refusal: err}
 	}
@@ -132,6 +136,9 @@ func (o observation) moved(r request) verdict {
 		}
 		return verdict{decision: pivoted, why: "the management cluster holds its own definition, the bootstrap cluster none"}
 	case managementPaused:
+		if v := o.halfMoved(r); v.decision == finish {
+			return v
+		}
 		return o.pausedTarget(r)
 	case managementSilent:
 		return o.silentManagement(r, "the definition was moved into the management cluster")

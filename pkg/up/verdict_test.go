@@ -30,9 +30,9 @@ func seen(b bootstrapState, m managementState, machines ...provider.Machine) obs
 	case bootstrapSilent:
 		o.bootstrap.err = errors.New("no route to host")
 	case bootstrapEmpty, bootstrapMoved:
-		o.bootstrap.cluster = connected
+		o.bootstrap.cluster, o.bootstrap.suspended = connected, b == bootstrapMoved
 	case bootstrapActive, bootstrapPaused:
-		o.bootstrap.cluster, o.bootstrap.holds = connected, own(b == bootstrapPaused)
+		o.bootstrap.cluster, o.bootstrap.holds, o.bootstrap.suspended = connected, own(b == bootstrapPaused), b == bootstrapPaused
 	}
 	switch m {
 	case managementForeign:
@@ -66,9 +66,9 @@ func TestVerdicts(t *testing.T) {
 		bootstrapForeign:    {foreign, foreign, foreign, foreign, foreign, foreign},
 		bootstrapStopped:    {"start", "start", "start", "start", "start", "start"},
 		bootstrapSilent:     {silent, silent, silent, silent, silent, silent},
-		bootstrapMoved:      {nowhere, silent, foreign, stuck, "pivoted", stuck},
+		bootstrapMoved:      {nowhere, silent, foreign, stuck, "pivoted", "finish"},
 		bootstrapActive:     {"go on", "go on", foreign, "go on", stuck, stuck},
-		bootstrapPaused:     {stuck, silent, foreign, stuck, "pivoted", stuck},
+		bootstrapPaused:     {stuck, silent, foreign, "finish", "pivoted", "finish"},
 	}
 	for b, row := range table {
 		for i, m := range columns {
@@ -172,8 +172,28 @@ func TestRefusalsSayWhatHelps(t *testing.T) {
 	}
 }
 
-func TestAMoveThatStoppedAtTheEndIsResumedAtTheTarget(t *testing.T) {
-	v := judge(seen(bootstrapMoved, managementPaused), thisRun)
+// Flux is the first that a pivot suspends and a user's pause suspends nothing: what a user paused stays so.
+func TestWhatAUserPausedIsNotResumed(t *testing.T) {
+	for _, m := range []managementState{managementEmpty, managementPaused} {
+		for _, b := range []bootstrapState{bootstrapActive, bootstrapPaused} {
+			o := seen(b, m)
+			o.bootstrap.suspended = false
+			if b == bootstrapActive && m == managementEmpty {
+				continue // the pivot is ahead
+			}
+			if v := judge(o, thisRun); short(v) != "pivot/failed" {
+				t.Errorf("bootstrap cluster %s, management cluster %s: %s", b, m, short(v))
+			}
+			o.bootstrap.suspended = true
+			if v := judge(o, thisRun); v.decision != finish {
+				t.Errorf("bootstrap cluster %s, management cluster %s, and Flux is suspended: %s", b, m, short(v))
+			}
+		}
+	}
+}
+
+func TestAClusterThatIsPausedWithoutABootstrapClusterIsResumedByAPerson(t *testing.T) {
+	v := judge(seen(bootstrapAbsent, managementPaused), thisRun)
 	if hint := fault.HintOf(v.refusal); !strings.Contains(hint, `patch clusters.cluster.x-k8s.io demo --type merge -p '{"spec":{"paused":null}`) {
 		t.Errorf("hint: %s", hint)
 	}

@@ -2,15 +2,6 @@
 {{- get (dict "kubeadm" "cabpk" "rke2" "cabpr") .Values.cluster.bootstrap_provider -}}
 {{- end -}}
 
-{{/* The path part of a unix:// DOCKER_HOST, unless the socket is given. */}}
-{{- define "telco-cloud-init.dockerSocket" -}}
-{{- $fromHost := "" -}}
-{{- if hasPrefix "unix://" .Values.cluster.docker_host -}}
-{{- $fromHost = trimPrefix "unix://" .Values.cluster.docker_host -}}
-{{- end -}}
-{{- coalesce .Values.cluster.docker_socket $fromHost "/var/run/docker.sock" -}}
-{{- end -}}
-
 {{- define "telco-cloud-init.controlPlaneKind" -}}
 {{- get (dict "kubeadm" "KubeadmControlPlane" "rke2" "RKE2ControlPlane") .Values.cluster.bootstrap_provider -}}
 {{- end -}}
@@ -81,9 +72,7 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- if eq .Values.cluster.bootstrap_provider "rke2" -}}
 {{- $_ := set $content "rke2" (dict "values" (omit .Values.cluster.rke2 "cni" "registration_method") "cni" (include "telco-cloud-init.rke2CNI" .)) -}}
 {{- end -}}
-{{- if eq .Values.cluster.infra_provider "capa" -}}
-{{- $_ := set $content "aws" (include "telco-cloud-init.awsMachine" .) -}}
-{{- end -}}
+{{- $content = merge $content (include "telco-cloud-init.provider" (dict "root" . "template" "hashed" "context" .) | fromJson) -}}
 {{- $content | toJson | sha256sum | trunc 8 -}}
 {{- end -}}
 

@@ -30,9 +30,7 @@
 {{- end -}}
 {{- end -}}
 {{- if eq .name "cluster" -}}
-{{- if eq .root.Values.cluster.infra_provider "capo" -}}
-{{- $patches = concat $patches (include "telco-cloud-init.openstackPatches" .root | fromJson).patches -}}
-{{- end -}}
+{{- $patches = concat $patches ((include "telco-cloud-init.provider" (dict "root" .root "template" "patches" "context" .root) | fromJson).patches | default list) -}}
 {{- $patches = concat $patches ((include "telco-cloud-init.machinePatches" .root | fromJson).patches | default list) -}}
 {{- end -}}
 {{- dict "patches" $patches | toJson -}}
@@ -61,7 +59,7 @@
 {{- range $machine.commands -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s/-" $prefix $commandKey) "value" .) -}}
 {{- end -}}
-{{- else if and $machine.commands (eq $.Values.cluster.infra_provider "capa") -}}
+{{- else if and $machine.commands (include "telco-cloud-init.provider" (dict "root" $ "template" "ownCommands" "context" $)) -}}
 {{- /* Its machines have commands already, which come after these. */ -}}
 {{- range reverse $machine.commands -}}
 {{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s/0" $prefix $commandKey) "value" .) -}}

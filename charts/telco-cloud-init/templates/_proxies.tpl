@@ -11,28 +11,10 @@
 {{- range $cluster.registry_mirrors -}}
 {{- $addresses = append $addresses (urlParse .url).hostname -}}
 {{- end -}}
-{{- $provider := include (printf "telco-cloud-init.%sNoProxy" $cluster.infra_provider) . -}}
+{{- $provider := include "telco-cloud-init.provider" (dict "root" . "template" "noProxy" "context" .) -}}
 {{- $trimmed := list -}}
 {{- range concat $addresses (splitList "," $provider) -}}{{- $trimmed = append $trimmed (trim .) -}}{{- end -}}
 {{- $trimmed | compact | uniq | join "," -}}
-{{- end -}}
-
-{{/* The ranges that Docker takes networks from: machines and the API server are in one of them. */}}
-{{- define "telco-cloud-init.capdNoProxy" -}}
-{{- list "172.16.0.0/12" "192.168.0.0/16" "fc00::/7" | join "," -}}
-{{- end -}}
-
-{{/* Machines, the API server and the service that tells a machine about itself, as far as they are known before. */}}
-{{- define "telco-cloud-init.capoNoProxy" -}}
-{{- $openstack := .Values.cluster.openstack -}}
-{{- list (ternary "" $openstack.node_cidr (ne $openstack.network "")) $openstack.api_server.floating_ip $openstack.api_server.fixed_ip "169.254.169.254" | join "," -}}
-{{- end -}}
-
-{{/* The VPC that the provider makes, the API server's load balancer, and the service that tells a machine about itself. */}}
-{{- define "telco-cloud-init.capaNoProxy" -}}
-{{- $region := .Values.cluster.aws.region -}}
-{{- $domain := ternary "amazonaws.com.cn" "amazonaws.com" (hasPrefix "cn-" $region) -}}
-{{- list "10.0.0.0/16" (ternary (printf ".elb.%s.%s" $region $domain) "" (ne $region "")) "169.254.169.254" | join "," -}}
 {{- end -}}
 
 {{/* {NAME: value} of the proxy variables, as JSON; empty when there is no proxy. */}}

@@ -29,10 +29,6 @@
 {{- if and (contains "\n" $text) (not (contains "{{" $text)) -}}
 {{- printf "values/invalid: components.%s.substitute.%s has a line break, which Flux removes\nhint: give a text of several lines as JSON, in double quotes and with \\n for each line break\n" $name $variable -}}
 {{- end -}}
-{{- /* The manifest of the provider for docker holds it without quotes. */ -}}
-{{- if and (eq $name "capd") (eq $variable "CAPD_DOCKER_HOST") (not (contains "{{" $text)) (not (regexMatch "^$|^(unix|tcp|ssh|npipe)://[!-~]*[A-Za-z0-9/]$" $text)) -}}
-{{- printf "values/invalid: components.%s.substitute.%s is not the address of a Docker engine\nhint: write it as tcp://192.0.2.7:2375\n" $name $variable -}}
-{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -3,6 +3,12 @@ package openstack
 import (
 	"context"
 	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,6 +16,7 @@ import (
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/openstack/credentials"
 	"github.com/cluster-init/cluster-init/pkg/openstack/preflight"
 )
@@ -62,6 +69,28 @@ func TestCloudOfTheEnvironment(t *testing.T) {
 				t.Errorf("%v, cloud %q, or other credentials than wanted", err, of.Name)
 			}
 		})
+	}
+}
+
+// A file of this machine is on no other: controllers and machines would trust nobody.
+func TestACertificateThatOnlyThisMachineHasIsRefused(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	yaml := fmt.Sprintf("clouds: {mine: {auth: {auth_url: %q, user_id: u, password: given-s3cret, project_id: p}, cacert: %q}}", server.URL, file)
+	given := "cluster.openstack.clouds_yaml_b64=" + base64.StdEncoding.EncodeToString([]byte(yaml))
+	err := Provider{Environment: capo(t, shell(), given, "cluster.openstack.cloud_name=mine")}.Preflight(t.Context(), nil)
+	if fault.CodeOf(err) != fault.CredentialsMissing || !strings.Contains(fault.HintOf(err), "cluster.openstack.cacert_b64") {
+		t.Errorf("the file alone: %v", err)
+	}
+	with := "cluster.openstack.cacert_b64=" + base64.StdEncoding.EncodeToString(certificate)
+	err = Provider{Environment: capo(t, shell(), given, "cluster.openstack.cloud_name=mine", with)}.Preflight(t.Context(), nil)
+	if err == nil || strings.Contains(err.Error(), "only this machine") {
+		t.Errorf("with the certificate itself: %v", err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
 	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
 	"github.com/cluster-init/cluster-init/pkg/openstack/preflight"
@@ -34,6 +35,9 @@ func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error
 	if err != nil {
 		return err
 	}
+	if err := checkAuthority(p.Environment, of); err != nil {
+		return err
+	}
 	client, err := cloud.Connect(ctx, of)
 	if err != nil {
 		return err
@@ -46,6 +50,15 @@ func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error
 		report.Warn("cloud %s: %s", of.Name, warning)
 	}
 	return err
+}
+
+// checkAuthority refuses a CA that is a file of this machine: controllers and machines would get clouds.yaml without it, and trust nobody.
+func checkAuthority(env *environment.Environment, of cloud.Cloud) error {
+	if _, _, given := env.OpenStackCredentials(); given != "" || len(of.CACert) == 0 {
+		return nil
+	}
+	return fault.New(fault.CredentialsMissing, fmt.Sprintf("cloud %s names a CA certificate that only this machine has (cacert in cluster.openstack.clouds_yaml_b64)", of.Name),
+		"Give the certificate itself: --set cluster.openstack.cacert_b64=$(base64 -w0 CA.PEM).")
 }
 
 // Kinds are those that say why a machine is not made.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 )
 
@@ -32,11 +34,14 @@ func (p Proxies) Proxy() func(*http.Request) (*url.URL, error) {
 	return func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
 }
 
-// HTTPFetcher fetches over the network and keeps what it got.
+// HTTPFetcher fetches over the network and keeps what it got. What Sums pin must have that digest; anything else must at least
+// have the form of what its URL names. This holds for what is kept, too: an answer of a captive portal is never returned.
 type HTTPFetcher struct {
+	// Sums are the digests of what is fetched.
+	Sums Sums
 	// Client sends the requests; nil means one with the environment's proxies and no overall timeout.
 	Client *http.Client
-	// CacheDir keeps answers by URL for ever: release URLs do not change. Empty means no cache.
+	// CacheDir keeps verified answers by URL for ever: release URLs do not change. Empty means no cache.
 	CacheDir string
 	// Timeout bounds one attempt; zero means a minute.
 	Timeout time.Duration
@@ -49,23 +54,23 @@ const (
 	attempts    = 3
 )
 
-// NewHTTPFetcher is a fetcher with the environment's proxies and the user's cache directory.
-func NewHTTPFetcher(p Proxies) *HTTPFetcher {
+// NewHTTPFetcher is a fetcher with the environment's proxies, the digests of the content and the user's cache directory.
+func NewHTTPFetcher(p Proxies, sums Sums) *HTTPFetcher {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = p.Proxy()
-	f := &HTTPFetcher{Client: &http.Client{Transport: transport}}
+	f := &HTTPFetcher{Sums: sums, Client: &http.Client{Transport: transport}}
 	if dir, err := os.UserCacheDir(); err == nil {
 		f.CacheDir = filepath.Join(dir, "cluster-init", "manifests")
 	}
 	return f
 }
 
-// Fetch returns what is at address, from the cache when it is there. Connection errors and answers that a server
-// calls temporary are tried again; the error is a fault SourceUnreadable.
+// Fetch returns what is at address, from the cache when that holds it and it passes verification. Connection errors and
+// answers that a server calls temporary are tried again; the error is a fault SourceUnreadable.
 func (f *HTTPFetcher) Fetch(ctx context.Context, address string) ([]byte, error) {
 	cached := f.cacheFile(address)
 	if cached != "" {
-		if data, err := os.ReadFile(cached); err == nil {
+		if data, err := os.ReadFile(cached); err == nil && f.verify(address, data) == nil {
 			return data, nil
 		}
 	}
@@ -85,6 +90,9 @@ func (f *HTTPFetcher) Fetch(ctx context.Context, address string) ([]byte, error)
 		if data, err = f.get(ctx, address); err == nil || !isTemporary(err) || ctx.Err() != nil {
 			break
 		}
+	}
+	if err == nil {
+		err = f.verify(address, data)
 	}
 	if err != nil {
 		return nil, oci.Unreadable(fmt.Errorf("fetch %s: %w", oci.Redacted(address), err))
@@ -116,6 +124,9 @@ func (f *HTTPFetcher) get(ctx context.Context, address string) ([]byte, error) {
 		return nil, oci.WithoutURL(err)
 	}
 	defer resp.Body.Close()
+	if req.URL.Scheme == "https" && resp.Request.URL.Scheme != "https" {
+		return nil, fault.New(fault.SourceUnreadable, "redirected to "+oci.Redacted(resp.Request.URL.String())+", without TLS", hintAnswered)
+	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, &oci.StatusError{Code: resp.StatusCode}
 	}
@@ -161,7 +172,7 @@ func isTemporary(err error) bool {
 		return false
 	}
 	_, isNet := errors.AsType[net.Error](err)
-	return isNet || errors.Is(err, context.DeadlineExceeded)
+	return isNet || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

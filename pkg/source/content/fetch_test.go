@@ -16,6 +16,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
+// manifest is the least that passes for a release file.
+const manifest = "apiVersion: v1\nkind: Namespace\n"
+
 // fetchServer answers over TLS with what answer says for the n-th request.
 func fetchServer(t *testing.T, answer func(n int64, w http.ResponseWriter)) (*httptest.Server, *atomic.Int64) {
 	t.Helper()
@@ -40,13 +43,13 @@ func TestFetch(t *testing.T) {
 		hint     string
 		retry    bool
 	}{
-		{"ok", func(_ int64, w http.ResponseWriter) { w.Write([]byte("data")) }, 1, "", "", false},
+		{"ok", func(_ int64, w http.ResponseWriter) { w.Write([]byte(manifest)) }, 1, "", "", false},
 		{"well at the second attempt", func(n int64, w http.ResponseWriter) {
 			if n == 1 {
 				w.WriteHeader(http.StatusBadGateway)
 				return
 			}
-			w.Write([]byte("data"))
+			w.Write([]byte(manifest))
 		}, 2, "", "", false},
 		{"never well", status(http.StatusServiceUnavailable), 3, "503 Service Unavailable", "try again", true},
 		{"not found", status(http.StatusNotFound), 1, "404 Not Found", "nothing is there", false},
@@ -69,7 +72,7 @@ func TestFetch(t *testing.T) {
 				t.Errorf("%d requests, want %d", n.Load(), tc.requests)
 			}
 			if tc.want == "" {
-				if err != nil || string(data) != "data" {
+				if err != nil || string(data) != manifest {
 					t.Errorf("got %q, %v", data, err)
 				}
 				return
@@ -115,7 +118,7 @@ func TestFetchUntrustedCertificateIsNotTriedAgain(t *testing.T) {
 }
 
 func TestFetchCache(t *testing.T) {
-	server, n := fetchServer(t, func(_ int64, w http.ResponseWriter) { w.Write([]byte("data")) })
+	server, n := fetchServer(t, func(_ int64, w http.ResponseWriter) { w.Write([]byte(manifest)) })
 	dir := t.TempDir()
 	for _, tc := range []struct {
 		path string
@@ -124,7 +127,7 @@ func TestFetchCache(t *testing.T) {
 		n.Store(0)
 		for range 2 {
 			f := &HTTPFetcher{Client: server.Client(), CacheDir: dir}
-			if data, err := f.Fetch(context.Background(), server.URL+tc.path); err != nil || string(data) != "data" {
+			if data, err := f.Fetch(context.Background(), server.URL+tc.path); err != nil || string(data) != manifest {
 				t.Fatalf("%q, %v", data, err)
 			}
 		}

@@ -44,6 +44,15 @@ type PublishOptions struct {
 	Fetch Fetcher
 }
 
+// ReleaseFiles lists the URLs that Publish fetches.
+func (o PublishOptions) ReleaseFiles(ctx context.Context) ([]string, error) {
+	tree, err := Components(o.FS, o.Profile)
+	if err != nil {
+		return nil, err
+	}
+	return RemoteFiles(ctx, tree, o.Paths)
+}
+
 // Publish pushes the content and the chart to target and says where they are. What is there already is not sent
 // again, so it may be called at every start.
 func Publish(ctx context.Context, target oci.Target, o PublishOptions) (Published, error) {

@@ -81,3 +81,14 @@ func (t Tree) kustomization(dir string) string {
 	}
 	return ""
 }
+
+// Kustomizations returns the folders that have a kustomization file, sorted.
+func (t Tree) Kustomizations() []string {
+	folders := map[string]bool{}
+	for p := range t {
+		if dir := path.Dir(p); t.kustomization(dir) != "" {
+			folders[dir] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(folders))
+}

@@ -1,5 +1,6 @@
+{{/* AWS's part of the interface in _providers.tpl. */}}
 {{/* What AWS needs and is missing, or does not fit together. */}}
-{{- define "telco-cloud-init.checkAWS" -}}
+{{- define "telco-cloud-init.capa.check" -}}
 {{- $aws := .Values.cluster.aws -}}
 {{- if and (include "telco-cloud-init.enabled" (dict "root" . "name" "capa")) (not $aws.credentials) -}}
 {{- "values/invalid: cluster.aws.credentials is empty, and the component capa is enabled. Give it the output of `clusterawsadm bootstrap credentials encode-as-profile` (Cg==, an empty profile, lets it use the role of the machine that it runs on)\n" -}}
@@ -21,28 +22,36 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What is in the templates of AWS machines, {NAME: value} as JSON. Each value is JSON itself: it is substituted into
-     a manifest, where an empty string must stay one, and a number of an account as well. */}}
-{{- define "telco-cloud-init.awsMachine" -}}
-{{- $aws := .Values.cluster.aws -}}
-{{- $image := dict -}}
-{{- with .Values.cluster.image -}}{{- $image = dict "id" . -}}{{- end -}}
-{{- dict
-  "AWS_AMI" (toJson $image)
-  "AWS_CONTROL_PLANE_IAM_INSTANCE_PROFILE" (toJson $aws.control_plane_iam_instance_profile)
-  "AWS_CONTROL_PLANE_MACHINE_TYPE" (toJson $aws.control_plane_machine_type)
-  "AWS_IMAGE_LOOKUP_BASE_OS" (toJson $aws.image_lookup_base_os)
-  "AWS_IMAGE_LOOKUP_FORMAT" (toJson $aws.image_lookup_format)
-  "AWS_IMAGE_LOOKUP_ORG" (toJson $aws.image_lookup_org)
-  "AWS_ROOT_VOLUME_SIZE" (toJson $aws.root_volume_size)
-  "AWS_SSH_KEY_NAME" (toJson $aws.ssh_key_name)
-  "AWS_WORKER_IAM_INSTANCE_PROFILE" (toJson $aws.worker_iam_instance_profile)
-  "AWS_WORKER_MACHINE_TYPE" (toJson $aws.worker_machine_type)
-| toJson -}}
+{{/* The VPC that the provider makes, the API server's load balancer, and the service that tells a machine about itself. */}}
+{{- define "telco-cloud-init.capa.noProxy" -}}
+{{- $region := .Values.cluster.aws.region -}}
+{{- $domain := ternary "amazonaws.com.cn" "amazonaws.com" (hasPrefix "cn-" $region) -}}
+{{- list "10.0.0.0/16" (ternary (printf ".elb.%s.%s" $region $domain) "" (ne $region "")) "169.254.169.254" | join "," -}}
 {{- end -}}
 
-{{/* The above and what only the cluster needs. */}}
-{{- define "telco-cloud-init.awsVariables" -}}
-{{- $cluster := dict "AWS_REGION" (toJson .Values.cluster.aws.region) "AWS_S3_BUCKET_NAME" (toJson .Values.cluster.aws.s3_bucket_name) -}}
-{{- merge $cluster (include "telco-cloud-init.awsMachine" . | fromJson) | toJson -}}
+{{- define "telco-cloud-init.capa.variables" -}}
+{{- if eq .name "cluster" -}}
+{{- $aws := .root.Values.cluster.aws -}}
+{{- $cluster := dict "AWS_REGION" (toJson $aws.region) "AWS_S3_BUCKET_NAME" (toJson $aws.s3_bucket_name) -}}
+{{- merge $cluster (include "telco-cloud-init.awsMachine" .root | fromJson) | toJson -}}
+{{- else -}}
+{}
+{{- end -}}
+{{- end -}}
+
+{{- define "telco-cloud-init.capa.secret" -}}{{- end -}}
+
+{{- define "telco-cloud-init.capa.patches" -}}{}{{- end -}}
+
+{{- define "telco-cloud-init.capa.hashed" -}}
+{{- dict "aws" (include "telco-cloud-init.awsMachine" .) | toJson -}}
+{{- end -}}
+
+{{/* The definition has it already: its format is Ignition always. */}}
+{{- define "telco-cloud-init.capa.ignition" -}}{}{{- end -}}
+
+{{- define "telco-cloud-init.capa.ignitionRefused" -}}{{- end -}}
+
+{{- define "telco-cloud-init.capa.ownCommands" -}}
+true
 {{- end -}}

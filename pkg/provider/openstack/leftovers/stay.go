@@ -1,4 +1,4 @@
-package cleanup
+package leftovers
 
 import (
 	"fmt"
@@ -97,7 +97,7 @@ func mustBeKnown(kind openstack.Kind) []openstack.Kind {
 
 // leftAlone returns why a resource that is not owned is worth a word; empty: it has nothing to do with the cluster.
 func (j *judge) leftAlone(r openstack.Resource) string {
-	other := j.target.claimedBy(r)
+	other := j.cluster.claimedBy(r)
 	for _, used := range append([]openstack.Ref{r.PartOf}, r.Uses...) {
 		if _, owned := j.owned[used]; !owned {
 			continue
@@ -111,7 +111,7 @@ func (j *judge) leftAlone(r openstack.Resource) string {
 		return neighbor + ", but nothing proves that the cluster made it"
 	}
 	switch {
-	case !j.target.looksAlike(r):
+	case !j.cluster.looksAlike(r):
 		return ""
 	case other != "":
 		return "is marked as that of cluster " + other

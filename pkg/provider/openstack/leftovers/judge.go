@@ -1,4 +1,4 @@
-package cleanup
+package leftovers
 
 import (
 	"fmt"
@@ -7,54 +7,36 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
-
-// verdict is what was made of a project's inventory.
-type verdict struct {
-	delete []doomed
-	plan   Plan
-	there  map[string]bool // the IDs of all resources
-}
-
-// gone tells whether the inventory has an item no more. Of a kind that could not be listed nobody knows.
-func (v verdict) gone(i Item) bool {
-	listed := i.Kind
-	if i.Kind == Kind(openstack.KindInterface) {
-		listed = Kind(openstack.KindPort)
-	}
-	unknown := slices.ContainsFunc(v.plan.Unknown, func(u Unasked) bool { return u.Kind == listed })
-	return !unknown && !v.there[i.ID]
-}
-
-// doomed is a resource that is to go.
-type doomed struct {
-	openstack.Resource
-	item Item
-}
 
 // judge holds each resource of a project against the cluster.
 type judge struct {
-	target Target
+	cluster Cluster
 	openstack.Inventory
 	byRef map[openstack.Ref]openstack.Resource
 	owned map[openstack.Ref]string // with the proof
 	stays map[openstack.Ref]string // of those that are owned, with the reason
+	// evidence are the ports that prove a volume, which uses them therefore.
+	evidence map[openstack.Ref][]openstack.Ref
 }
 
-func judgeCloud(inventory openstack.Inventory, t Target) verdict {
-	j := &judge{target: t, Inventory: inventory, byRef: map[openstack.Ref]openstack.Resource{}, owned: map[openstack.Ref]string{}, stays: map[openstack.Ref]string{}}
+// found holds all that a project has against the cluster.
+func (c Cluster) found(inventory openstack.Inventory) provider.Found {
+	j := &judge{cluster: c, Inventory: inventory, byRef: map[openstack.Ref]openstack.Resource{}, owned: map[openstack.Ref]string{}, stays: map[openstack.Ref]string{},
+		evidence: map[openstack.Ref][]openstack.Ref{}}
 	for _, r := range inventory.Resources {
 		j.byRef[r.Ref] = r
 	}
 	j.findOwned()
 	j.findEvidence()
 	j.findStaying()
-	return j.verdict()
+	return j.found()
 }
 
 // findOwned first takes what says of itself whose it is, then what hangs on that.
 func (j *judge) findOwned() {
-	j.take(j.target.proves)
+	j.take(j.cluster.proves)
 	j.take(j.hangs) // interfaces, ports of servers and load balancers, volumes of servers
 	j.take(j.hangs) // and volumes whose server is known by such a port only, trunks of such ports
 }
@@ -62,7 +44,7 @@ func (j *judge) findOwned() {
 func (j *judge) take(proof func(openstack.Resource) string) {
 	for _, r := range j.Resources {
 		_, already := j.owned[r.Ref]
-		if already || r.Project != "" && r.Project != j.Project || j.target.claimedBy(r) != "" {
+		if already || r.Project != "" && r.Project != j.Project || j.cluster.claimedBy(r) != "" {
 			continue
 		}
 		if p := proof(r); p != "" {
@@ -107,7 +89,7 @@ func (j *judge) routing(r openstack.Resource) string {
 		cluster = cluster || used.Kind == openstack.KindSubnet
 	}
 	router := j.byRef[r.PartOf].Name
-	given := j.target.Router != "" && (router == j.target.Router || r.PartOf.ID == j.target.Router)
+	given := j.cluster.Router != "" && (router == j.cluster.Router || r.PartOf.ID == j.cluster.Router)
 	switch {
 	case j.owned[r.PartOf] != "":
 		return fmt.Sprintf("part of %s %s", r.PartOf.Kind, router)
@@ -120,8 +102,8 @@ func (j *judge) routing(r openstack.Resource) string {
 // abandonedPort proves a port that the provider made and did not come to give to its server, or did not delete: it has a
 // network or a security group of the cluster, and its name and description, which names the cluster without its namespace.
 func (j *judge) abandonedPort(r openstack.Resource) string {
-	described := r.Description == capoDescription+j.target.Cluster
-	if !described || r.PartOf != (openstack.Ref{}) || !strings.HasPrefix(r.Name, j.target.Cluster+"-") {
+	described := r.Description == capoDescription+j.cluster.Name
+	if !described || r.PartOf != (openstack.Ref{}) || !strings.HasPrefix(r.Name, j.cluster.Name+"-") {
 		return ""
 	}
 	for _, used := range r.Uses {
@@ -142,7 +124,7 @@ func (j *judge) findEvidence() {
 		}
 		for _, port := range j.Resources {
 			if _, owned := j.owned[port.Ref]; owned && port.Kind == openstack.KindPort && isPortOf(port.Name, server) {
-				r.Uses = append(slices.Clip(r.Uses), port.Ref)
+				r.Uses, j.evidence[r.Ref] = append(slices.Clip(r.Uses), port.Ref), append(j.evidence[r.Ref], port.Ref)
 			}
 		}
 		j.Resources[i], j.byRef[r.Ref] = r, r
@@ -193,33 +175,44 @@ func isPortOf(port, server string) bool {
 	return is && index != "" && strings.Trim(index, "0123456789") == ""
 }
 
-func (j *judge) verdict() verdict {
-	v := verdict{plan: Plan{Cluster: j.target.Cluster}, there: map[string]bool{}}
+func (j *judge) found() provider.Found {
+	f := provider.Found{Listed: map[string]bool{}}
 	for _, kind := range slices.Sorted(maps.Keys(j.Unknown)) {
-		v.plan.Unknown = append(v.plan.Unknown, Unasked{Kind: Kind(kind), Why: j.Unknown[kind].Error()})
+		f.Unknown = append(f.Unknown, unlisted(kind, j.Unknown[kind]))
 	}
 	for _, r := range j.Resources {
-		v.there[r.ID] = true
+		f.Listed[r.ID] = true
 		proof, owned := j.owned[r.Ref]
 		reason, stays := j.stays[r.Ref]
 		switch {
 		case stays:
-			v.plan.Stays = append(v.plan.Stays, j.item(r, reason))
+			f.Stays = append(f.Stays, j.item(r, reason))
 		case owned:
-			d := doomed{r, j.item(r, proof)}
-			v.delete, v.plan.Delete = append(v.delete, d), append(v.plan.Delete, d.item)
+			f.Delete = append(f.Delete, j.item(r, proof))
 		default:
 			if why := j.leftAlone(r); why != "" {
-				v.plan.LeftAlone = append(v.plan.LeftAlone, itemOf(r, why))
+				f.LeftAlone = append(f.LeftAlone, leftover(r, why))
 			}
 		}
 	}
-	return v
+	return f
 }
 
-// item is a resource with the one that it hangs on in the tree.
-func (j *judge) item(r openstack.Resource, proof string) Item {
-	i := itemOf(r, proof)
+func unlisted(kind openstack.Kind, why error) provider.Unlisted {
+	u := provider.Unlisted{Kind: string(kind), Why: why}
+	switch kind {
+	case openstack.KindServer:
+		u.Machines = true
+	case openstack.KindPort: // Nova leaves out servers of a part of it that is down: only with the ports it is seen that some are missing.
+		u.Machines, u.Covers = true, []string{string(openstack.KindInterface)}
+	}
+	return u
+}
+
+// item is a resource of the cluster with the one that it hangs on, and with what cannot go before it. Security groups use each other in a
+// circle, so what is of one kind waits for nothing of it.
+func (j *judge) item(r openstack.Resource, proof string) provider.Leftover {
+	l := leftover(r, proof)
 	parent := r.PartOf
 	if parent == (openstack.Ref{}) {
 		for _, used := range r.Uses {
@@ -229,7 +222,16 @@ func (j *judge) item(r openstack.Resource, proof string) Item {
 		}
 	}
 	if _, owned := j.owned[parent]; owned {
-		i.Parent = parent.ID
+		l.Parent = parent.ID
 	}
-	return i
+	for _, used := range r.Uses {
+		switch {
+		case used.Kind == r.Kind:
+		case slices.Contains(j.evidence[r.Ref], used):
+			l.ProvenBy = append(l.ProvenBy, used.ID)
+		default:
+			l.Uses = append(l.Uses, used.ID)
+		}
+	}
+	return l
 }

@@ -1,4 +1,4 @@
-package cleanup
+package leftovers
 
 import (
 	"slices"
@@ -20,15 +20,15 @@ const (
 )
 
 // proves returns why a resource belongs to the cluster by what it says of itself; empty: it does not say so.
-func (t Target) proves(r openstack.Resource) string {
-	name := t.resourceName()
+func (c Cluster) proves(r openstack.Resource) string {
+	name := c.resourceName()
 	switch {
 	case slices.Contains(r.Tags, owned.Tag(name)):
 		return "tag " + owned.Tag(name)
 	// Ports and trunks it describes by the cluster without its namespace: this could be another cluster called so.
 	case r.Description == capoDescription+name && r.Kind != openstack.KindPort && r.Kind != openstack.KindTrunk:
 		return "description " + r.Description
-	case t.provesName(r):
+	case c.provesName(r):
 		return "name " + r.Name
 	}
 	switch r.Kind {
@@ -48,8 +48,8 @@ func (t Target) proves(r openstack.Resource) string {
 	return ""
 }
 
-func (t Target) provesName(r openstack.Resource) bool {
-	name := t.resourceName()
+func (c Cluster) provesName(r openstack.Resource) bool {
+	name := c.resourceName()
 	switch r.Kind {
 	case openstack.KindNetwork, openstack.KindSubnet, openstack.KindRouter:
 		return r.Name == capoPrefix+name
@@ -65,8 +65,8 @@ func (t Target) provesName(r openstack.Resource) bool {
 }
 
 // claimedBy returns whose a resource says to be, when that is another cluster; empty when it says no such thing.
-func (t Target) claimedBy(r openstack.Resource) string {
-	own := t.resourceName()
+func (c Cluster) claimedBy(r openstack.Resource) string {
+	own := c.resourceName()
 	for _, tag := range r.Tags {
 		if other, is := owned.CloudNameOfTag(tag); is && other != own {
 			return other
@@ -80,7 +80,7 @@ func (t Target) claimedBy(r openstack.Resource) string {
 	}
 	for _, opening := range []string{capoDescription, " from cluster ", " Service LoadBalancer in cluster "} {
 		_, other, says := strings.Cut(r.Description, opening)
-		if says && other != own && !(opening == capoDescription && other == t.Cluster) { // ports name the cluster only
+		if says && other != own && !(opening == capoDescription && other == c.Name) { // ports name the cluster only
 			return other
 		}
 	}
@@ -88,8 +88,8 @@ func (t Target) claimedBy(r openstack.Resource) string {
 }
 
 // looksAlike tells of what a hurried person would take for the cluster's: its name or a mark holds the cluster's.
-func (t Target) looksAlike(r openstack.Resource) bool {
+func (c Cluster) looksAlike(r openstack.Resource) bool {
 	texts := append([]string{r.Name, r.Description, r.Properties[csiProperty]}, r.Tags...)
-	return strings.HasPrefix(r.Name, t.Cluster+"-") ||
-		slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, t.resourceName()) })
+	return strings.HasPrefix(r.Name, c.Name+"-") ||
+		slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, c.resourceName()) })
 }

@@ -1,5 +1,5 @@
 {{/* What OpenStack needs and is missing, or does not fit together. */}}
-{{- define "telco-cloud-init.checkOpenStack" -}}
+{{- define "telco-cloud-init.capo.check" -}}
 {{- $needed := "" -}}
 {{- range list "cluster" "cloud-provider" "cinder-csi" -}}
 {{- if include "telco-cloud-init.usesOpenStack" (dict "root" $ "name" .) -}}{{- $needed = . -}}{{- end -}}
@@ -46,25 +46,8 @@
 {{- if and (eq $api.mode "fixed-ip") (not $api.fixed_ip) -}}
 {{- "values/invalid: cluster.openstack.api_server.mode is fixed-ip, but fixed_ip is empty\nhint: give the address in the machines' network that you have something answer at, for example a load balancer of your own\n" -}}
 {{- end -}}
-{{- if and (ne $api.mode "fixed-ip") $api.fixed_ip -}}
-{{- printf "values/invalid: cluster.openstack.api_server has a fixed_ip, but its mode is %s\nhint: leave fixed_ip empty, or use mode fixed-ip\n" $api.mode -}}
-{{- end -}}
-{{- if and (eq $api.mode "fixed-ip") $api.floating_ip -}}
-{{- "values/invalid: cluster.openstack.api_server has a floating_ip, but its mode is fixed-ip\nhint: leave floating_ip empty, or use mode floating-ip or octavia\n" -}}
-{{- end -}}
-{{- if and (ne $api.mode "octavia") $api.allowed_cidrs -}}
-{{- printf "values/invalid: cluster.openstack.api_server has allowed_cidrs, but its mode is %s: only a load balancer looks at them\nhint: use mode octavia, or security_groups.rules\n" $api.mode -}}
-{{- end -}}
-{{- if and $openstack.subnet (not $openstack.network) -}}
-{{- "values/invalid: cluster.openstack.subnet is given, but network is empty\nhint: give the network that it is a subnet of\n" -}}
-{{- end -}}
 {{- if and $openstack.network (include "telco-cloud-init.openstackNameservers" .) -}}
 {{- "values/invalid: cluster.openstack.dns_nameservers are given, but network is too: a subnet that is there already has its own\nhint: leave one of them empty\n" -}}
-{{- end -}}
-{{- with $openstack.root_volume -}}
-{{- if and (not .size) (or .type .availability_zone) -}}
-{{- "values/invalid: cluster.openstack.root_volume has a type or an availability_zone, but its size is 0: machines do not boot from a volume\nhint: give the size in GiB\n" -}}
-{{- end -}}
 {{- end -}}
 {{- /* Nova's tags have 60 characters at most. */ -}}
 {{- $cluster := include "telco-cloud-init.openstackCluster" . -}}

@@ -1,5 +1,5 @@
 {{/* {patches: [...]} as JSON, that put what only some clusters have on the definition of one on OpenStack. */}}
-{{- define "telco-cloud-init.openstackPatches" -}}
+{{- define "telco-cloud-init.capo.patches" -}}
 {{- $openstack := .Values.cluster.openstack -}}
 {{- $cluster := (include "telco-cloud-init.openstackClusterPatch" . | fromJson).operations -}}
 {{- $patches := list (include "telco-cloud-init.patch" (dict "target" (dict "kind" "OpenStackCluster") "operations" $cluster) | fromJson) -}}

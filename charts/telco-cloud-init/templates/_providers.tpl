@@ -1,0 +1,28 @@
+{{/* The infrastructure providers, in the order of their names. Nothing else outside of their folders (aws, docker, openstack) knows
+     one of them. Each folder defines these templates, as telco-cloud-init.PROVIDER.TEMPLATE; all but check are asked of the
+     environment's provider only. JSON is {} where there is nothing to say.
+
+     check            problems, as validate.yaml wants them; also for a component that works for other clusters
+     noProxy          what must never go through a proxy, with commas between them
+     variables        {NAME: value} as JSON, for the manifests of component .name of .root
+     secret           name of the Secret with more variables, for component .name of .root; empty for none
+     patches          {patches: [...]} as JSON, for component cluster
+     hashed           {key: value} as JSON: more that is in the templates of machines
+     ignition         {files, commands, fields} as JSON: what kubeadm's machines need for Ignition, see machineFiles
+     ignitionRefused  why machines of RKE2 cannot have Ignition; empty for no particular reason
+     ownCommands      "true" when the definition of kubeadm's machines has commands of its own, which come last */}}
+{{- define "telco-cloud-init.providers" -}}
+capa capd capo
+{{- end -}}
+
+{{/* Template .template of the environment's provider, for .context; .root has the values. */}}
+{{- define "telco-cloud-init.provider" -}}
+{{- include (printf "telco-cloud-init.%s.%s" .root.Values.cluster.infra_provider .template) .context -}}
+{{- end -}}
+
+{{/* The problems that all providers have. */}}
+{{- define "telco-cloud-init.checkProviders" -}}
+{{- range include "telco-cloud-init.providers" . | splitList " " -}}
+{{- include (printf "telco-cloud-init.%s.check" .) $ -}}
+{{- end -}}
+{{- end -}}

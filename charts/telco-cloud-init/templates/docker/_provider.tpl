@@ -1,0 +1,35 @@
+{{/* Docker's part of the interface in _providers.tpl. */}}
+{{- define "telco-cloud-init.capd.check" -}}
+{{- with .Values.components.capd -}}
+{{- with .substitute -}}
+{{- $text := toString (.CAPD_DOCKER_HOST | default "") -}}
+{{- /* The provider's manifest holds it without quotes. What a template becomes is known only when it is filled in. */ -}}
+{{- if not (or (contains "{{" $text) (regexMatch "^$|^(unix|tcp|ssh|npipe)://[!-~]*[A-Za-z0-9/]$" $text)) -}}
+{{- "values/invalid: components.capd.substitute.CAPD_DOCKER_HOST is not the address of a Docker engine\nhint: write it as tcp://192.0.2.7:2375\n" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The ranges that Docker takes networks from: machines and the API server are in one of them. */}}
+{{- define "telco-cloud-init.capd.noProxy" -}}
+{{- list "172.16.0.0/12" "192.168.0.0/16" "fc00::/7" | join "," -}}
+{{- end -}}
+
+{{- define "telco-cloud-init.capd.variables" -}}{}{{- end -}}
+
+{{- define "telco-cloud-init.capd.secret" -}}{{- end -}}
+
+{{- define "telco-cloud-init.capd.patches" -}}{}{{- end -}}
+
+{{- define "telco-cloud-init.capd.hashed" -}}{}{{- end -}}
+
+{{- define "telco-cloud-init.capd.ignition" -}}
+{{- dict "fields" (dict "format" "ignition" "ignition" (dict "containerLinuxConfig" (dict "strict" true))) | toJson -}}
+{{- end -}}
+
+{{- define "telco-cloud-init.capd.ignitionRefused" -}}
+RKE2's provider writes Ignition 3 for SELinux, docker's reads Ignition 2.3
+{{- end -}}
+
+{{- define "telco-cloud-init.capd.ownCommands" -}}{{- end -}}

@@ -1,0 +1,41 @@
+{{/* OpenStack's part of the interface in _providers.tpl; check, patches and ignition are in files of their own. */}}
+{{/* Machines, the API server and the service that tells a machine about itself, as far as they are known before. */}}
+{{- define "telco-cloud-init.capo.noProxy" -}}
+{{- $openstack := .Values.cluster.openstack -}}
+{{- list (ternary "" $openstack.node_cidr (ne $openstack.network "")) $openstack.api_server.floating_ip $openstack.api_server.fixed_ip "169.254.169.254" | join "," -}}
+{{- end -}}
+
+{{/* Variables of the manifests of component .name, {NAME: value} as JSON. */}}
+{{- define "telco-cloud-init.capo.variables" -}}
+{{- if include "telco-cloud-init.usesOpenStack" . -}}
+{{- $variables := dict
+  "OPENSTACK_CLUSTER" (include "telco-cloud-init.openstackCluster" .root)
+  "OPENSTACK_CREDENTIALS_HASH" (include "telco-cloud-init.openstackCredentials" .root | sha256sum | trunc 8 | toJson)
+-}}
+{{- if eq .name "cluster" -}}
+{{- $ignition := eq .root.Values.cluster.bootstrap_format "ignition" -}}
+{{- $variables = merge $variables (dict
+  "CONTROL_PLANE_TEMPLATE_HASH" (include "telco-cloud-init.openstackHash" (dict "root" .root "role" "control-plane"))
+  "WORKER_TEMPLATE_HASH" (include "telco-cloud-init.openstackHash" (dict "root" .root "role" "workers"))
+  "NODE_NAME" (ternary "${COREOS_OPENSTACK_HOSTNAME}" "{{ local_hostname }}" $ignition | toJson)
+  "NODE_PROVIDER_ID" (printf "openstack:///%s" (ternary "${COREOS_OPENSTACK_INSTANCE_UUID}" "{{ instance_id }}" $ignition) | toJson)
+) -}}
+{{- end -}}
+{{- toJson $variables -}}
+{{- else -}}
+{}
+{{- end -}}
+{{- end -}}
+
+{{- define "telco-cloud-init.capo.secret" -}}
+{{- if include "telco-cloud-init.usesOpenStack" . -}}
+telco-cloud-init-openstack-credentials
+{{- end -}}
+{{- end -}}
+
+{{/* Nothing: what machines of OpenStack have is in a hash for each of their roles. */}}
+{{- define "telco-cloud-init.capo.hashed" -}}{}{{- end -}}
+
+{{- define "telco-cloud-init.capo.ignitionRefused" -}}{{- end -}}
+
+{{- define "telco-cloud-init.capo.ownCommands" -}}{{- end -}}

@@ -1,0 +1,193 @@
+package pivot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// recover ends an interrupted pivot, whoever began it. Like a move it is finished also when ctx is cancelled after its start.
+func (in Input) recover(ctx context.Context, state State) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	in.Log(fmt.Sprintf("an earlier move was interrupted (%s): finishing it", state.Stage))
+	saved, backup, err := in.saved()
+	if err != nil {
+		return Result{}, err
+	}
+	if state.Stage == StagePaused || state.Stage == StageCopying {
+		return in.moveAgain(ctx, state, saved, backup)
+	}
+	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
+	defer cancel()
+	return in.finish(lasting, state, saved, backup)
+}
+
+// saved returns what the interrupted move backed up; none where it was begun on another machine.
+func (in Input) saved() (objects []*unstructured.Unstructured, backup string, err error) {
+	if backup, err = Unverified(in.BackupDir, in.Scope.Cluster); err != nil || backup == "" {
+		return nil, "", err
+	}
+	objects, err = readObjects(backup)
+	return objects, backup, err
+}
+
+// moveAgain resumes the source, which has everything, and repeats the move. Flux is suspended first: the source acts again for a moment.
+func (in Input) moveAgain(ctx context.Context, state State, saved []*unstructured.Unstructured, backup string) (Result, error) {
+	here, err := capi.Discover(ctx, in.Source.Client, in.Scope.Namespace)
+	if err != nil {
+		return Result{}, unreadable(fmt.Errorf("source: %w", err))
+	}
+	if lost := missing(identities(saved), here.All()); len(lost) > 0 {
+		return Result{}, in.stop(state, backup, fmt.Sprintf("the source, which should still have everything, lacks %s", lost[0]))
+	}
+	if err := in.Flux.Suspend(ctx); err != nil {
+		return Result{}, fmt.Errorf("suspend Flux before the move: %w", err)
+	}
+	if err := resume(ctx, in.Source, paused(state.Source.Clusters)); err != nil {
+		return Result{}, fault.Retryable(fmt.Errorf("resume the source of the interrupted move: %w", err), fault.PivotFailed, "Run the same command again.")
+	}
+	plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, rulesAgain)
+	if err != nil {
+		return Result{}, err
+	}
+	return in.backUpAndMove(ctx, plan)
+}
+
+// finish ends what only has to be ended: the target has everything.
+func (in Input) finish(ctx context.Context, state State, saved []*unstructured.Unstructured, backup string) (Result, error) {
+	left, err := in.leftAtSource(ctx, state)
+	if err != nil {
+		return Result{}, unreadable(err)
+	}
+	wrong, err := compare(ctx, in.Target, append(saved, left...))
+	if err != nil {
+		return Result{}, unreadable(err)
+	}
+	if len(wrong) > 0 {
+		return Result{}, in.stop(state, backup, "the target differs from what was moved: "+strings.Join(wrong, "; "))
+	}
+	if err := deleteAll(ctx, in.Source, left); err != nil {
+		return Result{}, again(fmt.Errorf("delete from the source what the target has: %w", err))
+	}
+	if err := resume(ctx, in.Target, movedClusters(in.Scope, state, saved)); err != nil {
+		return Result{}, again(fmt.Errorf("resume the target: %w", err))
+	}
+	in.Log(fmt.Sprintf("the target has all of it, %d objects that were left at the source are deleted", len(left)))
+	result := Result{Backup: backup, Moved: state.Target.Objects}
+	if backup == "" {
+		return result, nil
+	}
+	return result, VerifyBackup(ctx, in.Target, in.Scope, backup)
+}
+
+func again(err error) error {
+	return fault.Retryable(err, fault.PivotFailed, "Run the same command again: it goes on from here.")
+}
+
+// stop refuses to go on where a person has to compare: nothing was touched.
+func (in Input) stop(state State, backup, why string) error {
+	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(kubectl(in.Source, in.Scope)+" get cluster-api", kubectl(in.Target, in.Scope)+" get cluster-api")
+	if backup != "" {
+		keep += "\nWhat was there before the move is in " + backup + "."
+	}
+	return fault.New(fault.PivotFailed, fmt.Sprintf("an earlier move of Cluster %s/%s was interrupted (%s), and %s", in.Scope.Namespace, in.Scope.Cluster, state.Stage, why), keep)
+}
+
+// leftAtSource reads what the source still has.
+func (in Input) leftAtSource(ctx context.Context, state State) ([]*unstructured.Unstructured, error) {
+	if in.Source.Client == nil || len(state.Source.Objects) == 0 {
+		return nil, nil
+	}
+	graph, err := capi.Discover(ctx, in.Source.Client, in.Scope.Namespace)
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	var left []*unstructured.Unstructured
+	for _, o := range state.Source.Objects {
+		if u, there := graph.Get(o); there {
+			left = append(left, u)
+		}
+	}
+	return left, nil
+}
+
+// movedClusters are the paused Clusters of the target that the move paused. Without a backup only the management cluster's own is known.
+func movedClusters(scope Scope, state State, saved []*unstructured.Unstructured) []capi.Object {
+	moved := map[capi.Key]bool{}
+	for _, u := range saved {
+		moved[capi.ObjectOf(u).Key()] = true
+	}
+	for _, c := range state.Source.Clusters {
+		moved[c.Key()] = true
+	}
+	var all []capi.Object
+	for _, o := range paused(state.Target.Clusters) {
+		if moved[o.Key()] || o.Name == scope.Cluster {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// resume unpauses Clusters.
+func resume(ctx context.Context, side Side, clusters []capi.Object) error {
+	for _, o := range clusters {
+		u := &unstructured.Unstructured{}
+		u.SetAPIVersion(o.APIVersion)
+		u.SetKind(o.Kind)
+		u.SetNamespace(o.Namespace)
+		u.SetName(o.Name)
+		if err := side.Client.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(resumed))); err != nil {
+			return fmt.Errorf("resume %s: %w", o, err)
+		}
+	}
+	return nil
+}
+
+// deleteAll deletes objects as a move does: at once, without what their finalizers stand for, as the target looks after them. Clusters go
+// last, since as long as one is there its controllers know that it is paused.
+func deleteAll(ctx context.Context, side Side, objects []*unstructured.Unstructured) error {
+	for _, clusters := range []bool{false, true} {
+		for _, u := range objects {
+			if (u.GetKind() == clusterv1.ClusterKind) != clusters {
+				continue
+			}
+			if err := deleteOne(ctx, side.Client, u); err != nil {
+				return fmt.Errorf("delete %s: %w", capi.ObjectOf(u), err)
+			}
+		}
+	}
+	return nil
+}
+
+func deleteOne(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
+	u = u.DeepCopy()
+	// Webhooks look for the mark. Finalizers go before the deletion, so that no controller acts on it, and after it, if one put its own back.
+	release := fmt.Sprintf(`{"metadata":{"annotations":{%q:""},"finalizers":[]}}`, clusterctlv1.DeleteForMoveAnnotation)
+	patch := func() error { return c.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(release))) }
+	for _, step := range []func() error{patch, func() error { return c.Delete(ctx, u) }, patch} {
+		if err := client.IgnoreNotFound(step()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func identities(objects []*unstructured.Unstructured) []capi.Object {
+	var all []capi.Object
+	for _, u := range objects {
+		all = append(all, capi.ObjectOf(u))
+	}
+	return all
+}

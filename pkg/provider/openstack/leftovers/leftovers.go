@@ -1,0 +1,123 @@
+// Package leftovers finds and deletes what a cluster has left in a project of OpenStack: what Cluster API's provider, the cloud controller
+// manager, the CSI driver and our own components made for it, and nothing of anybody else.
+package leftovers
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+)
+
+// where is what plans and receipts call OpenStack.
+const where = "openstack"
+
+// Cloud is what is needed of a project; openstack/inventory.Project is the real one.
+type Cloud interface {
+	Inventory(context.Context) (openstack.Inventory, error)
+	Delete(context.Context, openstack.Resource) (gone bool, err error)
+	Status(context.Context, openstack.Resource) (string, error)
+}
+
+// Cluster is whose things are looked for.
+type Cluster struct {
+	Namespace string // of the Cluster API objects, which is part of names
+	Name      string
+	Router    string // of the user's own, name or ID, that the cluster's subnet was put on; empty: the cluster had its own
+}
+
+// resourceName is what Cluster API's provider builds names of: <namespace>-<cluster>.
+func (c Cluster) resourceName() string { return owned.CloudName(c.Namespace, c.Name) }
+
+// Project is a project with what a cluster has left in it. Only Survey works without a Cluster.
+type Project struct {
+	Cloud   Cloud
+	Cluster Cluster
+}
+
+var _ provider.Leftovers = Project{}
+
+// Look lists the project and holds each resource against the cluster. A kind that could not be listed is unknown.
+func (p Project) Look(ctx context.Context) (provider.Found, error) {
+	inventory, err := p.Cloud.Inventory(ctx)
+	if err != nil {
+		return provider.Found{}, err
+	}
+	return p.Cluster.found(inventory), nil
+}
+
+// Delete makes one request.
+func (p Project) Delete(ctx context.Context, l provider.Leftover) (gone bool, err error) {
+	gone, err = p.Cloud.Delete(ctx, resource(l))
+	return gone, answer(err)
+}
+
+// Going looks at the status, as long as there is one.
+func (p Project) Going(ctx context.Context, l provider.Leftover) (bool, error) {
+	status, err := p.Cloud.Status(ctx, resource(l))
+	return !strings.HasPrefix(status, "error"), answer(err)
+}
+
+// Survey counts what carries a tag. A kind that cannot be listed is an error.
+func (p Project) Survey(ctx context.Context) ([]provider.Remains, error) {
+	inventory, err := p.Cloud.Inventory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range slices.Sorted(maps.Keys(inventory.Unknown)) {
+		return nil, inventory.Unknown[kind]
+	}
+	things := map[string]int{}
+	for _, r := range inventory.Resources {
+		for _, tag := range r.Tags {
+			if cluster, is := owned.CloudNameOfTag(tag); is {
+				things[cluster]++
+			}
+		}
+	}
+	var all []provider.Remains
+	for _, cluster := range slices.Sorted(maps.Keys(things)) {
+		all = append(all, provider.Remains{Cluster: cluster, Where: where, Things: things[cluster]})
+	}
+	return all, nil
+}
+
+// answer says in words of the seam what an error of the cloud means.
+func answer(err error) error {
+	switch {
+	case errors.Is(err, openstack.ErrNotFound):
+		return provider.ErrGone
+	case openstack.Temporary(err):
+		return fault.Retryable(err, fault.CleanupFailed, "")
+	}
+	return err
+}
+
+// leftover is a resource as the seam knows it, alone.
+func leftover(r openstack.Resource, proof string) provider.Leftover {
+	return provider.Leftover{Where: where, Kind: string(r.Kind), ID: r.ID, Name: r.Name, Proof: proof, Rank: slices.Index(forPeople(), r.Kind),
+		PartOf: r.PartOf.ID, Created: r.Created, Machine: r.Kind == openstack.KindServer}
+}
+
+// resource is what the cloud needs to know of a leftover. Only of an interface it needs the router that has it.
+func resource(l provider.Leftover) openstack.Resource {
+	r := openstack.Resource{Ref: openstack.Ref{Kind: openstack.Kind(l.Kind), ID: l.ID}, Name: l.Name}
+	if r.Kind == openstack.KindInterface {
+		r.PartOf = openstack.Ref{Kind: openstack.KindRouter, ID: l.PartOf}
+	}
+	return r
+}
+
+// forPeople are the kinds in the order in which a person thinks of them.
+func forPeople() []openstack.Kind {
+	return []openstack.Kind{
+		openstack.KindLoadBalancer, openstack.KindServer, openstack.KindServerGroup, openstack.KindVolume, openstack.KindSnapshot, openstack.KindFloatingIP,
+		openstack.KindRouter, openstack.KindInterface, openstack.KindNetwork, openstack.KindSubnet, openstack.KindTrunk, openstack.KindPort, openstack.KindSecurityGroup,
+	}
+}

@@ -1,0 +1,61 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// Labels that helm-controller puts on all that a HelmRelease made.
+const (
+	madeByName      = "helm.toolkit.fluxcd.io/name"
+	madeByNamespace = "helm.toolkit.fluxcd.io/namespace"
+)
+
+// made says whether the release made an object.
+func made(o v1.Object) bool {
+	labels := o.GetLabels()
+	return labels[madeByName] == flux.ReleaseName && labels[madeByNamespace] == flux.Namespace
+}
+
+// Made returns the Kustomizations that the release made in a cluster: by the chart that the source holds, whatever this program carries. A
+// release that made none is an error: nobody would see when the cluster is up.
+func Made(ctx context.Context, c *kube.Cluster) ([]client.ObjectKey, error) {
+	list, err := flux.Kustomizations(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var keys []client.ObjectKey
+	for i := range list {
+		if made(&list[i]) && list[i].DeletionTimestamp == nil {
+			keys = append(keys, client.ObjectKeyFromObject(&list[i]))
+		}
+	}
+	if len(keys) == 0 {
+		return nil, fault.New(fault.ComponentStuck, fmt.Sprintf("the HelmRelease %s/%s in the %s cluster made no Kustomization", flux.Namespace, flux.ReleaseName, c.Name),
+			"Check which chart it installed: kubectl -n "+flux.Namespace+" describe helmrelease "+flux.ReleaseName)
+	}
+	return keys, nil
+}
+
+// madeGoals are those of Made that are not left out, for a Goal.
+func madeGoals(c *kube.Cluster, leftOut []string) func(context.Context) ([]Key, error) {
+	return func(ctx context.Context) ([]Key, error) {
+		all, err := Made(ctx, c)
+		var keys []Key
+		for _, k := range all {
+			if !slices.Contains(leftOut, k.Name) {
+				keys = append(keys, Key{kustomizev1.KustomizationKind, k.Namespace, k.Name})
+			}
+		}
+		return keys, err
+	}
+}

@@ -1,0 +1,97 @@
+package content
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxUnpacked bounds what an archive may hold, so that listing a malicious one ends.
+const maxUnpacked = 8 * maxManifest
+
+// wellFormed says whether data has the form of what address names: an archive by its extension, else Kubernetes objects.
+// It recognizes what is something else, such as a login page. It does not recognize an object that somebody changed.
+func wellFormed(address string, data []byte) error {
+	if isPage(data) {
+		return errors.New("the answer is a web page")
+	}
+	if u, err := url.Parse(address); err == nil && (strings.HasSuffix(u.Path, ".tar.gz") || strings.HasSuffix(u.Path, ".tgz")) {
+		return isArchive(data)
+	}
+	return areObjects(data)
+}
+
+// isPage recognizes HTML and XML, with or without a byte order mark: no manifest and no archive begins so.
+func isPage(data []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff"))), []byte("<"))
+}
+
+// isArchive reads a gzipped tar archive to its end, where gzip's own checksum is.
+func isArchive(data []byte) error {
+	unzipped, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return fmt.Errorf("read the answer as gzip: %w", err)
+	}
+	bounded := &io.LimitedReader{R: unzipped, N: maxUnpacked}
+	files := 0
+	for archive := tar.NewReader(bounded); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("read the answer as a tar archive: %w", err)
+		}
+		if header.Typeflag == tar.TypeReg {
+			files++
+		}
+	}
+	if _, err := io.Copy(io.Discard, bounded); err != nil {
+		return fmt.Errorf("read the answer as gzip: %w", err)
+	}
+	switch {
+	case bounded.N == 0:
+		return fmt.Errorf("the archive holds more than %d bytes", maxUnpacked)
+	case files == 0:
+		return errors.New("the archive holds no file")
+	}
+	return nil
+}
+
+// areObjects reads a stream of YAML or JSON documents: each is a Kubernetes object or empty, and at least one is an object.
+func areObjects(data []byte) error {
+	objects := 0
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for n := 1; ; n++ {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("read the answer as YAML: %w", err)
+		}
+		if len(document.Content) == 1 && document.Content[0].Tag == "!!null" {
+			continue
+		}
+		var object struct {
+			APIVersion string `yaml:"apiVersion"`
+			Kind       string `yaml:"kind"`
+		}
+		if err := document.Decode(&object); err != nil || object.APIVersion == "" || object.Kind == "" {
+			return fmt.Errorf("document %d of the answer is no Kubernetes object", n)
+		}
+		objects++
+	}
+	if objects == 0 {
+		return errors.New("the answer holds no Kubernetes object")
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package up
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// bootstrapRemoval deletes the bootstrap cluster; nothing of the management cluster depends on it any more.
+type bootstrapRemoval struct {
+	world remover
+	asked Options
+	scope pivot.Scope
+	kind  *kind.Provider
+}
+
+// remover is what the removal needs of the world.
+type remover interface {
+	confirm(context.Context, decision) (observation, error)
+	// bootstrapExists is whether there is a bootstrap cluster of ours; one of its name that is not is an error.
+	bootstrapExists(context.Context) (bool, error)
+	bootstrapKubeconfigPath() string
+	endLease(cluster string)
+}
+
+func (b bootstrapRemoval) check(ctx context.Context) (pipeline.Status, error) {
+	if b.asked.KeepBootstrap || b.asked.BootstrapKubeconfig != "" {
+		return nothingToDo("kept, as asked")
+	}
+	exists, err := b.world.bootstrapExists(ctx)
+	if err != nil || exists {
+		return pipeline.Status{}, err
+	}
+	return nothingToDo("it is gone")
+}
+
+// run looks again right before: what the bootstrap cluster still holds goes with it.
+func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
+	o, err := b.world.confirm(ctx, pivoted)
+	if err != nil {
+		return err
+	}
+	if c := o.bootstrap.cluster; c != nil {
+		clusters, err := capi.Clusters(ctx, c, "")
+		if err != nil {
+			return fmt.Errorf("list the Clusters that the bootstrap cluster still holds: %w", err)
+		}
+		if stay := othersThan(b.scope, clusters); len(stay) > 0 {
+			return fault.New(fault.PivotRefused, fmt.Sprintf("the bootstrap cluster is kept, as it holds more than %s: %s", b.asked.Environment.ClusterName(), strings.Join(stay, ", ")),
+				"Move them to where they are to be managed (clusterctl move), or delete them, and run the same command again; or add --keep-bootstrap.")
+		}
+	}
+	b.world.endLease(bootstrapName)
+	if err := b.kind.Delete(ctx, b.asked.BootstrapName()); err != nil {
+		return err
+	}
+	if err := os.Remove(b.world.bootstrapKubeconfigPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the bootstrap cluster's kubeconfig: %w", err)
+	}
+	return nil
+}
+
+// othersThan names the Clusters that are not what our own pivot leaves paused behind.
+func othersThan(ours pivot.Scope, clusters []capi.Cluster) []string {
+	var names []string
+	for _, c := range clusters {
+		if c.Namespace != ours.Namespace || c.Name != ours.Cluster || !c.Paused {
+			names = append(names, c.String())
+		}
+	}
+	return names
+}

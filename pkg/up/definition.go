@@ -1,0 +1,32 @@
+package up
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// definition enables the component `cluster` in the management cluster, so that its definition is synced there. It looks again right before:
+// a definition that two clusters reconcile makes two control planes.
+type definition struct {
+	world    clusters
+	releases releases
+}
+
+func (d definition) run(ctx context.Context, report pipeline.Reporter) error {
+	seen, err := d.world.progress(ctx)
+	if err != nil {
+		return err
+	}
+	if seen != pivoted {
+		return fault.Retryable(errors.New("the bootstrap cluster holds the definition, so the management cluster must not reconcile it as well"), fault.ClusterFailed,
+			"Is another run at work on this environment? When it is over, run the same command again.")
+	}
+	management, err := d.world.connected(managementName)
+	if err != nil {
+		return err
+	}
+	return d.releases.sync(ctx, management, true, nil, report, d.releases.clusterKey())
+}

@@ -1,0 +1,66 @@
+package up
+
+import (
+	"context"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// managementCluster installs the release in the bootstrap cluster and follows it until the management cluster's API answers. It does not
+// wait until that cluster is Available: what is installed there next can as well wait there.
+type managementCluster struct {
+	world    definer
+	releases releases
+}
+
+// definer is what a definition, which makes machines, needs of the world.
+type definer interface {
+	clusters
+	confirm(context.Context, decision) (observation, error)
+	setAside() error
+	connectManagement(context.Context) error
+	takeLease(context.Context, *kube.Cluster, pipeline.Reporter) (bool, error)
+}
+
+func (m managementCluster) check(ctx context.Context) (pipeline.Status, error) {
+	return beforePivot(ctx, m.world, "it holds its own definition")
+}
+
+func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) error {
+	o, err := m.world.confirm(ctx, goOn)
+	if err != nil {
+		return err
+	}
+	if o.bootstrap.state == bootstrapEmpty && o.management.state == managementSilent {
+		if err := m.world.setAside(); err != nil {
+			return err
+		}
+	}
+	bootstrap, err := m.world.connected(bootstrapName)
+	if err != nil {
+		return err
+	}
+	release := m.releases.of(environment.Bootstrap, true)
+	token, err := release.Apply(ctx, bootstrap, suspension(bootstrap, m.releases.scope()), m.releases.now())
+	if err != nil {
+		return err
+	}
+	report.Progress("applied the HelmRelease telco-cloud-init")
+	g := release.Goal(bootstrap, token, "cluster", "cni", "cloud-provider")
+	g.What = "the components of the bootstrap cluster and the API server of the management cluster"
+	g.Until = func(ctx context.Context) bool { return m.world.connectManagement(ctx) == nil }
+	if err := m.releases.follow(ctx, bootstrap, g, nil, report); err != nil {
+		return err
+	}
+	management, err := m.world.connected(managementName)
+	if err != nil {
+		return err
+	}
+	if _, err := m.world.takeLease(ctx, management, report); err != nil {
+		return err
+	}
+	report.Progress("the management cluster answers at %s", management.Config.Host)
+	return nil
+}

@@ -1,0 +1,30 @@
+package up
+
+import (
+	"context"
+
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// managementRelease installs the same release in the management cluster. Until the pivot the component `cluster` stays off there: two
+// clusters must never both reconcile one definition.
+type managementRelease struct {
+	world    clusters
+	releases releases
+}
+
+func (m managementRelease) check(ctx context.Context) (pipeline.Status, error) {
+	return beforePivot(ctx, m.world, "together with its definition, below")
+}
+
+func (m managementRelease) run(ctx context.Context, report pipeline.Reporter) error {
+	management, err := m.world.connected(managementName)
+	if err != nil {
+		return err
+	}
+	bootstrap, err := m.world.connected(bootstrapName) // what that still has to install there, as the network, holds it up
+	if err != nil {
+		return err
+	}
+	return m.releases.sync(ctx, management, false, bootstrap, report)
+}

@@ -1,0 +1,77 @@
+package up
+
+import (
+	"context"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+)
+
+// clusters is what most phases need to know of the world.
+type clusters interface {
+	// connected returns one of the two clusters, by its name; an error where none was seen to answer.
+	connected(name string) (*kube.Cluster, error)
+	// progress looks how far the definition is: goOn (or fresh) before the pivot, finish within it, pivoted after it. It changes nothing.
+	progress(context.Context) (decision, error)
+}
+
+// Phases returns what `up` does, in order.
+func (u *Run) Phases() []pipeline.Phase {
+	w, short, long := u.world, 10*time.Minute, u.Timeout
+	var published content.Published
+	r := releases{environment: u.Environment, source: u.Source, published: &published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds()}
+	flux := fluxInstaller{environment: u.Environment, fetch: u.Manifests, follow: r.following(nil)}
+
+	preflight := preflight{world: w, asked: u.Options, provider: w.Provider, host: thisMachine()}
+	look := look{world: w, engine: w.Docker, cluster: u.Environment.ClusterName(), changes: changes{u.Environment, u.Source, u.AllowChanges}}
+	images := images{bundle: u.Bundle, engine: w.Docker}
+	registry := registryContent{asked: u.Options, engine: w.Docker, fetch: u.Manifests, published: &published}
+	bootstrapCluster := bootstrapCluster{world: w, asked: u.Options, engine: w.Docker, kind: w.Kind}
+	bootstrapFlux := fluxIn{cluster: bootstrapName, world: w, flux: flux, untilPivot: true}
+	managementCluster := managementCluster{world: w, releases: r}
+	managementFlux := fluxIn{cluster: managementName, world: w, flux: flux}
+	managementRelease := managementRelease{world: w, releases: r}
+	managementAvailable := managementAvailable{world: w, releases: r}
+	pivot := pivotMove{world: w, scope: r.scope(), folder: u.StateFolder, move: capi.Move, now: w.Now}
+	definition := definition{world: w, releases: r}
+	selfManagement := selfManagement{world: w, releases: r}
+	bootstrapRemoval := bootstrapRemoval{world: w, asked: u.Options, scope: r.scope(), kind: w.Kind}
+
+	return []pipeline.Phase{
+		{Name: "preflight", Title: preflight.title(), Timeout: 5 * time.Minute, Run: preflight.run},
+		{Name: "look", Title: "look for an earlier run", Timeout: short, Run: look.run},
+		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: images.check, Run: images.run},
+		{Name: "registry", Title: "registry and content", Timeout: short, Check: registry.check, Run: registry.run},
+		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: bootstrapCluster.check, Run: bootstrapCluster.run},
+		{Name: "bootstrap-flux", Title: "Flux in the bootstrap cluster", Timeout: long, Check: bootstrapFlux.check, Run: bootstrapFlux.run},
+		{Name: "management-cluster", Title: "components and management cluster", Timeout: long, Check: managementCluster.check, Run: managementCluster.run},
+		{Name: "management-flux", Title: "Flux in the management cluster", Timeout: long, Check: managementFlux.check, Run: managementFlux.run},
+		{Name: "management-release", Title: "components in the management cluster", Timeout: long, Check: managementRelease.check, Run: managementRelease.run},
+		{Name: "management-available", Title: "management cluster is available", Timeout: long, Check: managementAvailable.check, Run: managementAvailable.run},
+		{Name: "pivot", Title: "pivot", Timeout: short, Check: pivot.check, Run: pivot.run},
+		{Name: "definition", Title: "management cluster syncs its own definition", Timeout: long, Run: definition.run},
+		{Name: "self-management", Title: "management cluster manages itself", Timeout: long, Run: selfManagement.run},
+		{Name: "bootstrap-removal", Title: "delete the bootstrap cluster", Timeout: 5 * time.Minute, Check: bootstrapRemoval.check, Run: bootstrapRemoval.run},
+	}
+}
+
+// nothingToDo is the answer of a Check that found nothing to do.
+func nothingToDo(why string) (pipeline.Status, error) {
+	return pipeline.Status{State: pipeline.Done, Message: why}, nil
+}
+
+// beforePivot is the Check of a phase that runs each time, as applying what is there already changes nothing, but only until a pivot began.
+func beforePivot(ctx context.Context, world clusters, afterwards string) (pipeline.Status, error) {
+	switch seen, err := world.progress(ctx); {
+	case err != nil:
+		return pipeline.Status{}, err
+	case seen == pivoted:
+		return nothingToDo(afterwards)
+	case seen == finish:
+		return nothingToDo("not before the move of the definition, which was cut off, is finished")
+	}
+	return pipeline.Status{}, nil
+}

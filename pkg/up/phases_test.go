@@ -1,0 +1,83 @@
+package up
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// seenWorld stands in for the world: it was seen to be pivoted or not, or nobody knows.
+type seenWorld struct {
+	*world
+	seen decision
+	err  error
+}
+
+func (s seenWorld) progress(context.Context) (decision, error) { return s.seen, s.err }
+
+func (s seenWorld) connected(name string) (*kube.Cluster, error) {
+	return nil, errors.New("this test has no " + name + " cluster")
+}
+
+// checks are those of the phases that end with the pivot.
+func checks(t *testing.T, w seenWorld) map[string]func(context.Context) (pipeline.Status, error) {
+	return map[string]func(context.Context) (pipeline.Status, error){
+		"bootstrap-cluster":    bootstrapCluster{world: w}.check,
+		"bootstrap-flux":       fluxIn{cluster: bootstrapName, world: w, untilPivot: true}.check,
+		"management-cluster":   managementCluster{world: w}.check,
+		"management-release":   managementRelease{world: w}.check,
+		"management-available": managementAvailable{world: w}.check,
+		"pivot":                pivotMove{world: w, scope: pivot.Scope{Namespace: "ns", Cluster: "demo"}, folder: t.TempDir()}.check,
+	}
+}
+
+func TestNothingIsDoneBeforeThePivotThatIsDone(t *testing.T) {
+	unknown := errors.New("the management cluster does not answer")
+	for name, tc := range map[string]struct {
+		world seenWorld
+		want  pipeline.State
+	}{
+		"pivoted":      {seenWorld{seen: pivoted}, pipeline.Done},
+		"cut off":      {seenWorld{seen: finish}, pipeline.Done},
+		"not pivoted":  {seenWorld{seen: goOn}, pipeline.Pending},
+		"nobody knows": {seenWorld{seen: refuse, err: unknown}, pipeline.Pending},
+	} {
+		for phase, check := range checks(t, tc.world) {
+			status, err := check(t.Context())
+			asksFurther := phase == "bootstrap-flux" && name == "not pivoted" // the cluster, which this test has not
+			want := tc.want
+			if phase == "pivot" && name == "cut off" { // this phase finishes it
+				want = pipeline.Pending
+			}
+			if status.State != want || !errors.Is(err, tc.world.err) && !asksFurther {
+				t.Errorf("%s, %s: %v, %v", phase, name, status, err)
+			}
+		}
+	}
+}
+
+// A definition in two clusters makes two control planes.
+func TestTheDefinitionWaitsForThePivot(t *testing.T) {
+	unknown := errors.New("the bootstrap cluster does not answer")
+	if err := (definition{world: seenWorld{seen: finish}}).run(t.Context(), silence{}); fault.CodeOf(err) != fault.ClusterFailed || !fault.CanRetry(err) {
+		t.Errorf("before the pivot: %v", err)
+	}
+	if err := (definition{world: seenWorld{seen: refuse, err: unknown}}).run(t.Context(), silence{}); !errors.Is(err, unknown) {
+		t.Errorf("nobody knows: %v", err)
+	}
+}
+
+// silence is a reporter that nobody hears.
+type silence struct{}
+
+func (silence) Progress(string, ...any)        {}
+func (silence) Warn(string, ...any)            {}
+func (silence) Object(event.Object)            {}
+func (silence) Waiting(string, []event.Object) {}
+func (silence) Log(string)                     {}

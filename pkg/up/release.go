@@ -1,0 +1,67 @@
+package up
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+	"github.com/cluster-init/cluster-init/pkg/source"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+)
+
+// releases are those of telco-cloud-init, as this run is asked for them: the same environment in both clusters.
+type releases struct {
+	environment *environment.Environment
+	source      source.Source
+	published   *content.Published // of an embedded source, once it is
+	heartbeat   time.Duration
+	now         func() time.Time
+	kinds       []schema.GroupVersionResource // of the infrastructure provider
+}
+
+// of is the release of a phase of the chart. definition is false while another cluster owns the cluster definitions.
+func (r releases) of(phase environment.Phase, definition bool) rollout.Release {
+	return rollout.Release{Environment: r.environment, Source: r.source, Published: *r.published, Phase: phase, Definition: definition}
+}
+
+// following is how a cluster is followed. beside is another one whose components hold it up; nil: there is none.
+func (r releases) following(beside *kube.Cluster) rollout.Options {
+	return rollout.Options{Heartbeat: r.heartbeat, Now: r.now, Kinds: r.kinds, Beside: beside}
+}
+
+// follow watches all that says how far a cluster is, until g is reached.
+func (r releases) follow(ctx context.Context, c *kube.Cluster, g rollout.Goal, beside *kube.Cluster, report pipeline.Reporter) error {
+	return rollout.NewFollower(c, r.following(beside)).Await(ctx, g, report)
+}
+
+// sync applies the release of the management cluster and waits until it is there, and until also is ready.
+func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, beside *kube.Cluster, report pipeline.Reporter, also ...rollout.Key) error {
+	release := r.of(environment.Management, definition)
+	token, err := release.Apply(ctx, c, suspension(c, r.scope()), r.now())
+	if err != nil {
+		return err
+	}
+	g := release.Goal(c, token)
+	g.Ready = append(g.Ready, also...)
+	return r.follow(ctx, c, g, beside, report)
+}
+
+func (r releases) scope() pivot.Scope {
+	return pivot.Scope{Namespace: r.environment.ClusterNamespace(), Cluster: r.environment.ClusterName()}
+}
+
+func (r releases) clusterKey() rollout.Key {
+	return rollout.Key{Kind: "Cluster", Namespace: r.environment.ClusterNamespace(), Name: r.environment.ClusterName()}
+}
+
+// suspension is of what would put back, in the bootstrap cluster, what the move takes away.
+func suspension(c *kube.Cluster, s pivot.Scope) rollout.Suspension {
+	return rollout.Suspension{Cluster: c, Of: owned.SuspendedFor(s.Namespace, s.Cluster)}
+}

@@ -1,0 +1,77 @@
+package up
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+)
+
+// selfManagement proves, from the management cluster's own API, that it manages itself.
+type selfManagement struct {
+	world    clusters
+	releases releases
+}
+
+// run looks once a second: what counts is one consistent look at all of it, not a series of events.
+func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error {
+	management, err := s.world.connected(managementName)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	ctx, cancel := context.WithCancel(ctx)
+	gone := make(chan error, 1)
+	go func() { gone <- rollout.Listen(ctx, management) }()
+	defer func() { cancel(); <-gone }()
+	ended, said := gone, s.releases.now()
+	for {
+		unmet, err := s.look(ctx, management)
+		if err == nil && len(unmet) == 0 {
+			report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components Ready")
+			return nil
+		}
+		if s.releases.now().Sub(said) >= s.releases.heartbeat {
+			said = s.releases.now()
+			report.Waiting("the management cluster to manage itself: "+errors.Join(err, unmetError(unmet)).Error(), nil)
+		}
+		select {
+		case err := <-ended:
+			gone <- nil
+			if err != nil {
+				return err
+			}
+			ended = nil // it ends well only with ctx
+		case <-ctx.Done():
+			return fault.Retryable(fmt.Errorf("the management cluster does not manage itself: %w", errors.Join(err, unmetError(unmet), ctx.Err())),
+				fault.ComponentStuck, "The bootstrap cluster is kept. Run the same command again to go on.")
+		case <-tick.C:
+		}
+	}
+}
+
+// look gives one look a bound: an API server that hangs must not hold up the look at whether it is gone.
+func (s selfManagement) look(ctx context.Context, management *kube.Cluster) ([]pivot.Unmet, error) {
+	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
+	defer cancel()
+	components, err := rollout.Made(ctx, management)
+	if err != nil {
+		return nil, err
+	}
+	return pivot.SelfManaged(ctx, management, s.releases.scope(), components)
+}
+
+func unmetError(unmet []pivot.Unmet) error {
+	var errs []error
+	for _, u := range unmet {
+		errs = append(errs, errors.New(u.String()))
+	}
+	return errors.Join(errs...)
+}
