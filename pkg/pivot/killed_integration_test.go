@@ -72,7 +72,7 @@ func (j job) pivot() error {
 	defer cancel()
 	scope := pivot.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
 	result, err := pivot.Run(ctx, pivot.Input{Source: source, Target: target, Scope: scope,
-		BackupDir: j.Dir, Flux: &fakeFlux{}, Move: capi.Move, Now: func() time.Time { return clock(j.Dir) }})
+		BackupDir: j.Dir, Flux: fileFlux(j.Dir), Move: capi.Move, Now: func() time.Time { return clock(j.Dir) }})
 	if result.Already {
 		var backup string
 		if backup, err = pivot.Unverified(j.Dir, scope.Cluster); backup != "" {
@@ -80,6 +80,20 @@ func (j job) pivot() error {
 		}
 	}
 	return errors.Join(err, os.WriteFile(filepath.Join(j.Dir, "writes"), []byte(strconv.FormatInt(writes.Load(), 10)), 0o600))
+}
+
+// fileFlux is a folder that holds a file as long as Flux is suspended: that outlives a process, as the real suspension does.
+type fileFlux string
+
+func (f fileFlux) path() string { return filepath.Join(string(f), "suspended") }
+
+func (f fileFlux) Suspend(context.Context) error { return os.WriteFile(f.path(), nil, 0o600) }
+
+func (f fileFlux) Resume(context.Context) error { return os.Remove(f.path()) }
+
+func (f fileFlux) Stands(context.Context) (bool, error) {
+	_, err := os.Stat(f.path())
+	return err == nil, nil
 }
 
 // clock gives each backup of a folder a second of its own.

@@ -31,6 +31,8 @@ type Scope struct {
 type Flux interface {
 	Suspend(ctx context.Context) error
 	Resume(ctx context.Context) error
+	// Stands is whether it is suspended for this pivot: then one was begun.
+	Stands(ctx context.Context) (bool, error)
 }
 
 // Mover carries out a move; capi.Move is the real one.

@@ -54,7 +54,7 @@ func (in Input) moveAgain(ctx context.Context, state State, saved []*unstructure
 	if err := in.Flux.Suspend(ctx); err != nil {
 		return Result{}, fmt.Errorf("suspend Flux before the move: %w", err)
 	}
-	if err := resume(ctx, in.Source, paused(state.Source.Clusters)); err != nil {
+	if err := resume(ctx, in.Source, state.Source.pausedObjects()); err != nil {
 		return Result{}, fault.Retryable(fmt.Errorf("resume the source of the interrupted move: %w", err), fault.PivotFailed, "Run the same command again.")
 	}
 	plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, rulesAgain)
@@ -122,25 +122,25 @@ func (in Input) leftAtSource(ctx context.Context, state State) ([]*unstructured.
 	return left, nil
 }
 
-// movedClusters are the paused Clusters of the target that the move paused. Without a backup only the management cluster's own is known.
+// movedClusters are the Clusters, and ClusterClasses, of the target that the move paused. Without a backup only the management cluster's own is known.
 func movedClusters(scope Scope, state State, saved []*unstructured.Unstructured) []capi.Object {
 	moved := map[capi.Key]bool{}
 	for _, u := range saved {
 		moved[capi.ObjectOf(u).Key()] = true
 	}
-	for _, c := range state.Source.Clusters {
-		moved[c.Key()] = true
+	for _, o := range state.Source.Objects {
+		moved[o.Key()] = true
 	}
 	var all []capi.Object
-	for _, o := range paused(state.Target.Clusters) {
-		if moved[o.Key()] || o.Name == scope.Cluster {
+	for _, o := range state.Target.pausedObjects() {
+		if moved[o.Key()] || o.Name == scope.Cluster && o.Kind == clusterv1.ClusterKind {
 			all = append(all, o)
 		}
 	}
 	return all
 }
 
-// resume unpauses Clusters.
+// resume unpauses Clusters and ClusterClasses.
 func resume(ctx context.Context, side Side, clusters []capi.Object) error {
 	for _, o := range clusters {
 		u := &unstructured.Unstructured{}
@@ -148,7 +148,7 @@ func resume(ctx context.Context, side Side, clusters []capi.Object) error {
 		u.SetKind(o.Kind)
 		u.SetNamespace(o.Namespace)
 		u.SetName(o.Name)
-		if err := side.Client.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(resumed))); err != nil {
+		if err := side.Client.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(resumed(o)))); err != nil {
 			return fmt.Errorf("resume %s: %w", o, err)
 		}
 	}

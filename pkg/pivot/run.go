@@ -36,14 +36,23 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	if err := state.Err(in.Source, in.Target, in.Scope); err != nil {
 		return Result{}, err
 	}
-	if _, err := NewPlan(ctx, in.Source, in.Target, in.Scope); err != nil {
+	// What an earlier pivot created on the target is overwritten, as by the mover itself. Anything else there is refused.
+	begun, err := in.Flux.Stands(ctx)
+	if err != nil {
+		return Result{}, unreadable(err)
+	}
+	guards := rules
+	if begun {
+		guards = rulesAgain
+	}
+	if _, err := newPlan(ctx, in.Source, in.Target, in.Scope, guards); err != nil {
 		return Result{}, err // before Flux is touched
 	}
 	if err := in.Flux.Suspend(ctx); err != nil {
 		return Result{}, in.resumeFlux(ctx, fmt.Errorf("suspend Flux before the move: %w", err))
 	}
 	// Flux may have changed something up to a moment ago: what counts is what is there now that it stands still.
-	plan, err := NewPlan(ctx, in.Source, in.Target, in.Scope)
+	plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, guards)
 	if err != nil {
 		return Result{}, in.resumeFlux(ctx, err)
 	}

@@ -105,6 +105,10 @@ func (o observation) beforePivot(r request) verdict {
 		return o.halfMoved(r)
 	case managementSilent:
 		return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the management cluster does not answer yet"}
+	case managementEmpty:
+		if o.bootstrap.suspended { // a move may have created something on the target before its Cluster
+			return verdict{decision: finish, why: "the bootstrap cluster holds the definition, and a pivot was begun"}
+		}
 	}
 	return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the pivot is ahead"}
 }
