@@ -47,6 +47,8 @@ type Input struct {
 	Move           Mover
 	Now            func() time.Time
 	Log            func(string) // progress lines; nil drops them
+
+	keepSuspended bool // something is on the target already
 }
 
 // Result is what a pivot did.

@@ -66,6 +66,16 @@ func (h Holding) paused() bool {
 	return false
 }
 
+// active says whether any Cluster is not paused. A move pauses all of them before it creates anything.
+func (h Holding) active() bool {
+	for _, c := range h.Clusters {
+		if !c.Paused {
+			return true
+		}
+	}
+	return false
+}
+
 // State is how far a pivot has come, told from the clusters alone.
 type State struct {
 	Phase          Phase
