@@ -12,7 +12,7 @@ LAB      = $(FAST) $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up forecast down build test test-capa unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup release sums clean
+.PHONY: up forecast down build test test-capa test-pivot unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup release sums clean
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
@@ -48,6 +48,12 @@ test: $(if $(CI),compiler)
 test-capa:
 	@binaries=$$($(LAB) binaries --managers) && \
 	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager' ./pkg/up ./pkg/internal/providers
+
+## test-pivot: kill a pivot before and after every one of its writes, and half of the runs that finish it, between two real API servers;
+## CLUSTER_INIT_TEST_SEED=N replays a run
+test-pivot:
+	@binaries=$$($(LAB) binaries) && \
+	CLUSTER_INIT_TEST_ALL=1 CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration -count=1 -v -timeout 60m -run TestKilled ./pkg/pivot
 
 ## unit: only what needs nothing but Go, for every few minutes
 unit:

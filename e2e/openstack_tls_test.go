@@ -63,7 +63,7 @@ func TestMatrixOpenStackTLS(t *testing.T) {
 			t.Errorf("the project has %v, had %v", after, before)
 		}
 	})
-	management, _ := l.upOnOpenStack(t, project)
+	management, _ := l.upOnOpenStack(t, project, stoppedBesideServers(project))
 	t.Run("the clusters' own controllers have the authority", func(t *testing.T) {
 		for _, key := range []client.ObjectKey{{Namespace: "management", Name: l.name + "-cloud-config"}, {Namespace: "kube-system", Name: "openstack-cloud-controller-manager"}} {
 			management.trusts(t, key, cloud)

@@ -19,9 +19,12 @@ import (
 	openstacklab "github.com/cluster-init/cluster-init/e2e/lab/openstack"
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
+	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 const openStackName = "kubeadm-capo"
@@ -59,13 +62,16 @@ func TestUpOpenStack(t *testing.T) {
 }
 
 // upOnOpenStack builds a management cluster of two servers, one for each role and in a group each, looks at it, and runs
-// `up` once more. It returns the cluster and the repository that the cluster follows.
-func (l lab) upOnOpenStack(t *testing.T, project project) (cluster, repository) {
+// `up` once more. It returns the cluster and the repository that the cluster follows. before are runs that come first, with the same flags.
+func (l lab) upOnOpenStack(t *testing.T, project project, before ...func(t *testing.T, l lab, up []string)) (cluster, repository) {
 	t.Helper()
 	l, r, from := l.fromRepository(t)
 	watchArguments(t, project.secret)
 	up := append([]string{"up", l.name, "--bundle", l.bundle, "--set", "cluster.worker.replicas=1",
 		"--set", "cluster.openstack.server_groups.control_plane=soft-anti-affinity", "--set", "cluster.openstack.server_groups.worker=soft-anti-affinity"}, from...)
+	for _, first := range before {
+		first(t, l, up)
+	}
 	if code, _ := l.run(t, up...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
@@ -79,6 +85,21 @@ func (l lab) upOnOpenStack(t *testing.T, project project) (cluster, repository) 
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
 	t.Run("another machine, which has no kubeconfig, makes no second cluster", func(t *testing.T) { l.refusesWithoutState(t, project, up) })
 	return management, r
+}
+
+// stoppedBesideServers kills `up` once the first server exists, and stops the bootstrap cluster's node, as a reboot of this machine does: only
+// that node knows the definition.
+func stoppedBesideServers(project project) func(t *testing.T, l lab, up []string) {
+	return func(t *testing.T, l lab, up []string) {
+		t.Helper()
+		killed, code := l.killAt(t, func(e event.Event) bool {
+			return e.Type == event.ObjectChanged && e.Object.Kind == "OpenStackMachine" && len(project.names(t, openstack.KindServer)) > 0
+		}, up...)
+		if !killed {
+			t.Fatalf("up ended with %d before a server was seen", code)
+		}
+		docker(t, "stop", "--time", "5", kind.NodeName(owned.BootstrapCluster(l.name)))
+	}
 }
 
 // fromRepository makes a repository with the content, and returns it, the lab whose runs may read it, and the flags of `up` for it.

@@ -36,7 +36,7 @@ var arrows = map[string]rule{
 	"docker":                {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
 	"kind":                  {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
 	"flux":                  {[]string{"kube"}, "an adapter to Flux, which is reached through an API server"},
-	"capi":                  {[]string{"health"}, "an adapter to Cluster API, which is reached through an API server"},
+	"capi":                  {[]string{"health", "fault"}, "an adapter to Cluster API, which is reached through an API server; a move ends when another run has taken over, which a code says"},
 	"aws":                   {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
 	"openstack":             {[]string{"fault"}, "an adapter to OpenStack knows nothing of environments or runs"},
 	"openstack/credentials": {[]string{"fault", "openstack"}, "which cloud the user means, as the tools of OpenStack find it"},

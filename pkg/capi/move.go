@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"k8s.io/client-go/rest"
 	clusterctl "sigs.k8s.io/cluster-api/cmd/clusterctl/client"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/cluster"
@@ -52,6 +53,9 @@ func Move(ctx context.Context, in MoveInput) error {
 	select {
 	case err = <-done:
 	case <-ctx.Done():
+		if fault.CodeOf(context.Cause(ctx)) == fault.Busy { // another run moves now: two of them would undo each other's work
+			cancel()
+		}
 		in.Log("interrupted: finishing the move first, for half a move is worse than none")
 		err = <-done
 	}

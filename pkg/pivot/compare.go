@@ -59,7 +59,7 @@ func differing(want, got *unstructured.Unstructured) []string {
 	if !maps.Equal(want.GetLabels(), got.GetLabels()) {
 		parts = append(parts, "label")
 	}
-	if !beingDeleted(want) && !maps.Equal(annotations(want), annotations(got)) {
+	if !beingDeleted(want) && !maps.Equal(keptAnnotations(want), keptAnnotations(got)) {
 		parts = append(parts, "annotation")
 	}
 	if !slices.Equal(owners(want), owners(got)) {
@@ -89,7 +89,7 @@ func beingDeleted(u *unstructured.Unstructured) bool {
 	return marked || u.GetDeletionTimestamp() != nil
 }
 
-func annotations(u *unstructured.Unstructured) map[string]string {
+func keptAnnotations(u *unstructured.Unstructured) map[string]string {
 	kept := maps.Clone(u.GetAnnotations())
 	for _, passing := range []string{clusterv1.PausedAnnotation, clusterctlv1.DeleteForMoveAnnotation, corev1.LastAppliedConfigAnnotation} {
 		delete(kept, passing)

@@ -8,7 +8,10 @@ type fakeFlux struct {
 	suspendErr         error
 	resumeErr          error
 	onSuspend          func()
+	stands             bool // a pivot was begun
 }
+
+func (f *fakeFlux) Stands(context.Context) (bool, error) { return f.stands, nil }
 
 func (f *fakeFlux) Suspend(context.Context) error {
 	f.suspended++

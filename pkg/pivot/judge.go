@@ -31,9 +31,11 @@ func judgeBoth(source, target Holding, name string) (Phase, Stage) {
 	switch resumed := !target.Cluster(name).Paused; {
 	case len(source.Clusters) == 0 && !uncopied && !resumed:
 		return Interrupted, StageCopied // its last objects without an owner, which clusterctl deletes in any order, Clusters among them
-	case !source.paused() && (resumed || deleted):
+	case uncopied && deleted: // no move deletes before all is created: what the source has may not be all
 		return Interrupted, StageConflict
-	case !source.paused():
+	case source.active() && (resumed || deleted):
+		return Interrupted, StageConflict
+	case source.active():
 		return Interrupted, StageCopying // somebody resumed the source: it has everything and is the one that counts
 	case uncopied && resumed:
 		return Interrupted, StageConflict

@@ -31,6 +31,8 @@ type Scope struct {
 type Flux interface {
 	Suspend(ctx context.Context) error
 	Resume(ctx context.Context) error
+	// Stands is whether it is suspended for this pivot: then one was begun.
+	Stands(ctx context.Context) (bool, error)
 }
 
 // Mover carries out a move; capi.Move is the real one.
@@ -45,6 +47,8 @@ type Input struct {
 	Move           Mover
 	Now            func() time.Time
 	Log            func(string) // progress lines; nil drops them
+
+	keepSuspended bool // something is on the target already
 }
 
 // Result is what a pivot did.

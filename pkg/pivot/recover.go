@@ -3,6 +3,7 @@ package pivot
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,12 +26,31 @@ func (in Input) recover(ctx context.Context, state State) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if state.Stage == StagePaused || state.Stage == StageCopying {
+	if state.Stage == StageResuming && backup == "" { // a finished pivot, and a person who paused the Cluster, look the same
+		return Result{}, state.Err(in.Source, in.Target, in.Scope)
+	}
+	complete, err := in.sourceIsComplete(ctx, state)
+	if err != nil {
+		return Result{}, again(err)
+	}
+	if complete {
 		return in.moveAgain(ctx, state, saved, backup)
 	}
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
 	return in.finish(lasting, state, saved, backup)
+}
+
+// sourceIsComplete says whether the source still has everything, so that moving again is safe: nothing of it is gone, or marked to go.
+func (in Input) sourceIsComplete(ctx context.Context, state State) (bool, error) {
+	if state.Stage == StagePaused || state.Stage == StageCopying {
+		return true, nil
+	}
+	if state.Stage != StageCopied || len(missing(state.Target.Objects, state.Source.Objects)) > 0 {
+		return false, nil
+	}
+	left, err := in.leftAtSource(ctx, state)
+	return err == nil && !slices.ContainsFunc(left, beingDeleted), err
 }
 
 // saved returns what the interrupted move backed up; none where it was begun on another machine.
@@ -46,15 +66,16 @@ func (in Input) saved() (objects []*unstructured.Unstructured, backup string, er
 func (in Input) moveAgain(ctx context.Context, state State, saved []*unstructured.Unstructured, backup string) (Result, error) {
 	here, err := capi.Discover(ctx, in.Source.Client, in.Scope.Namespace)
 	if err != nil {
-		return Result{}, unreadable(fmt.Errorf("source: %w", err))
+		return Result{}, again(fmt.Errorf("read the source: %w", err))
 	}
 	if lost := missing(identities(saved), here.All()); len(lost) > 0 {
 		return Result{}, in.stop(state, backup, fmt.Sprintf("the source, which should still have everything, lacks %s", lost[0]))
 	}
+	in.keepSuspended = true
 	if err := in.Flux.Suspend(ctx); err != nil {
-		return Result{}, fmt.Errorf("suspend Flux before the move: %w", err)
+		return Result{}, again(fmt.Errorf("suspend Flux before the move: %w", err))
 	}
-	if err := resume(ctx, in.Source, paused(state.Source.Clusters)); err != nil {
+	if err := resume(ctx, in.Source, state.Source.pausedObjects()); err != nil {
 		return Result{}, fault.Retryable(fmt.Errorf("resume the source of the interrupted move: %w", err), fault.PivotFailed, "Run the same command again.")
 	}
 	plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, rulesAgain)
@@ -68,11 +89,11 @@ func (in Input) moveAgain(ctx context.Context, state State, saved []*unstructure
 func (in Input) finish(ctx context.Context, state State, saved []*unstructured.Unstructured, backup string) (Result, error) {
 	left, err := in.leftAtSource(ctx, state)
 	if err != nil {
-		return Result{}, unreadable(err)
+		return Result{}, again(err)
 	}
 	wrong, err := compare(ctx, in.Target, append(saved, left...))
 	if err != nil {
-		return Result{}, unreadable(err)
+		return Result{}, again(err)
 	}
 	if len(wrong) > 0 {
 		return Result{}, in.stop(state, backup, "the target differs from what was moved: "+strings.Join(wrong, "; "))
@@ -99,7 +120,8 @@ func again(err error) error {
 func (in Input) stop(state State, backup, why string) error {
 	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(kubectl(in.Source, in.Scope)+" get cluster-api", kubectl(in.Target, in.Scope)+" get cluster-api")
 	if backup != "" {
-		keep += "\nWhat was there before the move is in " + backup + "."
+		keep += "\nWhat was there before the move is in " + backup + ". When the target has all that is needed, resume it:\n" +
+			Step{ActionResume, AtTarget, state.Target.pausedObjects()}.Command(in.Source, in.Target, in.Scope) + "\nand remove " + backup + unverifiedSuffix + "."
 	}
 	return fault.New(fault.PivotFailed, fmt.Sprintf("an earlier move of Cluster %s/%s was interrupted (%s), and %s", in.Scope.Namespace, in.Scope.Cluster, state.Stage, why), keep)
 }
@@ -122,25 +144,25 @@ func (in Input) leftAtSource(ctx context.Context, state State) ([]*unstructured.
 	return left, nil
 }
 
-// movedClusters are the paused Clusters of the target that the move paused. Without a backup only the management cluster's own is known.
+// movedClusters are the Clusters, and ClusterClasses, of the target that the move paused. Without a backup only the management cluster's own is known.
 func movedClusters(scope Scope, state State, saved []*unstructured.Unstructured) []capi.Object {
 	moved := map[capi.Key]bool{}
 	for _, u := range saved {
 		moved[capi.ObjectOf(u).Key()] = true
 	}
-	for _, c := range state.Source.Clusters {
-		moved[c.Key()] = true
+	for _, o := range state.Source.Objects {
+		moved[o.Key()] = true
 	}
 	var all []capi.Object
-	for _, o := range paused(state.Target.Clusters) {
-		if moved[o.Key()] || o.Name == scope.Cluster {
+	for _, o := range state.Target.pausedObjects() {
+		if moved[o.Key()] || o.Name == scope.Cluster && o.Kind == clusterv1.ClusterKind {
 			all = append(all, o)
 		}
 	}
 	return all
 }
 
-// resume unpauses Clusters.
+// resume unpauses Clusters and ClusterClasses.
 func resume(ctx context.Context, side Side, clusters []capi.Object) error {
 	for _, o := range clusters {
 		u := &unstructured.Unstructured{}
@@ -148,7 +170,7 @@ func resume(ctx context.Context, side Side, clusters []capi.Object) error {
 		u.SetKind(o.Kind)
 		u.SetNamespace(o.Namespace)
 		u.SetName(o.Name)
-		if err := side.Client.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(resumed))); err != nil {
+		if err := side.Client.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(resumed(o)))); err != nil {
 			return fmt.Errorf("resume %s: %w", o, err)
 		}
 	}

@@ -2,6 +2,7 @@ package pivot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -45,18 +46,19 @@ type Step struct {
 func (s State) Recovery() []Step {
 	switch s.Stage {
 	case StagePaused, StageCopying: // the source has everything, and the target is paused or has no Cluster yet
-		return []Step{{ActionResume, AtSource, paused(s.Source.Clusters)}, {ActionMove, AtTarget, nil}}
+		return []Step{{ActionResume, AtSource, s.Source.pausedObjects()}, {ActionMove, AtTarget, nil}}
 	case StageCopied:
-		return []Step{{ActionCompare, AtTarget, nil}, {ActionDelete, AtSource, s.Source.Objects}, {ActionResume, AtTarget, paused(s.Target.Clusters)}}
+		return []Step{{ActionCompare, AtTarget, nil}, {ActionDelete, AtSource, s.Source.Objects}, {ActionResume, AtTarget, s.Target.pausedObjects()}}
 	case StageResuming:
-		return []Step{{ActionCompare, AtTarget, nil}, {ActionResume, AtTarget, paused(s.Target.Clusters)}}
+		return []Step{{ActionCompare, AtTarget, nil}, {ActionResume, AtTarget, s.Target.pausedObjects()}}
 	}
 	return nil
 }
 
-func paused(clusters []capi.Cluster) []capi.Object {
-	var objects []capi.Object
-	for _, c := range clusters {
+// pausedObjects are what a move pauses: Clusters, and the ClusterClasses before them.
+func (h Holding) pausedObjects() []capi.Object {
+	objects := slices.Clone(h.PausedClasses)
+	for _, c := range h.Clusters {
 		if c.Paused {
 			objects = append(objects, c.Object)
 		}
@@ -104,15 +106,21 @@ func (s Step) Command(source, target Side, scope Scope) string {
 	case ActionResume:
 		var lines []string
 		for _, o := range s.Objects {
-			lines = append(lines, kubectl(side, scope)+" patch clusters.cluster.x-k8s.io "+o.Name+` --type merge -p '`+resumed+`'`)
+			lines = append(lines, kubectl(side, scope)+" patch "+strings.ToLower(o.Kind)+"s.cluster.x-k8s.io "+o.Name+` --type merge -p '`+resumed(o)+`'`)
 		}
 		return strings.Join(lines, "\n")
 	}
 	return ""
 }
 
-// resumed is the patch that resumes a Cluster.
-const resumed = `{"spec":{"paused":null},"metadata":{"annotations":{"` + clusterv1.PausedAnnotation + `":null}}}`
+// resumed is the patch that resumes a Cluster, or a ClusterClass, which only has the annotation.
+func resumed(o capi.Object) string {
+	annotation := `"metadata":{"annotations":{"` + clusterv1.PausedAnnotation + `":null}}`
+	if o.Kind == clusterv1.ClusterKind {
+		return `{"spec":{"paused":null},` + annotation + `}`
+	}
+	return `{` + annotation + `}`
+}
 
 func kubectl(side Side, scope Scope) string {
 	return "kubectl" + option("--kubeconfig", side.Kubeconfig) + " -n " + scope.Namespace

@@ -30,20 +30,34 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	if state.Phase == Done {
 		return Result{Already: true}, nil
 	}
-	if state.Recovery() != nil {
+	// Suspending Flux is the first thing that a pivot does: without it a user paused what is paused, and that stays so.
+	begun, err := in.Flux.Stands(ctx)
+	if err != nil {
+		return Result{}, unreadable(err)
+	}
+	if begun && state.Recovery() != nil {
 		return in.recover(ctx, state)
 	}
-	if err := state.Err(in.Source, in.Target, in.Scope); err != nil {
+	if err := state.Err(in.Source, in.Target, in.Scope); err != nil && (begun || state.Stage != StagePaused) { // else a rule names what is paused
 		return Result{}, err
 	}
-	if _, err := NewPlan(ctx, in.Source, in.Target, in.Scope); err != nil {
-		return Result{}, err // before Flux is touched
+	// What an earlier pivot created on the target is overwritten, as by the mover itself. Anything else there is refused.
+	guards := rules
+	if begun {
+		guards = rulesAgain
+	}
+	in.keepSuspended = begun && len(missing(state.Source.Objects, state.Target.Objects)) < len(state.Source.Objects)
+	if _, err := newPlan(ctx, in.Source, in.Target, in.Scope, guards); err != nil {
+		if begun { // nothing of it was moved: what would put the cause right is applied by Flux
+			err = in.resumeFlux(ctx, err)
+		}
+		return Result{}, err // else before Flux is touched
 	}
 	if err := in.Flux.Suspend(ctx); err != nil {
 		return Result{}, in.resumeFlux(ctx, fmt.Errorf("suspend Flux before the move: %w", err))
 	}
 	// Flux may have changed something up to a moment ago: what counts is what is there now that it stands still.
-	plan, err := NewPlan(ctx, in.Source, in.Target, in.Scope)
+	plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, guards)
 	if err != nil {
 		return Result{}, in.resumeFlux(ctx, err)
 	}
@@ -105,10 +119,14 @@ func (in Input) afterFailure(ctx context.Context, cause, lost error, backup stri
 		"The objects are on the target and active. Run the same command again.\n"+keep)
 }
 
-// resumeFlux takes back the suspension and returns cause, with the failure to do so if there is one.
+// resumeFlux takes back the suspension and returns cause, with the failure to do so if there is one. Once something is on the target the
+// suspension stays: it tells the next run that a pivot began.
 func (in Input) resumeFlux(ctx context.Context, cause error) error {
 	if err := lostLease(ctx); err != nil {
 		return errors.Join(err, cause)
+	}
+	if in.keepSuspended {
+		return cause
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
@@ -38,6 +39,8 @@ const (
 type Holding struct {
 	Objects  []capi.Object
 	Clusters []capi.Cluster
+	// PausedClasses are the ClusterClasses that are paused.
+	PausedClasses []capi.Object
 }
 
 // Empty is whether it holds nothing at all.
@@ -57,6 +60,16 @@ func (h Holding) Cluster(name string) *capi.Cluster {
 func (h Holding) paused() bool {
 	for _, c := range h.Clusters {
 		if c.Paused {
+			return true
+		}
+	}
+	return false
+}
+
+// active says whether any Cluster is not paused. A move pauses all of them before it creates anything.
+func (h Holding) active() bool {
+	for _, c := range h.Clusters {
+		if !c.Paused {
 			return true
 		}
 	}
@@ -108,6 +121,9 @@ func Hold(ctx context.Context, c client.Reader, scope Scope) (Holding, error) {
 	for _, o := range graph.Moves() {
 		if !o.Shared {
 			h.Objects = append(h.Objects, o)
+		}
+		if u, _ := graph.Get(o); o.Kind == "ClusterClass" && annotations.HasPaused(u) {
+			h.PausedClasses = append(h.PausedClasses, o)
 		}
 	}
 	h.Clusters, err = capi.Clusters(ctx, c, scope.Namespace)

@@ -17,6 +17,15 @@ var (
 	everything = fixture.ManagementCluster
 )
 
+// tenant is another Cluster of the namespace.
+func tenant() *unstructured.Unstructured {
+	u := everything()[0].DeepCopy()
+	u.SetName("tenant")
+	return u
+}
+
+var tenantPaused = fixture.Set("Cluster", "tenant", true, "spec", "paused")
+
 // firstOf returns the first n objects of the fixture; it starts with the Cluster, as clusterctl does.
 func firstOf(n int) []*unstructured.Unstructured { return everything()[:n] }
 
@@ -45,6 +54,8 @@ func TestReadState(t *testing.T) {
 		"some deleted":                   {holding(firstOf(5), paused), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig"},
 		"its Cluster deleted first":      {holding(oneObject("Secret", "cloud-credentials")), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig"},
 		"some deleted, source resumed":   {holding(firstOf(5)), holding(everything(), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
+		"half deleted, half copied":      {holding(firstOf(5), paused), holding(append(firstOf(1), everything()[6:]...), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
+		"one of two Clusters resumed":    {holding(append(everything(), tenant()), tenantPaused), holding(append(everything(), tenant()), paused, tenantPaused), pivot.Interrupted, pivot.StageCopying, "clusterctl move"},
 		"both active":                    {holding(everything()), holding(everything()), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
 		"some copied, target active":     {holding(everything(), paused), holding(firstOf(5)), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
 		"all deleted, target paused":     {side{}, holding(everything(), paused), pivot.Interrupted, pivot.StageResuming, "/tmp/target.kubeconfig"},

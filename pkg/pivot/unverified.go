@@ -51,23 +51,21 @@ func Unverified(dir, cluster string) (backup string, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("look for a move that was not verified: %w", err)
 	}
-	var newest string // names end with the time
-	for _, e := range entries {
-		if e.IsDir() && owned.IsBackup(cluster, e.Name()) {
-			newest = max(newest, e.Name())
+	for _, e := range slices.Backward(entries) { // names end with the time
+		if !e.IsDir() || !owned.IsBackup(cluster, e.Name()) {
+			continue
 		}
+		newest := filepath.Join(dir, e.Name())
+		_, err := os.Stat(newest + unverifiedSuffix)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return "", nil
+		case err != nil:
+			return "", fmt.Errorf("look whether the move was verified: %w", err)
+		}
+		return newest, nil
 	}
-	if newest == "" {
-		return "", nil
-	}
-	_, err = os.Stat(filepath.Join(dir, newest+unverifiedSuffix))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", nil
-	case err != nil:
-		return "", fmt.Errorf("look whether the move was verified: %w", err)
-	}
-	return filepath.Join(dir, newest), nil
+	return "", nil
 }
 
 // VerifyBackup repeats the verification of a move that ended unverified: all that the backup holds is on the target, but for machines and

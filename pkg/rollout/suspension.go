@@ -39,7 +39,7 @@ func (s Suspension) Suspend(ctx context.Context) error {
 	}
 	for i := range list {
 		k := &list[i]
-		if k.Spec.Suspend || k.Name != "cluster" && k.Spec.KubeConfig == nil {
+		if k.Spec.Suspend || !made(k) || k.Name != "cluster" && k.Spec.KubeConfig == nil { // what is a user's own goes on
 			continue
 		}
 		if err := s.set(ctx, "Kustomization", k, true); err != nil {

@@ -104,7 +104,14 @@ func (o observation) beforePivot(r request) verdict {
 	case managementActive, managementPaused:
 		return o.halfMoved(r)
 	case managementSilent:
+		if o.bootstrap.suspended {
+			return o.silentManagement(r, "a pivot was begun, and how far it came is not known")
+		}
 		return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the management cluster does not answer yet"}
+	case managementEmpty:
+		if o.bootstrap.suspended { // a move may have created something on the target before its Cluster
+			return verdict{decision: finish, why: "the bootstrap cluster holds the definition, and a pivot was begun"}
+		}
 	}
 	return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the pivot is ahead"}
 }
@@ -132,6 +139,10 @@ func (o observation) moved(r request) verdict {
 	switch o.management.state {
 	case managementActive:
 		if !o.bootstrap.holds.Empty() {
+			if r.node == "" { // a bootstrap cluster of the user's own, which stays, may hold what is others'
+				left := o.leftovers(r)
+				return verdict{decision: pivoted, why: "the management cluster holds its own definition", warning: left.refusal.Error()}
+			}
 			return o.leftovers(r)
 		}
 		return verdict{decision: pivoted, why: "the management cluster holds its own definition, the bootstrap cluster none"}
@@ -160,7 +171,8 @@ func (o observation) leftovers(r request) verdict {
 	return verdict{decision: refuse, refusal: fault.New(fault.PivotFailed,
 		"the management cluster holds its own definition, and a move left in the bootstrap cluster: "+strings.Join(left, ", "),
 		"Compare them with the management cluster (kubectl --kubeconfig "+r.source.Kubeconfig+" -n "+r.namespace+" get KIND NAME -o yaml). "+
-			"Create there what it lacks, delete them in the bootstrap cluster, and run the same command again.")}
+			"Create there what it lacks. What is somebody else's, move to where it is to be managed (clusterctl move); it goes with the bootstrap cluster. "+
+			"When nothing is left that is needed, delete the rest and run the same command again.")}
 }
 
 // withoutDefinition judges where the bootstrap cluster is not there or never held anything.
