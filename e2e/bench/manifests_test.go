@@ -80,7 +80,11 @@ func components(ctx context.Context, env *environment.Environment, b *bundle.Bun
 	if err != nil {
 		return nil, err
 	}
-	tree, err := content.ReadTree(clusterinit.Content(), "kustomize-components")
+	profile, err := b.Profile()
+	if err != nil {
+		return nil, err
+	}
+	tree, err := content.Components(clusterinit.Content(), profile)
 	if err != nil {
 		return nil, err
 	}
