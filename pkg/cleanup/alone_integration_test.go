@@ -216,7 +216,7 @@ func TestLeasesAreGivenBackWhereNothingWasDeleted(t *testing.T) {
 	}
 }
 
-// Who insists is told who is at work, and ends that run.
+// With --force NAME, cleanup names the run that is at work, and ends it.
 func TestForceTakesTheWorkOver(t *testing.T) {
 	w := newWorld(t, bootstrapServer.Kubeconfig(), managementServer.Kubeconfig())
 	bootstrap, management := w.up(t, bootstrapServer, "bootstrap"), w.up(t, managementServer, "management")

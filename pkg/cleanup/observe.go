@@ -44,9 +44,9 @@ type Observer struct {
 	Leases *lease.Set
 	// Timing is that of the leases; zero means lease.DefaultTiming.
 	Timing lease.Timing
-	// Forced is told of what Alone would refuse; a lease that another run renews is then taken over. nil: Alone refuses.
+	// Forced is called with what Alone would refuse; a lease that another run renews is then taken over. nil: Alone refuses.
 	Forced func(error)
-	// Waiting is told what is waited for; nil: nobody wants to know.
+	// Waiting is called with what Alone waits for; nil drops it.
 	Waiting func(what string)
 }
 

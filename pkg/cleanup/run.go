@@ -182,7 +182,7 @@ func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
 	}
 }
 
-// still tells whether the cloud still has a machine that no list has. Where it does not tell, it may have.
+// still asks whether the cloud still has a machine that no list has. Without an answer it counts as there.
 func (c Cleaner) still(ctx context.Context, i Item) bool {
 	if !i.Machine {
 		return false

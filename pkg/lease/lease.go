@@ -59,7 +59,7 @@ type Request struct {
 	Timing Timing
 	// Waiting is called when it has to be seen first whether another holder still lives; nil: nobody wants to know.
 	Waiting func(what string)
-	// Forced is told of a holder from which the lease is taken over, whether it renews it or gives no sign of life for twice Timing.Retry;
+	// Forced is called with the holder from which the lease is taken over, whether it renews it or gives no sign of life for twice Timing.Retry;
 	// nil: a lease that is renewed is refused, and one that is not is waited for.
 	Forced func(busy error)
 	// Lost is called when somebody else has the lease, or nobody could be asked for longer than Timing.Deadline.
@@ -198,7 +198,7 @@ func (r Request) busy(record *resourcelock.LeaderElectionRecord) error {
 	return fault.Retryable(fmt.Errorf("%s is at work on %s, since %s", record.HolderIdentity, r.Where, begun(record)), fault.Busy, hintBusy)
 }
 
-// overcome is what Forced is told of the holder of a record.
+// overcome describes the holder of a record for Forced.
 func (r Request) overcome(record *resourcelock.LeaderElectionRecord, lives bool) error {
 	if lives {
 		return r.busy(record)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -47,13 +48,12 @@ func (r *Refusal) Error() string {
 	return r.Object + ": " + r.Reason
 }
 
-// rules is the list of all guards. Each reports its refusals; an error means that it could not look.
-var rules = []check{
-	checkCluster, checkObjects, checkLabels, checkProviders, checkPaused, checkMachines, checkTarget,
-}
+// rulesAgain are the guards of a move that is repeated: it overwrites what the interrupted one created on the target. Each reports its
+// refusals; an error means that it could not look.
+var rulesAgain = []check{checkCluster, checkObjects, checkLabels, checkProviders, checkPaused, checkMachines}
 
-// rulesAgain are those of a move that is repeated: it overwrites what the interrupted one created on the target.
-var rulesAgain = rules[:len(rules)-1]
+// rules are all guards.
+var rules = slices.Concat(rulesAgain, []check{checkTarget})
 
 // NewPlan reads both sides and holds them against every rule. A move that must not start gives an error with the
 // code fault.PivotRefused which lists all reasons, each a Refusal; one that could not be judged, because an API

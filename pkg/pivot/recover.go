@@ -27,7 +27,7 @@ func (in Input) recover(ctx context.Context, state State) (Result, error) {
 		return Result{}, err
 	}
 	if state.Stage == StageResuming && backup == "" { // a finished pivot, and a person who paused the Cluster, look the same
-		return Result{}, state.Err(in.Source, in.Target, in.Scope)
+		return Result{}, in.stop(state, "", "no backup of it is on this machine: a finished cluster that somebody paused looks the same")
 	}
 	complete, err := in.sourceIsComplete(ctx, state)
 	if err != nil {
@@ -76,7 +76,7 @@ func (in Input) moveAgain(ctx context.Context, state State, saved []*unstructure
 		return Result{}, again(fmt.Errorf("suspend Flux before the move: %w", err))
 	}
 	if err := resume(ctx, in.Source, state.Source.pausedObjects()); err != nil {
-		return Result{}, fault.Retryable(fmt.Errorf("resume the source of the interrupted move: %w", err), fault.PivotFailed, "Run the same command again.")
+		return Result{}, again(fmt.Errorf("resume the source of the interrupted move: %w", err))
 	}
 	plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, rulesAgain)
 	if err != nil {
@@ -91,7 +91,7 @@ func (in Input) finish(ctx context.Context, state State, saved []*unstructured.U
 	if err != nil {
 		return Result{}, again(err)
 	}
-	wrong, err := compare(ctx, in.Target, append(saved, left...))
+	wrong, err := compare(ctx, in.Target, slices.Concat(saved, left))
 	if err != nil {
 		return Result{}, again(err)
 	}
@@ -120,8 +120,11 @@ func again(err error) error {
 func (in Input) stop(state State, backup, why string) error {
 	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(kubectl(in.Source, in.Scope)+" get cluster-api", kubectl(in.Target, in.Scope)+" get cluster-api")
 	if backup != "" {
-		keep += "\nWhat was there before the move is in " + backup + ". When the target has all that is needed, resume it:\n" +
-			Step{ActionResume, AtTarget, state.Target.pausedObjects()}.Command(in.Source, in.Target, in.Scope) + "\nand remove " + backup + unverifiedSuffix + "."
+		keep += "\nWhat was there before the move is in " + backup + "."
+	}
+	keep += "\nWhen the target has all that is needed, resume it:\n" + Step{ActionResume, AtTarget, state.Target.pausedObjects()}.Command(in.Source, in.Target, in.Scope)
+	if backup != "" {
+		keep += "\nand remove " + backup + unverifiedSuffix + "."
 	}
 	return fault.New(fault.PivotFailed, fmt.Sprintf("an earlier move of Cluster %s/%s was interrupted (%s), and %s", in.Scope.Namespace, in.Scope.Cluster, state.Stage, why), keep)
 }

@@ -31,7 +31,8 @@ const (
 	AtTarget Where = "target"
 )
 
-// Step is one step of a recovery. A person can do it with Command, and Run does it by itself.
+// Step is one step of a recovery, which a person can do with Command. Run does the same by itself, but moves again wherever the source still
+// has everything.
 type Step struct {
 	Action Action
 	Where  Where
@@ -90,11 +91,13 @@ func (s State) wayOut(source, target Side, scope Scope) string {
 		StageCopying:  "The source still has everything.",
 		StageCopied:   "The target has everything, paused. Do not resume what is left at the source.",
 		StageResuming: "The target has everything, paused.",
-	}[s.Stage] + " Run the same command again: it finishes the move. By hand:"}
+	}[s.Stage] + " To end it by hand:"}
 	for _, step := range steps {
-		lines = append(lines, step.Command(source, target, scope))
+		if s.Stage != StagePaused || step.Action == ActionResume { // then nothing is half done, and a run moves by itself
+			lines = append(lines, step.Command(source, target, scope))
+		}
 	}
-	return joinLines(lines...)
+	return joinLines(append(lines, "Then run the same command again.")...)
 }
 
 // Command is how a person does a step; "" where a person need not.

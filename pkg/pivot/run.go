@@ -113,7 +113,11 @@ func (in Input) afterFailure(ctx context.Context, cause, lost error, backup stri
 		return in.resumeFlux(ctx, fault.Retryable(cause, fault.PivotFailed, "Nothing was moved. Run the same command again."))
 	case Interrupted:
 		stuck := state.Err(in.Source, in.Target, in.Scope)
-		return fault.Wrap(cause, fault.PivotFailed, fault.HintOf(stuck)+"\n"+keep)
+		hint := fault.HintOf(stuck)
+		if state.Recovery() != nil {
+			hint = "Run the same command again: it finishes the move. " + hint
+		}
+		return fault.Wrap(cause, fault.PivotFailed, hint+"\n"+keep)
 	}
 	return fault.Retryable(cause, fault.PivotFailed,
 		"The objects are on the target and active. Run the same command again.\n"+keep)

@@ -172,7 +172,7 @@ func checkUserData(t *testing.T, config types.Config) {
 // stuck follows the management cluster as `up` does, looks whether the error names the cause first, and returns it.
 func (s *capaScene) stuck(t *testing.T, env *environment.Environment, first string, parts ...string) string {
 	t.Helper()
-	r := releases{environment: env, heartbeat: 500 * time.Millisecond, kinds: awsprovider.Provider{}.Kinds(), now: time.Now}
+	r := releases{environment: env, scope: Options{Environment: env}.scope(), heartbeat: 500 * time.Millisecond, kinds: awsprovider.Provider{}.Kinds(), now: time.Now}
 	ctx, cancel := context.WithTimeout(s.ctx, 3*time.Second)
 	defer cancel()
 	report := &told{}

@@ -20,7 +20,7 @@ type look struct {
 // settler says what there is, once that can be known, and has the run work with what it found.
 type settler interface {
 	settleAlone(context.Context, pipeline.Reporter) (observation, verdict, error)
-	adopt(observation, verdict) error
+	adopt(observation) error
 }
 
 func (l look) run(ctx context.Context, report pipeline.Reporter) error {
@@ -38,5 +38,5 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 		report.Warn("%s", v.warning)
 	}
 	report.Progress("%s", v.why)
-	return l.world.adopt(o, v)
+	return l.world.adopt(o)
 }

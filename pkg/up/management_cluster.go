@@ -43,7 +43,7 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 		return err
 	}
 	release := m.releases.of(environment.Bootstrap, true)
-	token, err := release.Apply(ctx, bootstrap, suspension(bootstrap, m.releases.scope()), m.releases.now())
+	token, err := release.Apply(ctx, bootstrap, suspension(bootstrap, m.releases.scope), m.releases.now())
 	if err != nil {
 		return err
 	}

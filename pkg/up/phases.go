@@ -22,7 +22,7 @@ type clusters interface {
 func (u *Run) Phases() []pipeline.Phase {
 	w, short, long := u.world, 10*time.Minute, u.Timeout
 	var published content.Published
-	r := releases{environment: u.Environment, source: u.Source, published: &published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds()}
+	r := releases{environment: u.Environment, scope: u.scope(), source: u.Source, published: &published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds()}
 	flux := fluxInstaller{environment: u.Environment, fetch: u.Manifests, follow: r.following(nil)}
 
 	preflight := preflight{world: w, asked: u.Options, provider: w.Provider, host: thisMachine()}
@@ -35,10 +35,10 @@ func (u *Run) Phases() []pipeline.Phase {
 	managementFlux := fluxIn{cluster: managementName, world: w, flux: flux}
 	managementRelease := managementRelease{world: w, releases: r}
 	managementAvailable := managementAvailable{world: w, releases: r}
-	pivot := pivotMove{world: w, scope: r.scope(), folder: u.StateFolder, move: capi.Move, now: w.Now}
+	pivot := pivotMove{world: w, scope: u.scope(), folder: u.StateFolder, move: capi.Move, now: w.Now}
 	definition := definition{world: w, releases: r}
 	selfManagement := selfManagement{world: w, releases: r}
-	bootstrapRemoval := bootstrapRemoval{world: w, asked: u.Options, scope: r.scope(), kind: w.Kind}
+	bootstrapRemoval := bootstrapRemoval{world: w, asked: u.Options, scope: u.scope(), kind: w.Kind}
 
 	return []pipeline.Phase{
 		{Name: "preflight", Title: preflight.title(), Timeout: 5 * time.Minute, Run: preflight.run},

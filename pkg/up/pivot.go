@@ -73,6 +73,10 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 		report.Progress("another run has moved it")
 		return p.verifyAgain(ctx)
 	}
-	report.Progress("moved %d objects; their backup is in %s", len(result.Moved), result.Backup)
+	where := "their backup is in " + result.Backup
+	if result.Backup == "" {
+		where = "their backup is on the machine that began the move"
+	}
+	report.Progress("moved %d objects; %s", len(result.Moved), where)
 	return nil
 }

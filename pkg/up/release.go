@@ -19,6 +19,7 @@ import (
 // releases are those of telco-cloud-init, as this run is asked for them: the same environment in both clusters.
 type releases struct {
 	environment *environment.Environment
+	scope       pivot.Scope // of its cluster
 	source      source.Source
 	published   *content.Published // of an embedded source, once it is
 	heartbeat   time.Duration
@@ -44,7 +45,7 @@ func (r releases) follow(ctx context.Context, c *kube.Cluster, g rollout.Goal, b
 // sync applies the release of the management cluster and waits until it is there, and until also is ready.
 func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, beside *kube.Cluster, report pipeline.Reporter, also ...rollout.Key) error {
 	release := r.of(environment.Management, definition)
-	token, err := release.Apply(ctx, c, suspension(c, r.scope()), r.now())
+	token, err := release.Apply(ctx, c, suspension(c, r.scope), r.now())
 	if err != nil {
 		return err
 	}
@@ -53,12 +54,8 @@ func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, be
 	return r.follow(ctx, c, g, beside, report)
 }
 
-func (r releases) scope() pivot.Scope {
-	return pivot.Scope{Namespace: r.environment.ClusterNamespace(), Cluster: r.environment.ClusterName()}
-}
-
 func (r releases) clusterKey() rollout.Key {
-	return rollout.Key{Kind: "Cluster", Namespace: r.environment.ClusterNamespace(), Name: r.environment.ClusterName()}
+	return rollout.Key{Kind: "Cluster", Namespace: r.scope.Namespace, Name: r.scope.Cluster}
 }
 
 // suspension is of what would put back, in the bootstrap cluster, what the move takes away.

@@ -65,7 +65,7 @@ func (s selfManagement) look(ctx context.Context, management *kube.Cluster) ([]p
 	if err != nil {
 		return nil, err
 	}
-	return pivot.SelfManaged(ctx, management, s.releases.scope(), components)
+	return pivot.SelfManaged(ctx, management, s.releases.scope, components)
 }
 
 func unmetError(unmet []pivot.Unmet) error {

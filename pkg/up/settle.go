@@ -49,8 +49,8 @@ func pause(ctx context.Context) {
 // patience is for how long what does not answer is asked again.
 func (w *world) patience() time.Duration { return w.Timeout / 60 }
 
-// adopt takes over the connections that the verdict is about.
-func (w *world) adopt(o observation, v verdict) error {
+// adopt takes over the connections that were made for an observation.
+func (w *world) adopt(o observation) error {
 	w.bootstrap, w.management = o.bootstrap.cluster, o.management.cluster
 	if o.management.cluster == nil {
 		return nil

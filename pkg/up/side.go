@@ -22,6 +22,7 @@ func (w *world) side(c *kube.Cluster) pivot.Side {
 	return side
 }
 
-func (w *world) scope() pivot.Scope {
-	return pivot.Scope{Namespace: w.Environment.ClusterNamespace(), Cluster: w.Environment.ClusterName()}
+// scope is what the pivot of this run's cluster is about.
+func (o Options) scope() pivot.Scope {
+	return pivot.Scope{Namespace: o.Environment.ClusterNamespace(), Cluster: o.Environment.ClusterName()}
 }
