@@ -38,11 +38,12 @@ func (c *Client) oneNetwork(ctx context.Context, name string) (found bool, err e
 	return false, err
 }
 
-// inUse returns the index of the network that containers are in, 0 when there is none, and an error when there are several.
+// inUse returns the index of the network that containers are in, 0 when there is none, and an error when there are several. A container that
+// was never started is in none: it takes the one that is left.
 func (c *Client) inUse(ctx context.Context, networks []Network) (index int, err error) {
 	var used []string
 	for i, n := range networks {
-		containers, err := c.ContainersIn(ctx, n)
+		containers, err := c.Containers(ctx, Filter{Network: n.ID})
 		if err != nil {
 			return 0, err
 		}

@@ -174,8 +174,27 @@ func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, im
 			{Type: "tmpfs", Target: socketDir},
 		},
 	})
-	if err != nil && strings.Contains(err.Error(), "is already in use by container") {
+	switch {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "is already in use by container"):
 		return errBeingMade
+	case strings.Contains(err.Error(), "is ambiguous"): // another run made a second network of that name, and takes one of them away
+		return errors.Join(errBeingMade, removeNeverStarted(ctx, d, name))
 	}
 	return err
+}
+
+// removeNeverStarted removes what is left of a container that could not be started.
+func removeNeverStarted(ctx context.Context, d *docker.Client, name string) error {
+	found, err := d.Inspect(ctx, name)
+	switch {
+	case errors.Is(err, docker.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case found.Status != "created":
+		return nil
+	}
+	return d.Remove(ctx, found.ID)
 }
