@@ -23,7 +23,8 @@ type Info struct {
 	Rootless       bool
 	Name           string // of its host
 	DefaultRuntime string
-	Endpoint       string // how the CLI reaches it: unix:///..., tcp://HOST:PORT, ssh://...; empty: the default socket
+	Time           time.Time // by the clock of its host, which dates its containers; zero when it does not say
+	Endpoint       string    // how the CLI reaches it: unix:///..., tcp://HOST:PORT, ssh://...; empty: the default socket
 }
 
 // answerTime is how long an engine may take to tell about itself: it does in well under a second.
@@ -44,11 +45,11 @@ func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
 		return Info{}, err
 	}
 	var raw struct {
-		Name, ServerVersion, OSType, Architecture, CgroupVersion, DockerRootDir, DefaultRuntime string
-		NCPU                                                                                    int
-		MemTotal                                                                                int64
-		SecurityOptions, ServerErrors                                                           []string
-		ClientInfo                                                                              struct{ Context string }
+		Name, ServerVersion, OSType, Architecture, CgroupVersion, DockerRootDir, DefaultRuntime, SystemTime string
+		NCPU                                                                                                int
+		MemTotal                                                                                            int64
+		SecurityOptions, ServerErrors                                                                       []string
+		ClientInfo                                                                                          struct{ Context string }
 	}
 	if err := json.Unmarshal(out.Bytes(), &raw); err != nil {
 		return Info{}, fault.Wrap(fmt.Errorf("docker info: %w", err), fault.DockerFailed, "")
@@ -64,6 +65,9 @@ func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
 		Name: raw.Name, ServerVersion: raw.ServerVersion, OSType: raw.OSType, Architecture: goArch(raw.Architecture),
 		CgroupVersion: raw.CgroupVersion, CPUs: raw.NCPU, MemoryBytes: raw.MemTotal,
 		RootDir: raw.DockerRootDir, DefaultRuntime: raw.DefaultRuntime,
+	}
+	if now, err := time.Parse(time.RFC3339Nano, raw.SystemTime); err == nil {
+		info.Time = now
 	}
 	for _, opt := range raw.SecurityOptions {
 		info.Rootless = info.Rootless || strings.Contains(opt, "name=rootless")

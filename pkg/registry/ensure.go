@@ -148,8 +148,17 @@ func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, im
 	case errors.Is(err, docker.ErrNotFound):
 	case err != nil:
 		return err
-	case found.Status == "created" && time.Since(found.Created) < startBound:
-		return errBeingMade
+	case found.Status == "created":
+		engine, err := d.Info(ctx) // whose clock dates its containers
+		if err != nil {
+			return err
+		}
+		if engine.Time.Sub(found.Created) < startBound {
+			return errBeingMade
+		}
+		if err := d.Remove(ctx, found.ID); err != nil {
+			return err
+		}
 	default:
 		_, attached := found.Networks[o.Network]
 		if found.Image == image && attached && found.Running {

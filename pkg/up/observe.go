@@ -108,7 +108,7 @@ func (w *world) unfinished(node docker.Container) bootstrapSide {
 	if err != nil {
 		return bootstrapSide{state: bootstrapSilent, err: err}
 	}
-	if age := w.Now().Sub(node.Created); (id == "" || !node.HasMount(owned.MakerMarker(id))) && age < kind.CreationBound {
+	if age := w.Now().Add(w.ahead).Sub(node.Created); (id == "" || !node.HasMount(owned.MakerMarker(id))) && age < kind.CreationBound {
 		return bootstrapSide{state: bootstrapSilent, err: fault.Retryable(
 			fmt.Errorf("kind has not finished it, and another run, of another user or machine, may be making it since %s", node.Created.Local().Format("15:04:05")), fault.Busy, ""),
 			cure: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " + w.Environment.Name() + "."}

@@ -25,19 +25,23 @@ func TestAnUnfinishedNodeMayBeSomebodyElses(t *testing.T) {
 	cases := map[string]struct {
 		id, maker string // empty: none
 		age       time.Duration
+		ahead     time.Duration // the engine's clock
 		want      bootstrapState
 	}{
-		"of this state folder":                             {id: "one", maker: "one", age: time.Second, want: bootstrapUnfinished},
-		"of another one, a moment ago":                     {id: "one", maker: "two", age: time.Second, want: bootstrapSilent},
-		"of another one, and this one is new":              {maker: "two", age: time.Second, want: bootstrapSilent},
-		"of nobody known, a moment ago":                    {id: "one", age: time.Second, want: bootstrapSilent},
-		"of nobody known, and this one is new":             {age: time.Second, want: bootstrapSilent},
-		"of another one, which must have given up":         {id: "one", maker: "two", age: kind.CreationBound, want: bootstrapUnfinished},
-		"of another one, by a clock that is ahead of ours": {id: "one", maker: "two", age: -time.Minute, want: bootstrapSilent},
+		"of this state folder":                                   {id: "one", maker: "one", age: time.Second, want: bootstrapUnfinished},
+		"of another one, a moment ago":                           {id: "one", maker: "two", age: time.Second, want: bootstrapSilent},
+		"of another one, and this one is new":                    {maker: "two", age: time.Second, want: bootstrapSilent},
+		"of nobody known, a moment ago":                          {id: "one", age: time.Second, want: bootstrapSilent},
+		"of nobody known, and this one is new":                   {age: time.Second, want: bootstrapSilent},
+		"of another one, which must have given up":               {id: "one", maker: "two", age: kind.CreationBound, want: bootstrapUnfinished},
+		"of another one, and the engine's clock was put back":    {id: "one", maker: "two", age: -time.Minute, want: bootstrapSilent},
+		"of another one, a moment ago by a clock that is ahead":  {id: "one", maker: "two", age: time.Second, ahead: time.Hour, want: bootstrapSilent},
+		"of another one, a moment ago by a clock that is behind": {id: "one", maker: "two", age: time.Second, ahead: -time.Hour, want: bootstrapSilent},
+		"of one that gave up, by a clock that is ahead":          {id: "one", maker: "two", age: kind.CreationBound, ahead: time.Hour, want: bootstrapUnfinished},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			u := &world{Options: Options{Environment: env, StateFolder: t.TempDir()}, Parts: Parts{Now: func() time.Time { return now }}}
+			u := &world{Options: Options{Environment: env, StateFolder: t.TempDir()}, Parts: Parts{Now: func() time.Time { return now }}, ahead: tc.ahead}
 			if tc.id != "" {
 				if err := os.WriteFile(filepath.Join(u.StateFolder, "id"), []byte(tc.id+"\n"), 0o600); err != nil {
 					t.Fatal(err)
@@ -47,7 +51,7 @@ func TestAnUnfinishedNodeMayBeSomebodyElses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			node := docker.Container{Created: now.Add(-tc.age)}
+			node := docker.Container{Created: now.Add(tc.ahead - tc.age)}
 			if maker := tc.maker; maker != "" {
 				if maker == tc.id {
 					maker = own

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -23,6 +24,7 @@ type world struct {
 	Options
 	Parts
 	engine     docker.Info   // as it last described itself
+	ahead      time.Duration // by how much the engine's clock was ahead of ours then; containers are dated by it
 	bootstrap  *kube.Cluster // once it answered
 	management *kube.Cluster // once it answered and was proven to be this one
 }
@@ -50,10 +52,13 @@ func (w *world) connected(name string) (*kube.Cluster, error) {
 // askEngine has the Docker engine describe itself.
 func (w *world) askEngine(ctx context.Context) (docker.Info, error) {
 	info, err := w.Docker.Info(ctx)
-	if err == nil {
-		w.engine = info
+	if err != nil {
+		return info, err
 	}
-	return info, err
+	if w.engine = info; !info.Time.IsZero() {
+		w.ahead = info.Time.Sub(w.Now())
+	}
+	return info, nil
 }
 
 const (
