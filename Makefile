@@ -12,7 +12,7 @@ LAB      = $(FAST) $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up forecast down build test test-capa test-pivot unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup release sums clean
+.PHONY: up forecast down build test test-capa test-pivot unit compiler e2e e2e-matrix e2e-online e2e-openstack bench bench-cleanup bench-pivot release sums clean
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
@@ -49,11 +49,16 @@ test-capa:
 	@binaries=$$($(LAB) binaries --managers) && \
 	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager' ./pkg/up ./pkg/internal/providers
 
-## test-pivot: kill a pivot before and after every one of its writes, and half of the runs that finish it, between two real API servers;
-## CLUSTER_INIT_TEST_SEED=N replays a run
+## test-pivot: a pivot is killed, loses a reply, meets an outage or reads what is old, at every one of its writes, and so do half of the runs
+## that finish it, between two real API servers; CLUSTER_INIT_TEST_SEED=N replays a run
 test-pivot:
 	@binaries=$$($(LAB) binaries) && \
-	CLUSTER_INIT_TEST_ALL=1 CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration -count=1 -v -timeout 60m -run TestKilled ./pkg/pivot
+	CLUSTER_INIT_TEST_ALL=1 CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration -count=1 -v -timeout 170m -parallel 6 -run TestStruck ./pkg/pivot
+
+## bench-pivot: 1, 10 and 100 clusters moved between two real API servers, beside the binary of clusterctl
+bench-pivot:
+	@mkdir -p bin; binaries=$$($(LAB) binaries) && $(FAST) $(GO) build -modfile=e2e/bench/clusterctl/go.mod -o bin/clusterctl sigs.k8s.io/cluster-api/cmd/clusterctl && \
+	CLUSTER_INIT_CLUSTERCTL=$(CURDIR)/bin/clusterctl CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,bench -count=1 -v -timeout 60m -run TestBenchPivot ./pkg/pivot
 
 ## unit: only what needs nothing but Go, for every few minutes
 unit:

@@ -25,7 +25,7 @@ var (
 	configMapKind  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 )
 
-// Graph holds the objects of one namespace that a move looks at, and who owns whom.
+// Graph holds the objects of one namespace that a move looks at, without their status, and who owns whom.
 //
 // clusterctl does not export its own graph (cmd/clusterctl/client/cluster/objectgraph.go), so its rules are
 // followed here; an integration test holds both to the same answer on real API servers.
@@ -97,7 +97,10 @@ func (g *Graph) read(ctx context.Context, c client.Reader, gvk schema.GroupVersi
 		opts = append(opts, client.InNamespace(namespace))
 	}
 	return listEach(ctx, c, gvk, func(u *unstructured.Unstructured) error {
-		g.nodes[u.GetUID()] = newNode(u.DeepCopy(), crd)
+		kept := u.DeepCopy()
+		kept.SetManagedFields(nil) // this and the status are most of what there is to keep, and nobody asks for it here
+		unstructured.RemoveNestedField(kept.Object, "status")
+		g.nodes[u.GetUID()] = newNode(kept, crd)
 		return nil
 	}, opts...)
 }

@@ -77,6 +77,12 @@ type stage struct {
 // newStage fills the source with the fixture, in a namespace of the test's own.
 func newStage(t *testing.T, edits ...fixture.Edit) *stage {
 	t.Helper()
+	return newStageOf(t, fixture.ManagementCluster(), edits...)
+}
+
+// newStageOf fills the source with other objects.
+func newStageOf(t *testing.T, objects []*unstructured.Unstructured, edits ...fixture.Edit) *stage {
+	t.Helper()
 	s := &stage{t: t, flux: &fakeFlux{}}
 	name := strings.ToLower(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
@@ -97,7 +103,7 @@ func newStage(t *testing.T, edits ...fixture.Edit) *stage {
 			return capi.Move(ctx, in)
 		},
 	}
-	objects := append(fixture.ManagementCluster(), fixture.Bystanders()...)
+	objects = append(objects, fixture.Bystanders()...)
 	if err := fixture.Create(t.Context(), s.Source.Client, s.Scope.Namespace, objects, edits...); err != nil {
 		t.Fatal(err)
 	}

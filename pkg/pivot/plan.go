@@ -15,8 +15,6 @@ type Plan struct {
 	Scope     Scope
 	Objects   []capi.Object   // sorted by kind, namespace and name; never empty
 	Providers []capi.Provider // of the source; the target has the same versions
-
-	graph *capi.Graph
 }
 
 // Rule names one condition that must hold before a move.
@@ -85,7 +83,7 @@ func newPlan(ctx context.Context, source, target Side, scope Scope, rules []chec
 			fault.PivotRefused,
 			"Nothing was moved. Put right what is listed, or wait for it, and run the same command again.")
 	}
-	return Plan{Scope: scope, Objects: v.moves, Providers: v.sourceProviders, graph: v.source}, nil
+	return Plan{Scope: scope, Objects: v.moves, Providers: v.sourceProviders}, nil
 }
 
 // unreadable is the fault of a side that could not be read before anything was moved.

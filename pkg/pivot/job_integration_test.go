@@ -8,13 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -29,17 +27,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// kill says at which of its writes, counted from 1 on both sides together, a process that pivots is killed.
-type kill struct {
-	Write int
-	After bool // the API server has carried it out
-}
-
 // job is what a process of its own does: one pivot, as `up` does it.
 type job struct {
 	Source, Target string // kubeconfig files
 	Namespace, Dir string
-	Kill           kill // the zero value lets it live
+	Strike         strike // the zero value lets it live
 }
 
 const jobVariable = "CLUSTER_INIT_TEST_PIVOT"
@@ -59,16 +51,16 @@ func runJob(text string) int {
 }
 
 func (j job) pivot() error {
-	var writes atomic.Int64
-	source, err := j.side(j.Source, &writes)
+	s := &striker{at: j.Strike}
+	source, err := j.side(j.Source, s)
 	if err != nil {
 		return err
 	}
-	target, err := j.side(j.Target, &writes)
+	target, err := j.side(j.Target, s)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	scope := pivot.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
 	result, err := pivot.Run(ctx, pivot.Input{Source: source, Target: target, Scope: scope,
@@ -79,7 +71,7 @@ func (j job) pivot() error {
 			err = pivot.VerifyBackup(ctx, target, scope, backup)
 		}
 	}
-	return errors.Join(err, os.WriteFile(filepath.Join(j.Dir, "writes"), []byte(strconv.FormatInt(writes.Load(), 10)), 0o600))
+	return errors.Join(err, os.WriteFile(filepath.Join(j.Dir, "writes"), []byte(strconv.FormatInt(s.writes.Load(), 10)), 0o600))
 }
 
 // fileFlux is a folder that holds a file as long as Flux is suspended: that outlives a process, as the real suspension does.
@@ -105,7 +97,7 @@ func clock(dir string) time.Time {
 	return time.Date(2026, 1, 2, 3, 4, len(entries), 0, time.UTC)
 }
 
-func (j job) side(path string, writes *atomic.Int64) (pivot.Side, error) {
+func (j job) side(path string, s *striker) (pivot.Side, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return pivot.Side{}, err
@@ -115,62 +107,15 @@ func (j job) side(path string, writes *atomic.Int64) (pivot.Side, error) {
 		return pivot.Side{}, err
 	}
 	config.QPS = -1
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return killer{next, writes, j.Kill} })
+	seen := &struckSide{striker: s}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return connection{seen, next} })
 	c, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
 	return pivot.Side{Client: c, Config: config, Kubeconfig: path}, err
 }
 
-// killer kills its process with the signal that nobody can catch.
-type killer struct {
-	next   http.RoundTripper
-	writes *atomic.Int64
-	at     kill
-}
-
-func (k killer) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodGet {
-		return k.next.RoundTrip(r)
-	}
-	mine := k.writes.Add(1) == int64(k.at.Write)
-	if mine && !k.at.After {
-		k.die()
-	}
-	response, err := k.next.RoundTrip(r)
-	if mine {
-		k.die()
-	}
-	return response, err
-}
-
-func (killer) die() {
-	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	select {} // until it takes effect
-}
-
-// start runs a job and returns whether it was killed.
-func (j job) start(t *testing.T) (killed bool) {
+// newJob returns a job between the two API servers, without a namespace.
+func newJob(t *testing.T) job {
 	t.Helper()
-	text, err := json.Marshal(j)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), jobVariable+"="+string(text))
-	output, err := cmd.CombinedOutput()
-	if err == nil {
-		return false
-	}
-	if exit, is := errors.AsType[*exec.ExitError](err); is && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
-		return true
-	}
-	t.Fatalf("%+v: %v\n%s", j.Kill, err, output)
-	return false
-}
-
-// TestKilled kills a pivot at writes that a seed draws, half of the runs that finish it too, and sees that the
-// last one ends with all of it on the target as it was, active, and nothing at the source. CLUSTER_INIT_TEST_SEED replays a seed;
-// CLUSTER_INIT_TEST_ALL=1 kills at every write.
-func TestKilled(t *testing.T) {
 	files := t.TempDir()
 	j := job{Source: filepath.Join(files, "source"), Target: filepath.Join(files, "target")}
 	for path, kubeconfig := range map[string][]byte{j.Source: servers.source.Kubeconfig(), j.Target: servers.target.Kubeconfig()} {
@@ -178,70 +123,42 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var total int
-	t.Run("undisturbed", func(t *testing.T) {
-		j := j.in(t)
-		if j.start(t) {
-			t.Fatal("killed")
-		}
-		j.check(t)
-		text, err := os.ReadFile(filepath.Join(j.Dir, "writes"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if total, err = strconv.Atoi(string(text)); err != nil {
-			t.Fatal(err)
-		}
-	})
-	seed := uint64(time.Now().UnixNano())
-	if given := os.Getenv("CLUSTER_INIT_TEST_SEED"); given != "" {
-		var err error
-		if seed, err = strconv.ParseUint(given, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("%d writes, seed %d", total, seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	for _, first := range draw(random, total) {
-		second := kill{}
-		if random.IntN(2) == 0 {
-			second = kill{Write: 1 + random.IntN(total), After: random.IntN(2) == 0}
-		}
-		t.Run(fmt.Sprintf("write-%d-%t-then-%d-%t", first.Write, first.After, second.Write, second.After), func(t *testing.T) {
-			t.Parallel()
-			j := j.in(t)
-			for _, at := range []kill{first, second, {}} {
-				j.Kill = at
-				if !j.start(t) {
-					break
-				}
-			}
-			j.check(t)
-		})
-	}
+	return j
 }
 
-// draw returns every kill, or a sample of 40, fewer under the race detector.
-func draw(random *rand.Rand, total int) []kill {
-	var all []kill
-	for write := 1; write <= total; write++ {
-		all = append(all, kill{write, false}, kill{write, true})
+// command is the process that carries a job out.
+func (j job) command(t *testing.T) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if os.Getenv("CLUSTER_INIT_TEST_ALL") != "" {
-		return all
-	}
-	random.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
-	sample := 40
-	if underRace { // it sees nothing of what other processes do
-		sample = 10
-	}
-	return all[:min(sample, len(all))]
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), jobVariable+"="+string(text))
+	return cmd
 }
+
+// start runs a job and returns whether it came to its end. A failure that no strike explains fails the test.
+func (j job) start(t *testing.T) (done bool) {
+	t.Helper()
+	output, err := j.command(t).CombinedOutput()
+	if err == nil {
+		return true
+	}
+	exit, is := errors.AsType[*exec.ExitError](err)
+	if !is || !j.Strike.explains(exit.Sys().(syscall.WaitStatus)) {
+		t.Fatalf("%+v: %v\n%s", j.Strike, err, output)
+	}
+	return false
+}
+
+// grown is a cluster of three control-plane and three worker machines.
+func grown() []*unstructured.Unstructured { return fixture.WithMachines(3, 3) }
 
 // in gives a job a namespace of its own, filled with the fixture at the source.
 func (j job) in(t *testing.T) job {
 	t.Helper()
-	s := newStage(t)
+	s := newStageOf(t, grown())
 	j.Namespace, j.Dir = s.Scope.Namespace, s.BackupDir
 	return j
 }
@@ -257,7 +174,7 @@ func (j job) check(t *testing.T) {
 	if state.Phase != pivot.Done || !state.Source.Empty() || state.Target.Cluster(fixture.Cluster).Paused {
 		t.Errorf("%s %s: the source has %v", state.Phase, state.Stage, state.Source.Objects)
 	}
-	for _, want := range fixture.ManagementCluster() {
+	for _, want := range grown() {
 		got := &unstructured.Unstructured{}
 		got.SetGroupVersionKind(want.GroupVersionKind())
 		if err := servers.target.Client.Get(t.Context(), client.ObjectKey{Namespace: j.Namespace, Name: want.GetName()}, got); err != nil {

@@ -1,0 +1,99 @@
+//go:build integration
+
+package pivot_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// TestStruck disturbs a pivot at writes that a seed draws, half of the runs that finish it too, and sees that the last one ends with all of
+// it on the target as it was, active, and nothing at the source. CLUSTER_INIT_TEST_SEED replays a seed; CLUSTER_INIT_TEST_ALL=1 strikes in
+// every way at every write, with outages of 30 seconds.
+func TestStruck(t *testing.T) {
+	j := newJob(t)
+	var total int
+	t.Run("undisturbed", func(t *testing.T) { total = j.undisturbed(t) })
+	seed := seed(t)
+	t.Logf("%d writes, CLUSTER_INIT_TEST_SEED=%d", total, seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for _, first := range draw(random, total) {
+		second := strike{}
+		if random.IntN(2) == 0 {
+			second = strike{What: strikes[random.IntN(len(strikes))], Write: 1 + random.IntN(total), Outage: first.Outage}
+		}
+		t.Run(fmt.Sprintf("%s-%d-then-%s-%d", first.What, first.Write, second.What, second.Write), func(t *testing.T) {
+			t.Parallel()
+			j := j.in(t)
+			for _, at := range []strike{first, second, {}} {
+				j.Strike = at
+				if j.start(t) {
+					break
+				}
+			}
+			j.check(t)
+		})
+	}
+}
+
+// undisturbed returns how many writes a pivot makes.
+func (j job) undisturbed(t *testing.T) int {
+	t.Helper()
+	j = j.in(t)
+	if !j.start(t) {
+		t.Fatal("it did not end well")
+	}
+	j.check(t)
+	text, err := os.ReadFile(filepath.Join(j.Dir, "writes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	total, err := strconv.Atoi(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return total
+}
+
+// seed is the one that was given, else a new one.
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	given := os.Getenv("CLUSTER_INIT_TEST_SEED")
+	if given == "" {
+		return uint64(time.Now().UnixNano())
+	}
+	seed, err := strconv.ParseUint(given, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seed
+}
+
+// draw returns every strike, or a sample of 40, fewer under the race detector, with outages that are short.
+func draw(random *rand.Rand, total int) []strike {
+	everything := os.Getenv("CLUSTER_INIT_TEST_ALL") != ""
+	outage := 3 * time.Second
+	if everything {
+		outage = 30 * time.Second
+	}
+	var all []strike
+	for write := 1; write <= total; write++ {
+		for _, what := range strikes {
+			all = append(all, strike{what, write, outage})
+		}
+	}
+	if everything {
+		return all
+	}
+	random.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
+	sample := 40
+	if underRace { // it sees nothing of what other processes do
+		sample = 10
+	}
+	return all[:min(sample, len(all))]
+}
