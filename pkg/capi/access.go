@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,6 +22,20 @@ func Everything() Access { return Access{Verb: "*", Group: "*", Resource: "*"} }
 // String returns the access as "create machines.cluster.x-k8s.io".
 func (a Access) String() string {
 	return a.Verb + " " + schema.GroupResource{Group: a.Group, Resource: a.Resource}.String()
+}
+
+// NamespaceExists says whether a cluster has a namespace.
+func NamespaceExists(ctx context.Context, c client.Reader, name string) (bool, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
+	err := c.Get(ctx, client.ObjectKey{Name: name}, u)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("get Namespace %s: %w", name, err)
+	}
+	return true, nil
 }
 
 var accessReview = schema.GroupVersionKind{Group: "authorization.k8s.io", Version: "v1", Kind: "SelfSubjectAccessReview"}

@@ -13,7 +13,8 @@ type Reference struct{ From, To Object }
 // LeftBehind returns what moving objects name in their specs and what does not move with them, sorted by what is named: a
 // template that its controller has not yet given an owner, for example. clusterctl says nothing of it, and the
 // controllers of the target look for it in vain. What belongs to the moving objects, but for an owner that does not
-// move, is in Strays. What is Shared may exist on both sides for good: whoever asks has to look at the other one.
+// move, is in Strays. What is Shared, or in another namespace, may exist on both sides for good: whoever asks has to look at
+// the other one.
 func (g *Graph) LeftBehind() []Reference {
 	moves := g.sequenced()
 	byKey := map[Key]types.UID{}
@@ -45,7 +46,11 @@ type Mention struct {
 // Unread returns what moving objects name in their specs and what a move never looks at: its kind has no label of
 // clusterctl, or it is in another namespace. Find tells whether it exists. Sorted by what is named, none twice.
 func (g *Graph) Unread() []Mention {
-	unread := slices.DeleteFunc(g.mentions(g.sequenced()), func(m Mention) bool { return g.reads(m.To) })
+	read := map[Key]bool{}
+	for _, n := range g.nodes {
+		read[ObjectOf(n.object).Key()] = true
+	}
+	unread := slices.DeleteFunc(g.mentions(g.sequenced()), func(m Mention) bool { return read[m.To] || g.reads(m.To) })
 	slices.SortFunc(unread, func(a, b Mention) int {
 		return strings.Compare(a.To.String()+" "+a.From.String(), b.To.String()+" "+b.From.String())
 	})

@@ -2,31 +2,19 @@ package capi
 
 import (
 	"context"
-	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// AnyNamespace is one that each cluster has.
+const AnyNamespace = "default"
+
 // Rehearse has a cluster judge the creation of an object as a move would create it, its webhooks included, and stores
-// nothing. Where the cluster does not have the namespace yet, another one stands for it. An object that is there already
+// nothing. namespace stands for the object's own where the cluster does not have that yet. An object that is there already
 // passed the webhooks before that was found out. Of Secrets and ConfigMaps neither data nor annotations are sent.
-func Rehearse(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
-	err := rehearseIn(ctx, c, u, u.GetNamespace())
-	if namespaceMissing(err) {
-		err = rehearseIn(ctx, c, u, anyNamespace)
-	}
-	if apierrors.IsAlreadyExists(err) {
-		return nil
-	}
-	return err
-}
-
-// anyNamespace is one that each cluster has.
-const anyNamespace = "default"
-
-func rehearseIn(ctx context.Context, c client.Client, u *unstructured.Unstructured, namespace string) error {
+func Rehearse(ctx context.Context, c client.Client, u *unstructured.Unstructured, namespace string) error {
 	fresh := &unstructured.Unstructured{Object: map[string]any{}}
 	for field, value := range u.DeepCopy().Object {
 		switch field {
@@ -45,10 +33,8 @@ func rehearseIn(ctx context.Context, c client.Client, u *unstructured.Unstructur
 		fresh.SetAnnotations(u.GetAnnotations()) // those of the others may hold all that was applied
 	}
 	fresh.SetFinalizers(u.GetFinalizers())
-	return c.Create(ctx, fresh, client.DryRunAll)
-}
-
-func namespaceMissing(err error) bool {
-	var status apierrors.APIStatus
-	return errors.As(err, &status) && apierrors.IsNotFound(err) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
+	if err := c.Create(ctx, fresh, client.DryRunAll); !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return nil
 }

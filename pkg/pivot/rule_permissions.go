@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
@@ -54,7 +56,10 @@ func (v *view) lacking(ctx context.Context, where Where, side Side, verbs []stri
 	if err != nil {
 		return nil, err
 	}
-	var refusals []*Refusal
+	refusals, err := v.lackingNamespace(ctx, where, side)
+	if err != nil {
+		return nil, err
+	}
 	for i, o := range kinds {
 		if len(missing[i]) == 0 {
 			continue
@@ -68,6 +73,29 @@ func (v *view) lacking(ctx context.Context, where Where, side Side, verbs []stri
 		})
 	}
 	return refusals, nil
+}
+
+// lackingNamespace refuses a target that lacks the namespace, and a user who may not create it: a move does.
+func (v *view) lackingNamespace(ctx context.Context, where Where, side Side) ([]*Refusal, error) {
+	if where != AtTarget {
+		return nil, nil
+	}
+	refusal := &Refusal{
+		Rule: RulePermissions, Object: "namespace " + v.scope.Namespace + " of the " + string(where),
+		Reason: "does not exist, and the user of the kubeconfig may not create it",
+		Cure:   "Have an administrator create it: kubectl create namespace " + v.scope.Namespace,
+	}
+	switch exists, err := capi.NamespaceExists(ctx, side.Client, v.scope.Namespace); {
+	case apierrors.IsForbidden(err): // clusterctl has to know it, too
+		refusal.Reason, refusal.Cure = "it is not known whether it exists: "+err.Error(), "Give the user of the kubeconfig the permission to get it."
+		return []*Refusal{refusal}, nil
+	case err != nil || exists:
+		return nil, err
+	}
+	if allowed, err := capi.Allowed(ctx, side.Client, capi.Access{Verb: "create", Resource: "namespaces"}); err != nil || allowed {
+		return nil, err
+	}
+	return []*Refusal{refusal}, nil
 }
 
 // verbsFor leaves out what is not done to objects that stay at the source for good.

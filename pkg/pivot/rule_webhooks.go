@@ -16,13 +16,21 @@ import (
 func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
 	kinds := v.samples()
 	found := make([]*Refusal, len(kinds))
-	err := inParallel(len(kinds), func(i int) error {
+	arrived, err := capi.NamespaceExists(ctx, v.targetSide.Client, v.scope.Namespace)
+	if err != nil && !apierrors.IsForbidden(err) { // which another rule refuses
+		return nil, fmt.Errorf("target: %w", err)
+	}
+	err = inParallel(len(kinds), func(i int) error {
 		o := kinds[i]
 		if v.denied[o.Key().GroupKind] || v.unknownToTarget(o) {
 			return nil
 		}
 		u, _ := v.source.Get(o)
-		err := capi.Rehearse(ctx, v.targetSide.Client, u)
+		namespace := o.Namespace
+		if namespace == v.scope.Namespace && !arrived {
+			namespace = capi.AnyNamespace
+		}
+		err := capi.Rehearse(ctx, v.targetSide.Client, u, namespace)
 		if err == nil {
 			return nil
 		}
@@ -73,7 +81,7 @@ func (v *view) cureOf(err error) string {
 	switch {
 	case apierrors.IsInternalError(err):
 		return "See whether the provider that has the webhook runs, and whether the target's API server reaches it: " + onTarget + " get deployments,endpointslices -A"
-	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), `namespace "default"`):
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), `namespace "`+capi.AnyNamespace+`"`):
 		return "The target has no namespace " + v.scope.Namespace + " yet, and another one may not be used to try: " + onTarget + " create namespace " + v.scope.Namespace
 	}
 	return "Change the object, or what refuses it on the target, until this is accepted: " + onTarget + " create --dry-run=server -f FILE"

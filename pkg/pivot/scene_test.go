@@ -166,3 +166,21 @@ func TestPreviewIsAFault(t *testing.T) {
 		t.Errorf("a Cluster that a pivot paused: %v, interrupted %t, %v", err, preview.Interrupted(), preview.Err())
 	}
 }
+
+// What a move would only wait for is said, and refuses nothing; a class of another namespace is named where it stays.
+func TestPreviewSaysMore(t *testing.T) {
+	class := map[string]any{"version": "v1.36.4", "classRef": map[string]any{"name": "shared", "namespace": "classes"}}
+	from, to := sides(t, source(fixture.Set("DevCluster", "mgmt", "", "metadata", "annotations", "clusterctl.cluster.x-k8s.io/block-move")), target())
+	preview, err := pivot.NewPreview(t.Context(), from, to, scope, false)
+	if err != nil || !preview.MayStart() || len(preview.Notes) != 1 || !strings.HasPrefix(preview.Notes[0], "DevCluster management/mgmt ") {
+		t.Errorf("with something that blocks the move for a while: %v, %v, %v", err, preview.Refusals, preview.Notes)
+	}
+	from, to = sides(t, source(fixture.Set("Cluster", "mgmt", class, "spec", "topology")), target())
+	preview, err = pivot.NewPreview(t.Context(), from, to, scope, false)
+	named := func(s pivot.Stay) bool {
+		return s.Object.String() == "ClusterClass classes/shared" && s.Rule == pivot.RuleCluster
+	}
+	if err != nil || !slices.ContainsFunc(preview.Stays, named) {
+		t.Errorf("with a class of another namespace: %v, %v", err, preview.Stays)
+	}
+}

@@ -112,23 +112,20 @@ func (v *view) findKept(found *stays) {
 
 // findNamed adds what moving objects name, and what does not move with them.
 func (v *view) findNamed(ctx context.Context, found *stays) error {
+	var outside []capi.Reference
 	for _, ref := range v.source.LeftBehind() {
-		if ref.To.Shared {
-			if v.targetHas(ref.To.Key()) {
-				continue
-			}
-			found.add(Stay{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects, Cure: v.label(ref.To),
-				Reason: "it belongs to the whole cluster, has no label " + clusterctlv1.ClusterctlMoveLabel + ", and the target does not have it"})
+		if ref.To.Shared || ref.To.Namespace != v.scope.Namespace {
+			outside = append(outside, ref)
 			continue
 		}
 		found.add(Stay{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects, Cure: v.label(ref.To),
 			Reason: "nothing that is moved owns it, and it has no label " + clusterctlv1.ClusterctlMoveLabel})
 	}
-	return v.findUnread(ctx, found)
-}
-
-func (v *view) targetHas(key capi.Key) bool {
-	return slices.ContainsFunc(v.target.All(), func(o capi.Object) bool { return o.Key() == key })
+	unread, err := v.findUnread(ctx)
+	if err != nil {
+		return err
+	}
+	return v.addLacking(ctx, found, slices.Concat(outside, unread))
 }
 
 // label is how a person has an object moved.
@@ -136,8 +133,8 @@ func (v *view) label(o capi.Object) string {
 	return v.onObject("label", o) + " " + clusterctlv1.ClusterctlMoveLabel + "="
 }
 
-// findUnread adds what moving objects name and no move ever looks at. What the target has too is found there.
-func (v *view) findUnread(ctx context.Context, found *stays) error {
+// findUnread returns what moving objects name, what no move ever looks at, and what exists at the source.
+func (v *view) findUnread(ctx context.Context) ([]capi.Reference, error) {
 	mentions := v.source.Unread()
 	var keys []capi.Key
 	for _, m := range mentions {
@@ -145,28 +142,45 @@ func (v *view) findUnread(ctx context.Context, found *stays) error {
 	}
 	here, err := capi.Find(ctx, v.sourceSide.Client, keys)
 	if err != nil {
-		return fmt.Errorf("source: %w", err)
+		return nil, fmt.Errorf("source: %w", err)
 	}
-	keys = slices.DeleteFunc(keys, func(k capi.Key) bool { _, exists := here[k]; return !exists })
+	var found []capi.Reference
+	for _, m := range mentions {
+		if o, exists := here[m.To]; exists {
+			found = append(found, capi.Reference{From: m.From, To: o})
+		}
+	}
+	return found, nil
+}
+
+// addLacking adds what is named, what no move takes, and what the target does not have either. It may well have it: what belongs to the whole
+// cluster or to another namespace is often installed on both sides.
+func (v *view) addLacking(ctx context.Context, found *stays, refs []capi.Reference) error {
+	var keys []capi.Key
+	for _, ref := range refs {
+		keys = append(keys, ref.To.Key())
+	}
 	there, err := capi.Find(ctx, v.targetSide.Client, keys)
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}
-	for _, m := range mentions {
-		o, exists := here[m.To]
-		if !exists {
-			continue
-		}
-		if _, also := there[m.To]; also {
+	for _, ref := range refs {
+		o := ref.To
+		if _, also := there[o.Key()]; also {
 			found.add(Stay{Object: o, Reason: "the target has its own"})
 			continue
 		}
-		stay := Stay{Object: o, NeededBy: []capi.Object{m.From}, Rule: RuleObjects,
-			Reason: "no move looks at its kind, whose CRD has no label " + capi.MoveLabel,
-			Cure:   v.labelCRD(v.sourceSide, v.resource(o)) + "\n" + v.label(o)}
-		if o.Namespace != "" && o.Namespace != v.scope.Namespace {
+		stay := Stay{Object: o, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects}
+		switch {
+		case o.Namespace != "" && o.Namespace != v.scope.Namespace:
 			stay.Reason = "it is in another namespace, and the target does not have it"
 			stay.Cure = "Create it on the target, in the same namespace."
+		case o.Shared:
+			stay.Reason = "it belongs to the whole cluster, has no label " + clusterctlv1.ClusterctlMoveLabel + ", and the target does not have it"
+			stay.Cure = v.label(o)
+		default:
+			stay.Reason = "no move looks at its kind, whose CRD has no label " + capi.MoveLabel
+			stay.Cure = v.labelCRD(v.sourceSide, v.resource(o)) + "\n" + v.label(o)
 		}
 		found.add(stay)
 	}
