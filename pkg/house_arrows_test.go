@@ -116,7 +116,10 @@ var testArrows = map[string]map[string]string{
 		"flux": "the chart is installed on a real API server that has Flux's definitions",
 		"kube": "the chart is installed on a real API server that has Flux's definitions",
 	},
-	"cli": {"internal/fixture": "the management cluster whose pivot is shown"},
+	"cli": {
+		"internal/fixture": "the management cluster whose pivot is shown",
+		"internal/testenv": "the API servers between which it would be moved",
+	},
 	"pivot": {
 		"internal/fixture": "the management cluster that is moved",
 		"internal/testenv": "the API servers that it is moved between",

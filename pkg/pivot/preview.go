@@ -77,7 +77,7 @@ func (p Preview) Err() error {
 		}
 		return fault.Wrap(interrupted, fault.PivotRefused, hint)
 	case len(p.Refusals) > 0:
-		return fault.New(fault.PivotRefused, fmt.Sprintf("a move of Cluster %s/%s must not start, for %d reasons", p.Scope.Namespace, p.Scope.Cluster, len(p.Refusals)),
+		return fault.New(fault.PivotRefused, fmt.Sprintf("a move of Cluster %s/%s must not start; reasons: %d", p.Scope.Namespace, p.Scope.Cluster, len(p.Refusals)),
 			"Put right what is listed, or wait for it, and run the same command again.")
 	}
 	return nil

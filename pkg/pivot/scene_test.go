@@ -121,7 +121,7 @@ func holdAgainst(t *testing.T, scene *fixture.Scene, preview pivot.Preview) {
 	if want := scene.Moving(); !slices.Equal(moves, want) {
 		t.Errorf("CLUSTER_INIT_TEST_SEED=%d: would move\n%s\nwant\n%s", scene.Seed, strings.Join(moves, "\n"), strings.Join(want, "\n"))
 	}
-	ownersFirst(t, scene.Seed, preview)
+	ownersFirst(t, scene, preview)
 }
 
 func same(t *testing.T, seed uint64, what string, got, want map[string]string) {
@@ -138,9 +138,10 @@ func same(t *testing.T, seed uint64, what string, got, want map[string]string) {
 	}
 }
 
-// ownersFirst sees that the parent of each object that moves is in a group before its own.
-func ownersFirst(t *testing.T, seed uint64, preview pivot.Preview) {
+// ownersFirst sees that the parent of each object that moves is the one that controls it, and in a group before its own.
+func ownersFirst(t *testing.T, scene *fixture.Scene, preview pivot.Preview) {
 	t.Helper()
+	seed := scene.Seed
 	groups := map[capi.Key]int{}
 	for i, group := range preview.Groups {
 		for _, o := range group {
@@ -149,6 +150,9 @@ func ownersFirst(t *testing.T, seed uint64, preview pivot.Preview) {
 	}
 	for _, o := range slices.Concat(preview.Groups...) {
 		parent, owned := preview.Parent(o)
+		if want := scene.Controllers[o.Kind+" "+o.Name]; want != "" && parent.Kind+" "+parent.Name != want {
+			t.Errorf("CLUSTER_INIT_TEST_SEED=%d: %s is shown below %s, want %s", seed, o, parent, want)
+		}
 		if owned && cmp.Compare(groups[parent.Key()], groups[o.Key()]) >= 0 {
 			t.Errorf("CLUSTER_INIT_TEST_SEED=%d: %s is created in group %d, and its owner %s in group %d", seed, o, groups[o.Key()], parent, groups[parent.Key()])
 		}
