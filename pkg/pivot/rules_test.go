@@ -162,6 +162,16 @@ func TestPlanIsNoRefusalWhenWebhooksCannotBeAsked(t *testing.T) {
 	}
 }
 
+// A kind that the target does not know is refused as that, and not tried.
+func TestPlanDoesNotTryWhatTheTargetLacks(t *testing.T) {
+	from, to := sides(t, source(), with(target(), gone("DevCluster")))
+	failing("DevCluster", errors.New("no matches for kind")).on(&to)
+	_, err := pivot.NewPlan(t.Context(), from, to, scope)
+	if got := pivot.Refusals(err); fault.CodeOf(err) != fault.PivotRefused || len(got) != 1 || got[0].Rule != pivot.RuleLabels {
+		t.Errorf("got %v (%s), want one refusal by the rule %s", err, fault.CodeOf(err), pivot.RuleLabels)
+	}
+}
+
 // What is tried on the target is one object of each kind, without what it cannot have there, and without what is secret; in another
 // namespace where the target lacks that of the Cluster.
 func TestRehearsal(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
@@ -178,6 +180,17 @@ func TestPreviewSaysMore(t *testing.T) {
 	preview, err := pivot.NewPreview(t.Context(), from, to, scope, false)
 	if err != nil || !preview.MayStart() || len(preview.Notes) != 1 || !strings.HasPrefix(preview.Notes[0], "DevCluster management/mgmt ") {
 		t.Errorf("with something that blocks the move for a while: %v, %v, %v", err, preview.Refusals, preview.Notes)
+	}
+	recorded(t, from.Client, "v1.14.0") // then a move reads the Secrets of the provider's namespace, too
+	recorded(t, to.Client, "v1.14.0")
+	if err := fixture.Create(t.Context(), from.Client, "capd-system", oneObject("Secret", "mgmt-ca"),
+		func(u *unstructured.Unstructured) { u.SetName("of-the-provider") }); err != nil {
+		t.Fatal(err)
+	}
+	preview, err = pivot.NewPreview(t.Context(), from, to, scope, false)
+	outside := func(s pivot.Stay) bool { return s.Object.Namespace != scope.Namespace }
+	if err != nil || !preview.MayStart() || slices.ContainsFunc(preview.Stays, outside) {
+		t.Errorf("with a Secret of the provider: %v, %v, %v", err, preview.Refusals, preview.Stays)
 	}
 	from, to = sides(t, source(fixture.Set("Cluster", "mgmt", class, "spec", "topology")), target())
 	preview, err = pivot.NewPreview(t.Context(), from, to, scope, false)
