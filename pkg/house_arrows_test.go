@@ -72,7 +72,7 @@ var arrows = map[string]rule{
 
 	// wiring
 	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/openstack/leftovers", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
-		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "parts", "up", "cleanup", "evidence", "redact", "root"},
+		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "capi", "parts", "up", "pivot", "cleanup", "evidence", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it
@@ -115,6 +115,10 @@ var testArrows = map[string]map[string]string{
 	"environment": {
 		"flux": "the chart is installed on a real API server that has Flux's definitions",
 		"kube": "the chart is installed on a real API server that has Flux's definitions",
+	},
+	"cli": {
+		"internal/fixture": "the management cluster whose pivot is shown",
+		"internal/testenv": "the API servers between which it would be moved",
 	},
 	"pivot": {
 		"internal/fixture": "the management cluster that is moved",

@@ -27,7 +27,7 @@ type Cluster struct {
 	Available                 health.Condition
 	ControlPlaneAvailable     health.Condition
 	ControlPlane              *ControlPlaneRef // nil when nothing manages the control plane
-	ClassNamespace            string           // of the ClusterClass in use, "" for none
+	ClassNamespace, ClassName string           // of the ClusterClass in use, "" for none
 }
 
 // ControlPlaneRef names the control plane object of a Cluster. It is in the Cluster's namespace.
@@ -36,7 +36,7 @@ type ControlPlaneRef struct {
 	Name string
 }
 
-// Clusters returns the Clusters of a namespace; none when Cluster API is not installed.
+// Clusters returns the Clusters of a namespace, "" for all of them; none when Cluster API is not installed.
 func Clusters(ctx context.Context, c client.Reader, namespace string) ([]Cluster, error) {
 	docs, err := list[clusterv1.Cluster](ctx, c, clusterKind, client.InNamespace(namespace))
 	if err != nil {
@@ -67,7 +67,7 @@ func clusterOf(doc *clusterv1.Cluster) Cluster {
 		ControlPlaneAvailable: health.ConditionFrom(doc.Status.Conditions, clusterv1.ClusterControlPlaneAvailableCondition, doc.Generation),
 	}
 	if doc.Spec.Topology.IsDefined() {
-		cluster.ClassNamespace = doc.GetClassKey().Namespace
+		cluster.ClassNamespace, cluster.ClassName = doc.GetClassKey().Namespace, doc.GetClassKey().Name
 	}
 	if ref := doc.Spec.ControlPlaneRef; ref.IsDefined() {
 		cluster.ControlPlane = &ControlPlaneRef{

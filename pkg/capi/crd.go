@@ -28,6 +28,12 @@ type CRD struct {
 	Served     []string // the versions that the API serves
 }
 
+// Resource is the name of its resources in URLs and in permissions.
+func (c CRD) Resource() string {
+	resource, _, _ := strings.Cut(c.Name, ".")
+	return resource
+}
+
 // crdDoc is what is read of a CRD: its schemas are dropped while decoding.
 type crdDoc struct {
 	metav1.ObjectMeta `json:"metadata"`
@@ -88,13 +94,9 @@ func UnlabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
 	return crds, nil
 }
 
-// HasObjects says whether the namespace holds any object of the CRD.
-func HasObjects(ctx context.Context, c client.Reader, crd CRD, namespace string) (bool, error) {
-	found := false
-	err := listEach(ctx, c, crd.GVK, func(*unstructured.Unstructured) error { found = true; return nil },
-		client.InNamespace(namespace))
-	return found, err
-}
+// OfResourceController is whether an object belongs to the OpenStack Resource Controller, whose controllers know nothing of
+// Clusters and do not pause with them.
+func (o Object) OfResourceController() bool { return o.Key().Group == orcGroup }
 
 // orcGroup is the API group of the OpenStack Resource Controller, which the infrastructure provider for OpenStack relies on.
 const orcGroup = "openstack.k-orc.cloud"

@@ -30,8 +30,9 @@ var (
 // clusterctl does not export its own graph (cmd/clusterctl/client/cluster/objectgraph.go), so its rules are
 // followed here; an integration test holds both to the same answer on real API servers.
 type Graph struct {
-	CRDs  []CRD // the labelled ones
-	nodes map[types.UID]*node
+	CRDs      []CRD // the labelled ones
+	namespace string
+	nodes     map[types.UID]*node
 }
 
 type node struct {
@@ -51,7 +52,7 @@ func Discover(ctx context.Context, c client.Reader, namespace string) (*Graph, e
 	if err != nil {
 		return nil, err
 	}
-	g := &Graph{CRDs: crds, nodes: map[types.UID]*node{}}
+	g := &Graph{CRDs: crds, namespace: namespace, nodes: map[types.UID]*node{}}
 	for _, crd := range crds {
 		if err := g.read(ctx, c, crd.GVK, crd, namespace); err != nil {
 			return nil, err

@@ -82,26 +82,13 @@ func (g *Graph) markMembers() {
 }
 
 // Moves returns the objects that clusterctl would move, sorted. An object moves only after all its owners,
-// so one with an owner that does not move stays behind: see Stranded.
+// so one with an owner that does not move stays behind: see Strays.
 func (g *Graph) Moves() []Object {
 	var moves []Object
 	for uid := range g.sequenced() {
 		moves = append(moves, g.identity(uid))
 	}
 	return sorted(moves)
-}
-
-// Stranded returns the objects that belong to what moves but would be left behind without a word, because an owner
-// of theirs does not move (its CRD has no label, or it is in another namespace).
-func (g *Graph) Stranded() []Object {
-	moves := g.sequenced()
-	var left []Object
-	for uid, n := range g.nodes {
-		if (n.member || n.move) && !moves[uid] {
-			left = append(left, g.identity(uid))
-		}
-	}
-	return sorted(left)
 }
 
 // Get returns the object as it was when the graph was read.
@@ -131,16 +118,33 @@ func (g *Graph) identity(uid types.UID) Object {
 	return o
 }
 
-// sequenced repeats what clusterctl does to order the move: take what has all its owners taken, until nothing is added.
-func (g *Graph) sequenced() map[types.UID]bool {
+// sequence repeats what clusterctl does to order the move: each group is what has all its owners in the groups before.
+func (g *Graph) sequence() [][]types.UID {
 	taken := map[types.UID]bool{}
-	for grown := true; grown; {
-		grown = false
+	for groups := [][]types.UID{}; ; {
+		var group []types.UID
 		for uid, n := range g.nodes {
 			ready := !slices.ContainsFunc(n.owners, func(owner types.UID) bool { return !taken[owner] })
 			if (n.member || n.move) && !taken[uid] && ready {
-				taken[uid], grown = true, true
+				group = append(group, uid)
 			}
+		}
+		if len(group) == 0 {
+			return groups
+		}
+		for _, uid := range group {
+			taken[uid] = true
+		}
+		groups = append(groups, group)
+	}
+}
+
+// sequenced returns what is in any group of the move.
+func (g *Graph) sequenced() map[types.UID]bool {
+	taken := map[types.UID]bool{}
+	for _, group := range g.sequence() {
+		for _, uid := range group {
+			taken[uid] = true
 		}
 	}
 	return taken

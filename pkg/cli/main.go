@@ -84,7 +84,7 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fault.Wrap(err, fault.Usage, "See "+c.CommandPath()+" --help.")
 	})
-	root.AddCommand(newUp(streams), newCleanup(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
+	root.AddCommand(newUp(streams), newPivot(streams), newCleanup(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)
@@ -95,6 +95,7 @@ const rootLong = `cluster-init builds a Kubernetes management cluster that looks
 kept in sync by Flux. It replaces a bootstrap.sh:
 
   cluster-init up ENVIRONMENT        kind, Flux, telco-cloud-init, the management cluster, the pivot
+  cluster-init pivot plan ENVIRONMENT   shows what the pivot would move, and what it would leave behind
   cluster-init cleanup ENVIRONMENT   shows what an environment left behind, here and in OpenStack, and deletes it with --yes
 
 Both can be interrupted, or killed, and run again.

@@ -29,8 +29,8 @@ func (o *upOptions) check() error {
 	refuse := func(hint, format string, args ...any) {
 		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf(format, args...), hint))
 	}
-	if net.ParseIP(o.engineAddress) == nil && strings.ContainsAny(o.engineAddress, ":/@ ") {
-		refuse("Give it without scheme and port.", "--engine-address %q is neither a name nor an address", o.engineAddress)
+	if err := checkEngineAddress(o.engineAddress); err != nil {
+		problems = append(problems, err)
 	}
 	if o.timeout < shortestTimeout || o.timeout > longestTimeout {
 		refuse("Give a duration from 10s to 24h, for example --timeout 45m.", "--timeout %s is out of range", o.timeout)
@@ -59,6 +59,14 @@ func (o *upOptions) check() error {
 		}
 	}
 	return fault.Join(problems...)
+}
+
+// checkEngineAddress refuses what is neither a name nor an address; "" stands for the default.
+func checkEngineAddress(address string) error {
+	if net.ParseIP(address) == nil && strings.ContainsAny(address, ":/@ ") {
+		return fault.New(fault.Usage, fmt.Sprintf("--engine-address %q is neither a name nor an address", address), "Give it without scheme and port.")
+	}
+	return nil
 }
 
 // isFile returns why a path cannot be read as a file, nil when it can.

@@ -23,17 +23,18 @@ func asUsage(c *cobra.Command, err error) error {
 	return fault.New(fault.Usage, message, hint)
 }
 
+func unknownCommand(c *cobra.Command, name string) error {
+	return fault.New(fault.Usage, fmt.Sprintf("unknown command %q for %q", name, c.CommandPath()), "See "+c.CommandPath()+" --help.")
+}
+
 // refuseUnknown has cobra's own commands end as others do: they print their help for a command that does not exist.
 func refuseUnknown(root *cobra.Command) {
-	unknown := func(c *cobra.Command, name string) error {
-		return fault.New(fault.Usage, fmt.Sprintf("unknown command %q for %q", name, c.CommandPath()), "See "+c.CommandPath()+" --help.")
-	}
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "completion":
 			c.RunE = func(c *cobra.Command, args []string) error {
 				if len(args) > 0 {
-					return unknown(c, args[0])
+					return unknownCommand(c, args[0])
 				}
 				return c.Help()
 			}
@@ -42,7 +43,7 @@ func refuseUnknown(root *cobra.Command) {
 			c.RunE = func(c *cobra.Command, args []string) error {
 				found, rest, err := root.Find(args)
 				if err != nil || len(args) > 0 && found == root || found.HasSubCommands() && len(rest) > 0 {
-					return unknown(root, args[0])
+					return unknownCommand(root, args[0])
 				}
 				found.InitDefaultHelpFlag()
 				return found.Help()

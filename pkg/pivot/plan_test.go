@@ -108,6 +108,17 @@ func TestPlanRefuses(t *testing.T) {
 			}),
 			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD machines.cluster.x-k8s.io", Reason: "does not serve version v1beta2"}},
 		},
+		"the source does not serve what it stores": {
+			from: with(source(), func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+				crd.Spec.Versions[0].Served = crd.Spec.Names.Kind != "Machine"
+				return true
+			}), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD machines.cluster.x-k8s.io", Reason: "stores version v1beta2 at the source and does not serve it"}},
+		},
+		"its ClusterClass is in another namespace": {
+			from: source(fixture.Set("Cluster", "mgmt", map[string]any{"version": "v1.36.4", "classRef": map[string]any{"name": "shared", "namespace": "classes"}}, "spec", "topology")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleCluster, Object: "Cluster management/mgmt", Reason: "uses a ClusterClass of namespace classes"}},
+		},
 		"the cluster is paused": {
 			from: source(fixture.Set("Cluster", "mgmt", true, "spec", "paused")), to: target(),
 			want: []pivot.Refusal{{Rule: pivot.RulePaused, Object: "Cluster management/mgmt", Reason: "is paused"}},
@@ -232,6 +243,9 @@ func TestPlanRefuses(t *testing.T) {
 				}
 				if !strings.Contains(err.Error(), got[i].Error()) {
 					t.Errorf("%q is not in the message:\n%v", got[i].Error(), err)
+				}
+				if got[i].Cure == "" {
+					t.Errorf("reason %d has no cure: %+v", i, *got[i])
 				}
 			}
 		})

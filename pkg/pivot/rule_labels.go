@@ -9,42 +9,40 @@ import (
 
 // checkLabels finds the CRDs whose objects clusterctl would leave behind (no label at the source), and those that
 // the target lacks, does not label, or does not serve in the version that the objects are moved in.
-func checkLabels(ctx context.Context, v *view) ([]*Refusal, error) {
-	refusals, err := unseen(ctx, v)
-	if err != nil {
-		return nil, err
-	}
+func checkLabels(_ context.Context, v *view) ([]*Refusal, error) {
+	refusals := unseen(v)
 	for _, crd := range v.source.CRDs {
 		if reason := v.lackingOnTarget(crd); reason != "" {
-			refusals = append(refusals, &Refusal{Rule: RuleLabels, Object: "CRD " + crd.Name, Reason: reason})
+			refusals = append(refusals, &Refusal{Rule: RuleLabels, Object: "CRD " + crd.Name, Reason: reason,
+				Cure: "Run the same release of its provider on both sides; a CRD that is there: " + v.labelCRD(v.targetSide, crd.Name)})
 		}
 	}
 	return refusals, nil
 }
 
-// unseen names the unlabelled CRDs of the source that have objects to lose.
-func unseen(ctx context.Context, v *view) ([]*Refusal, error) {
-	unlabelled, err := capi.UnlabelledCRDs(ctx, v.sourceSide.Client)
-	if err != nil {
-		return nil, err
-	}
+// unseen names the CRDs of the source whose objects no move finds: they are unlabelled, or what is stored is not served.
+func unseen(v *view) []*Refusal {
 	var refusals []*Refusal
-	for _, crd := range unlabelled {
-		if !crd.Namespaced {
-			continue
-		}
-		used, err := capi.HasObjects(ctx, v.sourceSide.Client, crd, v.scope.Namespace)
-		if err != nil {
-			return nil, err
-		}
-		if used {
+	for _, crd := range v.sourceUnlabelled {
+		refusals = append(refusals, &Refusal{
+			Rule: RuleLabels, Object: "CRD " + crd.Name, Cure: v.labelCRD(v.sourceSide, crd.Name),
+			Reason: "has no label " + capi.MoveLabel + " at the source: its objects would be left behind",
+		})
+	}
+	for _, crd := range v.source.CRDs {
+		if !slices.Contains(crd.Served, crd.GVK.Version) {
 			refusals = append(refusals, &Refusal{
-				Rule: RuleLabels, Object: "CRD " + crd.Name,
-				Reason: "has no label " + capi.MoveLabel + " at the source: its objects would be left behind",
+				Rule: RuleLabels, Object: "CRD " + crd.Name, Cure: "Install the release of its provider that serves the version again.",
+				Reason: "stores version " + crd.GVK.Version + " at the source and does not serve it: none of its objects would be found",
 			})
 		}
 	}
-	return refusals, nil
+	return refusals
+}
+
+// labelCRD is how a person labels a CRD. Providers that are installed by a component get their labels there.
+func (v *view) labelCRD(side Side, name string) string {
+	return "In the component that installs it, and here: kubectl" + option("--kubeconfig", side.Kubeconfig) + " label crd " + name + " " + capi.MoveLabel + "="
 }
 
 func (v *view) lackingOnTarget(crd capi.CRD) string {

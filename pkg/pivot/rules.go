@@ -5,36 +5,38 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cluster-init/cluster-init/pkg/capi"
+	"k8s.io/apimachinery/pkg/util/version"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
 func checkCluster(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
-	refuse := func(c capi.Cluster, reason string) {
-		refusals = append(refusals, &Refusal{Rule: RuleCluster, Object: c.String(), Reason: reason})
+	refuse := func(c capi.Cluster, reason, cure string) {
+		refusals = append(refusals, &Refusal{Rule: RuleCluster, Object: c.String(), Reason: reason, Cure: cure})
 	}
 	found := false
 	for _, c := range v.clusters {
 		found = found || c.Name == v.scope.Cluster
 		if c.Deleting {
-			refuse(c, "is being deleted")
+			refuse(c, "is being deleted", "Wait until it is gone, or move what is left in another namespace.")
 		}
 		if !c.InfrastructureProvisioned {
-			refuse(c, "its infrastructure is not provisioned yet")
+			refuse(c, "its infrastructure is not provisioned yet", describe(v, c.Object))
 		}
 		if !c.ControlPlaneInitialized {
-			refuse(c, "its control plane is not initialized yet")
+			refuse(c, "its control plane is not initialized yet", describe(v, c.Object))
 		}
 		if c.ClassNamespace != "" && c.ClassNamespace != c.Namespace {
-			refuse(c, "uses a ClusterClass of namespace "+c.ClassNamespace+"; only a class in its own namespace can be moved with it")
+			refuse(c, "uses a ClusterClass of namespace "+c.ClassNamespace+"; only a class in its own namespace can be moved with it",
+				"Make a copy of the class and its templates in namespace "+c.Namespace+", and rebase the Cluster to it.")
 		}
 	}
 	if !found {
 		refusals = append(refusals, &Refusal{
 			Rule: RuleCluster, Object: fmt.Sprintf("Cluster %s/%s", v.scope.Namespace, v.scope.Cluster),
-			Reason: "does not exist at the source",
+			Reason: "does not exist at the source", Cure: "Run cluster-init up, or look which Clusters there are: kubectl" + option("--kubeconfig", v.sourceSide.Kubeconfig) + " get clusters -A",
 		})
 	}
 	return refusals, nil
@@ -42,21 +44,20 @@ func checkCluster(_ context.Context, v *view) ([]*Refusal, error) {
 
 func checkObjects(_ context.Context, v *view) ([]*Refusal, error) {
 	if len(v.moves) == 0 {
-		return []*Refusal{{Rule: RuleObjects, Reason: "0 objects would be moved"}}, nil
+		return []*Refusal{{Rule: RuleObjects, Reason: "0 objects would be moved", Cure: "See that the CRDs of Cluster API carry the label " + capi.MoveLabel + "."}}, nil
 	}
 	var refusals []*Refusal
-	for _, o := range v.source.Stranded() {
-		refusals = append(refusals, &Refusal{
-			Rule: RuleObjects, Object: o.String(),
-			Reason: "would be left behind, because an owner of it is not moved",
-		})
-	}
-	for _, reference := range v.source.LeftBehind() {
-		refusals = append(refusals, &Refusal{
-			Rule: RuleObjects, Object: reference.To.String(),
-			Reason: fmt.Sprintf("would be left behind, but %s needs it: nothing that is moved owns it, and it has no label %s",
-				reference.From, clusterctlv1.ClusterctlMoveLabel),
-		})
+	for _, stay := range v.stays {
+		if stay.Rule != RuleObjects {
+			continue
+		}
+		if len(stay.NeededBy) == 0 {
+			refusals = append(refusals, &Refusal{Rule: RuleObjects, Object: stay.Object.String(), Reason: "would be left behind: " + stay.Reason, Cure: stay.Cure})
+		}
+		for _, by := range stay.NeededBy {
+			refusals = append(refusals, &Refusal{Rule: RuleObjects, Object: stay.Object.String(),
+				Reason: fmt.Sprintf("would be left behind, but %s needs it: %s", by, stay.Reason), Cure: stay.Cure})
+		}
 	}
 	return refusals, nil
 }
@@ -64,10 +65,11 @@ func checkObjects(_ context.Context, v *view) ([]*Refusal, error) {
 func checkProviders(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	refuse := func(name, format string, args ...any) {
-		refusals = append(refusals, &Refusal{Rule: RuleProviders, Object: "provider " + name, Reason: fmt.Sprintf(format, args...)})
+		refusals = append(refusals, &Refusal{Rule: RuleProviders, Object: "provider " + name, Reason: fmt.Sprintf(format, args...),
+			Cure: "Run the same version of it on both sides, and wait until it is ready there."})
 	}
 	if len(v.sourceProviders) == 0 {
-		refusals = append(refusals, &Refusal{Rule: RuleProviders, Reason: "the source runs no Cluster API provider"})
+		refusals = append(refusals, &Refusal{Rule: RuleProviders, Reason: "the source runs no Cluster API provider", Cure: "See that the Deployments of the providers carry the label " + clusterv1.ProviderNameLabel + "."})
 	}
 	for _, p := range v.sourceProviders {
 		if !p.Ready {
@@ -86,14 +88,44 @@ func checkProviders(_ context.Context, v *view) ([]*Refusal, error) {
 			refuse(p.Name, "not ready on the target: %s", t.Message)
 		}
 	}
-	return refusals, nil
+	return append(refusals, recorded(v)...), nil
+}
+
+// recorded holds clusterctl's own records of both sides against each other, as a move does, and its dry run does not.
+func recorded(v *view) []*Refusal {
+	var refusals []*Refusal
+	for _, p := range v.sourceInventory {
+		reason := "recorded by clusterctl at the source only"
+		for _, t := range v.targetInventory {
+			if reason == "" || !p.SameAs(t) { // one instance that is new enough is enough
+				continue
+			}
+			here, err := version.ParseSemantic(p.Version)
+			there, targetErr := version.ParseSemantic(t.Version)
+			switch {
+			case err != nil || targetErr != nil:
+				reason = fmt.Sprintf("recorded by clusterctl with version %q at the source and %q on the target, and one of them is none", p.Version, t.Version)
+			case there.LessThan(here):
+				reason = fmt.Sprintf("recorded by clusterctl with version %s at the source, %s on the target", p.Version, t.Version)
+			default:
+				reason = ""
+			}
+		}
+		if reason != "" {
+			refusals = append(refusals, &Refusal{Rule: RuleProviders, Object: "provider " + p.Name, Reason: reason,
+				Cure: "Install it on the target in the same way, or remove the record of a provider that is not there: kubectl" + option("--kubeconfig", v.sourceSide.Kubeconfig) +
+					" -n " + p.Namespace + " delete providers.clusterctl.cluster.x-k8s.io " + p.Name})
+		}
+	}
+	return refusals
 }
 
 func checkPaused(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	for _, c := range v.clusters {
 		if c.Paused {
-			refusals = append(refusals, &Refusal{Rule: RulePaused, Object: c.String(), Reason: "is paused at the source"})
+			refusals = append(refusals, &Refusal{Rule: RulePaused, Object: c.String(), Reason: "is paused at the source",
+				Cure: Step{ActionResume, AtSource, []capi.Object{c.Object}}.Command(v.sourceSide, v.targetSide, v.scope)})
 		}
 	}
 	for _, o := range v.moves {
@@ -102,6 +134,7 @@ func checkPaused(_ context.Context, v *view) ([]*Refusal, error) {
 			refusals = append(refusals, &Refusal{
 				Rule: RulePaused, Object: o.String(),
 				Reason: "carries the annotation " + clusterv1.PausedAnnotation,
+				Cure:   v.onObject("annotate", o) + " " + clusterv1.PausedAnnotation + "-",
 			})
 		}
 	}
@@ -111,7 +144,7 @@ func checkPaused(_ context.Context, v *view) ([]*Refusal, error) {
 func checkMachines(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	refuse := func(m capi.Machine, reason string) {
-		refusals = append(refusals, &Refusal{Rule: RuleMachines, Object: m.String(), Reason: reason})
+		refusals = append(refusals, &Refusal{Rule: RuleMachines, Object: m.String(), Reason: reason, Cure: describe(v, m.Object)})
 	}
 	for _, m := range v.machines {
 		switch {
@@ -135,7 +168,8 @@ func checkTarget(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	for _, o := range v.target.All() {
 		if planned[o.Key()] {
-			refusals = append(refusals, &Refusal{Rule: RuleTarget, Object: o.String(), Reason: "exists on the target already and would be overwritten"})
+			refusals = append(refusals, &Refusal{Rule: RuleTarget, Object: o.String(), Reason: "exists on the target already and would be overwritten",
+				Cure: "If nobody needs that one, delete it on the target: " + kubectl(v.targetSide, v.scope) + " delete " + v.resource(o) + " " + o.Name})
 		}
 	}
 	return refusals, nil

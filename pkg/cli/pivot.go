@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/up"
+)
+
+func newPivot(streams Streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "pivot",
+		Short: "Look at the move of the cluster definitions into the management cluster",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(c, args[0])
+			}
+			return c.Help()
+		},
+	}
+	c.AddCommand(newPivotPlan(streams))
+	return c
+}
+
+// pivotPlanOptions are the flags of `pivot plan`.
+type pivotPlanOptions struct {
+	environmentOptions
+	format              string
+	bootstrapKubeconfig string
+	kubeconfig          string
+	engineAddress       string
+	streams             Streams
+}
+
+func newPivotPlan(streams Streams) *cobra.Command {
+	o := &pivotPlanOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "plan ENVIRONMENT",
+		Short: "Show what a pivot would move and what it would leave behind, and change nothing",
+		Long: `plan shows what a pivot would move, below its owners, in the order in which it is created; what it would leave behind, with the
+reason and what to do about it; and every reason why a move must not start. It makes all checks of the real move, on both clusters, and
+stores nothing in either. Where an earlier move was cut off it shows how far that came, and the steps that end it.
+
+It exits with 0 when a move may start or was finished, with 60 when it must not start, and with 32 when a cluster does not answer.`,
+		Example: `  cluster-init pivot plan kubeadm-capd
+  cluster-init pivot plan kubeadm-capd -o json | jq '.refusals'`,
+		Args: exactlyOne("ENVIRONMENT"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.environmentOptions.flags(f)
+	f.StringVarP(&o.format, "output", "o", "text", "text: for people; json: one document for programs")
+	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of the existing cluster that up was given as bootstrap cluster")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state folder")
+	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
+	return c
+}
+
+func (o *pivotPlanOptions) run(ctx context.Context, name string) error {
+	if o.format != "text" && o.format != "json" {
+		return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use text or json.")
+	}
+	run, err := o.complete(ctx, name)
+	if err != nil {
+		return err
+	}
+	preview, err := run.PreviewPivot(ctx)
+	if err != nil {
+		return err
+	}
+	if o.format == "json" {
+		encoder := json.NewEncoder(o.streams.Out)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(documentOf(run.Environment.Name(), preview))
+	} else {
+		err = printPreview(o.streams.Out, preview)
+	}
+	if err != nil {
+		return fmt.Errorf("print the plan: %w", err)
+	}
+	return preview.Err()
+}
+
+// complete checks all input, as `up` does, for a run that only looks.
+func (o *pivotPlanOptions) complete(ctx context.Context, name string) (*up.Run, error) {
+	env, err := o.load(ctx, name, func(env *environment.Environment) error { return checkKubeconfig(o.kubeconfig, env.ClusterName()) })
+	if err := fault.Join(err, o.check()); err != nil {
+		return nil, err
+	}
+	state, err := stateFolder(env.ClusterName())
+	if err != nil {
+		return nil, err
+	}
+	if o.kubeconfig == "" {
+		o.kubeconfig = filepath.Join(state, "kubeconfig")
+	}
+	engine := &docker.Client{}
+	return up.New(up.Options{
+		Environment: env, BootstrapKubeconfig: o.bootstrapKubeconfig, EngineAddress: o.engineAddress, KubeconfigPath: o.kubeconfig, StateFolder: state,
+		Timeout: 30 * time.Minute, // what does not answer is asked again for a sixtieth of it
+	}, up.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), nil
+}
+
+func (o *pivotPlanOptions) check() error {
+	err := checkEngineAddress(o.engineAddress)
+	if o.bootstrapKubeconfig == "" {
+		return err
+	}
+	if fileErr := isFile(o.bootstrapKubeconfig); fileErr != nil {
+		return fault.Join(err, fault.Wrap(fmt.Errorf("read --bootstrap-kubeconfig: %w", fileErr), fault.Usage, "Name a file that holds a kubeconfig."))
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/internal/golden"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// pivotSide is a cluster that holds the providers and these objects.
+func pivotSide(t *testing.T, kubeconfig string, objects []*unstructured.Unstructured, edits ...fixture.Edit) pivot.Side {
+	t.Helper()
+	c, err := fixture.FakeClient(fixture.SceneDefinitions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for namespace, each := range map[string][]*unstructured.Unstructured{"capi-system": fixture.Providers(), fixture.Namespace: objects} {
+		if err := fixture.Create(t.Context(), c, namespace, each, edits...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pivot.Side{Client: c, Kubeconfig: kubeconfig}
+}
+
+func TestPivotPlanIsShown(t *testing.T) {
+	paused := fixture.Set("Cluster", fixture.Cluster, true, "spec", "paused")
+	everything := func() []*unstructured.Unstructured {
+		return append(fixture.ManagementCluster(), fixture.Bystanders()...)
+	}
+	for name, tc := range map[string]struct {
+		source, target []*unstructured.Unstructured
+		edits          []fixture.Edit
+		begun          bool
+	}{
+		"may-start": {source: everything()},
+		"refused": {source: everything(), edits: []fixture.Edit{
+			fixture.Unset("Secret", "cloud-credentials", "metadata", "labels"),
+			fixture.Unset("DevMachineTemplate", "mgmt-md", "metadata", "ownerReferences"),
+			fixture.Unset("ServerGroup", "mgmt-control-plane", "spec", "managedOptions"),
+			fixture.Unset("Machine", "mgmt-md-1-b", "status", "nodeRef"),
+		}},
+		"interrupted": {source: everything()[:3], target: fixture.ManagementCluster(), edits: []fixture.Edit{paused}, begun: true},
+		"conflict":    {source: everything()[:3], target: fixture.ManagementCluster()[:1], begun: true},
+		"finished":    {source: fixture.Bystanders(), target: fixture.ManagementCluster(), begun: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := pivotSide(t, "/state/bootstrap.kubeconfig", tc.source, tc.edits...), pivotSide(t, "/state/kubeconfig", tc.target, tc.edits...)
+			preview, err := pivot.NewPreview(t.Context(), from, to, pivot.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, tc.begun)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := &bytes.Buffer{}
+			if err := printPreview(text, preview); err != nil {
+				t.Fatal(err)
+			}
+			golden.Check(t, "pivot/"+name+".txt", text.Bytes())
+			document, err := json.MarshalIndent(documentOf("kubeadm-capd", preview), "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden.Check(t, "pivot/"+name+".json", append(document, '\n'))
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// printPreview writes a preview for a person.
+func printPreview(out io.Writer, p pivot.Preview) error {
+	b := &strings.Builder{}
+	cluster := fmt.Sprintf("Cluster %s/%s", p.Scope.Namespace, p.Scope.Cluster)
+	switch {
+	case p.Finished():
+		fmt.Fprintf(b, "%s: the pivot is finished: the management cluster holds its own definition. Nothing is left to move.\n", cluster)
+	case p.Interrupted():
+		printRecovery(b, cluster, p)
+	default:
+		printMoves(b, cluster, p)
+		printStays(b, p.Stays)
+		printRefusals(b, p)
+		if p.MayStart() {
+			fmt.Fprintf(b, "\nA move may start.\n")
+		}
+	}
+	for _, note := range p.Notes {
+		fmt.Fprintf(b, "\nNote: %s.\n", note)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func printRecovery(b *strings.Builder, cluster string, p pivot.Preview) {
+	fmt.Fprintf(b, "%s: an earlier move was interrupted, at the stage %q: %d objects are at the source, %d on the target.\n",
+		cluster, p.State.Stage, len(p.State.Source.Objects), len(p.State.Target.Objects))
+	steps := p.State.Recovery()
+	if steps == nil {
+		fmt.Fprintf(b, "No interrupted move leaves the two sides like this: a person has to compare them.\n")
+		return
+	}
+	fmt.Fprintf(b, "\nWhat ends it, in this order:\n")
+	for i, step := range steps {
+		fmt.Fprintf(b, "  %d. %s\n", i+1, inWords(step))
+		for _, line := range lines(step.Command(p.Source, p.Target, p.Scope)) {
+			fmt.Fprintf(b, "       %s\n", line)
+		}
+	}
+}
+
+func inWords(s pivot.Step) string {
+	var names []string
+	for _, o := range s.Objects {
+		names = append(names, o.String())
+	}
+	objects := strings.Join(names, ", ")
+	switch s.Action {
+	case pivot.ActionResume:
+		return fmt.Sprintf("resume at the %s: %s", s.Where, objects)
+	case pivot.ActionMove:
+		return "move again: what is on the target already is overwritten with what the source has"
+	case pivot.ActionCompare:
+		return "compare: the target has all of it, as it was"
+	case pivot.ActionDelete:
+		return fmt.Sprintf("delete at the %s what the target has: %s", s.Where, objects)
+	}
+	return string(s.Action)
+}
+
+// printMoves writes what moves as a tree. The number before each object is its group: owners are created before what they own.
+func printMoves(b *strings.Builder, cluster string, p pivot.Preview) {
+	all := slices.Concat(p.Groups...)
+	fmt.Fprintf(b, "%s: %d objects would move, in %d groups, one after the other (the number of the group is in front):\n", cluster, len(all), len(p.Groups))
+	group, below := map[capi.Key]int{}, map[capi.Key][]capi.Object{}
+	for i, objects := range p.Groups {
+		for _, o := range objects {
+			group[o.Key()] = i + 1
+		}
+	}
+	var roots []capi.Object
+	for _, o := range all {
+		if parent, owned := p.Parent(o); owned && group[parent.Key()] > 0 {
+			below[parent.Key()] = append(below[parent.Key()], o)
+		} else {
+			roots = append(roots, o)
+		}
+	}
+	byName := func(a, b capi.Object) int { return cmp.Compare(a.String(), b.String()) }
+	var show func(objects []capi.Object, indent string, top bool)
+	show = func(objects []capi.Object, indent string, top bool) {
+		slices.SortFunc(objects, byName)
+		for i, o := range objects {
+			branch, deeper := "├─ ", "│  "
+			if i == len(objects)-1 {
+				branch, deeper = "└─ ", "   "
+			}
+			if top {
+				branch, deeper = "", ""
+			}
+			fmt.Fprintf(b, "%4d  %s%s%s\n", group[o.Key()], indent, branch, called(o, p.Scope))
+			show(below[o.Key()], indent+deeper, false)
+		}
+	}
+	show(roots, "", true)
+}
+
+// called leaves the namespace out where it is the one that all is about.
+func called(o capi.Object, scope pivot.Scope) string {
+	if o.Namespace == scope.Namespace {
+		return o.Kind + " " + o.Name
+	}
+	return o.String()
+}
+
+// printStays writes what would stay: each that is needed with reason and cure, and the others in a line for each kind.
+func printStays(b *strings.Builder, stays []pivot.Stay) {
+	idle, kinds := map[string][]string{}, []string{}
+	var needed []pivot.Stay
+	for _, stay := range stays {
+		if stay.Rule != "" {
+			needed = append(needed, stay)
+			continue
+		}
+		if idle[stay.Object.Kind] == nil {
+			kinds = append(kinds, stay.Object.Kind)
+		}
+		idle[stay.Object.Kind] = append(idle[stay.Object.Kind], stay.Object.Name)
+	}
+	if len(needed) > 0 {
+		fmt.Fprintf(b, "\nWould stay behind, and should not:\n")
+	}
+	for _, stay := range needed {
+		fmt.Fprintf(b, "  %s\n", stay.Object)
+		var by []string
+		for _, o := range stay.NeededBy {
+			by = append(by, o.String())
+		}
+		if len(by) > 0 {
+			fmt.Fprintf(b, "    needed by: %s\n", strings.Join(by, ", "))
+		}
+		fmt.Fprintf(b, "    because:   %s\n", stay.Reason)
+		printCure(b, "    cure:      ", stay.Cure)
+	}
+	if len(kinds) > 0 {
+		fmt.Fprintf(b, "\nWould stay, and nothing that moves needs it:\n")
+	}
+	for _, kind := range kinds {
+		fmt.Fprintf(b, "  %s %s\n", kind, strings.Join(idle[kind], ", "))
+	}
+}
+
+// printRefusals writes why a move must not start. What stays behind was shown already, each object with all that need it.
+func printRefusals(b *strings.Builder, p pivot.Preview) {
+	if len(p.Refusals) > 0 {
+		fmt.Fprintf(b, "\nA move must not start:\n")
+	}
+	shown := map[string]bool{}
+	for _, stay := range p.Stays {
+		if stay.Rule == pivot.RuleObjects {
+			shown[stay.Object.String()] = true
+		}
+	}
+	if len(shown) > 0 {
+		fmt.Fprintf(b, "  [%s] %d objects would stay behind, and should not: see above\n", pivot.RuleObjects, len(shown))
+	}
+	for _, r := range p.Refusals {
+		if r.Rule == pivot.RuleObjects && shown[r.Object] {
+			continue
+		}
+		fmt.Fprintf(b, "  [%s] %s\n", r.Rule, r.Error())
+		printCure(b, "    cure: ", r.Cure)
+	}
+}
+
+// printCure writes a cure, whose further lines are set off like the first one.
+func printCure(b *strings.Builder, before, cure string) {
+	for _, line := range lines(cure) {
+		fmt.Fprintf(b, "%s%s\n", before, line)
+		before = strings.Repeat(" ", len(before))
+	}
+}
+
+func lines(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+}

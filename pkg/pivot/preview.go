@@ -1,0 +1,97 @@
+package pivot
+
+import (
+	"context"
+	"fmt"
+
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Preview is what a pivot would do, found without changing anything: also where a rule refuses it.
+type Preview struct {
+	Scope          Scope
+	Source, Target Side
+	State          State
+	Begun          bool // Flux is suspended for a pivot, which is the first thing that one does
+	// The rest is empty where no move is ahead: when it is finished, or one was interrupted.
+	Groups   [][]capi.Object // as a move creates them, one group after the other
+	Stays    []Stay
+	Refusals []*Refusal
+	Notes    []string
+
+	graph *capi.Graph
+}
+
+// NewPreview looks at both sides as Run does before it changes anything, with the same rules. begun is whether Flux stands still for a pivot. An
+// error has the code fault.ClusterUnreachable: it could not look.
+func NewPreview(ctx context.Context, source, target Side, scope Scope, begun bool) (Preview, error) {
+	state, err := ReadState(ctx, source, target, scope)
+	if err != nil {
+		return Preview{}, unreadable(err)
+	}
+	p := Preview{Scope: scope, Source: source, Target: target, State: state, Begun: begun}
+	if p.Finished() || p.Interrupted() {
+		return p, nil
+	}
+	guards := rules
+	if begun {
+		guards = rulesAgain
+	}
+	v, refusals, err := inspect(ctx, source, target, scope, guards)
+	if err != nil {
+		return Preview{}, err
+	}
+	p.Groups, p.Stays, p.Refusals, p.graph = v.groups, v.stays, refusals, v.source
+	p.Notes = v.notes()
+	return p, nil
+}
+
+// Finished is whether the target holds all of it.
+func (p Preview) Finished() bool { return p.State.Phase == Done }
+
+// Interrupted is whether an earlier move has to be ended first. A Cluster that is paused while no pivot began was paused by a person: a rule
+// refuses that.
+func (p Preview) Interrupted() bool {
+	return p.State.Phase == Interrupted && (p.Begun || p.State.Stage != StagePaused)
+}
+
+// MayStart is whether a move may start.
+func (p Preview) MayStart() bool {
+	return !p.Finished() && !p.Interrupted() && len(p.Refusals) == 0
+}
+
+// Parent returns the owner below which an object is shown in a tree; false: it has none.
+func (p Preview) Parent(o capi.Object) (capi.Object, bool) { return p.graph.Parent(o) }
+
+// Err returns nil when a move may start, and when one is finished; else a fault with the code fault.PivotRefused.
+func (p Preview) Err() error {
+	switch {
+	case p.Interrupted():
+		interrupted := p.State.Err(p.Source, p.Target, p.Scope)
+		hint := "Run cluster-init up with the same environment: it finishes the move."
+		if p.State.Recovery() == nil || !p.Begun {
+			hint = fault.HintOf(interrupted)
+		}
+		return fault.Wrap(interrupted, fault.PivotRefused, hint)
+	case len(p.Refusals) > 0:
+		return fault.New(fault.PivotRefused, fmt.Sprintf("a move of Cluster %s/%s must not start; reasons: %d", p.Scope.Namespace, p.Scope.Cluster, len(p.Refusals)),
+			"Put right what is listed, or wait for it, and run the same command again.")
+	}
+	return nil
+}
+
+// notes are what a person should know and what does not stand in the way.
+func (v *view) notes() []string {
+	var notes []string
+	for _, o := range v.moves {
+		if u, _ := v.source.Get(o); hasKey(u.GetAnnotations(), clusterctlv1.BlockMoveAnnotation) {
+			notes = append(notes, fmt.Sprintf("%s carries the annotation %s: a move waits minutes for its controller to take it off", o, clusterctlv1.BlockMoveAnnotation))
+		}
+	}
+	return notes
+}
+
+func hasKey(m map[string]string, key string) bool { _, there := m[key]; return there }

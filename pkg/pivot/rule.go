@@ -1,0 +1,52 @@
+package pivot
+
+import (
+	"context"
+	"slices"
+)
+
+// Rule names one condition that must hold before a move.
+type Rule string
+
+// The rules of a move.
+const (
+	RuleCluster     Rule = "cluster"     // the management cluster's Cluster exists, is provisioned and not being deleted
+	RuleObjects     Rule = "objects"     // there is something to move, and all that belongs to it or that it needs would move
+	RuleElsewhere   Rule = "elsewhere"   // nothing in another namespace needs what would leave
+	RuleDetach      Rule = "detach"      // deleting an object at the source deletes nothing in the cloud
+	RuleLabels      Rule = "labels"      // clusterctl sees the CRDs, on both sides, in versions that both serve
+	RuleProviders   Rule = "providers"   // the same versions run, and are ready, on both sides
+	RulePaused      Rule = "paused"      // nothing at the source is paused
+	RuleMachines    Rule = "machines"    // every Machine is ready and has its node
+	RulePermissions Rule = "permissions" // the users of both kubeconfigs may do what a move does
+	RuleWebhooks    Rule = "webhooks"    // the target accepts an object of each kind that moves
+	RuleTarget      Rule = "target"      // the target holds none of it yet
+)
+
+// Refusal is one reason why a move must not start.
+type Refusal struct {
+	Rule   Rule
+	Object string // what it is about, "" for the whole
+	Reason string
+	Cure   string // what a person does about it
+}
+
+// Error returns the reason with the object that it is about.
+func (r *Refusal) Error() string {
+	if r.Object == "" {
+		return r.Reason
+	}
+	return r.Object + ": " + r.Reason
+}
+
+// check reports the refusals of a rule; an error means that it could not look.
+type check func(context.Context, *view) ([]*Refusal, error)
+
+// rulesAgain are the guards of a move that is repeated: it overwrites what the interrupted one created on the target. Permissions come before
+// webhooks, which are not asked for what may not be created.
+var rulesAgain = []check{
+	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkPaused, checkMachines, checkPermissions, checkWebhooks,
+}
+
+// rules are all guards.
+var rules = slices.Concat(rulesAgain, []check{checkTarget})

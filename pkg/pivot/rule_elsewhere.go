@@ -1,0 +1,55 @@
+package pivot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+)
+
+// usedElsewhere returns the ClusterClasses that would leave, with the Clusters of other namespaces that use them. clusterctl copies such
+// a class, pauses it and leaves it where it is: from then on there are two.
+func (v *view) usedElsewhere() map[capi.Object][]capi.Cluster {
+	used := map[capi.Object][]capi.Cluster{}
+	for _, o := range v.source.All() {
+		if o.Kind != "ClusterClass" || o.Namespace != v.scope.Namespace {
+			continue
+		}
+		for _, c := range v.others {
+			if c.ClassNamespace == o.Namespace && c.ClassName == o.Name {
+				used[o] = append(used[o], c)
+			}
+		}
+	}
+	return used
+}
+
+// copyClass is what a person does about a class that others use.
+func copyClass(users []capi.Cluster) string {
+	return "Make a copy of the class and its templates in namespace " + users[0].Namespace + ", and rebase " + users[0].String() + " to it."
+}
+
+func checkElsewhere(_ context.Context, v *view) ([]*Refusal, error) {
+	if v.othersErr != nil {
+		return []*Refusal{{
+			Rule: RuleElsewhere, Reason: fmt.Sprintf("it is not known whether Clusters of other namespaces use what would leave: %v", v.othersErr),
+			Cure: "Give the user of the source's kubeconfig the permission to list clusters.cluster.x-k8s.io in all namespaces: clusterctl needs it too.",
+		}}, nil
+	}
+	var refusals []*Refusal
+	for class, users := range v.usedElsewhere() {
+		var names []string
+		for _, c := range users {
+			names = append(names, c.String())
+		}
+		slices.Sort(names)
+		refusals = append(refusals, &Refusal{
+			Rule: RuleElsewhere, Object: class.String(), Cure: copyClass(users),
+			Reason: "is used from another namespace, by " + strings.Join(names, ", ") + ": it would be copied, and stay at the source, paused",
+		})
+	}
+	slices.SortFunc(refusals, func(a, b *Refusal) int { return strings.Compare(a.Object, b.Object) })
+	return refusals, nil
+}

@@ -1,0 +1,126 @@
+package pivot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+)
+
+// What a move does to each object, as mover.go of clusterctl has it: a mark and the finalizers are patched at the source, the managed fields
+// on the target.
+var (
+	sourceVerbs = []string{"get", "list", "patch", "delete"}
+	targetVerbs = []string{"get", "list", "create", "update", "patch"}
+)
+
+// checkPermissions asks both sides whether the user of the kubeconfig may do what a move does. An administrator costs one request; anybody
+// else one for each verb and kind.
+func checkPermissions(ctx context.Context, v *view) ([]*Refusal, error) {
+	var refusals []*Refusal
+	for _, side := range []struct {
+		where Where
+		Side
+		verbs []string
+	}{{AtSource, v.sourceSide, sourceVerbs}, {AtTarget, v.targetSide, targetVerbs}} {
+		found, err := v.lacking(ctx, side.where, side.Side, side.verbs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", side.where, err)
+		}
+		refusals = append(refusals, found...)
+	}
+	return refusals, nil
+}
+
+func (v *view) lacking(ctx context.Context, where Where, side Side, verbs []string) ([]*Refusal, error) {
+	if all, err := capi.Allowed(ctx, side.Client, capi.Everything()); err != nil || all {
+		return nil, err
+	}
+	kinds := v.samples()
+	missing := make([][]string, len(kinds))
+	err := inParallel(len(kinds), func(i int) error {
+		for _, verb := range v.verbsFor(kinds[i], where, verbs) {
+			allowed, err := capi.Allowed(ctx, side.Client, v.access(kinds[i], verb))
+			if err != nil {
+				return err
+			}
+			if !allowed {
+				missing[i] = append(missing[i], verb)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	refusals, err := v.lackingNamespace(ctx, where, side)
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range kinds {
+		if len(missing[i]) == 0 {
+			continue
+		}
+		v.denied[o.Key().GroupKind] = v.denied[o.Key().GroupKind] || where == AtTarget
+		resource := v.resource(o)
+		refusals = append(refusals, &Refusal{
+			Rule: RulePermissions, Object: fmt.Sprintf("%s of the %s", resource, where),
+			Reason: "the user of the kubeconfig may not " + strings.Join(missing[i], ", ") + " them",
+			Cure:   "Use the kubeconfig of an administrator, or give its user these verbs on " + resource + ".",
+		})
+	}
+	return refusals, nil
+}
+
+// lackingNamespace refuses a target that lacks the namespace, and a user who may not create it: a move does.
+func (v *view) lackingNamespace(ctx context.Context, where Where, side Side) ([]*Refusal, error) {
+	if where != AtTarget {
+		return nil, nil
+	}
+	refusal := &Refusal{
+		Rule: RulePermissions, Object: "namespace " + v.scope.Namespace + " of the " + string(where),
+		Reason: "does not exist, and the user of the kubeconfig may not create it",
+		Cure:   "Have an administrator create it: kubectl create namespace " + v.scope.Namespace,
+	}
+	switch exists, err := capi.NamespaceExists(ctx, side.Client, v.scope.Namespace); {
+	case apierrors.IsForbidden(err): // clusterctl has to know it, too
+		refusal.Reason, refusal.Cure = "it is not known whether it exists: "+err.Error(), "Give the user of the kubeconfig the permission to get it."
+		return []*Refusal{refusal}, nil
+	case err != nil || exists:
+		return nil, err
+	}
+	if allowed, err := capi.Allowed(ctx, side.Client, capi.Access{Verb: "create", Resource: "namespaces"}); err != nil || allowed {
+		return nil, err
+	}
+	return []*Refusal{refusal}, nil
+}
+
+// verbsFor leaves out what is not done to objects that stay at the source for good.
+func (v *view) verbsFor(o capi.Object, where Where, verbs []string) []string {
+	if o.Shared && where == AtSource {
+		return []string{"get", "list"}
+	}
+	return verbs
+}
+
+func (v *view) access(o capi.Object, verb string) capi.Access {
+	resource := v.resource(o)
+	name, group, _ := strings.Cut(resource, ".")
+	return capi.Access{Verb: verb, Group: group, Resource: name, Namespace: o.Namespace}
+}
+
+// samples returns one object of each kind that moves, the first.
+func (v *view) samples() []capi.Object {
+	seen := map[string]bool{}
+	var all []capi.Object
+	for _, o := range v.moves {
+		if kind := o.Key().GroupKind.String(); !seen[kind] {
+			seen[kind] = true
+			all = append(all, o)
+		}
+	}
+	return all
+}

@@ -1,0 +1,88 @@
+package pivot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+)
+
+// checkWebhooks has the target judge one object of each kind that moves, and store none: webhooks that do not answer stop a move in its
+// middle. A kind that the target lacks, or whose objects may not be created there, is refused by another rule.
+func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
+	kinds := v.samples()
+	found := make([]*Refusal, len(kinds))
+	arrived, err := capi.NamespaceExists(ctx, v.targetSide.Client, v.scope.Namespace)
+	if err != nil && !apierrors.IsForbidden(err) { // which another rule refuses
+		return nil, fmt.Errorf("target: %w", err)
+	}
+	err = inParallel(len(kinds), func(i int) error {
+		o := kinds[i]
+		if v.denied[o.Key().GroupKind] || v.unknownToTarget(o) {
+			return nil
+		}
+		u, _ := v.source.Get(o)
+		namespace := o.Namespace
+		if namespace == v.scope.Namespace && !arrived {
+			namespace = capi.AnyNamespace
+		}
+		err := capi.Rehearse(ctx, v.targetSide.Client, u, namespace)
+		if err == nil {
+			return nil
+		}
+		if !judged(err) {
+			return fmt.Errorf("target: rehearse the creation of %s: %w", o, err)
+		}
+		found[i] = &Refusal{Rule: RuleWebhooks, Object: o.String(), Reason: "the target would not accept it: " + err.Error(), Cure: v.cureOf(err)}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var refusals []*Refusal
+	for _, r := range found {
+		if r != nil {
+			refusals = append(refusals, r)
+		}
+	}
+	return refusals, nil
+}
+
+// unknownToTarget is whether RuleLabels refuses the kind of an object.
+func (v *view) unknownToTarget(o capi.Object) bool {
+	for _, crd := range v.source.CRDs {
+		if crd.GVK.GroupKind() == o.Key().GroupKind {
+			return v.lackingOnTarget(crd) != ""
+		}
+	}
+	return false
+}
+
+// judged is whether an error is the API server's word on the object, and not on its own state. A webhook that does not answer is an internal
+// error to it.
+func judged(err error) bool {
+	var status apierrors.APIStatus
+	switch {
+	case !errors.As(err, &status):
+		return false
+	case apierrors.IsInternalError(err):
+		return strings.Contains(err.Error(), "webhook")
+	}
+	code := status.Status().Code
+	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsUnauthorized(err)
+}
+
+func (v *view) cureOf(err error) string {
+	onTarget := "kubectl" + option("--kubeconfig", v.targetSide.Kubeconfig)
+	switch {
+	case apierrors.IsInternalError(err):
+		return "See whether the provider that has the webhook runs, and whether the target's API server reaches it: " + onTarget + " get deployments,endpointslices -A"
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), `namespace "`+capi.AnyNamespace+`"`):
+		return "The target has no namespace " + v.scope.Namespace + " yet, and another one may not be used to try: " + onTarget + " create namespace " + v.scope.Namespace
+	}
+	return "Change the object, or what refuses it on the target, until this is accepted: " + onTarget + " create --dry-run=server -f FILE"
+}

@@ -1,0 +1,188 @@
+package pivot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+)
+
+// Stay is an object that a move leaves where it is.
+type Stay struct {
+	Object   capi.Object
+	NeededBy []capi.Object // what moves and names it in its spec
+	Reason   string
+	Cure     string
+	// Rule is the one that refuses the move because of it; "" where nothing that moves needs it.
+	Rule Rule
+}
+
+// stays collects what stays, each object once: for the first reason that is found, and with all that need it.
+type stays struct {
+	all   []Stay
+	index map[capi.Key]int
+}
+
+func (s *stays) add(stay Stay) {
+	i, there := s.index[stay.Object.Key()]
+	if !there {
+		s.index[stay.Object.Key()] = len(s.all)
+		s.all = append(s.all, stay)
+		return
+	}
+	if s.all[i].Rule == stay.Rule {
+		s.all[i].NeededBy = append(s.all[i].NeededBy, stay.NeededBy...)
+	}
+}
+
+// findStays finds all that a move would not take: of the namespace, and of what it names elsewhere.
+func (v *view) findStays(ctx context.Context) error {
+	found := &stays{index: map[capi.Key]int{}}
+	for _, stray := range v.source.Strays() {
+		found.add(v.strayed(stray))
+	}
+	for _, crd := range v.sourceUnlabelled {
+		for _, o := range crd.objects {
+			found.add(Stay{Object: o, Rule: RuleLabels, Cure: v.labelCRD(v.sourceSide, crd.Name),
+				Reason: "its CRD has no label " + capi.MoveLabel})
+		}
+	}
+	v.findKept(found)
+	if err := v.findNamed(ctx, found); err != nil {
+		return err
+	}
+	for _, o := range v.source.Idle(v.scope.Namespace) {
+		found.add(Stay{Object: o, Reason: "nothing that moves owns or names it"})
+	}
+	v.stays = found.all
+	slices.SortStableFunc(v.stays, func(a, b Stay) int { return strings.Compare(a.Object.String(), b.Object.String()) })
+	return nil
+}
+
+// strayed says why an object that belongs to what moves stays.
+func (v *view) strayed(s capi.Stray) Stay {
+	stay := Stay{Object: s.Object, Rule: RuleObjects}
+	switch {
+	case len(s.Cycle) > 0:
+		var names []string
+		for _, o := range s.Cycle {
+			names = append(names, o.String())
+		}
+		stay.Reason = "owners in a circle are never moved: " + strings.Join(names, ", ")
+		stay.Cure = "Remove the owner references of one of them that close the circle: " + v.onObject("edit", s.Cycle[0])
+	case s.Missing:
+		stay.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which does not exist, is in another namespace, or is of a kind without the label %s",
+			itself(s), s.Owner, capi.MoveLabel)
+		stay.Cure = "Label the CRD of that owner, or remove the owner reference: " + v.onObject("edit", s.Owned)
+	default:
+		stay.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which nothing that is moved owns", itself(s), s.Owner)
+		stay.Cure = "Have that owner moved too, or remove the owner reference: " + v.onObject("edit", s.Owned)
+	}
+	return stay
+}
+
+func itself(s capi.Stray) string {
+	if s.Owned.UID == s.Object.UID {
+		return "it"
+	}
+	return s.Owned.String()
+}
+
+// findKept adds what is copied and not deleted, because a Cluster of another namespace uses the ClusterClass; and the classes of other
+// namespaces that Clusters which move use.
+func (v *view) findKept(found *stays) {
+	for class, users := range v.usedElsewhere() {
+		for _, o := range v.source.Below(class) {
+			found.add(Stay{Object: o, Rule: RuleElsewhere, Cure: copyClass(users),
+				Reason: fmt.Sprintf("%s uses %s: it would be copied, and stay", users[0], class)})
+		}
+	}
+	for _, c := range v.clusters {
+		if c.ClassNamespace != "" && c.ClassNamespace != v.scope.Namespace {
+			found.add(Stay{Object: capi.Object{APIVersion: c.APIVersion, Kind: "ClusterClass", Namespace: c.ClassNamespace, Name: c.ClassName},
+				NeededBy: []capi.Object{c.Object}, Rule: RuleCluster, Cure: "Make a copy of it in namespace " + c.Namespace + ", and rebase the Cluster to that.",
+				Reason: "it is in another namespace: it would be copied, and stay"})
+		}
+	}
+}
+
+// findNamed adds what moving objects name, and what does not move with them.
+func (v *view) findNamed(ctx context.Context, found *stays) error {
+	var outside []capi.Reference
+	for _, ref := range v.source.LeftBehind() {
+		if ref.To.Shared || ref.To.Namespace != v.scope.Namespace {
+			outside = append(outside, ref)
+			continue
+		}
+		found.add(Stay{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects, Cure: v.label(ref.To),
+			Reason: "nothing that is moved owns it, and it has no label " + clusterctlv1.ClusterctlMoveLabel})
+	}
+	unread, err := v.findUnread(ctx)
+	if err != nil {
+		return err
+	}
+	return v.addLacking(ctx, found, slices.Concat(outside, unread))
+}
+
+// label is how a person has an object moved.
+func (v *view) label(o capi.Object) string {
+	return v.onObject("label", o) + " " + clusterctlv1.ClusterctlMoveLabel + "="
+}
+
+// findUnread returns what moving objects name, what no move ever looks at, and what exists at the source.
+func (v *view) findUnread(ctx context.Context) ([]capi.Reference, error) {
+	mentions := v.source.Unread()
+	var keys []capi.Key
+	for _, m := range mentions {
+		keys = append(keys, m.To)
+	}
+	here, err := capi.Find(ctx, v.sourceSide.Client, keys)
+	if err != nil {
+		return nil, fmt.Errorf("source: %w", err)
+	}
+	var found []capi.Reference
+	for _, m := range mentions {
+		if o, exists := here[m.To]; exists {
+			found = append(found, capi.Reference{From: m.From, To: o})
+		}
+	}
+	return found, nil
+}
+
+// addLacking adds what is named, what no move takes, and what the target does not have either. It may well have it: what belongs to the whole
+// cluster or to another namespace is often installed on both sides.
+func (v *view) addLacking(ctx context.Context, found *stays, refs []capi.Reference) error {
+	var keys []capi.Key
+	for _, ref := range refs {
+		keys = append(keys, ref.To.Key())
+	}
+	there, err := capi.Find(ctx, v.targetSide.Client, keys)
+	if err != nil {
+		return fmt.Errorf("target: %w", err)
+	}
+	for _, ref := range refs {
+		o := ref.To
+		if _, also := there[o.Key()]; also {
+			found.add(Stay{Object: o, Reason: "the target has its own"})
+			continue
+		}
+		stay := Stay{Object: o, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects}
+		switch {
+		case o.Namespace != "" && o.Namespace != v.scope.Namespace:
+			stay.Reason = "it is in another namespace, and the target does not have it"
+			stay.Cure = "Create it on the target, in the same namespace."
+		case o.Shared:
+			stay.Reason = "it belongs to the whole cluster, has no label " + clusterctlv1.ClusterctlMoveLabel + ", and the target does not have it"
+			stay.Cure = v.label(o)
+		default:
+			stay.Reason = "no move looks at its kind, whose CRD has no label " + capi.MoveLabel
+			stay.Cure = v.labelCRD(v.sourceSide, v.resource(o)) + "\n" + v.label(o)
+		}
+		found.add(stay)
+	}
+	return nil
+}

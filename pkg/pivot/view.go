@@ -1,0 +1,126 @@
+package pivot
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+)
+
+// view is what the rules look at, read once.
+type view struct {
+	scope                            Scope
+	sourceSide, targetSide           Side
+	source, target                   *capi.Graph
+	groups                           [][]capi.Object
+	moves                            []capi.Object
+	stays                            []Stay
+	clusters                         []capi.Cluster
+	others                           []capi.Cluster // of other namespaces, at the source
+	othersErr                        error          // why those may not be listed
+	machines                         []capi.Machine
+	sourceProviders, targetProviders []capi.Provider
+	sourceInventory, targetInventory []clusterctlv1.Provider
+	sourceUnlabelled                 []unlabelled
+	targetUnlabelled                 []capi.CRD
+	denied                           map[schema.GroupKind]bool // kinds that may not be created on the target: checkPermissions fills it
+}
+
+// unlabelled is a CRD without the label of clusterctl, with the objects that would be left behind.
+type unlabelled struct {
+	capi.CRD
+	objects []capi.Object
+}
+
+func newView(ctx context.Context, source, target Side, scope Scope) (*view, error) {
+	v := &view{scope: scope, sourceSide: source, targetSide: target, denied: map[schema.GroupKind]bool{}}
+	for _, read := range []func() error{
+		func() (err error) { v.source, err = capi.Discover(ctx, source.Client, scope.Namespace); return },
+		func() (err error) { v.clusters, err = capi.Clusters(ctx, source.Client, scope.Namespace); return },
+		func() error { return v.readOthers(ctx) },
+		func() (err error) { v.machines, err = capi.Machines(ctx, source.Client, scope.Namespace); return },
+		func() (err error) { v.sourceProviders, err = capi.Providers(ctx, source.Client); return },
+		func() (err error) { v.sourceInventory, err = capi.Inventory(ctx, source.Client); return },
+		func() error { return v.readUnlabelled(ctx) },
+	} {
+		if err := read(); err != nil {
+			return nil, fmt.Errorf("source: %w", err)
+		}
+	}
+	for _, read := range []func() error{
+		func() (err error) { v.target, err = capi.Discover(ctx, target.Client, scope.Namespace); return },
+		func() (err error) { v.targetProviders, err = capi.Providers(ctx, target.Client); return },
+		func() (err error) { v.targetInventory, err = capi.Inventory(ctx, target.Client); return },
+		func() (err error) { v.targetUnlabelled, err = capi.UnlabelledCRDs(ctx, target.Client); return },
+	} {
+		if err := read(); err != nil {
+			return nil, fmt.Errorf("target: %w", err)
+		}
+	}
+	v.groups, v.moves = v.source.Groups(), v.source.Moves()
+	return v, v.findStays(ctx)
+}
+
+// readOthers lists the Clusters of all other namespaces. That this is forbidden is no reason to stop looking: a rule refuses because of it.
+func (v *view) readOthers(ctx context.Context) error {
+	all, err := capi.Clusters(ctx, v.sourceSide.Client, "")
+	if apierrors.IsForbidden(err) {
+		v.othersErr = err
+		return nil
+	}
+	for _, c := range all {
+		if c.Namespace != v.scope.Namespace {
+			v.others = append(v.others, c)
+		}
+	}
+	return err
+}
+
+// readUnlabelled finds the objects of CRDs without the label: those of a namespace, where the CRD has namespaces.
+func (v *view) readUnlabelled(ctx context.Context) error {
+	crds, err := capi.UnlabelledCRDs(ctx, v.sourceSide.Client)
+	if err != nil {
+		return err
+	}
+	for _, crd := range crds {
+		if !crd.Namespaced {
+			continue
+		}
+		objects, err := capi.ObjectsOf(ctx, v.sourceSide.Client, crd, v.scope.Namespace)
+		if err != nil {
+			return err
+		}
+		if len(objects) > 0 {
+			v.sourceUnlabelled = append(v.sourceUnlabelled, unlabelled{crd, objects})
+		}
+	}
+	return nil
+}
+
+// resource is how kubectl calls the kind of an object.
+func (v *view) resource(o capi.Object) string {
+	kind := o.Key().GroupKind
+	mapping, err := v.sourceSide.Client.RESTMapper().RESTMapping(kind)
+	if err != nil { // then kubectl finds it by its kind, or says what it knows
+		return kind.String()
+	}
+	return mapping.Resource.GroupResource().String()
+}
+
+// onObject begins a command that does something to an object of the source.
+func (v *view) onObject(verb string, o capi.Object) string {
+	command := "kubectl" + option("--kubeconfig", v.sourceSide.Kubeconfig)
+	if o.Namespace != "" {
+		command += " -n " + o.Namespace
+	}
+	return command + " " + verb + " " + v.resource(o) + " " + o.Name
+}
+
+// describe is how a person sees what an object waits for.
+func describe(v *view, o capi.Object) string {
+	return "Wait, or see what it waits for: " + v.onObject("describe", o)
+}

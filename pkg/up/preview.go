@@ -1,0 +1,82 @@
+package up
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// PreviewPivot returns what a pivot would do with the two clusters as they are. It finds and identifies them as a run does first, takes no lock
+// and no lease, starts nothing and changes nothing in them; the kubeconfig of the bootstrap cluster is written into the state folder, for the
+// commands that are shown. An error has the code fault.PivotRefused where there is nothing to pivot yet, and another one where that is not known.
+func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
+	w := u.world
+	if _, err := w.askEngine(ctx); err != nil { // ports that it publishes are where it runs
+		return pivot.Preview{}, err
+	}
+	o, err := w.lookOn(ctx)
+	if err != nil {
+		return pivot.Preview{}, err
+	}
+	if err := w.keepBootstrapKubeconfig(o.bootstrap.cluster); err != nil {
+		return pivot.Preview{}, err
+	}
+	preview, err := pivot.NewPreview(ctx, w.side(o.bootstrap.cluster), w.side(o.management.cluster), u.scope(), o.bootstrap.suspended)
+	if err != nil {
+		return pivot.Preview{}, err
+	}
+	if _, err := os.Stat(w.KubeconfigPath); errors.Is(err, fs.ErrNotExist) {
+		preview.Notes = append(preview.Notes, fmt.Sprintf("%s is not there yet: cluster-init up writes it", w.KubeconfigPath))
+	}
+	return preview, nil
+}
+
+// lookOn looks until what is seen can be shown, and asks again for a while what does not answer.
+func (w *world) lookOn(ctx context.Context) (observation, error) {
+	deadline := w.Now().Add(w.patience())
+	for {
+		o := w.observe(ctx)
+		if err := ctx.Err(); err != nil {
+			return o, fmt.Errorf("look at what is there: %w", err)
+		}
+		v := judge(o, w.request(o))
+		err := showable(o, v, w.request(o))
+		if err == nil || !v.again || !w.Now().Before(deadline) {
+			return o, err
+		}
+		pause(ctx)
+	}
+}
+
+// showable returns why no pivot can be shown: one of the two clusters is not there, is not known, or is not ours. Where both answer and are
+// ours, whatever they hold can be.
+func showable(o observation, v verdict, r request) error {
+	both := o.bootstrap.cluster != nil && o.management.cluster != nil
+	switch {
+	case v.decision == refuse && (!both || fault.CodeOf(v.refusal) == fault.ClusterForeign):
+		return asRefused(v.refusal)
+	case both, v.decision == pivoted:
+		return nil
+	case v.decision == start:
+		return fault.New(fault.ClusterUnreachable, "something of "+r.cluster+" is stopped, and what it holds is not known",
+			"Run cluster-init up "+r.environment+", which starts it; or start its containers yourself: docker ps -a --filter status=exited.")
+	case o.management.state == managementSilent:
+		return fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w", r.cluster, o.management.err), fault.ClusterUnreachable,
+			"Start what it runs on, or wait until it is there, and run the same command again.")
+	}
+	return fault.New(fault.PivotRefused, fmt.Sprintf("there is nothing to pivot yet: the management cluster %s does not exist", r.cluster),
+		"Run cluster-init up "+r.environment+": it builds the management cluster, and pivots.")
+}
+
+// asRefused gives a verdict's refusal the code of a preview: nothing was tried here, so nothing failed.
+func asRefused(err error) error {
+	if fault.CodeOf(err) != fault.PivotFailed {
+		return err
+	}
+	return fault.Wrap(err, fault.PivotRefused, fault.HintOf(err))
+}
