@@ -14,7 +14,7 @@ var floors = [][]string{
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "flux", "capi", "oci", "openstack", "aws"},
 	// parts: what a run is made of
-	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "render", "lease", "lock", "parts"},
+	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "render", "lease", "lock", "parts", "backup"},
 	// verbs: what a user asks for
 	{"up", "pivot", "cleanup", "evidence"},
 	// wiring
@@ -56,6 +56,7 @@ var arrows = map[string]rule{
 	"rollout":            {[]string{"environment", "event", "fault", "flux", "health", "kube", "owned", "pipeline", "source", "source/content"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
 	"lease":              {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},
 	"lock":               {[]string{"fault"}, "one run at a time, whatever it does"},
+	"backup":             {[]string{"capi", "fault", "owned"}, "the form of a backup is read and written without any cluster"},
 	"provider":           {nil, "the seam for infrastructure: what a run asks of the one that it has"},
 	"provider/docker":    {[]string{"docker", "fault", "kind", "owned", "provider"}, "machines are containers of the Docker engine"},
 	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory", "openstack/preflight", "provider"}, "machines are servers of an OpenStack project"},

@@ -100,7 +100,7 @@ kept in sync by Flux. It replaces a bootstrap.sh:
 Both can be interrupted, or killed, and run again.
 
 Exit codes: 0 done; 1 unknown; 2 usage; 10-19 environment and values; 20-29 this machine and Docker;
-30-39 clusters; 40-49 bundle and sources; 50-59 components and time; 60-69 pivot; 70-79 cleanup; 130 interrupted.`
+30-39 clusters; 40-49 bundle and sources; 50-59 components and time; 60-69 pivot and backups; 70-79 cleanup; 130 interrupted.`
 
 // exactlyOne is cobra.ExactArgs(1) with a hint.
 func exactlyOne(what string) cobra.PositionalArgs {
