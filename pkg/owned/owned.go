@@ -16,6 +16,9 @@ const (
 	ComponentLabel = "cluster-init.io/component"
 	// SuspendedAnnotation is on what the pivot suspended, so that nothing is resumed that a user suspended.
 	SuspendedAnnotation = "cluster-init.io/suspended-for-pivot"
+	// VerifiedAnnotation is on a Cluster in the cluster that it was moved to, once all that moved with it was compared. Its value is the UID
+	// that the Cluster has there: another move makes it void.
+	VerifiedAnnotation = "cluster-init.io/pivot-verified"
 	// WokenAnnotation is set and removed at once: the change has a controller look at the object.
 	WokenAnnotation = "cluster-init.io/woken"
 

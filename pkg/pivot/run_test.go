@@ -33,7 +33,7 @@ func rehearse(t *testing.T, edits ...fixture.Edit) *rehearsal {
 	r.Input = pivot.Input{
 		Source: from, Target: to, Scope: scope, BackupDir: t.TempDir(), Flux: r.flux, Now: time.Now,
 		Move: func(ctx context.Context, _ capi.MoveInput) error {
-			found, _ := filepath.Glob(filepath.Join(r.BackupDir, "mgmt-*", "*.yaml"))
+			found, _ := filepath.Glob(filepath.Join(r.BackupDir, "mgmt-*", "objects", "*.yaml"))
 			if len(found) == len(fixture.ManagementCluster()) {
 				r.steps = append(r.steps, "backup")
 			}
