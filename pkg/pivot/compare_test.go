@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
 func TestDifferingParts(t *testing.T) {
@@ -38,7 +40,7 @@ spec: {paused: true, replicas: 3, list: [1]}
 		"what was verified":             {"note: one", "note: one, cluster-init.io/pivot-verified: x", ""},
 		"an owner that is gone":         {`, ownerReferences: [{apiVersion: g/v1, kind: Class, name: c, uid: "1"}]`, "", "owner"},
 		"an owner more":                 {`uid: "1"}`, `uid: "1"}, {apiVersion: g/v1, kind: Class, name: d, uid: "3"}`, ""},
-		"replicas that nobody scales":   {"replicas: 3", "replicas: 9", "spec"},
+		"replicas of a spec":            {"replicas: 3", "replicas: 9", "spec"},
 		"an owner":                      {"name: c,", "name: d,", "owner"},
 		"an owner of another group":     {"g/v1", "h/v1", "owner"},
 	} {
@@ -59,11 +61,70 @@ spec: {paused: true, replicas: 3, list: [1]}
 	}
 }
 
+// The autoscaler may change the replicas of what it scales, and nothing else.
+func TestReplicasOfWhatIsScaledByOthers(t *testing.T) {
+	scaled := func(annotation string, replicas, version int64) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{Object: map[string]any{"kind": "MachineDeployment", "spec": map[string]any{"replicas": replicas, "version": version}}}
+		u.SetAnnotations(map[string]string{annotation: "1"})
+		return u
+	}
+	d := newDigester()
+	for annotation, passes := range map[string]bool{"cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": true, "cluster.x-k8s.io/replicas-managed-by": true, "note": false} {
+		want := d.parts(scaled(annotation, 3, 1))
+		if got := want.lacking(d.parts(scaled(annotation, 5, 1))); (len(got) == 0) != passes {
+			t.Errorf("%s, other replicas: %v", annotation, got)
+		}
+		if got := want.lacking(d.parts(scaled(annotation, 3, 2))); len(got) != 1 {
+			t.Errorf("%s, another version: %v", annotation, got)
+		}
+	}
+}
+
 // Nobody can tell from a digest what a Secret holds, nor whether two of them hold the same.
 func TestDigestsAreNotOfOthers(t *testing.T) {
 	u := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"password": "aHVudGVyMg=="}}}
 	one, other := newDigester().parts(u), newDigester().parts(u)
 	if one.Fields["data"] == "" || one.Fields["data"] == other.Fields["data"] {
 		t.Errorf("two moves have the digests %v and %v", one.Fields, other.Fields)
+	}
+}
+
+// Both sides keep what hangs below an object of the whole cluster, and a move never overwrites it.
+func TestWhatBothSidesKeepIsNotCompared(t *testing.T) {
+	secret := func(data string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"password": data}}}
+	}
+	d := newDigester()
+	for shared, want := range map[bool]int{true: 0, false: 1} {
+		r := d.record(capi.Object{Shared: shared}, secret("one"))
+		if got := r.differences(d, secret("two")); len(got) != want {
+			t.Errorf("shared %t: %v", shared, got)
+		}
+	}
+}
+
+// Who resumes the source lets it change: what was backed up before says nothing any more.
+func TestARecordIsStaleOnceTheSourceWasResumed(t *testing.T) {
+	scope := Scope{Namespace: "ns", Cluster: "mgmt"}
+	for name, tc := range map[string]struct {
+		recorded, now      int64
+		deleting, is, gone bool
+	}{
+		"paused":                       {recorded: 3, now: 4},
+		"not paused yet":               {recorded: 3, now: 3},
+		"being deleted":                {recorded: 3, now: 5, deleting: true},
+		"resumed":                      {recorded: 3, now: 5, is: true},
+		"resumed and paused again":     {recorded: 3, now: 6, is: true},
+		"resumed, paused and deleting": {recorded: 3, now: 7, deleting: true, is: true},
+		"gone":                         {recorded: 3, gone: true},
+		"nobody knows":                 {now: 9},
+	} {
+		source := Holding{Clusters: []capi.Cluster{{Object: capi.Object{Name: "mgmt"}, Generation: tc.now, Deleting: tc.deleting}}}
+		if tc.gone {
+			source = Holding{}
+		}
+		if got := (&record{Generation: tc.recorded}).isStale(source, scope); got != tc.is {
+			t.Errorf("%s: stale %t", name, got)
+		}
 	}
 }
