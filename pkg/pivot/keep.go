@@ -43,6 +43,12 @@ func (k Keeper) Keep(ctx context.Context, side Side, scope Scope, environment []
 	return staged.Path, staged.Manifest, nil
 }
 
+// MayKeep refuses, with the code fault.BackupRefused, where Keep would, before anything else is read.
+func MayKeep(ctx context.Context, side Side, scope Scope) error {
+	_, err := still(ctx, side, scope)
+	return err
+}
+
 // still returns the Clusters of the scope with their UIDs, and refuses where no backup must be made: a restore would resume what somebody has
 // paused, and half of what a move has left is no definition.
 func still(ctx context.Context, side Side, scope Scope) ([]string, error) {
