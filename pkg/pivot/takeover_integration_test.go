@@ -18,9 +18,9 @@ import (
 // backup is older than what was moved, finishes it.
 func TestTheFirstMachineFinishesWhatAnotherWentOnWith(t *testing.T) {
 	s := newStage(t)
-	cutOff := func(deletions int64, bound time.Duration) {
+	cutOff := func(side, method string, after int64, bound time.Duration) {
 		t.Helper()
-		from, to := cut(s.Source.Config, s.Target.Config, "source", "DELETE", deletions)
+		from, to := cut(s.Source.Config, s.Target.Config, side, method, after)
 		s.Move = func(ctx context.Context, in capi.MoveInput) error {
 			in.From, in.To, in.Timeout = from, to, bound
 			return capi.Move(ctx, in)
@@ -30,7 +30,7 @@ func TestTheFirstMachineFinishesWhatAnotherWentOnWith(t *testing.T) {
 		}
 		s.flux.stands = true
 	}
-	cutOff(0, 10*time.Second)
+	cutOff("target", "POST", 20, 10*time.Second) // the last object is not copied
 	first := s.BackupDir
 	s.BackupDir, s.Recipients = t.TempDir(), recipient(t)
 	s.flux.onSuspend = func() { // between the two attempts
@@ -40,7 +40,7 @@ func TestTheFirstMachineFinishesWhatAnotherWentOnWith(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	cutOff(12, 20*time.Second)
+	cutOff("source", "DELETE", 12, 20*time.Second)
 	if state := s.state(); state.Stage != pivot.StageCopied || len(state.Source.Objects) >= len(state.Target.Objects) {
 		t.Fatalf("it is %s, with %d and %d objects", state.Stage, len(state.Source.Objects), len(state.Target.Objects))
 	}
