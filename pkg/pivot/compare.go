@@ -12,8 +12,8 @@ import (
 )
 
 // compare holds the target against objects as they were, and returns what is wrong with each, without its content: it may be secret.
-// An error means that the target did not say.
-func compare(ctx context.Context, target Side, d digester, saved []recorded) (wrong []string, err error) {
+// An error means that the target did not say. running is whether the target's controllers may have acted on it already.
+func compare(ctx context.Context, target Side, d digester, saved []recorded, running bool) (wrong []string, err error) {
 	for _, want := range saved {
 		got := &unstructured.Unstructured{}
 		got.SetAPIVersion(want.APIVersion)
@@ -25,19 +25,19 @@ func compare(ctx context.Context, target Side, d digester, saved []recorded) (wr
 		case err != nil:
 			return nil, fmt.Errorf("read %s on the target: %w", want, err)
 		default:
-			wrong = append(wrong, want.differences(d, got)...)
+			wrong = append(wrong, want.differences(d, got, running)...)
 		}
 	}
 	return wrong, nil
 }
 
 // differences returns what of an object did not arrive as it was.
-func (r recorded) differences(d digester, got *unstructured.Unstructured) []string {
+func (r recorded) differences(d digester, got *unstructured.Unstructured, running bool) []string {
 	if r.Shared { // both sides keep it, and a move never overwrites it
 		return nil
 	}
 	var wrong []string
-	for _, part := range r.lacking(d.parts(got)) {
+	for _, part := range r.lacking(d.parts(got), running) {
 		wrong = append(wrong, fmt.Sprintf("%s has another %s", r, part))
 	}
 	return wrong
@@ -48,7 +48,7 @@ func (d digester) record(o capi.Object, u *unstructured.Unstructured) recorded {
 	r := recorded{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(),
 		Shared: o.Shared, Passing: ofOneMachine(u), parts: d.parts(u)}
 	if beingDeleted(u) {
-		r.Annotations = nil
+		r.Annotations, r.Controllers = nil, nil
 	}
 	return r
 }

@@ -24,7 +24,9 @@ type parts struct {
 	Fields      map[string]string `json:"fields,omitempty"` // spec, data and so on
 	Labels      []string          `json:"labels,omitempty"`
 	Annotations []string          `json:"annotations,omitempty"`
-	Owners      []string          `json:"owners,omitempty"`
+	// Controllers are annotations that controllers of Cluster API write, and may write anew as soon as they run.
+	Controllers []string `json:"controllers,omitempty"`
+	Owners      []string `json:"owners,omitempty"`
 }
 
 // digester makes digests with a random key: without it nobody can try out what a Secret may hold.
@@ -48,7 +50,8 @@ func (d digester) digest(texts ...string) string {
 // parts returns the digests of an object, without what a move itself changes: whether it is paused, the marks of the move, the owners'
 // UIDs, the status.
 func (d digester) parts(u *unstructured.Unstructured) parts {
-	p := parts{Fields: map[string]string{}, Labels: d.pairs("label", u.GetLabels()), Annotations: d.pairs("annotation", keptAnnotations(u))}
+	users, controllers := keptAnnotations(u)
+	p := parts{Fields: map[string]string{}, Labels: d.pairs("label", u.GetLabels()), Annotations: d.pairs("annotation", users), Controllers: d.pairs("annotation", controllers)}
 	for key := range u.Object {
 		if slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, key) {
 			continue
@@ -74,8 +77,8 @@ func (d digester) pairs(what string, values map[string]string) []string {
 }
 
 // lacking names the parts of p that got does not have. Labels, annotations and owners that were added are no loss: the target's controllers
-// and webhooks may do so. Of the fields all must be the same.
-func (p parts) lacking(got parts) []string {
+// and webhooks may do so. Of the fields all must be the same. running is whether the target's controllers may have acted already.
+func (p parts) lacking(got parts, running bool) []string {
 	keys := maps.Clone(p.Fields)
 	if keys == nil {
 		keys = map[string]string{}
@@ -90,7 +93,10 @@ func (p parts) lacking(got parts) []string {
 	for _, part := range []struct {
 		name      string
 		want, got []string
-	}{{"label", p.Labels, got.Labels}, {"annotation", p.Annotations, got.Annotations}, {"owner", p.Owners, got.Owners}} {
+	}{{"label", p.Labels, got.Labels}, {"annotation", p.Annotations, got.Annotations}, {"annotation of a controller", p.Controllers, got.Controllers}, {"owner", p.Owners, got.Owners}} {
+		if running && part.name == "annotation of a controller" {
+			continue
+		}
 		if slices.ContainsFunc(part.want, func(digest string) bool { return !slices.Contains(part.got, digest) }) {
 			names = append(names, part.name)
 		}
@@ -135,12 +141,21 @@ func beingDeleted(u *unstructured.Unstructured) bool {
 	return marked || u.GetDeletionTimestamp() != nil
 }
 
-func keptAnnotations(u *unstructured.Unstructured) map[string]string {
-	kept := maps.Clone(u.GetAnnotations())
-	for _, passing := range []string{clusterv1.PausedAnnotation, clusterctlv1.DeleteForMoveAnnotation, corev1.LastAppliedConfigAnnotation, owned.VerifiedAnnotation} {
-		delete(kept, passing)
+// keptAnnotations are those that a move keeps: those of users and tools, and those that controllers of Cluster API write.
+func keptAnnotations(u *unstructured.Unstructured) (users, controllers map[string]string) {
+	users, controllers = maps.Clone(u.GetAnnotations()), map[string]string{}
+	for _, passing := range []string{clusterv1.PausedAnnotation, clusterctlv1.DeleteForMoveAnnotation, clusterctlv1.BlockMoveAnnotation,
+		corev1.LastAppliedConfigAnnotation, owned.VerifiedAnnotation} {
+		delete(users, passing)
 	}
-	return kept
+	for key, value := range users {
+		domain, _, _ := strings.Cut(key, "/")
+		if domain == clusterv1.GroupVersion.Group || strings.HasSuffix(domain, "."+clusterv1.GroupVersion.Group) || strings.HasSuffix(domain, ".clusters.x-k8s.io") {
+			controllers[key] = value
+			delete(users, key)
+		}
+	}
+	return users, controllers
 }
 
 func owners(u *unstructured.Unstructured) []string {

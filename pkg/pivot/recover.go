@@ -139,12 +139,12 @@ func (in Input) differing(ctx context.Context, saved *record, left []*unstructur
 		now = append(now, d.record(capi.ObjectOf(u), u))
 		newest[capi.ObjectOf(u).Key()] = true
 	}
-	wrong, err := compare(ctx, in.Target, d, now)
+	wrong, err := compare(ctx, in.Target, d, now, false)
 	if err != nil || saved == nil {
 		return wrong, err
 	}
 	gone := slices.DeleteFunc(slices.Clone(saved.Objects), func(o recorded) bool { return newest[o.object().Key()] })
-	more, err := compare(ctx, in.Target, saved.Key, gone)
+	more, err := compare(ctx, in.Target, saved.Key, gone, false)
 	return slices.Concat(wrong, more), err
 }
 

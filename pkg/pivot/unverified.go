@@ -112,7 +112,7 @@ func VerifyBackup(ctx context.Context, target Side, scope Scope, backup string) 
 	if other {
 		return forget(dir, scope.Cluster)
 	}
-	wrong, err := compare(ctx, target, r.Key, slices.DeleteFunc(slices.Clone(r.Objects), func(o recorded) bool { return o.Passing }))
+	wrong, err := compare(ctx, target, r.Key, slices.DeleteFunc(slices.Clone(r.Objects), func(o recorded) bool { return o.Passing }), true)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 // tenants. It returns the objects of the target that were not planned, and an error that joins everything found wrong.
 //
 // The target's controllers run again by then. Providers of the same versions reconciled the same objects at the source a moment ago, so
-// what they may still change is little: status and finalizers, which are not compared; labels, annotations and owners, of which more may
-// come; the replicas of what is scaled by others.
+// what they may still change is little: status, finalizers and their own annotations, which are not compared; labels, annotations and owners,
+// of which more may come; the replicas of what is scaled by others.
 func verify(ctx context.Context, source, target Side, scope Scope, r *record) (extra []capi.Object, err error) {
 	there, err := capi.Discover(ctx, target.Client, scope.Namespace)
 	if err != nil {
@@ -64,7 +64,7 @@ func changed(r *record, there *capi.Graph) []error {
 		if !arrived {
 			continue // said already
 		}
-		for _, what := range want.differences(r.Key, u) {
+		for _, what := range want.differences(r.Key, u, true) {
 			wrong = append(wrong, errors.New(what))
 		}
 	}
