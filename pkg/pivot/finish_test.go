@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -147,5 +148,24 @@ func TestAnInterruptedMoveIsFinishedWithAnEncryptedBackup(t *testing.T) {
 				t.Errorf("it says %v", err)
 			}
 		})
+	}
+}
+
+// Wherever a finish is killed, the next run must see that something of the Cluster is gone: what belongs to no Cluster goes after that.
+func TestAFinishDeletesInTheOrderOfAMove(t *testing.T) {
+	r := rehearse(t)
+	cutOffWhileDeleting(t, r, 4)
+	must(t, fixture.Create(t.Context(), r.Source.Client, fixture.Namespace, oneObject("ConfigMap", "mgmt-load-balancer")))
+	inner := r.Source.Client.(client.WithWatch)
+	var order []string
+	r.Source.Client = interceptor.NewClient(inner, interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+		order = append(order, o.GetName())
+		return c.Delete(ctx, o, opts...)
+	}})
+	if _, err := pivot.Run(t.Context(), r.Input); err != nil {
+		t.Fatal(err)
+	}
+	if last := len(order) - 2; last < 5 || order[last] != "mgmt-load-balancer" || order[last+1] != fixture.Cluster {
+		t.Errorf("deleted in the order %v", order)
 	}
 }

@@ -114,7 +114,7 @@ func (in Input) finish(ctx context.Context, state State, saved *record) (Result,
 	if len(wrong) > 0 {
 		return Result{}, in.stop(state, saved, "the target differs from what was moved: "+strings.Join(wrong, "; "))
 	}
-	if err := deleteAll(ctx, in.Source, left); err != nil {
+	if err := deleteAll(ctx, in.Source, left, state.Source.apart); err != nil {
 		return Result{}, again(fmt.Errorf("delete from the source what the target has: %w", err))
 	}
 	if err := resume(ctx, in.Target, movedClusters(in.Scope, state, saved.objects())); err != nil {
@@ -216,17 +216,24 @@ func resume(ctx context.Context, side Side, clusters []capi.Object) error {
 	return nil
 }
 
-// deleteAll deletes objects as a move does: at once, without what their finalizers stand for, as the target looks after them. Clusters go
-// last, since as long as one is there its controllers know that it is paused.
-func deleteAll(ctx context.Context, side Side, objects []*unstructured.Unstructured) error {
-	for _, clusters := range []bool{false, true} {
-		for _, u := range objects {
-			if (u.GetKind() == clusterv1.ClusterKind) != clusters {
-				continue
-			}
-			if err := deleteOne(ctx, side.Client, u); err != nil {
-				return fmt.Errorf("delete %s: %w", capi.ObjectOf(u), err)
-			}
+// deleteAll deletes objects as a move does: at once, without what their finalizers stand for, as the target looks after them. What belongs to
+// a Cluster goes first, so that the next run sees that something is gone, see apart. Clusters go last, since as long as one is there its
+// controllers know that it is paused.
+func deleteAll(ctx context.Context, side Side, objects []*unstructured.Unstructured, apart map[capi.Key]bool) error {
+	rank := func(u *unstructured.Unstructured) int {
+		switch {
+		case u.GetKind() == clusterv1.ClusterKind:
+			return 2
+		case apart[capi.ObjectOf(u).Key()]:
+			return 1
+		}
+		return 0
+	}
+	objects = slices.Clone(objects)
+	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
+	for _, u := range objects {
+		if err := deleteOne(ctx, side.Client, u); err != nil {
+			return fmt.Errorf("delete %s: %w", capi.ObjectOf(u), err)
 		}
 	}
 	return nil
