@@ -113,7 +113,7 @@ func (c cluster) bootstrapped(t *testing.T) {
 // are in its backup, which holds what was moved, and on the target with the Cluster as their owner.
 func (l lab) movedTemplates(t *testing.T, management cluster) {
 	t.Helper()
-	moved, err := filepath.Glob(filepath.Join(l.state, "cluster-init", l.name, l.name+"-*", "*.yaml"))
+	moved, err := filepath.Glob(filepath.Join(l.state, "cluster-init", l.name, l.name+"-*", "objects", "*.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

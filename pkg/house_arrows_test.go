@@ -14,7 +14,7 @@ var floors = [][]string{
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "flux", "capi", "oci", "openstack", "aws"},
 	// parts: what a run is made of
-	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "render", "lease", "lock", "parts"},
+	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "render", "lease", "lock", "parts", "backup"},
 	// verbs: what a user asks for
 	{"up", "pivot", "cleanup", "evidence"},
 	// wiring
@@ -56,6 +56,7 @@ var arrows = map[string]rule{
 	"rollout":            {[]string{"environment", "event", "fault", "flux", "health", "kube", "owned", "pipeline", "source", "source/content"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
 	"lease":              {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},
 	"lock":               {[]string{"fault"}, "one run at a time, whatever it does"},
+	"backup":             {[]string{"capi", "fault", "owned"}, "the form of a backup is read and written without any cluster"},
 	"provider":           {nil, "the seam for infrastructure: what a run asks of the one that it has"},
 	"provider/docker":    {[]string{"docker", "fault", "kind", "owned", "provider"}, "machines are containers of the Docker engine"},
 	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory", "openstack/preflight", "provider"}, "machines are servers of an OpenStack project"},
@@ -64,14 +65,14 @@ var arrows = map[string]rule{
 		"what a cluster has left in a project is found by proof and deleted there, for a verb that knows no provider"},
 
 	// verbs
-	"pivot":    {[]string{"fault", "capi", "health", "owned"}, "a pivot is planned and judged from two API servers"},
+	"pivot":    {[]string{"fault", "capi", "health", "owned", "backup"}, "a pivot is planned and judged from two API servers"},
 	"cleanup":  {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"up": {[]string{"fault", "owned", "pipeline", "environment", "provider", "bundle", "oci", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "lease", "lock", "pivot"},
+	"up": {[]string{"fault", "owned", "backup", "pipeline", "environment", "provider", "bundle", "oci", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "lease", "lock", "pivot"},
 		"the phases of `up` bring the adapters together"},
 
 	// wiring
-	"cli": {[]string{"fault", "event", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/openstack/leftovers", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
+	"cli": {[]string{"fault", "event", "backup", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/openstack/leftovers", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
 		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "capi", "parts", "up", "pivot", "cleanup", "evidence", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 

@@ -19,6 +19,8 @@ import (
 type Cluster struct {
 	Object
 	Labels                    map[string]string
+	Annotations               map[string]string
+	Generation                int64 // counts changes of its spec, a pause is one; its deletion counts too
 	Phase                     string
 	Paused                    bool // by spec.paused or by the annotation
 	Deleting                  bool
@@ -57,6 +59,8 @@ func clusterOf(doc *clusterv1.Cluster) Cluster {
 			Namespace: doc.Namespace, Name: doc.Name, UID: doc.UID,
 		},
 		Labels:                    doc.Labels,
+		Annotations:               doc.Annotations,
+		Generation:                doc.Generation,
 		Phase:                     doc.Status.Phase,
 		Paused:                    annotated || ptr.Deref(doc.Spec.Paused, false),
 		Deleting:                  !doc.DeletionTimestamp.IsZero(),

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -178,14 +177,5 @@ type (
 
 // show prints what the user asked for, so it goes to Out.
 func (o *cleanupOptions) show(what interface{ Print(io.Writer) error }) error {
-	var err error
-	if o.output.format == "json" {
-		err = json.NewEncoder(o.streams.Out).Encode(what)
-	} else {
-		err = what.Print(o.streams.Out)
-	}
-	if err != nil {
-		return fmt.Errorf("printing: %w", err)
-	}
-	return nil
+	return o.output.show(o.streams, what)
 }

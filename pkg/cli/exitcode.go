@@ -38,6 +38,8 @@ func exitCodes() map[fault.Code]int {
 		fault.Timeout:              51,
 		fault.PivotRefused:         60,
 		fault.PivotFailed:          61,
+		fault.BackupRefused:        62,
+		fault.BackupInvalid:        63,
 		fault.CleanupFailed:        70,
 		fault.ConfirmationRequired: 71,
 		fault.CleanupRefused:       72,

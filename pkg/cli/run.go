@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
@@ -29,6 +31,20 @@ func (o outputOptions) sink(s Streams) (event.Sink, error) {
 		return render.NewJSON(s.Out), nil
 	}
 	return nil, fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain or json.")
+}
+
+// show prints what the user asked for, so it goes to Out: for a person, or as one line of JSON.
+func (o outputOptions) show(s Streams, what interface{ Print(io.Writer) error }) error {
+	var err error
+	if o.format == "json" {
+		err = json.NewEncoder(s.Out).Encode(what)
+	} else {
+		err = what.Print(s.Out)
+	}
+	if err != nil {
+		return fmt.Errorf("printing: %w", err)
+	}
+	return nil
 }
 
 // outcome is what a command tells at its end: what the user does next, and figures of the run.

@@ -41,6 +41,7 @@ type upOptions struct {
 	engineAddress       string
 	keepBootstrap       bool
 	allowChanges        []string
+	recipients          recipientOptions
 	kubeconfig          string
 	timeout             time.Duration
 	streams             Streams
@@ -76,6 +77,7 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
 	f.StringSliceVar(&o.allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster, as a run that refuses it says (repeatable)")
+	o.recipients.flags(f)
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where to write the management cluster's kubeconfig, besides the state folder")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "bound of each phase that waits for a cluster")
 	return c
@@ -120,12 +122,13 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink, 
 		return checkKubeconfig(o.kubeconfig, env.ClusterName())
 	})
 	mirrors, mirrorsErr := oci.ParseMirrors(o.mirrors)
+	recipients, recipientsErr := o.recipients.parse()
 	var opened *bundle.Bundle
 	var bundleErr error
 	if o.bundle != "" {
 		opened, bundleErr = bundle.Open(o.bundle)
 	}
-	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), mirrorsErr, bundleErr); err != nil {
+	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), mirrorsErr, recipientsErr, bundleErr); err != nil {
 		return nil, err
 	}
 	overrides := map[string]any{}
@@ -182,6 +185,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink, 
 		Environment: env, Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
 		BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
 		EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges, KubeconfigPath: o.kubeconfig, StateFolder: state,
+		BackupRecipients: recipients, Version: Version(),
 		Timeout: o.timeout, Heartbeat: 15 * time.Second,
 	}, up.Parts{
 		Docker: engine, Provider: providerOf(env, engine), Leases: leases, Now: time.Now,

@@ -59,6 +59,7 @@ func kubernetesParts(ctx context.Context, content fs.FS) ([]parts.Part, error) {
 func libraryParts(info *debug.BuildInfo) []parts.Part {
 	var found []parts.Part
 	for _, library := range [][2]string{
+		{"age", "filippo.io/age"},
 		{"clusterctl", "sigs.k8s.io/cluster-api"},
 		{"flux", "github.com/fluxcd/flux2/v2"},
 		{"helm", "helm.sh/helm/v3"},

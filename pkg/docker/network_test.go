@@ -86,17 +86,17 @@ func TestSeveralNetworksOfOneName(t *testing.T) {
 		want       []string // IDs that are left
 		fails      []string
 	}{
-		"none":                                 {want: []string{"0own"}},
-		"one":                                  {networks: map[string]string{"b": "kind"}, want: []string{"b"}},
-		"another name that holds this one":     {networks: map[string]string{"b": "mykind"}, want: []string{"0own", "b"}},
-		"nobody is in either":                  {networks: map[string]string{"b": "kind", "a": "kind"}, want: []string{"a"}},
-		"somebody is in the second":            {networks: map[string]string{"a": "kind", "b": "kind", "c": "kind"}, containers: map[string]string{"x": "b"}, want: []string{"b"}},
-		"somebody is in each":                  {networks: map[string]string{"a": "kind", "b": "kind"}, containers: map[string]string{"x": "b", "y": "a"}, want: []string{"a", "b"}, fails: []string{"a (containers y)", "b (containers x)"}},
-		"one that never ran is there, too":     {networks: map[string]string{"a": "kind", "b": "kind"}, containers: map[string]string{"x": "b", "new": ""}, want: []string{"b"}},
-		"another run makes one meanwhile":      {onCreate: "echo kind >networks/1other", want: []string{"0own"}},
-		"another run uses what it made":        {onCreate: "echo kind >networks/1other; printf 1other >containers/x", want: []string{"1other"}},
-		"another run has taken the subnet":     {onCreate: "echo kind >networks/1other; echo Pool overlaps with other one on this address space >&2; exit 1", want: []string{"1other"}},
-		"it comes into use while it goes":      {networks: map[string]string{"a": "kind", "b": "kind"}, joins: "b", want: []string{"b"}},
+		"none":                             {want: []string{"0own"}},
+		"one":                              {networks: map[string]string{"b": "kind"}, want: []string{"b"}},
+		"another name that holds this one": {networks: map[string]string{"b": "mykind"}, want: []string{"0own", "b"}},
+		"nobody is in either":              {networks: map[string]string{"b": "kind", "a": "kind"}, want: []string{"a"}},
+		"somebody is in the second":        {networks: map[string]string{"a": "kind", "b": "kind", "c": "kind"}, containers: map[string]string{"x": "b"}, want: []string{"b"}},
+		"somebody is in each":              {networks: map[string]string{"a": "kind", "b": "kind"}, containers: map[string]string{"x": "b", "y": "a"}, want: []string{"a", "b"}, fails: []string{"a (containers y)", "b (containers x)"}},
+		"one that never ran is there, too": {networks: map[string]string{"a": "kind", "b": "kind"}, containers: map[string]string{"x": "b", "new": ""}, want: []string{"b"}},
+		"another run makes one meanwhile":  {onCreate: "echo kind >networks/1other", want: []string{"0own"}},
+		"another run uses what it made":    {onCreate: "echo kind >networks/1other; printf 1other >containers/x", want: []string{"1other"}},
+		"another run has taken the subnet": {onCreate: "echo kind >networks/1other; echo Pool overlaps with other one on this address space >&2; exit 1", want: []string{"1other"}},
+		"it comes into use while it goes":  {networks: map[string]string{"a": "kind", "b": "kind"}, joins: "b", want: []string{"b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEngine(t, tc.onCreate)

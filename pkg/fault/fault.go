@@ -39,6 +39,8 @@ const (
 	SourceUnreadable     Code = "source/unreadable"
 	PivotRefused         Code = "pivot/refused"
 	PivotFailed          Code = "pivot/failed"
+	BackupRefused        Code = "backup/refused"
+	BackupInvalid        Code = "backup/invalid"
 	Timeout              Code = "timeout"
 	CloudUnreachable     Code = "cloud/unreachable"
 	CloudRefused         Code = "cloud/refused"

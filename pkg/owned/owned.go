@@ -16,6 +16,9 @@ const (
 	ComponentLabel = "cluster-init.io/component"
 	// SuspendedAnnotation is on what the pivot suspended, so that nothing is resumed that a user suspended.
 	SuspendedAnnotation = "cluster-init.io/suspended-for-pivot"
+	// VerifiedAnnotation is on a Cluster in the cluster that it was moved to, once all that moved with it was compared. Its value is the UID
+	// that the Cluster has there: another move makes it void.
+	VerifiedAnnotation = "cluster-init.io/pivot-verified"
 	// WokenAnnotation is set and removed at once: the change has a controller look at the object.
 	WokenAnnotation = "cluster-init.io/woken"
 
@@ -52,16 +55,26 @@ func SuspendedFor(namespace, cluster string) string { return namespace + "/" + c
 
 const backupTime = "20060102T150405Z"
 
-// Backup is the name of the folder, in a cluster's state folder, with what a pivot moved.
+// EncryptedSuffix ends the name of a backup that is one encrypted file.
+const EncryptedSuffix = ".tar.age"
+
+// Backup is the name of a folder, in a cluster's state folder, with a backup of its definition. An encrypted one is a file of that name
+// with EncryptedSuffix.
 func Backup(cluster string, at time.Time) string {
 	return cluster + "-" + at.UTC().Format(backupTime)
 }
 
-// IsBackup says whether a folder in a cluster's state folder holds what a pivot moved, by its name.
-func IsBackup(cluster, folder string) bool {
-	at, is := strings.CutPrefix(folder, cluster+"-")
-	_, err := time.Parse(backupTime, at)
-	return is && err == nil
+// IsBackup says whether something in a cluster's state folder is a backup of its definition, by its name.
+func IsBackup(cluster, name string) bool {
+	_, is := BackupTime(cluster, name)
+	return is
+}
+
+// BackupTime returns the time in the name of a backup, in UTC; false: it is not the name of one.
+func BackupTime(cluster, name string) (time.Time, bool) {
+	at, is := strings.CutPrefix(strings.TrimSuffix(name, EncryptedSuffix), cluster+"-")
+	made, err := time.Parse(backupTime, at)
+	return made, is && err == nil
 }
 
 // CloudName is what Cluster API's provider for OpenStack builds the names of a cluster's resources of. Two clusters can have the same:

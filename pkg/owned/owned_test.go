@@ -32,7 +32,10 @@ func TestBackupsAreKnownByTheirName(t *testing.T) {
 	if got := owned.Backup("demo", at); got != "demo-20260102T020405Z" || !owned.IsBackup("demo", got) {
 		t.Errorf("the backup of demo is %q, and is one: %v", got, owned.IsBackup("demo", got))
 	}
-	for _, other := range []string{"demo", "demo-two-20260102T020405Z", "kubeconfig.20260102T020405Z", "demo-20260102T020405Z.old", ".incomplete-1"} {
+	if made, is := owned.BackupTime("demo", owned.Backup("demo", at)+owned.EncryptedSuffix); !is || !made.Equal(at) {
+		t.Errorf("an encrypted backup is one: %v, of %s", is, made)
+	}
+	for _, other := range []string{"demo", "demo-two-20260102T020405Z", "kubeconfig.20260102T020405Z", "demo-20260102T020405Z.old", "demo-20260102T020405Z.unverified", ".incomplete-1"} {
 		if owned.IsBackup("demo", other) {
 			t.Errorf("%s passes for a backup of demo", other)
 		}

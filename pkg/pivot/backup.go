@@ -2,115 +2,131 @@ package pivot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
+	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Backup writes every object of the plan, Secrets included, as one YAML file each into a new folder of dir and
-// returns the folder: mode 0700, files 0600. The folder appears under its name only when it is complete.
-//
-// The files are what `clusterctl move --from-directory` reads. For its sake Clusters and ClusterClasses are written as
-// paused, as clusterctl's own backup does: nothing reconciles until all of it is restored. The source itself is not
-// touched, unlike by clusterctl's own backup, which pauses it and may fail to resume it.
-func Backup(ctx context.Context, source Side, plan Plan, dir string, now time.Time) (string, error) {
-	path, err := writeBackup(ctx, source, plan, dir, now)
-	if err != nil {
-		return "", fault.Wrap(fmt.Errorf("back up the %d objects that would be moved: %w", len(plan.Objects), err),
-			fault.PivotFailed, "Nothing was moved. Check that "+dir+" can be written, and run the same command again.")
-	}
-	return path, nil
+// Keeper says how backups are kept.
+type Keeper struct {
+	Dir        string            // each is a new folder, or file, in it
+	Recipients backup.Recipients // none: without encryption
+	Version    string            // of cluster-init
+	Now        func() time.Time
 }
 
-func writeBackup(ctx context.Context, source Side, plan Plan, dir string, now time.Time) (path string, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	staging, err := os.MkdirTemp(dir, ".incomplete-") // MkdirTemp makes it 0700
+// keepPlanned backs up what a plan moves, notes beside it what it was like, and returns that. The source is not changed, unlike by
+// clusterctl's own backup, which pauses it and may fail to resume it.
+func (k Keeper) keepPlanned(ctx context.Context, source Side, plan Plan) (*record, error) {
+	r, err := k.planned(ctx, source, plan)
 	if err != nil {
-		return "", err
+		return nil, fault.Wrap(fmt.Errorf("back up the %d objects that would be moved: %w", len(plan.Objects), err),
+			fault.PivotFailed, "Nothing was moved. Check that "+k.Dir+" can be written, and run the same command again.")
 	}
-	defer func() {
-		if err != nil {
-			_ = os.RemoveAll(staging)
-		}
-	}()
+	return r, nil
+}
+
+func (k Keeper) planned(ctx context.Context, source Side, plan Plan) (*record, error) {
+	graph, err := capi.Discover(ctx, source.Client, plan.Scope.Namespace) // as it is now: the guards took a while
+	if err != nil {
+		return nil, err
+	}
+	staged, err := k.stage(ctx, source, plan.Scope, graph, plan.Objects, nil)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRecord(staged.Path, staged.Manifest, graph, plan.Objects, generation(graph, plan))
+	if err == nil {
+		err = r.write() // before the backup has its name: what has one is never taken for verified
+	}
+	if err == nil {
+		err = staged.Publish()
+	}
+	if err != nil {
+		return nil, errors.Join(err, staged.Discard(), removed(marker(staged.Path)))
+	}
+	return r, nil
+}
+
+func removed(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// generation is that of the management cluster's own Cluster.
+func generation(graph *capi.Graph, plan Plan) int64 {
 	for _, o := range plan.Objects {
-		u := &unstructured.Unstructured{}
-		u.SetAPIVersion(o.APIVersion)
-		u.SetKind(o.Kind)
-		if err := source.Client.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.Name}, u); err != nil {
-			return "", fmt.Errorf("read %s: %w", o, err)
-		}
-		if err := writeObject(filepath.Join(staging, fileName(o)), u); err != nil {
-			return "", fmt.Errorf("write %s: %w", o, err)
+		if isOwnCluster(o, plan.Scope) {
+			u, _ := graph.Get(o)
+			return u.GetGeneration()
 		}
 	}
-	path = filepath.Join(dir, owned.Backup(plan.Scope.Cluster, now))
-	if err := os.Rename(staging, path); err != nil {
-		return "", err
+	return 0
+}
+
+// stage writes and checks a backup, which then waits to get its name.
+func (k Keeper) stage(ctx context.Context, side Side, scope Scope, graph *capi.Graph, moves []capi.Object, environment []*unstructured.Unstructured) (*backup.Staged, error) {
+	c := backup.Content{
+		Manifest: backup.Manifest{Created: k.Now(), CreatedBy: k.Version, Namespace: scope.Namespace, Cluster: scope.Cluster},
+		Sections: map[backup.Section][]*unstructured.Unstructured{backup.Environment: environment},
 	}
-	return path, syncDir(dir)
-}
-
-// fileName holds the group too: two kinds of one name in different groups are different objects.
-func fileName(o capi.Object) string {
-	k := o.Key()
-	return strings.Join([]string{k.GroupKind.String(), k.Namespace, k.Name}, "_") + ".yaml"
-}
-
-func writeObject(path string, u *unstructured.Unstructured) (err error) {
-	pauseCopy(u)
-	text, err := yaml.Marshal(u.Object)
+	for _, o := range moves {
+		u, there := graph.Get(o)
+		if !there {
+			return nil, fmt.Errorf("%s is not there any more", o)
+		}
+		if isOwnCluster(o, scope) {
+			c.Kubernetes = kubernetesVersion(graph, moves, u)
+		}
+		c.Sections[backup.Objects] = append(c.Sections[backup.Objects], u)
+	}
+	var err error
+	if c.Sections[backup.References], err = graph.Referred(ctx, side.Client); err != nil {
+		return nil, fmt.Errorf("read what the objects refer to: %w", err)
+	}
+	certificate, err := capi.Authority(ctx, side.Client, client.ObjectKey{Namespace: scope.Namespace, Name: scope.Cluster})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
+	c.Identity = backup.IdentityOf(certificate)
+	if c.Providers, err = providers(ctx, side); err != nil {
+		return nil, err
 	}
-	defer func() {
-		if closing := f.Close(); err == nil {
-			err = closing
-		}
-	}()
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	return f.Sync()
+	return backup.Stage(k.Dir, c, k.Recipients)
 }
 
-func pauseCopy(u *unstructured.Unstructured) {
-	switch u.GroupVersionKind().GroupKind() {
-	case clusterv1.GroupVersion.WithKind("Cluster").GroupKind():
-		_ = unstructured.SetNestedField(u.Object, true, "spec", "paused") // fails only when spec is not an object
-	case clusterv1.GroupVersion.WithKind("ClusterClass").GroupKind():
-		annotations := u.GetAnnotations()
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[clusterv1.PausedAnnotation] = ""
-		u.SetAnnotations(annotations)
+func providers(ctx context.Context, side Side) ([]backup.Provider, error) {
+	all, err := capi.Providers(ctx, side.Client)
+	var kept []backup.Provider
+	for _, p := range all {
+		kept = append(kept, backup.Provider{Name: p.Name, Version: p.Version})
 	}
+	return kept, err
 }
 
-// syncDir makes the new name itself survive a crash of the machine.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
+// kubernetesVersion is what a Cluster's control plane has, as its topology or its control plane object says; empty: neither does.
+func kubernetesVersion(graph *capi.Graph, moves []capi.Object, cluster *unstructured.Unstructured) string {
+	if version, _, _ := unstructured.NestedString(cluster.Object, "spec", "topology", "version"); version != "" {
+		return version
 	}
-	defer d.Close()
-	return d.Sync()
+	kind, _, _ := unstructured.NestedString(cluster.Object, "spec", "controlPlaneRef", "kind")
+	name, _, _ := unstructured.NestedString(cluster.Object, "spec", "controlPlaneRef", "name")
+	for _, o := range moves {
+		if o.Kind == kind && o.Name == name && o.Namespace == cluster.GetNamespace() {
+			u, _ := graph.Get(o)
+			version, _, _ := unstructured.NestedString(u.Object, "spec", "version")
+			return version
+		}
+	}
+	return ""
 }

@@ -31,7 +31,7 @@ func TestBackupHoldsAllThatMovesAndIsPrivate(t *testing.T) {
 	if info, err := os.Stat(result.Backup); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder has %v, %v, want 0700", info.Mode(), err)
 	}
-	files, err := os.ReadDir(result.Backup)
+	files, err := os.ReadDir(filepath.Join(result.Backup, "objects"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestBackupHoldsAllThatMovesAndIsPrivate(t *testing.T) {
 		if info, _ := f.Info(); info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has %s, want 0600", f.Name(), info.Mode())
 		}
-		text, err := os.ReadFile(filepath.Join(result.Backup, f.Name()))
+		text, err := os.ReadFile(filepath.Join(result.Backup, "objects", f.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestBackupCanBeRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = restorer.Move(t.Context(), clusterctl.MoveOptions{
-		FromDirectory: result.Backup, ToKubeconfig: clusterctl.Kubeconfig{Path: kubeconfig}, Namespace: s.Scope.Namespace,
+		FromDirectory: filepath.Join(result.Backup, "objects"), ToKubeconfig: clusterctl.Kubeconfig{Path: kubeconfig}, Namespace: s.Scope.Namespace,
 	})
 	if err != nil {
 		t.Fatal(err)

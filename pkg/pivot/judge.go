@@ -24,10 +24,11 @@ func judge(source, target Holding, name string) (Phase, Stage) {
 }
 
 // judgeBoth tells the stage when the Cluster is on the target and something is at the source. clusterctl ends
-// creating before it starts deleting, so whatever the source has and the target lacks was not yet created.
+// creating before it starts deleting, so whatever the source has and the target lacks was not yet created. What the target has of its own,
+// as that of an active tenant, no move has deleted at the source.
 func judgeBoth(source, target Holding, name string) (Phase, Stage) {
 	uncopied := len(missing(source.Objects, target.Objects)) > 0
-	deleted := len(missing(target.Objects, source.Objects)) > 0
+	deleted := len(missing(target.moved(), source.Objects)) > 0
 	switch resumed := !target.Cluster(name).Paused; {
 	case len(source.Clusters) == 0 && !uncopied && !resumed:
 		return Interrupted, StageCopied // its last objects without an owner, which clusterctl deletes in any order, Clusters among them
@@ -47,6 +48,21 @@ func judgeBoth(source, target Holding, name string) (Phase, Stage) {
 	// The target has everything and is active; what is left at the source is paused and does nothing. This is how
 	// the way out of StageCopied ends: the remains go with the bootstrap cluster.
 	return Done, StageNone
+}
+
+// among returns the objects that are wanted ones.
+func among(objects, wanted []capi.Object) []capi.Object {
+	is := map[capi.Key]bool{}
+	for _, o := range wanted {
+		is[o.Key()] = true
+	}
+	var found []capi.Object
+	for _, o := range objects {
+		if is[o.Key()] {
+			found = append(found, o)
+		}
+	}
+	return found
 }
 
 // missing returns the objects of want that have no counterpart in have.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
@@ -38,15 +39,18 @@ type Flux interface {
 // Mover carries out a move; capi.Move is the real one.
 type Mover func(ctx context.Context, in capi.MoveInput) error
 
-// Input is what Run needs. All fields but Log are required.
+// Input is what Run needs. All fields but Log are required, if they do not say otherwise.
 type Input struct {
 	Source, Target Side
 	Scope          Scope
-	BackupDir      string // the backup is a new folder in it
-	Flux           Flux
-	Move           Mover
-	Now            func() time.Time
-	Log            func(string) // progress lines; nil drops them
+	BackupDir      string // the backup is a new folder, or file, in it
+	// Recipients are who can open the backup; none, which is allowed: it is not encrypted.
+	Recipients backup.Recipients
+	Version    string // of cluster-init, for the backup; may be empty
+	Flux       Flux
+	Move       Mover
+	Now        func() time.Time
+	Log        func(string) // progress lines; nil drops them
 
 	keepSuspended bool // something is on the target already
 }
@@ -55,7 +59,7 @@ type Input struct {
 type Result struct {
 	Already bool          // true when an earlier run had done it all: the rest is then empty
 	Moved   []capi.Object // as they were at the source
-	Backup  string        // the folder that holds what was moved
+	Backup  string        // the folder, or the encrypted file, that holds what was moved
 	// Extra are objects on the target that were not planned: its controllers run again by the time they are
 	// looked at, and may have made new ones.
 	Extra []capi.Object

@@ -31,7 +31,7 @@ func newPlan(ctx context.Context, source, target Side, scope Scope, rules []chec
 		return Plan{}, err
 	}
 	if len(refusals) > 0 {
-		return Plan{}, refused(scope, refusals)
+		return Plan{}, refusedBy(scope, refusals)
 	}
 	return Plan{Scope: scope, Objects: v.moves, Providers: v.sourceProviders}, nil
 }
@@ -53,8 +53,8 @@ func inspect(ctx context.Context, source, target Side, scope Scope, rules []chec
 	return v, all, nil
 }
 
-// refused lists all reasons why a move must not start.
-func refused(scope Scope, refusals []*Refusal) error {
+// refusedBy lists all reasons why a move must not start.
+func refusedBy(scope Scope, refusals []*Refusal) error {
 	var reasons []error
 	for _, r := range refusals {
 		reasons = append(reasons, r)

@@ -22,23 +22,23 @@ func (in Input) recover(ctx context.Context, state State) (Result, error) {
 		return Result{}, err
 	}
 	in.Log(fmt.Sprintf("an earlier move was interrupted (%s): finishing it", state.Stage))
-	saved, backup, err := in.saved()
+	saved, err := in.saved(ctx, state)
 	if err != nil {
 		return Result{}, err
 	}
-	if state.Stage == StageResuming && backup == "" { // a finished pivot, and a person who paused the Cluster, look the same
-		return Result{}, in.stop(state, "", "no backup of it is on this machine: a finished cluster that somebody paused looks the same")
+	if state.Stage == StageResuming && saved == nil { // a finished pivot, and a person who paused the Cluster, look the same
+		return Result{}, in.stop(state, nil, "no backup of it is on this machine: a finished cluster that somebody paused looks the same")
 	}
 	complete, err := in.sourceIsComplete(ctx, state)
 	if err != nil {
 		return Result{}, again(err)
 	}
 	if complete {
-		return in.moveAgain(ctx, state, saved, backup)
+		return in.moveAgain(ctx, state, saved)
 	}
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
-	return in.finish(lasting, state, saved, backup)
+	return in.finish(lasting, state, saved)
 }
 
 // sourceIsComplete says whether the source still has everything, so that moving again is safe: nothing of it is gone, or marked to go.
@@ -46,30 +46,46 @@ func (in Input) sourceIsComplete(ctx context.Context, state State) (bool, error)
 	if state.Stage == StagePaused || state.Stage == StageCopying {
 		return true, nil
 	}
-	if state.Stage != StageCopied || len(missing(state.Target.Objects, state.Source.Objects)) > 0 {
+	if state.Stage != StageCopied || len(missing(state.Target.moved(), state.Source.Objects)) > 0 {
 		return false, nil
 	}
 	left, err := in.leftAtSource(ctx, state)
 	return err == nil && !slices.ContainsFunc(left, beingDeleted), err
 }
 
-// saved returns what the interrupted move backed up; none where it was begun on another machine.
-func (in Input) saved() (objects []*unstructured.Unstructured, backup string, err error) {
-	if backup, err = Unverified(in.BackupDir, in.Scope.Cluster); err != nil || backup == "" {
-		return nil, "", err
+// saved returns what the interrupted move backed up; nil where it was begun on another machine, where the record is of an earlier cluster of
+// the same name, and where somebody has resumed the source since: then only what is there now counts.
+func (in Input) saved(ctx context.Context, state State) (*record, error) {
+	path, err := Unverified(in.BackupDir, in.Scope.Cluster)
+	if err != nil || path == "" {
+		return nil, err
 	}
-	objects, err = readObjects(backup)
-	return objects, backup, err
+	r, err := readRecord(path)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.PivotFailed, "Nothing was changed. If no file of an earlier version or of another cluster is to be kept, remove "+marker(path)+", and run the same command again: it compares what is left at the source.")
+	}
+	other, err := r.ofAnotherLife(ctx, in.Scope, in.Source, in.Target)
+	switch {
+	case err != nil:
+		return nil, again(err)
+	case other:
+		in.Log("the backup " + path + " is of an earlier cluster of this name: it is not compared")
+		return nil, nil
+	case r.isStale(state.Source, in.Scope):
+		in.Log("the source was resumed since the backup " + path + ": it is not compared")
+		return nil, nil
+	}
+	return r, nil
 }
 
 // moveAgain resumes the source, which has everything, and repeats the move. Flux is suspended first: the source acts again for a moment.
-func (in Input) moveAgain(ctx context.Context, state State, saved []*unstructured.Unstructured, backup string) (Result, error) {
+func (in Input) moveAgain(ctx context.Context, state State, saved *record) (Result, error) {
 	here, err := capi.Discover(ctx, in.Source.Client, in.Scope.Namespace)
 	if err != nil {
 		return Result{}, again(fmt.Errorf("read the source: %w", err))
 	}
-	if lost := missing(identities(saved), here.All()); len(lost) > 0 {
-		return Result{}, in.stop(state, backup, fmt.Sprintf("the source, which should still have everything, lacks %s", lost[0]))
+	if lost := missing(saved.objects(), here.All()); len(lost) > 0 {
+		return Result{}, in.stop(state, saved, fmt.Sprintf("the source, which should still have everything, lacks %s", lost[0]))
 	}
 	in.keepSuspended = true
 	if err := in.Flux.Suspend(ctx); err != nil {
@@ -86,30 +102,50 @@ func (in Input) moveAgain(ctx context.Context, state State, saved []*unstructure
 }
 
 // finish ends what only has to be ended: the target has everything.
-func (in Input) finish(ctx context.Context, state State, saved []*unstructured.Unstructured, backup string) (Result, error) {
+func (in Input) finish(ctx context.Context, state State, saved *record) (Result, error) {
 	left, err := in.leftAtSource(ctx, state)
 	if err != nil {
 		return Result{}, again(err)
 	}
-	wrong, err := compare(ctx, in.Target, slices.Concat(saved, left))
+	wrong, err := in.differing(ctx, saved, left)
 	if err != nil {
 		return Result{}, again(err)
 	}
 	if len(wrong) > 0 {
-		return Result{}, in.stop(state, backup, "the target differs from what was moved: "+strings.Join(wrong, "; "))
+		return Result{}, in.stop(state, saved, "the target differs from what was moved: "+strings.Join(wrong, "; "))
 	}
-	if err := deleteAll(ctx, in.Source, left); err != nil {
+	if err := deleteAll(ctx, in.Source, left, state.Source.apart); err != nil {
 		return Result{}, again(fmt.Errorf("delete from the source what the target has: %w", err))
 	}
-	if err := resume(ctx, in.Target, movedClusters(in.Scope, state, saved)); err != nil {
+	if err := resume(ctx, in.Target, movedClusters(in.Scope, state, saved.objects())); err != nil {
 		return Result{}, again(fmt.Errorf("resume the target: %w", err))
 	}
 	in.Log(fmt.Sprintf("the target has all of it, %d objects that were left at the source are deleted", len(left)))
-	result := Result{Backup: backup, Moved: state.Target.Objects}
-	if backup == "" {
-		return result, nil
+	result := Result{Moved: state.Target.Objects}
+	if saved == nil { // what the source had lost before was not compared: a machine that has the backup still may
+		return result, forget(in.BackupDir, in.Scope.Cluster)
 	}
-	return result, VerifyBackup(ctx, in.Target, in.Scope, backup)
+	result.Backup = saved.path
+	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir) // all of it was just compared
+}
+
+// differing compares the target with what was moved, each object in the newest state that is known: what the source still has is newer than
+// the backup.
+func (in Input) differing(ctx context.Context, saved *record, left []*unstructured.Unstructured) ([]string, error) {
+	d := newDigester()
+	newest := map[capi.Key]bool{}
+	var now []recorded
+	for _, u := range left {
+		now = append(now, d.record(capi.ObjectOf(u), u))
+		newest[capi.ObjectOf(u).Key()] = true
+	}
+	wrong, err := compare(ctx, in.Target, d, now, false)
+	if err != nil || saved == nil {
+		return wrong, err
+	}
+	gone := slices.DeleteFunc(slices.Clone(saved.Objects), func(o recorded) bool { return newest[o.object().Key()] })
+	more, err := compare(ctx, in.Target, saved.Key, gone, false)
+	return slices.Concat(wrong, more), err
 }
 
 func again(err error) error {
@@ -117,14 +153,14 @@ func again(err error) error {
 }
 
 // stop refuses to go on where a person has to compare: nothing was touched.
-func (in Input) stop(state State, backup, why string) error {
+func (in Input) stop(state State, saved *record, why string) error {
 	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(kubectl(in.Source, in.Scope)+" get cluster-api", kubectl(in.Target, in.Scope)+" get cluster-api")
-	if backup != "" {
-		keep += "\nWhat was there before the move is in " + backup + "."
+	if saved != nil {
+		keep += "\nWhat was there before the move is in " + saved.path + "."
 	}
 	keep += "\nWhen the target has all that is needed, resume it:\n" + Step{ActionResume, AtTarget, state.Target.pausedObjects()}.Command(in.Source, in.Target, in.Scope)
-	if backup != "" {
-		keep += "\nand remove " + backup + unverifiedSuffix + "."
+	if saved != nil {
+		keep += "\nand remove " + marker(saved.path) + "."
 	}
 	return fault.New(fault.PivotFailed, fmt.Sprintf("an earlier move of Cluster %s/%s was interrupted (%s), and %s", in.Scope.Namespace, in.Scope.Cluster, state.Stage, why), keep)
 }
@@ -148,10 +184,10 @@ func (in Input) leftAtSource(ctx context.Context, state State) ([]*unstructured.
 }
 
 // movedClusters are the Clusters, and ClusterClasses, of the target that the move paused. Without a backup only the management cluster's own is known.
-func movedClusters(scope Scope, state State, saved []*unstructured.Unstructured) []capi.Object {
+func movedClusters(scope Scope, state State, saved []capi.Object) []capi.Object {
 	moved := map[capi.Key]bool{}
-	for _, u := range saved {
-		moved[capi.ObjectOf(u).Key()] = true
+	for _, o := range saved {
+		moved[o.Key()] = true
 	}
 	for _, o := range state.Source.Objects {
 		moved[o.Key()] = true
@@ -180,17 +216,24 @@ func resume(ctx context.Context, side Side, clusters []capi.Object) error {
 	return nil
 }
 
-// deleteAll deletes objects as a move does: at once, without what their finalizers stand for, as the target looks after them. Clusters go
-// last, since as long as one is there its controllers know that it is paused.
-func deleteAll(ctx context.Context, side Side, objects []*unstructured.Unstructured) error {
-	for _, clusters := range []bool{false, true} {
-		for _, u := range objects {
-			if (u.GetKind() == clusterv1.ClusterKind) != clusters {
-				continue
-			}
-			if err := deleteOne(ctx, side.Client, u); err != nil {
-				return fmt.Errorf("delete %s: %w", capi.ObjectOf(u), err)
-			}
+// deleteAll deletes objects as a move does: at once, without what their finalizers stand for, as the target looks after them. What belongs to
+// a Cluster goes first, so that the next run sees that something is gone, see apart. Clusters go last, since as long as one is there its
+// controllers know that it is paused.
+func deleteAll(ctx context.Context, side Side, objects []*unstructured.Unstructured, apart map[capi.Key]bool) error {
+	rank := func(u *unstructured.Unstructured) int {
+		switch {
+		case u.GetKind() == clusterv1.ClusterKind:
+			return 2
+		case apart[capi.ObjectOf(u).Key()]:
+			return 1
+		}
+		return 0
+	}
+	objects = slices.Clone(objects)
+	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
+	for _, u := range objects {
+		if err := deleteOne(ctx, side.Client, u); err != nil {
+			return fmt.Errorf("delete %s: %w", capi.ObjectOf(u), err)
 		}
 	}
 	return nil
@@ -207,12 +250,4 @@ func deleteOne(ctx context.Context, c client.Client, u *unstructured.Unstructure
 		}
 	}
 	return nil
-}
-
-func identities(objects []*unstructured.Unstructured) []capi.Object {
-	var all []capi.Object
-	for _, u := range objects {
-		all = append(all, capi.ObjectOf(u))
-	}
-	return all
 }

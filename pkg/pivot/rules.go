@@ -88,11 +88,11 @@ func checkProviders(_ context.Context, v *view) ([]*Refusal, error) {
 			refuse(p.Name, "not ready on the target: %s", t.Message)
 		}
 	}
-	return append(refusals, recorded(v)...), nil
+	return append(refusals, recordedProviders(v)...), nil
 }
 
-// recorded holds clusterctl's own records of both sides against each other, as a move does, and its dry run does not.
-func recorded(v *view) []*Refusal {
+// recordedProviders holds clusterctl's own records of both sides against each other, as a move does, and its dry run does not.
+func recordedProviders(v *view) []*Refusal {
 	var refusals []*Refusal
 	for _, p := range v.sourceInventory {
 		reason := "recorded by clusterctl at the source only"

@@ -66,36 +66,34 @@ func Run(ctx context.Context, in Input) (Result, error) {
 
 // backUpAndMove carries out a plan while Flux stands still.
 func (in Input) backUpAndMove(ctx context.Context, plan Plan) (Result, error) {
-	backup, err := Backup(ctx, in.Source, plan, in.BackupDir, in.Now())
+	keeper := Keeper{Dir: in.BackupDir, Recipients: in.Recipients, Version: in.Version, Now: in.Now}
+	saved, err := keeper.keepPlanned(ctx, in.Source, plan)
 	if err != nil {
 		return Result{}, in.resumeFlux(ctx, err)
 	}
-	in.Log(fmt.Sprintf("wrote a backup of the %d objects to move: %s", len(plan.Objects), backup))
-	if err := markUnverified(backup); err != nil {
-		return Result{}, in.resumeFlux(ctx, err)
-	}
-	return in.carryOut(ctx, plan, backup)
+	in.Log(fmt.Sprintf("wrote a backup of the %d objects to move: %s", len(plan.Objects), saved.path))
+	return in.carryOut(ctx, plan, saved)
 }
 
 // carryOut moves and verifies.
-func (in Input) carryOut(ctx context.Context, plan Plan, backup string) (Result, error) {
+func (in Input) carryOut(ctx context.Context, plan Plan, saved *record) (Result, error) {
 	err := in.Move(ctx, capi.MoveInput{
 		From: in.Source.Config, To: in.Target.Config, Namespace: in.Scope.Namespace, Log: in.Log,
 	})
 	lost := lostLease(ctx)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
-	result := Result{Moved: plan.Objects, Backup: backup}
+	result := Result{Moved: plan.Objects, Backup: saved.path}
 	if err != nil {
-		return result, in.afterFailure(ctx, err, lost, backup)
+		return result, in.afterFailure(ctx, err, lost, saved.path)
 	}
-	result.Extra, err = Verify(ctx, in.Source, in.Target, plan)
+	result.Extra, err = verify(ctx, in.Source, in.Target, in.Scope, saved)
 	if err != nil {
 		return result, fault.Wrap(fmt.Errorf("the move ended, but not as planned: %w", err), fault.PivotFailed,
-			"Keep both clusters. What was there before the move is in "+backup+".")
+			"Keep both clusters. What was there before the move is in "+saved.path+".")
 	}
-	in.Log(fmt.Sprintf("all %d objects are on the target, none is left at the source", len(plan.Objects)))
-	return result, markVerified(backup, in.Scope.Cluster)
+	in.Log(fmt.Sprintf("all %d objects are on the target as they were, none is left at the source", len(plan.Objects)))
+	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir)
 }
 
 // afterFailure says how far a move came that failed, and takes back the suspension of Flux if nothing was changed.

@@ -33,7 +33,7 @@ func rehearse(t *testing.T, edits ...fixture.Edit) *rehearsal {
 	r.Input = pivot.Input{
 		Source: from, Target: to, Scope: scope, BackupDir: t.TempDir(), Flux: r.flux, Now: time.Now,
 		Move: func(ctx context.Context, _ capi.MoveInput) error {
-			found, _ := filepath.Glob(filepath.Join(r.BackupDir, "mgmt-*", "*.yaml"))
+			found, _ := filepath.Glob(filepath.Join(r.BackupDir, "mgmt-*", "objects", "*.yaml"))
 			if len(found) == len(fixture.ManagementCluster()) {
 				r.steps = append(r.steps, "backup")
 			}
@@ -147,6 +147,12 @@ func TestRunVerifies(t *testing.T) {
 		"an owner did not arrive": {func(ctx context.Context, _, to client.Client) error {
 			return deleteFrom(ctx, to, "MachineSet", "mgmt-md-1")
 		}, "MachineSet management/mgmt-md-1 did not arrive"},
+		"an object arrived with another spec": {func(ctx context.Context, _, to client.Client) error {
+			return to.Patch(ctx, inNamespace(oneObject("KubeadmControlPlane", "mgmt-cp")[0]), client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":null}}`)))
+		}, "KubeadmControlPlane management/mgmt-cp has another spec"},
+		"a Secret arrived with other data": {func(ctx context.Context, _, to client.Client) error {
+			return to.Patch(ctx, inNamespace(oneObject("Secret", "mgmt-ca")[0]), client.RawPatch("application/merge-patch+json", []byte(`{"data":{"tls.key":"aHVudGVyMg=="}}`)))
+		}, "Secret management/mgmt-ca has another data"},
 		"an object is left at the source": {func(ctx context.Context, from, _ client.Client) error {
 			return fixture.Create(ctx, from, fixture.Namespace, oneObject("Secret", "mgmt-ca"))
 		}, "Secret management/mgmt-ca is still at the source"},
@@ -165,6 +171,9 @@ func TestRunVerifies(t *testing.T) {
 			result, err := pivot.Run(t.Context(), r.Input)
 			if fault.CodeOf(err) != fault.PivotFailed || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("got %v, want %q", err, row.want)
+			}
+			if said := err.Error() + fault.HintOf(err); strings.Contains(said, "hunter2") || strings.Contains(said, "aHVudGVyMg") {
+				t.Errorf("it shows what is secret: %s", said)
 			}
 			if !strings.Contains(fault.HintOf(err), result.Backup) || result.Backup == "" {
 				t.Errorf("the hint does not name the backup %q: %s", result.Backup, fault.HintOf(err))

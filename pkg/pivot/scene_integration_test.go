@@ -65,7 +65,7 @@ func leaveForReal(t *testing.T, seed uint64) {
 			t.Errorf("CLUSTER_INIT_TEST_SEED=%d: refused by the rule %s: %v", seed, r.Rule, r)
 		}
 	}
-	if objects := inNamespace(t, to.Client, scope.Namespace); len(objects) > 0 {
+	if objects := heldIn(t, to.Client, scope.Namespace); len(objects) > 0 {
 		t.Errorf("CLUSTER_INIT_TEST_SEED=%d: the preview has created %v", seed, objects)
 	}
 	if err := capi.Move(ctx, capi.MoveInput{From: from.Config, To: to.Config, Namespace: scope.Namespace}); err != nil {
@@ -77,7 +77,7 @@ func leaveForReal(t *testing.T, seed uint64) {
 			named = append(named, stay.Object.Kind+" "+stay.Object.Name)
 		}
 	}
-	left = inNamespace(t, from.Client, scope.Namespace)
+	left = heldIn(t, from.Client, scope.Namespace)
 	slices.Sort(named)
 	if !slices.Equal(named, left) {
 		t.Errorf("CLUSTER_INIT_TEST_SEED=%d: clusterctl left\n%v\nthe preview named\n%v", seed, left, named)
@@ -89,13 +89,13 @@ func leaveForReal(t *testing.T, seed uint64) {
 		}
 	}
 	slices.Sort(planned)
-	if arrived := inNamespace(t, to.Client, scope.Namespace); !slices.Equal(planned, arrived) {
+	if arrived := heldIn(t, to.Client, scope.Namespace); !slices.Equal(planned, arrived) {
 		t.Errorf("CLUSTER_INIT_TEST_SEED=%d: clusterctl created\n%v\nthe preview had\n%v", seed, arrived, planned)
 	}
 }
 
 // inNamespace returns all that a namespace has of the kinds of scenes, labelled or not.
-func inNamespace(t *testing.T, c client.Client, namespace string) []string {
+func heldIn(t *testing.T, c client.Client, namespace string) []string {
 	t.Helper()
 	kinds := []schema.GroupVersionKind{{Version: "v1", Kind: "Secret"}, {Version: "v1", Kind: "ConfigMap"}}
 	for _, crd := range fixture.SceneDefinitions() {

@@ -41,6 +41,8 @@ type Holding struct {
 	Clusters []capi.Cluster
 	// PausedClasses are the ClusterClasses that are paused.
 	PausedClasses []capi.Object
+
+	apart map[capi.Key]bool // what need not be of a move that is under way, see apart
 }
 
 // Empty is whether it holds nothing at all.
@@ -118,7 +120,8 @@ func Hold(ctx context.Context, c client.Reader, scope Scope) (Holding, error) {
 		return Holding{}, err
 	}
 	var h Holding
-	for _, o := range graph.Moves() {
+	moves := graph.Moves()
+	for _, o := range moves {
 		if !o.Shared {
 			h.Objects = append(h.Objects, o)
 		}
@@ -127,5 +130,6 @@ func Hold(ctx context.Context, c client.Reader, scope Scope) (Holding, error) {
 		}
 	}
 	h.Clusters, err = capi.Clusters(ctx, c, scope.Namespace)
+	h.apart = apart(graph, moves, h.Clusters, scope)
 	return h, err
 }

@@ -12,32 +12,40 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// unverifiedSuffix is that of a file beside a backup whose move has not been verified yet. It is not in the folder: clusterctl takes all
-// that is in there for objects.
-const unverifiedSuffix = ".unverified"
-
-// markUnverified writes that file, before the move: only what was verified takes it away.
-func markUnverified(backup string) error {
-	if err := os.WriteFile(backup+unverifiedSuffix, nil, 0o600); err != nil {
-		return fault.Wrap(fmt.Errorf("note that the move is not verified yet: %w", err), fault.PivotFailed, "Nothing was moved. Check that the folder can be written, and run the same command again.")
+// markVerified notes on the Cluster that all of it was compared, so that no other machine's record is held against it later, and takes away
+// this machine's records, also those of earlier attempts: what has arrived now is what counts.
+func markVerified(ctx context.Context, target Side, scope Scope, dir string) error {
+	own, err := ownCluster(ctx, target, scope)
+	if err != nil {
+		return fmt.Errorf("note that the move is verified: %w", err)
 	}
-	return syncDir(filepath.Dir(backup))
+	if own != nil {
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.VerifiedAnnotation, own.UID)
+		u := &unstructured.Unstructured{}
+		u.SetAPIVersion(own.APIVersion)
+		u.SetKind(own.Kind)
+		u.SetNamespace(own.Namespace)
+		u.SetName(own.Name)
+		if err := target.Client.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+			return again(fmt.Errorf("note on %s that the move is verified: %w", own, err))
+		}
+	}
+	return forget(dir, scope.Cluster)
 }
 
-// markVerified takes it away, and those of earlier attempts: what has arrived now is what counts.
-func markVerified(backup, cluster string) error {
-	files, err := filepath.Glob(filepath.Join(filepath.Dir(backup), "*"+unverifiedSuffix))
-	for _, file := range files {
-		if owned.IsBackup(cluster, strings.TrimSuffix(filepath.Base(file), unverifiedSuffix)) {
-			err = errors.Join(err, os.Remove(file))
-		}
+// forget removes the records of a cluster, the newest last: as long as that is there, the move counts as not verified.
+func forget(dir, cluster string) error {
+	backups, err := recordedBackups(dir, cluster)
+	for _, backup := range backups {
+		err = errors.Join(err, removed(marker(backup)))
 	}
 	if err != nil {
 		return fmt.Errorf("note that the move is verified: %w", err)
@@ -45,60 +53,97 @@ func markVerified(backup, cluster string) error {
 	return nil
 }
 
-// Unverified returns the newest backup of a cluster in dir if nobody has seen that all of it arrived; "" if there is none.
-func Unverified(dir, cluster string) (backup string, err error) {
+// recordedBackups returns the backups of a cluster that have a record, oldest first, whether they are still there or not.
+func recordedBackups(dir, cluster string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var all []string
+	for _, e := range entries { // names end with the time
+		if name, is := strings.CutSuffix(e.Name(), unverifiedSuffix); is && owned.IsBackup(cluster, name) {
+			all = append(all, filepath.Join(dir, name))
+		}
+	}
+	return all, nil
+}
+
+// Unverified returns the newest backup of a cluster in dir that was made for a move, if nobody has seen that all of it arrived; "" if there
+// is none. A record without its backup is of an attempt that ended before it moved anything.
+func Unverified(dir, cluster string) (backup string, err error) {
+	all, err := recordedBackups(dir, cluster)
+	if err != nil {
 		return "", fmt.Errorf("look for a move that was not verified: %w", err)
 	}
-	for _, e := range slices.Backward(entries) { // names end with the time
-		if !e.IsDir() || !owned.IsBackup(cluster, e.Name()) {
-			continue
+	for _, path := range slices.Backward(all) {
+		for _, form := range []string{path, path + owned.EncryptedSuffix} {
+			switch _, err := os.Stat(form); {
+			case err == nil:
+				return form, nil
+			case !errors.Is(err, fs.ErrNotExist):
+				return "", fmt.Errorf("look for a move that was not verified: %w", err)
+			}
 		}
-		newest := filepath.Join(dir, e.Name())
-		_, err := os.Stat(newest + unverifiedSuffix)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return "", nil
-		case err != nil:
-			return "", fmt.Errorf("look whether the move was verified: %w", err)
-		}
-		return newest, nil
 	}
 	return "", nil
 }
 
-// VerifyBackup repeats the verification of a move that ended unverified: all that the backup holds is on the target, but for machines and
+// VerifyBackup repeats the verification of a move that ended unverified: all that was moved is on the target as it was, but for machines and
 // what is made for each, which Cluster API may have replaced meanwhile, and the Cluster itself is not paused. What may be left at the source
-// is not looked at: an observation of both sides shows it.
+// is not looked at: an observation of both sides shows it. Nothing is compared where another machine has verified the move, or where the
+// record is of an earlier cluster of the same name.
 func VerifyBackup(ctx context.Context, target Side, scope Scope, backup string) error {
-	planned, err := readBackup(backup)
-	if err != nil {
-		return fault.Wrap(err, fault.PivotFailed, "Compare what was backed up with the management cluster. If nothing is missing, remove "+backup+unverifiedSuffix+".")
-	}
-	there, err := capi.Discover(ctx, target.Client, scope.Namespace)
+	dir := filepath.Dir(backup)
+	own, err := ownCluster(ctx, target, scope)
 	if err != nil {
 		return fmt.Errorf("read the target: %w", err)
 	}
-	clusters, err := capi.Clusters(ctx, target.Client, scope.Namespace)
+	if own != nil && own.verified {
+		return forget(dir, scope.Cluster)
+	}
+	r, err := readRecord(backup)
 	if err != nil {
-		return fmt.Errorf("read the target: %w", err)
+		return fault.Wrap(err, fault.PivotFailed, "Compare what was backed up with the management cluster. If nothing is missing, remove "+marker(backup)+".")
 	}
-	var wrong []error
-	for _, o := range missing(planned, there.All()) {
-		wrong = append(wrong, fmt.Errorf("%s did not arrive on the target", o))
+	other, err := r.ofAnotherLife(ctx, scope, target)
+	if err != nil {
+		return err
 	}
-	for _, c := range clusters {
-		if c.Name == scope.Cluster && c.Paused {
-			wrong = append(wrong, fmt.Errorf("%s is still paused on the target", c))
-		}
+	if other {
+		return forget(dir, scope.Cluster)
 	}
-	if err := errors.Join(wrong...); err != nil {
-		return fault.Wrap(fmt.Errorf("an earlier move did not end as planned: %w", err), fault.PivotFailed,
-			"What was there before the move is in "+backup+". Compare it with the management cluster. When nothing is missing that is needed, remove "+backup+unverifiedSuffix+
+	wrong, err := compare(ctx, target, r.Key, slices.DeleteFunc(slices.Clone(r.Objects), func(o recorded) bool { return o.Passing }), true)
+	if err != nil {
+		return err
+	}
+	if own != nil && own.Paused {
+		wrong = append(wrong, own.String()+" is still paused on the target")
+	}
+	if len(wrong) > 0 {
+		return fault.New(fault.PivotFailed, "an earlier move did not end as planned: "+strings.Join(wrong, "\n"),
+			"What was there before the move is in "+backup+". Compare it with the management cluster. When nothing is missing that is needed, remove "+marker(backup)+
 				", and run the same command again.")
 	}
-	return markVerified(backup, scope.Cluster)
+	return markVerified(ctx, target, scope, dir)
+}
+
+// verifiedCluster is the management cluster's own Cluster on a side.
+type verifiedCluster struct {
+	capi.Cluster
+	verified bool // it says so of the move that brought it there
+}
+
+// ownCluster reads it; nil: it is not there.
+func ownCluster(ctx context.Context, side Side, scope Scope) (*verifiedCluster, error) {
+	clusters, err := capi.Clusters(ctx, side.Client, scope.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	own := Holding{Clusters: clusters}.Cluster(scope.Cluster)
+	if own == nil {
+		return nil, nil
+	}
+	return &verifiedCluster{*own, own.Annotations[owned.VerifiedAnnotation] == string(own.UID)}, nil
 }
 
 // ofOneMachine says whether an object goes when its machine is replaced.
@@ -106,44 +151,4 @@ func ofOneMachine(u *unstructured.Unstructured) bool {
 	passing := []string{"Machine", "MachineSet", "KubeadmConfig", "RKE2Config"}
 	return slices.Contains(passing, u.GetKind()) ||
 		slices.ContainsFunc(u.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return slices.Contains(passing, o.Kind) })
-}
-
-// readBackup returns what a backup holds, without what is of one machine.
-func readBackup(backup string) ([]capi.Object, error) {
-	all, err := readObjects(backup)
-	if err != nil {
-		return nil, err
-	}
-	var objects []capi.Object
-	for _, u := range all {
-		if !ofOneMachine(u) {
-			objects = append(objects, capi.ObjectOf(u))
-		}
-	}
-	slices.SortFunc(objects, func(a, b capi.Object) int { return strings.Compare(a.String(), b.String()) })
-	return objects, nil
-}
-
-// readObjects returns all that a backup holds, as it was.
-func readObjects(backup string) ([]*unstructured.Unstructured, error) {
-	files, err := filepath.Glob(filepath.Join(backup, "*.yaml"))
-	if err == nil && len(files) == 0 {
-		err = errors.New("it holds no objects")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the backup %s: %w", backup, err)
-	}
-	var objects []*unstructured.Unstructured
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("read the backup: %w", err)
-		}
-		u := &unstructured.Unstructured{}
-		if yaml.Unmarshal(text, &u.Object) != nil || u.GetName() == "" { // the parser's own words may hold a secret
-			return nil, fmt.Errorf("read the backup: %s holds no object", file)
-		}
-		objects = append(objects, u)
-	}
-	return objects, nil
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
@@ -71,37 +74,34 @@ func TestAFailedVerificationIsNotForgotten(t *testing.T) {
 	}
 }
 
-func TestABackupThatCannotBeReadVerifiesNothing(t *testing.T) {
+func TestARecordThatCannotBeReadVerifiesNothing(t *testing.T) {
 	r := rehearse(t)
-	for name, files := range map[string]map[string]string{"empty": {}, "cut off": {"a.yaml": "token: hunter2: x"}} {
-		backup := filepath.Join(r.BackupDir, "mgmt-"+strings.ReplaceAll(name, " ", "-"))
-		if err := os.Mkdir(backup, 0o700); err != nil {
+	for name, text := range map[string]string{"empty": "", "cut off": `{"format":1,"key":"hunter2`, "of another format": `{"format":2,"objects":[{}],"key":"aHVudGVyMg=="}`, "without objects": `{"format":1,"key":"aHVudGVyMg=="}`} {
+		backup := filepath.Join(t.TempDir(), "mgmt-20260101T000000Z")
+		if err := os.WriteFile(backup+".unverified", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for file, text := range files {
-			if err := os.WriteFile(filepath.Join(backup, file), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
 		err := pivot.VerifyBackup(t.Context(), r.Target, scope, backup)
-		if fault.CodeOf(err) != fault.PivotFailed || strings.Contains(err.Error(), "hunter2") {
+		if fault.CodeOf(err) != fault.PivotFailed || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), backup+".unverified") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func TestOnlyTheNewestBackupCounts(t *testing.T) {
+// A later backup of the living cluster says nothing of the move, and a record without its backup is of an attempt that moved nothing.
+func TestTheNewestRecordThatHasABackupCounts(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"mgmt-20260101T000000Z", "mgmt-20260102T000000Z"} {
+	for _, name := range []string{"mgmt-20260101T000000Z", "mgmt-20260103T000000Z"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	old := filepath.Join(dir, "mgmt-20260101T000000Z.unverified")
-	if err := os.WriteFile(old, nil, 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"mgmt-20260101T000000Z", "mgmt-20260102T000000Z.tar.age", "mgmt-20260101T000000Z.unverified", "mgmt-20260102T000000Z.unverified", "mgmt-20260104T000000Z.unverified", "other-20260105T000000Z.unverified"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil && name != "mgmt-20260101T000000Z" {
+			t.Fatal(err)
+		}
 	}
-	if backup, err := pivot.Unverified(dir, "mgmt"); err != nil || backup != "" {
+	if backup, err := pivot.Unverified(dir, "mgmt"); err != nil || backup != filepath.Join(dir, "mgmt-20260102T000000Z.tar.age") {
 		t.Errorf("%q, %v", backup, err)
 	}
 	if backup, err := pivot.Unverified(filepath.Join(dir, "nowhere"), "mgmt"); err != nil || backup != "" {
@@ -112,10 +112,7 @@ func TestOnlyTheNewestBackupCounts(t *testing.T) {
 // Cluster API replaces machines, and a user may pause a Cluster of their own: neither speaks against the move.
 func TestWhatChangesLaterIsNoFailedVerification(t *testing.T) {
 	r := rehearse(t)
-	result, err := pivot.Run(t.Context(), r.Input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	backup := endUnseen(t, r)
 	for _, u := range fixture.ManagementCluster() {
 		if u.GetKind() == "Machine" {
 			u.SetNamespace(fixture.Namespace)
@@ -124,7 +121,80 @@ func TestWhatChangesLaterIsNoFailedVerification(t *testing.T) {
 			}
 		}
 	}
-	if err := pivot.VerifyBackup(t.Context(), r.Target, scope, result.Backup); err != nil {
+	if err := pivot.VerifyBackup(t.Context(), r.Target, scope, backup); err != nil {
+		t.Error(err)
+	}
+}
+
+// endUnseen has a move end whose end nobody sees, and returns its backup.
+func endUnseen(t *testing.T, r *rehearsal) string {
+	t.Helper()
+	move := r.Move
+	r.Move = func(ctx context.Context, in capi.MoveInput) error {
+		return errors.Join(move(ctx, in), errors.New("cut off"))
+	}
+	if _, err := pivot.Run(t.Context(), r.Input); fault.CodeOf(err) != fault.PivotFailed {
+		t.Fatal(err)
+	}
+	return unverified(t, r)
+}
+
+func patchTarget(t *testing.T, r *rehearsal, kind, name, patch string) {
+	t.Helper()
+	u := oneObject(kind, name)[0]
+	u.SetNamespace(fixture.Namespace)
+	if err := r.Target.Client.Patch(t.Context(), u, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What differs is named, never shown.
+func TestALateVerificationComparesWhatArrived(t *testing.T) {
+	for name, tc := range map[string]struct{ kind, name, patch, want string }{
+		"a Secret":           {"Secret", "cloud-credentials", `{"stringData":{"clouds.yaml":"hunter2"}}`, "Secret management/cloud-credentials has another stringData"},
+		"a spec":             {"KubeadmControlPlane", "mgmt-cp", `{"spec":{"replicas":5}}`, "KubeadmControlPlane management/mgmt-cp has another spec"},
+		"a label of a tool":  {"MachineDeployment", "mgmt-md", `{"metadata":{"labels":{"a":"b"}}}`, ""},
+		"a machine":          {"Machine", "mgmt-cp-a", `{"spec":{"version":"v1"}}`, ""},
+		"a paused Cluster":   {"Cluster", "mgmt", `{"spec":{"paused":true}}`, "is still paused"},
+		"an owner that left": {"DevMachineTemplate", "mgmt-md", `{"metadata":{"ownerReferences":null}}`, "has another owner"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := rehearse(t)
+			backup := endUnseen(t, r)
+			patchTarget(t, r, tc.kind, tc.name, tc.patch)
+			err := pivot.VerifyBackup(t.Context(), r.Target, scope, backup)
+			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2")) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+			if left := unverified(t, r); (left == "") != (tc.want == "") {
+				t.Errorf("%q is left to be verified", left)
+			}
+		})
+	}
+}
+
+// Another machine has finished the move and verified it: what has changed since is no concern of the record that this one has.
+func TestAMoveThatAnotherMachineVerifiedIsNotComparedAgain(t *testing.T) {
+	r := rehearse(t)
+	backup := endUnseen(t, r)
+	patchTarget(t, r, "KubeadmControlPlane", "mgmt-cp", `{"spec":{"replicas":5}}`)
+	patchTarget(t, r, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster-init.io/pivot-verified":"of-an-earlier-move"}}}`)
+	if err := pivot.VerifyBackup(t.Context(), r.Target, scope, backup); fault.CodeOf(err) != fault.PivotFailed {
+		t.Errorf("the mark of an earlier move: %v", err)
+	}
+	patchTarget(t, r, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster-init.io/pivot-verified":"Cluster-mgmt"}}}`)
+	if err := pivot.VerifyBackup(t.Context(), r.Target, scope, backup); err != nil || unverified(t, r) != "" {
+		t.Errorf("verified by another machine: %v, %q", err, unverified(t, r))
+	}
+}
+
+// A cluster of the same name was made anew: its certificate authority is another one.
+func TestARecordOfAnEarlierLifeIsNotCompared(t *testing.T) {
+	r := rehearse(t)
+	backup := endUnseen(t, r)
+	patchTarget(t, r, "KubeadmControlPlane", "mgmt-cp", `{"spec":{"replicas":5}}`)
+	patchTarget(t, r, "Secret", "mgmt-ca", `{"data":{"tls.crt":"YW5vdGhlcg=="}}`)
+	if err := pivot.VerifyBackup(t.Context(), r.Target, scope, backup); err != nil {
 		t.Error(err)
 	}
 }

@@ -5,36 +5,43 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cluster-init/cluster-init/pkg/capi"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// Verify holds what both sides have after a move against the plan: each planned object is on the target with owners
-// that exist there, none is left at the source, nothing on the target is paused. It returns the objects of the
-// target that were not planned, and an error that joins everything found wrong.
-func Verify(ctx context.Context, source, target Side, plan Plan) (extra []capi.Object, err error) {
-	there, err := capi.Discover(ctx, target.Client, plan.Scope.Namespace)
+// verify holds what both sides have after a move against what was recorded before it: each object is on the target as it was, with owners
+// that exist there, none is left at the source, nothing of it is paused on the target. What else the target has is not judged: it may be of
+// tenants. It returns the objects of the target that were not planned, and an error that joins everything found wrong.
+//
+// The target's controllers run again by then. Providers of the same versions reconciled the same objects at the source a moment ago, so
+// what they may still change is little: status, finalizers and their own annotations, which are not compared; labels, annotations and owners,
+// of which more may come; the replicas of what is scaled by others.
+func verify(ctx context.Context, source, target Side, scope Scope, r *record) (extra []capi.Object, err error) {
+	there, err := capi.Discover(ctx, target.Client, scope.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("read the target: %w", err)
 	}
-	here, err := capi.Discover(ctx, source.Client, plan.Scope.Namespace)
+	here, err := capi.Discover(ctx, source.Client, scope.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("read the source: %w", err)
 	}
-	clusters, err := capi.Clusters(ctx, target.Client, plan.Scope.Namespace)
+	clusters, err := capi.Clusters(ctx, target.Client, scope.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("read the target: %w", err)
 	}
-	wrong := arrived(plan.Objects, there, clusters)
-	for _, o := range leftBehind(plan.Objects, here.All()) {
+	planned := r.objects()
+	wrong := arrived(planned, there, clusters)
+	wrong = append(wrong, changed(r, there)...)
+	for _, o := range leftBehind(planned, here.All()) {
 		wrong = append(wrong, fmt.Errorf("%s is still at the source", o))
 	}
-	return missing(there.Moves(), plan.Objects), errors.Join(wrong...)
+	return missing(there.Moves(), planned), errors.Join(wrong...)
 }
 
 // arrived returns what is wrong with the target of a move, by itself.
 func arrived(planned []capi.Object, there *capi.Graph, clusters []capi.Cluster) []error {
-	moved := there.Moves()
+	moved := among(there.Moves(), planned)
 	var wrong []error
 	for _, o := range missing(planned, moved) {
 		wrong = append(wrong, fmt.Errorf("%s did not arrive on the target", o))
@@ -43,6 +50,25 @@ func arrived(planned []capi.Object, there *capi.Graph, clusters []capi.Cluster) 
 		wrong = append(wrong, fmt.Errorf("%s has an owner that does not exist on the target", o))
 	}
 	return append(wrong, stillPaused(there, moved, clusters)...)
+}
+
+// changed returns the parts of objects that did not arrive as they were.
+func changed(r *record, there *capi.Graph) []error {
+	byKey := map[capi.Key]capi.Object{}
+	for _, o := range there.All() {
+		byKey[o.Key()] = o
+	}
+	var wrong []error
+	for _, want := range r.Objects {
+		u, arrived := there.Get(byKey[want.object().Key()])
+		if !arrived {
+			continue // said already
+		}
+		for _, what := range want.differences(r.Key, u, true) {
+			wrong = append(wrong, errors.New(what))
+		}
+	}
+	return wrong
 }
 
 // leftBehind returns the planned objects that the source still has, but for those that both sides keep.
@@ -60,14 +86,18 @@ func leftBehind(planned, left []capi.Object) []capi.Object {
 	return behind
 }
 
-func stillPaused(graph *capi.Graph, objects []capi.Object, clusters []capi.Cluster) []error {
+func stillPaused(graph *capi.Graph, moved []capi.Object, clusters []capi.Cluster) []error {
 	var wrong []error
+	planned := map[capi.Key]bool{}
+	for _, o := range moved {
+		planned[o.Key()] = true
+	}
 	for _, c := range clusters {
-		if c.Paused {
+		if c.Paused && planned[c.Key()] {
 			wrong = append(wrong, fmt.Errorf("%s is still paused on the target", c))
 		}
 	}
-	for _, o := range objects {
+	for _, o := range moved {
 		u, _ := graph.Get(o)
 		if _, paused := u.GetAnnotations()[clusterv1.PausedAnnotation]; paused && o.Kind != clusterv1.ClusterKind {
 			wrong = append(wrong, fmt.Errorf("%s is still paused on the target", o))

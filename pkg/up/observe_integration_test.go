@@ -105,6 +105,7 @@ func TestObserve(t *testing.T) {
 		}
 	}
 	t.Run("the look of each phase", func(t *testing.T) { phaseLooks(ctx, t, env) })
+	t.Run("a backup of it", func(t *testing.T) { backUpLiving(ctx, t, env) })
 	t.Run("a server that does not answer in time, or refuses, is not an empty one", func(t *testing.T) {
 		ended, end := context.WithCancel(ctx)
 		end()

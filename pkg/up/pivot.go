@@ -14,6 +14,7 @@ type pivotMove struct {
 	world  mover
 	scope  pivot.Scope
 	folder string // for backups
+	asked  Options
 	move   pivot.Mover
 	now    func() time.Time
 }
@@ -64,7 +65,7 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	result, err := pivot.Run(ctx, pivot.Input{
 		Source: p.world.side(bootstrap), Target: p.world.side(management), Scope: p.scope,
-		BackupDir: p.folder, Flux: suspension(bootstrap, p.scope), Move: p.move, Now: p.now, Log: report.Log,
+		BackupDir: p.folder, Recipients: p.asked.BackupRecipients, Version: p.asked.Version, Flux: suspension(bootstrap, p.scope), Move: p.move, Now: p.now, Log: report.Log,
 	})
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
@@ -33,10 +34,12 @@ type Options struct {
 	APIServerPort       int32
 	EngineAddress       string // where ports that the Docker engine publishes are reached; empty: the host of DOCKER_HOST
 	KeepBootstrap       bool
-	AllowChanges        []string // keys of changes that may take something away from the cluster
-	KubeconfigPath      string   // where the management cluster's kubeconfig goes
-	StateFolder         string   // backups go there, and a copy of the kubeconfig
-	Binary              string   // static linux executable of cluster-init for the registry; empty: the running one
+	AllowChanges        []string          // keys of changes that may take something away from the cluster
+	KubeconfigPath      string            // where the management cluster's kubeconfig goes
+	StateFolder         string            // backups go there, and a copy of the kubeconfig
+	BackupRecipients    backup.Recipients // who can open them; none: they are not encrypted
+	Version             string            // of cluster-init, for backups
+	Binary              string            // static linux executable of cluster-init for the registry; empty: the running one
 	Timeout             time.Duration
 	Heartbeat           time.Duration
 }

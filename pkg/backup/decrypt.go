@@ -1,0 +1,90 @@
+package backup
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"filippo.io/age"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// openEncrypted reads an encrypted file into memory: nothing of it is written.
+func openEncrypted(file string, ids Identities) (*Backup, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var none *age.NoIdentityMatchError
+	if len(ids.keys) == 0 {
+		return nil, noKey("it is encrypted, and no secret key was given")
+	}
+	plain, err := age.Decrypt(f, ids.keys...)
+	switch {
+	case errors.As(err, &none):
+		return nil, noKey("it is encrypted, and not for the secret keys that were given")
+	case err != nil:
+		return nil, errors.New("it is cut off, or no file of age")
+	}
+	files, err := untar(plain)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(io.Discard, plain); err != nil { // the last part of it says that nothing was cut off
+		return nil, errors.New("it is cut off, or was changed")
+	}
+	return assemble(files)
+}
+
+func noKey(message string) error {
+	return fault.New(fault.Usage, message, "Give the file with the secret key of one of its recipients with --identity.")
+}
+
+// untar returns the files of an archive by their paths below its one folder.
+func untar(r io.Reader) (map[string][]byte, error) {
+	archive := tar.NewReader(r)
+	files := map[string][]byte{}
+	left, top := int64(maxBackup), ""
+	for {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return files, nil
+		}
+		if err != nil {
+			return nil, errors.New("the archive in it is cut off, or was changed")
+		}
+		folder, name, _ := strings.Cut(strings.TrimSuffix(h.Name, "/"), "/")
+		if top == "" {
+			top = folder
+		}
+		switch {
+		case folder != top:
+			return nil, fmt.Errorf("%q is outside of its folder", h.Name)
+		case h.Typeflag == tar.TypeDir:
+			if name != "" {
+				err = folderOf(name)
+			}
+		case h.Typeflag != tar.TypeReg:
+			err = fmt.Errorf("%q is no regular file", h.Name)
+		case files[name] != nil:
+			err = fmt.Errorf("%q is in it twice", h.Name)
+		default:
+			if name != ManifestFile {
+				if _, err := sectionOf(name); err != nil {
+					return nil, err
+				}
+			}
+			var text []byte
+			text, err = readAll(archive, name, left)
+			files[name], left = append([]byte{}, text...), left-int64(len(text))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}

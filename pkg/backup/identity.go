@@ -1,0 +1,30 @@
+package backup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/pem"
+)
+
+const identityPrefix = "sha256:"
+
+// IdentityOf returns the identity of a cluster, which is the same wherever its definition is: the digest of the certificate of its
+// authority, as Cluster API keeps it in the Secret <cluster>-ca. It does not depend on the form of the PEM text. Empty in, empty out.
+func IdentityOf(certificate []byte) string {
+	if len(certificate) == 0 {
+		return ""
+	}
+	var content []byte
+	for rest := certificate; ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		content = append(content, block.Bytes...)
+	}
+	if content == nil {
+		content = certificate
+	}
+	digest := sha256.Sum256(content)
+	return identityPrefix + hex.EncodeToString(digest[:])
+}

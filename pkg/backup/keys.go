@@ -1,0 +1,104 @@
+package backup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"filippo.io/age"
+	"filippo.io/age/agessh"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Recipients are who can open a backup. The zero value writes it without encryption.
+type Recipients struct{ keys []age.Recipient }
+
+// Encrypt is whether there are any.
+func (r Recipients) Encrypt() bool { return len(r.keys) > 0 }
+
+// ParseRecipients reads public keys: those of age (age1...), and ssh-ed25519 and ssh-rsa ones. An error has the code fault.Usage, names
+// each key by its place and never repeats one: it may be a secret key.
+func ParseRecipients(texts []string) (Recipients, error) {
+	var r Recipients
+	var problems []error
+	for i, text := range texts {
+		key, err := parseRecipient(strings.TrimSpace(text))
+		if err != nil {
+			problems = append(problems, fault.Wrap(fmt.Errorf("read --backup-recipient number %d: %w", i+1, err), fault.Usage, fault.HintOf(err)))
+			continue
+		}
+		r.keys = append(r.keys, key)
+	}
+	if err := fault.Join(problems...); err != nil {
+		return Recipients{}, err
+	}
+	if !r.Encrypt() {
+		return r, nil
+	}
+	if _, err := age.Encrypt(io.Discard, r.keys...); err != nil { // keys of two kinds may not go together
+		return Recipients{}, fault.New(fault.Usage, "read --backup-recipient: these keys cannot be used together", "Use keys of one kind.")
+	}
+	return r, nil
+}
+
+func parseRecipient(text string) (age.Recipient, error) {
+	switch {
+	case strings.HasPrefix(strings.ToUpper(text), "AGE-SECRET-KEY-"), strings.Contains(text, "PRIVATE KEY"):
+		return nil, fault.New(fault.Usage, "it is a secret key, and everybody can see what is on a command line",
+			"Make another key pair, and give its public key: age-keygen -y FILE prints it.")
+	case strings.HasPrefix(text, "ssh-"):
+		if key, err := agessh.ParseRecipient(text); err == nil {
+			return key, nil
+		}
+	case strings.HasPrefix(text, "age1"):
+		if key, err := age.ParseRecipients(strings.NewReader(text)); err == nil && len(key) == 1 {
+			return key[0], nil
+		}
+	}
+	return nil, fault.New(fault.Usage, "it is no public key of age, ssh-ed25519 or ssh-rsa",
+		"Give a public key itself, not a file. age-keygen -y FILE prints that of age: it begins with age1.")
+}
+
+// Identities are the secret keys that open an encrypted backup.
+type Identities struct{ keys []age.Identity }
+
+// maxIdentities bounds a file of secret keys, in bytes.
+const maxIdentities = 1 << 20
+
+// ReadIdentities reads a file of secret keys: what age-keygen writes, or a private key of OpenSSH without a passphrase. Errors have the
+// code fault.Usage and hold nothing of the file.
+func ReadIdentities(path string) (Identities, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Identities{}, fault.Wrap(fmt.Errorf("read the secret key: %w", err), fault.Usage, "Name a file that age-keygen wrote, or a private key of OpenSSH.")
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxIdentities))
+	if err == nil {
+		var ids Identities
+		if ids, err = parseIdentities(text); err == nil {
+			return ids, nil
+		}
+	}
+	return Identities{}, fault.Wrap(fmt.Errorf("read the secret key in %s: %w", path, err), fault.Usage,
+		"Name a file that age-keygen wrote, or a private key of OpenSSH without a passphrase.")
+}
+
+// parseIdentities keeps the words of the parsers to itself: they may repeat a key.
+func parseIdentities(text []byte) (Identities, error) {
+	if bytes.Contains(text, []byte("-----BEGIN")) {
+		if key, err := agessh.ParseIdentity(text); err == nil {
+			return Identities{[]age.Identity{key}}, nil
+		}
+		return Identities{}, errors.New("it is no private key of OpenSSH that can be used without a passphrase")
+	}
+	keys, err := age.ParseIdentities(bytes.NewReader(text))
+	if err != nil {
+		return Identities{}, errors.New("it is no file of secret keys of age")
+	}
+	return Identities{keys}, nil
+}

@@ -1,0 +1,152 @@
+package backup
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Format is the version of the layout that this package writes. It reads no newer one.
+const Format = 1
+
+// ManifestFile is the name of the file that describes a backup.
+const ManifestFile = "backup.json"
+
+// maxManifest bounds that file, in bytes: a backup of 100 clusters has one of about 250 kB.
+const maxManifest = 16 << 20
+
+// Section is a folder of a backup.
+type Section string
+
+// The sections of a backup.
+const (
+	Objects     Section = "objects"     // what moves
+	References  Section = "references"  // what the objects refer to and what does not move
+	Environment Section = "environment" // values, release and source of the management cluster
+)
+
+func sections() []Section { return []Section{Objects, References, Environment} }
+
+// Provider is a provider of Cluster API that ran when the backup was made.
+type Provider struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Manifest says what a backup is of, and vouches for its files.
+type Manifest struct {
+	Format    int       `json:"format"`
+	Created   time.Time `json:"created"`
+	CreatedBy string    `json:"createdBy"` // version of cluster-init
+	Namespace string    `json:"namespace"`
+	Cluster   string    `json:"cluster"`
+	// Identity is that of the cluster, which survives a move, see IdentityOf; empty: not known.
+	Identity   string     `json:"identity,omitempty"`
+	Providers  []Provider `json:"providers,omitempty"`
+	Kubernetes string     `json:"kubernetes,omitempty"` // version of the control plane; empty: not known
+	// Files has the SHA-256 of every other file, in hexadecimal, by its path in the backup.
+	Files map[string]string `json:"files"`
+}
+
+var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// parseManifest reads backup.json. Errors name fields and files, and hold nothing else of it.
+func parseManifest(text []byte) (Manifest, error) {
+	var version struct {
+		Format int `json:"format"`
+	}
+	if len(text) > maxManifest {
+		return Manifest{}, fmt.Errorf("%s is larger than %d bytes", ManifestFile, maxManifest)
+	}
+	if json.Unmarshal(text, &version) != nil {
+		return Manifest{}, fmt.Errorf("%s is no JSON of a backup: it is cut off or was changed", ManifestFile)
+	}
+	if version.Format > Format {
+		return Manifest{}, fmt.Errorf("%s says format %d, and this cluster-init reads formats up to %d", ManifestFile, version.Format, Format)
+	}
+	var m Manifest
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if decoder.Decode(&m) != nil || decoder.More() {
+		return Manifest{}, fmt.Errorf("%s is no JSON of a backup: it is cut off or was changed", ManifestFile)
+	}
+	if err := m.check(); err != nil {
+		return Manifest{}, fmt.Errorf("%s: %w", ManifestFile, err)
+	}
+	return m, nil
+}
+
+func (m Manifest) check() error {
+	switch {
+	case m.Format < 1:
+		return errors.New("it has no format")
+	case len(validation.IsDNS1123Label(m.Namespace)) > 0:
+		return errors.New("its namespace is no name of one")
+	case len(validation.IsDNS1123Subdomain(m.Cluster)) > 0:
+		return errors.New("its cluster is no name of one")
+	case m.Identity != "" && !digestForm.MatchString(strings.TrimPrefix(m.Identity, identityPrefix)):
+		return errors.New("its identity is no digest")
+	case m.Created.IsZero():
+		return errors.New("it does not say when the backup was made")
+	}
+	objects := 0
+	for name, digest := range m.Files {
+		section, err := sectionOf(name)
+		if err != nil {
+			return err
+		}
+		if !digestForm.MatchString(digest) {
+			return fmt.Errorf("the digest of %s is none", name)
+		}
+		if section == Objects {
+			objects++
+		}
+	}
+	if objects == 0 {
+		return errors.New("it lists no objects")
+	}
+	return nil
+}
+
+// sectionOf returns the section of a path in a backup; an error for one that no backup has, which may lead out of its folder.
+func sectionOf(name string) (Section, error) {
+	folder, file := path.Split(name)
+	section := Section(strings.TrimSuffix(folder, "/"))
+	if folder == "" || !slices.Contains(sections(), section) || !plainName(file) {
+		return "", fmt.Errorf("%q is no path of a file in a backup", name)
+	}
+	return section, nil
+}
+
+// plainName is whether a name is that of one YAML file, in any file system.
+func plainName(file string) bool {
+	return strings.HasSuffix(file, ".yaml") && !strings.HasPrefix(file, ".") && !strings.ContainsAny(file, "/\\\x00")
+}
+
+// names returns the paths of a section, sorted.
+func (m Manifest) names(s Section) []string {
+	var all []string
+	for name := range m.Files {
+		if section, err := sectionOf(name); err == nil && section == s {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Count returns how many files a section has.
+func (m Manifest) Count(s Section) int { return len(m.names(s)) }
+
+func (m Manifest) encode() ([]byte, error) {
+	text, err := json.MarshalIndent(m, "", "  ")
+	return append(text, '\n'), err
+}

@@ -1,0 +1,79 @@
+package backup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+)
+
+// maxName bounds the name of a file, in bytes: file systems take 255.
+const maxName = 200
+
+// entry is one file of a backup.
+type entry struct {
+	name string // path in the backup
+	text []byte
+}
+
+// entries returns the files of a section.
+func entries(s Section, objects []*unstructured.Unstructured) ([]entry, error) {
+	var all []entry
+	for _, u := range objects {
+		name := fileName(u)
+		if !plainName(name) {
+			return nil, fmt.Errorf("%s %q cannot be the name of a file", u.GetKind(), u.GetName())
+		}
+		if s == Objects {
+			u = u.DeepCopy()
+			pause(u)
+		}
+		text, err := yaml.Marshal(u.Object)
+		if err != nil {
+			return nil, fmt.Errorf("write %s as YAML: %w", capi.ObjectOf(u), err)
+		}
+		all = append(all, entry{string(s) + "/" + name, text})
+	}
+	return all, nil
+}
+
+// fileName holds the group too: two kinds of one name in different groups are different objects.
+func fileName(u *unstructured.Unstructured) string {
+	name := strings.Join([]string{u.GroupVersionKind().GroupKind().String(), u.GetNamespace(), u.GetName()}, "_")
+	if len(name) > maxName {
+		digest := sha256.Sum256([]byte(name))
+		name = name[:maxName-65] + "-" + hex.EncodeToString(digest[:])
+	}
+	return name + ".yaml"
+}
+
+// pause writes Clusters and ClusterClasses as paused, as clusterctl's own backup does: nothing reconciles until all of it is restored.
+func pause(u *unstructured.Unstructured) {
+	switch u.GroupVersionKind().GroupKind() {
+	case clusterv1.GroupVersion.WithKind("Cluster").GroupKind():
+		_ = unstructured.SetNestedField(u.Object, true, "spec", "paused") // fails only when spec is not an object
+	case clusterv1.GroupVersion.WithKind("ClusterClass").GroupKind():
+		annotations := u.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[clusterv1.PausedAnnotation] = ""
+		u.SetAnnotations(annotations)
+	}
+}
+
+// object reads a file of a backup. The parser's own words may hold a secret, so they are not repeated.
+func object(e entry) (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{}
+	text, err := yaml.YAMLToJSON(e.text)
+	if err != nil || u.UnmarshalJSON(text) != nil || u.GetName() == "" {
+		return nil, fmt.Errorf("%s holds no object", e.name)
+	}
+	return u, nil
+}

@@ -1,0 +1,146 @@
+package backup
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// maxBackup bounds all files of a backup together, in bytes: they are held in memory.
+const maxBackup = 1 << 30
+
+// Backup is a backup that was read as a whole and is what its manifest says.
+type Backup struct {
+	Manifest Manifest
+	sections map[Section][]*unstructured.Unstructured
+}
+
+// Section returns the objects of a section, sorted by file. Those that move are as clusterctl wants them: Clusters and ClusterClasses paused.
+func (b *Backup) Section(s Section) []*unstructured.Unstructured { return b.sections[s] }
+
+// Open reads a backup, the folder or the encrypted file, and refuses it unless it is complete and unchanged, naming the file: the error has
+// the code fault.BackupInvalid. ids are needed for an encrypted one; fault.Usage says that none of them opens it.
+func Open(path string, ids Identities) (*Backup, error) {
+	read := func() (*Backup, error) { return openFolder(path) }
+	if strings.HasSuffix(path, owned.EncryptedSuffix) {
+		read = func() (*Backup, error) { return openEncrypted(path, ids) }
+	}
+	b, err := read()
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("open the backup %s: %w", path, err), codeOr(err, fault.BackupInvalid), cmp.Or(fault.HintOf(err), "Use another backup, or a copy of this one."))
+	}
+	return b, nil
+}
+
+func codeOr(err error, other fault.Code) fault.Code {
+	if code := fault.CodeOf(err); code != fault.Unknown {
+		return code
+	}
+	return other
+}
+
+// openFolder reads a folder without ever leaving it.
+func openFolder(folder string) (*Backup, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	files := map[string][]byte{}
+	left := int64(maxBackup)
+	err = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			return folderOf(name)
+		case !e.Type().IsRegular():
+			return fmt.Errorf("%s is no regular file", name)
+		}
+		text, err := readFile(root, name, left)
+		files[name], left = text, left-int64(len(text))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return assemble(files)
+}
+
+// folderOf refuses a folder that no backup has.
+func folderOf(name string) error {
+	if name != "." && !slices.Contains(sections(), Section(name)) {
+		return fmt.Errorf("the folder %s does not belong to it", name)
+	}
+	return nil
+}
+
+func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, name, limit)
+}
+
+func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if int64(len(text)) > limit {
+		return nil, fmt.Errorf("%s: the backup is larger than %d bytes", name, maxBackup)
+	}
+	return text, nil
+}
+
+// assemble holds what was read against its manifest.
+func assemble(files map[string][]byte) (*Backup, error) {
+	text, there := files[ManifestFile]
+	if !there {
+		return nil, fmt.Errorf("%s is missing: it is incomplete, or no backup", ManifestFile)
+	}
+	m, err := parseManifest(text)
+	if err != nil {
+		return nil, err
+	}
+	b := &Backup{Manifest: m, sections: map[Section][]*unstructured.Unstructured{}}
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
+		text, there := files[name]
+		switch {
+		case !there:
+			wrong = append(wrong, fmt.Errorf("%s is missing", name))
+			continue
+		case digestOf(text) != m.Files[name]:
+			wrong = append(wrong, fmt.Errorf("%s was changed: its digest is another one than in %s", name, ManifestFile))
+			continue
+		}
+		u, err := object(entry{name, text})
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		section := Section(path.Dir(name))
+		b.sections[section] = append(b.sections[section], u)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if m.Files[name] == "" && name != ManifestFile {
+			wrong = append(wrong, fmt.Errorf("%s does not belong to it: %s does not list it", name, ManifestFile))
+		}
+	}
+	return b, errors.Join(wrong...)
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/up"
+)
+
+// backupOptions are the flags of `backup`.
+type backupOptions struct {
+	environmentOptions
+	output     outputOptions
+	recipients recipientOptions
+	to         string
+	kubeconfig string
+	streams    Streams
+}
+
+func newBackup(streams Streams) *cobra.Command {
+	o := &backupOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "backup ENVIRONMENT",
+		Short: "Back up the definition of a management cluster",
+		Long: `backup reads the management cluster of an environment and writes what is needed to build it again around its machines: the
+objects of Cluster API with their Secrets, what they refer to, and values, release and source of telco-cloud-init. It is read back
+and checked. It changes nothing in the cluster.
+
+The backup holds the cluster's private keys. With --backup-recipient it is one encrypted file, and nothing of it is ever on the
+disk without encryption. A cluster that is paused, or in the middle of a move, is not backed up.`,
+		Example: `  cluster-init backup kubeadm-capo --to /mnt/safe --backup-recipient age1...
+  cluster-init backup kubeadm-capo --kubeconfig FILE -o json`,
+		Args: exactlyOne("ENVIRONMENT"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.environmentOptions.flags(f)
+	o.output.flags(f)
+	o.recipients.flags(f)
+	f.StringVar(&o.to, "to", "", "folder for the backup (default: the state folder of the cluster)")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster, when not in the state folder here")
+	return c
+}
+
+func (o *backupOptions) run(ctx context.Context, name string) error {
+	sink, err := o.output.sink(o.streams)
+	if err != nil {
+		return err
+	}
+	run, err := o.complete(ctx, name)
+	if err != nil {
+		return err
+	}
+	var line backupLine
+	err = narrate(ctx, sink, "backup", name, func(ctx context.Context) (outcome, error) {
+		path, manifest, err := run.Backup(ctx, o.to)
+		line = backupLine{Type: "backup", Path: path, Encrypted: run.BackupRecipients.Encrypt(), Manifest: manifest}
+		return outcome{}, err
+	}, nil)
+	if err != nil {
+		return err
+	}
+	return o.output.show(o.streams, line)
+}
+
+// complete checks all input, before anything is written.
+func (o *backupOptions) complete(ctx context.Context, name string) (*up.Run, error) {
+	env, err := o.loadNames(ctx, name)
+	recipients, recipientsErr := o.recipients.parse()
+	if err := fault.Join(err, recipientsErr, o.check()); err != nil {
+		return nil, err
+	}
+	state, err := stateFolder(env.ClusterName())
+	if err != nil {
+		return nil, err
+	}
+	if o.kubeconfig == "" {
+		o.kubeconfig = filepath.Join(state, "kubeconfig")
+	}
+	if o.to == "" {
+		o.to = state
+	}
+	if err := canWrite(filepath.Join(o.to, "backup")); err != nil {
+		return nil, fault.Wrap(fmt.Errorf("write a backup: %w", err), fault.Usage, "Give --to a folder that you may write to.")
+	}
+	engine := &docker.Client{}
+	return up.New(up.Options{Environment: env, KubeconfigPath: o.kubeconfig, StateFolder: state, BackupRecipients: recipients, Version: Version()},
+		up.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now}), nil
+}
+
+// check returns what is wrong with flags that stand for themselves.
+func (o *backupOptions) check() error {
+	if o.kubeconfig == "" {
+		return nil
+	}
+	if err := isFile(o.kubeconfig); err != nil {
+		return fault.Wrap(fmt.Errorf("read --kubeconfig: %w", err), fault.Usage, "Name a file that holds the kubeconfig of the management cluster.")
+	}
+	return nil
+}
+
+// backupLine is the answer of `backup`.
+type backupLine struct {
+	Type      string `json:"type"`
+	Path      string `json:"path"`
+	Encrypted bool   `json:"encrypted"`
+	backup.Manifest
+}
+
+// Print writes where the backup is and what is in it, for a person.
+func (l backupLine) Print(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "backup of Cluster %s/%s: %s\n", l.Namespace, l.Cluster, l.Path)
+	for _, s := range []struct {
+		section backup.Section
+		what    string
+	}{{backup.Objects, "what moves with the cluster"}, {backup.References, "what that refers to, and what does not move"}, {backup.Environment, "values, release and source"}} {
+		fmt.Fprintf(&b, "  %-12s %4d  %s\n", s.section, l.Count(s.section), s.what)
+	}
+	if l.Kubernetes != "" {
+		fmt.Fprintf(&b, "  Kubernetes %s\n", l.Kubernetes)
+	}
+	for _, p := range l.Providers {
+		fmt.Fprintf(&b, "  provider %s %s\n", p.Name, p.Version)
+	}
+	if !l.Encrypted {
+		fmt.Fprintln(&b, "It holds private keys and is not encrypted: keep it where nobody else can read it, or use --backup-recipient.")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}

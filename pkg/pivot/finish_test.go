@@ -1,0 +1,171 @@
+package pivot_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// cutOffWhileDeleting begins a pivot that copies everything and dies after the deletion of the last gone objects at the source.
+func cutOffWhileDeleting(t *testing.T, r *rehearsal, gone int) {
+	t.Helper()
+	move := r.Move
+	r.Move = func(ctx context.Context, _ capi.MoveInput) error {
+		objects := fixture.ManagementCluster()
+		err := errors.Join(
+			r.Source.Client.Patch(ctx, inNamespace(objects[0]), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":true}}`))),
+			fixture.Create(ctx, r.Target.Client, fixture.Namespace, fixture.ManagementCluster(), paused))
+		for _, u := range objects[len(objects)-gone:] {
+			u.SetFinalizers(nil)
+			err = errors.Join(err, r.Source.Client.Delete(ctx, inNamespace(u)))
+		}
+		return errors.Join(err, errors.New("cut off"))
+	}
+	if _, err := pivot.Run(t.Context(), r.Input); fault.CodeOf(err) != fault.PivotFailed {
+		t.Fatal(err)
+	}
+	r.Move, r.flux.stands = move, true
+}
+
+func patchSource(t *testing.T, r *rehearsal, kind, name, patch string) {
+	t.Helper()
+	if err := r.Source.Client.Patch(t.Context(), inNamespace(oneObject(kind, name)[0]), client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFinish: what the target has of its own, and what changed at the source before it was copied, stops no finish; a difference does.
+func TestFinish(t *testing.T) {
+	const more = `{"spec":{"replicas":5}}`
+	for name, tc := range map[string]struct {
+		world func(*testing.T, *rehearsal)
+		want  string
+	}{
+		"nothing else": {func(*testing.T, *rehearsal) {}, ""},
+		"the source changed between its backup and its pause": {func(t *testing.T, r *rehearsal) {
+			patchSource(t, r, "KubeadmControlPlane", "mgmt-cp", more)
+			patchTarget(t, r, "KubeadmControlPlane", "mgmt-cp", more)
+		}, ""},
+		"the target differs from what is left at the source": {func(t *testing.T, r *rehearsal) {
+			patchTarget(t, r, "KubeadmControlPlane", "mgmt-cp", more)
+		}, "KubeadmControlPlane management/mgmt-cp has another spec"},
+		"the target differs from what was backed up": {func(t *testing.T, r *rehearsal) {
+			patchTarget(t, r, "ConfigMap", "mgmt-load-balancer", `{"data":{"value":"hunter2"}}`)
+		}, "ConfigMap management/mgmt-load-balancer has another data"},
+		"the target has an active tenant": {func(t *testing.T, r *rehearsal) {
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneOf(tenant())))
+		}, ""},
+		"the target has credentials of its own": {func(t *testing.T, r *rehearsal) {
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneOf(tenantSecret())))
+		}, ""},
+		"a record of an earlier life": {func(t *testing.T, r *rehearsal) {
+			recordOfAnotherLife(t, r)
+			patchTarget(t, r, "ConfigMap", "mgmt-load-balancer", `{"data":{"value":"of the new life"}}`)
+		}, ""},
+		"a record that was cut off": {func(t *testing.T, r *rehearsal) {
+			must(t, os.Truncate(unverified(t, r)+".unverified", 30))
+		}, ".unverified was cut off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := rehearse(t)
+			cutOffWhileDeleting(t, r, 4)
+			tc.world(t, r)
+			_, err := pivot.Run(t.Context(), r.Input)
+			if tc.want != "" {
+				if fault.CodeOf(err) != fault.PivotFailed || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("got %v, want %q", err, tc.want)
+				}
+				return
+			}
+			state, stateErr := pivot.ReadState(t.Context(), r.Source, r.Target, scope)
+			if err != nil || stateErr != nil || state.Phase != pivot.Done || !state.Source.Empty() || unverified(t, r) != "" {
+				t.Errorf("got %v, %v; it is %s with %d objects at the source", err, stateErr, state.Phase, len(state.Source.Objects))
+			}
+		})
+	}
+}
+
+// recordOfAnotherLife has the record be of a cluster with another certificate authority.
+func recordOfAnotherLife(t *testing.T, r *rehearsal) {
+	t.Helper()
+	path := unverified(t, r) + ".unverified"
+	text, err := os.ReadFile(path)
+	must(t, err)
+	i := strings.Index(string(text), `"sha256:`) + len(`"sha256:`)
+	must(t, os.WriteFile(path, []byte(string(text[:i])+strings.Repeat("0", 64)+string(text[i+64:])), 0o600))
+}
+
+// A move that ends well is not spoiled by what tenants have on the target.
+func TestTenantsOfTheTargetAreNotVerified(t *testing.T) {
+	r := rehearse(t)
+	orphan := tenantSecret()
+	orphan.SetOwnerReferences(oneObject("Secret", "mgmt-kubeconfig")[0].GetOwnerReferences())
+	orphan.SetNamespace(fixture.Namespace)
+	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneOf(tenant()), tenantPaused))
+	refs := orphan.GetOwnerReferences()
+	refs[0].UID = "somebody-who-is-gone"
+	orphan.SetOwnerReferences(refs)
+	must(t, r.Target.Client.Create(t.Context(), orphan))
+	if _, err := pivot.Run(t.Context(), r.Input); err != nil {
+		t.Error(err)
+	}
+}
+
+// An encrypted backup shows nothing, and an interrupted move is finished with it all the same.
+func TestAnInterruptedMoveIsFinishedWithAnEncryptedBackup(t *testing.T) {
+	for name, patch := range map[string]string{"as it was": `{}`, "changed": `{"data":{"value":"hunter2"}}`} {
+		t.Run(name, func(t *testing.T) {
+			r := rehearse(t)
+			r.Recipients = recipient(t)
+			cutOffWhileDeleting(t, r, 4)
+			kept := unverified(t, r)
+			if filepath.Ext(kept) != ".age" {
+				t.Fatalf("the backup is %q", kept)
+			}
+			for _, path := range []string{kept, strings.TrimSuffix(kept, ".tar.age") + ".unverified"} {
+				text, err := os.ReadFile(path)
+				must(t, err)
+				info, err := os.Stat(path)
+				if err != nil || info.Mode() != 0o600 || strings.Contains(string(text), "the-credentials") || strings.Contains(string(text), "the-template") {
+					t.Errorf("%s: %v, %v, or it shows what it holds", path, info.Mode(), err)
+				}
+			}
+			patchTarget(t, r, "ConfigMap", "mgmt-load-balancer", patch)
+			_, err := pivot.Run(t.Context(), r.Input)
+			if (name == "changed") != (fault.CodeOf(err) == fault.PivotFailed) {
+				t.Errorf("it says %v", err)
+			}
+		})
+	}
+}
+
+// Wherever a finish is killed, the next run must see that something of the Cluster is gone: what belongs to no Cluster goes after that.
+func TestAFinishDeletesInTheOrderOfAMove(t *testing.T) {
+	r := rehearse(t)
+	cutOffWhileDeleting(t, r, 4)
+	must(t, fixture.Create(t.Context(), r.Source.Client, fixture.Namespace, oneObject("ConfigMap", "mgmt-load-balancer")))
+	inner := r.Source.Client.(client.WithWatch)
+	var order []string
+	r.Source.Client = interceptor.NewClient(inner, interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+		order = append(order, o.GetName())
+		return c.Delete(ctx, o, opts...)
+	}})
+	if _, err := pivot.Run(t.Context(), r.Input); err != nil {
+		t.Fatal(err)
+	}
+	if last := len(order) - 2; last < 5 || order[last] != "mgmt-load-balancer" || order[last+1] != fixture.Cluster {
+		t.Errorf("deleted in the order %v", order)
+	}
+}

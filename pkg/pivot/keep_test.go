@@ -1,0 +1,113 @@
+package pivot_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// livingSide is a management cluster that fails the test when it is changed; meanwhile runs before its Clusters are read the last time.
+func livingSide(t *testing.T, s side, meanwhile func(client.Client)) pivot.Side {
+	t.Helper()
+	inner := s.client(t).(client.WithWatch)
+	changed := func(o client.Object) error {
+		t.Errorf("%s %s is changed", o.GetObjectKind().GroupVersionKind().Kind, o.GetName())
+		return nil
+	}
+	return pivot.Side{Client: interceptor.NewClient(inner, interceptor.Funcs{
+		Create: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.CreateOption) error {
+			return changed(o)
+		},
+		Update: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.UpdateOption) error {
+			return changed(o)
+		},
+		Delete: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.DeleteOption) error {
+			return changed(o)
+		},
+		Patch: func(_ context.Context, _ client.WithWatch, o client.Object, _ client.Patch, _ ...client.PatchOption) error {
+			return changed(o)
+		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if list.GetObjectKind().GroupVersionKind().Kind == "DeploymentList" && meanwhile != nil {
+				meanwhile(inner)
+			}
+			return c.List(ctx, list, opts...)
+		},
+	})}
+}
+
+func keeper(t *testing.T) pivot.Keeper {
+	t.Helper()
+	return pivot.Keeper{Dir: t.TempDir(), Version: "v1", Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}
+}
+
+func TestKeep(t *testing.T) {
+	k := keeper(t)
+	// The template of the load balancer has lost its label: it does not move, and something that moves names it.
+	unlabelled := fixture.Unset("ConfigMap", "mgmt-load-balancer", "metadata", "labels")
+	release := oneObject("ConfigMap", "mgmt-load-balancer")[0].DeepCopy()
+	path, manifest, err := k.Keep(t.Context(), livingSide(t, source(unlabelled), nil), scope, []*unstructured.Unstructured{release})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := backup.Open(path, backup.Identities{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	references := b.Section(backup.References)
+	if len(b.Section(backup.Objects)) != len(everything())-1 || len(references) != 1 || references[0].GetName() != "mgmt-load-balancer" || len(b.Section(backup.Environment)) != 1 {
+		t.Errorf("it has %v", b.Manifest.Files)
+	}
+	if manifest.Kubernetes != "v1.36.4" || manifest.Identity != backup.IdentityOf([]byte("the-certificate")) || len(manifest.Providers) == 0 || manifest.CreatedBy != "v1" {
+		t.Errorf("the manifest is %+v", manifest)
+	}
+	if left, err := filepath.Glob(filepath.Join(k.Dir, "*")); err != nil || len(left) != 1 {
+		t.Errorf("the folder has %v, %v", left, err)
+	}
+	text, err := os.ReadFile(filepath.Join(path, backup.ManifestFile))
+	if err != nil || strings.Contains(string(text), "dGhlLWtleQ") {
+		t.Errorf("the manifest shows a key: %v", err)
+	}
+}
+
+func TestWhatMustNotBeKept(t *testing.T) {
+	pause := func(c client.Client) {
+		u := inNamespace(oneObject("Cluster", "mgmt")[0])
+		if err := c.Patch(context.Background(), u, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"paused":true}}`))); err != nil {
+			panic(err)
+		}
+	}
+	for name, tc := range map[string]struct {
+		cluster   side
+		meanwhile func(client.Client)
+		want      string
+	}{
+		"paused":                         {source(paused), nil, "Cluster management/mgmt is paused"},
+		"a paused tenant":                {holding(append(everything(), tenant()), tenantPaused), nil, "Cluster management/tenant is paused"},
+		"its definition is elsewhere":    {target(), nil, "does not hold its own definition"},
+		"a move begins while it is read": {source(), pause, "is paused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := keeper(t)
+			_, _, err := k.Keep(t.Context(), livingSide(t, tc.cluster, tc.meanwhile), scope, nil)
+			if fault.CodeOf(err) != fault.BackupRefused || !strings.Contains(err.Error(), tc.want) || fault.HintOf(err) == "" {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+			if left, err := os.ReadDir(k.Dir); err != nil || len(left) > 0 {
+				t.Errorf("left: %v, %v", left, err)
+			}
+		})
+	}
+}

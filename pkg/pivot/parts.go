@@ -1,0 +1,168 @@
+package pivot
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// parts are the digests of what must arrive of an object: nobody can tell from them what it holds.
+type parts struct {
+	Fields      map[string]string `json:"fields,omitempty"` // spec, data and so on
+	Labels      []string          `json:"labels,omitempty"`
+	Annotations []string          `json:"annotations,omitempty"`
+	// Controllers are annotations that controllers of Cluster API write, and may write anew as soon as they run.
+	Controllers []string `json:"controllers,omitempty"`
+	Owners      []string `json:"owners,omitempty"`
+}
+
+// digester makes digests with a random key: without it nobody can try out what a Secret may hold.
+type digester []byte
+
+func newDigester() digester {
+	key := make([]byte, sha256.Size)
+	_, _ = rand.Read(key) // never fails
+	return key
+}
+
+func (d digester) digest(texts ...string) string {
+	mac := hmac.New(sha256.New, d)
+	for _, text := range texts {
+		mac.Write([]byte(text))
+		mac.Write([]byte{0}) // no text of an object holds one
+	}
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// parts returns the digests of an object, without what a move itself changes: whether it is paused, the marks of the move, the owners'
+// UIDs, the status.
+func (d digester) parts(u *unstructured.Unstructured) parts {
+	users, controllers := keptAnnotations(u)
+	p := parts{Fields: map[string]string{}, Labels: d.pairs("label", u.GetLabels()), Annotations: d.pairs("annotation", users), Controllers: d.pairs("annotation", controllers)}
+	for key := range u.Object {
+		if slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, key) {
+			continue
+		}
+		if text := content(u, key); text != "" {
+			p.Fields[key] = d.digest("field", key, text)
+		}
+	}
+	for _, owner := range owners(u) {
+		p.Owners = append(p.Owners, d.digest("owner", owner))
+	}
+	slices.Sort(p.Owners)
+	return p
+}
+
+func (d digester) pairs(what string, values map[string]string) []string {
+	var all []string
+	for key, value := range values {
+		all = append(all, d.digest(what, key, value))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// lacking names the parts of p that got does not have. Labels, annotations and owners that were added are no loss: the target's controllers
+// and webhooks may do so. Of the fields all must be the same. running is whether the target's controllers may have acted already.
+func (p parts) lacking(got parts, running bool) []string {
+	keys := maps.Clone(p.Fields)
+	if keys == nil {
+		keys = map[string]string{}
+	}
+	maps.Copy(keys, got.Fields)
+	var names []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if p.Fields[key] != got.Fields[key] {
+			names = append(names, key)
+		}
+	}
+	for _, part := range []struct {
+		name      string
+		want, got []string
+	}{{"label", p.Labels, got.Labels}, {"annotation", p.Annotations, got.Annotations}, {"annotation of a controller", p.Controllers, got.Controllers}, {"owner", p.Owners, got.Owners}} {
+		if running && part.name == "annotation of a controller" {
+			continue
+		}
+		if slices.ContainsFunc(part.want, func(digest string) bool { return !slices.Contains(part.got, digest) }) {
+			names = append(names, part.name)
+		}
+	}
+	return names
+}
+
+// content is a field as JSON, without what may change: a number is the same whether it was read from a file or not. What is empty is nothing.
+func content(u *unstructured.Unstructured, key string) string {
+	value := u.Object[key]
+	if fields, isMap := value.(map[string]any); isMap && key == "spec" {
+		fields = maps.Clone(fields)
+		if u.GetKind() == clusterv1.ClusterKind {
+			delete(fields, "paused")
+		}
+		if scaledByOthers(u) {
+			delete(fields, "replicas")
+		}
+		value = fields
+	}
+	text, err := json.Marshal(value)
+	if err != nil || slices.Contains([]string{"null", "{}", "[]"}, string(text)) { // what comes from an API server or a file is always JSON
+		return ""
+	}
+	return string(text)
+}
+
+// scaledByOthers says whether the Cluster Autoscaler, or who else looks after a MachinePool, sets the replicas whenever it sees fit.
+func scaledByOthers(u *unstructured.Unstructured) bool {
+	annotations := u.GetAnnotations()
+	for _, key := range []string{clusterv1.AutoscalerMinSizeAnnotation, clusterv1.ReplicasManagedByAnnotation} {
+		if _, scaled := annotations[key]; scaled {
+			return true
+		}
+	}
+	return false
+}
+
+// beingDeleted says whether a move has begun to delete an object: then its annotations are those of the move.
+func beingDeleted(u *unstructured.Unstructured) bool {
+	_, marked := u.GetAnnotations()[clusterctlv1.DeleteForMoveAnnotation]
+	return marked || u.GetDeletionTimestamp() != nil
+}
+
+// keptAnnotations are those that a move keeps: those of users and tools, and those that controllers of Cluster API write.
+func keptAnnotations(u *unstructured.Unstructured) (users, controllers map[string]string) {
+	users, controllers = maps.Clone(u.GetAnnotations()), map[string]string{}
+	for _, passing := range []string{clusterv1.PausedAnnotation, clusterctlv1.DeleteForMoveAnnotation, clusterctlv1.BlockMoveAnnotation,
+		corev1.LastAppliedConfigAnnotation, owned.VerifiedAnnotation} {
+		delete(users, passing)
+	}
+	for key, value := range users {
+		domain, _, _ := strings.Cut(key, "/")
+		if domain == clusterv1.GroupVersion.Group || strings.HasSuffix(domain, "."+clusterv1.GroupVersion.Group) || strings.HasSuffix(domain, ".clusters.x-k8s.io") {
+			controllers[key] = value
+			delete(users, key)
+		}
+	}
+	return users, controllers
+}
+
+func owners(u *unstructured.Unstructured) []string {
+	var names []string
+	for _, o := range u.GetOwnerReferences() {
+		group, _, _ := strings.Cut(o.APIVersion, "/")
+		names = append(names, cmp.Or(group, "-")+" "+o.Kind+" "+o.Name)
+	}
+	return names
+}

@@ -1,0 +1,44 @@
+package pivot_test
+
+import (
+	"testing"
+
+	"filippo.io/age"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func inNamespace(u *unstructured.Unstructured) *unstructured.Unstructured {
+	u.SetNamespace(fixture.Namespace)
+	return u
+}
+
+func oneOf(u *unstructured.Unstructured) []*unstructured.Unstructured {
+	return []*unstructured.Unstructured{u}
+}
+
+// tenantSecret is one that would move, and that belongs to nobody of the source.
+func tenantSecret() *unstructured.Unstructured {
+	u := oneObject("Secret", "cloud-credentials")[0].DeepCopy()
+	u.SetName("tenant-credentials")
+	return u
+}
+
+// recipient is somebody who can open a backup.
+func recipient(t *testing.T) backup.Recipients {
+	t.Helper()
+	key, err := age.GenerateX25519Identity()
+	must(t, err)
+	r, err := backup.ParseRecipients([]string{key.Recipient().String()})
+	must(t, err)
+	return r
+}

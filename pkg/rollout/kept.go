@@ -1,0 +1,85 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/flux"
+)
+
+// Kept returns all that a release of a cluster is made from, for a backup: the HelmRelease telco-cloud-init, the ConfigMaps and Secrets that
+// its values come from, its sources and their Secrets. What the release names and what is not there is an error, unless it is optional.
+func Kept(ctx context.Context, c client.Reader) ([]*unstructured.Unstructured, error) {
+	k := keeping{ctx: ctx, client: c, have: map[string]bool{}}
+	release := k.read(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind), flux.ReleaseName, false)
+	if k.err != nil {
+		return nil, k.err
+	}
+	values, _, _ := unstructured.NestedSlice(release.Object, "spec", "valuesFrom")
+	for _, each := range values {
+		ref, _ := each.(map[string]any)
+		optional, _, _ := unstructured.NestedBool(ref, "optional")
+		k.read(schema.GroupVersionKind{Version: "v1", Kind: text(ref, "kind")}, text(ref, "name"), optional)
+	}
+	for _, path := range [][]string{{"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}, {"spec", "values", "source"}} {
+		ref, _, _ := unstructured.NestedMap(release.Object, path...)
+		if text(ref, "name") != "" {
+			k.source(text(ref, "kind"), text(ref, "name"))
+		}
+	}
+	return k.found, k.err
+}
+
+// keeping collects objects of Flux's namespace, each once, until the first error.
+type keeping struct {
+	ctx    context.Context
+	client client.Reader
+	have   map[string]bool
+	found  []*unstructured.Unstructured
+	err    error
+}
+
+// source reads a source and the Secrets that it names.
+func (k *keeping) source(kind, name string) {
+	source := k.read(sourcev1.GroupVersion.WithKind(kind), name, false)
+	if source == nil {
+		return
+	}
+	for _, path := range [][]string{{"spec", "secretRef"}, {"spec", "certSecretRef"}, {"spec", "proxySecretRef"}, {"spec", "verify", "secretRef"}} {
+		ref, _, _ := unstructured.NestedMap(source.Object, path...)
+		if name := text(ref, "name"); name != "" {
+			k.read(schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, name, false)
+		}
+	}
+}
+
+// read returns nil where there is nothing more to do: it was read before, an error came first, or it is optional and not there.
+func (k *keeping) read(gvk schema.GroupVersionKind, name string, optional bool) *unstructured.Unstructured {
+	if k.err != nil || k.have[gvk.Kind+"/"+name] {
+		return nil
+	}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	switch err := k.client.Get(k.ctx, client.ObjectKey{Namespace: flux.Namespace, Name: name}, u); {
+	case apierrors.IsNotFound(err) && optional:
+		return nil
+	case err != nil:
+		k.err = fmt.Errorf("read %s %s/%s: %w", gvk.Kind, flux.Namespace, name, err)
+		return nil
+	}
+	k.have[gvk.Kind+"/"+name] = true
+	k.found = append(k.found, u)
+	return u
+}
+
+func text(fields map[string]any, key string) string {
+	value, _ := fields[key].(string)
+	return value
+}

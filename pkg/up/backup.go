@@ -1,0 +1,44 @@
+package up
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+)
+
+// backupBound is for all that a backup reads.
+const backupBound = 10 * time.Minute
+
+// Backup backs up the living management cluster into a new folder, or file, of dir: its definition, what that refers to, and values, release
+// and source. It changes nothing in the cluster, and takes no lease. The cluster is proven to be this one first.
+func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, error) {
+	ctx, cancel := context.WithTimeout(ctx, backupBound)
+	defer cancel()
+	_, _ = u.world.askEngine(ctx) // it may know another address of the cluster; without one its own has to do
+	side := u.world.seeManagement(ctx, nil)
+	hint := "Name its kubeconfig with --kubeconfig FILE."
+	switch side.state {
+	case managementForeign:
+		return "", backup.Manifest{}, side.err
+	case managementAbsent:
+		return "", backup.Manifest{}, fault.New(fault.ClusterUnreachable, fmt.Sprintf("no kubeconfig names the management cluster %s", u.Environment.ClusterName()), hint)
+	case managementSilent:
+		return "", backup.Manifest{}, fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w", u.Environment.ClusterName(), side.err), fault.ClusterUnreachable,
+			"Start what it runs on, or restore the network in between. "+hint)
+	}
+	keeper := pivot.Keeper{Dir: dir, Recipients: u.BackupRecipients, Version: u.Version, Now: u.world.Now}
+	if err := pivot.MayKeep(ctx, u.world.side(side.cluster), u.scope()); err != nil {
+		return "", backup.Manifest{}, err
+	}
+	environment, err := rollout.Kept(ctx, side.cluster)
+	if err != nil {
+		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up the management cluster %s: %w", u.Environment.ClusterName(), err), fault.BackupRefused,
+			"Check that the release telco-cloud-init in its namespace flux-system is complete: run cluster-init up "+u.Environment.Name()+".")
+	}
+	return keeper.Keep(ctx, u.world.side(side.cluster), u.scope(), environment)
+}
