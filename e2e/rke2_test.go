@@ -64,8 +64,8 @@ func TestMatrixRKE2(t *testing.T) {
 	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
 }
 
-// boot is what changes when a machine is made or bootstrapped again: bootstrapping writes RKE2's configuration anew, and
-// starts its service when that does not run.
+// boot is what changes when a machine is made or bootstrapped again: bootstrapping writes the configuration anew, and
+// starts the service of RKE2 or the kubelet when that does not run.
 type boot struct{ container, started, configured, service string }
 
 // boots returns the boot of every machine of a cluster.
@@ -80,10 +80,13 @@ func boots(t *testing.T, cluster string) map[string]boot {
 			if has != role {
 				continue
 			}
-			service := map[string]string{"control-plane": "rke2-server", "worker": "rke2-agent"}[role]
+			service, config := map[string]string{"control-plane": "rke2-server", "worker": "rke2-agent"}[role], "/etc/rancher/rke2/config.yaml"
+			if !strings.HasPrefix(cluster, "rke2") {
+				service, config = "kubelet", "/var/lib/kubelet/config.yaml"
+			}
 			found[name] = boot{
 				container: id, started: started,
-				configured: docker(t, "exec", name, "stat", "--format=%y", "/etc/rancher/rke2/config.yaml", "/run/cluster-api/bootstrap-success.complete"),
+				configured: docker(t, "exec", name, "stat", "--format=%y", config, "/run/cluster-api/bootstrap-success.complete"),
 				service:    docker(t, "exec", name, "systemctl", "show", "--property=ActiveEnterTimestamp,NRestarts", service),
 			}
 		}

@@ -16,35 +16,46 @@ import (
 type Change struct {
 	Object  *unstructured.Unstructured
 	Deleted bool
+	// Listed, of a change without an object, is the resource of which all objects that were there have been reported: until then one that
+	// was not is no sign that it does not exist.
+	Listed schema.GroupVersionResource
 }
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
 // Watch calls changed for every object of the given resources, now and whenever one changes, until ctx ends; then it
 // waits for its goroutines and returns. A custom resource whose definition does not exist yet is watched as soon as it
-// is served, so that one Watch can be started before any of them is installed. changed is never called concurrently.
+// is served, so that one Watch can be started before any of them is installed. It is told, too, when all of a resource that was there has been
+// reported. changed is never called concurrently.
 // namespace limits it to one namespace; empty means all, which custom resources need.
 func (c *Cluster) Watch(ctx context.Context, namespace string, resources []schema.GroupVersionResource, changed func(Change)) error {
 	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(c.Dynamic, 0, namespace, nil)
 	defer factory.Shutdown()
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // runs before Shutdown, which waits for the informers that this stops
 
 	var mu sync.Mutex
+	tell := func(c Change) {
+		mu.Lock()
+		defer mu.Unlock()
+		if ctx.Err() == nil {
+			changed(c)
+		}
+	}
 	report := func(o any, deleted bool) {
 		if tombstone, ok := o.(cache.DeletedFinalStateUnknown); ok {
 			o = tombstone.Obj
 		}
-		u, ok := o.(*unstructured.Unstructured)
-		if !ok || ctx.Err() != nil {
-			return
+		if u, ok := o.(*unstructured.Unstructured); ok {
+			tell(Change{Object: u, Deleted: deleted})
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		changed(Change{Object: u, Deleted: deleted})
 	}
+	var listing sync.WaitGroup
+	defer func() { // before Shutdown, which waits for the informers that this stops
+		cancel()
+		listing.Wait()
+	}()
 	start := func(r schema.GroupVersionResource) error {
-		_, err := factory.ForResource(r).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		handled, err := factory.ForResource(r).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(o any) { report(o, false) },
 			UpdateFunc: func(_, o any) { report(o, false) },
 			DeleteFunc: func(o any) { report(o, true) },
@@ -53,6 +64,11 @@ func (c *Cluster) Watch(ctx context.Context, namespace string, resources []schem
 			return fmt.Errorf("watching %s in the %s cluster: %w", r.Resource, c.Name, err)
 		}
 		factory.Start(ctx.Done())
+		listing.Go(func() {
+			if cache.WaitForCacheSync(ctx.Done(), handled.HasSynced) {
+				tell(Change{Listed: r})
+			}
+		})
 		return nil
 	}
 

@@ -5,7 +5,9 @@ package kube_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"runtime/pprof"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,7 +56,7 @@ func (w *watching) next(name string) kube.Change {
 	for {
 		select {
 		case c := <-w.changes:
-			if c.Object.GetName() == name {
+			if c.Object != nil && c.Object.GetName() == name {
 				return c
 			}
 		case <-w.ctx.Done():
@@ -168,6 +170,9 @@ func TestWatchKeepsToItsNamespace(t *testing.T) {
 	for {
 		select {
 		case change := <-w.changes:
+			if change.Object == nil {
+				continue
+			}
 			if change.Object.GetNamespace() != inside {
 				t.Errorf("reported %s/%s", change.Object.GetNamespace(), change.Object.GetName())
 			}
@@ -176,6 +181,37 @@ func TestWatchKeepsToItsNamespace(t *testing.T) {
 			}
 		case <-w.ctx.Done():
 			t.Fatal("the last object was not reported")
+		}
+		break
+	}
+	w.end()
+}
+
+// What has not been reported may not have been listed yet: only from then on it is not there.
+func TestWatchSaysWhenAllIsListed(t *testing.T) {
+	c := connect(t, server.Kubeconfig())
+	inside := namespace(t, c, "listed")
+	const there = 50
+	for i := range there {
+		if err := c.Create(t.Context(), configMap(inside, fmt.Sprintf("one-%d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := watch(t, c, inside, configMaps)
+	for seen := 0; ; {
+		select {
+		case change := <-w.changes:
+			switch {
+			case change.Object != nil && strings.HasPrefix(change.Object.GetName(), "one-"):
+				seen++
+				continue
+			case change.Object != nil:
+				continue
+			case change.Listed != configMaps || seen != there:
+				t.Errorf("%v listed after %d of %d objects", change.Listed, seen, there)
+			}
+		case <-w.ctx.Done():
+			t.Fatal("nobody said that all is listed")
 		}
 		break
 	}

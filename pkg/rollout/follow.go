@@ -125,10 +125,12 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			nudgeAll(ctx, f.wake, v.waitingControlPlanes, report)
 		case c := <-changes:
 			changed, object := v.take(c)
-			if !changed {
+			if !changed && c.Object != nil {
 				continue
 			}
-			report.Object(object)
+			if changed {
+				report.Object(object)
+			}
 			if remark := v.remark(object); remark != "" {
 				report.Warn("%s", remark)
 			}

@@ -44,6 +44,8 @@ type view struct {
 	objects map[Key]*unstructured.Unstructured
 	states  map[Key]event.Object
 	nudged  map[Key]bool
+	// listed are the resources of which all that was there is known.
+	listed map[string]bool
 	// remarked are the user's own objects of which it was said that they are not well.
 	remarked map[Key]bool
 	// elsewhere fails in another cluster, on which this wait hangs.
@@ -51,11 +53,15 @@ type view struct {
 }
 
 func newView(cluster string, g Goal) *view {
-	return &view{cluster: cluster, goal: g, objects: map[Key]*unstructured.Unstructured{}, states: map[Key]event.Object{}, nudged: map[Key]bool{}, remarked: map[Key]bool{}}
+	return &view{cluster: cluster, goal: g, objects: map[Key]*unstructured.Unstructured{}, states: map[Key]event.Object{}, nudged: map[Key]bool{}, listed: map[string]bool{}, remarked: map[Key]bool{}}
 }
 
 // take notes a change and says whether it is one that a reader would want to hear of.
 func (v *view) take(c kube.Change) (bool, event.Object) {
+	if c.Object == nil {
+		v.listed[c.Listed.Resource] = true
+		return false, event.Object{}
+	}
 	k := Key{c.Object.GetKind(), c.Object.GetNamespace(), c.Object.GetName()}
 	state := v.stateOf(k, c.Object)
 	now := event.Object{Cluster: v.cluster, Kind: k.Kind, Namespace: k.Namespace, Name: k.Name,
@@ -192,12 +198,18 @@ func (v *view) reached() bool {
 	return !slices.ContainsFunc(v.goal.Ready, v.lacksMachines)
 }
 
-// lacksMachines says whether a goal is a Cluster of which a Machine is not ready. A control plane of the older contract
-// counts machines that have no node yet.
+// lacksMachines says whether a goal is a Cluster of which a Machine is not ready, or whose Machines are not known yet. A control plane of the
+// older contract counts machines that have no node yet.
 func (v *view) lacksMachines(goal Key) bool {
+	if goal.Kind != "Cluster" {
+		return false
+	}
+	if !v.listed["machines"] {
+		return true
+	}
 	for k, o := range v.objects {
 		of, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
-		if goal.Kind == "Cluster" && k.Kind == "Machine" && k.Namespace == goal.Namespace && of == goal.Name && v.states[k].State != health.Ready {
+		if k.Kind == "Machine" && k.Namespace == goal.Namespace && of == goal.Name && v.states[k].State != health.Ready {
 			return true
 		}
 	}

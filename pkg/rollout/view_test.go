@@ -91,6 +91,7 @@ func TestViewJudgesTheGoal(t *testing.T) {
 		goal     Goal
 		objects  []*unstructured.Unstructured
 		reached  bool
+		unlisted bool   // which Machines there are is not known
 		hopeless string // part of the error
 		blocked  string // part of what is said about the first one that blocks
 	}{
@@ -115,6 +116,8 @@ func TestViewJudgesTheGoal(t *testing.T) {
 		"a Cluster one of whose machines has no node yet": {
 			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "its node is not there",
 			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3), machine("c", "a", "True"), machine("c", "b", "False")}},
+		"a Cluster whose machines are not known yet": {
+			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, unlisted: true, objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3)}},
 		"a Cluster beside another one": {
 			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, reached: true,
 			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3), machine("c", "a", "True"), machine("d", "b", "False")}},
@@ -133,6 +136,9 @@ func TestViewJudgesTheGoal(t *testing.T) {
 			v := newView("bootstrap", tc.goal)
 			for _, o := range tc.objects {
 				v.take(kube.Change{Object: o})
+			}
+			if !tc.unlisted {
+				v.take(kube.Change{Listed: resource("cluster.x-k8s.io", "v1beta2", "machines")})
 			}
 			if v.reached() != tc.reached {
 				t.Errorf("reached %t, want %t", v.reached(), tc.reached)
