@@ -120,6 +120,8 @@ var testArrows = map[string]map[string]string{
 	"cli": {
 		"internal/fixture": "the management cluster whose pivot is shown",
 		"internal/testenv": "the API servers between which it would be moved",
+		"kube":             "Flux's kinds are installed in both, as `up` does",
+		"owned":            "the annotation with which a pivot suspends Flux",
 	},
 	"pivot": {
 		"internal/fixture": "the management cluster that is moved",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,7 +18,7 @@ import (
 func newPivot(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pivot",
-		Short: "Look at the move of the cluster definitions into the management cluster",
+		Short: "Look at the move of the cluster definitions into the management cluster, end one that was cut off, or undo it",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(c, args[0])
@@ -27,18 +26,16 @@ func newPivot(streams Streams) *cobra.Command {
 			return c.Help()
 		},
 	}
-	c.AddCommand(newPivotPlan(streams))
+	c.AddCommand(newPivotPlan(streams), newPivotResume(streams), newPivotRollback(streams))
 	return c
 }
 
 // pivotPlanOptions are the flags of `pivot plan`.
 type pivotPlanOptions struct {
 	environmentOptions
-	format              string
-	bootstrapKubeconfig string
-	kubeconfig          string
-	engineAddress       string
-	streams             Streams
+	clusters pivotClusters
+	format   string
+	streams  Streams
 }
 
 func newPivotPlan(streams Streams) *cobra.Command {
@@ -59,9 +56,7 @@ It exits with 0 when a move may start or was finished, with 60 when it must not 
 	f := c.Flags()
 	o.environmentOptions.flags(f)
 	f.StringVarP(&o.format, "output", "o", "text", "text: for people; json: one document for programs")
-	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of the existing cluster that up was given as bootstrap cluster")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state folder")
-	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
+	o.clusters.flags(f)
 	return c
 }
 
@@ -92,31 +87,16 @@ func (o *pivotPlanOptions) run(ctx context.Context, name string) error {
 
 // complete checks all input, as `up` does, for a run that only looks.
 func (o *pivotPlanOptions) complete(ctx context.Context, name string) (*up.Run, error) {
-	env, err := o.load(ctx, name, func(env *environment.Environment) error { return checkKubeconfig(o.kubeconfig, env.ClusterName()) })
-	if err := fault.Join(err, o.check()); err != nil {
+	env, err := o.load(ctx, name, func(env *environment.Environment) error {
+		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
+	})
+	if err := fault.Join(err, o.clusters.check()); err != nil {
 		return nil, err
 	}
-	state, err := stateFolder(env.ClusterName())
+	asked, err := o.clusters.options(env)
 	if err != nil {
 		return nil, err
 	}
-	if o.kubeconfig == "" {
-		o.kubeconfig = filepath.Join(state, "kubeconfig")
-	}
 	engine := &docker.Client{}
-	return up.New(up.Options{
-		Environment: env, BootstrapKubeconfig: o.bootstrapKubeconfig, EngineAddress: o.engineAddress, KubeconfigPath: o.kubeconfig, StateFolder: state,
-		Timeout: 30 * time.Minute, // what does not answer is asked again for a sixtieth of it
-	}, up.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), nil
-}
-
-func (o *pivotPlanOptions) check() error {
-	err := checkEngineAddress(o.engineAddress)
-	if o.bootstrapKubeconfig == "" {
-		return err
-	}
-	if fileErr := isFile(o.bootstrapKubeconfig); fileErr != nil {
-		return fault.Join(err, fault.Wrap(fmt.Errorf("read --bootstrap-kubeconfig: %w", fileErr), fault.Usage, "Name a file that holds a kubeconfig."))
-	}
-	return err
+	return up.New(asked, up.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), nil
 }

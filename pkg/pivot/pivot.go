@@ -42,8 +42,10 @@ type Mover func(ctx context.Context, in capi.MoveInput) error
 // Input is what Run needs. All fields but Log are required, if they do not say otherwise.
 type Input struct {
 	Source, Target Side
-	Scope          Scope
-	BackupDir      string // the backup is a new folder, or file, in it
+	// Back is for a move away from a management cluster that is not well: its providers and Machines need not be ready.
+	Back      bool
+	Scope     Scope
+	BackupDir string // the backup is a new folder, or file, in it
 	// Recipients are who can open the backup; none, which is allowed: it is not encrypted.
 	Recipients backup.Recipients
 	Version    string // of cluster-init, for the backup; may be empty

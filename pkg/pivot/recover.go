@@ -94,7 +94,7 @@ func (in Input) moveAgain(ctx context.Context, state State, saved *record) (Resu
 	if err := resume(ctx, in.Source, state.Source.pausedObjects()); err != nil {
 		return Result{}, again(fmt.Errorf("resume the source of the interrupted move: %w", err))
 	}
-	plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, rulesAgain)
+	plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, in.guards(true))
 	if err != nil {
 		return Result{}, err
 	}

@@ -45,8 +45,29 @@ type check func(context.Context, *view) ([]*Refusal, error)
 // rulesAgain are the guards of a move that is repeated: it overwrites what the interrupted one created on the target. Permissions come before
 // webhooks, which are not asked for what may not be created.
 var rulesAgain = []check{
-	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkPaused, checkMachines, checkPermissions, checkWebhooks,
+	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkReady, checkPaused, checkMachines, checkPermissions, checkWebhooks,
 }
 
 // rules are all guards.
 var rules = slices.Concat(rulesAgain, []check{checkTarget})
+
+// rulesBackAgain are those of a move away from a cluster that is not well: it is moved because of that. What clusterctl itself asks of a source,
+// as the node of each Machine, clusterctl asks.
+var rulesBackAgain = []check{
+	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkPaused, checkPermissions, checkWebhooks,
+}
+
+var rulesBack = slices.Concat(rulesBackAgain, []check{checkTarget})
+
+// guards are the rules of this move. again is whether an earlier one may have created something on the target.
+func (in Input) guards(again bool) []check {
+	switch {
+	case in.Back && again:
+		return rulesBackAgain
+	case in.Back:
+		return rulesBack
+	case again:
+		return rulesAgain
+	}
+	return rules
+}

@@ -64,17 +64,11 @@ func checkObjects(_ context.Context, v *view) ([]*Refusal, error) {
 
 func checkProviders(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
-	refuse := func(name, format string, args ...any) {
-		refusals = append(refusals, &Refusal{Rule: RuleProviders, Object: "provider " + name, Reason: fmt.Sprintf(format, args...),
-			Cure: "Run the same version of it on both sides, and wait until it is ready there."})
-	}
+	refuse := func(name, format string, args ...any) { refusals = append(refusals, provider(name, format, args...)) }
 	if len(v.sourceProviders) == 0 {
 		refusals = append(refusals, &Refusal{Rule: RuleProviders, Reason: "the source runs no Cluster API provider", Cure: "See that the Deployments of the providers carry the label " + clusterv1.ProviderNameLabel + "."})
 	}
 	for _, p := range v.sourceProviders {
-		if !p.Ready {
-			refuse(p.Name, "not ready at the source: %s", p.Message)
-		}
 		i := slices.IndexFunc(v.targetProviders, func(t capi.Provider) bool { return t.Name == p.Name })
 		if i < 0 {
 			refuse(p.Name, "not installed on the target")
@@ -89,6 +83,22 @@ func checkProviders(_ context.Context, v *view) ([]*Refusal, error) {
 		}
 	}
 	return append(refusals, recordedProviders(v)...), nil
+}
+
+// checkReady refuses while a provider at the source is not ready: it may be about to change what it looks after.
+func checkReady(_ context.Context, v *view) ([]*Refusal, error) {
+	var refusals []*Refusal
+	for _, p := range v.sourceProviders {
+		if !p.Ready {
+			refusals = append(refusals, provider(p.Name, "not ready at the source: %s", p.Message))
+		}
+	}
+	return refusals, nil
+}
+
+func provider(name, format string, args ...any) *Refusal {
+	return &Refusal{Rule: RuleProviders, Object: "provider " + name, Reason: fmt.Sprintf(format, args...),
+		Cure: "Run the same version of it on both sides, and wait until it is ready there."}
 }
 
 // recordedProviders holds clusterctl's own records of both sides against each other, as a move does, and its dry run does not.

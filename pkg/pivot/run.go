@@ -42,10 +42,7 @@ func Run(ctx context.Context, in Input) (Result, error) {
 		return Result{}, err
 	}
 	// What an earlier pivot created on the target is overwritten, as by the mover itself. Anything else there is refused.
-	guards := rules
-	if begun {
-		guards = rulesAgain
-	}
+	guards := in.guards(begun)
 	in.keepSuspended = begun && len(missing(state.Source.Objects, state.Target.Objects)) < len(state.Source.Objects)
 	if _, err := newPlan(ctx, in.Source, in.Target, in.Scope, guards); err != nil {
 		if begun { // nothing of it was moved: what would put the cause right is applied by Flux

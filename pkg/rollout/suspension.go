@@ -6,6 +6,7 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -87,8 +88,17 @@ func (s Suspension) set(ctx context.Context, kind string, o client.Object, suspe
 	return nil
 }
 
-// Stands says whether this pivot has suspended what would put back what it takes away; false where Flux is not installed yet.
+// Stands says whether this pivot has suspended what would put back what it takes away, or begun to; false where Flux is not installed yet.
 func (s Suspension) Stands(ctx context.Context) (bool, error) {
+	release := helmRelease()
+	err := s.Cluster.Get(ctx, client.ObjectKeyFromObject(release), release)
+	switch {
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err): // a Kustomization may have outlived it
+	case err != nil:
+		return false, fmt.Errorf("read HelmRelease %s in the %s cluster: %w", flux.ReleaseName, s.Cluster.Name, err)
+	case release.Spec.Suspend && release.Annotations[owned.SuspendedAnnotation] == s.Of:
+		return true, nil
+	}
 	return flux.SuspendedWith(ctx, s.Cluster, owned.SuspendedAnnotation, s.Of)
 }
 

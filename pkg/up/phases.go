@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -35,7 +34,7 @@ func (u *Run) Phases() []pipeline.Phase {
 	managementFlux := fluxIn{cluster: managementName, world: w, flux: flux}
 	managementRelease := managementRelease{world: w, releases: r}
 	managementAvailable := managementAvailable{world: w, releases: r}
-	pivot := pivotMove{world: w, scope: u.scope(), folder: u.StateFolder, asked: u.Options, move: capi.Move, now: w.Now}
+	pivot := u.pivotMove()
 	definition := definition{world: w, releases: r}
 	selfManagement := selfManagement{world: w, releases: r}
 	bootstrapRemoval := bootstrapRemoval{world: w, asked: u.Options, scope: u.scope(), kind: w.Kind}

@@ -63,10 +63,7 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := p.world.keepBootstrapKubeconfig(bootstrap); err != nil {
 		return err
 	}
-	result, err := pivot.Run(ctx, pivot.Input{
-		Source: p.world.side(bootstrap), Target: p.world.side(management), Scope: p.scope,
-		BackupDir: p.folder, Recipients: p.asked.BackupRecipients, Version: p.asked.Version, Flux: suspension(bootstrap, p.scope), Move: p.move, Now: p.now, Log: report.Log,
-	})
+	result, err := pivot.Run(ctx, p.input(bootstrap, management, report))
 	if err != nil {
 		return err
 	}
@@ -80,4 +77,12 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	report.Progress("moved %d objects; %s", len(result.Moved), where)
 	return nil
+}
+
+// input is a move from one cluster into the other.
+func (p pivotMove) input(from, to *kube.Cluster, report pipeline.Reporter) pivot.Input {
+	return pivot.Input{
+		Source: p.world.side(from), Target: p.world.side(to), Scope: p.scope,
+		BackupDir: p.folder, Recipients: p.asked.BackupRecipients, Version: p.asked.Version, Flux: suspension(from, p.scope), Move: p.move, Now: p.now, Log: report.Log,
+	}
 }

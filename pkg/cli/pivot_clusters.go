@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/up"
+)
+
+// pivotClusters are the flags by which the two clusters of a pivot are found.
+type pivotClusters struct {
+	bootstrapKubeconfig string
+	kubeconfig          string
+	engineAddress       string
+}
+
+func (c *pivotClusters) flags(f *pflag.FlagSet) {
+	f.StringVar(&c.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of the existing cluster that up was given as bootstrap cluster")
+	f.StringVar(&c.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state folder")
+	f.StringVar(&c.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
+}
+
+func (c *pivotClusters) check() error {
+	err := checkEngineAddress(c.engineAddress)
+	if c.bootstrapKubeconfig == "" {
+		return err
+	}
+	if fileErr := isFile(c.bootstrapKubeconfig); fileErr != nil {
+		return fault.Join(err, fault.Wrap(fmt.Errorf("read --bootstrap-kubeconfig: %w", fileErr), fault.Usage, "Name a file that holds a kubeconfig."))
+	}
+	return err
+}
+
+// options are what a run is asked for that is about the pivot of an environment's cluster.
+func (c *pivotClusters) options(env *environment.Environment) (up.Options, error) {
+	state, err := stateFolder(env.ClusterName())
+	if err != nil {
+		return up.Options{}, err
+	}
+	kubeconfig := c.kubeconfig
+	if kubeconfig == "" {
+		kubeconfig = filepath.Join(state, "kubeconfig")
+	}
+	return up.Options{
+		Environment: env, BootstrapKubeconfig: c.bootstrapKubeconfig, EngineAddress: c.engineAddress, KubeconfigPath: kubeconfig, StateFolder: state,
+		Timeout: 30 * time.Minute, // what does not answer is asked again for a sixtieth of it
+	}, nil
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/up"
+)
+
+// pivotRunOptions are the flags of the commands that end or undo a pivot.
+type pivotRunOptions struct {
+	environmentOptions
+	clusters   pivotClusters
+	output     outputOptions
+	recipients recipientOptions
+	streams    Streams
+	verb       string
+	phases     func(*up.Run) []pipeline.Phase
+	done       func(cluster string) outcome
+}
+
+func newPivotResume(streams Streams) *cobra.Command {
+	o := &pivotRunOptions{streams: streams, verb: "pivot resume", phases: (*up.Run).ResumePhases, done: func(cluster string) outcome {
+		return outcome{message: "The management cluster " + cluster + " holds its own definition."}
+	}}
+	return o.command(&cobra.Command{
+		Use:   "resume ENVIRONMENT",
+		Short: "End a pivot that was cut off, and do nothing else",
+		Long: `resume ends a pivot that was cut off, from what both clusters hold, as up does: it needs no machine or file of the run that began. pivot plan
+shows the steps before. Where the two sides disagree in a way that no interrupted pivot leaves, it touches nothing and says what to compare.`,
+		Example: "  cluster-init pivot plan kubeadm-capd\n  cluster-init pivot resume kubeadm-capd",
+	})
+}
+
+func newPivotRollback(streams Streams) *cobra.Command {
+	o := &pivotRunOptions{streams: streams, verb: "pivot rollback", phases: (*up.Run).RollbackPhases, done: func(cluster string) outcome {
+		return outcome{message: "The bootstrap cluster holds the definition of " + cluster + " again. When the management cluster is mended: cluster-init up."}
+	}}
+	return o.command(&cobra.Command{
+		Use:   "rollback ENVIRONMENT",
+		Short: "Move the definition back into the bootstrap cluster, while that is there and the management cluster is not well",
+		Long: `rollback undoes a finished pivot: it moves the definition from the management cluster back into the bootstrap cluster, with the same checks,
+backup and verification as the pivot, but for those that ask whether the management cluster is well. A management cluster that manages itself is
+left alone, and so is a pivot that is not finished: resume that first. A rollback that was cut off is ended by running it again; up moves the
+definition into the management cluster again.`,
+		Example: "  cluster-init pivot rollback kubeadm-capd",
+	})
+}
+
+func (o *pivotRunOptions) command(c *cobra.Command) *cobra.Command {
+	c.Args = exactlyOne("ENVIRONMENT")
+	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) }
+	f := c.Flags()
+	o.environmentOptions.flags(f)
+	o.clusters.flags(f)
+	o.output.flags(f)
+	o.recipients.flags(f)
+	return c
+}
+
+func (o *pivotRunOptions) run(ctx context.Context, name string) error {
+	sink, err := o.output.sink(o.streams)
+	if err != nil {
+		return err
+	}
+	return narrate(ctx, sink, o.verb, name, func(ctx context.Context) (outcome, error) {
+		ctx, leases := lease.NewSet(ctx)
+		defer leases.ReleaseAll()
+		run, err := o.complete(ctx, name, leases)
+		if err != nil {
+			return outcome{}, err
+		}
+		held, err := hold(run.StateFolder, o.verb+" "+name)
+		if err != nil {
+			return outcome{}, err
+		}
+		defer held.Release() // an error leaves an unlocked file, which the next run takes over
+		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second}
+		return o.done(run.Environment.ClusterName()), runner.Run(ctx, o.phases(run))
+	}, nil)
+}
+
+// complete checks all input, before anything is changed.
+func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lease.Set) (*up.Run, error) {
+	env, err := o.load(ctx, name, func(env *environment.Environment) error {
+		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
+	})
+	recipients, recipientsErr := o.recipients.parse()
+	if err := fault.Join(err, recipientsErr, o.clusters.check()); err != nil {
+		return nil, err
+	}
+	asked, err := o.clusters.options(env)
+	if err != nil {
+		return nil, err
+	}
+	asked.BackupRecipients, asked.Version = recipients, Version()
+	engine := &docker.Client{}
+	return up.New(asked, up.Parts{Docker: engine, Provider: providerOf(env, engine), Leases: leases, Now: time.Now,
+		Kind: kind.New(func(string) {})}), nil
+}

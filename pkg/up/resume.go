@@ -1,0 +1,57 @@
+package up
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// ResumePhases are what ends a pivot that was cut off, and nothing else, in order.
+func (u *Run) ResumePhases() []pipeline.Phase {
+	begun := begunPivot{world: u.world, environment: u.Environment.Name()}
+	move := u.pivotMove()
+	return []pipeline.Phase{
+		{Name: "look", Title: "look for a pivot that was cut off", Timeout: 10 * time.Minute, Run: begun.run},
+		{Name: "pivot", Title: "pivot", Timeout: 10 * time.Minute, Check: move.check, Run: move.run},
+	}
+}
+
+func (u *Run) pivotMove() pivotMove {
+	return pivotMove{world: u.world, scope: u.scope(), folder: u.StateFolder, asked: u.Options, move: capi.Move, now: u.world.Now}
+}
+
+// begunPivot looks for a pivot that was begun, and refuses where there is none: what is missing before one only `up` makes.
+type begunPivot struct {
+	world       pivotSettler
+	environment string
+}
+
+// pivotSettler is what a command that is about the pivot only needs to begin.
+type pivotSettler interface {
+	settler
+	askEngine(context.Context) (docker.Info, error) // ports that it publishes are where it runs
+}
+
+func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
+	if _, err := b.world.askEngine(ctx); err != nil {
+		return err
+	}
+	o, v, err := b.world.settleAlone(ctx, report)
+	if err != nil {
+		return err
+	}
+	if v.decision != finish && v.decision != pivoted {
+		return fault.New(fault.PivotRefused, fmt.Sprintf("no pivot was begun that could be resumed: %s", v.why),
+			"Run cluster-init up "+b.environment+": it makes what is missing, and pivots.")
+	}
+	if v.warning != "" {
+		report.Warn("%s", v.warning)
+	}
+	report.Progress("%s", v.why)
+	return b.world.adopt(o)
+}

@@ -1,0 +1,124 @@
+package up
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// RollbackPhases are what moves the definition back into the bootstrap cluster, in order. It is a pivot with the sides exchanged, and as safe: a
+// killed one is finished by the next rollback, or undone by `up`, which moves the definition into the management cluster again.
+func (u *Run) RollbackPhases() []pipeline.Phase {
+	back := rollback{world: u.world, move: u.pivotMove(), environment: u.Environment.Name()}
+	return []pipeline.Phase{
+		{Name: "look", Title: "look whether the pivot can be undone", Timeout: 10 * time.Minute, Run: back.look},
+		{Name: "rollback", Title: "move the definition back", Timeout: 10 * time.Minute, Run: back.run},
+	}
+}
+
+// rollback undoes a pivot while the bootstrap cluster is there and the management cluster is not well.
+type rollback struct {
+	world       returner
+	move        pivotMove
+	environment string
+}
+
+// returner is what a rollback needs of the world.
+type returner interface {
+	pivotSettler
+	mover
+}
+
+func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
+	if _, err := r.world.askEngine(ctx); err != nil {
+		return err
+	}
+	o, v, err := r.world.settleAlone(ctx, report)
+	if err != nil {
+		return err
+	}
+	begun := false
+	if o.management.cluster != nil {
+		if begun, err = suspension(o.management.cluster, r.move.scope).Stands(ctx); err != nil {
+			return fmt.Errorf("see whether a rollback was begun: %w", err)
+		}
+	}
+	if err := canReturn(o, v, begun, r.environment); err != nil {
+		return err
+	}
+	if begun {
+		report.Progress("an earlier rollback was cut off: it is finished")
+		return r.world.adopt(o)
+	}
+	if err := r.unwell(ctx, o.management.cluster, report); err != nil {
+		return err
+	}
+	return r.world.adopt(o)
+}
+
+// canReturn returns why a pivot cannot be undone: both clusters must be known, and one of them hold it all. begun is whether an earlier rollback
+// was.
+func canReturn(o observation, v verdict, begun bool, environment string) error {
+	switch {
+	case o.bootstrap.cluster == nil:
+		return fault.New(fault.PivotRefused, "there is no bootstrap cluster any more that the definition could be moved back into",
+			"Put right what is wrong with the management cluster: it holds its own definition.")
+	case o.management.cluster == nil:
+		return fault.New(fault.PivotRefused, "no pivot was made: "+v.why, "Run cluster-init up "+environment+".")
+	case begun, v.decision == pivoted && o.bootstrap.state == bootstrapMoved:
+		return nil
+	case v.decision == finish:
+		return fault.New(fault.PivotRefused, "the pivot is not finished: "+v.why,
+			"Run cluster-init pivot resume "+environment+" first. What was moved is complete on one side only then.")
+	}
+	return fault.New(fault.PivotRefused, "there is no finished pivot to undo: "+v.why, "Run cluster-init up "+environment+" to go on.")
+}
+
+// unwell refuses to take the definition away from a management cluster that manages itself.
+func (r rollback) unwell(ctx context.Context, management *kube.Cluster, report pipeline.Reporter) error {
+	unmet, err := pivot.SelfManaged(ctx, management.Client, r.move.scope, nil)
+	if err != nil {
+		return err
+	}
+	if len(unmet) == 0 {
+		return fault.New(fault.PivotRefused, "the management cluster is well, and manages itself: there is no reason to undo the pivot",
+			"If the cluster is not needed any more: cluster-init cleanup "+r.environment+".")
+	}
+	for _, u := range unmet {
+		report.Progress("the management cluster is not well: %s", u)
+	}
+	return nil
+}
+
+func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
+	bootstrap, bootstrapErr := r.world.connected(bootstrapName)
+	management, managementErr := r.world.connected(managementName)
+	if err := errors.Join(bootstrapErr, managementErr); err != nil {
+		return err
+	}
+	if err := r.world.keepBootstrapKubeconfig(bootstrap); err != nil {
+		return err
+	}
+	in := r.move.input(management, bootstrap, report)
+	in.Back = true
+	result, err := pivot.Run(ctx, in)
+	if err != nil {
+		return err
+	}
+	// Only now may the bootstrap cluster's Flux look after the definition again.
+	if err := suspension(bootstrap, r.move.scope).Resume(context.WithoutCancel(ctx)); err != nil {
+		return fault.Retryable(fmt.Errorf("resume Flux in the bootstrap cluster: %w", err), fault.PivotFailed, "The definition was moved back. Run the same command again.")
+	}
+	if result.Already {
+		report.Progress("an earlier rollback has moved it")
+		return nil
+	}
+	report.Progress("moved %d objects back into the bootstrap cluster", len(result.Moved))
+	return nil
+}
