@@ -49,10 +49,12 @@ type Input struct {
 	// Recipients are who can open the backup; none, which is allowed: it is not encrypted.
 	Recipients backup.Recipients
 	Version    string // of cluster-init, for the backup; may be empty
-	Flux       Flux
-	Move       Mover
-	Now        func() time.Time
-	Log        func(string) // progress lines; nil drops them
+	// Patience is for how long a source that is resumed to be moved again may take to be well; 0: it is looked at once.
+	Patience time.Duration
+	Flux     Flux
+	Move     Mover
+	Now      func() time.Time
+	Log      func(string) // progress lines; nil drops them
 
 	keepSuspended bool // something is on the target already
 }

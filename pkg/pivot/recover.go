@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -94,11 +95,31 @@ func (in Input) moveAgain(ctx context.Context, state State, saved *record) (Resu
 	if err := resume(ctx, in.Source, state.Source.pausedObjects()); err != nil {
 		return Result{}, again(fmt.Errorf("resume the source of the interrupted move: %w", err))
 	}
-	plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, in.guards(true))
+	plan, err := in.planOnceWell(ctx)
 	if err != nil {
 		return Result{}, err
 	}
 	return in.backUpAndMove(ctx, plan)
+}
+
+// planOnceWell plans when the source, which was paused until now, is well: its controllers may have to say so anew.
+func (in Input) planOnceWell(ctx context.Context) (Plan, error) {
+	deadline := in.Now().Add(in.Patience)
+	for said := false; ; {
+		plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, in.guards(true))
+		if fault.CodeOf(err) != fault.PivotRefused || !in.Now().Before(deadline) {
+			return plan, err
+		}
+		if !said {
+			in.Log(fmt.Sprintf("waiting for the source of the move to be well again, at most %s: %v", in.Patience, err))
+			said = true
+		}
+		select {
+		case <-ctx.Done():
+			return Plan{}, context.Cause(ctx)
+		case <-time.After(2 * time.Second):
+		}
+	}
 }
 
 // finish ends what only has to be ended: the target has everything.
