@@ -23,8 +23,8 @@ func TestAMoveBackThatIsCutOff(t *testing.T) {
 		side, method string
 		after        int64
 	}{
-		"before the last object is created": {"source", "POST", 20},
-		"while they are deleted":            {"target", "DELETE", 3},
+		"creating": {"source", "POST", 20},
+		"deleting": {"target", "DELETE", 3},
 	} {
 		for _, direction := range []string{"back", "forth"} {
 			t.Run(name+" then "+direction, func(t *testing.T) {
