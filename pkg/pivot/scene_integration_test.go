@@ -32,7 +32,7 @@ func TestWhatClusterctlLeaves(t *testing.T) {
 			}
 		})
 	}
-	sample := 8
+	sample := uint64(8)
 	if underRace { // which has more than enough to do with 3
 		sample = 3
 	}
