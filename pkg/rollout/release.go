@@ -68,7 +68,7 @@ func (r Release) Apply(ctx context.Context, c *kube.Cluster, s Suspension, now t
 	if err := c.ApplyAll(ctx, objects...); err != nil {
 		return "", err
 	}
-	if err := s.Resume(ctx); err != nil {
+	if err := s.resume(ctx, r.Definition); err != nil {
 		return "", err
 	}
 	return now.Format(time.RFC3339Nano), flux.RequestReset(ctx, c, helmRelease(), now)

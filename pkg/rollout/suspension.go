@@ -51,13 +51,17 @@ func (s Suspension) Suspend(ctx context.Context) error {
 }
 
 // Resume takes Suspend back.
-func (s Suspension) Resume(ctx context.Context) error {
+func (s Suspension) Resume(ctx context.Context) error { return s.resume(ctx, true) }
+
+// resume takes Suspend back, without the definition where another cluster has it: its Kustomization goes with the next release, and one that is
+// suspended makes and deletes nothing until then.
+func (s Suspension) resume(ctx context.Context, definition bool) error {
 	list, err := flux.Kustomizations(ctx, s.Cluster)
 	if err != nil {
 		return err
 	}
 	for i := range list {
-		if s.suspended(list[i]) {
+		if s.suspended(list[i]) && (definition || list[i].Name != "cluster") {
 			if err := s.set(ctx, "Kustomization", &list[i], false); err != nil {
 				return err
 			}
