@@ -89,9 +89,9 @@ func (m Manifest) check() error {
 	case m.Format < 1:
 		return errors.New("it has no format")
 	case len(validation.IsDNS1123Label(m.Namespace)) > 0:
-		return errors.New("its namespace is no name of one")
+		return errors.New("its namespace is not a valid name")
 	case len(validation.IsDNS1123Subdomain(m.Cluster)) > 0:
-		return errors.New("its cluster is no name of one")
+		return errors.New("its cluster is not a valid name")
 	case m.Identity != "" && !digestForm.MatchString(strings.TrimPrefix(m.Identity, identityPrefix)):
 		return errors.New("its identity is no digest")
 	case m.Created.IsZero():

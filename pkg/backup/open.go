@@ -39,16 +39,9 @@ func Open(path string, ids Identities) (*Backup, error) {
 	}
 	b, err := read()
 	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("open the backup %s: %w", path, err), codeOr(err, fault.BackupInvalid), cmp.Or(fault.HintOf(err), "Use another backup, or a copy of this one."))
+		return nil, fault.Wrap(fmt.Errorf("open the backup %s: %w", path, err), fault.CodeOr(err, fault.BackupInvalid), cmp.Or(fault.HintOf(err), "Use another backup, or a copy of this one."))
 	}
 	return b, nil
-}
-
-func codeOr(err error, other fault.Code) fault.Code {
-	if code := fault.CodeOf(err); code != fault.Unknown {
-		return code
-	}
-	return other
 }
 
 // openFolder reads a folder without ever leaving it.

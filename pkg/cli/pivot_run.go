@@ -42,7 +42,7 @@ shows the steps before. Where the two sides disagree in a way that no interrupte
 
 func newPivotRollback(streams Streams) *cobra.Command {
 	o := &pivotRunOptions{streams: streams, verb: "pivot rollback", phases: (*up.Run).RollbackPhases, done: func(cluster string) outcome {
-		return outcome{message: "The bootstrap cluster holds the definition of " + cluster + " again. When the management cluster is mended: cluster-init up."}
+		return outcome{message: "The bootstrap cluster holds the definition of " + cluster + " again. Once the management cluster works, run cluster-init up: it pivots again."}
 	}}
 	return o.command(&cobra.Command{
 		Use:   "rollback ENVIRONMENT",

@@ -97,6 +97,14 @@ func CodeOf(err error) Code {
 	return Unknown
 }
 
+// CodeOr returns the code of err, or another one where nobody gave it any.
+func CodeOr(err error, other Code) Code {
+	if code := CodeOf(err); code != Unknown {
+		return code
+	}
+	return other
+}
+
 // HintOf returns the hint of the outermost fault in err's chain that has one. Where err joins several causes, each has
 // its say: their hints are one a line, in the order of the causes, none twice.
 func HintOf(err error) string {

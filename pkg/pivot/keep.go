@@ -27,7 +27,7 @@ func (k Keeper) Keep(ctx context.Context, side Side, scope Scope, environment []
 	}
 	staged, err := k.stage(ctx, side, scope, graph, graph.Moves(), environment)
 	if err != nil {
-		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up Cluster %s/%s: %w", scope.Namespace, scope.Cluster, err), codeOr(err, fault.BackupRefused),
+		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up Cluster %s/%s: %w", scope.Namespace, scope.Cluster, err), fault.CodeOr(err, fault.BackupRefused),
 			"Nothing was changed in the cluster. Check that it answers and that "+k.Dir+" can be written, and run the same command again.")
 	}
 	after, err := still(ctx, side, scope)
@@ -83,11 +83,4 @@ func refused(scope Scope, why, hint string) error {
 
 func unread(err error) error {
 	return fault.Retryable(fmt.Errorf("read what is to be backed up: %w", err), fault.ClusterUnreachable, "Check that the API server answers, and run the same command again.")
-}
-
-func codeOr(err error, other fault.Code) fault.Code {
-	if code := fault.CodeOf(err); code != fault.Unknown {
-		return code
-	}
-	return other
 }

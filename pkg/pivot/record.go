@@ -66,7 +66,7 @@ func (r *record) objects() []capi.Object {
 	return all
 }
 
-// marker is the path of the record beside a backup. It is not in the folder: clusterctl takes all that is in there for objects.
+// marker is the path of the record beside a backup. It is not in the folder: it goes when the move is verified, and the backup stays as it is.
 func marker(backup string) string {
 	return strings.TrimSuffix(backup, owned.EncryptedSuffix) + unverifiedSuffix
 }

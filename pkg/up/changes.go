@@ -42,7 +42,7 @@ func (c changes) check(ctx context.Context, o observation, v verdict, report pip
 	}
 	given, older, err := c.of(ctx, counts)
 	if err != nil {
-		return fault.Wrap(fmt.Errorf("compare with what the %s cluster was last given: %w", counts.Name, err), codeOr(err, fault.ClusterUnreachable),
+		return fault.Wrap(fmt.Errorf("compare with what the %s cluster was last given: %w", counts.Name, err), fault.CodeOr(err, fault.ClusterUnreachable),
 			orHint(err, "Run the same command again when it can be read."))
 	}
 	for _, change := range slices.Concat(given, older) {

@@ -78,7 +78,7 @@ func (o observation) stopped() bool {
 
 func (o observation) silentBootstrap(r request) verdict {
 	return verdict{decision: refuse, again: fault.CodeOf(o.bootstrap.err) != fault.Usage, refusal: fault.Wrap(
-		fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.bootstrap.err), codeOr(o.bootstrap.err, fault.ClusterUnreachable),
+		fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.bootstrap.err), fault.CodeOr(o.bootstrap.err, fault.ClusterUnreachable),
 		bootstrapHint(o, r))}
 }
 
@@ -208,7 +208,7 @@ func (o observation) withoutMachines(r request, none verdict) verdict {
 		return o.silentManagement(r, "nobody else can be asked whether it exists")
 	case o.machinesErr != nil:
 		return verdict{decision: refuse, again: true, refusal: fault.Wrap(
-			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.machinesErr), codeOr(o.machinesErr, fault.ClusterUnreachable),
+			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.machinesErr), fault.CodeOr(o.machinesErr, fault.ClusterUnreachable),
 			orHint(o.machinesErr, "Run the same command again when it can be asked."))}
 	case len(o.machines) > 0 && silent:
 		return o.silentManagement(r, fmt.Sprintf("machines of it exist (%s)", names(o.machines)))
@@ -261,14 +261,6 @@ func names(machines []provider.Machine) string {
 		all = append(all, m.Name)
 	}
 	return strings.Join(all, ", ")
-}
-
-// codeOr is err's own code, or another one.
-func codeOr(err error, other fault.Code) fault.Code {
-	if code := fault.CodeOf(err); code != fault.Unknown {
-		return code
-	}
-	return other
 }
 
 // orHint is a hint for an error that has none.
