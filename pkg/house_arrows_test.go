@@ -65,15 +65,17 @@ var arrows = map[string]rule{
 		"what a cluster has left in a project is found by proof and deleted there, for a verb that knows no provider"},
 
 	// verbs
-	"pivot":    {[]string{"fault", "capi", "health", "owned", "backup"}, "a pivot is planned and judged from two API servers"},
+	"pivot": {[]string{"fault", "capi", "health", "owned", "backup"}, "a pivot is planned and judged from two API servers"},
+	"pivot/world": {[]string{"fault", "capi", "docker", "environment", "flux", "kind", "kube", "lease", "owned", "pipeline", "pivot", "provider", "rollout"},
+		"both sides of a pivot, and the machines, are looked at before anything is done, and again before what cannot be undone; pivot itself knows neither engine nor kubeconfigs"},
 	"cleanup":  {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"up": {[]string{"fault", "owned", "backup", "pipeline", "environment", "provider", "bundle", "oci", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "lease", "lock", "pivot"},
+	"up": {[]string{"fault", "owned", "backup", "pipeline", "environment", "provider", "bundle", "oci", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "lease", "lock", "pivot", "pivot/world"},
 		"the phases of `up` bring the adapters together"},
 
 	// wiring
 	"cli": {[]string{"fault", "event", "backup", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/openstack/leftovers", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
-		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "capi", "parts", "up", "pivot", "cleanup", "evidence", "redact", "root"},
+		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "capi", "parts", "up", "pivot", "pivot/world", "cleanup", "evidence", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it
@@ -85,7 +87,7 @@ var arrows = map[string]rule{
 	"internal/project":      {[]string{"openstack", "owned"}, "a project in memory answers as the adapter to OpenStack does, and has what carries our tag"},
 	"internal/fixture":      {[]string{"capi"}, "the objects of a management cluster have Cluster API's labels"},
 	"internal/testenv":      {[]string{"capi", "internal/apiserver", "internal/fixture"}, "API servers with Cluster API's definitions, for the pivot"},
-	"internal/fluxserver":   {[]string{"flux", "internal/apiserver", "kube"}, "a real API server with Flux's objects"},
+	"internal/fluxserver":   {[]string{"capi", "flux", "internal/apiserver", "kube", "owned"}, "a real API server with Flux's objects"},
 	"internal/providers":    {[]string{"root", "flux", "internal/apiserver", "kube", "source/content"}, "real managers of providers run as Flux would have them run"},
 }
 

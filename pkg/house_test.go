@@ -86,7 +86,7 @@ func TestArrowsGoDown(t *testing.T) {
 			if to == "root" || below == outer {
 				continue
 			}
-			if at, known := floorOf[below]; !known || at > floor || at == verbs && floor == verbs && from+" "+to != "up pivot" {
+			if at, known := floorOf[below]; !known || at > floor || at == verbs && floor == verbs && outer+" "+below != "up pivot" {
 				t.Errorf("%s may import %s, which is not below it", from, to)
 			}
 		}

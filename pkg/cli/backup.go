@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -93,8 +94,8 @@ func (o *backupOptions) complete(ctx context.Context, name string) (*up.Run, err
 		return nil, fault.Wrap(fmt.Errorf("write a backup: %w", err), fault.Usage, "Give --to a folder that you may write to.")
 	}
 	engine := &docker.Client{}
-	return up.New(up.Options{Environment: env, KubeconfigPath: o.kubeconfig, StateFolder: state, BackupRecipients: recipients, Version: Version()},
-		up.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now}), nil
+	return up.New(up.Options{Subject: world.Subject{Environment: env, KubeconfigPath: o.kubeconfig, StateFolder: state}, BackupRecipients: recipients, Version: Version()},
+		world.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now}), nil
 }
 
 // check returns what is wrong with flags that stand for themselves.

@@ -12,6 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -93,10 +94,10 @@ func (o *pivotPlanOptions) complete(ctx context.Context, name string) (*up.Run, 
 	if err := fault.Join(err, o.clusters.check()); err != nil {
 		return nil, err
 	}
-	asked, err := o.clusters.options(env)
+	subject, err := o.clusters.subject(env)
 	if err != nil {
 		return nil, err
 	}
 	engine := &docker.Client{}
-	return up.New(asked, up.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), nil
+	return up.New(up.Options{Subject: subject}, world.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), nil
 }

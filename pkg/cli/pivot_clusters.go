@@ -9,7 +9,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/up"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // pivotClusters are the flags by which the two clusters of a pivot are found.
@@ -36,18 +36,18 @@ func (c *pivotClusters) check() error {
 	return err
 }
 
-// options are what a run is asked for that is about the pivot of an environment's cluster.
-func (c *pivotClusters) options(env *environment.Environment) (up.Options, error) {
+// subject is the management cluster of an environment, as it is found with these flags.
+func (c *pivotClusters) subject(env *environment.Environment) (world.Subject, error) {
 	state, err := stateFolder(env.ClusterName())
 	if err != nil {
-		return up.Options{}, err
+		return world.Subject{}, err
 	}
 	kubeconfig := c.kubeconfig
 	if kubeconfig == "" {
 		kubeconfig = filepath.Join(state, "kubeconfig")
 	}
-	return up.Options{
+	return world.Subject{
 		Environment: env, BootstrapKubeconfig: c.bootstrapKubeconfig, EngineAddress: c.engineAddress, KubeconfigPath: kubeconfig, StateFolder: state,
-		Timeout: 30 * time.Minute, // what does not answer is asked again for a sixtieth of it
+		Timeout: 30 * time.Minute,
 	}, nil
 }

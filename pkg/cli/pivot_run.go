@@ -12,6 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -97,12 +98,11 @@ func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lea
 	if err := fault.Join(err, recipientsErr, o.clusters.check()); err != nil {
 		return nil, err
 	}
-	asked, err := o.clusters.options(env)
+	subject, err := o.clusters.subject(env)
 	if err != nil {
 		return nil, err
 	}
-	asked.BackupRecipients, asked.Version = recipients, Version()
 	engine := &docker.Client{}
-	return up.New(asked, up.Parts{Docker: engine, Provider: providerOf(env, engine), Leases: leases, Now: time.Now,
+	return up.New(up.Options{Subject: subject, BackupRecipients: recipients, Version: Version()}, world.Parts{Docker: engine, Provider: providerOf(env, engine), Leases: leases, Now: time.Now,
 		Kind: kind.New(func(string) {})}), nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/registry"
 	"github.com/cluster-init/cluster-init/pkg/up"
@@ -182,12 +183,12 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink, 
 		}
 	}
 	return up.New(up.Options{
-		Environment: env, Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
-		BootstrapKubeconfig: o.bootstrapKubeconfig, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort,
-		EngineAddress: o.engineAddress, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges, KubeconfigPath: o.kubeconfig, StateFolder: state,
-		BackupRecipients: recipients, Version: Version(),
-		Timeout: o.timeout, Heartbeat: 15 * time.Second,
-	}, up.Parts{
+		Subject: world.Subject{Environment: env, BootstrapKubeconfig: o.bootstrapKubeconfig, EngineAddress: o.engineAddress, KubeconfigPath: o.kubeconfig,
+			StateFolder: state, Timeout: o.timeout},
+		Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
+		NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges,
+		BackupRecipients: recipients, Version: Version(), Heartbeat: 15 * time.Second,
+	}, world.Parts{
 		Docker: engine, Provider: providerOf(env, engine), Leases: leases, Now: time.Now,
 		Kind: kind.New(func(line string) {
 			sink.Emit(event.Event{Time: time.Now(), Type: event.Log, Message: "kind: " + line})

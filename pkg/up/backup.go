@@ -8,6 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -19,26 +20,26 @@ const backupBound = 10 * time.Minute
 func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, error) {
 	ctx, cancel := context.WithTimeout(ctx, backupBound)
 	defer cancel()
-	_, _ = u.world.askEngine(ctx) // it may know another address of the cluster; without one its own has to do
-	side := u.world.seeManagement(ctx, nil)
+	_, _ = u.world.AskEngine(ctx) // it may know another address of the cluster; without one its own has to do
+	side := u.world.SeeManagement(ctx, nil)
 	hint := "Name its kubeconfig with --kubeconfig FILE."
-	switch side.state {
-	case managementForeign:
-		return "", backup.Manifest{}, side.err
-	case managementAbsent:
+	switch side.State {
+	case world.ManagementForeign:
+		return "", backup.Manifest{}, side.Err
+	case world.ManagementAbsent:
 		return "", backup.Manifest{}, fault.New(fault.ClusterUnreachable, fmt.Sprintf("no kubeconfig names the management cluster %s", u.Environment.ClusterName()), hint)
-	case managementSilent:
-		return "", backup.Manifest{}, fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w", u.Environment.ClusterName(), side.err), fault.ClusterUnreachable,
+	case world.ManagementSilent:
+		return "", backup.Manifest{}, fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w", u.Environment.ClusterName(), side.Err), fault.ClusterUnreachable,
 			"Start what it runs on, or restore the network in between. "+hint)
 	}
 	keeper := pivot.Keeper{Dir: dir, Recipients: u.BackupRecipients, Version: u.Version, Now: u.world.Now}
-	if err := pivot.MayKeep(ctx, u.world.side(side.cluster), u.scope()); err != nil {
+	if err := pivot.MayKeep(ctx, u.world.Side(side.Cluster), u.Scope()); err != nil {
 		return "", backup.Manifest{}, err
 	}
-	environment, err := rollout.Kept(ctx, side.cluster)
+	environment, err := rollout.Kept(ctx, side.Cluster)
 	if err != nil {
 		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up the management cluster %s: %w", u.Environment.ClusterName(), err), fault.BackupRefused,
 			"Check that the release telco-cloud-init in its namespace flux-system is complete: run cluster-init up "+u.Environment.Name()+".")
 	}
-	return keeper.Keep(ctx, u.world.side(side.cluster), u.scope(), environment)
+	return keeper.Keep(ctx, u.world.Side(side.Cluster), u.Scope(), environment)
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // backUpLiving backs up one real API server as a management cluster, once it is proven to be this one and complete.
@@ -26,7 +28,7 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
 	state, to := t.TempDir(), t.TempDir()
 	path := filepath.Join(state, "kubeconfig")
-	run := New(Options{Environment: env, StateFolder: state, KubeconfigPath: path, Version: "v1"}, Parts{Docker: &docker.Client{}, Now: time.Now})
+	run := New(Options{Subject: world.Subject{Environment: env, StateFolder: state, KubeconfigPath: path}, Version: "v1"}, world.Parts{Docker: &docker.Client{}, Now: time.Now})
 	refuses := func(when string, code fault.Code, want string) {
 		t.Helper()
 		_, _, err := run.Backup(ctx, to)
@@ -42,14 +44,14 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 		t.Fatal(err)
 	}
 	refuses("it holds nothing", fault.BackupRefused, "does not hold its own definition")
-	cluster, secret := newCluster("observed", env.ClusterName()), kubeconfigSecret("observed", env.ClusterName(), kubeconfigOf(t, "another", "https://192.0.2.1"))
-	create(ctx, t, cluster)
-	create(ctx, t, secret)
+	cluster, secret := fluxserver.NewCluster("observed", env.ClusterName()), fluxserver.KubeconfigSecret("observed", env.ClusterName(), fluxserver.KubeconfigOf(t, "another", "https://192.0.2.1"))
+	shared.Create(ctx, t, cluster)
+	shared.Create(ctx, t, secret)
 	refuses("it holds the definition of another cluster", fault.ClusterForeign, "is not the management cluster")
 	secret.Data["value"] = shared.Kubeconfig()
-	update(ctx, t, secret)
+	shared.Update(ctx, t, secret)
 	authority := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "observed", Name: env.ClusterName() + "-ca"}, Data: map[string][]byte{"tls.crt": []byte("one"), "tls.key": []byte("hunter2")}}
-	create(ctx, t, authority)
+	shared.Create(ctx, t, authority)
 	refuses("it has no release", fault.BackupRefused, "HelmRelease flux-system/telco-cloud-init")
 
 	release, err := flux.HelmRelease(flux.Release{ValuesFrom: []flux.ValuesReference{{Kind: "ConfigMap", Name: environment.ValuesName}, {Kind: "Secret", Name: environment.SecretsName}}})
@@ -60,11 +62,11 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	made := []client.Object{release, flux.ChartSource(flux.OCIArtifact{URL: "oci://registry.example/chart", Tag: "v1"}),
 		&corev1.ConfigMap{ObjectMeta: meta(environment.ValuesName)}, &corev1.Secret{ObjectMeta: meta(environment.SecretsName)}}
 	for _, o := range made {
-		create(ctx, t, o)
+		shared.Create(ctx, t, o)
 	}
-	patch(ctx, t, cluster, `{"spec":{"paused":true}}`)
+	shared.Patch(ctx, t, cluster, `{"spec":{"paused":true}}`)
 	refuses("it is paused", fault.BackupRefused, "is paused")
-	patch(ctx, t, cluster, `{"spec":{"paused":null}}`)
+	shared.Patch(ctx, t, cluster, `{"spec":{"paused":null}}`)
 
 	written, manifest, err := run.Backup(ctx, to)
 	if err != nil {
@@ -82,5 +84,5 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	if manifest.Identity != backup.IdentityOf([]byte("one")) || filepath.Dir(written) != to {
 		t.Errorf("%s has %+v", written, manifest)
 	}
-	remove(ctx, t, append(made, cluster, secret, authority)...)
+	shared.Remove(ctx, t, append(made, cluster, secret, authority)...)
 }

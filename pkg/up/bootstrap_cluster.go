@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // bootstrapCluster makes the temporary cluster that builds the management cluster, or takes the one that answers.
@@ -26,12 +27,12 @@ type bootstrapCluster struct {
 // bootstrapMaker is what making the bootstrap cluster needs of the world.
 type bootstrapMaker interface {
 	clusters
-	confirm(context.Context, decision) (observation, error)
-	apiServerAddress() string
-	engineAddress() string
-	setAside() error
-	// adoptBootstrap connects to the bootstrap cluster that was made, and takes its lease.
-	adoptBootstrap(context.Context, pipeline.Reporter) error
+	confirm(context.Context, decision) (world.Observation, error)
+	APIServerAddress() string
+	ReachedAt() string
+	SetAside() error
+	// AdoptBootstrap connects to the bootstrap cluster that was made, and takes its lease.
+	AdoptBootstrap(context.Context, pipeline.Reporter) error
 }
 
 func (b bootstrapCluster) check(ctx context.Context) (pipeline.Status, error) {
@@ -39,7 +40,7 @@ func (b bootstrapCluster) check(ctx context.Context) (pipeline.Status, error) {
 }
 
 func (b bootstrapCluster) run(ctx context.Context, report pipeline.Reporter) error {
-	if _, err := b.world.connected(bootstrapName); err == nil {
+	if _, err := b.world.Connected(world.BootstrapName); err == nil {
 		report.Progress("reusing the one that answers")
 	} else if err := b.create(ctx, report); err != nil {
 		return err
@@ -53,13 +54,13 @@ func (b bootstrapCluster) create(ctx context.Context, report pipeline.Reporter) 
 	if err != nil {
 		return err
 	}
-	if o.bootstrap.state == bootstrapUnfinished {
+	if o.Bootstrap.State == world.BootstrapUnfinished {
 		report.Progress("deleting the unfinished kind cluster %s", name)
 		if err := b.kind.Delete(ctx, name); err != nil {
 			return err
 		}
 	}
-	if err := b.world.setAside(); err != nil {
+	if err := b.world.SetAside(); err != nil {
 		return err
 	}
 	id, err := lease.MakeID(b.asked.StateFolder)
@@ -76,7 +77,7 @@ func (b bootstrapCluster) create(ctx context.Context, report pipeline.Reporter) 
 	if err := b.engine.Exec(ctx, kind.NodeName(name), []string{"touch", owned.FinishedMarker}, docker.ExecOptions{}); err != nil {
 		return fmt.Errorf("mark the bootstrap cluster as finished: %w", err)
 	}
-	return b.world.adoptBootstrap(ctx, report)
+	return b.world.AdoptBootstrap(ctx, report)
 }
 
 // made says whether the node was made by a run with this state folder's id: one at a time has the folder's lock.
@@ -92,10 +93,10 @@ func (b bootstrapCluster) made(id string) func(context.Context) (bool, error) {
 
 func (b bootstrapCluster) config(id string) kind.Config {
 	environment := b.asked.Environment
-	spec, engine := environment.Spec(), b.world.engineAddress()
+	spec, engine := environment.Spec(), b.world.ReachedAt()
 	return kind.Config{
 		Name: b.asked.BootstrapName(), Markers: []string{owned.Marker(environment.ClusterName()), owned.MakerMarker(id)}, NodeImage: b.nodeImage(),
-		APIServerAddress: b.world.apiServerAddress(), APIServerPort: b.asked.APIServerPort, DockerSocket: spec.Cluster.DockerSocket(),
+		APIServerAddress: b.world.APIServerAddress(), APIServerPort: b.asked.APIServerPort, DockerSocket: spec.Cluster.DockerSocket(),
 		Proxies: kind.Proxies{HTTP: spec.Proxies.HTTP, HTTPS: spec.Proxies.HTTPS, No: strings.TrimSuffix(environment.NoProxy()+","+engine, ",")},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // bootstrapRemoval deletes the bootstrap cluster; nothing of the management cluster depends on it any more.
@@ -25,18 +26,18 @@ type bootstrapRemoval struct {
 
 // remover is what the removal needs of the world.
 type remover interface {
-	confirm(context.Context, decision) (observation, error)
-	// bootstrapExists is whether there is a bootstrap cluster of ours; one of its name that is not is an error.
-	bootstrapExists(context.Context) (bool, error)
-	bootstrapKubeconfigPath() string
-	endLease(cluster string)
+	confirm(context.Context, decision) (world.Observation, error)
+	// BootstrapExists is whether there is a bootstrap cluster of ours; one of its name that is not is an error.
+	BootstrapExists(context.Context) (bool, error)
+	BootstrapKubeconfigPath() string
+	EndLease(cluster string)
 }
 
 func (b bootstrapRemoval) check(ctx context.Context) (pipeline.Status, error) {
 	if b.asked.KeepBootstrap || b.asked.BootstrapKubeconfig != "" {
 		return nothingToDo("kept, as asked")
 	}
-	exists, err := b.world.bootstrapExists(ctx)
+	exists, err := b.world.BootstrapExists(ctx)
 	if err != nil || exists {
 		return pipeline.Status{}, err
 	}
@@ -49,7 +50,7 @@ func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	if c := o.bootstrap.cluster; c != nil {
+	if c := o.Bootstrap.Cluster; c != nil {
 		clusters, err := capi.Clusters(ctx, c, "")
 		if err != nil {
 			return fmt.Errorf("list the Clusters that the bootstrap cluster still holds: %w", err)
@@ -59,11 +60,11 @@ func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 				"Move them to where they are to be managed (clusterctl move), or delete them, and run the same command again; or add --keep-bootstrap.")
 		}
 	}
-	b.world.endLease(bootstrapName)
+	b.world.EndLease(world.BootstrapName)
 	if err := b.kind.Delete(ctx, b.asked.BootstrapName()); err != nil {
 		return err
 	}
-	if err := os.Remove(b.world.bootstrapKubeconfigPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(b.world.BootstrapKubeconfigPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the bootstrap cluster's kubeconfig: %w", err)
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/aws"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	awsprovider "github.com/cluster-init/cluster-init/pkg/provider/aws"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
@@ -172,7 +173,7 @@ func checkUserData(t *testing.T, config types.Config) {
 // stuck follows the management cluster as `up` does, looks whether the error names the cause first, and returns it.
 func (s *capaScene) stuck(t *testing.T, env *environment.Environment, first string, parts ...string) string {
 	t.Helper()
-	r := releases{environment: env, scope: Options{Environment: env}.scope(), heartbeat: 500 * time.Millisecond, kinds: awsprovider.Provider{}.Kinds(), now: time.Now}
+	r := releases{environment: env, scope: world.Subject{Environment: env}.Scope(), heartbeat: 500 * time.Millisecond, kinds: awsprovider.Provider{}.Kinds(), now: time.Now}
 	ctx, cancel := context.WithTimeout(s.ctx, 3*time.Second)
 	defer cancel()
 	report := &told{}

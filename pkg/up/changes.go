@@ -20,6 +20,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
@@ -32,10 +33,10 @@ type changes struct {
 
 // check says how what this run is asked for differs from what the cluster that counts was last given, and refuses what takes something
 // away, unless the user named it.
-func (c changes) check(ctx context.Context, o observation, v verdict, report pipeline.Reporter) error {
-	counts := o.bootstrap.cluster
+func (c changes) check(ctx context.Context, o world.Observation, v verdict, report pipeline.Reporter) error {
+	counts := o.Bootstrap.Cluster
 	if v.decision == pivoted {
-		counts = o.management.cluster
+		counts = o.Management.Cluster
 	}
 	if counts == nil { // a fresh start
 		return nil
@@ -48,7 +49,7 @@ func (c changes) check(ctx context.Context, o observation, v verdict, report pip
 	for _, change := range slices.Concat(given, older) {
 		report.Progress("another value than last time: %s", change)
 	}
-	if v.decision != pivoted && len(o.machines) == 0 && o.machinesErr == nil { // nothing was built of the values yet
+	if v.decision != pivoted && len(o.Machines) == 0 && o.MachinesErr == nil { // nothing was built of the values yet
 		given = nil
 	}
 	return refused(slices.Concat(given, older), c.allowed)

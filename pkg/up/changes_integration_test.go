@@ -17,6 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
@@ -43,7 +44,7 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 	if err := shared.Client.ApplyAll(ctx, given.Values, given.Secrets, given.InfraSecrets); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { remove(context.WithoutCancel(ctx), t, given.Values, given.Secrets, given.InfraSecrets) })
+	t.Cleanup(func() { shared.Remove(context.WithoutCancel(ctx), t, given.Values, given.Secrets, given.InfraSecrets) })
 	values, _, err := u.of(ctx, shared.Client)
 	if err := refused(values, nil); fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(err.Error(), "cluster.worker.replicas: 2 -> 0 (fewer workers)") {
 		t.Errorf("fewer workers: %v", err)
@@ -61,21 +62,21 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil {
 		t.Fatal(err)
 	}
-	patch(ctx, t, d, `{"metadata":{"labels":{"`+flux.VersionLabel+`":"v99.0.0"}}}`)
+	shared.Patch(ctx, t, d, `{"metadata":{"labels":{"`+flux.VersionLabel+`":"v99.0.0"}}}`)
 	t.Cleanup(func() {
-		patch(context.WithoutCancel(ctx), t, d, `{"metadata":{"labels":{"`+flux.VersionLabel+`":"`+flux.Version+`"}}}`)
+		shared.Patch(context.WithoutCancel(ctx), t, d, `{"metadata":{"labels":{"`+flux.VersionLabel+`":"`+flux.Version+`"}}}`)
 	})
-	nothingBuilt := observation{bootstrap: bootstrapSide{state: bootstrapEmpty, cluster: shared.Client}}
+	nothingBuilt := world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapEmpty, Cluster: shared.Client}}
 	err = u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{})
 	if fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(fault.HintOf(err), "--allow-changes flux.") || strings.Contains(err.Error(), "replicas") {
 		t.Errorf("a newer Flux before any machine exists: %v", err)
 	}
-	nothingBuilt.machines = []provider.Machine{{Name: "one"}}
+	nothingBuilt.Machines = []provider.Machine{{Name: "one"}}
 	if err := u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{}); !strings.Contains(fault.HintOf(err), "--allow-changes cluster.worker.replicas,flux.") {
 		t.Errorf("a newer Flux and fewer workers: %v", err)
 	}
 
-	patch(ctx, t, &corev1.ConfigMap{ObjectMeta: given.Values.ObjectMeta}, `{"data":{"values.yaml":"a: b: c"}}`)
+	shared.Patch(ctx, t, &corev1.ConfigMap{ObjectMeta: given.Values.ObjectMeta}, `{"data":{"values.yaml":"a: b: c"}}`)
 	if _, _, err := u.of(ctx, shared.Client); fault.CodeOf(err) != fault.ClusterFailed {
 		t.Errorf("values that are no YAML: %v", err)
 	}

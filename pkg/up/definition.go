@@ -6,6 +6,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // definition enables the component `cluster` in the management cluster, so that its definition is synced there. It looks again right before:
@@ -24,7 +25,7 @@ func (d definition) run(ctx context.Context, report pipeline.Reporter) error {
 		return fault.Retryable(errors.New("the bootstrap cluster holds the definition, so the management cluster must not reconcile it as well"), fault.ClusterFailed,
 			"Is another run at work on this environment? When it is over, run the same command again.")
 	}
-	management, err := d.world.connected(managementName)
+	management, err := d.world.Connected(world.ManagementName)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
@@ -29,7 +30,7 @@ func (f fluxIn) check(ctx context.Context) (pipeline.Status, error) {
 			return status, err
 		}
 	}
-	c, err := f.world.connected(f.cluster)
+	c, err := f.world.Connected(f.cluster)
 	if err != nil {
 		return pipeline.Status{}, err
 	}
@@ -41,16 +42,16 @@ func (f fluxIn) check(ctx context.Context) (pipeline.Status, error) {
 }
 
 func (f fluxIn) run(ctx context.Context, report pipeline.Reporter) error {
-	c, err := f.world.connected(f.cluster)
+	c, err := f.world.Connected(f.cluster)
 	if err != nil {
 		return err
 	}
-	if f.cluster == managementName { // until the pivot, what the bootstrap cluster still has to install there, as the network, holds it up
+	if f.cluster == world.ManagementName { // until the pivot, what the bootstrap cluster still has to install there, as the network, holds it up
 		seen, err := f.world.progress(ctx)
 		if err != nil {
 			return err
 		}
-		if bootstrap, err := f.world.connected(bootstrapName); err == nil && seen == goOn {
+		if bootstrap, err := f.world.Connected(world.BootstrapName); err == nil && seen == goOn {
 			f.flux.follow.Beside = bootstrap
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
@@ -19,8 +20,8 @@ type look struct {
 
 // settler says what there is, once that can be known, and has the run work with what it found.
 type settler interface {
-	settleAlone(context.Context, pipeline.Reporter) (observation, verdict, error)
-	adopt(observation) error
+	settleAlone(context.Context, pipeline.Reporter) (world.Observation, verdict, error)
+	Adopt(world.Observation) error
 }
 
 func (l look) run(ctx context.Context, report pipeline.Reporter) error {
@@ -38,5 +39,5 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 		report.Warn("%s", v.warning)
 	}
 	report.Progress("%s", v.why)
-	return l.world.adopt(o)
+	return l.world.Adopt(o)
 }

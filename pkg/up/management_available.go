@@ -5,6 +5,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // managementAvailable waits until the bootstrap cluster has nothing left to do for the management cluster.
@@ -18,7 +19,7 @@ func (m managementAvailable) check(ctx context.Context) (pipeline.Status, error)
 }
 
 func (m managementAvailable) run(ctx context.Context, report pipeline.Reporter) error {
-	bootstrap, err := m.world.connected(bootstrapName)
+	bootstrap, err := m.world.Connected(world.BootstrapName)
 	if err != nil {
 		return err
 	}

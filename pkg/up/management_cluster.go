@@ -6,6 +6,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // managementCluster installs the release in the bootstrap cluster and follows it until the management cluster's API answers. It does not
@@ -18,10 +19,10 @@ type managementCluster struct {
 // definer is what a definition, which makes machines, needs of the world.
 type definer interface {
 	clusters
-	confirm(context.Context, decision) (observation, error)
-	setAside() error
-	connectManagement(context.Context) error
-	takeLease(context.Context, *kube.Cluster, pipeline.Reporter) (bool, error)
+	confirm(context.Context, decision) (world.Observation, error)
+	SetAside() error
+	ConnectManagement(context.Context) error
+	TakeLease(context.Context, *kube.Cluster, pipeline.Reporter) (bool, error)
 }
 
 func (m managementCluster) check(ctx context.Context) (pipeline.Status, error) {
@@ -33,32 +34,32 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 	if err != nil {
 		return err
 	}
-	if o.bootstrap.state == bootstrapEmpty && o.management.state == managementSilent {
-		if err := m.world.setAside(); err != nil {
+	if o.Bootstrap.State == world.BootstrapEmpty && o.Management.State == world.ManagementSilent {
+		if err := m.world.SetAside(); err != nil {
 			return err
 		}
 	}
-	bootstrap, err := m.world.connected(bootstrapName)
+	bootstrap, err := m.world.Connected(world.BootstrapName)
 	if err != nil {
 		return err
 	}
 	release := m.releases.of(environment.Bootstrap, true)
-	token, err := release.Apply(ctx, bootstrap, suspension(bootstrap, m.releases.scope), m.releases.now())
+	token, err := release.Apply(ctx, bootstrap, world.Suspension(bootstrap, m.releases.scope), m.releases.now())
 	if err != nil {
 		return err
 	}
 	report.Progress("applied the HelmRelease telco-cloud-init")
 	g := release.Goal(bootstrap, token, "cluster", "cni", "cloud-provider")
 	g.What = "the components of the bootstrap cluster and the API server of the management cluster"
-	g.Until = func(ctx context.Context) bool { return m.world.connectManagement(ctx) == nil }
+	g.Until = func(ctx context.Context) bool { return m.world.ConnectManagement(ctx) == nil }
 	if err := m.releases.follow(ctx, bootstrap, g, nil, report); err != nil {
 		return err
 	}
-	management, err := m.world.connected(managementName)
+	management, err := m.world.Connected(world.ManagementName)
 	if err != nil {
 		return err
 	}
-	if _, err := m.world.takeLease(ctx, management, report); err != nil {
+	if _, err := m.world.TakeLease(ctx, management, report); err != nil {
 		return err
 	}
 	report.Progress("the management cluster answers at %s", management.Config.Host)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // managementRelease installs the same release in the management cluster. Until the pivot the component `cluster` stays off there: two
@@ -18,11 +19,11 @@ func (m managementRelease) check(ctx context.Context) (pipeline.Status, error) {
 }
 
 func (m managementRelease) run(ctx context.Context, report pipeline.Reporter) error {
-	management, err := m.world.connected(managementName)
+	management, err := m.world.Connected(world.ManagementName)
 	if err != nil {
 		return err
 	}
-	bootstrap, err := m.world.connected(bootstrapName) // what that still has to install there, as the network, holds it up
+	bootstrap, err := m.world.Connected(world.BootstrapName) // what that still has to install there, as the network, holds it up
 	if err != nil {
 		return err
 	}

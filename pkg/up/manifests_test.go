@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/source"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
@@ -72,7 +73,7 @@ func TestReleaseFilesAreVerifiedBeforeAnythingIsMade(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cache := t.TempDir()
-			u := preflight{asked: Options{Environment: env, Content: files, Source: source.Source{Kind: tc.source}, Bundle: tc.bundle,
+			u := preflight{asked: Options{Subject: world.Subject{Environment: env}, Content: files, Source: source.Source{Kind: tc.source}, Bundle: tc.bundle,
 				Manifests: &content.HTTPFetcher{Sums: tc.sums, Client: &http.Client{Transport: tc.network}, CacheDir: cache}}}
 			if tc.bundle != nil {
 				u.asked.Manifests = tc.bundle

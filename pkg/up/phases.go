@@ -6,13 +6,14 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // clusters is what most phases need to know of the world.
 type clusters interface {
 	// connected returns one of the two clusters, by its name; an error where none was seen to answer.
-	connected(name string) (*kube.Cluster, error)
+	Connected(name string) (*kube.Cluster, error)
 	// progress looks how far the definition is: goOn (or fresh) before the pivot, finish within it, pivoted after it. It changes nothing.
 	progress(context.Context) (decision, error)
 }
@@ -21,7 +22,7 @@ type clusters interface {
 func (u *Run) Phases() []pipeline.Phase {
 	w, short, long := u.world, 10*time.Minute, u.Timeout
 	var published content.Published
-	r := releases{environment: u.Environment, scope: u.scope(), source: u.Source, published: &published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds()}
+	r := releases{environment: u.Environment, scope: u.Scope(), source: u.Source, published: &published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds()}
 	flux := fluxInstaller{environment: u.Environment, fetch: u.Manifests, follow: r.following(nil)}
 
 	preflight := preflight{world: w, asked: u.Options, provider: w.Provider, host: thisMachine()}
@@ -29,15 +30,15 @@ func (u *Run) Phases() []pipeline.Phase {
 	images := images{bundle: u.Bundle, engine: w.Docker}
 	registry := registryContent{asked: u.Options, engine: w.Docker, fetch: u.Manifests, published: &published}
 	bootstrapCluster := bootstrapCluster{world: w, asked: u.Options, engine: w.Docker, kind: w.Kind}
-	bootstrapFlux := fluxIn{cluster: bootstrapName, world: w, flux: flux, untilPivot: true}
+	bootstrapFlux := fluxIn{cluster: world.BootstrapName, world: w, flux: flux, untilPivot: true}
 	managementCluster := managementCluster{world: w, releases: r}
-	managementFlux := fluxIn{cluster: managementName, world: w, flux: flux}
+	managementFlux := fluxIn{cluster: world.ManagementName, world: w, flux: flux}
 	managementRelease := managementRelease{world: w, releases: r}
 	managementAvailable := managementAvailable{world: w, releases: r}
 	pivot := u.pivotMove()
 	definition := definition{world: w, releases: r}
 	selfManagement := selfManagement{world: w, releases: r}
-	bootstrapRemoval := bootstrapRemoval{world: w, asked: u.Options, scope: u.scope(), kind: w.Kind}
+	bootstrapRemoval := bootstrapRemoval{world: w, asked: u.Options, scope: u.Scope(), kind: w.Kind}
 
 	return []pipeline.Phase{
 		{Name: "preflight", Title: preflight.title(), Timeout: 5 * time.Minute, Run: preflight.run},

@@ -10,18 +10,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // seenWorld stands in for the world: it was seen to be pivoted or not, or nobody knows.
 type seenWorld struct {
-	*world
+	*judged
 	seen decision
 	err  error
 }
 
 func (s seenWorld) progress(context.Context) (decision, error) { return s.seen, s.err }
 
-func (s seenWorld) connected(name string) (*kube.Cluster, error) {
+func (s seenWorld) Connected(name string) (*kube.Cluster, error) {
 	return nil, errors.New("this test has no " + name + " cluster")
 }
 
@@ -29,7 +30,7 @@ func (s seenWorld) connected(name string) (*kube.Cluster, error) {
 func checks(t *testing.T, w seenWorld) map[string]func(context.Context) (pipeline.Status, error) {
 	return map[string]func(context.Context) (pipeline.Status, error){
 		"bootstrap-cluster":    bootstrapCluster{world: w}.check,
-		"bootstrap-flux":       fluxIn{cluster: bootstrapName, world: w, untilPivot: true}.check,
+		"bootstrap-flux":       fluxIn{cluster: world.BootstrapName, world: w, untilPivot: true}.check,
 		"management-cluster":   managementCluster{world: w}.check,
 		"management-release":   managementRelease{world: w}.check,
 		"management-available": managementAvailable{world: w}.check,

@@ -7,6 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // pivotMove moves the cluster definitions into the management cluster.
@@ -22,9 +23,9 @@ type pivotMove struct {
 // mover is what the pivot needs of the world.
 type mover interface {
 	clusters
-	side(*kube.Cluster) pivot.Side
-	// keepBootstrapKubeconfig writes the file that hints of a failed move name.
-	keepBootstrapKubeconfig(*kube.Cluster) error
+	Side(*kube.Cluster) pivot.Side
+	// KeepBootstrapKubeconfig writes the file that hints of a failed move name.
+	KeepBootstrapKubeconfig(*kube.Cluster) error
 }
 
 func (p pivotMove) check(ctx context.Context) (pipeline.Status, error) {
@@ -44,23 +45,23 @@ func (p pivotMove) verifyAgain(ctx context.Context) error {
 	if err != nil || backup == "" {
 		return err
 	}
-	management, err := p.world.connected(managementName)
+	management, err := p.world.Connected(world.ManagementName)
 	if err != nil {
 		return err
 	}
-	return pivot.VerifyBackup(ctx, p.world.side(management), p.scope, backup)
+	return pivot.VerifyBackup(ctx, p.world.Side(management), p.scope, backup)
 }
 
 func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
-	bootstrap, err := p.world.connected(bootstrapName)
+	bootstrap, err := p.world.Connected(world.BootstrapName)
 	if err != nil {
 		return err
 	}
-	management, err := p.world.connected(managementName)
+	management, err := p.world.Connected(world.ManagementName)
 	if err != nil {
 		return err
 	}
-	if err := p.world.keepBootstrapKubeconfig(bootstrap); err != nil {
+	if err := p.world.KeepBootstrapKubeconfig(bootstrap); err != nil {
 		return err
 	}
 	result, err := pivot.Run(ctx, p.input(bootstrap, management, report))
@@ -82,7 +83,7 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 // input is a move from one cluster into the other.
 func (p pivotMove) input(from, to *kube.Cluster, report pipeline.Reporter) pivot.Input {
 	return pivot.Input{
-		Source: p.world.side(from), Target: p.world.side(to), Scope: p.scope,
-		BackupDir: p.folder, Recipients: p.asked.BackupRecipients, Version: p.asked.Version, Patience: 2 * time.Minute, Flux: suspension(from, p.scope), Move: p.move, Now: p.now, Log: report.Log,
+		Source: p.world.Side(from), Target: p.world.Side(to), Scope: p.scope,
+		BackupDir: p.folder, Recipients: p.asked.BackupRecipients, Version: p.asked.Version, Patience: 2 * time.Minute, Flux: world.Suspension(from, p.scope), Move: p.move, Now: p.now, Log: report.Log,
 	}
 }

@@ -33,9 +33,9 @@ type preflight struct {
 
 // engineer is what preflight needs of the world: the engine.
 type engineer interface {
-	askEngine(context.Context) (docker.Info, error)
-	engineAddress() string
-	bootstrapExists(context.Context) (bool, error)
+	AskEngine(context.Context) (docker.Info, error)
+	ReachedAt() string
+	BootstrapExists(context.Context) (bool, error)
 }
 
 func (p preflight) title() string {
@@ -46,16 +46,16 @@ func (p preflight) title() string {
 }
 
 func (p preflight) run(ctx context.Context, report pipeline.Reporter) error {
-	info, err := p.world.askEngine(ctx)
+	info, err := p.world.AskEngine(ctx)
 	if err != nil {
 		return err
 	}
 	report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", info.ServerVersion, info.CgroupVersion, info.CPUs, gibibytes(info.MemoryBytes))
-	exists, err := p.world.bootstrapExists(ctx)
+	exists, err := p.world.BootstrapExists(ctx)
 	if err != nil {
 		return err
 	}
-	if address := p.world.engineAddress(); address != "" {
+	if address := p.world.ReachedAt(); address != "" {
 		report.Progress("the engine is on another machine: ports that it publishes are reached at %s", address)
 	}
 	port := p.asked.APIServerPort

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // PreviewPivot returns what a pivot would do with the two clusters as they are. It finds and identifies them as a run does first, takes no lock
@@ -16,17 +17,17 @@ import (
 // commands that are shown. An error has the code fault.PivotRefused where there is nothing to pivot yet, and another one where that is not known.
 func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	w := u.world
-	if _, err := w.askEngine(ctx); err != nil { // ports that it publishes are where it runs
+	if _, err := w.AskEngine(ctx); err != nil { // ports that it publishes are where it runs
 		return pivot.Preview{}, err
 	}
 	o, err := w.lookOn(ctx)
 	if err != nil {
 		return pivot.Preview{}, err
 	}
-	if err := w.keepBootstrapKubeconfig(o.bootstrap.cluster); err != nil {
+	if err := w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster); err != nil {
 		return pivot.Preview{}, err
 	}
-	preview, err := pivot.NewPreview(ctx, w.side(o.bootstrap.cluster), w.side(o.management.cluster), u.scope(), o.bootstrap.suspended)
+	preview, err := pivot.NewPreview(ctx, w.Side(o.Bootstrap.Cluster), w.Side(o.Management.Cluster), u.Scope(), o.Bootstrap.Suspended)
 	if err != nil {
 		return pivot.Preview{}, err
 	}
@@ -37,26 +38,22 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 }
 
 // lookOn looks until what is seen can be shown, and asks again for a while what does not answer.
-func (w *world) lookOn(ctx context.Context) (observation, error) {
-	deadline := w.Now().Add(w.patience())
-	for {
-		o := w.observe(ctx)
-		if err := ctx.Err(); err != nil {
-			return o, fmt.Errorf("look at what is there: %w", err)
-		}
-		v := judge(o, w.request(o))
-		err := showable(o, v, w.request(o))
-		if err == nil || !v.again || !w.Now().Before(deadline) {
-			return o, err
-		}
-		pause(ctx)
+func (w *judged) lookOn(ctx context.Context) (world.Observation, error) {
+	var unseen error
+	o, _, err := w.judgeUntil(ctx, w.Observe, func(o world.Observation, v verdict) (done, again bool) {
+		unseen = showable(o, v, w.request(o))
+		return unseen == nil, v.again
+	})
+	if err != nil {
+		return o, err
 	}
+	return o, unseen
 }
 
 // showable returns why no pivot can be shown: one of the two clusters is not there, is not known, or is not ours. Where both answer and are
 // ours, whatever they hold can be.
-func showable(o observation, v verdict, r request) error {
-	both := o.bootstrap.cluster != nil && o.management.cluster != nil
+func showable(o world.Observation, v verdict, r request) error {
+	both := o.Bootstrap.Cluster != nil && o.Management.Cluster != nil
 	switch {
 	case v.decision == refuse && (!both || fault.CodeOf(v.refusal) == fault.ClusterForeign):
 		return asRefused(v.refusal)
@@ -65,8 +62,8 @@ func showable(o observation, v verdict, r request) error {
 	case v.decision == start:
 		return fault.New(fault.ClusterUnreachable, "something of "+r.cluster+" is stopped, and what it holds is not known",
 			"Run cluster-init up "+r.environment+", which starts it; or start its containers yourself: docker ps -a --filter status=exited.")
-	case o.management.state == managementSilent:
-		return fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w", r.cluster, o.management.err), fault.ClusterUnreachable,
+	case o.Management.State == world.ManagementSilent:
+		return fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w", r.cluster, o.Management.Err), fault.ClusterUnreachable,
 			"Start what it runs on, or wait until it is there, and run the same command again.")
 	}
 	return fault.New(fault.PivotRefused, fmt.Sprintf("there is nothing to pivot yet: the management cluster %s does not exist", r.cluster),

@@ -6,36 +6,41 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // Where both clusters answer and are ours they can be shown, whatever a run would say; where one is not known nothing is.
 func TestShowable(t *testing.T) {
 	answers := &kube.Cluster{}
-	bootstrap := func(state bootstrapState) bootstrapSide { return bootstrapSide{state: state, cluster: answers} }
-	management := func(state managementState) managementSide { return managementSide{state: state, cluster: answers} }
+	bootstrap := func(state world.BootstrapState) world.BootstrapSide {
+		return world.BootstrapSide{State: state, Cluster: answers}
+	}
+	management := func(state world.ManagementState) world.ManagementSide {
+		return world.ManagementSide{State: state, Cluster: answers}
+	}
 	foreign := fault.New(fault.ClusterForeign, "somebody else's", "leave it")
 	for name, tc := range map[string]struct {
-		o    observation
+		o    world.Observation
 		v    verdict
 		want fault.Code
 	}{
-		"before the pivot":              {observation{bootstrap: bootstrap(bootstrapActive), management: management(managementEmpty)}, verdict{decision: goOn}, ""},
-		"a worker is stopped":           {observation{bootstrap: bootstrap(bootstrapActive), management: management(managementEmpty)}, verdict{decision: start}, ""},
-		"both hold it, and a run stops": {observation{bootstrap: bootstrap(bootstrapActive), management: management(managementActive)}, verdict{decision: refuse, refusal: fault.New(fault.PivotFailed, "conflict", "compare")}, ""},
-		"after the pivot": {observation{bootstrap: bootstrapSide{state: bootstrapAbsent}, management: management(managementActive)},
+		"before the pivot":              {world.Observation{Bootstrap: bootstrap(world.BootstrapActive), Management: management(world.ManagementEmpty)}, verdict{decision: goOn}, ""},
+		"a worker is stopped":           {world.Observation{Bootstrap: bootstrap(world.BootstrapActive), Management: management(world.ManagementEmpty)}, verdict{decision: start}, ""},
+		"both hold it, and a run stops": {world.Observation{Bootstrap: bootstrap(world.BootstrapActive), Management: management(world.ManagementActive)}, verdict{decision: refuse, refusal: fault.New(fault.PivotFailed, "conflict", "compare")}, ""},
+		"after the pivot": {world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapAbsent}, Management: management(world.ManagementActive)},
 			verdict{decision: pivoted}, ""},
-		"machines of somebody else": {observation{bootstrap: bootstrap(bootstrapActive), management: management(managementEmpty)}, verdict{decision: refuse, refusal: foreign}, fault.ClusterForeign},
-		"somebody else's cluster":   {observation{bootstrap: bootstrapSide{state: bootstrapForeign, err: foreign}}, verdict{decision: refuse, refusal: foreign}, fault.ClusterForeign},
-		"the bootstrap cluster is silent": {observation{bootstrap: bootstrapSide{state: bootstrapSilent}, management: management(managementActive)},
+		"machines of somebody else": {world.Observation{Bootstrap: bootstrap(world.BootstrapActive), Management: management(world.ManagementEmpty)}, verdict{decision: refuse, refusal: foreign}, fault.ClusterForeign},
+		"somebody else's cluster":   {world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapForeign, Err: foreign}}, verdict{decision: refuse, refusal: foreign}, fault.ClusterForeign},
+		"the bootstrap cluster is silent": {world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapSilent}, Management: management(world.ManagementActive)},
 			verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable, "silent", "see")}, fault.ClusterUnreachable},
-		"the bootstrap cluster is stopped": {observation{bootstrap: bootstrapSide{state: bootstrapStopped}}, verdict{decision: start}, fault.ClusterUnreachable},
-		"the management cluster does not answer yet": {observation{bootstrap: bootstrap(bootstrapActive),
-			management: managementSide{state: managementSilent, err: errors.New("timeout")}}, verdict{decision: goOn}, fault.ClusterUnreachable},
-		"there is no management cluster yet": {observation{bootstrap: bootstrap(bootstrapActive), management: managementSide{state: managementAbsent}},
+		"the bootstrap cluster is stopped": {world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapStopped}}, verdict{decision: start}, fault.ClusterUnreachable},
+		"the management cluster does not answer yet": {world.Observation{Bootstrap: bootstrap(world.BootstrapActive),
+			Management: world.ManagementSide{State: world.ManagementSilent, Err: errors.New("timeout")}}, verdict{decision: goOn}, fault.ClusterUnreachable},
+		"there is no management cluster yet": {world.Observation{Bootstrap: bootstrap(world.BootstrapActive), Management: world.ManagementSide{State: world.ManagementAbsent}},
 			verdict{decision: goOn}, fault.PivotRefused},
-		"nothing of it exists": {observation{bootstrap: bootstrapSide{state: bootstrapAbsent}, management: managementSide{state: managementAbsent}},
+		"nothing of it exists": {world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapAbsent}, Management: world.ManagementSide{State: world.ManagementAbsent}},
 			verdict{decision: fresh}, fault.PivotRefused},
-		"the management cluster is paused, and the bootstrap cluster gone": {observation{bootstrap: bootstrapSide{state: bootstrapAbsent}, management: management(managementPaused)},
+		"the management cluster is paused, and the bootstrap cluster gone": {world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapAbsent}, Management: management(world.ManagementPaused)},
 			verdict{decision: refuse, refusal: fault.New(fault.PivotFailed, "paused", "resume it")}, fault.PivotRefused},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/source"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -45,7 +45,7 @@ func (r releases) follow(ctx context.Context, c *kube.Cluster, g rollout.Goal, b
 // sync applies the release of the management cluster and waits until it is there, and until also is ready.
 func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, beside *kube.Cluster, report pipeline.Reporter, also ...rollout.Key) error {
 	release := r.of(environment.Management, definition)
-	token, err := release.Apply(ctx, c, suspension(c, r.scope), r.now())
+	token, err := release.Apply(ctx, c, world.Suspension(c, r.scope), r.now())
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,4 @@ func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, be
 
 func (r releases) clusterKey() rollout.Key {
 	return rollout.Key{Kind: "Cluster", Namespace: r.scope.Namespace, Name: r.scope.Cluster}
-}
-
-// suspension is of what would put back, in the bootstrap cluster, what the move takes away.
-func suspension(c *kube.Cluster, s pivot.Scope) rollout.Suspension {
-	return rollout.Suspension{Cluster: c, Of: owned.SuspendedFor(s.Namespace, s.Cluster)}
 }

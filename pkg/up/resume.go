@@ -22,7 +22,7 @@ func (u *Run) ResumePhases() []pipeline.Phase {
 }
 
 func (u *Run) pivotMove() pivotMove {
-	return pivotMove{world: u.world, scope: u.scope(), folder: u.StateFolder, asked: u.Options, move: capi.Move, now: u.world.Now}
+	return pivotMove{world: u.world, scope: u.Scope(), folder: u.StateFolder, asked: u.Options, move: capi.Move, now: u.world.Now}
 }
 
 // begunPivot looks for a pivot that was begun, and refuses where there is none: what is missing before one only `up` makes.
@@ -34,11 +34,11 @@ type begunPivot struct {
 // pivotSettler is what a command that is about the pivot only needs to begin.
 type pivotSettler interface {
 	settler
-	askEngine(context.Context) (docker.Info, error) // ports that it publishes are where it runs
+	AskEngine(context.Context) (docker.Info, error) // ports that it publishes are where it runs
 }
 
 func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
-	if _, err := b.world.askEngine(ctx); err != nil {
+	if _, err := b.world.AskEngine(ctx); err != nil {
 		return err
 	}
 	o, v, err := b.world.settleAlone(ctx, report)
@@ -53,5 +53,5 @@ func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
 		report.Warn("%s", v.warning)
 	}
 	report.Progress("%s", v.why)
-	return b.world.adopt(o)
+	return b.world.Adopt(o)
 }

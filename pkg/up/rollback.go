@@ -10,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // RollbackPhases are what moves the definition back into the bootstrap cluster, in order. It is a pivot with the sides exchanged, and as safe: a
@@ -36,7 +37,7 @@ type returner interface {
 }
 
 func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
-	if _, err := r.world.askEngine(ctx); err != nil {
+	if _, err := r.world.AskEngine(ctx); err != nil {
 		return err
 	}
 	o, v, err := r.world.settleAlone(ctx, report)
@@ -44,8 +45,8 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	begun := false
-	if o.management.cluster != nil {
-		if begun, err = suspension(o.management.cluster, r.move.scope).Stands(ctx); err != nil {
+	if o.Management.Cluster != nil {
+		if begun, err = world.Suspension(o.Management.Cluster, r.move.scope).Stands(ctx); err != nil {
 			return fmt.Errorf("see whether a rollback was begun: %w", err)
 		}
 	}
@@ -54,24 +55,24 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 	}
 	if begun {
 		report.Progress("an earlier rollback was cut off: it is finished")
-		return r.world.adopt(o)
+		return r.world.Adopt(o)
 	}
-	if err := r.unwell(ctx, o.management.cluster, report); err != nil {
+	if err := r.unwell(ctx, o.Management.Cluster, report); err != nil {
 		return err
 	}
-	return r.world.adopt(o)
+	return r.world.Adopt(o)
 }
 
 // canReturn returns why a pivot cannot be undone: both clusters must be known, and one of them hold it all. begun is whether an earlier rollback
 // was.
-func canReturn(o observation, v verdict, begun bool, environment string) error {
+func canReturn(o world.Observation, v verdict, begun bool, environment string) error {
 	switch {
-	case o.bootstrap.cluster == nil:
+	case o.Bootstrap.Cluster == nil:
 		return fault.New(fault.PivotRefused, "there is no bootstrap cluster any more that the definition could be moved back into",
 			"Put right what is wrong with the management cluster: it holds its own definition.")
-	case o.management.cluster == nil:
+	case o.Management.Cluster == nil:
 		return fault.New(fault.PivotRefused, "no pivot was made: "+v.why, "Run cluster-init up "+environment+".")
-	case begun, v.decision == pivoted && o.bootstrap.state == bootstrapMoved:
+	case begun, v.decision == pivoted && o.Bootstrap.State == world.BootstrapMoved:
 		return nil
 	case v.decision == finish:
 		return fault.New(fault.PivotRefused, "the pivot is not finished: "+v.why,
@@ -97,12 +98,12 @@ func (r rollback) unwell(ctx context.Context, management *kube.Cluster, report p
 }
 
 func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
-	bootstrap, bootstrapErr := r.world.connected(bootstrapName)
-	management, managementErr := r.world.connected(managementName)
+	bootstrap, bootstrapErr := r.world.Connected(world.BootstrapName)
+	management, managementErr := r.world.Connected(world.ManagementName)
 	if err := errors.Join(bootstrapErr, managementErr); err != nil {
 		return err
 	}
-	if err := r.world.keepBootstrapKubeconfig(bootstrap); err != nil {
+	if err := r.world.KeepBootstrapKubeconfig(bootstrap); err != nil {
 		return err
 	}
 	in := r.move.input(management, bootstrap, report)
@@ -112,7 +113,7 @@ func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	// Only now may the bootstrap cluster's Flux look after the definition again.
-	if err := suspension(bootstrap, r.move.scope).Resume(context.WithoutCancel(ctx)); err != nil {
+	if err := world.Suspension(bootstrap, r.move.scope).Resume(context.WithoutCancel(ctx)); err != nil {
 		return fault.Retryable(fmt.Errorf("resume Flux in the bootstrap cluster: %w", err), fault.PivotFailed, "The definition was moved back. Run the same command again.")
 	}
 	if result.Already {

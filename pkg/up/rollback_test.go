@@ -6,30 +6,31 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // A pivot is undone only where it is known that it was finished, or that an earlier rollback was begun.
 func TestCanReturn(t *testing.T) {
 	answers := &kube.Cluster{}
-	both := func(b bootstrapState, m managementState) observation {
-		return observation{bootstrap: bootstrapSide{state: b, cluster: answers}, management: managementSide{state: m, cluster: answers}}
+	both := func(b world.BootstrapState, m world.ManagementState) world.Observation {
+		return world.Observation{Bootstrap: world.BootstrapSide{State: b, Cluster: answers}, Management: world.ManagementSide{State: m, Cluster: answers}}
 	}
 	for name, tc := range map[string]struct {
-		o     observation
+		o     world.Observation
 		v     verdict
 		begun bool
 		hint  string // "": it can
 	}{
-		"finished":                            {o: both(bootstrapMoved, managementActive), v: verdict{decision: pivoted}},
-		"a rollback was cut off":              {o: both(bootstrapPaused, managementPaused), v: verdict{decision: finish}, begun: true},
-		"a rollback has moved all":            {o: both(bootstrapActive, managementEmpty), v: verdict{decision: finish}, begun: true},
-		"cut off":                             {o: both(bootstrapPaused, managementPaused), v: verdict{decision: finish}, hint: "pivot resume"},
-		"not begun":                           {o: both(bootstrapActive, managementEmpty), v: verdict{decision: goOn}, hint: "cluster-init up"},
-		"finished, and something is left":     {o: both(bootstrapPaused, managementActive), v: verdict{decision: pivoted}, hint: "cluster-init up"},
-		"the bootstrap cluster is new":        {o: both(bootstrapEmpty, managementActive), v: verdict{decision: pivoted}, hint: "cluster-init up"},
-		"no bootstrap cluster":                {o: observation{management: managementSide{state: managementActive, cluster: answers}}, v: verdict{decision: pivoted}, hint: "Put right"},
-		"no management cluster":               {o: observation{bootstrap: bootstrapSide{state: bootstrapActive, cluster: answers}}, v: verdict{decision: goOn}, hint: "cluster-init up"},
-		"no bootstrap cluster, and one begun": {o: observation{management: managementSide{state: managementPaused, cluster: answers}}, v: verdict{decision: finish}, begun: true, hint: "Put right"},
+		"finished":                            {o: both(world.BootstrapMoved, world.ManagementActive), v: verdict{decision: pivoted}},
+		"a rollback was cut off":              {o: both(world.BootstrapPaused, world.ManagementPaused), v: verdict{decision: finish}, begun: true},
+		"a rollback has moved all":            {o: both(world.BootstrapActive, world.ManagementEmpty), v: verdict{decision: finish}, begun: true},
+		"cut off":                             {o: both(world.BootstrapPaused, world.ManagementPaused), v: verdict{decision: finish}, hint: "pivot resume"},
+		"not begun":                           {o: both(world.BootstrapActive, world.ManagementEmpty), v: verdict{decision: goOn}, hint: "cluster-init up"},
+		"finished, and something is left":     {o: both(world.BootstrapPaused, world.ManagementActive), v: verdict{decision: pivoted}, hint: "cluster-init up"},
+		"the bootstrap cluster is new":        {o: both(world.BootstrapEmpty, world.ManagementActive), v: verdict{decision: pivoted}, hint: "cluster-init up"},
+		"no bootstrap cluster":                {o: world.Observation{Management: world.ManagementSide{State: world.ManagementActive, Cluster: answers}}, v: verdict{decision: pivoted}, hint: "Put right"},
+		"no management cluster":               {o: world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapActive, Cluster: answers}}, v: verdict{decision: goOn}, hint: "cluster-init up"},
+		"no bootstrap cluster, and one begun": {o: world.Observation{Management: world.ManagementSide{State: world.ManagementPaused, Cluster: answers}}, v: verdict{decision: finish}, begun: true, hint: "Put right"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := canReturn(tc.o, tc.v, tc.begun, "demo")

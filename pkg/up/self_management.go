@@ -10,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -21,7 +22,7 @@ type selfManagement struct {
 
 // run looks once a second: what counts is one consistent look at all of it, not a series of events.
 func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error {
-	management, err := s.world.connected(managementName)
+	management, err := s.world.Connected(world.ManagementName)
 	if err != nil {
 		return err
 	}

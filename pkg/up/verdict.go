@@ -7,6 +7,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -41,55 +42,49 @@ type request struct {
 	source, target                  pivot.Side
 }
 
+// sight is an observation as `up` reads it.
+type sight struct{ world.Observation }
+
 // judge makes a verdict of an observation. docs/how-it-works.md shows the same as a table.
-func judge(o observation, r request) verdict {
+func judge(of world.Observation, r request) verdict {
+	o := sight{of}
 	switch {
-	case o.bootstrap.state == bootstrapForeign:
-		return verdict{decision: refuse, refusal: o.bootstrap.err}
-	case fault.CodeOf(o.machinesErr) == fault.ClusterForeign:
-		return verdict{decision: refuse, refusal: o.machinesErr}
-	case o.stopped():
+	case o.Bootstrap.State == world.BootstrapForeign:
+		return verdict{decision: refuse, refusal: o.Bootstrap.Err}
+	case fault.CodeOf(o.MachinesErr) == fault.ClusterForeign:
+		return verdict{decision: refuse, refusal: o.MachinesErr}
+	case o.Stopped():
 		return verdict{decision: start}
-	case o.bootstrap.state == bootstrapSilent:
+	case o.Bootstrap.State == world.BootstrapSilent:
 		return o.silentBootstrap(r)
-	case o.management.state == managementForeign:
-		return verdict{decision: refuse, refusal: o.management.err}
+	case o.Management.State == world.ManagementForeign:
+		return verdict{decision: refuse, refusal: o.Management.Err}
 	}
-	switch o.bootstrap.state {
-	case bootstrapActive:
+	switch o.Bootstrap.State {
+	case world.BootstrapActive:
 		return o.beforePivot(r)
-	case bootstrapPaused:
+	case world.BootstrapPaused:
 		return o.halfMoved(r)
-	case bootstrapMoved:
+	case world.BootstrapMoved:
 		return o.moved(r)
 	}
-	return o.withoutDefinition(r) // bootstrapAbsent, bootstrapUnfinished, bootstrapEmpty
+	return o.withoutDefinition(r) // world.BootstrapAbsent, world.BootstrapUnfinished, world.BootstrapEmpty
 }
 
-// stopped says whether something of ours is stopped that can be started from here.
-func (o observation) stopped() bool {
-	for _, m := range o.machines {
-		if m.Stopped {
-			return true
-		}
-	}
-	return o.bootstrap.state == bootstrapStopped
-}
-
-func (o observation) silentBootstrap(r request) verdict {
-	return verdict{decision: refuse, again: fault.CodeOf(o.bootstrap.err) != fault.Usage, refusal: fault.Wrap(
-		fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.bootstrap.err), fault.CodeOr(o.bootstrap.err, fault.ClusterUnreachable),
+func (o sight) silentBootstrap(r request) verdict {
+	return verdict{decision: refuse, again: fault.CodeOf(o.Bootstrap.Err) != fault.Usage, refusal: fault.Wrap(
+		fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err), fault.CodeOr(o.Bootstrap.Err, fault.ClusterUnreachable),
 		bootstrapHint(o, r))}
 }
 
-func bootstrapHint(o observation, r request) string {
-	if o.bootstrap.cure != "" {
-		return o.bootstrap.cure
+func bootstrapHint(o sight, r request) string {
+	if o.Bootstrap.Cure != "" {
+		return o.Bootstrap.Cure
 	}
 	if r.node == "" {
-		return fault.HintOf(o.bootstrap.err)
+		return fault.HintOf(o.Bootstrap.Err)
 	}
-	if o.management.state == managementActive {
+	if o.Management.State == world.ManagementActive {
 		return "See why: docker logs " + r.node + ". The management cluster holds its own definition: if the bootstrap cluster held nothing else, delete it with docker rm -f -v " +
 			r.node + ", and run the same command again."
 	}
@@ -99,17 +94,17 @@ func bootstrapHint(o observation, r request) string {
 
 // beforePivot judges where the bootstrap cluster holds the Cluster, active: it has all of it, and it is the one that counts, unless the
 // management cluster holds the same.
-func (o observation) beforePivot(r request) verdict {
-	switch o.management.state {
-	case managementActive, managementPaused:
+func (o sight) beforePivot(r request) verdict {
+	switch o.Management.State {
+	case world.ManagementActive, world.ManagementPaused:
 		return o.halfMoved(r)
-	case managementSilent:
-		if o.bootstrap.suspended {
+	case world.ManagementSilent:
+		if o.Bootstrap.Suspended {
 			return o.silentManagement(r, "a pivot was begun, and how far it came is not known")
 		}
 		return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the management cluster does not answer yet"}
-	case managementEmpty:
-		if o.bootstrap.suspended { // a move may have created something on the target before its Cluster
+	case world.ManagementEmpty:
+		if o.Bootstrap.Suspended { // a move may have created something on the target before its Cluster
 			return verdict{decision: finish, why: "the bootstrap cluster holds the definition, and a pivot was begun"}
 		}
 	}
@@ -117,12 +112,12 @@ func (o observation) beforePivot(r request) verdict {
 }
 
 // halfMoved judges where both sides may hold something, as pivot does.
-func (o observation) halfMoved(r request) verdict {
-	if o.management.state == managementSilent {
+func (o sight) halfMoved(r request) verdict {
+	if o.Management.State == world.ManagementSilent {
 		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
 	}
-	state := pivot.Judge(o.bootstrap.holds, o.management.holds, r.scope())
-	if state.Recovery() != nil && o.bootstrap.suspended && o.management.cluster != nil { // else somebody paused the Cluster, and no pivot began
+	state := pivot.Judge(o.Bootstrap.Holds, o.Management.Holds, r.scope())
+	if state.Recovery() != nil && o.Bootstrap.Suspended && o.Management.Cluster != nil { // else somebody paused the Cluster, and no pivot began
 		return verdict{decision: finish, why: fmt.Sprintf("an earlier move of the definition was cut off (%s): it is finished", state.Stage)}
 	}
 	if err := state.Err(r.source, r.target, r.scope()); err != nil {
@@ -135,10 +130,10 @@ func (o observation) halfMoved(r request) verdict {
 }
 
 // moved judges where a move emptied the bootstrap cluster: nothing in it is ever resumed.
-func (o observation) moved(r request) verdict {
-	switch o.management.state {
-	case managementActive:
-		if !o.bootstrap.holds.Empty() {
+func (o sight) moved(r request) verdict {
+	switch o.Management.State {
+	case world.ManagementActive:
+		if !o.Bootstrap.Holds.Empty() {
 			if r.node == "" { // a bootstrap cluster of the user's own, which stays, may hold what is others'
 				left := o.leftovers(r)
 				return verdict{decision: pivoted, why: "the management cluster holds its own definition", warning: left.refusal.Error()}
@@ -146,14 +141,14 @@ func (o observation) moved(r request) verdict {
 			return o.leftovers(r)
 		}
 		return verdict{decision: pivoted, why: "the management cluster holds its own definition, the bootstrap cluster none"}
-	case managementPaused:
+	case world.ManagementPaused:
 		if v := o.halfMoved(r); v.decision == finish {
 			return v
 		}
 		return o.pausedTarget(r)
-	case managementSilent:
+	case world.ManagementSilent:
 		return o.silentManagement(r, "the definition was moved into the management cluster")
-	case managementEmpty:
+	case world.ManagementEmpty:
 		return lost(r, "a move took the definition out of the bootstrap cluster, and the management cluster does not hold it")
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
@@ -163,9 +158,9 @@ func (o observation) moved(r request) verdict {
 }
 
 // leftovers refuses because a move did not take all: what is left would go with the bootstrap cluster.
-func (o observation) leftovers(r request) verdict {
+func (o sight) leftovers(r request) verdict {
 	var left []string
-	for _, object := range o.bootstrap.holds.Objects {
+	for _, object := range o.Bootstrap.Holds.Objects {
 		left = append(left, object.String())
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.PivotFailed,
@@ -176,21 +171,21 @@ func (o observation) leftovers(r request) verdict {
 }
 
 // withoutDefinition judges where the bootstrap cluster is not there or never held anything.
-func (o observation) withoutDefinition(r request) verdict {
-	switch o.management.state {
-	case managementActive:
+func (o sight) withoutDefinition(r request) verdict {
+	switch o.Management.State {
+	case world.ManagementActive:
 		return verdict{decision: pivoted, why: "the management cluster holds its own definition"}
-	case managementPaused:
+	case world.ManagementPaused:
 		return o.pausedTarget(r)
-	case managementEmpty:
+	case world.ManagementEmpty:
 		return lost(r, fmt.Sprintf("the management cluster %s answers at %s and does not hold its own definition, and no bootstrap cluster does",
-			r.cluster, o.management.cluster.Config.Host))
+			r.cluster, o.Management.Cluster.Config.Host))
 	}
 	none := verdict{decision: fresh, why: "nothing of it exists: a fresh start"}
-	switch o.bootstrap.state {
-	case bootstrapUnfinished:
+	switch o.Bootstrap.State {
+	case world.BootstrapUnfinished:
 		none.why, none.warning = "nothing else of it exists: the bootstrap cluster is made again", "the bootstrap cluster was never finished"
-	case bootstrapEmpty:
+	case world.BootstrapEmpty:
 		none = verdict{decision: goOn, why: "the bootstrap cluster answers, and holds no definition yet"}
 	}
 	return o.withoutMachines(r, none)
@@ -198,50 +193,50 @@ func (o observation) withoutDefinition(r request) verdict {
 
 // withoutMachines returns none if no machine of the cluster exists. Making a second set of machines beside the first would end in two
 // clusters of one name.
-func (o observation) withoutMachines(r request, none verdict) verdict {
-	silent := o.management.state == managementSilent
+func (o sight) withoutMachines(r request, none verdict) verdict {
+	silent := o.Management.State == world.ManagementSilent
 	switch {
-	case errors.Is(o.machinesErr, provider.ErrCannotAsk) && !silent:
+	case errors.Is(o.MachinesErr, provider.ErrCannotAsk) && !silent:
 		none.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made some, stop now", r.place, r.cluster)
 		return none
-	case errors.Is(o.machinesErr, provider.ErrCannotAsk):
+	case errors.Is(o.MachinesErr, provider.ErrCannotAsk):
 		return o.silentManagement(r, "nobody else can be asked whether it exists")
-	case o.machinesErr != nil:
+	case o.MachinesErr != nil:
 		return verdict{decision: refuse, again: true, refusal: fault.Wrap(
-			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.machinesErr), fault.CodeOr(o.machinesErr, fault.ClusterUnreachable),
-			orHint(o.machinesErr, "Run the same command again when it can be asked."))}
-	case len(o.machines) > 0 && silent:
-		return o.silentManagement(r, fmt.Sprintf("machines of it exist (%s)", names(o.machines)))
-	case len(o.machines) > 0:
+			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr), fault.CodeOr(o.MachinesErr, fault.ClusterUnreachable),
+			orHint(o.MachinesErr, "Run the same command again when it can be asked."))}
+	case len(o.Machines) > 0 && silent:
+		return o.silentManagement(r, fmt.Sprintf("machines of it exist (%s)", names(o.Machines)))
+	case len(o.Machines) > 0:
 		return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
-			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition", r.cluster, r.place, names(o.machines)),
+			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition", r.cluster, r.place, names(o.Machines)),
 			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". If it is not needed: cluster-init cleanup "+r.environment+".")}
-	case silent && !o.management.proven:
+	case silent && !o.Management.Proven:
 		v := o.silentManagement(r, "whose kubeconfig that is cannot be known")
-		v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal), "If its cluster is gone, remove the file: rm "+o.management.named+". Else start what it runs on, or give --kubeconfig another file.")
+		v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal), "If its cluster is gone, remove the file: rm "+o.Management.Named+". Else start what it runs on, or give --kubeconfig another file.")
 		return v
 	case silent:
-		none.warning = fmt.Sprintf("%s names a cluster that does not answer: as no machine of it exists in %s, it is taken for gone, and the file is renamed", o.management.named, r.place)
+		none.warning = fmt.Sprintf("%s names a cluster that does not answer: as no machine of it exists in %s, it is taken for gone, and the file is renamed", o.Management.Named, r.place)
 	}
 	return none
 }
 
 // silentManagement refuses because a cluster that is named does not answer.
-func (o observation) silentManagement(r request, because string) verdict {
-	hint := "Start what it runs on, or restore the network in between, and run the same command again. Its kubeconfig is " + o.management.named + "."
-	for _, m := range o.machines {
+func (o sight) silentManagement(r request, because string) verdict {
+	hint := "Start what it runs on, or restore the network in between, and run the same command again. Its kubeconfig is " + o.Management.Named + "."
+	for _, m := range o.Machines {
 		if m.Paused {
 			hint = "Unpause it: docker unpause " + m.Name + ". Then run the same command again."
 		}
 	}
 	return verdict{decision: refuse, again: true, refusal: fault.Wrap(
-		fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.management.err), fault.ClusterUnreachable,
+		fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err), fault.ClusterUnreachable,
 		hint+" If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")}
 }
 
 // pausedTarget refuses because the management cluster's own Cluster is paused and nobody else holds it.
-func (o observation) pausedTarget(r request) verdict {
-	state := pivot.Judge(pivot.Holding{}, o.management.holds, r.scope()) // what may be left in the bootstrap cluster reconciles nothing
+func (o sight) pausedTarget(r request) verdict {
+	state := pivot.Judge(pivot.Holding{}, o.Management.Holds, r.scope()) // what may be left in the bootstrap cluster reconciles nothing
 	return verdict{decision: refuse, refusal: fault.Wrap(
 		fmt.Errorf("Cluster %s/%s is paused in the management cluster: a move was cut off at its end, or somebody paused it", r.namespace, r.cluster),
 		fault.PivotFailed, fault.HintOf(state.Err(r.source, r.target, r.scope())))}

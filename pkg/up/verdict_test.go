@@ -13,36 +13,37 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // seen makes an observation as the real one would: what each side holds follows from its state.
-func seen(b bootstrapState, m managementState, machines ...provider.Machine) observation {
+func seen(b world.BootstrapState, m world.ManagementState, machines ...provider.Machine) world.Observation {
 	own := func(paused bool) pivot.Holding {
 		object := capi.Object{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Namespace: "ns", Name: "demo"}
 		return pivot.Holding{Objects: []capi.Object{object}, Clusters: []capi.Cluster{{Object: object, Paused: paused}}}
 	}
-	o := observation{bootstrap: bootstrapSide{state: b}, management: managementSide{state: m, named: "/state/kubeconfig", proven: true}, machines: machines}
+	o := world.Observation{Bootstrap: world.BootstrapSide{State: b}, Management: world.ManagementSide{State: m, Named: "/state/kubeconfig", Proven: true}, Machines: machines}
 	connected := &kube.Cluster{Config: &rest.Config{Host: "https://192.0.2.1:6443"}}
 	switch b {
-	case bootstrapForeign:
-		o.bootstrap.err = fault.New(fault.ClusterForeign, "not ours", "")
-	case bootstrapSilent:
-		o.bootstrap.err = errors.New("no route to host")
-	case bootstrapEmpty, bootstrapMoved:
-		o.bootstrap.cluster, o.bootstrap.suspended = connected, b == bootstrapMoved
-	case bootstrapActive, bootstrapPaused:
-		o.bootstrap.cluster, o.bootstrap.holds, o.bootstrap.suspended = connected, own(b == bootstrapPaused), b == bootstrapPaused
+	case world.BootstrapForeign:
+		o.Bootstrap.Err = fault.New(fault.ClusterForeign, "not ours", "")
+	case world.BootstrapSilent:
+		o.Bootstrap.Err = errors.New("no route to host")
+	case world.BootstrapEmpty, world.BootstrapMoved:
+		o.Bootstrap.Cluster, o.Bootstrap.Suspended = connected, b == world.BootstrapMoved
+	case world.BootstrapActive, world.BootstrapPaused:
+		o.Bootstrap.Cluster, o.Bootstrap.Holds, o.Bootstrap.Suspended = connected, own(b == world.BootstrapPaused), b == world.BootstrapPaused
 	}
 	switch m {
-	case managementForeign:
-		o.management.err = fault.New(fault.ClusterForeign, "another cluster", "")
-	case managementSilent:
-		o.management.err = errors.New("i/o timeout")
-	case managementEmpty:
-		o.management.cluster = connected
-	case managementActive, managementPaused:
-		o.management.cluster, o.management.holds = connected, own(m == managementPaused)
+	case world.ManagementForeign:
+		o.Management.Err = fault.New(fault.ClusterForeign, "another cluster", "")
+	case world.ManagementSilent:
+		o.Management.Err = errors.New("i/o timeout")
+	case world.ManagementEmpty:
+		o.Management.Cluster = connected
+	case world.ManagementActive, world.ManagementPaused:
+		o.Management.Cluster, o.Management.Holds = connected, own(m == world.ManagementPaused)
 	}
 	return o
 }
@@ -52,23 +53,23 @@ var thisRun = request{environment: "env", cluster: "demo", namespace: "ns", plac
 // The table of verdicts: a row for each state of the bootstrap cluster, a column for each of the management cluster, without machines.
 // A refusal is written as its exit code's fault; ? means that it is asked again for a while.
 func TestVerdicts(t *testing.T) {
-	columns := []managementState{managementAbsent, managementSilent, managementForeign, managementEmpty, managementActive, managementPaused}
+	columns := []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementForeign, world.ManagementEmpty, world.ManagementActive, world.ManagementPaused}
 	const (
 		foreign = "cluster/foreign"
 		silent  = "cluster/unreachable?"
 		nowhere = "cluster/unreachable"
 		stuck   = "pivot/failed"
 	)
-	table := map[bootstrapState][]string{
-		bootstrapAbsent:     {"fresh", "fresh", foreign, stuck, "pivoted", stuck},
-		bootstrapUnfinished: {"fresh", "fresh", foreign, stuck, "pivoted", stuck},
-		bootstrapEmpty:      {"go on", "go on", foreign, stuck, "pivoted", stuck},
-		bootstrapForeign:    {foreign, foreign, foreign, foreign, foreign, foreign},
-		bootstrapStopped:    {"start", "start", "start", "start", "start", "start"},
-		bootstrapSilent:     {silent, silent, silent, silent, silent, silent},
-		bootstrapMoved:      {nowhere, silent, foreign, stuck, "pivoted", "finish"},
-		bootstrapActive:     {"go on", "go on", foreign, "go on", stuck, stuck},
-		bootstrapPaused:     {stuck, silent, foreign, "finish", "pivoted", "finish"},
+	table := map[world.BootstrapState][]string{
+		world.BootstrapAbsent:     {"fresh", "fresh", foreign, stuck, "pivoted", stuck},
+		world.BootstrapUnfinished: {"fresh", "fresh", foreign, stuck, "pivoted", stuck},
+		world.BootstrapEmpty:      {"go on", "go on", foreign, stuck, "pivoted", stuck},
+		world.BootstrapForeign:    {foreign, foreign, foreign, foreign, foreign, foreign},
+		world.BootstrapStopped:    {"start", "start", "start", "start", "start", "start"},
+		world.BootstrapSilent:     {silent, silent, silent, silent, silent, silent},
+		world.BootstrapMoved:      {nowhere, silent, foreign, stuck, "pivoted", "finish"},
+		world.BootstrapActive:     {"go on", "go on", foreign, "go on", stuck, stuck},
+		world.BootstrapPaused:     {stuck, silent, foreign, "finish", "pivoted", "finish"},
 	}
 	for b, row := range table {
 		for i, m := range columns {
@@ -94,39 +95,39 @@ func TestVerdictsOnMachines(t *testing.T) {
 	running, stopped, paused := provider.Machine{Name: "demo-abc"}, provider.Machine{Name: "demo-abc", Stopped: true}, provider.Machine{Name: "demo-lb", Paused: true}
 	failed := errors.New("503 from keystone")
 	cases := map[string]struct {
-		b      bootstrapState
-		m      managementState
-		with   func(*observation)
+		b      world.BootstrapState
+		m      world.ManagementState
+		with   func(*world.Observation)
 		want   string
 		says   string // in the message
 		advise string // in the hint
 	}{
-		"machines, and nobody who holds their definition":   {bootstrapAbsent, managementAbsent, machines(running), "cluster/unreachable", "machines of demo exist in Docker (demo-abc)", "put its kubeconfig at /state/kubeconfig"},
-		"machines, and an unfinished bootstrap cluster":     {bootstrapUnfinished, managementAbsent, machines(running), "cluster/unreachable", "demo-abc", "cluster-init cleanup env"},
-		"machines, and an empty bootstrap cluster":          {bootstrapEmpty, managementAbsent, machines(running), "cluster/unreachable", "demo-abc", "cleanup"},
-		"machines, and a management cluster that is silent": {bootstrapAbsent, managementSilent, machines(running), "cluster/unreachable?", "machines of it exist (demo-abc): i/o timeout", "restore the network"},
-		"its load balancer is paused":                       {bootstrapMoved, managementSilent, machines(paused), "cluster/unreachable?", "does not answer", "docker unpause demo-lb"},
-		"a machine is stopped":                              {bootstrapActive, managementSilent, machines(running, stopped), "start", "", ""},
-		"a stopped machine of a finished cluster":           {bootstrapAbsent, managementSilent, machines(stopped), "start", "", ""},
-		"the cloud does not say":                            {bootstrapAbsent, managementAbsent, unasked(failed), "cluster/unreachable?", "it is not known whether machines of demo exist: 503", "when it can be asked"},
-		"the cloud does not say, in its own words":          {bootstrapEmpty, managementAbsent, unasked(fault.New(fault.CloudUnreachable, "no answer", "Look at it.")), "cloud/unreachable?", "no answer", "Look at it."},
-		"the cloud does not say, and it does not matter":    {bootstrapActive, managementAbsent, unasked(failed), "go on", "", ""},
-		"nobody can be asked":                               {bootstrapAbsent, managementAbsent, unasked(provider.ErrCannotAsk), "fresh", "", ""},
-		"nobody can be asked, and a kubeconfig is there":    {bootstrapAbsent, managementSilent, unasked(provider.ErrCannotAsk), "cluster/unreachable?", "nobody else can be asked", "/state/kubeconfig"},
-		"somebody else's machines":                          {bootstrapAbsent, managementAbsent, unasked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign", "a node of another cluster", ""},
-		"a silent kubeconfig that nobody proves":            {bootstrapAbsent, managementSilent, func(o *observation) { o.management.proven = false }, "cluster/unreachable?", "whose kubeconfig that is cannot be known", "rm /state/kubeconfig"},
-		"a bootstrap cluster that is paused": {bootstrapSilent, managementAbsent, func(o *observation) {
-			o.bootstrap.err, o.bootstrap.cure = errors.New("it is paused"), "Unpause it: docker unpause x."
+		"machines, and nobody who holds their definition":   {world.BootstrapAbsent, world.ManagementAbsent, machines(running), "cluster/unreachable", "machines of demo exist in Docker (demo-abc)", "put its kubeconfig at /state/kubeconfig"},
+		"machines, and an unfinished bootstrap cluster":     {world.BootstrapUnfinished, world.ManagementAbsent, machines(running), "cluster/unreachable", "demo-abc", "cluster-init cleanup env"},
+		"machines, and an empty bootstrap cluster":          {world.BootstrapEmpty, world.ManagementAbsent, machines(running), "cluster/unreachable", "demo-abc", "cleanup"},
+		"machines, and a management cluster that is silent": {world.BootstrapAbsent, world.ManagementSilent, machines(running), "cluster/unreachable?", "machines of it exist (demo-abc): i/o timeout", "restore the network"},
+		"its load balancer is paused":                       {world.BootstrapMoved, world.ManagementSilent, machines(paused), "cluster/unreachable?", "does not answer", "docker unpause demo-lb"},
+		"a machine is stopped":                              {world.BootstrapActive, world.ManagementSilent, machines(running, stopped), "start", "", ""},
+		"a stopped machine of a finished cluster":           {world.BootstrapAbsent, world.ManagementSilent, machines(stopped), "start", "", ""},
+		"the cloud does not say":                            {world.BootstrapAbsent, world.ManagementAbsent, unasked(failed), "cluster/unreachable?", "it is not known whether machines of demo exist: 503", "when it can be asked"},
+		"the cloud does not say, in its own words":          {world.BootstrapEmpty, world.ManagementAbsent, unasked(fault.New(fault.CloudUnreachable, "no answer", "Look at it.")), "cloud/unreachable?", "no answer", "Look at it."},
+		"the cloud does not say, and it does not matter":    {world.BootstrapActive, world.ManagementAbsent, unasked(failed), "go on", "", ""},
+		"nobody can be asked":                               {world.BootstrapAbsent, world.ManagementAbsent, unasked(provider.ErrCannotAsk), "fresh", "", ""},
+		"nobody can be asked, and a kubeconfig is there":    {world.BootstrapAbsent, world.ManagementSilent, unasked(provider.ErrCannotAsk), "cluster/unreachable?", "nobody else can be asked", "/state/kubeconfig"},
+		"somebody else's machines":                          {world.BootstrapAbsent, world.ManagementAbsent, unasked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign", "a node of another cluster", ""},
+		"a silent kubeconfig that nobody proves":            {world.BootstrapAbsent, world.ManagementSilent, func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?", "whose kubeconfig that is cannot be known", "rm /state/kubeconfig"},
+		"a bootstrap cluster that is paused": {world.BootstrapSilent, world.ManagementAbsent, func(o *world.Observation) {
+			o.Bootstrap.Err, o.Bootstrap.Cure = errors.New("it is paused"), "Unpause it: docker unpause x."
 		}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
-		"one that is paused after the pivot": {bootstrapSilent, managementActive, func(o *observation) {
-			o.bootstrap.err, o.bootstrap.cure = errors.New("it is paused"), "Unpause it: docker unpause x."
+		"one that is paused after the pivot": {world.BootstrapSilent, world.ManagementActive, func(o *world.Observation) {
+			o.Bootstrap.Err, o.Bootstrap.Cure = errors.New("it is paused"), "Unpause it: docker unpause x."
 		}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
-		"one that is broken after the pivot": {bootstrapSilent, managementActive, func(*observation) {}, "cluster/unreachable?", "no route to host", "if the bootstrap cluster held nothing else"},
-		"a bootstrap cluster that another run is making": {bootstrapSilent, managementAbsent, func(o *observation) {
-			o.bootstrap.err, o.bootstrap.cure = fault.New(fault.Busy, "another run makes it", ""), "When it has ended."
+		"one that is broken after the pivot": {world.BootstrapSilent, world.ManagementActive, func(*world.Observation) {}, "cluster/unreachable?", "no route to host", "if the bootstrap cluster held nothing else"},
+		"a bootstrap cluster that another run is making": {world.BootstrapSilent, world.ManagementAbsent, func(o *world.Observation) {
+			o.Bootstrap.Err, o.Bootstrap.Cure = fault.New(fault.Busy, "another run makes it", ""), "When it has ended."
 		}, "cluster/busy?", "another run makes it", "When it has ended."},
-		"a bootstrap cluster that nobody can read": {bootstrapSilent, managementAbsent, func(o *observation) {
-			o.bootstrap.err = fault.New(fault.Usage, "no kubeconfig", "Name a file.")
+		"a bootstrap cluster that nobody can read": {world.BootstrapSilent, world.ManagementAbsent, func(o *world.Observation) {
+			o.Bootstrap.Err = fault.New(fault.Usage, "no kubeconfig", "Name a file.")
 		}, "usage", "no kubeconfig", ""},
 	}
 	for name, tc := range cases {
@@ -137,25 +138,25 @@ func TestVerdictsOnMachines(t *testing.T) {
 			if got := short(v); got != tc.want || !strings.Contains(fmt.Sprint(v.refusal), tc.says) || !strings.Contains(fault.HintOf(v.refusal), tc.advise) {
 				t.Errorf("%s, want %s: %v\nhint: %s", got, tc.want, v.refusal, fault.HintOf(v.refusal))
 			}
-			if cannot := errors.Is(o.machinesErr, provider.ErrCannotAsk) && v.decision == fresh; cannot && v.warning == "" {
+			if cannot := errors.Is(o.MachinesErr, provider.ErrCannotAsk) && v.decision == fresh; cannot && v.warning == "" {
 				t.Errorf("the warning is %q", v.warning)
 			}
 		})
 	}
 }
 
-func machines(all ...provider.Machine) func(*observation) {
-	return func(o *observation) { o.machines = all }
+func machines(all ...provider.Machine) func(*world.Observation) {
+	return func(o *world.Observation) { o.Machines = all }
 }
 
-func unasked(err error) func(*observation) {
-	return func(o *observation) { o.machinesErr = err }
+func unasked(err error) func(*world.Observation) {
+	return func(o *world.Observation) { o.MachinesErr = err }
 }
 
 // Every refusal tells a person what to do, and never to run what would lose the definition.
 func TestRefusalsSayWhatHelps(t *testing.T) {
-	for _, b := range []bootstrapState{bootstrapAbsent, bootstrapUnfinished, bootstrapSilent, bootstrapEmpty, bootstrapMoved, bootstrapActive, bootstrapPaused} {
-		for _, m := range []managementState{managementAbsent, managementSilent, managementEmpty, managementActive, managementPaused} {
+	for _, b := range []world.BootstrapState{world.BootstrapAbsent, world.BootstrapUnfinished, world.BootstrapSilent, world.BootstrapEmpty, world.BootstrapMoved, world.BootstrapActive, world.BootstrapPaused} {
+		for _, m := range []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementEmpty, world.ManagementActive, world.ManagementPaused} {
 			v := judge(seen(b, m), thisRun)
 			if v.decision != refuse {
 				if v.why == "" {
@@ -164,7 +165,7 @@ func TestRefusalsSayWhatHelps(t *testing.T) {
 				continue
 			}
 			hint := fault.HintOf(v.refusal)
-			deletable := b == bootstrapSilent && m == managementActive
+			deletable := b == world.BootstrapSilent && m == world.ManagementActive
 			if hint == "" || strings.Contains(hint, "docker rm") && !deletable || strings.Contains(hint, "kind delete") || strings.Contains(hint, "--yes") {
 				t.Errorf("%s, %s: %v\nhint: %s", b, m, v.refusal, hint)
 			}
@@ -174,18 +175,18 @@ func TestRefusalsSayWhatHelps(t *testing.T) {
 
 // Flux is the first that a pivot suspends and a user's pause suspends nothing: what a user paused stays so.
 func TestWhatAUserPausedIsNotResumed(t *testing.T) {
-	for _, m := range []managementState{managementEmpty, managementPaused} {
-		for _, b := range []bootstrapState{bootstrapActive, bootstrapPaused} {
+	for _, m := range []world.ManagementState{world.ManagementEmpty, world.ManagementPaused} {
+		for _, b := range []world.BootstrapState{world.BootstrapActive, world.BootstrapPaused} {
 			o := seen(b, m)
-			o.bootstrap.suspended = false
+			o.Bootstrap.Suspended = false
 			want := "pivot/failed"
-			if b == bootstrapActive && m == managementEmpty { // the pivot is ahead
+			if b == world.BootstrapActive && m == world.ManagementEmpty { // the pivot is ahead
 				want = "go on"
 			}
 			if v := judge(o, thisRun); short(v) != want {
 				t.Errorf("bootstrap cluster %s, management cluster %s: %s", b, m, short(v))
 			}
-			o.bootstrap.suspended = true
+			o.Bootstrap.Suspended = true
 			if v := judge(o, thisRun); v.decision != finish {
 				t.Errorf("bootstrap cluster %s, management cluster %s, and Flux is suspended: %s", b, m, short(v))
 			}
@@ -194,7 +195,7 @@ func TestWhatAUserPausedIsNotResumed(t *testing.T) {
 }
 
 func TestAClusterThatIsPausedWithoutABootstrapClusterIsResumedByAPerson(t *testing.T) {
-	v := judge(seen(bootstrapAbsent, managementPaused), thisRun)
+	v := judge(seen(world.BootstrapAbsent, world.ManagementPaused), thisRun)
 	if hint := fault.HintOf(v.refusal); !strings.Contains(hint, `patch clusters.cluster.x-k8s.io demo --type merge -p '{"spec":{"paused":null}`) {
 		t.Errorf("hint: %s", hint)
 	}
@@ -213,9 +214,9 @@ func TestOthersKeepTheBootstrapCluster(t *testing.T) {
 // A move that did not take everything: what is left goes with the bootstrap cluster, unless a person looks.
 func TestWhatAMoveLeftIsNamed(t *testing.T) {
 	left := capi.Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "demo-load-balancer"}
-	for m, want := range map[managementState]string{managementActive: "ConfigMap ns/demo-load-balancer", managementPaused: "is paused in the management cluster"} {
-		o := seen(bootstrapMoved, m)
-		o.bootstrap.holds.Objects = []capi.Object{left}
+	for m, want := range map[world.ManagementState]string{world.ManagementActive: "ConfigMap ns/demo-load-balancer", world.ManagementPaused: "is paused in the management cluster"} {
+		o := seen(world.BootstrapMoved, m)
+		o.Bootstrap.Holds.Objects = []capi.Object{left}
 		v := judge(o, thisRun)
 		if short(v) != "pivot/failed" || !strings.Contains(v.refusal.Error(), want) || strings.Contains(fault.HintOf(v.refusal), `"paused":true`) {
 			t.Errorf("%s: %s: %v\nhint: %s", m, short(v), v.refusal, fault.HintOf(v.refusal))

@@ -1,40 +1,20 @@
-package up
+package world
 
 import (
-	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/clientcmd/api"
-
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
 )
-
-// kubeconfigOf is one of a cluster with this authority.
-func kubeconfigOf(t *testing.T, authority, server string) []byte {
-	t.Helper()
-	config := api.NewConfig()
-	config.Clusters["c"] = &api.Cluster{Server: server}
-	if authority != "" {
-		config.Clusters["c"].CertificateAuthorityData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte(authority)})
-	}
-	config.Contexts["x"] = &api.Context{Cluster: "c"}
-	config.CurrentContext = "x"
-	content, err := clientcmd.Write(*config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
-}
 
 // Which files there are, and what the bootstrap cluster holds, say which of them can be trusted.
 func TestCandidates(t *testing.T) {
-	ours, again, theirs := kubeconfigOf(t, "ours", "https://a"), kubeconfigOf(t, "ours", "https://b"), kubeconfigOf(t, "theirs", "https://c")
+	ours, again, theirs := fluxserver.KubeconfigOf(t, "ours", "https://a"), fluxserver.KubeconfigOf(t, "ours", "https://b"), fluxserver.KubeconfigOf(t, "theirs", "https://c")
 	cases := map[string]struct {
 		bootstrap, wanted, saved []byte
 		want                     string // where, with ! for what is proven
@@ -54,7 +34,7 @@ func TestCandidates(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			u := &world{Options: Options{KubeconfigPath: filepath.Join(dir, "wanted"), StateFolder: filepath.Join(dir, "state")}}
+			u := &World{Subject: Subject{KubeconfigPath: filepath.Join(dir, "wanted"), StateFolder: filepath.Join(dir, "state")}}
 			for path, content := range map[string][]byte{u.KubeconfigPath: tc.wanted, filepath.Join(u.StateFolder, "kubeconfig"): tc.saved} {
 				if content == nil {
 					continue
@@ -91,9 +71,9 @@ func TestCandidates(t *testing.T) {
 
 func TestAKubeconfigThatCannotBeReadIsNotAbsent(t *testing.T) {
 	dir := t.TempDir()
-	u := &world{Options: Options{KubeconfigPath: dir, StateFolder: dir}} // a folder in place of the file
-	if side := u.seeManagement(t.Context(), nil); side.state != managementSilent || side.err == nil {
-		t.Errorf("%s, %v", side.state, side.err)
+	u := &World{Subject: Subject{KubeconfigPath: dir, StateFolder: dir}} // a folder in place of the file
+	if side := u.SeeManagement(t.Context(), nil); side.State != ManagementSilent || side.Err == nil {
+		t.Errorf("%s, %v", side.State, side.Err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package up
+package world
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // startStopped starts what is ours and stopped, as after a reboot, in the order in which it was made: registry, bootstrap cluster, machines.
 // Docker gives out addresses in the order of the starts, and machines do not come up with others than they had.
-func (w *world) startStopped(ctx context.Context, o observation, started map[string]bool, report pipeline.Reporter) error {
+func (w *World) startStopped(ctx context.Context, o Observation, started map[string]bool, report pipeline.Reporter) error {
 	type container struct {
 		name  string
 		start func(context.Context) error
@@ -28,10 +28,10 @@ func (w *world) startStopped(ctx context.Context, o observation, started map[str
 	if err == nil && !registry.Running {
 		stopped = append(stopped, engine(w.RegistryName()))
 	}
-	if o.bootstrap.state == bootstrapStopped {
+	if o.Bootstrap.State == BootstrapStopped {
 		stopped = append(stopped, engine(kind.NodeName(w.BootstrapName())))
 	}
-	for _, m := range o.machines {
+	for _, m := range o.Machines {
 		if m.Stopped {
 			stopped = append(stopped, container{m.Name, func(ctx context.Context) error { return w.Provider.Start(ctx, m) }})
 		}

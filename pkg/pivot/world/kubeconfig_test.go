@@ -1,4 +1,4 @@
-package up
+package world
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -47,7 +48,7 @@ func TestSaveKubeconfigIsForItsOwnerOnly(t *testing.T) {
 func TestKubeconfigIsKeptForCleanup(t *testing.T) {
 	state := t.TempDir()
 	for _, path := range []string{filepath.Join(t.TempDir(), "mine"), filepath.Join(state, "kubeconfig")} {
-		u := &world{Options: Options{KubeconfigPath: path, StateFolder: state}}
+		u := &World{Subject: Subject{KubeconfigPath: path, StateFolder: state}}
 		if err := u.save([]byte(path)); err != nil {
 			t.Fatal(err)
 		}
@@ -63,21 +64,21 @@ func TestKubeconfigIsKeptForCleanup(t *testing.T) {
 // another cluster's.
 func TestWhatAnEarlierClusterLeftIsSetAside(t *testing.T) {
 	dir := t.TempDir()
-	u := &world{Options: Options{KubeconfigPath: filepath.Join(dir, "mine"), StateFolder: filepath.Join(dir, "state")}, Parts: Parts{Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}}
-	if err := u.setAside(); err != nil {
+	u := &World{Subject: Subject{KubeconfigPath: filepath.Join(dir, "mine"), StateFolder: filepath.Join(dir, "state")}, Parts: Parts{Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}}
+	if err := u.SetAside(); err != nil {
 		t.Fatal("nothing is there:", err)
 	}
-	if err := u.save(kubeconfigOf(t, "earlier", "https://a")); err != nil {
+	if err := u.save(fluxserver.KubeconfigOf(t, "earlier", "https://a")); err != nil {
 		t.Fatal(err)
 	}
-	if err := u.setAside(); err != nil {
+	if err := u.SetAside(); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := u.candidates(kubeconfigOf(t, "new", "https://b")); err != nil || len(all) != 1 {
+	if all, err := u.candidates(fluxserver.KubeconfigOf(t, "new", "https://b")); err != nil || len(all) != 1 {
 		t.Errorf("%d candidates, %v", len(all), err)
 	}
 	for _, path := range u.kubeconfigPaths() {
-		if content, err := os.ReadFile(path + ".20260102T030405Z"); err != nil || !kube.SameCluster(content, kubeconfigOf(t, "earlier", "")) {
+		if content, err := os.ReadFile(path + ".20260102T030405Z"); err != nil || !kube.SameCluster(content, fluxserver.KubeconfigOf(t, "earlier", "")) {
 			t.Errorf("%s: it is lost: %v", path, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package up
+package world
 
 import (
 	"testing"
@@ -17,9 +17,9 @@ func TestWhereTheBootstrapClusterListens(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			u := &world{Options: Options{EngineAddress: tc.given}, engine: docker.Info{Endpoint: tc.endpoint}}
-			if u.engineAddress() != tc.address || u.apiServerAddress() != tc.listen {
-				t.Errorf("address %q, listens on %q, want %q, %q", u.engineAddress(), u.apiServerAddress(), tc.address, tc.listen)
+			u := &World{Subject: Subject{EngineAddress: tc.given}, engine: docker.Info{Endpoint: tc.endpoint}}
+			if u.ReachedAt() != tc.address || u.APIServerAddress() != tc.listen {
+				t.Errorf("address %q, listens on %q, want %q, %q", u.ReachedAt(), u.APIServerAddress(), tc.address, tc.listen)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package up
+package world
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 // save writes the management cluster's kubeconfig to where the user wants it, and into the state folder, where cleanup
 // looks for whom to ask.
-func (w *world) save(kubeconfig []byte) error {
+func (w *World) save(kubeconfig []byte) error {
 	for _, path := range w.kubeconfigPaths() {
 		if err := writeFile(path, kubeconfig); err != nil {
 			return err
@@ -21,9 +21,9 @@ func (w *world) save(kubeconfig []byte) error {
 	return nil
 }
 
-// setAside renames what an earlier cluster of this name has left, which is gone: the next one has another authority, and the file would be
+// SetAside renames what an earlier cluster of this name has left, which is gone: the next one has another authority, and the file would be
 // taken for a kubeconfig of somebody else's.
-func (w *world) setAside() error {
+func (w *World) SetAside() error {
 	for _, path := range w.kubeconfigPaths() {
 		if err := os.Rename(path, path+"."+w.Now().UTC().Format("20060102T150405Z")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("set the kubeconfig of an earlier cluster aside: %w", err)
@@ -33,7 +33,7 @@ func (w *world) setAside() error {
 }
 
 // kubeconfigPaths are where the management cluster's kubeconfig is kept: where the user wants it, and in the state folder.
-func (w *world) kubeconfigPaths() []string {
+func (w *World) kubeconfigPaths() []string {
 	kept := filepath.Join(w.StateFolder, "kubeconfig")
 	if w.KubeconfigPath == kept {
 		return []string{kept}
@@ -41,17 +41,17 @@ func (w *world) kubeconfigPaths() []string {
 	return []string{w.KubeconfigPath, kept}
 }
 
-// bootstrapKubeconfigPath is where the kubeconfig of the kind cluster is kept, for the commands in hints.
-func (w *world) bootstrapKubeconfigPath() string {
+// BootstrapKubeconfigPath is where the kubeconfig of the kind cluster is kept, for the commands in hints.
+func (w *World) BootstrapKubeconfigPath() string {
 	return filepath.Join(w.StateFolder, "bootstrap.kubeconfig")
 }
 
-// keepBootstrapKubeconfig writes it: without it, such a command would go to the cluster of the user's shell.
-func (w *world) keepBootstrapKubeconfig(c *kube.Cluster) error {
+// KeepBootstrapKubeconfig writes it: without it, such a command would go to the cluster of the user's shell.
+func (w *World) KeepBootstrapKubeconfig(c *kube.Cluster) error {
 	if c == nil || w.BootstrapKubeconfig != "" {
 		return nil
 	}
-	return writeFile(w.bootstrapKubeconfigPath(), c.Kubeconfig)
+	return writeFile(w.BootstrapKubeconfigPath(), c.Kubeconfig)
 }
 
 // writeFile writes a file for its owner only, in one step, so that a reader never sees half of it.

@@ -1,4 +1,4 @@
-package up
+package world
 
 import (
 	"context"
@@ -19,31 +19,50 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // observationBound is for one look at all: what has not answered by then is silent.
 const observationBound = 30 * time.Second
 
-// observe looks at the bootstrap cluster, the management cluster and the machines. It changes nothing, and no error is lost: each is
+// Observe looks at the bootstrap cluster, the management cluster and the machines. It changes nothing, and no error is lost: each is
 // part of what was seen.
-func (w *world) observe(ctx context.Context) observation {
+func (w *World) Observe(ctx context.Context) Observation {
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()
-	var o observation
+	var o Observation
 	var beside sync.WaitGroup
-	beside.Go(func() { o.machines, o.machinesErr = w.Provider.Machines(ctx) })
-	o.bootstrap = w.seeBootstrap(ctx)
-	o.management = w.seeManagement(ctx, o.bootstrap.kubeconfig)
+	beside.Go(func() { o.Machines, o.MachinesErr = w.Provider.Machines(ctx) })
+	o.Bootstrap = w.seeBootstrap(ctx)
+	o.Management = w.SeeManagement(ctx, o.Bootstrap.Kubeconfig)
 	beside.Wait()
 	return o
 }
 
-func (w *world) seeBootstrap(ctx context.Context) bootstrapSide {
+// ObserveClusters looks at the two clusters only, through the connections that there are: a look that many phases can afford. Nobody asks
+// which machines exist, so without a cluster that answers nothing is known.
+func (w *World) ObserveClusters(ctx context.Context) Observation {
+	ctx, cancel := context.WithTimeout(ctx, observationBound)
+	defer cancel()
+	o := Observation{Bootstrap: BootstrapSide{State: BootstrapAbsent}, Management: ManagementSide{State: ManagementAbsent}, MachinesErr: provider.ErrCannotAsk}
+	var both sync.WaitGroup
+	if w.bootstrap != nil {
+		both.Go(func() { o.Bootstrap = w.readBootstrap(ctx, w.bootstrap) })
+	}
+	if w.management != nil {
+		known := candidate{named: w.KubeconfigPath, kubeconfig: w.management.Kubeconfig, proven: true}
+		both.Go(func() { o.Management = w.readManagement(ctx, known, w.management) })
+	}
+	both.Wait()
+	return o
+}
+
+func (w *World) seeBootstrap(ctx context.Context) BootstrapSide {
 	if w.BootstrapKubeconfig == "" {
-		if side := w.seeNode(ctx); side.state != "" {
+		if side := w.seeNode(ctx); side.State != "" {
 			return side
 		}
-	} else if side := w.seeOtherBootstrap(ctx); side.state != "" {
+	} else if side := w.seeOtherBootstrap(ctx); side.State != "" {
 		return side
 	}
 	c, err := w.connectBootstrap(ctx)
@@ -54,42 +73,42 @@ func (w *world) seeBootstrap(ctx context.Context) bootstrapSide {
 		err = fault.Wrap(fmt.Errorf("the cluster of --bootstrap-kubeconfig: %w", err), fault.ClusterUnreachable,
 			"Check its address and credentials: kubectl --kubeconfig "+w.BootstrapKubeconfig+" get nodes")
 	}
-	return bootstrapSide{state: bootstrapSilent, err: err}
+	return BootstrapSide{State: BootstrapSilent, Err: err}
 }
 
 // seeOtherBootstrap refuses a kind cluster of an earlier run beside the cluster of --bootstrap-kubeconfig: each could hold a definition. No
 // state means that there is none.
-func (w *world) seeOtherBootstrap(ctx context.Context) bootstrapSide {
+func (w *World) seeOtherBootstrap(ctx context.Context) BootstrapSide {
 	_, err := w.bootstrapNode(ctx)
 	switch {
 	case err == nil:
-		return bootstrapSide{state: bootstrapForeign, err: fault.New(fault.ClusterForeign,
+		return BootstrapSide{State: BootstrapForeign, Err: fault.New(fault.ClusterForeign,
 			fmt.Sprintf("an earlier run made the kind cluster %s, and this one is to use another bootstrap cluster", w.BootstrapName()),
 			"Leave --bootstrap-kubeconfig out to go on with it, or run cluster-init cleanup "+w.Environment.Name()+" first.")}
 	case errors.Is(err, docker.ErrNotFound), fault.CodeOf(err) == fault.ClusterForeign:
-		return bootstrapSide{}
+		return BootstrapSide{}
 	}
-	return bootstrapSide{state: bootstrapSilent, err: err}
+	return BootstrapSide{State: BootstrapSilent, Err: err}
 }
 
 // seeNode looks at the bootstrap cluster's container. No state means that it runs, is ours and is finished.
-func (w *world) seeNode(ctx context.Context) bootstrapSide {
-	silent := func(err error) bootstrapSide { return bootstrapSide{state: bootstrapSilent, err: err} }
+func (w *World) seeNode(ctx context.Context) BootstrapSide {
+	silent := func(err error) BootstrapSide { return BootstrapSide{State: BootstrapSilent, Err: err} }
 	node, err := w.bootstrapNode(ctx)
 	switch {
 	case errors.Is(err, docker.ErrNotFound):
-		return bootstrapSide{state: bootstrapAbsent}
+		return BootstrapSide{State: BootstrapAbsent}
 	case fault.CodeOf(err) == fault.ClusterForeign:
-		return bootstrapSide{state: bootstrapForeign, err: err}
+		return BootstrapSide{State: BootstrapForeign, Err: err}
 	case err != nil:
 		return silent(err)
 	case node.Status == "paused":
-		return bootstrapSide{state: bootstrapSilent, err: fmt.Errorf("container %s is paused", node.Name),
-			cure: "Unpause it: docker unpause " + node.Name + ". Then run the same command again."}
+		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is paused", node.Name),
+			Cure: "Unpause it: docker unpause " + node.Name + ". Then run the same command again."}
 	case node.Status == "created": // it never ran: kind was cut off at its start
 		return w.unfinished(node)
 	case !node.Running:
-		return bootstrapSide{state: bootstrapStopped}
+		return BootstrapSide{State: BootstrapStopped}
 	}
 	finished, err := w.Docker.HasFile(ctx, node.Name, owned.FinishedMarker)
 	switch {
@@ -98,27 +117,27 @@ func (w *world) seeNode(ctx context.Context) bootstrapSide {
 	case !finished:
 		return w.unfinished(node)
 	}
-	return bootstrapSide{}
+	return BootstrapSide{}
 }
 
 // unfinished judges a node that kind did not finish. The lock of the state folder proves that no run with that folder is making it; one
 // with another folder may, until it would have given up.
-func (w *world) unfinished(node docker.Container) bootstrapSide {
+func (w *World) unfinished(node docker.Container) BootstrapSide {
 	id, err := lease.ID(w.StateFolder)
 	if err != nil {
-		return bootstrapSide{state: bootstrapSilent, err: err}
+		return BootstrapSide{State: BootstrapSilent, Err: err}
 	}
 	if age := w.Now().Add(w.ahead).Sub(node.Created); (id == "" || !node.HasMount(owned.MakerMarker(id))) && age < kind.CreationBound {
-		return bootstrapSide{state: bootstrapSilent, err: fault.Retryable(
+		return BootstrapSide{State: BootstrapSilent, Err: fault.Retryable(
 			fmt.Errorf("kind has not finished it, and another run, of another user or machine, may be making it since %s", node.Created.Local().Format("15:04:05")), fault.Busy, ""),
-			cure: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " + w.Environment.Name() + "."}
+			Cure: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " + w.Environment.Name() + "."}
 	}
-	return bootstrapSide{state: bootstrapUnfinished}
+	return BootstrapSide{State: BootstrapUnfinished}
 }
 
 // bootstrapNode returns the bootstrap cluster's container: docker.ErrNotFound when there is no such kind cluster, and an error with the
 // code fault.ClusterForeign when it is not ours.
-func (w *world) bootstrapNode(ctx context.Context) (docker.Container, error) {
+func (w *World) bootstrapNode(ctx context.Context) (docker.Container, error) {
 	exists, err := w.Kind.Exists(ctx, w.BootstrapName())
 	if err != nil {
 		return docker.Container{}, err
@@ -141,8 +160,8 @@ func (w *world) bootstrapNode(ctx context.Context) (docker.Container, error) {
 	return node, nil
 }
 
-// bootstrapExists says whether there is a bootstrap cluster of ours; one of its name that is not is an error.
-func (w *world) bootstrapExists(ctx context.Context) (bool, error) {
+// BootstrapExists says whether there is a bootstrap cluster of ours; one of its name that is not is an error.
+func (w *World) BootstrapExists(ctx context.Context) (bool, error) {
 	if w.BootstrapKubeconfig != "" {
 		return true, nil
 	}
@@ -154,26 +173,26 @@ func (w *world) bootstrapExists(ctx context.Context) (bool, error) {
 }
 
 // readBootstrap asks a bootstrap cluster that answers what it holds.
-func (w *world) readBootstrap(ctx context.Context, c *kube.Cluster) bootstrapSide {
+func (w *World) readBootstrap(ctx context.Context, c *kube.Cluster) BootstrapSide {
 	holds, elsewhere, err := w.hold(ctx, c)
 	if err == nil && elsewhere != nil {
-		return bootstrapSide{state: bootstrapForeign, err: w.otherNamespace("bootstrap cluster", elsewhere)}
+		return BootstrapSide{State: BootstrapForeign, Err: w.otherNamespace("bootstrap cluster", elsewhere)}
 	}
 	if own := holds.Cluster(w.Environment.ClusterName()); own != nil && !isOurs(*own) {
-		return bootstrapSide{state: bootstrapForeign, err: fault.New(fault.ClusterForeign, fmt.Sprintf("the bootstrap cluster holds %s, which cluster-init did not make", own),
+		return BootstrapSide{State: BootstrapForeign, Err: fault.New(fault.ClusterForeign, fmt.Sprintf("the bootstrap cluster holds %s, which cluster-init did not make", own),
 			"Give this one another name with --set cluster.name=NAME.")}
 	}
-	suspended, suspendedErr := suspension(c, w.scope()).Stands(ctx)
+	suspended, suspendedErr := Suspension(c, w.Scope()).Stands(ctx)
 	kubeconfig, _, kubeconfigErr := w.managementKubeconfig(ctx, c)
 	if err := errors.Join(err, suspendedErr, kubeconfigErr); err != nil {
-		return bootstrapSide{state: bootstrapSilent, err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
+		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
 	}
-	return bootstrapSide{state: bootstrapHolding(holds.Cluster(w.Environment.ClusterName()), suspended), cluster: c, holds: holds, suspended: suspended, kubeconfig: kubeconfig}
+	return BootstrapSide{State: bootstrapHolding(holds.Cluster(w.Environment.ClusterName()), suspended), Cluster: c, Holds: holds, Suspended: suspended, Kubeconfig: kubeconfig}
 }
 
 // hold returns what a cluster holds of ours, and a Cluster of our name in another namespace if it has none in ours.
-func (w *world) hold(ctx context.Context, c *kube.Cluster) (holds pivot.Holding, elsewhere *capi.Cluster, err error) {
-	if holds, err = pivot.Hold(ctx, c.Client, w.scope()); err != nil || holds.Cluster(w.Environment.ClusterName()) != nil {
+func (w *World) hold(ctx context.Context, c *kube.Cluster) (holds pivot.Holding, elsewhere *capi.Cluster, err error) {
+	if holds, err = pivot.Hold(ctx, c.Client, w.Scope()); err != nil || holds.Cluster(w.Environment.ClusterName()) != nil {
 		return holds, nil, err
 	}
 	all, err := capi.Clusters(ctx, c.Client, "")
@@ -191,7 +210,7 @@ func isOurs(c capi.Cluster) bool {
 	return c.Labels[owned.ClusterLabel] == c.Name || by("name") == "cluster" && by("namespace") == flux.Namespace
 }
 
-func (w *world) otherNamespace(where string, other *capi.Cluster) error {
+func (w *World) otherNamespace(where string, other *capi.Cluster) error {
 	return fault.New(fault.ClusterForeign, fmt.Sprintf("the %s holds %s, and this run is about namespace %s", where, other, w.Environment.ClusterNamespace()),
 		"A management cluster cannot change its namespace: add --set cluster.namespace="+other.Namespace+", or give this one another name with --set cluster.name=NAME.")
 }

@@ -1,4 +1,4 @@
-package up
+package world
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type candidate struct {
 
 // candidates are, in the order in which they are tried: what Cluster API keeps in the bootstrap cluster, the file that the user wants to
 // have, and the one in the state folder. A file that is of another cluster than a proven one is an error.
-func (w *world) candidates(fromBootstrap []byte) ([]candidate, error) {
+func (w *World) candidates(fromBootstrap []byte) ([]candidate, error) {
 	saved := filepath.Join(w.StateFolder, "kubeconfig")
 	var all []candidate
 	if fromBootstrap != nil {
@@ -63,55 +63,55 @@ func proveAll(all []candidate) ([]candidate, error) {
 	return all, nil
 }
 
-// seeManagement looks at the management cluster, through whichever kubeconfig it answers to. fromBootstrap is the one that the bootstrap
+// SeeManagement looks at the management cluster, through whichever kubeconfig it answers to. fromBootstrap is the one that the bootstrap
 // cluster holds; nil: none.
-func (w *world) seeManagement(ctx context.Context, fromBootstrap []byte) managementSide {
+func (w *World) SeeManagement(ctx context.Context, fromBootstrap []byte) ManagementSide {
 	all, err := w.candidates(fromBootstrap)
 	if err != nil {
-		state := managementSilent
+		state := ManagementSilent
 		if fault.CodeOf(err) == fault.ClusterForeign {
-			state = managementForeign
+			state = ManagementForeign
 		}
-		return managementSide{state: state, err: err}
+		return ManagementSide{State: state, Err: err}
 	}
 	if len(all) == 0 {
-		return managementSide{state: managementAbsent}
+		return ManagementSide{State: ManagementAbsent}
 	}
-	silent := managementSide{state: managementSilent}
+	silent := ManagementSide{State: ManagementSilent}
 	for _, c := range all {
 		cluster, err := w.reach(ctx, c.kubeconfig)
 		if err == nil {
 			return w.readManagement(ctx, c, cluster)
 		}
-		silent.err = errors.Join(silent.err, err)
-		silent.named, silent.proven = c.named, silent.proven || c.proven
+		silent.Err = errors.Join(silent.Err, err)
+		silent.Named, silent.Proven = c.named, silent.Proven || c.proven
 	}
 	return silent
 }
 
 // readManagement asks a cluster that answers whether it is ours, and what it holds.
-func (w *world) readManagement(ctx context.Context, c candidate, cluster *kube.Cluster) managementSide {
+func (w *World) readManagement(ctx context.Context, c candidate, cluster *kube.Cluster) ManagementSide {
 	holds, elsewhere, err := w.hold(ctx, cluster)
 	if err != nil {
-		return managementSide{state: managementSilent, named: c.named, proven: c.proven, err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
+		return ManagementSide{State: ManagementSilent, Named: c.named, Proven: c.proven, Err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
 	}
 	if elsewhere != nil {
-		return managementSide{state: managementForeign, named: c.named, err: w.otherNamespace("cluster of "+c.named, elsewhere)}
+		return ManagementSide{State: ManagementForeign, Named: c.named, Err: w.otherNamespace("cluster of "+c.named, elsewhere)}
 	}
 	own := holds.Cluster(w.Environment.ClusterName())
 	if own != nil { // that it is its own is proven by what it holds, or not at all: others may hold a Cluster of that name
 		kept, found, err := w.managementKubeconfig(ctx, cluster)
 		if err != nil {
-			return managementSide{state: managementSilent, named: c.named, proven: c.proven, err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
+			return ManagementSide{State: ManagementSilent, Named: c.named, Proven: c.proven, Err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
 		}
 		if found {
 			c.proven = kube.SameCluster(kept, c.kubeconfig)
 		}
 	}
 	if !c.proven {
-		return managementSide{state: managementForeign, named: c.named, err: fault.New(fault.ClusterForeign,
+		return ManagementSide{State: ManagementForeign, Named: c.named, Err: fault.New(fault.ClusterForeign,
 			fmt.Sprintf("the cluster that %s names answers at %s, and is not the management cluster %s/%s", c.named, cluster.Config.Host, w.Environment.ClusterNamespace(), w.Environment.ClusterName()),
 			"Nothing is installed in it and nothing is written over its kubeconfig. Give --kubeconfig another file, or the cluster another name with --set cluster.name=NAME.")}
 	}
-	return managementSide{state: managementHolding(own), named: c.named, proven: true, cluster: cluster, holds: holds}
+	return ManagementSide{State: managementHolding(own), Named: c.named, Proven: true, Cluster: cluster, Holds: holds}
 }

@@ -1,4 +1,4 @@
-package up
+package world
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// answering connects to those of the two clusters that answer, for a look at them after a failure, however far the run came.
+// Answering connects to those of the two clusters that answer, for a look at them after a failure, however far the run came.
 // The error tells of those that should answer and do not.
-func (w *world) answering(ctx context.Context) ([]*kube.Cluster, error) {
+func (w *World) Answering(ctx context.Context) ([]*kube.Cluster, error) {
 	bootstrap, bootstrapErr := w.reachBootstrap(ctx)
 	management, managementErr := w.reachManagement(ctx, bootstrap)
 	var clusters []*kube.Cluster
@@ -22,8 +22,8 @@ func (w *world) answering(ctx context.Context) ([]*kube.Cluster, error) {
 	return clusters, errors.Join(bootstrapErr, managementErr)
 }
 
-func (w *world) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
-	exists, err := w.bootstrapExists(ctx)
+func (w *World) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
+	exists, err := w.BootstrapExists(ctx)
 	if err != nil || !exists {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (w *world) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
 }
 
 // reachManagement returns nil without an error as long as there is none to expect.
-func (w *world) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*kube.Cluster, error) {
+func (w *World) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*kube.Cluster, error) {
 	if known := w.management; known != nil {
 		if err := known.Reachable(ctx); err != nil {
 			return nil, err
@@ -49,6 +49,6 @@ func (w *world) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*
 			return nil, err
 		}
 	}
-	side := w.seeManagement(ctx, fromBootstrap)
-	return side.cluster, side.err
+	side := w.SeeManagement(ctx, fromBootstrap)
+	return side.Cluster, side.Err
 }

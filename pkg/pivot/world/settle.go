@@ -1,0 +1,97 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// Judgement is what a verb makes of an observation, as far as it decides whether to look again. Its zero value stands.
+type Judgement struct {
+	Start   bool  // something of ours is stopped: start it, and look again
+	Refusal error // why the verb cannot go on
+	Again   bool  // of a refusal: what is silent now may answer soon
+}
+
+// Settle looks until a judgement can stand: it starts what is stopped, and asks again for a while what does not answer.
+func (w *World) Settle(ctx context.Context, report pipeline.Reporter, judge func(Observation) Judgement) (Observation, error) {
+	started := map[string]bool{}
+	deadline := w.Now().Add(w.Patience())
+	for {
+		o := w.Observe(ctx)
+		if err := ctx.Err(); err != nil {
+			return o, fmt.Errorf("look at what is there: %w", err)
+		}
+		j := judge(o)
+		switch {
+		case j.Start:
+			if err := w.startStopped(ctx, o, started, report); err != nil {
+				return o, err
+			}
+			deadline = w.Now().Add(w.Timeout / 10) // an API server takes a while to come up
+			continue
+		case j.Refusal == nil:
+			return o, nil
+		case !j.Again || !w.Now().Before(deadline):
+			return o, errors.Join(j.Refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster)) // its hint may name the file
+		}
+		report.Waiting("an answer: "+j.Refusal.Error(), nil)
+		pause(ctx)
+	}
+}
+
+// SettleAlone settles what is there while this run holds the leases of the clusters that it found. Where somebody else had one until now it
+// looks again: what that one did is seen too.
+func (w *World) SettleAlone(ctx context.Context, report pipeline.Reporter, judge func(Observation) Judgement) (Observation, error) {
+	for {
+		o, err := w.Settle(ctx, report, judge)
+		if err != nil {
+			return o, err
+		}
+		changed := false
+		for _, c := range []*kube.Cluster{o.Bootstrap.Cluster, o.Management.Cluster} {
+			if c == nil {
+				continue
+			}
+			waited, err := w.TakeLease(ctx, c, report)
+			if err != nil {
+				return o, err
+			}
+			changed = changed || waited
+		}
+		if !changed {
+			return o, nil
+		}
+	}
+}
+
+// LookUntil looks until a look is enough, or until what does not answer was asked for as long as Patience says. enough also says whether to look
+// again. It starts nothing. Its error is that of ctx.
+func (w *World) LookUntil(ctx context.Context, look func(context.Context) Observation, enough func(Observation) (done, again bool)) error {
+	deadline := w.Now().Add(w.Patience())
+	for {
+		o := look(ctx)
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("look at what is there: %w", err)
+		}
+		if done, again := enough(o); done || !again || !w.Now().Before(deadline) {
+			return nil
+		}
+		pause(ctx)
+	}
+}
+
+// pause is between two looks.
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(2 * time.Second):
+	}
+}
+
+// Patience is for how long what does not answer is asked again.
+func (w *World) Patience() time.Duration { return w.Timeout / 60 }
