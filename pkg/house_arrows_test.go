@@ -14,7 +14,7 @@ var floors = [][]string{
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "flux", "capi", "oci", "openstack", "aws"},
 	// parts: what a run is made of
-	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "render", "lease", "lock", "parts", "backup"},
+	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup"},
 	// verbs: what a user asks for
 	{"up", "pivot", "cleanup", "evidence"},
 	// wiring
@@ -45,15 +45,17 @@ var arrows = map[string]rule{
 	"oci":                   {[]string{"fault"}, "an adapter to OCI registries knows nothing of what is in them"},
 
 	// parts
-	"pipeline":           {[]string{"event", "fault"}, "phases report events and fail with faults"},
-	"render":             {[]string{"event"}, "views read events and nothing else, so that any run can be replayed into them"},
-	"parts":              {nil, "what is installed is read from the content and from the build information, and from nothing else"},
-	"environment":        {[]string{"fault", "owned"}, "an environment is a value: rendered and checked without any outside system"},
-	"bundle":             {[]string{"docker", "fault", "oci"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
-	"registry":           {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
-	"source":             {[]string{"fault", "flux", "oci", "source/content"}, "where Flux reads from: checked before anything is created, and named in its objects"},
-	"source/content":     {[]string{"fault", "oci"}, "content is made of files and of what their addresses serve, and published in a registry"},
-	"rollout":            {[]string{"environment", "event", "fault", "flux", "health", "kube", "owned", "pipeline", "source", "source/content"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
+	"pipeline":       {[]string{"event", "fault"}, "phases report events and fail with faults"},
+	"render":         {[]string{"event"}, "views read events and nothing else, so that any run can be replayed into them"},
+	"parts":          {nil, "what is installed is read from the content and from the build information, and from nothing else"},
+	"environment":    {[]string{"fault", "owned"}, "an environment is a value: rendered and checked without any outside system"},
+	"bundle":         {[]string{"docker", "fault", "oci"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
+	"registry":       {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
+	"source":         {[]string{"fault", "flux", "oci", "source/content"}, "where Flux reads from: checked before anything is created, and named in its objects"},
+	"source/content": {[]string{"fault", "oci"}, "content is made of files and of what their addresses serve, and published in a registry"},
+	"rollout":        {[]string{"environment", "event", "fault", "flux", "health", "kube", "owned", "pipeline", "source", "source/content"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
+	"bootstrap": {[]string{"bundle", "docker", "environment", "fault", "flux", "kind", "kube", "lease", "lock", "oci", "owned", "pipeline", "provider", "registry", "rollout", "source", "source/content"},
+		"a bootstrap cluster is made in one way, for whichever verb needs one"},
 	"lease":              {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},
 	"lock":               {[]string{"fault"}, "one run at a time, whatever it does"},
 	"backup":             {[]string{"capi", "fault", "owned"}, "the form of a backup is read and written without any cluster"},
@@ -70,11 +72,11 @@ var arrows = map[string]rule{
 		"both sides of a pivot, and the machines, are looked at before anything is done, and again before what cannot be undone; pivot itself knows neither engine nor kubeconfigs"},
 	"cleanup":  {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"up": {[]string{"fault", "owned", "backup", "pipeline", "environment", "provider", "bundle", "oci", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "lease", "lock", "pivot", "pivot/world"},
+	"up": {[]string{"fault", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/world"},
 		"the phases of `up` bring the adapters together"},
 
 	// wiring
-	"cli": {[]string{"fault", "event", "backup", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/openstack/leftovers", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
+	"cli": {[]string{"fault", "event", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/openstack/leftovers", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
 		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "capi", "parts", "up", "pivot", "pivot/world", "cleanup", "evidence", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
@@ -115,6 +117,7 @@ var testArrows = map[string]map[string]string{
 		"openstack":                    "the resources of that project",
 		"provider/openstack/leftovers": "wherever a deletion is killed, what is left must still be proven: the order and the proof are tried together",
 	},
+	"bootstrap": {"event": "what a look at the manifests warns of is heard"},
 	"environment": {
 		"flux": "the chart is installed on a real API server that has Flux's definitions",
 		"kube": "the chart is installed on a real API server that has Flux's definitions",

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
@@ -176,7 +177,7 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink, 
 	if err := canWrite(filepath.Join(state, "kubeconfig")); err != nil { // a copy of the kubeconfig, and backups
 		return nil, fault.Wrap(fmt.Errorf("write to the state folder: %w", err), fault.Usage, "Set XDG_STATE_HOME to a folder that you may write to.")
 	}
-	var manifests up.Manifests = opened
+	var manifests bootstrap.Manifests = opened
 	if opened == nil {
 		if manifests, err = releaseFiles(env); err != nil {
 			return nil, err
@@ -185,8 +186,9 @@ func (o *upOptions) complete(ctx context.Context, name string, sink event.Sink, 
 	return up.New(up.Options{
 		Subject: world.Subject{Environment: env, BootstrapKubeconfig: o.bootstrapKubeconfig, EngineAddress: o.engineAddress, KubeconfigPath: o.kubeconfig,
 			StateFolder: state, Timeout: o.timeout},
-		Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
-		NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges,
+		Supplies: bootstrap.Supplies{Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
+			NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort},
+		KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges,
 		BackupRecipients: recipients, Version: Version(), Heartbeat: 15 * time.Second,
 	}, world.Parts{
 		Docker: engine, Provider: providerOf(env, engine), Leases: leases, Now: time.Now,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
@@ -23,13 +24,14 @@ func (u *Run) Phases() []pipeline.Phase {
 	w, short, long := u.world, 10*time.Minute, u.Timeout
 	var published content.Published
 	r := releases{environment: u.Environment, scope: u.Scope(), source: u.Source, published: &published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds()}
-	flux := fluxInstaller{environment: u.Environment, fetch: u.Manifests, follow: r.following(nil)}
+	wanted := bootstrap.Wanted{Supplies: u.Supplies, Environment: u.Environment, StateFolder: u.StateFolder, Existing: u.BootstrapKubeconfig, Engine: w.Docker, Kind: w.Kind}
+	flux := bootstrap.Flux{Environment: u.Environment, Fetch: u.Manifests, Follow: r.following(nil)}
 
-	preflight := preflight{world: w, asked: u.Options, provider: w.Provider, host: thisMachine()}
+	preflight := bootstrap.Preflight{Wanted: wanted, World: w, Provider: w.Provider}
 	look := look{world: w, engine: w.Docker, cluster: u.Environment.ClusterName(), changes: changes{u.Environment, u.Source, u.AllowChanges}}
-	images := images{bundle: u.Bundle, engine: w.Docker}
-	registry := registryContent{asked: u.Options, engine: w.Docker, fetch: u.Manifests, published: &published}
-	bootstrapCluster := bootstrapCluster{world: w, asked: u.Options, engine: w.Docker, kind: w.Kind}
+	images := bootstrap.Images{Bundle: u.Bundle, Engine: w.Docker}
+	registry := bootstrap.Registry{Wanted: wanted, Published: &published}
+	bootstrapCluster := bootstrapCluster{world: w, wanted: wanted}
 	bootstrapFlux := fluxIn{cluster: world.BootstrapName, world: w, flux: flux, untilPivot: true}
 	managementCluster := managementCluster{world: w, releases: r}
 	managementFlux := fluxIn{cluster: world.ManagementName, world: w, flux: flux}
@@ -41,10 +43,10 @@ func (u *Run) Phases() []pipeline.Phase {
 	bootstrapRemoval := bootstrapRemoval{world: w, asked: u.Options, scope: u.Scope(), kind: w.Kind}
 
 	return []pipeline.Phase{
-		{Name: "preflight", Title: preflight.title(), Timeout: 5 * time.Minute, Run: preflight.run},
+		{Name: "preflight", Title: preflight.Title(), Timeout: 5 * time.Minute, Run: preflight.Run},
 		{Name: "look", Title: "look for an earlier run", Timeout: short, Run: look.run},
-		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: images.check, Run: images.run},
-		{Name: "registry", Title: "registry and content", Timeout: short, Check: registry.check, Run: registry.run},
+		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: images.Check, Run: images.Run},
+		{Name: "registry", Title: "registry and content", Timeout: short, Check: registry.Check, Run: registry.Run},
 		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: bootstrapCluster.check, Run: bootstrapCluster.run},
 		{Name: "bootstrap-flux", Title: "Flux in the bootstrap cluster", Timeout: long, Check: bootstrapFlux.check, Run: bootstrapFlux.run},
 		{Name: "management-cluster", Title: "components and management cluster", Timeout: long, Check: managementCluster.check, Run: managementCluster.run},

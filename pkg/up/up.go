@@ -3,42 +3,23 @@ package up
 
 import (
 	"context"
-	"io/fs"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
-	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/kube"
-	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
-	"github.com/cluster-init/cluster-init/pkg/source"
-	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // Options is what a run of `up` is asked for.
 type Options struct {
 	world.Subject
-	Content          fs.FS             // charts, kustomize-components
-	Profile          map[string][]byte // further files of the content, of the bundle
-	Source           source.Source     // where Flux reads the content from
-	Bundle           *bundle.Bundle
-	Manifests        Manifests    // what remote manifests are read from: the bundle, or else their URLs
-	Mirrors          []oci.Mirror // of the bundle and of the user
-	NodeImage        string       // of the bootstrap cluster; empty: the bundle's, or kind.DefaultNodeImage
-	APIServerPort    int32
+	bootstrap.Supplies
 	KeepBootstrap    bool
 	AllowChanges     []string          // keys of changes that may take something away from the cluster
 	BackupRecipients backup.Recipients // who can open backups; none: they are not encrypted
 	Version          string            // of cluster-init, for backups
-	Binary           string            // static linux executable of cluster-init for the registry; empty: the running one
 	Heartbeat        time.Duration
-}
-
-// Manifests are the release files that components and Flux are installed from.
-type Manifests interface {
-	content.Fetcher
-	// Unpinned returns those of urls whose content no digest vouches for.
-	Unpinned(urls []string) []string
 }
 
 // Run is one run of `up`.

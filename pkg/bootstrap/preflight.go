@@ -1,4 +1,4 @@
-package up
+package bootstrap
 
 import (
 	"context"
@@ -23,46 +23,56 @@ const (
 	minimumInotifyInstances = 256
 )
 
-// preflight looks for what would make the run fail later, before anything is made. It tells all that it finds at once.
-type preflight struct {
-	world    engineer
-	asked    Options
-	provider provider.Provider
-	host     host
+// Preflight looks for what would make the run fail later, before anything is made. It tells all that it finds at once.
+type Preflight struct {
+	Wanted
+	World    Engineer
+	Provider provider.Provider // nil: no machines will be made
+
+	host host // of tests; its zero value is this machine
 }
 
-// engineer is what preflight needs of the world: the engine.
-type engineer interface {
+// Engineer is what preflight needs of the world: the engine.
+type Engineer interface {
 	AskEngine(context.Context) (docker.Info, error)
 	ReachedAt() string
 	BootstrapExists(context.Context) (bool, error)
 }
 
-func (p preflight) title() string {
-	if p.provider.ReachesEngine() {
+// Title is what the phase is called.
+func (p Preflight) Title() string {
+	if p.Provider == nil || p.Provider.ReachesEngine() {
 		return "check this machine"
 	}
 	return "check this machine and the cloud"
 }
 
-func (p preflight) run(ctx context.Context, report pipeline.Reporter) error {
-	info, err := p.world.AskEngine(ctx)
+// Run looks.
+func (p Preflight) Run(ctx context.Context, report pipeline.Reporter) error {
+	info, err := p.World.AskEngine(ctx)
 	if err != nil {
 		return err
 	}
 	report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", info.ServerVersion, info.CgroupVersion, info.CPUs, gibibytes(info.MemoryBytes))
-	exists, err := p.world.BootstrapExists(ctx)
+	exists, err := p.World.BootstrapExists(ctx)
 	if err != nil {
 		return err
 	}
-	if address := p.world.ReachedAt(); address != "" {
+	if address := p.World.ReachedAt(); address != "" {
 		report.Progress("the engine is on another machine: ports that it publishes are reached at %s", address)
 	}
-	port := p.asked.APIServerPort
+	port := p.APIServerPort
 	if exists { // then what listens on the port is most likely that cluster
 		port = 0
 	}
-	return errors.Join(p.host.problems(info, port), p.provider.Preflight(ctx, report), p.fetchable(ctx, report))
+	if p.host.listen == nil {
+		p.host = thisMachine()
+	}
+	problems := []error{p.host.problems(info, port)}
+	if p.Provider != nil {
+		problems = append(problems, p.Provider.Preflight(ctx, report))
+	}
+	return errors.Join(append(problems, p.fetchable(ctx, report))...)
 }
 
 // problems returns all that this machine or the engine lacks, joined. Port 0 is always free.
@@ -109,26 +119,26 @@ func (h host) inotify(limit string, need int) error {
 // fetchable fetches what the run will need from release URLs, so that one that cannot be read, or that the bundle does
 // not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got. It warns of what no digest
 // vouches for.
-func (p preflight) fetchable(ctx context.Context, report pipeline.Reporter) error {
+func (p Preflight) fetchable(ctx context.Context, report pipeline.Reporter) error {
 	urls := []string{flux.ManifestsURL}
-	if p.asked.Source.Kind == source.Embedded {
-		paths, err := p.asked.Environment.ComponentPaths()
+	if p.Source.Kind == source.Embedded {
+		paths, err := p.Environment.ComponentPaths()
 		if err != nil {
 			return err
 		}
-		remote, err := content.PublishOptions{FS: p.asked.Content, Profile: p.asked.Profile, Paths: paths}.ReleaseFiles(ctx)
+		remote, err := content.PublishOptions{FS: p.Content, Profile: p.Profile, Paths: paths}.ReleaseFiles(ctx)
 		if err != nil {
 			return err
 		}
 		urls = append(urls, remote...)
 	}
-	if unpinned := p.asked.Manifests.Unpinned(urls); len(unpinned) > 0 {
+	if unpinned := p.Manifests.Unpinned(urls); len(unpinned) > 0 {
 		report.Warn("%d of %d release files are not pinned by a digest, so a changed one would not be noticed: %s", len(unpinned), len(urls), strings.Join(unpinned, ", "))
 	}
 	var errs []error
 	for _, url := range urls {
-		_, err := p.asked.Manifests.Fetch(ctx, url)
-		if err != nil && p.asked.Bundle == nil {
+		_, err := p.Manifests.Fetch(ctx, url)
+		if err != nil && p.Bundle == nil {
 			return err // most likely all of them: the network
 		}
 		errs = append(errs, err)

@@ -1,4 +1,4 @@
-package up_test
+package bootstrap_test
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package up
+package bootstrap
 
 import (
 	"regexp"
@@ -9,7 +9,7 @@ import (
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // behindProxy loads an environment with proxies, with all that it asks for.
@@ -45,9 +45,9 @@ func TestOneListForAllThatHaveAProxy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env := behindProxy(t, name, "cluster.pod_cidr=10.245.0.0/16", "cluster.service_cidr=10.97.0.0/16",
 				"cluster.registry_mirrors[0].host=ghcr.io", "cluster.registry_mirrors[0].url=http://mirror.example:5000")
-			asked := Options{Subject: world.Subject{Environment: env}}
+			wanted := Wanted{Environment: env}
 			list := env.NoProxy()
-			for _, address := range append(append(inside, asked.RegistryName()), provider...) {
+			for _, address := range append(append(inside, owned.Registry(env.ClusterName())), provider...) {
 				if !strings.Contains(","+list+",", ","+address+",") {
 					t.Errorf("%s is not in %s", address, list)
 				}
@@ -60,7 +60,7 @@ func TestOneListForAllThatHaveAProxy(t *testing.T) {
 					t.Errorf("Flux has %s", v.Value)
 				}
 			}
-			if got := (bootstrapCluster{world: &judged{world.New(asked.Subject, world.Parts{})}, asked: asked}).config("id").Proxies; got.No != list || got.HTTP != "http://proxy:3128" || got.HTTPS != "http://proxy:3128" {
+			if got := (Cluster{Wanted: wanted}).config("id").Proxies; got.No != list || got.HTTP != "http://proxy:3128" || got.HTTPS != "http://proxy:3128" {
 				t.Errorf("the bootstrap cluster's node has %+v", got)
 			}
 			for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {

@@ -1,4 +1,4 @@
-package up
+package bootstrap
 
 import (
 	"io"
@@ -16,7 +16,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/source"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
@@ -73,10 +72,10 @@ func TestReleaseFilesAreVerifiedBeforeAnythingIsMade(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cache := t.TempDir()
-			u := preflight{asked: Options{Subject: world.Subject{Environment: env}, Content: files, Source: source.Source{Kind: tc.source}, Bundle: tc.bundle,
-				Manifests: &content.HTTPFetcher{Sums: tc.sums, Client: &http.Client{Transport: tc.network}, CacheDir: cache}}}
+			u := Preflight{Wanted: Wanted{Environment: env, Supplies: Supplies{Content: files, Source: source.Source{Kind: tc.source}, Bundle: tc.bundle,
+				Manifests: &content.HTTPFetcher{Sums: tc.sums, Client: &http.Client{Transport: tc.network}, CacheDir: cache}}}}
 			if tc.bundle != nil {
-				u.asked.Manifests = tc.bundle
+				u.Manifests = tc.bundle
 			}
 			var heard event.Recorder
 			runner := pipeline.Runner{Sink: &heard, Now: time.Now}

@@ -1,0 +1,97 @@
+package bootstrap
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// Cluster is the kind cluster.
+type Cluster struct {
+	Wanted
+	// ListenAddress is where its API server listens on the engine's machine; empty leaves it to kind.
+	ListenAddress string
+	// ReachedAt is the engine's machine when that is not this one.
+	ReachedAt string
+}
+
+// Name is that of the kind cluster.
+func (c Cluster) Name() string { return c.name() }
+
+// Delete deletes what kind did not finish.
+func (c Cluster) Delete(ctx context.Context, report pipeline.Reporter) error {
+	report.Progress("deleting the unfinished kind cluster %s", c.name())
+	return c.Kind.Delete(ctx, c.name())
+}
+
+// Create makes it, and marks it as finished.
+func (c Cluster) Create(ctx context.Context, report pipeline.Reporter) error {
+	id, err := lease.MakeID(c.StateFolder)
+	if err != nil {
+		return err
+	}
+	if err := ensureNetwork(ctx, c.Engine, c.StateFolder); err != nil {
+		return err
+	}
+	report.Progress("creating the kind cluster %s", c.name())
+	if err := c.Kind.Create(ctx, c.config(id), 5*time.Minute, c.made(id)); err != nil {
+		return err
+	}
+	if err := c.Engine.Exec(ctx, kind.NodeName(c.name()), []string{"touch", owned.FinishedMarker}, docker.ExecOptions{}); err != nil {
+		return fmt.Errorf("mark the bootstrap cluster as finished: %w", err)
+	}
+	return nil
+}
+
+// made says whether the node was made by a run with this state folder's id: one at a time has the folder's lock.
+func (c Cluster) made(id string) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		node, err := c.Engine.Inspect(ctx, kind.NodeName(c.name()))
+		if errors.Is(err, docker.ErrNotFound) {
+			return false, nil
+		}
+		return err == nil && node.HasMount(owned.MakerMarker(id)), err
+	}
+}
+
+func (c Cluster) config(id string) kind.Config {
+	spec := c.Environment.Spec()
+	return kind.Config{
+		Name: c.name(), Markers: []string{owned.Marker(c.Environment.ClusterName()), owned.MakerMarker(id)}, NodeImage: c.nodeImage(),
+		APIServerAddress: c.ListenAddress, APIServerPort: c.APIServerPort, DockerSocket: spec.Cluster.DockerSocket(),
+		Proxies: kind.Proxies{HTTP: spec.Proxies.HTTP, HTTPS: spec.Proxies.HTTPS, No: strings.TrimSuffix(c.Environment.NoProxy()+","+c.ReachedAt, ",")},
+	}
+}
+
+func (c Cluster) nodeImage() string {
+	if c.NodeImage == "" && c.Bundle != nil {
+		return c.Bundle.Index.NodeImage
+	}
+	return c.NodeImage
+}
+
+// WriteMirrors has the bootstrap cluster's node pull through the mirrors; containerd reads the files at each pull.
+func (c Cluster) WriteMirrors(ctx context.Context) error {
+	if c.Existing != "" {
+		return nil // not our node to write into
+	}
+	node := kind.NodeName(c.name())
+	for _, m := range c.Mirrors {
+		folder := "/etc/containerd/certs.d/" + m.Host
+		err := c.Engine.Exec(ctx, node, []string{"sh", "-c", `mkdir -p "$0" && cat > "$0/hosts.toml"`, folder},
+			docker.ExecOptions{Stdin: bytes.NewReader([]byte(m.HostsTOML()))})
+		if err != nil {
+			return fmt.Errorf("write the mirror of %s into node %s: %w", m.Host, node, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package bootstrap
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/registry"
+	"github.com/cluster-init/cluster-init/pkg/source"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+)
+
+// Registry starts the registry that lives beside the clusters and fills it: with the content that Flux syncs from, and with the
+// bundle's images.
+type Registry struct {
+	Wanted
+	Published *content.Published // set by Run: what the phases after it have Flux read
+}
+
+// Check finds nothing to do where Flux reads from elsewhere and no images are to be served.
+func (r Registry) Check(context.Context) (pipeline.Status, error) {
+	if r.Bundle == nil && r.Source.Kind != source.Embedded {
+		return nothingToDo("not needed: Flux reads from " + string(r.Source.Kind))
+	}
+	return pipeline.Status{}, nil
+}
+
+// Run starts and fills it.
+func (r Registry) Run(ctx context.Context, report pipeline.Reporter) error {
+	image, err := registry.EnsureImage(ctx, r.Engine, r.Binary)
+	if err != nil {
+		return err
+	}
+	if err := r.Engine.ProbePrivileged(ctx, image, "--version"); err != nil {
+		return err
+	}
+	var running *registry.Registry
+	err = underNetworkLock(ctx, r.StateFolder, func() (err error) {
+		running, err = registry.EnsureRegistry(ctx, r.Engine, registry.EnsureOptions{Cluster: r.Environment.ClusterName(), Binary: r.Binary})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer running.Close()
+	report.Progress("registry %s is running", running.Name)
+	target := oci.Target{Prefix: running.Host, Insecure: true, Options: running.RemoteOptions()}
+	if b := r.Bundle; b != nil {
+		if err := bundle.FillRegistry(ctx, target, b, b.References(bundle.LoadRegistry), progress(report, "pushing")); err != nil {
+			return err
+		}
+	}
+	if r.Source.Kind != source.Embedded {
+		return nil
+	}
+	return r.publish(ctx, target, report)
+}
+
+func (r Registry) publish(ctx context.Context, target oci.Target, report pipeline.Reporter) error {
+	paths, err := r.Environment.ComponentPaths()
+	if err != nil {
+		return err
+	}
+	p, err := content.Publish(ctx, target, content.PublishOptions{FS: r.Content, Profile: r.Profile, Paths: paths, Fetch: r.Manifests})
+	if err != nil {
+		return fmt.Errorf("publish the content: %w", err)
+	}
+	*r.Published = p
+	report.Progress("published %s and %s", p.Content.Ref(), p.Chart.Ref())
+	return nil
+}
