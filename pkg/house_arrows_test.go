@@ -16,7 +16,7 @@ var floors = [][]string{
 	// parts: what a run is made of
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup"},
 	// verbs: what a user asks for
-	{"up", "pivot", "cleanup", "evidence"},
+	{"up", "down", "pivot", "cleanup", "evidence"},
 	// wiring
 	{"cli"},
 }
@@ -75,9 +75,12 @@ var arrows = map[string]rule{
 	"up": {[]string{"fault", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/world"},
 		"the phases of `up` bring the adapters together"},
 
+	"down": {[]string{"backup", "bootstrap", "capi", "cleanup", "docker", "environment", "fault", "flux", "kube", "lease", "owned", "pipeline", "pivot", "pivot/world", "provider", "rollout", "source/content"},
+		"a management cluster is taken down by a move back, and by what cleanup finds"},
+
 	// wiring
 	"cli": {[]string{"fault", "event", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/openstack/leftovers", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
-		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "capi", "parts", "up", "pivot", "pivot/world", "cleanup", "evidence", "redact", "root"},
+		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it

@@ -63,7 +63,7 @@ func TestArrowsOfTheHouse(t *testing.T) {
 	}
 }
 
-// TestArrowsGoDown holds the table itself: nothing imports what is above it, and of the verbs only `up` another one.
+// TestArrowsGoDown holds the table itself: nothing imports what is above it, and of the verbs only `up` and `down` others.
 func TestArrowsGoDown(t *testing.T) {
 	floorOf := map[string]int{}
 	for floor, packages := range floors {
@@ -72,6 +72,7 @@ func TestArrowsGoDown(t *testing.T) {
 		}
 	}
 	const verbs = 3
+	verbsOnVerbs := []string{"up pivot", "down pivot", "down cleanup"}
 	for from, rule := range arrows {
 		outer, _, _ := strings.Cut(from, "/")
 		if outer == "internal" {
@@ -86,7 +87,7 @@ func TestArrowsGoDown(t *testing.T) {
 			if to == "root" || below == outer {
 				continue
 			}
-			if at, known := floorOf[below]; !known || at > floor || at == verbs && floor == verbs && outer+" "+below != "up pivot" {
+			if at, known := floorOf[below]; !known || at > floor || at == verbs && floor == verbs && !slices.Contains(verbsOnVerbs, outer+" "+below) {
 				t.Errorf("%s may import %s, which is not below it", from, to)
 			}
 		}

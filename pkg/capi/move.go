@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/fault"
 	"k8s.io/client-go/rest"
 	clusterctl "sigs.k8s.io/cluster-api/cmd/clusterctl/client"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/cluster"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // moveTimeout bounds a whole move. clusterctl retries each write for up to three minutes, and waits up to seven

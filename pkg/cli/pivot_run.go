@@ -72,20 +72,13 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return narrate(ctx, sink, o.verb, name, func(ctx context.Context) (outcome, error) {
-		ctx, leases := lease.NewSet(ctx)
-		defer leases.ReleaseAll()
+	return conduct(ctx, sink, o.verb, name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
 		run, err := o.complete(ctx, name, leases)
 		if err != nil {
-			return outcome{}, err
+			return nil, err
 		}
-		held, err := hold(run.StateFolder, o.verb+" "+name)
-		if err != nil {
-			return outcome{}, err
-		}
-		defer held.Release() // an error leaves an unlocked file, which the next run takes over
-		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second}
-		return o.done(run.Environment.ClusterName()), runner.Run(ctx, o.phases(run))
+		return &conducted{folder: run.StateFolder, phases: func() []pipeline.Phase { return o.phases(run) },
+			outcome: func() outcome { return o.done(run.Environment.ClusterName()) }}, nil
 	}, nil)
 }
 

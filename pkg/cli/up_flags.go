@@ -24,7 +24,7 @@ const (
 )
 
 // check returns all that is wrong with flags that stand for themselves, before anything is created.
-func (o *upOptions) check() error {
+func (o *buildOptions) check() error {
 	var problems []error
 	refuse := func(hint, format string, args ...any) {
 		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf(format, args...), hint))

@@ -19,6 +19,9 @@ const (
 	// VerifiedAnnotation is on a Cluster in the cluster that it was moved to, once all that moved with it was compared. Its value is the UID
 	// that the Cluster has there: another move makes it void.
 	VerifiedAnnotation = "cluster-init.io/pivot-verified"
+	// DownAnnotation is on the Cluster that a `down` is about to delete, and on the release of the bootstrap cluster that deletes it: nothing
+	// else is done with it from then on.
+	DownAnnotation = "cluster-init.io/down"
 	// WokenAnnotation is set and removed at once: the change has a controller look at the object.
 	WokenAnnotation = "cluster-init.io/woken"
 

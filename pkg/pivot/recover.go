@@ -175,7 +175,7 @@ func again(err error) error {
 
 // stop refuses to go on where a person has to compare: nothing was touched.
 func (in Input) stop(state State, saved *record, why string) error {
-	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(kubectl(in.Source, in.Scope)+" get cluster-api", kubectl(in.Target, in.Scope)+" get cluster-api")
+	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(Kubectl(in.Source, in.Scope)+" get cluster-api", Kubectl(in.Target, in.Scope)+" get cluster-api")
 	if saved != nil {
 		keep += "\nWhat was there before the move is in " + saved.path + "."
 	}

@@ -83,8 +83,8 @@ func (s State) wayOut(source, target Side, scope Scope) string {
 	steps := s.Recovery()
 	if steps == nil {
 		return "Two clusters may be managing the same machines. Pause the one that should not, compare both, and keep the backup:\n" +
-			joinLines(kubectl(source, scope)+" get cluster-api", kubectl(target, scope)+" get cluster-api",
-				kubectl(source, scope)+" patch clusters.cluster.x-k8s.io "+scope.Cluster+` --type merge -p '{"spec":{"paused":true}}'`)
+			joinLines(Kubectl(source, scope)+" get cluster-api", Kubectl(target, scope)+" get cluster-api",
+				Kubectl(source, scope)+" patch clusters.cluster.x-k8s.io "+scope.Cluster+` --type merge -p '{"spec":{"paused":true}}'`)
 	}
 	lines := []string{map[Stage]string{
 		StagePaused:   "Nothing was moved yet, the Clusters are only paused.",
@@ -109,7 +109,7 @@ func (s Step) Command(source, target Side, scope Scope) string {
 	case ActionResume:
 		var lines []string
 		for _, o := range s.Objects {
-			lines = append(lines, kubectl(side, scope)+" patch "+strings.ToLower(o.Kind)+"s.cluster.x-k8s.io "+o.Name+` --type merge -p '`+resumed(o)+`'`)
+			lines = append(lines, Kubectl(side, scope)+" patch "+strings.ToLower(o.Kind)+"s.cluster.x-k8s.io "+o.Name+` --type merge -p '`+resumed(o)+`'`)
 		}
 		return strings.Join(lines, "\n")
 	}
@@ -125,7 +125,8 @@ func resumed(o capi.Object) string {
 	return `{` + annotation + `}`
 }
 
-func kubectl(side Side, scope Scope) string {
+// Kubectl is how a person's command for a side begins.
+func Kubectl(side Side, scope Scope) string {
 	return "kubectl" + option("--kubeconfig", side.Kubeconfig) + " -n " + scope.Namespace
 }
 

@@ -179,7 +179,7 @@ func checkTarget(_ context.Context, v *view) ([]*Refusal, error) {
 	for _, o := range v.target.All() {
 		if planned[o.Key()] {
 			refusals = append(refusals, &Refusal{Rule: RuleTarget, Object: o.String(), Reason: "exists on the target already and would be overwritten",
-				Cure: "If nobody needs that one, delete it on the target: " + kubectl(v.targetSide, v.scope) + " delete " + v.resource(o) + " " + o.Name})
+				Cure: "If nobody needs that one, delete it on the target: " + Kubectl(v.targetSide, v.scope) + " delete " + v.resource(o) + " " + o.Name})
 		}
 	}
 	return refusals, nil

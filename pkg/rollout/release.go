@@ -23,16 +23,30 @@ type Release struct {
 	Phase       environment.Phase
 	// Definition is false while another cluster still owns the cluster definitions: the component `cluster` is off.
 	Definition bool
+	// ProvidersOnly is for a bootstrap cluster that installs nothing in the management cluster.
+	ProvidersOnly bool
 }
 
 // values are what cluster-init itself decides about the chart; they win over all others.
 func (r Release) values() map[string]any {
 	values := map[string]any{"phase": string(r.Phase), "source": r.Source.Values()}
+	off := map[string]any{}
 	if !r.Definition {
-		values["components"] = map[string]any{"cluster": map[string]any{"enabled": false}}
+		off["cluster"] = map[string]any{"enabled": false}
+	}
+	if r.ProvidersOnly {
+		for _, component := range insideComponents() {
+			off[component] = map[string]any{"enabled": false}
+		}
+	}
+	if len(off) > 0 {
+		values["components"] = off
 	}
 	return values
 }
+
+// insideComponents are those that the bootstrap cluster installs in the management cluster.
+func insideComponents() []string { return []string{"cni", "cloud-provider", "cinder-csi"} }
 
 // objects returns all that has to be in the cluster for the release, in the order in which it is applied.
 func (r Release) objects() ([]client.Object, error) {

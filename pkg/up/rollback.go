@@ -44,12 +44,7 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	begun := false
-	if o.Management.Cluster != nil {
-		if begun, err = world.Suspension(o.Management.Cluster, r.move.scope).Stands(ctx); err != nil {
-			return fmt.Errorf("see whether a rollback was begun: %w", err)
-		}
-	}
+	begun := o.Management.Suspended
 	if err := canReturn(o, v, begun, r.environment); err != nil {
 		return err
 	}

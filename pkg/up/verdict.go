@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
@@ -53,6 +54,8 @@ func judge(of world.Observation, r request) verdict {
 		return verdict{decision: refuse, refusal: o.Bootstrap.Err}
 	case fault.CodeOf(o.MachinesErr) == fault.ClusterForeign:
 		return verdict{decision: refuse, refusal: o.MachinesErr}
+	case o.Bootstrap.Down, o.Management.Down:
+		return o.goingDown(r)
 	case o.Stopped():
 		return verdict{decision: start}
 	case o.Bootstrap.State == world.BootstrapSilent:
@@ -69,6 +72,21 @@ func judge(of world.Observation, r request) verdict {
 		return o.moved(r)
 	}
 	return o.withoutDefinition(r) // world.BootstrapAbsent, world.BootstrapUnfinished, world.BootstrapEmpty
+}
+
+// goingDown refuses because a `down` was begun: what it has begun to delete must not be built on.
+func (o sight) goingDown(r request) verdict {
+	holder := r.target
+	own := o.Management.Holds.Cluster(r.cluster)
+	if o.Bootstrap.Down {
+		holder, own = r.source, o.Bootstrap.Holds.Cluster(r.cluster)
+	}
+	what, hint := "is being deleted", "Run cluster-init down "+r.environment+" to go on."
+	if own != nil && !own.Deleting {
+		what = "is being taken down"
+		hint += " If it is to be kept after all: " + pivot.Kubectl(holder, r.scope()) + " annotate clusters.cluster.x-k8s.io " + r.cluster + " " + owned.DownAnnotation + "-, and run the same command again."
+	}
+	return verdict{decision: refuse, refusal: fault.New(fault.Busy, fmt.Sprintf("Cluster %s/%s %s", r.namespace, r.cluster, what), hint)}
 }
 
 func (o sight) silentBootstrap(r request) verdict {

@@ -38,6 +38,8 @@ type BootstrapSide struct {
 	Holds   pivot.Holding
 	// Suspended is whether Flux in it is suspended for a pivot of this cluster, which is the first thing that a pivot does.
 	Suspended bool
+	// Down is whether a `down` has begun to take the cluster down, or somebody has deleted it.
+	Down bool
 	// Kubeconfig of the management cluster, as Cluster API keeps it there; nil while it has none.
 	Kubeconfig []byte
 }
@@ -68,6 +70,10 @@ type ManagementSide struct {
 	// The rest is set when it answers and is ours.
 	Cluster *kube.Cluster
 	Holds   pivot.Holding
+	// Suspended is whether its Flux is suspended for a move of the definition out of it.
+	Suspended bool
+	// Down is whether a `down` has begun to take the cluster down, or somebody has deleted it.
+	Down bool
 }
 
 // ManagementState is how the management cluster is, as far as a run has to know.

@@ -20,6 +20,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // observationBound is for one look at all: what has not answered by then is silent.
@@ -184,10 +185,11 @@ func (w *World) readBootstrap(ctx context.Context, c *kube.Cluster) BootstrapSid
 	}
 	suspended, suspendedErr := Suspension(c, w.Scope()).Stands(ctx)
 	kubeconfig, _, kubeconfigErr := w.managementKubeconfig(ctx, c)
-	if err := errors.Join(err, suspendedErr, kubeconfigErr); err != nil {
+	down, downErr := w.takenDown(ctx, c, holds)
+	if err := errors.Join(err, suspendedErr, downErr, kubeconfigErr); err != nil {
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
 	}
-	return BootstrapSide{State: bootstrapHolding(holds.Cluster(w.Environment.ClusterName()), suspended), Cluster: c, Holds: holds, Suspended: suspended, Kubeconfig: kubeconfig}
+	return BootstrapSide{State: bootstrapHolding(holds.Cluster(w.Environment.ClusterName()), suspended), Cluster: c, Holds: holds, Suspended: suspended, Down: down, Kubeconfig: kubeconfig}
 }
 
 // hold returns what a cluster holds of ours, and a Cluster of our name in another namespace if it has none in ours.
@@ -201,6 +203,14 @@ func (w *World) hold(ctx context.Context, c *kube.Cluster) (holds pivot.Holding,
 	}
 	ours := slices.DeleteFunc(all, func(c capi.Cluster) bool { return !isOurs(c) }) // others may have the name
 	return holds, pivot.Holding{Clusters: ours}.Cluster(w.Environment.ClusterName()), nil
+}
+
+// takenDown says whether a cluster says that the management cluster is taken down: by its own Cluster, or by the release, which outlives it.
+func (w *World) takenDown(ctx context.Context, c *kube.Cluster, holds pivot.Holding) (bool, error) {
+	if own := holds.Cluster(w.Environment.ClusterName()); own != nil && (own.Deleting || own.Annotations[owned.DownAnnotation] != "") {
+		return true, nil
+	}
+	return rollout.TakenDown(ctx, c, owned.SuspendedFor(w.Environment.ClusterNamespace(), w.Environment.ClusterName()))
 }
 
 // isOurs says whether `up` had the Cluster made: its own definitions carry the label, and those of a user are applied by the component

@@ -113,5 +113,10 @@ func (w *World) readManagement(ctx context.Context, c candidate, cluster *kube.C
 			fmt.Sprintf("the cluster that %s names answers at %s, and is not the management cluster %s/%s", c.named, cluster.Config.Host, w.Environment.ClusterNamespace(), w.Environment.ClusterName()),
 			"Nothing is installed in it and nothing is written over its kubeconfig. Give --kubeconfig another file, or the cluster another name with --set cluster.name=NAME.")}
 	}
-	return ManagementSide{State: managementHolding(own), Named: c.named, Proven: true, Cluster: cluster, Holds: holds}
+	suspended, err := Suspension(cluster, w.Scope()).Stands(ctx)
+	down, downErr := w.takenDown(ctx, cluster, holds)
+	if err := errors.Join(err, downErr); err != nil {
+		return ManagementSide{State: ManagementSilent, Named: c.named, Proven: true, Err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
+	}
+	return ManagementSide{State: managementHolding(own), Named: c.named, Proven: true, Cluster: cluster, Holds: holds, Suspended: suspended, Down: down}
 }

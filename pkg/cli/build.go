@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/registry"
+)
+
+// buildOptions are the flags of the commands that make a bootstrap cluster.
+type buildOptions struct {
+	environmentOptions
+	sourceOptions
+	bundle              string
+	mirrors             []string
+	bootstrapKubeconfig string
+	nodeImage           string
+	registryBinary      string
+	apiServerPort       int32
+	engineAddress       string
+	recipients          recipientOptions
+	kubeconfig          string
+	timeout             time.Duration
+}
+
+func (o *buildOptions) flags(f *pflag.FlagSet) {
+	o.environmentOptions.flags(f)
+	o.sourceOptions.flags(f)
+	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
+	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
+	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or "+kind.DefaultNodeImage+")")
+	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry (default: this one, or lib/cluster-init-linux-ARCH beside it)")
+	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 takes a free one")
+	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
+	o.recipients.flags(f)
+	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "bound of each phase that waits for a cluster")
+}
+
+// built is what the flags come to.
+type built struct {
+	subject    world.Subject
+	supplies   bootstrap.Supplies
+	recipients backup.Recipients
+	parts      world.Parts
+}
+
+// complete checks all input, before anything is created.
+func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sink, leases *lease.Set) (*built, error) {
+	engine := &docker.Client{}
+	var makes provider.Provider // stays nil when the environment cannot be read
+	env, err := o.load(ctx, name, func(env *environment.Environment) error {
+		makes = providerOf(env, engine)
+		return checkKubeconfig(o.kubeconfig, env.ClusterName())
+	})
+	mirrors, mirrorsErr := oci.ParseMirrors(o.mirrors)
+	recipients, recipientsErr := o.recipients.parse()
+	var opened *bundle.Bundle
+	var bundleErr error
+	if o.bundle != "" {
+		opened, bundleErr = bundle.Open(o.bundle)
+	}
+	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), mirrorsErr, recipientsErr, bundleErr); err != nil {
+		return nil, err
+	}
+	overrides := map[string]any{}
+	var profile map[string][]byte
+	if opened != nil {
+		if err := opened.For(env.Name()); err != nil {
+			return nil, err
+		}
+		if opened.Index.NodeImage == "" && o.nodeImage == "" { // then the first image of all would come from outside
+			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s names no node image", o.bundle), "Build or download the bundle again, or give --node-image.")
+		}
+		of, err := oci.BundleMirrors(registry.Host(env.ClusterName()), opened.References(bundle.LoadRegistry))
+		if err != nil {
+			return nil, err
+		}
+		mirrors = joinMirrors(mirrors, of)
+		overrides = bundleValues(opened, env.KubernetesVersion())
+		if profile, err = opened.Profile(); err != nil {
+			return nil, err
+		}
+	}
+	if env, err = env.WithOverrides(overrides); err != nil {
+		return nil, err
+	}
+	if env, err = env.WithRegistryMirrors(machineMirrors(mirrors), opened != nil); err != nil {
+		return nil, err
+	}
+	if opened != nil {
+		if err := opened.ForKubernetes(env.KubernetesVersion()); err != nil {
+			return nil, err
+		}
+	}
+	source, err := o.source(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	state, err := stateFolder(env.ClusterName())
+	if err != nil {
+		return nil, err
+	}
+	if o.kubeconfig == "" {
+		o.kubeconfig = filepath.Join(state, "kubeconfig")
+	}
+	if err := canWrite(filepath.Join(state, "kubeconfig")); err != nil { // a copy of the kubeconfig, and backups
+		return nil, fault.Wrap(fmt.Errorf("write to the state folder: %w", err), fault.Usage, "Set XDG_STATE_HOME to a folder that you may write to.")
+	}
+	var manifests bootstrap.Manifests = opened
+	if opened == nil {
+		if manifests, err = releaseFiles(env); err != nil {
+			return nil, err
+		}
+	}
+	return &built{
+		subject: world.Subject{Environment: env, BootstrapKubeconfig: o.bootstrapKubeconfig, EngineAddress: o.engineAddress, KubeconfigPath: o.kubeconfig,
+			StateFolder: state, Timeout: o.timeout},
+		supplies: bootstrap.Supplies{Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
+			NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort},
+		recipients: recipients,
+		parts: world.Parts{
+			Docker: engine, Provider: providerOf(env, engine), Leases: leases, Now: time.Now,
+			Kind: kind.New(func(line string) {
+				sink.Emit(event.Event{Time: time.Now(), Type: event.Log, Message: "kind: " + line})
+			}),
+		},
+	}, nil
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// conducted is a run that is ready to begin.
+type conducted struct {
+	folder  string // of the cluster's state
+	begins  func() // called once it is alone on this machine; nil: nobody wants to know
+	phases  func() []pipeline.Phase
+	outcome func() outcome
+}
+
+// conduct narrates the phases of a run, one at a time on this machine. ready checks all input, before anything is changed; its run takes the leases of
+// the clusters that it finds. failed is that of narrate.
+func conduct(ctx context.Context, sink event.Sink, verb, environment string, ready func(context.Context, *lease.Set) (*conducted, error),
+	failed func(context.Context, error, event.Event)) error {
+	return narrate(ctx, sink, verb, environment, func(ctx context.Context) (outcome, error) {
+		ctx, leases := lease.NewSet(ctx)
+		defer leases.ReleaseAll()
+		run, err := ready(ctx, leases)
+		if err != nil {
+			return outcome{}, err
+		}
+		held, err := hold(run.folder, verb+" "+environment)
+		if err != nil {
+			return outcome{}, err
+		}
+		defer held.Release() // an error leaves an unlocked file, which the next run takes over
+		if run.begins != nil {
+			run.begins()
+		}
+		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second}
+		err = runner.Run(ctx, run.phases())
+		return run.outcome(), err
+	}, failed)
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/down"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+)
+
+// downOptions are the flags of `down`.
+type downOptions struct {
+	buildOptions
+	output               outputOptions
+	withWorkloadClusters bool
+	yes                  bool
+	allowAdmin           bool
+	streams              Streams
+}
+
+func newDown(streams Streams) *cobra.Command {
+	o := &downOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "down ENVIRONMENT",
+		Short: "Delete a living management cluster with its own controllers",
+		Long: `down takes a management cluster down in the order in which it was built: it makes a bootstrap cluster again, moves the cluster
+definitions back into it, deletes the Cluster there, and waits until its controllers have deleted every machine; then it cleans up what is
+left. It can be interrupted or killed at any moment: run it again with the same flags, which are those of up.
+
+It refuses while the cluster manages others, and names them; with --with-workload-clusters it deletes those first, with their machines.
+It shows what it would delete, and does so with --yes, or when you type the cluster's name at a terminal.
+
+cleanup deletes what it finds without asking any controller: it is for what is broken.`,
+		Example: `  cluster-init down kubeadm-capd
+  cluster-init down kubeadm-capo --yes --with-workload-clusters`,
+		Args: exactlyOne("ENVIRONMENT"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.buildOptions.flags(f)
+	o.output.flags(f)
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state folder")
+	f.BoolVar(&o.withWorkloadClusters, "with-workload-clusters", false, "delete the clusters too that it manages")
+	f.BoolVar(&o.yes, "yes", false, "delete what is shown")
+	f.BoolVar(&o.allowAdmin, "allow-admin", false, "delete with the credentials of an administrator of the cloud")
+	return c
+}
+
+func (o *downOptions) run(ctx context.Context, name string) error {
+	sink, err := o.output.sink(o.streams)
+	if err != nil {
+		return err
+	}
+	shown, err := o.complete(ctx, name, sink, nil)
+	if err != nil {
+		return err
+	}
+	s, err := o.subject(ctx, name, shown)
+	if err != nil {
+		return err
+	}
+	plan, err := o.runOf(shown, s).Plan(ctx)
+	if err != nil {
+		return err
+	}
+	if err := o.output.show(o.streams, downLine{"down-plan", plan}); err != nil {
+		return err
+	}
+	if err := o.agreed(ctx, plan.Cluster); err != nil {
+		return err
+	}
+	return conduct(ctx, sink, "down", name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
+		b := *shown
+		b.parts.Leases = leases
+		run := o.runOf(&b, s)
+		return &conducted{folder: run.StateFolder, phases: run.Phases, outcome: func() outcome {
+			return outcome{message: "The management cluster " + plan.Cluster + " is deleted.",
+				figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10)}}
+		}}, nil
+	}, nil)
+}
+
+// runOf is a run of `down` with what the flags come to.
+func (o *downOptions) runOf(b *built, s subject) *down.Run {
+	return down.New(down.Options{
+		Subject: b.subject, Supplies: b.supplies, WithWorkloadClusters: o.withWorkloadClusters, BackupRecipients: b.recipients, Version: Version(), Heartbeat: 15 * time.Second,
+		Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.leftovers(), Target: s.target, Patience: 3 * time.Minute},
+		Observer: cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engineAddress, Target: s.target, StateFolder: s.state, Kubeconfig: o.kubeconfig,
+			Waiting: func(what string) { fmt.Fprintf(o.streams.Err, "waiting to see %s\n", what) }},
+	}, b.parts)
+}
+
+// subject is what cleanup deletes at the end.
+func (o *downOptions) subject(ctx context.Context, name string, b *built) (subject, error) {
+	env := b.subject.Environment
+	s := subject{name: name, state: b.subject.StateFolder,
+		target: cleanup.Target{Namespace: env.ClusterNamespace(), Cluster: env.ClusterName(), Files: []string{b.subject.StateFolder}}}
+	if err := s.lookInto(ctx, env); err != nil {
+		return s, err
+	}
+	if isAdmin(s.cloud) && !o.allowAdmin {
+		return s, fault.New(fault.CleanupRefused, "the credentials are those of an administrator of the cloud: nothing was deleted",
+			"Use those of a member of the project, or add --allow-admin.")
+	}
+	return s, nil
+}
+
+// agreed is nil when the user wants what is shown.
+func (o *downOptions) agreed(ctx context.Context, cluster string) error {
+	unconfirmed := fault.New(fault.ConfirmationRequired, "nothing was deleted", "Run it again with --yes to delete what is shown.")
+	switch {
+	case o.yes:
+		return nil
+	case !isTerminal(o.streams.In):
+		return unconfirmed
+	}
+	fmt.Fprintf(o.streams.Err, "Type %s to delete what is shown: ", cluster)
+	typed, err := line(ctx, o.streams.In)
+	if err == nil && typed != cluster {
+		err = unconfirmed
+	}
+	return err
+}
+
+// downLine is what `down` shows before it begins.
+type downLine struct {
+	Type string `json:"type"`
+	down.Plan
+}

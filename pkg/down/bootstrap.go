@@ -1,0 +1,71 @@
+package down
+
+import (
+	"context"
+
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+)
+
+// bootstrapCluster makes a bootstrap cluster again, or takes the one that answers.
+type bootstrapCluster struct {
+	world  bootstrapMaker
+	wanted bootstrap.Wanted
+}
+
+// bootstrapMaker is what making the bootstrap cluster needs of the world.
+type bootstrapMaker interface {
+	clusters
+	APIServerAddress() string
+	ReachedAt() string
+	// AdoptBootstrap connects to the bootstrap cluster that was made, and takes its lease.
+	AdoptBootstrap(context.Context, pipeline.Reporter) error
+}
+
+func (b bootstrapCluster) run(ctx context.Context, report pipeline.Reporter) error {
+	cluster := bootstrap.Cluster{Wanted: b.wanted, ListenAddress: b.world.APIServerAddress(), ReachedAt: b.world.ReachedAt()}
+	if _, err := b.world.Connected(world.BootstrapName); err == nil {
+		report.Progress("reusing the one that answers")
+		return cluster.WriteMirrors(ctx)
+	}
+	o, err := b.world.confirm(ctx, moveBack)
+	if err != nil {
+		return err
+	}
+	if o.Bootstrap.State == world.BootstrapUnfinished {
+		if err := cluster.Delete(ctx, report); err != nil {
+			return err
+		}
+	}
+	if err := cluster.Create(ctx, report); err != nil {
+		return err
+	}
+	if err := b.world.AdoptBootstrap(ctx, report); err != nil {
+		return err
+	}
+	return cluster.WriteMirrors(ctx)
+}
+
+// bootstrapFlux installs Flux in it.
+type bootstrapFlux struct {
+	world clusters
+	flux  bootstrap.Flux
+}
+
+func (f bootstrapFlux) run(ctx context.Context, report pipeline.Reporter) error {
+	c, err := f.world.Connected(world.BootstrapName)
+	if err != nil {
+		return err
+	}
+	installed, err := f.flux.Installed(ctx, c)
+	if err != nil {
+		return err
+	}
+	if installed {
+		report.Progress("Flux %s is running", flux.Version)
+		return nil
+	}
+	return f.flux.Install(ctx, c, report)
+}

@@ -1,0 +1,49 @@
+package down
+
+import (
+	"context"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+)
+
+// deletion deletes the Cluster in the bootstrap cluster and watches it to its end.
+type deletion struct {
+	world  clusters
+	scope  pivot.Scope
+	report time.Duration // how often it says what is awaited
+	now    func() time.Time
+}
+
+func (d deletion) check(ctx context.Context) (pipeline.Status, error) {
+	_, v, err := d.world.look(ctx)
+	if err != nil || v.decision != sweep {
+		return pipeline.Status{}, err
+	}
+	return pipeline.Status{State: pipeline.Done, Message: v.why}, nil
+}
+
+// run looks again right before, and has nothing put the Cluster back: Flux stands still, and the marks tell the next run what was begun.
+func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
+	if _, err := d.world.confirm(ctx, remove); err != nil {
+		return err
+	}
+	c, err := d.world.Connected(world.BootstrapName)
+	if err != nil {
+		return err
+	}
+	if err := mark(ctx, c, d.scope); err != nil {
+		return err
+	}
+	if err := world.Suspension(c, d.scope).Suspend(ctx); err != nil {
+		return err
+	}
+	if err := rollout.MarkTakenDown(ctx, c, owned.SuspendedFor(d.scope.Namespace, d.scope.Cluster)); err != nil {
+		return err
+	}
+	return farewell{cluster: c, heartbeat: d.report, now: d.now}.delete(ctx, d.scope, report)
+}

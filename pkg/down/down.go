@@ -1,0 +1,45 @@
+// Package down deletes a living management cluster with its own controllers: the phases of `cluster-init down`. A bootstrap cluster is made
+// again, the definition is moved back into it, the Cluster is deleted there and watched to its end, and cleanup sweeps up what is left.
+package down
+
+import (
+	"context"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+)
+
+// Options is what a run of `down` is asked for.
+type Options struct {
+	world.Subject
+	bootstrap.Supplies
+	WithWorkloadClusters bool              // delete those too that it still manages
+	BackupRecipients     backup.Recipients // who can open the backup that the move back makes; none: it is not encrypted
+	Version              string            // of cluster-init, for backups
+	Heartbeat            time.Duration
+	// Cleaner deletes what is left at the end, and Observer takes the leases for it.
+	Cleaner  cleanup.Cleaner
+	Observer cleanup.Observer
+}
+
+// Run is one run of `down`.
+type Run struct {
+	Options
+	world *judged
+}
+
+// New returns a run that has not looked at anything yet.
+func New(o Options, p world.Parts) *Run {
+	return &Run{Options: o, world: &judged{world.New(o.Subject, p)}}
+}
+
+// Requests returns how many API requests this run has sent so far to both clusters, the move included.
+func (d *Run) Requests() int64 { return d.world.Requests() }
+
+// Reach connects to those of the two clusters that answer, for a look at them after a failure. The error tells of those that should answer and
+// do not.
+func (d *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) { return d.world.Answering(ctx) }

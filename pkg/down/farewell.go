@@ -1,0 +1,94 @@
+package down
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// farewell deletes Clusters in the cluster whose controllers look after them, and waits until they are gone.
+type farewell struct {
+	cluster   *kube.Cluster
+	heartbeat time.Duration
+	now       func() time.Time
+}
+
+// delete deletes one Cluster. Cluster API keeps it until all that belongs to it is gone. What is awaited is said when it changes, and when it does
+// not for a while.
+func (f farewell) delete(ctx context.Context, of pivot.Scope, report pipeline.Reporter) error {
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	var said time.Time
+	last, awaited := "", "an answer"
+	for {
+		own, leaving, err := f.look(ctx, of)
+		if err == nil && own == nil {
+			report.Progress("Cluster %s/%s is gone", of.Namespace, of.Cluster)
+			return nil
+		}
+		if err == nil && !own.Deleting {
+			if err = f.cluster.Delete(ctx, unstructuredOf(own.Object)); client.IgnoreNotFound(err) == nil {
+				report.Progress("deleting %s", own)
+			}
+		}
+		if err != nil {
+			awaited = err.Error()
+		} else {
+			awaited = waitsFor(leaving)
+		}
+		if awaited != last || f.now().Sub(said) >= f.heartbeat {
+			report.Waiting(fmt.Sprintf("the end of Cluster %s/%s: %s", of.Namespace, of.Cluster, awaited), nil)
+			last, said = awaited, f.now()
+		}
+		select {
+		case <-ctx.Done():
+			return fault.Retryable(fmt.Errorf("Cluster %s/%s is not gone yet, it waits for %s: %w", of.Namespace, of.Cluster, awaited, ctx.Err()), fault.ComponentStuck,
+				"Its controllers go on. See what the objects wait for, put that right, and run the same command again.")
+		case <-tick.C:
+		}
+	}
+}
+
+// look returns the Cluster, nil when it is gone, and what of its namespace is being deleted.
+func (f farewell) look(ctx context.Context, of pivot.Scope) (*capi.Cluster, []capi.Leaving, error) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	clusters, err := capi.Clusters(ctx, f.cluster, of.Namespace)
+	if err != nil {
+		return nil, nil, err
+	}
+	own := pivot.Holding{Clusters: clusters}.Cluster(of.Cluster)
+	if own == nil {
+		return nil, nil, nil
+	}
+	leaving, err := capi.Deleting(ctx, f.cluster, of.Namespace)
+	return own, leaving, err
+}
+
+// waitsFor names each object that is not gone yet, with what its controller says, or who still has to agree.
+func waitsFor(leaving []capi.Leaving) string {
+	var all []string
+	for _, l := range leaving {
+		why := strings.Join(strings.Fields(l.Why), " ")
+		if why == "" && len(l.Finalizers) > 0 {
+			why = "finalizer " + strings.Join(l.Finalizers, ", ")
+		}
+		if why != "" {
+			why = " (" + why + ")"
+		}
+		all = append(all, l.String()+why)
+	}
+	if len(all) == 0 {
+		return "its controllers"
+	}
+	return strings.Join(all, "; ")
+}

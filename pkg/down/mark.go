@@ -1,0 +1,42 @@
+package down
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// mark notes on the management cluster's own Cluster, where c holds it, that it is taken down. The note moves with it.
+func mark(ctx context.Context, c *kube.Cluster, scope pivot.Scope) error {
+	clusters, err := capi.Clusters(ctx, c, scope.Namespace)
+	if err != nil {
+		return err
+	}
+	own := pivot.Holding{Clusters: clusters}.Cluster(scope.Cluster)
+	if own == nil || own.Annotations[owned.DownAnnotation] != "" {
+		return nil
+	}
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.DownAnnotation, owned.SuspendedFor(scope.Namespace, scope.Cluster))
+	if err := c.Patch(ctx, unstructuredOf(own.Object), client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		return fault.Retryable(fmt.Errorf("note on %s that it is taken down: %w", own, err), fault.ClusterUnreachable, "Nothing was deleted. Run the same command again.")
+	}
+	return nil
+}
+
+func unstructuredOf(o capi.Object) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion(o.APIVersion)
+	u.SetKind(o.Kind)
+	u.SetNamespace(o.Namespace)
+	u.SetName(o.Name)
+	return u
+}

@@ -1,0 +1,60 @@
+package down
+
+import (
+	"context"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+)
+
+// moveHome moves the definition out of the management cluster: a pivot with the sides exchanged, and as safe.
+type moveHome struct {
+	world mover
+	scope pivot.Scope
+	asked Options
+	move  pivot.Mover
+	now   func() time.Time
+}
+
+// mover is what the move needs of the world.
+type mover interface {
+	clusters
+	// KeepBootstrapKubeconfig writes the file that hints of a failed move name.
+	KeepBootstrapKubeconfig(*kube.Cluster) error
+}
+
+func (m moveHome) run(ctx context.Context, report pipeline.Reporter) error {
+	bootstrap, err := m.world.Connected(world.BootstrapName)
+	if err != nil {
+		return err
+	}
+	management, err := m.world.Connected(world.ManagementName)
+	if err != nil {
+		return err
+	}
+	if err := m.world.KeepBootstrapKubeconfig(bootstrap); err != nil {
+		return err
+	}
+	if _, err := m.world.confirm(ctx, moveBack); err != nil {
+		return err
+	}
+	if err := mark(ctx, management, m.scope); err != nil { // `up` must not take the cluster for one that is to be kept
+		return err
+	}
+	result, err := pivot.Run(ctx, pivot.Input{
+		Source: m.world.Side(management), Target: m.world.Side(bootstrap), Back: true, Scope: m.scope, BackupDir: m.asked.StateFolder, Recipients: m.asked.BackupRecipients,
+		Version: m.asked.Version, Patience: 2 * time.Minute, Flux: world.Suspension(management, m.scope), Move: m.move, Now: m.now, Log: report.Log,
+	})
+	if err != nil {
+		return err
+	}
+	if result.Already {
+		report.Progress("an earlier run has moved it")
+		return nil
+	}
+	report.Progress("moved %d objects back into the bootstrap cluster", len(result.Moved))
+	return nil
+}

@@ -1,0 +1,77 @@
+package down
+
+import (
+	"context"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+)
+
+// clusters is what most phases need to know of the world.
+type clusters interface {
+	// Connected returns one of the two clusters, by its name; an error where none was seen to answer.
+	Connected(name string) (*kube.Cluster, error)
+	// look looks how far the definition is. It changes nothing.
+	look(context.Context) (world.Observation, verdict, error)
+	// confirm looks again, and fails unless that is what is to be done.
+	confirm(context.Context, decision) (world.Observation, error)
+	Side(*kube.Cluster) pivot.Side
+}
+
+// Phases returns what `down` does, in order.
+func (d *Run) Phases() []pipeline.Phase {
+	w, short, long := d.world, 10*time.Minute, d.Timeout
+	var published content.Published
+	wanted := bootstrap.Wanted{Supplies: d.Supplies, Environment: d.Environment, StateFolder: d.StateFolder, Engine: w.Docker, Kind: w.Kind}
+	follow := rollout.Options{Heartbeat: d.Heartbeat, Now: w.Now, Kinds: w.Provider.Kinds()}
+
+	look := look{world: w}
+	workload := workloadClusters{world: w, scope: d.Scope(), environment: d.Environment.Name(), delete: d.WithWorkloadClusters,
+		farewell: func(c *kube.Cluster) farewell { return farewell{cluster: c, heartbeat: d.Heartbeat, now: w.Now} }}
+	room := bootstrap.Preflight{Wanted: wanted, World: w}
+	images := bootstrap.Images{Bundle: d.Bundle, Engine: w.Docker}
+	registry := bootstrap.Registry{Wanted: wanted, Published: &published}
+	cluster := bootstrapCluster{world: w, wanted: wanted}
+	flux := bootstrapFlux{world: w, flux: bootstrap.Flux{Environment: d.Environment, Fetch: d.Manifests, Follow: follow}}
+	providers := providers{world: w, scope: d.Scope(), release: rollout.Release{Environment: d.Environment, Source: d.Source, ProvidersOnly: true}, published: &published, follow: follow, now: w.Now}
+	back := moveHome{world: w, scope: d.Scope(), asked: d.Options, move: capi.Move, now: w.Now}
+	deletion := deletion{world: w, scope: d.Scope(), report: d.Heartbeat, now: w.Now}
+	rest := leftovers{world: w, asked: d.Options, leases: w.Leases}
+
+	return []pipeline.Phase{
+		{Name: "look", Title: "look what there is", Timeout: short, Run: look.run},
+		{Name: "workload-clusters", Title: "workload clusters", Timeout: long, Run: workload.run},
+		{Name: "preflight", Title: "check this machine", Timeout: 5 * time.Minute, Check: onlyToMove(w, nil), Run: room.Run},
+		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: onlyToMove(w, images.Check), Run: images.Run},
+		{Name: "registry", Title: "registry and content", Timeout: short, Check: onlyToMove(w, registry.Check), Run: registry.Run},
+		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: onlyToMove(w, nil), Run: cluster.run},
+		{Name: "bootstrap-flux", Title: "Flux in the bootstrap cluster", Timeout: long, Check: onlyToMove(w, nil), Run: flux.run},
+		{Name: "providers", Title: "providers in the bootstrap cluster", Timeout: long, Check: onlyToMove(w, nil), Run: providers.run},
+		{Name: "move-back", Title: "move the definition back", Timeout: short, Check: onlyToMove(w, nil), Run: back.run},
+		{Name: "delete", Title: "delete the Cluster", Timeout: long, Check: deletion.check, Run: deletion.run},
+		{Name: "cleanup", Title: "leftovers", Timeout: long, Run: rest.run},
+	}
+}
+
+// onlyToMove is the Check of a phase that is for the move back only, and of what else says that there is nothing to do.
+func onlyToMove(world clusters, also func(context.Context) (pipeline.Status, error)) func(context.Context) (pipeline.Status, error) {
+	return func(ctx context.Context) (pipeline.Status, error) {
+		_, v, err := world.look(ctx)
+		switch {
+		case err != nil:
+			return pipeline.Status{}, err
+		case v.decision != moveBack:
+			return pipeline.Status{State: pipeline.Done, Message: "not needed: " + v.why}, nil
+		case also == nil:
+			return pipeline.Status{}, nil
+		}
+		return also(ctx)
+	}
+}

@@ -1,0 +1,81 @@
+package down
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Plan is what a run would delete, as far as a look that starts nothing can tell.
+type Plan struct {
+	Namespace string `json:"namespace"`
+	Cluster   string `json:"cluster"`
+	// Seen says where its definition is.
+	Seen string `json:"seen"`
+	// Machines are the names of its Machines.
+	Machines []string `json:"machines"`
+	// WorkloadClusters are those that it still manages, as namespace/name.
+	WorkloadClusters []string `json:"workloadClusters"`
+}
+
+// Plan looks at what there is, takes no lease, and changes nothing but the bootstrap cluster's kubeconfig in the state folder. An error is that of
+// a run which could not begin: with the code fault.CleanupRefused where the cluster manages others and they are not to be deleted too.
+func (d *Run) Plan(ctx context.Context) (Plan, error) {
+	p := Plan{Namespace: d.Scope().Namespace, Cluster: d.Scope().Cluster, Machines: []string{}, WorkloadClusters: []string{}}
+	if _, err := d.world.AskEngine(ctx); err != nil {
+		return p, err
+	}
+	o, v, err := d.world.look(ctx)
+	if err != nil {
+		return p, err
+	}
+	if p.Seen = v.why; v.decision == start {
+		p.Seen = "something of it is stopped, and is started first"
+	}
+	holder := holderOf(o, v)
+	if holder == nil {
+		return p, nil
+	}
+	machines, err := capi.Machines(ctx, holder, p.Namespace)
+	if err != nil {
+		return p, fault.Retryable(fmt.Errorf("list the Machines of %s: %w", p.Cluster, err), fault.ClusterUnreachable, "Run the same command again when it can be read.")
+	}
+	for _, m := range machines {
+		if m.Cluster == p.Cluster {
+			p.Machines = append(p.Machines, m.Name)
+		}
+	}
+	others, err := othersIn(ctx, holder, d.Scope())
+	if err != nil {
+		return p, err
+	}
+	for _, c := range others {
+		p.WorkloadClusters = append(p.WorkloadClusters, c.Namespace+"/"+c.Name)
+	}
+	switch {
+	case len(others) > 0 && !d.WithWorkloadClusters:
+		return p, refuseOthers(d.Scope(), d.Environment.Name(), others)
+	case len(others) > 0:
+		return p, paused(others)
+	}
+	return p, nil
+}
+
+// Print writes the plan for a person.
+func (p Plan) Print(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Cluster %s/%s: %s\n", p.Namespace, p.Cluster, p.Seen)
+	for _, m := range p.Machines {
+		fmt.Fprintf(&b, "  delete Machine %s\n", m)
+	}
+	for _, c := range p.WorkloadClusters {
+		fmt.Fprintf(&b, "  delete workload cluster %s, with its machines\n", c)
+	}
+	fmt.Fprintln(&b, "  delete what it has left: registry, volumes, networks, files on this machine, and in its cloud what carries its tag or name")
+	_, err := io.WriteString(out, b.String())
+	return err
+}

@@ -1,0 +1,58 @@
+package down
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+)
+
+// judged is the world with the verdicts that `down` gives on it.
+type judged struct{ *world.World }
+
+// settleAlone looks, under the leases of what it found, until a verdict can stand.
+func (w *judged) settleAlone(ctx context.Context, report pipeline.Reporter) (world.Observation, verdict, error) {
+	var v verdict
+	o, err := w.SettleAlone(ctx, report, func(o world.Observation) world.Judgement {
+		v = judge(o, w.request(o))
+		return world.Judgement{Start: v.decision == start, Refusal: v.refusal, Again: v.again}
+	})
+	return o, v, err
+}
+
+// look looks without changing or starting anything, until a verdict can stand or patience ends.
+func (w *judged) look(ctx context.Context) (o world.Observation, v verdict, err error) {
+	err = w.LookUntil(ctx, w.Observe, func(seen world.Observation) (done, again bool) {
+		o, v = seen, judge(seen, w.request(seen))
+		return v.decision != refuse && v.decision != start, v.again || v.decision == start
+	})
+	if err == nil && v.decision == refuse {
+		err = errors.Join(v.refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster))
+	}
+	return o, v, err
+}
+
+// confirm looks again right before something is done that cannot be undone, and fails unless the verdict is the one that allows it.
+func (w *judged) confirm(ctx context.Context, allows decision) (world.Observation, error) {
+	o, v, err := w.look(ctx)
+	if err != nil || v.decision == allows {
+		return o, err
+	}
+	seen := v.why
+	if seen == "" {
+		seen = "something of " + w.Environment.ClusterName() + " was stopped"
+	}
+	return o, fault.Retryable(fmt.Errorf("meanwhile something else has changed what there is: %s", seen), fault.Busy,
+		"Is another run at work on this environment? When it is over, run the same command again.")
+}
+
+// request is what verdicts about o need to know of this run.
+func (w *judged) request(o world.Observation) request {
+	return request{
+		environment: w.Environment.Name(), cluster: w.Environment.ClusterName(), namespace: w.Environment.ClusterNamespace(), place: w.Provider.Place(),
+		bootstrap: w.Side(o.Bootstrap.Cluster), management: w.Side(o.Management.Cluster),
+	}
+}

@@ -1,0 +1,183 @@
+package down
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+)
+
+// verdict is what `down` makes of an observation.
+type verdict struct {
+	decision decision
+	why      string // for people: what was seen
+	refusal  error  // of refuse
+	again    bool   // of refuse: what is silent now may answer soon
+}
+
+// decision is what `down` does about what is there.
+type decision string
+
+const (
+	moveBack decision = "move back" // the management cluster holds its definition, or some of it: a bootstrap cluster gets it
+	remove   decision = "delete"    // the bootstrap cluster holds the definition: the Cluster is deleted there
+	sweep    decision = "sweep"     // nobody holds it, and no machine of it exists: what is left are leftovers
+	start    decision = "start"     // something of ours is stopped: start it, and look again
+	refuse   decision = "refuse"    // it is not known what to do, or known that it would lose something
+)
+
+// request is what a run is about, as far as a verdict needs it.
+type request struct {
+	environment, cluster, namespace string
+	place                           string // where the machines are
+	bootstrap, management           pivot.Side
+}
+
+func (r request) scope() pivot.Scope { return pivot.Scope{Namespace: r.namespace, Cluster: r.cluster} }
+
+// sight is an observation as `down` reads it.
+type sight struct{ world.Observation }
+
+// judge makes a verdict of an observation. docs/down.md shows the same as a table.
+func judge(of world.Observation, r request) verdict {
+	o := sight{of}
+	switch {
+	case o.Bootstrap.State == world.BootstrapForeign:
+		return refused(o.Bootstrap.Err)
+	case fault.CodeOf(o.MachinesErr) == fault.ClusterForeign:
+		return refused(o.MachinesErr)
+	case o.Management.State == world.ManagementForeign:
+		return refused(o.Management.Err)
+	case o.Stopped() && !o.Bootstrap.Down: // machines that are being deleted stop before they go
+		return verdict{decision: start}
+	case o.Bootstrap.State == world.BootstrapSilent:
+		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err), o.Bootstrap.Err,
+			"Make it answer, and run the same command again: it may hold the only definition of the cluster.")
+	}
+	switch o.Bootstrap.State {
+	case world.BootstrapActive:
+		return o.inBootstrap(r)
+	case world.BootstrapPaused:
+		return o.between(r)
+	}
+	return o.inManagement(r)
+}
+
+// inBootstrap judges where the bootstrap cluster holds the Cluster, active: it can delete it, unless the management cluster acts on it too.
+func (o sight) inBootstrap(r request) verdict {
+	gone := verdict{decision: remove, why: "the bootstrap cluster holds the definition: the Cluster is deleted there"}
+	switch {
+	case o.Bootstrap.Down: // that was seen before it was marked there
+		return gone
+	case o.Management.State == world.ManagementActive, o.Management.State == world.ManagementPaused:
+		return o.between(r)
+	case o.Management.State == world.ManagementSilent && o.Bootstrap.Suspended:
+		return o.silentManagement(r, "a pivot into it was begun, and how far it came is not known")
+	}
+	return gone
+}
+
+// between judges where both clusters may hold something: a move back that was cut off is finished, a pivot that was is not ours to finish.
+func (o sight) between(r request) verdict {
+	if o.Management.Cluster == nil {
+		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
+	}
+	if !o.Management.Suspended {
+		return refused(fault.New(fault.PivotRefused, fmt.Sprintf("a pivot of Cluster %s/%s was begun and is not finished", r.namespace, r.cluster),
+			"Run cluster-init pivot resume "+r.environment+" first. What was moved is complete on one side only then."))
+	}
+	state := pivot.Judge(o.Management.Holds, o.Bootstrap.Holds, r.scope())
+	switch {
+	case state.Phase == pivot.Done: // what is left in the management cluster is paused
+		return verdict{decision: remove, why: "the definition was moved back into the bootstrap cluster: the Cluster is deleted there"}
+	case state.Phase == pivot.NotStarted, state.Recovery() != nil:
+		return verdict{decision: moveBack, why: "an earlier run has begun to move the definition back: that is finished"}
+	}
+	return refused(state.Err(r.management, r.bootstrap, r.scope()))
+}
+
+// inManagement judges where the bootstrap cluster is not there or does not hold the Cluster.
+func (o sight) inManagement(r request) verdict {
+	switch o.Management.State {
+	case world.ManagementActive:
+		return verdict{decision: moveBack, why: "the management cluster holds its own definition"}
+	case world.ManagementPaused:
+		if o.Management.Suspended || o.Bootstrap.State == world.BootstrapMoved {
+			return o.between(r)
+		}
+		return refused(fault.New(fault.PivotRefused, fmt.Sprintf("Cluster %s/%s is paused in the management cluster", r.namespace, r.cluster),
+			"Resume it, if nobody needs it paused: "+pivot.Kubectl(r.management, r.scope())+` patch clusters.cluster.x-k8s.io `+r.cluster+` --type merge -p '{"spec":{"paused":null}}'`))
+	case world.ManagementEmpty:
+		return refused(fault.New(fault.PivotFailed, fmt.Sprintf("the management cluster %s answers and does not hold its own definition, and no bootstrap cluster does: nobody manages its machines", r.cluster),
+			"Bring the definition back from a backup, see docs/backup.md, and run the same command again. Or delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
+	}
+	return o.withoutDefinition(r)
+}
+
+// withoutDefinition judges where nobody who answers holds the definition.
+func (o sight) withoutDefinition(r request) verdict {
+	unasked := errors.Is(o.MachinesErr, provider.ErrCannotAsk)
+	none := verdict{decision: sweep, why: "nothing of it exists but leftovers"}
+	switch {
+	case o.Bootstrap.Down && (unasked || o.MachinesErr == nil && len(o.Machines) == 0):
+		none.why = "its Cluster is deleted"
+		return none
+	case o.Bootstrap.Down && o.MachinesErr == nil:
+		return verdict{decision: refuse, again: true, refusal: fault.New(fault.ClusterFailed, // what was just deleted may still be listed for a moment
+			fmt.Sprintf("Cluster %s/%s is gone, and machines of it exist in %s: %s", r.namespace, r.cluster, r.place, names(o.Machines)),
+			"Look at them, and delete what is left: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+".")}
+	case o.Management.State == world.ManagementSilent:
+		if o.MachinesErr == nil && len(o.Machines) == 0 {
+			return none
+		}
+		return o.silentManagement(r, "only it can delete what it has made")
+	case unasked:
+		return refused(fault.New(fault.ClusterUnreachable, fmt.Sprintf("no kubeconfig names the management cluster %s, and %s cannot be asked what exists of it", r.cluster, r.place),
+			"Name its kubeconfig with --kubeconfig FILE."))
+	case o.MachinesErr != nil:
+		return silent(fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr), o.MachinesErr, "Run the same command again when it can be asked.")
+	case len(o.Machines) > 0:
+		return refused(fault.New(fault.ClusterUnreachable, fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition", r.cluster, r.place, names(o.Machines)),
+			"Name the kubeconfig of the management cluster with --kubeconfig FILE. Or delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
+	}
+	return none
+}
+
+// silentManagement refuses because the management cluster does not answer.
+func (o sight) silentManagement(r request, because string) verdict {
+	err := o.Management.Err
+	if err == nil {
+		err = errors.New("no kubeconfig names it")
+	}
+	return silent(fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, err), nil,
+		"Start what it runs on, or restore the network in between, and run the same command again. If it cannot be brought back, delete all that can be found: cluster-init cleanup "+
+			r.environment+" --yes --force "+r.cluster+".")
+}
+
+func refused(err error) verdict { return verdict{decision: refuse, refusal: err} }
+
+// silent refuses because of what may answer soon. own is the error whose code and hint come first; nil: there is none.
+func silent(err, own error, hint string) verdict {
+	code := fault.ClusterUnreachable
+	if own != nil {
+		code = fault.CodeOr(own, code)
+	}
+	if h := fault.HintOf(own); h != "" {
+		hint = h
+	}
+	return verdict{decision: refuse, again: true, refusal: fault.Wrap(err, code, hint)}
+}
+
+func names(machines []provider.Machine) string {
+	text := ""
+	for i, m := range machines {
+		if i > 0 {
+			text += ", "
+		}
+		text += m.Name
+	}
+	return text
+}
