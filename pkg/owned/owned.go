@@ -19,6 +19,9 @@ const (
 	// VerifiedAnnotation is on a Cluster in the cluster that it was moved to, once all that moved with it was compared. Its value is the UID
 	// that the Cluster has there: another move makes it void.
 	VerifiedAnnotation = "cluster-init.io/pivot-verified"
+	// MachinesAnnotation is on a Cluster between a verified move and the first look that finds it to manage itself. It holds the Machines that
+	// the move brought, with their provider IDs.
+	MachinesAnnotation = "cluster-init.io/pivot-machines"
 	// WokenAnnotation is set and removed at once: the change has a controller look at the object.
 	WokenAnnotation = "cluster-init.io/woken"
 

@@ -36,8 +36,10 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 	for {
 		unmet, err := s.look(ctx, management)
 		if err == nil && len(unmet) == 0 {
-			report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components Ready")
-			return nil
+			if err = s.sayReplaced(ctx, management, report); err == nil {
+				report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components Ready, all of it reconciled by its controllers")
+				return nil
+			}
 		}
 		if s.releases.now().Sub(said) >= s.releases.heartbeat {
 			said = s.releases.now()
@@ -56,6 +58,20 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 		case <-tick.C:
 		}
 	}
+}
+
+// sayReplaced warns of machines that did not stay as the pivot moved them, once.
+func (s selfManagement) sayReplaced(ctx context.Context, management *kube.Cluster, report pipeline.Reporter) error {
+	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
+	defer cancel()
+	replaced, err := pivot.Replaced(ctx, management, s.releases.scope)
+	if err != nil {
+		return err
+	}
+	for _, machine := range replaced {
+		report.Warn("%s. If no new values have replaced it, see why: kubectl -n %s get machines,events", machine, s.releases.scope.Namespace)
+	}
+	return pivot.ForgetMachines(ctx, management, s.releases.scope)
 }
 
 // look gives one look a bound: an API server that hangs must not hold up the look at whether it is gone.
