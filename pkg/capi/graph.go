@@ -25,7 +25,7 @@ var (
 	configMapKind  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 )
 
-// Graph holds the objects of one namespace that a move looks at, without their status, and who owns whom.
+// Graph holds the objects of one namespace that a move looks at, and who owns whom. Of their status it holds what Observed says.
 //
 // clusterctl does not export its own graph (cmd/clusterctl/client/cluster/objectgraph.go), so its rules are
 // followed here; an integration test holds both to the same answer on real API servers.
@@ -37,6 +37,7 @@ type Graph struct {
 
 type node struct {
 	object        *unstructured.Unstructured
+	observed      Observed
 	owners        []types.UID // by owner references, and by naming or by reference for the kinds below
 	move          bool        // moves whether or not anything owns it
 	moveHierarchy bool        // moves, and so does all that it owns
@@ -101,7 +102,9 @@ func (g *Graph) read(ctx context.Context, c client.Reader, gvk schema.GroupVersi
 		kept := u.DeepCopy()
 		kept.SetManagedFields(nil) // this and the status are most of what there is to keep, and nobody asks for it here
 		unstructured.RemoveNestedField(kept.Object, "status")
-		g.nodes[u.GetUID()] = newNode(kept, crd)
+		n := newNode(kept, crd)
+		n.observed = observedOf(u)
+		g.nodes[u.GetUID()] = n
 		return nil
 	}, opts...)
 }

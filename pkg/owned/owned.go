@@ -22,6 +22,9 @@ const (
 	// DownAnnotation is on the Cluster that a `down` is about to delete, and on the release of the bootstrap cluster that deletes it: nothing
 	// else is done with it from then on.
 	DownAnnotation = "cluster-init.io/down"
+	// MachinesAnnotation is on a Cluster between a verified move and the first look that finds it to manage itself. It holds the Machines that
+	// the move brought, with their provider IDs.
+	MachinesAnnotation = "cluster-init.io/pivot-machines"
 	// WokenAnnotation is set and removed at once: the change has a controller look at the object.
 	WokenAnnotation = "cluster-init.io/woken"
 

@@ -18,3 +18,6 @@ func Refusals(err error) []*Refusal {
 	}
 	return all
 }
+
+// LookAtControllers is a part of SelfManaged, for tests with an API server that has no Flux.
+var LookAtControllers = lookAtControllers

@@ -147,7 +147,7 @@ func (in Input) finish(ctx context.Context, state State, saved *record) (Result,
 		return result, forget(in.BackupDir, in.Scope.Cluster)
 	}
 	result.Backup = saved.path
-	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir) // all of it was just compared
+	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir, saved.objects()) // all of it was just compared
 }
 
 // differing compares the target with what was moved, each object in the newest state that is known: what the source still has is newer than

@@ -1,11 +1,13 @@
 package pivot
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -67,6 +69,18 @@ func (h Holding) pausedObjects() []capi.Object {
 	return objects
 }
 
+// PausedBeside returns the step that resumes what is paused on a target beside the management cluster's own Cluster: other Clusters of its
+// namespace, and ClusterClasses. A move pauses these too, and one that another machine or a person has finished may have left them so; but
+// whoever they belong to may have paused them. It has no objects where none is.
+func PausedBeside(ctx context.Context, target client.Client, scope Scope) (Step, error) {
+	holding, err := Hold(ctx, target, scope)
+	if err != nil {
+		return Step{}, fmt.Errorf("see what is paused on the target: %w", err)
+	}
+	beside := slices.DeleteFunc(holding.pausedObjects(), func(o capi.Object) bool { return isOwnCluster(o, scope) })
+	return Step{Action: ActionResume, Where: AtTarget, Objects: beside}, nil
+}
+
 // Err returns nil unless the pivot is interrupted. Then it is a fault with the code fault.PivotFailed which says what
 // is where; its hint holds the commands that lead out. The commands name the kubeconfig files of the two sides.
 func (s State) Err(source, target Side, scope Scope) error {
@@ -109,12 +123,15 @@ func (s Step) Command(source, target Side, scope Scope) string {
 	case ActionResume:
 		var lines []string
 		for _, o := range s.Objects {
-			lines = append(lines, Kubectl(side, scope)+" patch "+strings.ToLower(o.Kind)+"s.cluster.x-k8s.io "+o.Name+` --type merge -p '`+resumed(o)+`'`)
+			lines = append(lines, Kubectl(side, scope)+" patch "+resumable[o.Kind]+" "+o.Name+` --type merge -p '`+resumed(o)+`'`)
 		}
 		return strings.Join(lines, "\n")
 	}
 	return ""
 }
+
+// resumable are the resources that a move pauses, by kind.
+var resumable = map[string]string{clusterv1.ClusterKind: "clusters.cluster.x-k8s.io", "ClusterClass": "clusterclasses.cluster.x-k8s.io"}
 
 // resumed is the patch that resumes a Cluster, or a ClusterClass, which only has the annotation.
 func resumed(o capi.Object) string {

@@ -90,7 +90,7 @@ func (in Input) carryOut(ctx context.Context, plan Plan, saved *record) (Result,
 			"Keep both clusters. What was there before the move is in "+saved.path+".")
 	}
 	in.Log(fmt.Sprintf("all %d objects are on the target as they were, none is left at the source", len(plan.Objects)))
-	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir)
+	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir, plan.Objects)
 }
 
 // afterFailure says how far a move came that failed, and takes back the suspension of Flux if nothing was changed.

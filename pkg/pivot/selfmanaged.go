@@ -21,6 +21,7 @@ const (
 	AspectMachines      Aspect = "machines"      // its Machines are ready
 	AspectNodes         Aspect = "nodes"         // the node of each Machine is a ready node of this same API
 	AspectKustomization Aspect = "kustomization" // Flux has applied its definition
+	AspectControllers   Aspect = "controllers"   // each controller has reconciled what it looks after, as it is now
 )
 
 // Unmet is one thing that is not yet true of a management cluster that is to manage itself.
@@ -40,12 +41,20 @@ func (u Unmet) String() string { return u.Object + ": " + u.Message }
 //
 // kustomizations are the Flux Kustomizations that must be Ready; none stands for every one in the cluster, of which there
 // must be at least one. A Kustomization is Ready only when that is said of its latest spec.
+//
+// The controllers are looked at when nothing else is open: that is a look at every object, and all the rest needs them too.
 func SelfManaged(ctx context.Context, target client.Client, scope Scope, kustomizations []client.ObjectKey) ([]Unmet, error) {
 	var all []Unmet
 	for _, look := range []func() ([]Unmet, error){
 		func() ([]Unmet, error) { return lookAtCluster(ctx, target, scope) },
 		func() ([]Unmet, error) { return lookAtMachines(ctx, target, scope) },
 		func() ([]Unmet, error) { return lookAtKustomizations(ctx, target, kustomizations) },
+		func() ([]Unmet, error) {
+			if len(all) > 0 {
+				return nil, nil
+			}
+			return lookAtControllers(ctx, target, scope)
+		},
 	} {
 		unmet, err := look()
 		if err != nil {

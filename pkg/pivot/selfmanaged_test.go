@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -42,7 +43,11 @@ func selfManagedClient(t *testing.T, objects []*unstructured.Unstructured, edits
 			extra = append(extra, u)
 		}
 	}
-	c, err := fixture.FakeClient(nil, extra...)
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	for _, gvk := range append(fixture.Kinds(), classGVK) {
+		crds = append(crds, fixture.CRDOf(gvk))
+	}
+	c, err := fixture.FakeClient(crds, extra...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,6 +85,12 @@ type State struct {
 	Source, Target Holding
 }
 
+// NothingMoved is whether the source has all of it, active, and the target nothing of that: a move deletes nothing at its source before it has
+// created everything on the target.
+func (s State) NothingMoved() bool {
+	return s.Phase == NotStarted && len(missing(s.Source.Objects, s.Target.Objects)) == len(s.Source.Objects)
+}
+
 // ReadState looks at both sides and changes neither. A side whose Client is nil is taken for gone, which is right
 // for the source after a finished pivot.
 func ReadState(ctx context.Context, source, target Side, scope Scope) (State, error) {

@@ -12,29 +12,25 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// markVerified notes on the Cluster that all of it was compared, so that no other machine's record is held against it later, and takes away
-// this machine's records, also those of earlier attempts: what has arrived now is what counts.
-func markVerified(ctx context.Context, target Side, scope Scope, dir string) error {
+// markVerified notes on the Cluster that all of it was compared, so that no other machine's record is held against it later, and which Machines
+// the move brought, for Replaced. It takes away this machine's records, also those of earlier attempts: what has arrived now is what counts.
+func markVerified(ctx context.Context, target Side, scope Scope, dir string, moved []capi.Object) error {
 	own, err := ownCluster(ctx, target, scope)
 	if err != nil {
 		return fmt.Errorf("note that the move is verified: %w", err)
 	}
 	if own != nil {
-		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.VerifiedAnnotation, own.UID)
-		u := &unstructured.Unstructured{}
-		u.SetAPIVersion(own.APIVersion)
-		u.SetKind(own.Kind)
-		u.SetNamespace(own.Namespace)
-		u.SetName(own.Name)
-		if err := target.Client.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		machines, err := movedMachines(ctx, target, scope, moved)
+		if err == nil {
+			err = annotate(ctx, target, own.Object, map[string]any{owned.VerifiedAnnotation: own.UID, owned.MachinesAnnotation: machines})
+		}
+		if err != nil {
 			return again(fmt.Errorf("note on %s that the move is verified: %w", own, err))
 		}
 	}
@@ -124,7 +120,7 @@ func VerifyBackup(ctx context.Context, target Side, scope Scope, backup string) 
 			"What was there before the move is in "+backup+". Compare it with the management cluster. When nothing is missing that is needed, remove "+marker(backup)+
 				", and run the same command again.")
 	}
-	return markVerified(ctx, target, scope, dir)
+	return markVerified(ctx, target, scope, dir, r.objects())
 }
 
 // verifiedCluster is the management cluster's own Cluster on a side.

@@ -28,9 +28,10 @@ func TestLiving(t *testing.T) {
 		t.Fatal(err)
 	}
 	shared.DefineCluster(ctx, t)
-	shared.Namespaces(ctx, t, "observed", "flux-system", "elsewhere")
+	shared.Namespaces(ctx, t, "observed", "flux-system", "elsewhere", "warned")
 	t.Run("the look of each phase", func(t *testing.T) { phaseLooks(ctx, t, env) })
 	t.Run("a backup of it", func(t *testing.T) { backUpLiving(ctx, t, env) })
+	t.Run("what is no reason to fail is said", func(t *testing.T) { warn(ctx, t) })
 }
 
 // phaseLooks asks whether the pivot is done, as phases do, of a management cluster alone.

@@ -30,7 +30,14 @@ func (m managementCluster) check(ctx context.Context) (pipeline.Status, error) {
 }
 
 func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) error {
-	o, err := m.world.confirm(ctx, goOn)
+	allows, err := m.world.progress(ctx)
+	if err != nil {
+		return err
+	}
+	if allows != begun { // a begun pivot that has moved nothing ends when the release is applied, and Flux with it is resumed
+		allows = goOn
+	}
+	o, err := m.world.confirm(ctx, allows)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 type clusters interface {
 	// connected returns one of the two clusters, by its name; an error where none was seen to answer.
 	Connected(name string) (*kube.Cluster, error)
-	// progress looks how far the definition is: goOn (or fresh) before the pivot, finish within it, pivoted after it. It changes nothing.
+	// progress looks how far the definition is: goOn (or fresh, or begun) before the pivot, finish within it, pivoted after it. It changes nothing.
 	progress(context.Context) (decision, error)
 }
 

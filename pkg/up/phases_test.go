@@ -47,11 +47,12 @@ func TestNothingIsDoneBeforeThePivotThatIsDone(t *testing.T) {
 		"pivoted":      {seenWorld{seen: pivoted}, pipeline.Done},
 		"cut off":      {seenWorld{seen: finish}, pipeline.Done},
 		"not pivoted":  {seenWorld{seen: goOn}, pipeline.Pending},
+		"only begun":   {seenWorld{seen: begun}, pipeline.Pending},
 		"nobody knows": {seenWorld{seen: refuse, err: unknown}, pipeline.Pending},
 	} {
 		for phase, check := range checks(t, tc.world) {
 			status, err := check(t.Context())
-			asksFurther := phase == "bootstrap-flux" && name == "not pivoted" // the cluster, which this test has not
+			asksFurther := phase == "bootstrap-flux" && (name == "not pivoted" || name == "only begun") // the cluster, which this test has not
 			want := tc.want
 			if phase == "pivot" && name == "cut off" { // this phase finishes it
 				want = pipeline.Pending
@@ -59,6 +60,28 @@ func TestNothingIsDoneBeforeThePivotThatIsDone(t *testing.T) {
 			if status.State != want || !errors.Is(err, tc.world.err) && !asksFurther {
 				t.Errorf("%s, %s: %v, %v", phase, name, status, err)
 			}
+		}
+	}
+}
+
+// confirmingWorld notes which verdict has to stand, and lets nothing more happen.
+type confirmingWorld struct {
+	seenWorld
+	confirmed *decision
+}
+
+func (c confirmingWorld) confirm(_ context.Context, allows decision) (world.Observation, error) {
+	*c.confirmed = allows
+	return world.Observation{}, errors.New("this test applies nothing")
+}
+
+// A pivot that has moved nothing yet does not keep new values from being applied, as they may be what it waits for. One that has, does.
+func TestTheReleaseIsAppliedWhileNothingIsMoved(t *testing.T) {
+	for seen, want := range map[decision]decision{goOn: goOn, begun: begun, finish: goOn} {
+		var confirmed decision
+		_ = managementCluster{world: confirmingWorld{seenWorld{seen: seen}, &confirmed}}.run(t.Context(), silence{})
+		if confirmed != want {
+			t.Errorf("%s: it is applied if the verdict is %q, want %q", seen, confirmed, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package up
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
@@ -45,7 +46,7 @@ func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	if v.decision != finish && v.decision != pivoted {
+	if !slices.Contains([]decision{begun, finish, pivoted}, v.decision) {
 		return fault.New(fault.PivotRefused, fmt.Sprintf("no pivot was begun that could be resumed: %s", v.why),
 			"Run cluster-init up "+b.environment+": it makes what is missing, and pivots.")
 	}

@@ -23,7 +23,8 @@ func TestCanReturn(t *testing.T) {
 	}{
 		"finished":                            {o: both(world.BootstrapMoved, world.ManagementActive), v: verdict{decision: pivoted}},
 		"a rollback was cut off":              {o: both(world.BootstrapPaused, world.ManagementPaused), v: verdict{decision: finish}, begun: true},
-		"a rollback has moved all":            {o: both(world.BootstrapActive, world.ManagementEmpty), v: verdict{decision: finish}, begun: true},
+		"a rollback has moved all":            {o: both(world.BootstrapActive, world.ManagementEmpty), v: verdict{decision: begun}, begun: true},
+		"begun, and nothing was moved":        {o: both(world.BootstrapActive, world.ManagementEmpty), v: verdict{decision: begun}, hint: "cluster-init up"},
 		"cut off":                             {o: both(world.BootstrapPaused, world.ManagementPaused), v: verdict{decision: finish}, hint: "pivot resume"},
 		"not begun":                           {o: both(world.BootstrapActive, world.ManagementEmpty), v: verdict{decision: goOn}, hint: "cluster-init up"},
 		"finished, and something is left":     {o: both(world.BootstrapPaused, world.ManagementActive), v: verdict{decision: pivoted}, hint: "cluster-init up"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -16,8 +17,14 @@ import (
 
 // selfManagement proves, from the management cluster's own API, that it manages itself.
 type selfManagement struct {
-	world    clusters
+	world    sideNamer
 	releases releases
+}
+
+// sideNamer knows the kubeconfig files that commands for people name.
+type sideNamer interface {
+	clusters
+	Side(*kube.Cluster) pivot.Side
 }
 
 // run looks once a second: what counts is one consistent look at all of it, not a series of events.
@@ -36,8 +43,10 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 	for {
 		unmet, err := s.look(ctx, management)
 		if err == nil && len(unmet) == 0 {
-			report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components Ready")
-			return nil
+			if err = s.remarks(ctx, management, report); err == nil {
+				report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components Ready, all of it reconciled by its controllers")
+				return nil
+			}
 		}
 		if s.releases.now().Sub(said) >= s.releases.heartbeat {
 			said = s.releases.now()
@@ -56,6 +65,33 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 		case <-tick.C:
 		}
 	}
+}
+
+// remarks warns of what is no part of the proof, and may be as somebody wants it. Nothing is changed because of it.
+func (s selfManagement) remarks(ctx context.Context, management *kube.Cluster, report pipeline.Reporter) error {
+	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
+	defer cancel()
+	paused, err := pivot.PausedBeside(ctx, management, s.releases.scope)
+	if err != nil {
+		return err
+	}
+	replaced, err := pivot.Replaced(ctx, management, s.releases.scope)
+	if err != nil {
+		return err
+	}
+	if len(paused.Objects) > 0 {
+		var names []string
+		for _, o := range paused.Objects {
+			names = append(names, o.String())
+		}
+		resume := paused.Command(pivot.Side{}, s.world.Side(management), s.releases.scope)
+		report.Warn("paused in the management cluster: %s. If nobody paused it on purpose, a move that was cut off did. To resume it: %s",
+			strings.Join(names, ", "), strings.ReplaceAll(resume, "\n", "; "))
+	}
+	for _, machine := range replaced {
+		report.Warn("%s. If no new values have replaced it, see why: kubectl -n %s get machines,events", machine, s.releases.scope.Namespace)
+	}
+	return pivot.ForgetMachines(ctx, management, s.releases.scope)
 }
 
 // look gives one look a bound: an API server that hangs must not hold up the look at whether it is gone.

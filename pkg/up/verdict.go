@@ -27,6 +27,7 @@ type decision string
 const (
 	fresh   decision = "fresh"   // nothing is there: make a bootstrap cluster
 	goOn    decision = "go on"   // the bootstrap cluster answers, and the pivot is ahead
+	begun   decision = "begun"   // a pivot was begun, and nothing was moved yet: what comes before it may still change
 	finish  decision = "finish"  // a move was cut off: the pivot finishes it
 	pivoted decision = "pivoted" // the management cluster holds its definition, and nobody else does
 	start   decision = "start"   // something of ours is stopped: start it, and look again
@@ -122,7 +123,10 @@ func (o sight) beforePivot(r request) verdict {
 		}
 		return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the management cluster does not answer yet"}
 	case world.ManagementEmpty:
-		if o.Bootstrap.Suspended { // a move may have created something on the target before its Cluster
+		switch {
+		case o.Bootstrap.Suspended && pivot.Judge(o.Bootstrap.Holds, o.Management.Holds, r.scope()).NothingMoved():
+			return verdict{decision: begun, why: "the bootstrap cluster holds the definition; a pivot was begun, and has moved nothing yet"}
+		case o.Bootstrap.Suspended: // a move may have created something on the target before its Cluster
 			return verdict{decision: finish, why: "the bootstrap cluster holds the definition, and a pivot was begun"}
 		}
 	}

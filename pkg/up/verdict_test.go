@@ -187,9 +187,35 @@ func TestWhatAUserPausedIsNotResumed(t *testing.T) {
 				t.Errorf("bootstrap cluster %s, management cluster %s: %s", b, m, short(v))
 			}
 			o.Bootstrap.Suspended = true
-			if v := judge(o, thisRun); v.decision != finish {
-				t.Errorf("bootstrap cluster %s, management cluster %s, and Flux is suspended: %s", b, m, short(v))
+			want = "finish"
+			if b == world.BootstrapActive && m == world.ManagementEmpty {
+				want = "begun"
 			}
+			if v := judge(o, thisRun); short(v) != want {
+				t.Errorf("bootstrap cluster %s, management cluster %s, and Flux is suspended: %s, want %s", b, m, short(v), want)
+			}
+		}
+	}
+}
+
+// Flux is suspended first of all. Until the target has something of it, what the run before could not pivot with can still be changed.
+func TestAPivotThatMovedNothingIsOnlyBegun(t *testing.T) {
+	class := capi.Object{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "ClusterClass", Namespace: "ns", Name: "class"}
+	other := capi.Object{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "of-a-tenant"}
+	for name, tc := range map[string]struct {
+		there []capi.Object
+		want  decision
+	}{
+		"the management cluster holds nothing":            {nil, begun},
+		"it holds what is others'":                        {[]capi.Object{other}, begun},
+		"it holds what a move creates before the Cluster": {[]capi.Object{class, other}, finish},
+	} {
+		o := seen(world.BootstrapActive, world.ManagementEmpty)
+		o.Bootstrap.Suspended = true
+		o.Bootstrap.Holds.Objects = append(o.Bootstrap.Holds.Objects, class)
+		o.Management.Holds.Objects = tc.there
+		if v := judge(o, thisRun); v.decision != tc.want {
+			t.Errorf("%s: %s, want %s", name, short(v), tc.want)
 		}
 	}
 }

@@ -1,0 +1,105 @@
+package pivot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// Replaced returns what became of Machines that a move brought and that are not there any more, or are other ones; none where nobody has
+// noted which those are. A move replaces no machine, but new values may: that is for people to judge.
+//
+// The move is verified right after it. From then on the target's controllers may do what they find to do, and the Machines are noted on the
+// Cluster until ForgetMachines.
+func Replaced(ctx context.Context, target client.Client, scope Scope) ([]string, error) {
+	own, err := ownCluster(ctx, Side{Client: target}, scope)
+	if err != nil {
+		return nil, fmt.Errorf("read the target: %w", err)
+	}
+	if own == nil || own.Annotations[owned.MachinesAnnotation] == "" {
+		return nil, nil
+	}
+	var noted map[string]string
+	if err := json.Unmarshal([]byte(own.Annotations[owned.MachinesAnnotation]), &noted); err != nil {
+		return []string{fmt.Sprintf("the annotation %s of %s was changed: which Machines were moved is not known", owned.MachinesAnnotation, own)}, nil
+	}
+	machines, err := capi.Machines(ctx, target, scope.Namespace)
+	if err != nil {
+		return nil, fmt.Errorf("read the target: %w", err)
+	}
+	now := map[string]capi.Machine{}
+	for _, m := range machines {
+		now[m.Name] = m
+	}
+	var replaced []string
+	for _, name := range slices.Sorted(maps.Keys(noted)) {
+		m, there := now[name]
+		switch {
+		case !there:
+			replaced = append(replaced, fmt.Sprintf("Machine %s/%s, which the pivot moved, is not there any more", scope.Namespace, name))
+		case noted[name] != "" && m.ProviderID != noted[name]:
+			replaced = append(replaced, fmt.Sprintf("%s had the provider ID %q when the pivot moved it, and has %q now", m, noted[name], m.ProviderID))
+		}
+	}
+	return replaced, nil
+}
+
+// ForgetMachines takes away the note that Replaced reads.
+func ForgetMachines(ctx context.Context, target client.Client, scope Scope) error {
+	own, err := ownCluster(ctx, Side{Client: target}, scope)
+	if err != nil {
+		return fmt.Errorf("read the target: %w", err)
+	}
+	if own == nil || own.Annotations[owned.MachinesAnnotation] == "" {
+		return nil
+	}
+	return annotate(ctx, Side{Client: target}, own.Object, map[string]any{owned.MachinesAnnotation: nil})
+}
+
+// movedMachines is the note: the Machines of the own Cluster among moved, with the provider IDs that they have here; "" for one that is gone
+// already.
+func movedMachines(ctx context.Context, target Side, scope Scope, moved []capi.Object) (string, error) {
+	noted := map[string]string{}
+	for _, o := range moved {
+		if o.Kind == "Machine" && o.Key().Group == clusterv1.GroupVersion.Group {
+			noted[o.Name] = ""
+		}
+	}
+	machines, err := capi.Machines(ctx, target.Client, scope.Namespace)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range machines {
+		if _, moved := noted[m.Name]; moved && m.Cluster == scope.Cluster {
+			noted[m.Name] = m.ProviderID
+		} else {
+			delete(noted, m.Name) // a tenant's
+		}
+	}
+	text, err := json.Marshal(noted)
+	return string(text), err
+}
+
+// annotate sets annotations, and removes those that are nil.
+func annotate(ctx context.Context, side Side, o capi.Object, values map[string]any) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": values}})
+	if err != nil {
+		return err
+	}
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion(o.APIVersion)
+	u.SetKind(o.Kind)
+	u.SetNamespace(o.Namespace)
+	u.SetName(o.Name)
+	return side.Client.Patch(ctx, u, client.RawPatch(types.MergePatchType, patch))
+}
