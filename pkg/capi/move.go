@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cluster-init/cluster-init/pkg/fault"
 	"k8s.io/client-go/rest"
 	clusterctl "sigs.k8s.io/cluster-api/cmd/clusterctl/client"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/cluster"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // moveTimeout bounds a whole move. clusterctl retries each write for up to three minutes, and waits up to seven
@@ -82,7 +83,7 @@ func move(ctx context.Context, mover clusterctl.Client, namespace string) error 
 	})
 }
 
-// newMover returns a clusterctl whose configuration is empty and in memory, and whose clusters are those of in.
+// newMover returns a clusterctl whose clusters are those of in.
 func newMover(ctx context.Context, in MoveInput) (clusterctl.Client, error) {
 	source, err := newProxy(in.From)
 	if err != nil {
@@ -92,7 +93,11 @@ func newMover(ctx context.Context, in MoveInput) (clusterctl.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the target of the move: %w", err)
 	}
-	proxies := map[string]cluster.Proxy{sourceSide: source, targetSide: target}
+	return newClusterctl(ctx, map[string]*proxy{sourceSide: source, targetSide: target})
+}
+
+// newClusterctl returns a clusterctl whose configuration is empty and in memory, and which knows clusters by the names of proxies.
+func newClusterctl(ctx context.Context, proxies map[string]*proxy) (clusterctl.Client, error) {
 	settings, err := config.New(ctx, "", config.InjectReader(config.NewMemoryReader()))
 	if err != nil {
 		return nil, fmt.Errorf("set up clusterctl: %w", err)
