@@ -19,6 +19,8 @@ const (
 	// VerifiedAnnotation is on a Cluster in the cluster that it was moved to, once all that moved with it was compared. Its value is the UID
 	// that the Cluster has there: another move makes it void.
 	VerifiedAnnotation = "cluster-init.io/pivot-verified"
+	// RestoringMark is the value of Cluster API's paused annotation on what a restore has paused, and not a person.
+	RestoringMark = "cluster-init.io/restoring"
 	// WokenAnnotation is set and removed at once: the change has a controller look at the object.
 	WokenAnnotation = "cluster-init.io/woken"
 
