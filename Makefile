@@ -49,11 +49,11 @@ test-capa:
 	@binaries=$$($(LAB) binaries --managers) && \
 	CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration,capa -count=1 -v -timeout 15m -run 'TestKubeadmCAPA|TestCertManager' ./pkg/up ./pkg/internal/providers
 
-## test-pivot: a pivot is killed, loses a reply, meets an outage or reads what is old, at every one of its writes, and so do half of the runs
+## test-pivot: a pivot, and a restore, is killed, loses a reply, meets an outage or reads what is old, at every one of its writes, and so do half of the runs
 ## that finish it, between two real API servers; CLUSTER_INIT_TEST_SEED=N replays a run
 test-pivot:
 	@binaries=$$($(LAB) binaries) && \
-	CLUSTER_INIT_TEST_ALL=1 CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration -count=1 -v -timeout 170m -parallel 6 -run TestStruck ./pkg/pivot
+	CLUSTER_INIT_TEST_ALL=1 CLUSTER_INIT_TEST_BINARIES=$$binaries $(FAST) $(GO) test -tags integration -count=1 -v -timeout 170m -parallel 6 -run 'Test(Restore)?Struck' ./pkg/pivot
 
 ## bench-pivot: 1, 10 and 100 clusters moved between two real API servers, beside the binary of clusterctl
 bench-pivot:

@@ -30,3 +30,19 @@ func Authority(ctx context.Context, c client.Reader, cluster client.ObjectKey) (
 	}](u)
 	return doc.Data.Certificate, err
 }
+
+// OwnAuthority returns the certificate of the authority by which a cluster is known to its own workloads, in PEM. nil without an error: it
+// does not say.
+func OwnAuthority(ctx context.Context, c client.Reader) ([]byte, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(configMapKind)
+	err := c.Get(ctx, client.ObjectKey{Namespace: AnyNamespace, Name: rootCertificates}, u)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get ConfigMap %s/%s: %w", AnyNamespace, rootCertificates, err)
+	}
+	certificate, _, err := unstructured.NestedString(u.Object, "data", "ca.crt")
+	return []byte(certificate), err
+}

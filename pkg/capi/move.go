@@ -83,7 +83,7 @@ func move(ctx context.Context, mover clusterctl.Client, namespace string) error 
 	})
 }
 
-// newMover returns a clusterctl whose configuration is empty and in memory, and whose clusters are those of in.
+// newMover returns a clusterctl whose clusters are those of in.
 func newMover(ctx context.Context, in MoveInput) (clusterctl.Client, error) {
 	source, err := newProxy(in.From)
 	if err != nil {
@@ -93,7 +93,11 @@ func newMover(ctx context.Context, in MoveInput) (clusterctl.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the target of the move: %w", err)
 	}
-	proxies := map[string]cluster.Proxy{sourceSide: source, targetSide: target}
+	return newClusterctl(ctx, map[string]*proxy{sourceSide: source, targetSide: target})
+}
+
+// newClusterctl returns a clusterctl whose configuration is empty and in memory, and which knows clusters by the names of proxies.
+func newClusterctl(ctx context.Context, proxies map[string]*proxy) (clusterctl.Client, error) {
 	settings, err := config.New(ctx, "", config.InjectReader(config.NewMemoryReader()))
 	if err != nil {
 		return nil, fmt.Errorf("set up clusterctl: %w", err)

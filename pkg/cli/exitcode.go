@@ -40,6 +40,8 @@ func exitCodes() map[fault.Code]int {
 		fault.PivotFailed:          61,
 		fault.BackupRefused:        62,
 		fault.BackupInvalid:        63,
+		fault.RestoreRefused:       64,
+		fault.RestoreFailed:        65,
 		fault.CleanupFailed:        70,
 		fault.ConfirmationRequired: 71,
 		fault.CleanupRefused:       72,

@@ -84,7 +84,7 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fault.Wrap(err, fault.Usage, "See "+c.CommandPath()+" --help.")
 	})
-	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newCleanup(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
+	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)
@@ -97,12 +97,13 @@ kept in sync by Flux. It replaces a bootstrap.sh:
   cluster-init up ENVIRONMENT        kind, Flux, telco-cloud-init, the management cluster, the pivot
   cluster-init pivot plan ENV        shows what the pivot would move, and what it would leave behind
   cluster-init backup ENVIRONMENT    backs up the definition of the management cluster, encrypted if you name a key
+  cluster-init restore DIR           puts a backup into another management cluster, which adopts the machines that still run
   cluster-init cleanup ENVIRONMENT   shows what an environment left behind, here and in OpenStack, and deletes it with --yes
 
 All can be interrupted, or killed, and run again.
 
 Exit codes: 0 done; 1 unknown; 2 usage; 10-19 environment and values; 20-29 this machine and Docker;
-30-39 clusters; 40-49 bundle and sources; 50-59 components and time; 60-69 pivot and backups; 70-79 cleanup; 130 interrupted.`
+30-39 clusters; 40-49 bundle and sources; 50-59 components and time; 60-69 pivot, backups and restore; 70-79 cleanup; 130 interrupted.`
 
 // exactlyOne is cobra.ExactArgs(1) with a hint.
 func exactlyOne(what string) cobra.PositionalArgs {

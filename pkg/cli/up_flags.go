@@ -32,8 +32,8 @@ func (o *buildOptions) check() error {
 	if err := checkEngineAddress(o.engineAddress); err != nil {
 		problems = append(problems, err)
 	}
-	if o.timeout < shortestTimeout || o.timeout > longestTimeout {
-		refuse("Give a duration from 10s to 24h, for example --timeout 45m.", "--timeout %s is out of range", o.timeout)
+	if err := checkTimeout(o.timeout); err != nil {
+		problems = append(problems, err)
 	}
 	if o.apiServerPort < 0 || o.apiServerPort > 65535 {
 		refuse("Give a port from 1 to 65535, or 0, which takes a free one.", "--api-server-port: there is no port %d", o.apiServerPort)
@@ -59,6 +59,14 @@ func (o *buildOptions) check() error {
 		}
 	}
 	return fault.Join(problems...)
+}
+
+// checkTimeout refuses what nobody can mean.
+func checkTimeout(timeout time.Duration) error {
+	if timeout < shortestTimeout || timeout > longestTimeout {
+		return fault.New(fault.Usage, fmt.Sprintf("--timeout %s is out of range", timeout), "Give a duration from 10s to 24h, for example --timeout 45m.")
+	}
+	return nil
 }
 
 // checkEngineAddress refuses what is neither a name nor an address; "" stands for the default.

@@ -41,6 +41,8 @@ const (
 	PivotFailed          Code = "pivot/failed"
 	BackupRefused        Code = "backup/refused"
 	BackupInvalid        Code = "backup/invalid"
+	RestoreRefused       Code = "restore/refused"
+	RestoreFailed        Code = "restore/failed"
 	Timeout              Code = "timeout"
 	CloudUnreachable     Code = "cloud/unreachable"
 	CloudRefused         Code = "cloud/refused"

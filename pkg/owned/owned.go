@@ -25,6 +25,8 @@ const (
 	// MachinesAnnotation is on a Cluster between a verified move and the first look that finds it to manage itself. It holds the Machines that
 	// the move brought, with their provider IDs.
 	MachinesAnnotation = "cluster-init.io/pivot-machines"
+	// RestoringMark is the value of Cluster API's paused annotation on what a restore has paused, and not a person.
+	RestoringMark = "cluster-init.io/restoring"
 	// WokenAnnotation is set and removed at once: the change has a controller look at the object.
 	WokenAnnotation = "cluster-init.io/woken"
 

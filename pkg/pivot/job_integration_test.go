@@ -27,10 +27,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// job is what a process of its own does: one pivot, as `up` does it.
+// job is what a process of its own does: one pivot, as `up` does it, or one restore.
 type job struct {
 	Source, Target string // kubeconfig files
 	Namespace, Dir string
+	Backup         string // restored into the target, in place of a pivot; "" for none
 	Strike         strike // the zero value lets it live
 }
 
@@ -62,6 +63,9 @@ func (j job) pivot() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
+	if j.Backup != "" {
+		return errors.Join(j.restore(ctx, target), j.wrote(s))
+	}
 	scope := pivot.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
 	result, err := pivot.Run(ctx, pivot.Input{Source: source, Target: target, Scope: scope,
 		BackupDir: j.Dir, Flux: fileFlux(j.Dir), Move: capi.Move, Now: func() time.Time { return clock(j.Dir) }})
@@ -71,7 +75,12 @@ func (j job) pivot() error {
 			err = pivot.VerifyBackup(ctx, target, scope, backup)
 		}
 	}
-	return errors.Join(err, os.WriteFile(filepath.Join(j.Dir, "writes"), []byte(strconv.FormatInt(s.writes.Load(), 10)), 0o600))
+	return errors.Join(err, j.wrote(s))
+}
+
+// wrote notes how many writes there were.
+func (j job) wrote(s *striker) error {
+	return os.WriteFile(filepath.Join(j.Dir, "writes"), []byte(strconv.FormatInt(s.writes.Load(), 10)), 0o600)
 }
 
 // fileFlux is a folder that holds a file as long as Flux is suspended: that outlives a process, as the real suspension does.

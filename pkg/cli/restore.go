@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// restoreOptions are the flags of `restore`.
+type restoreOptions struct {
+	output     outputOptions
+	kubeconfig string
+	identity   string
+	force      string
+	timeout    time.Duration
+	streams    Streams
+}
+
+func newRestore(streams Streams) *cobra.Command {
+	o := &restoreOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "restore DIR",
+		Short: "Put a backup into another management cluster, which adopts the machines that still run",
+		Long: `restore puts a backup, a folder or an encrypted file, into an empty management cluster that a new up has built elsewhere. That cluster
+then looks after the machines that still run; none is made anew. It holds the backup against the target first, and changes nothing when
+a file was changed, providers differ, or the target holds something of it. The Clusters stay paused until all of it was compared.
+
+Two managers of the same machines are the danger: the cluster that the backup is of is asked, and restore refuses while that holds its
+definition, or has a Flux that would put it back. When it does not answer, only you can know whether it is gone for good: --force NAME
+says so. A restore that was cut off is finished by running it again. The values and the release in a backup are not applied.`,
+		Example: `  cluster-init restore /mnt/safe/mgmt-20260102T030405Z --kubeconfig new-cluster.kubeconfig
+  cluster-init restore mgmt-20260102T030405Z.tar.age --identity key.txt --kubeconfig new-cluster.kubeconfig --force mgmt`,
+		Args: exactlyOne("DIR"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.output.flags(f)
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster to restore into (required)")
+	f.StringVar(&o.identity, "identity", "", "file with a secret key of age, or of ssh, that opens an encrypted backup")
+	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: it does not answer, and is gone for good")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long to wait for the restored Clusters to be available (10s to 24h)")
+	return c
+}
+
+func (o *restoreOptions) run(ctx context.Context, path string) error {
+	sink, err := o.output.sink(o.streams)
+	if err != nil {
+		return err
+	}
+	in, err := o.complete(path)
+	if err != nil {
+		return err
+	}
+	line := restoreLine{Type: "restore", Path: path, Target: o.kubeconfig, in: in}
+	err = narrate(ctx, sink, "restore", path, func(ctx context.Context) (outcome, error) {
+		say := func(kind event.Type) func(string) {
+			return func(text string) { sink.Emit(event.Event{Time: time.Now(), Type: kind, Message: text}) }
+		}
+		in.Log = say(event.Progress)
+		if err := pivot.CheckRestore(ctx, in); err != nil { // before the lease, which is a write
+			return outcome{}, err
+		}
+		state, err := stateFolder(in.Backup.Manifest.Cluster)
+		if err != nil {
+			return outcome{}, err
+		}
+		held, err := hold(state, "restore "+path)
+		if err != nil {
+			return outcome{}, err
+		}
+		defer held.Release() // an error leaves an unlocked file, which the next run takes over
+		ctx, leases := lease.NewSet(ctx)
+		defer leases.ReleaseAll()
+		if err := alone(ctx, in, state, leases, say(event.Progress)); err != nil {
+			return outcome{}, err
+		}
+		if line.result, err = pivot.Restore(ctx, in); err != nil {
+			return outcome{}, err
+		}
+		for _, warning := range line.result.Warnings {
+			say(event.Warning)(warning)
+		}
+		line.restored = true
+		line.adoption, err = o.await(ctx, in, sink)
+		return outcome{}, err
+	}, nil)
+	if !line.restored {
+		return err
+	}
+	if shown := o.output.show(o.streams, line); err == nil { // what is true, also when something is still waited for
+		err = shown
+	}
+	return err
+}
+
+// complete checks all input, before anything is asked.
+func (o *restoreOptions) complete(path string) (pivot.RestoreInput, error) {
+	var ids backup.Identities
+	var idsErr error
+	if o.identity != "" {
+		ids, idsErr = backup.ReadIdentities(o.identity)
+	}
+	in, targetErr := o.target()
+	if err := fault.Join(targetErr, idsErr, checkTimeout(o.timeout)); err != nil {
+		return in, err
+	}
+	b, err := backup.Open(path, ids)
+	if err != nil {
+		return in, err
+	}
+	if o.force != "" && o.force != b.Manifest.Cluster {
+		return in, fault.New(fault.Usage, fmt.Sprintf("--force names %q, and the backup is of the management cluster %s", o.force, b.Manifest.Cluster),
+			"Name the cluster that is gone for good, or leave --force out.")
+	}
+	in.Backup, in.Path, in.Force, in.Restore = b, path, o.force != "", capi.Restore
+	return in, nil
+}
+
+// target connects to the cluster of --kubeconfig, and sends no request yet.
+func (o *restoreOptions) target() (pivot.RestoreInput, error) {
+	refuse := func(err error, hint string) (pivot.RestoreInput, error) {
+		return pivot.RestoreInput{}, fault.Wrap(err, fault.Usage, hint)
+	}
+	const hint = "Name a file that holds the kubeconfig of the new management cluster: up writes one."
+	if o.kubeconfig == "" {
+		return refuse(fmt.Errorf("--kubeconfig is missing: no current context is ever used"), hint)
+	}
+	text, err := os.ReadFile(o.kubeconfig)
+	if err != nil {
+		return refuse(fmt.Errorf("read --kubeconfig: %w", err), hint)
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(text)
+	if err != nil {
+		return refuse(fmt.Errorf("read --kubeconfig: %s holds no kubeconfig", o.kubeconfig), hint)
+	}
+	config.QPS, config.WarningHandlerWithContext = -1, rest.NoWarnings{}
+	config.Timeout = 30 * time.Second // of one request
+	c, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
+	if err != nil {
+		return refuse(fmt.Errorf("read --kubeconfig: %w", err), hint)
+	}
+	return pivot.RestoreInput{Target: pivot.Side{Client: c, Config: config, Kubeconfig: o.kubeconfig}, TargetKubeconfig: text}, nil
+}

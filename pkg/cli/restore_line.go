@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// restoreLine is the answer of `restore`.
+type restoreLine struct {
+	Type     string
+	Path     string
+	Target   string // the file of its kubeconfig
+	in       pivot.RestoreInput
+	restored bool
+	result   pivot.RestoreResult
+	adoption pivot.Adoption
+}
+
+// MarshalJSON writes the answer for programs.
+func (l restoreLine) MarshalJSON() ([]byte, error) {
+	of := l.in.Backup.Manifest
+	return json.Marshal(struct {
+		Type       string   `json:"type"`
+		Path       string   `json:"path"`
+		Namespace  string   `json:"namespace"`
+		Cluster    string   `json:"cluster"`
+		Already    bool     `json:"already"`
+		Objects    int      `json:"objects"`
+		Clusters   []string `json:"clusters"`
+		References []string `json:"references"`
+		Warnings   []string `json:"warnings"`
+		Available  bool     `json:"available"`
+		WaitingFor []string `json:"waitingFor"`
+		Made       []string `json:"machinesMade"`
+		Gone       []string `json:"machinesGone"`
+	}{l.Type, l.Path, of.Namespace, of.Cluster, l.result.Already, l.result.Objects, names(l.result.Clusters), names(l.result.References),
+		list(l.result.Warnings), len(l.adoption.Unmet) == 0, names(l.adoption.Unmet), list(l.adoption.Made), list(l.adoption.Gone)})
+}
+
+// names are never null in JSON.
+func names[T fmt.Stringer](all []T) []string {
+	texts := []string{}
+	for _, each := range all {
+		texts = append(texts, each.String())
+	}
+	return texts
+}
+
+func list(texts []string) []string { return append([]string{}, texts...) }
+
+// Print writes what is true now, for a person.
+func (l restoreLine) Print(out io.Writer) error {
+	var b strings.Builder
+	of := l.in.Backup.Manifest
+	done := "restored from"
+	if l.result.Already {
+		done = "was restored before, and is as in"
+	}
+	fmt.Fprintf(&b, "Cluster %s/%s %s %s\n", of.Namespace, of.Cluster, done, l.Path)
+	fmt.Fprintf(&b, "  %d objects are on the target; active: %s\n", l.result.Objects, or(names(l.result.Clusters), "none"))
+	section(&b, "references that were created", names[capi.Object](l.result.References))
+	section(&b, "warnings", l.result.Warnings)
+	section(&b, "waiting for", names(l.adoption.Unmet))
+	section(&b, "Machines that the backup does not have", l.adoption.Made)
+	section(&b, "Machines of the backup that are gone", l.adoption.Gone)
+	if of.Count(backup.Environment) > 0 {
+		fmt.Fprintf(&b, "The section %s was not applied: the target has values of its own (docs/backup.md).\n", backup.Environment)
+	}
+	fmt.Fprintf(&b, "Never start the old management cluster %s again as it was: two would act on the same machines (docs/backup.md).\n", of.Cluster)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func section(b *strings.Builder, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "  %s:\n", title)
+	for _, each := range lines {
+		fmt.Fprintf(b, "    %s\n", each)
+	}
+}
+
+func or(texts []string, none string) string {
+	if len(texts) == 0 {
+		return none
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/internal/golden"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+func TestRestoreTellsWhatIsTrue(t *testing.T) {
+	cluster := capi.Object{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Namespace: "ns", Name: "demo"}
+	line := restoreLine{Type: "restore", Path: "/safe/demo-20260102T030405Z", restored: true,
+		in:     pivot.RestoreInput{Backup: &backup.Backup{Manifest: backup.Manifest{Namespace: "ns", Cluster: "demo", Files: map[string]string{"environment/a.yaml": "x"}}}},
+		result: pivot.RestoreResult{Clusters: []capi.Object{cluster}, Objects: 21}}
+	var text bytes.Buffer
+	show := func() {
+		for _, format := range []string{"plain", "json"} {
+			if err := (outputOptions{format: format}).show(Streams{Out: &text}, line); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	show()
+	line.result.Already, line.result.Warnings = true, []string{"Secret ns/cloud has another data"}
+	line.result.References = []capi.Object{{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "cloud"}}
+	line.adoption = pivot.Adoption{Unmet: []pivot.Unmet{{Object: "Cluster ns/demo", Message: "not reported yet", Waiting: true}}, Made: []string{"Machine ns/new"}, Gone: []string{"Machine ns/old"}}
+	show()
+	golden.Check(t, "restore.txt", text.Bytes())
+}
+
+// A wait that ends names what is not true yet, and running it again may help: all was restored.
+func TestRestoreWaitsNoLongerThanAsked(t *testing.T) {
+	c, err := fixture.FakeClient(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := fixture.FakeClient(labelled())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []client.Client{c, source} {
+		if err := fixture.Create(t.Context(), in, fixture.Namespace, fixture.ManagementCluster(), func(u *unstructured.Unstructured) { delete(u.Object, "status") }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path, _, err := pivot.Keeper{Dir: t.TempDir(), Now: time.Now}.Keep(t.Context(), pivot.Side{Client: source}, pivot.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := backup.Open(path, backup.Identities{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := &event.Recorder{}
+	o := &restoreOptions{timeout: 50 * time.Millisecond}
+	seen, err := o.await(t.Context(), pivot.RestoreInput{Target: pivot.Side{Client: c}, Backup: b}, said)
+	if fault.CodeOf(err) != fault.Timeout || !fault.CanRetry(err) || len(seen.Unmet) != 3 || !strings.Contains(err.Error(), "all was restored") {
+		t.Errorf("got %+v, %v", seen, err)
+	}
+	if all := said.Events(); len(all) != 1 || all[0].Type != event.Waiting || len(all[0].Objects) != 3 {
+		t.Errorf("it said %+v", all)
+	}
+}
+
+// The target is the cluster of the file, each request to which has a bound; no other kubeconfig is read.
+func TestTheTargetOfARestoreIsThatOfTheFile(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	text := `{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c"}}],"clusters":[{"name":"c","cluster":{"server":"https://127.0.0.1:1"}}]}`
+	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := &restoreOptions{kubeconfig: kubeconfig, timeout: time.Minute}
+	in, err := o.target()
+	if err != nil || in.Target.Config.Host != "https://127.0.0.1:1" || in.Target.Config.Timeout == 0 || string(in.TargetKubeconfig) != text {
+		t.Errorf("got %+v, %v", in, err)
+	}
+}
+
+// labelled are the definitions of the fixture's kinds.
+func labelled() []*apiextensionsv1.CustomResourceDefinition {
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	for _, gvk := range fixture.Kinds() {
+		crds = append(crds, fixture.CRDOf(gvk))
+	}
+	return crds
+}

@@ -1,0 +1,80 @@
+package pivot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/capi"
+)
+
+// Adoption is how far the target has come with what was restored.
+type Adoption struct {
+	Unmet []Unmet // what is not yet true of the Clusters and their Machines; none: all is well
+	// Made and Gone are Machines that the target has made since, or has not any more: it should have adopted all of them.
+	Made, Gone []string
+}
+
+// Adopt looks, once, how far the target has come with the Clusters of a backup that was restored.
+func Adopt(ctx context.Context, target Side, b *backup.Backup) (Adoption, error) {
+	in := RestoreInput{Backup: b}
+	var a Adoption
+	clusters, err := capi.Clusters(ctx, target.Client, b.Manifest.Namespace)
+	if err != nil {
+		return a, fmt.Errorf("see how the restored Clusters are: %w", err)
+	}
+	machines, err := capi.Machines(ctx, target.Client, b.Manifest.Namespace)
+	if err != nil {
+		return a, fmt.Errorf("see how the restored Machines are: %w", err)
+	}
+	restored := map[string]bool{}
+	for _, o := range in.clusters() {
+		restored[o.Name] = true
+		i := slices.IndexFunc(clusters, func(c capi.Cluster) bool { return c.Key() == o.Key() })
+		switch {
+		case i < 0:
+			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectCluster, Object: o.String(), Message: "is not there any more"})
+		case clusters[i].Paused:
+			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectCluster, Object: o.String(), Message: "is paused"})
+		case !clusters[i].Available.True():
+			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectCluster, Object: o.String(), Message: clusters[i].Available.String(), Waiting: true})
+		}
+	}
+	a.machines(b, machines, restored)
+	return a, nil
+}
+
+// machines compares the Machines of the restored Clusters with those of the backup.
+func (a *Adoption) machines(b *backup.Backup, machines []capi.Machine, restored map[string]bool) {
+	var saved, there []string
+	for _, u := range b.Section(backup.Objects) {
+		if o := capi.ObjectOf(u); o.Kind == "Machine" && o.Key().Group == clusterv1.GroupVersion.Group {
+			saved = append(saved, o.String())
+		}
+	}
+	for _, m := range machines {
+		if !restored[m.Cluster] {
+			continue
+		}
+		there = append(there, m.String())
+		if !m.Ready.True() {
+			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectMachines, Object: m.String(), Message: m.Ready.String(), Waiting: true})
+		}
+	}
+	a.Made, a.Gone = without(there, saved), without(saved, there)
+}
+
+func without(all, known []string) []string {
+	left := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(known, s) })
+	slices.SortFunc(left, strings.Compare)
+	return left
+}
+
+// Waiting is whether time alone may cure something.
+func (a Adoption) Waiting() bool {
+	return slices.ContainsFunc(a.Unmet, func(u Unmet) bool { return u.Waiting })
+}

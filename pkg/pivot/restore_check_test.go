@@ -1,0 +1,191 @@
+package pivot_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// TestWhetherARestoreMayStart is the table of all that may stand in its way. Nothing is written in any of them.
+func TestWhetherARestoreMayStart(t *testing.T) {
+	onTarget := func(s side) func(*testing.T, *restoring) {
+		return func(t *testing.T, r *restoring) { r.Force, r.Target.Client = true, s.client(t) }
+	}
+	without := func(edit func(*apiextensionsv1.CustomResourceDefinition) bool) side {
+		s := target()
+		s.crds = edit
+		return s
+	}
+	const machines = "machines.cluster.x-k8s.io"
+	for name, tc := range map[string]struct {
+		world func(*testing.T, *restoring)
+		code  fault.Code
+		want  string
+		hint  string
+	}{
+		"the old cluster does not answer":  {func(*testing.T, *restoring) {}, fault.RestoreRefused, "cannot be asked whether it still manages the machines", "add --force mgmt"},
+		"the old cluster is gone for good": {func(_ *testing.T, r *restoring) { r.Force = true }, "", "", ""},
+		"the old cluster is active": {func(t *testing.T, r *restoring) {
+			r.Force, r.old = true, oldCluster(t, firstOf(1))
+		}, fault.RestoreRefused, "at https://192.0.2.1, which the backup is of, answers and holds Cluster management/mgmt (active)", "a second cluster would act"},
+		"the old cluster is paused": {func(t *testing.T, r *restoring) {
+			objects := firstOf(1)
+			paused(objects[0])
+			r.Force, r.old = true, oldCluster(t, objects)
+		}, fault.RestoreRefused, "Cluster management/mgmt (paused)", ""},
+		"the old cluster holds somebody else's Cluster": {func(t *testing.T, r *restoring) { r.old = oldCluster(t, oneOf(tenant())) }, "", "", ""},
+		"the old cluster lost its definition, and Flux runs": {func(t *testing.T, r *restoring) {
+			r.Force, r.old = true, oldCluster(t, nil, false, false)
+		}, fault.RestoreRefused, "not suspended: helmrelease telco-cloud-init, kustomization cluster", `kubectl -n flux-system patch kustomization cluster --type merge -p '{"spec":{"suspend":true}}'`},
+		"the old cluster lost its definition, and only the release runs": {func(t *testing.T, r *restoring) {
+			r.old = oldCluster(t, nil, false, true)
+		}, fault.RestoreRefused, "not suspended: helmrelease telco-cloud-init", ""},
+		"the old cluster lost its definition, and Flux is suspended": {func(t *testing.T, r *restoring) { r.old = oldCluster(t, nil, true, true) }, "", "", ""},
+		"the old cluster has no Flux":                                {func(t *testing.T, r *restoring) { r.old = oldCluster(t, nil) }, "", "", ""},
+		"the old cluster does not say what it holds": {func(t *testing.T, r *restoring) {
+			r.Force, r.old = true, listing(oldCluster(t, nil), apierrors.NewUnauthorized("expired"))
+		}, fault.RestoreRefused, "answers and does not say what it holds", "newer backup"},
+		"the old cluster's etcd is lost": {func(t *testing.T, r *restoring) {
+			r.old = listing(oldCluster(t, nil), apierrors.NewInternalError(context.DeadlineExceeded))
+		}, fault.RestoreRefused, "cannot be asked", ""},
+		"the old cluster's etcd is lost for good": {func(t *testing.T, r *restoring) {
+			r.Force, r.old = true, listing(oldCluster(t, nil), apierrors.NewInternalError(context.DeadlineExceeded))
+		}, "", "", ""},
+		"nobody has the old cluster's kubeconfig": {func(t *testing.T, r *restoring) {
+			r.backUp(t, fixture.Unset("Secret", "mgmt-kubeconfig", "data"))
+		}, fault.RestoreRefused, "the backup holds no kubeconfig of it", ""},
+		"the old cluster's kubeconfig runs a program": {func(t *testing.T, r *restoring) {
+			r.Ask = nil
+			text := strings.Replace(oldKubeconfig, `"token":"hunter2"`, `"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"touch","interactiveMode":"Never"}`, 1)
+			r.backUp(t, kubeconfigSecret(text))
+		}, fault.RestoreRefused, "it names programs or files", ""},
+		"anybody may answer for the old cluster": {func(t *testing.T, r *restoring) {
+			r.Ask = nil
+			r.backUp(t, kubeconfigSecret(strings.Replace(oldKubeconfig, "certificate-authority-data", "proxy-url-of-old", 1)))
+		}, fault.RestoreRefused, "it does not say who may answer", ""},
+		"the move of the backup was not finished": {func(t *testing.T, r *restoring) {
+			r.old = oldCluster(t, nil)
+			must(t, os.WriteFile(r.Path+".unverified", nil, 0o600))
+		}, fault.RestoreRefused, "a move that was not seen to its end", "pivot resume"},
+
+		"the target is the old cluster, by its kubeconfig": {func(_ *testing.T, r *restoring) {
+			r.Force, r.TargetKubeconfig = true, []byte(oldKubeconfig)
+		}, fault.RestoreRefused, "the target is the management cluster mgmt itself", "another cluster.name"},
+		"the target is the old cluster, by what it says of itself": {func(t *testing.T, r *restoring) {
+			own := oneObject("ConfigMap", "mgmt-load-balancer")[0]
+			own.SetName("kube-root-ca.crt")
+			own.Object["data"] = map[string]any{"ca.crt": "the-certificate"}
+			r.Force = true
+			must(t, fixture.Create(t.Context(), r.Target.Client, "default", oneOf(own)))
+		}, fault.RestoreRefused, "the target is the management cluster mgmt itself", ""},
+		"the target has no Cluster API": {onTarget(without(func(*apiextensionsv1.CustomResourceDefinition) bool { return false })),
+			fault.RestoreRefused, "the target has no Cluster API", "cluster-init up"},
+		"the target lacks a kind": {onTarget(without(func(crd *apiextensionsv1.CustomResourceDefinition) bool { return crd.Name != machines })),
+			fault.RestoreRefused, "Machine.cluster.x-k8s.io: the target does not have this kind", ""},
+		"the target lacks a label": {onTarget(without(func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+			if crd.Name == machines {
+				crd.Labels = nil
+			}
+			return true
+		})), fault.RestoreRefused, "Machine.cluster.x-k8s.io: its CRD has no label", "label crd " + machines},
+		"the target stores another version": {onTarget(without(func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+			if crd.Name == machines {
+				crd.Spec.Versions[0].Name = "v1beta3"
+			}
+			return true
+		})), fault.RestoreRefused, "the target stores version v1beta3 of it, and the backup has v1beta2", ""},
+		"the target would leave something out": {onTarget(without(func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+			delete(crd.Labels, "clusterctl.cluster.x-k8s.io/move")
+			return true
+		})), fault.BackupInvalid, "ServerGroup management/mgmt-control-plane would be left out", ""},
+		"a provider of another version": {onTarget(target(fixture.Edit(func(u *object) {
+			if u.GetName() == "capi-controller-manager" {
+				setImage(u, "registry.k8s.io/cluster-api/cluster-api-controller:v1.15.0")
+			}
+		}))), fault.BackupInvalid, "the backup was made with provider cluster-api v1.14.0, and the target has v1.15.0", ""},
+		"a provider that is not ready": {onTarget(target(fixture.Set("Deployment", "capd-controller-manager", int64(0), "status", "availableReplicas"))),
+			fault.RestoreRefused, "provider infrastructure-docker is not ready on the target", "Wait"},
+		"a webhook that does not answer": {func(_ *testing.T, r *restoring) {
+			r.Force = true
+			r.Target.Client = creating(r.Target.Client, apierrors.NewInternalError(errWebhook))
+		}, fault.RestoreRefused, "the target would not accept it", ""},
+
+		"the target has a definition of its own": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			must(t, fixture.Create(t.Context(), r.Target.Client, "elsewhere", fixture.Named("elsewhere")))
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneOf(tenant())))
+		}, "", "", ""},
+		"the target has credentials that are as in the backup": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneObject("Secret", "mgmt-ca")))
+		}, "", "", ""},
+		"the target has other credentials of that name": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneObject("Secret", "mgmt-ca"), fixture.Set("Secret", "mgmt-ca", "aHVudGVyMg==", "data", "tls.key")))
+		}, fault.RestoreRefused, "the target is not empty: Secret management/mgmt-ca has another data", "another cluster.name"},
+		"the target has an active Cluster of that name": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, firstOf(1)))
+		}, fault.RestoreRefused, "Cluster management/mgmt is active", ""},
+		"the target has a Cluster of that name that a person paused": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, firstOf(1), paused))
+		}, fault.RestoreRefused, "Cluster management/mgmt is paused, and not by a restore", ""},
+		"the target is deleting what a restore began": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			u := oneObject("Secret", "mgmt-ca")
+			u[0].SetFinalizers([]string{"example.com/stays"})
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, u))
+			must(t, r.Target.Client.Delete(t.Context(), u[0]))
+		}, fault.RestoreRefused, "Secret management/mgmt-ca is being deleted", ""},
+		"an object whose owner is not there": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneObject("DevCluster", "mgmt")))
+		}, fault.RestoreRefused, "DevCluster management/mgmt has an owner that does not exist", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRestoring(t)
+			tc.world(t, r)
+			err := pivot.CheckRestore(t.Context(), r.RestoreInput)
+			if tc.code == "" && err != nil || tc.code != "" && (fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.want) || !strings.Contains(fault.HintOf(err), tc.hint)) {
+				t.Errorf("got %v, with code %s and hint\n%s\nwant %s %q", err, fault.CodeOf(err), fault.HintOf(err), tc.code, tc.want)
+			}
+			if err != nil && strings.Contains(err.Error()+fault.HintOf(err), "hunter2") {
+				t.Errorf("it shows a secret: %v", err)
+			}
+			if r.made > 0 {
+				t.Errorf("%d objects were created", r.made)
+			}
+		})
+	}
+}
+
+// TestAllReasonsAreSaidAtOnce: one run names whatever a person has to do.
+func TestAllReasonsAreSaidAtOnce(t *testing.T) {
+	r := newRestoring(t)
+	r.old = oldCluster(t, firstOf(1))
+	s := target(fixture.Set("Deployment", "capi-controller-manager", "gone", "metadata", "labels", "cluster.x-k8s.io/provider"))
+	s.crds = func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+		return crd.Spec.Group != schema.ParseGroupKind("X.openstack.k-orc.cloud").Group
+	}
+	r.Target.Client = s.client(t)
+	err := pivot.CheckRestore(t.Context(), r.RestoreInput)
+	if got := fault.Problems(err); len(got) != 3 {
+		t.Errorf("%d problems: %v", len(got), err)
+	}
+}
+
+func listing(c client.Client, err error) client.Client {
+	return interceptor.NewClient(c.(client.WithWatch), interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return err }})
+}

@@ -1,0 +1,111 @@
+package pivot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+)
+
+// refusal says why the machines may have another manager; nil: they have none. Only of a cluster that does not answer a person's word is taken.
+func (m manager) refusal(in RestoreInput) error {
+	of := in.Backup.Manifest
+	named := fmt.Sprintf("the management cluster %s, which the backup is of,", of.Cluster)
+	if m.host != "" {
+		named = fmt.Sprintf("the management cluster %s at %s, which the backup is of,", of.Cluster, m.host)
+	}
+	refuse := func(hint, format string, args ...any) error {
+		return fault.New(fault.RestoreRefused, named+" "+fmt.Sprintf(format, args...), hint)
+	}
+	switch m.state {
+	case managerHolds:
+		var held []string
+		for _, c := range m.holds {
+			how := "active"
+			if c.Paused {
+				how = "paused"
+			}
+			held = append(held, c.String()+" ("+how+")")
+		}
+		return refuse("Nothing is to be restored while it holds its definition: a second cluster would act on the same machines. If it is not well, repair it, or move "+
+			"the definition with clusterctl move. --force does not change this.", "answers and holds %s", strings.Join(held, ", "))
+	case managerFlux:
+		return refuse("On that cluster, in this order:\n"+m.suspend()+"\nThen run the same command again.",
+			"answers and holds nothing of the backup, and its Flux would put it back: not suspended: %s", strings.Join(m.active, ", "))
+	case managerClosed:
+		return refuse("Use a newer backup, whose credentials are valid, or end that cluster first. --force does not change this.", "answers and does not say what it holds: %v", m.err)
+	case managerSilent:
+		if in.Force {
+			return nil
+		}
+		return refuse("Look whether its API server runs, and make it reachable from here. Only if it is gone for good and cannot come back, add --force "+of.Cluster+".",
+			"cannot be asked whether it still manages the machines: %v", m.err)
+	}
+	return nil
+}
+
+// suspend is how a person keeps its Flux from putting the definition back.
+func (m manager) suspend() string {
+	var lines []string
+	for _, o := range m.active {
+		lines = append(lines, "kubectl -n "+flux.Namespace+" patch "+o+` --type merge -p '{"spec":{"suspend":true}}'`)
+	}
+	return joinLines(lines...)
+}
+
+// unfinished refuses a backup that was written for a move which nobody has seen the end of: then two clusters may hold the definition, and the
+// backup names one of them only.
+func (in RestoreInput) unfinished() error {
+	path := marker(filepath.Clean(in.Path))
+	switch _, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist), err == nil && in.Force:
+		return nil
+	case err != nil:
+		return fault.Wrap(fmt.Errorf("see whether the move of the backup was finished: %w", err), fault.RestoreRefused, "Let the folder of the backup be read.")
+	}
+	return fault.New(fault.RestoreRefused, "the backup was written for a move that was not seen to its end: the bootstrap cluster may hold the definition, too; "+path+" says so",
+		"Run cluster-init pivot resume ENVIRONMENT. Only if both clusters are gone for good and cannot come back, add --force "+in.Backup.Manifest.Cluster+".")
+}
+
+// sameCluster refuses to put a backup into the cluster that it is of. identity is the authority that the target names to its own workloads.
+func (in RestoreInput) sameCluster(identity string, own bool) error {
+	of := in.Backup.Manifest
+	if !own && (identity == "" || identity != of.Identity) {
+		return nil
+	}
+	return fault.New(fault.RestoreRefused, fmt.Sprintf("the target is the management cluster %s itself, which the backup is of", of.Cluster),
+		"Build another management cluster elsewhere, with another cluster.name, and name its kubeconfig. If this one lives and has lost its definition, run cluster-init up: it says what to do.")
+}
+
+// whole refuses a backup that no restore can be made of, naming the objects.
+func whole(b *backup.Backup, in RestoreInput) error {
+	var wrong []error
+	refuse := func(format string, args ...any) {
+		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf(format, args...), "Use another backup, or a copy of this one."))
+	}
+	seen := map[string]bool{}
+	for _, u := range b.Section(backup.Objects) {
+		switch uid := string(u.GetUID()); {
+		case uid == "":
+			refuse("%s %s/%s in the backup has no UID, by which its owners are found", u.GetKind(), u.GetNamespace(), u.GetName())
+		case seen[uid]:
+			refuse("%s %s/%s in the backup has the UID of another object", u.GetKind(), u.GetNamespace(), u.GetName())
+		default:
+			seen[uid] = true
+		}
+	}
+	own := false
+	for _, o := range in.clusters() {
+		own = own || o.Name == b.Manifest.Cluster && o.Namespace == b.Manifest.Namespace
+	}
+	if !own {
+		refuse("the backup does not hold Cluster %s/%s, which it is of", b.Manifest.Namespace, b.Manifest.Cluster)
+	}
+	return fault.Join(wrong...)
+}

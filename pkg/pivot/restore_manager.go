@@ -1,0 +1,166 @@
+package pivot
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/clientcmd"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/secret"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// managerState says what the cluster that a backup is of may still do with the machines.
+type managerState string
+
+const (
+	managerSilent managerState = "silent"  // it does not answer, or it is not known how to ask it
+	managerClosed managerState = "closed"  // it answers, and does not say what it holds
+	managerHolds  managerState = "holds"   // it holds Clusters of the backup
+	managerFlux   managerState = "applies" // it holds none of them, and its Flux would put them back
+	managerEmpty  managerState = "empty"   // it holds none of them, and nothing puts them back
+)
+
+// manager is what is known of the cluster that a backup is of, which managed itself and the machines.
+type manager struct {
+	state  managerState
+	host   string
+	holds  []capi.Cluster
+	active []string // what of its Flux is not suspended: "helmrelease telco-cloud-init"
+	err    error    // why it is not known more
+}
+
+// managerBound is for all that it is asked.
+const managerBound = 20 * time.Second
+
+// askManager asks the cluster that the backup is of by the kubeconfig that the backup holds. It changes nothing there.
+func (in RestoreInput) askManager(ctx context.Context) manager {
+	ctx, cancel := context.WithTimeout(ctx, managerBound)
+	defer cancel()
+	kubeconfig := in.managerKubeconfig()
+	if kubeconfig == nil {
+		return manager{state: managerSilent, err: errors.New("the backup holds no kubeconfig of it")}
+	}
+	ask := in.Ask
+	if ask == nil {
+		ask = connect
+	}
+	c, host, err := ask(kubeconfig)
+	if err != nil {
+		return manager{state: managerSilent, err: err}
+	}
+	m := manager{state: managerEmpty, host: host}
+	if m.err = m.look(ctx, c, in); m.err != nil {
+		m.state = managerSilent
+		if apierrors.IsUnauthorized(m.err) || apierrors.IsForbidden(m.err) {
+			m.state = managerClosed
+		}
+		return m
+	}
+	switch {
+	case len(m.holds) > 0:
+		m.state = managerHolds
+	case len(m.active) > 0:
+		m.state = managerFlux
+	}
+	return m
+}
+
+// look reads which of the backup's Clusters it holds, and whether Flux would put them back. What could not be read is an error.
+func (m *manager) look(ctx context.Context, c client.Client, in RestoreInput) error {
+	clusters, err := capi.Clusters(ctx, c, in.Backup.Manifest.Namespace)
+	if err != nil {
+		return err
+	}
+	for _, cluster := range clusters {
+		if slices.ContainsFunc(in.clusters(), func(o capi.Object) bool { return o.Key() == cluster.Key() }) {
+			m.holds = append(m.holds, cluster)
+		}
+	}
+	for _, o := range []struct{ group, version, kind, name string }{
+		{"helm.toolkit.fluxcd.io", "v2", "HelmRelease", flux.ReleaseName}, // the first to suspend: it would undo the other
+		{kustomizationKind.Group, kustomizationKind.Version, kustomizationKind.Kind, definitionKustomization},
+	} {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(schema.GroupVersionKind{Group: o.group, Version: o.version, Kind: o.kind})
+		err := c.Get(ctx, client.ObjectKey{Namespace: flux.Namespace, Name: o.name}, u)
+		switch suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); {
+		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+		case err != nil:
+			return fmt.Errorf("read %s %s/%s: %w", o.kind, flux.Namespace, o.name, err)
+		case !suspended:
+			m.active = append(m.active, strings.ToLower(o.kind)+" "+o.name)
+		}
+	}
+	return nil
+}
+
+// definitionKustomization is the name of the Kustomization that applies the definition of the management cluster.
+const definitionKustomization = "cluster"
+
+// clusters are the Clusters of the backup.
+func (in RestoreInput) clusters() []capi.Object {
+	var all []capi.Object
+	for _, u := range in.Backup.Section(backup.Objects) {
+		if o := capi.ObjectOf(u); o.Kind == clusterv1.ClusterKind && isPausable(o) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// managerKubeconfig is what Cluster API kept for the cluster that the backup is of; nil: the backup does not have it.
+func (in RestoreInput) managerKubeconfig() []byte {
+	m := in.Backup.Manifest
+	for _, u := range in.Backup.Section(backup.Objects) {
+		if u.GetKind() != "Secret" || u.GetNamespace() != m.Namespace || u.GetName() != secret.Name(m.Cluster, secret.Kubeconfig) {
+			continue
+		}
+		text, _, _ := unstructured.NestedString(u.Object, "data", secret.KubeconfigDataName)
+		if value, err := base64.StdEncoding.DecodeString(text); err == nil && len(value) > 0 {
+			return value
+		}
+	}
+	return nil
+}
+
+// connect makes a client of the kubeconfig in a backup. Anybody may have made that: it must hold all that it needs, and name neither programs nor
+// files of this machine. Without an authority of its own nobody could tell who answers. Errors hold nothing of it but its address.
+func connect(kubeconfig []byte) (client.Client, string, error) {
+	const wrong = "the kubeconfig of it in the backup cannot be used: "
+	config, err := clientcmd.Load(kubeconfig)
+	if err != nil {
+		return nil, "", errors.New(wrong + "it cannot be read")
+	}
+	current := config.Contexts[config.CurrentContext]
+	if current == nil || config.Clusters[current.Cluster] == nil || config.AuthInfos[current.AuthInfo] == nil {
+		return nil, "", errors.New(wrong + "it has no current context")
+	}
+	cluster, user := config.Clusters[current.Cluster], config.AuthInfos[current.AuthInfo]
+	switch {
+	case user.Exec != nil, user.AuthProvider != nil, user.ClientCertificate+user.ClientKey+user.TokenFile+cluster.CertificateAuthority != "":
+		return nil, "", errors.New(wrong + "it names programs or files")
+	case len(cluster.CertificateAuthorityData) == 0, cluster.InsecureSkipTLSVerify:
+		return nil, "", errors.New(wrong + "it does not say who may answer")
+	}
+	c, err := kube.Connect("old management", kubeconfig, runtime.NewScheme())
+	if err != nil {
+		return nil, "", errors.New(wrong + "it is not complete")
+	}
+	return c, c.Config.Host, nil
+}

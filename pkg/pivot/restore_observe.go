@@ -1,0 +1,150 @@
+package pivot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// restoration is one restore, with what is known of the target.
+type restoration struct {
+	in     RestoreInput
+	graph  *capi.Graph // of the backup, as the target would have it
+	digest digester
+	record []recorded
+	now    standing
+	stage  RestoreStage
+}
+
+func (r *restoration) reasons() []string { return r.now.reasons() }
+
+// observe reads what the target holds of the backup, and judges it.
+func (r *restoration) observe(ctx context.Context) error {
+	there, err := capi.Discover(ctx, r.in.Target.Client, r.in.Backup.Manifest.Namespace)
+	if err != nil {
+		return fmt.Errorf("read the target: %w", err)
+	}
+	byKey := map[capi.Key]capi.Object{}
+	for _, o := range there.All() {
+		byKey[o.Key()] = o
+	}
+	s := standing{}
+	found := map[capi.Key]*unstructured.Unstructured{}
+	for _, want := range r.record {
+		u, known := there.Get(byKey[want.object().Key()])
+		if !known {
+			if u, err = r.elsewhere(ctx, want); err != nil {
+				return err
+			}
+		}
+		found[want.object().Key()] = u
+		s.place(want, u)
+	}
+	for _, want := range r.record {
+		s.objects = append(s.objects, r.hold(want, found[want.object().Key()], there, s.released()))
+	}
+	for _, o := range s.objects {
+		if o.Shared && len(o.wrong) > 0 {
+			s.shared = append(s.shared, o.String()+" "+strings.Join(o.wrong, " and ")+" than in the backup")
+		}
+	}
+	r.now, r.stage = s, judgeRestore(s)
+	return nil
+}
+
+// elsewhere reads an object of another namespace, where the graph may not have looked; nil: it does not exist.
+func (r *restoration) elsewhere(ctx context.Context, want recorded) (*unstructured.Unstructured, error) {
+	if want.Namespace == r.in.Backup.Manifest.Namespace {
+		return nil, nil
+	}
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion(want.APIVersion)
+	u.SetKind(want.Kind)
+	err := r.in.Target.Client.Get(ctx, client.ObjectKey{Namespace: want.Namespace, Name: want.Name}, u)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s on the target: %w", want, err)
+	}
+	return u, nil
+}
+
+// place sorts Clusters and ClusterClasses by whether they act.
+func (s *standing) place(want recorded, u *unstructured.Unstructured) {
+	group := want.object().Key().Group
+	if u == nil || group != clusterv1.GroupVersion.Group {
+		return
+	}
+	value, annotated := u.GetAnnotations()[clusterv1.PausedAnnotation]
+	paused, _, _ := unstructured.NestedBool(u.Object, "spec", "paused")
+	switch o := want.object(); {
+	case want.Kind == clusterv1.ClusterClassKind && value == owned.RestoringMark:
+		s.held = append([]capi.Object{o}, s.held...) // before the Clusters that use it
+	case want.Kind != clusterv1.ClusterKind:
+	case annotated && value == owned.RestoringMark:
+		s.held = append(s.held, o)
+	case annotated || paused:
+		s.stopped = append(s.stopped, o)
+	default:
+		s.active = append(s.active, o)
+	}
+}
+
+// hold compares an object with the backup.
+func (r *restoration) hold(want recorded, u *unstructured.Unstructured, there *capi.Graph, running bool) standingObject {
+	o := standingObject{recorded: want, there: u != nil}
+	if u == nil {
+		return o
+	}
+	for _, part := range want.lacking(r.digest.parts(u), running) {
+		o.wrong = append(o.wrong, "has another "+part)
+	}
+	if want.Shared {
+		return o
+	}
+	if len(there.Dangling([]capi.Object{capi.ObjectOf(u)})) > 0 && want.Namespace == r.in.Backup.Manifest.Namespace {
+		o.wrong = append(o.wrong, "has an owner that does not exist")
+	}
+	if u.GetDeletionTimestamp() != nil && !(running && want.Passing) {
+		o.wrong = append(o.wrong, "is being deleted")
+	}
+	return o
+}
+
+// isPausable is whether an object is a Cluster or a ClusterClass: pausing these pauses all that is theirs.
+func isPausable(o capi.Object) bool {
+	return o.Key().Group == clusterv1.GroupVersion.Group && (o.Kind == clusterv1.ClusterKind || o.Kind == clusterv1.ClusterClassKind)
+}
+
+// prepared are the objects as they are to be created, and nothing with what was said of it in another life. clusterctl resumes Clusters as soon as
+// all is created, and does not look at their annotation: with that none acts before all of it was compared.
+func (r *restoration) prepared() []*unstructured.Unstructured {
+	var all []*unstructured.Unstructured
+	for _, u := range r.in.Backup.Section(backup.Objects) {
+		u = u.DeepCopy()
+		annotations := u.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		for _, mark := range []string{owned.VerifiedAnnotation, clusterctlv1.DeleteForMoveAnnotation} {
+			delete(annotations, mark)
+		}
+		if isPausable(capi.ObjectOf(u)) {
+			annotations[clusterv1.PausedAnnotation] = owned.RestoringMark
+		}
+		u.SetAnnotations(annotations)
+		all = append(all, u)
+	}
+	return all
+}

@@ -1,0 +1,128 @@
+package pivot
+
+import (
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/capi"
+)
+
+// RestoreStage says how far the restore of a backup has come, told from the target alone.
+type RestoreStage string
+
+// The stages of a restore, in their order.
+const (
+	RestoreEmpty    RestoreStage = "empty"    // the target holds nothing of the backup
+	RestoreBegun    RestoreStage = "begun"    // some of it is there as it was, no Cluster acts
+	RestoreHeld     RestoreStage = "held"     // all of it is there, and Clusters wait to be resumed
+	RestoreDone     RestoreStage = "done"     // all of it is there, and no Cluster waits
+	RestoreConflict RestoreStage = "conflict" // no restore of this backup leaves the target so
+)
+
+// standing is what a target holds of a backup. What belongs to the whole cluster is not counted.
+type standing struct {
+	objects []standingObject
+	held    []capi.Object // Clusters, and ClusterClasses, that a restore has paused
+	active  []capi.Object // Clusters that act
+	stopped []capi.Object // Clusters that are paused, and not by a restore
+	shared  []string      // what belongs to the whole cluster and is not as it was
+}
+
+// standingObject is one object of the backup.
+type standingObject struct {
+	recorded
+	there bool
+	wrong []string // what of it is not as it was
+}
+
+// released is whether a Cluster acts, or did: then all of it was there before.
+func (s standing) released() bool { return len(s.active)+len(s.stopped) > 0 }
+
+// judged are the objects that count: where a Cluster acts, a machine may have been replaced since.
+func (s standing) judged() []standingObject {
+	var all []standingObject
+	for _, o := range s.objects {
+		if !o.Shared && !(o.Passing && s.released()) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func (s standing) missing() []standingObject {
+	var all []standingObject
+	for _, o := range s.judged() {
+		if !o.there {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// differing says what is on the target and not as it was.
+func (s standing) differing() []string {
+	var all []string
+	for _, o := range s.judged() {
+		if len(o.wrong) > 0 {
+			all = append(all, o.String()+" "+strings.Join(o.wrong, " and "))
+		}
+	}
+	return all
+}
+
+// judgeRestore tells the stage from what the target holds. Nothing is created where a Cluster acts already, and nothing is resumed before all of
+// it is there as it was.
+func judgeRestore(s standing) RestoreStage {
+	missing, judged := len(s.missing()), len(s.judged())
+	switch {
+	case len(s.differing()) > 0, missing > 0 && s.released():
+		return RestoreConflict
+	case missing == judged:
+		return RestoreEmpty
+	case missing > 0:
+		return RestoreBegun
+	case len(s.held) > 0:
+		return RestoreHeld
+	}
+	return RestoreDone
+}
+
+// reasons says in words what keeps the target from being as the backup.
+func (s standing) reasons() []string {
+	all := s.differing()
+	for _, o := range s.missing() {
+		all = append(all, o.String()+" is missing")
+	}
+	if len(all) > 0 && s.released() {
+		for _, c := range s.active {
+			all = append(all, c.String()+" is active")
+		}
+		for _, c := range s.stopped {
+			all = append(all, c.String()+" is paused, and not by a restore")
+		}
+	}
+	return all
+}
+
+// warnings are what a person should know of a target that is as it should be.
+func (s standing) warnings() []string {
+	var all []string
+	for _, c := range s.stopped {
+		all = append(all, c.String()+" is paused, and not by a restore: it stays so")
+	}
+	for _, what := range s.shared {
+		all = append(all, what+", and is left as it is on the target")
+	}
+	return all
+}
+
+// remedies warns of what replaces machines by itself: in a cluster whose API is gone none becomes healthy.
+func (in RestoreInput) remedies() []string {
+	var all []string
+	for _, u := range in.Backup.Section(backup.Objects) {
+		if u.GetKind() == "MachineHealthCheck" {
+			all = append(all, capi.ObjectOf(u).String()+" replaces machines that do not become healthy in its time: pause it if they must stay")
+		}
+	}
+	return all
+}

@@ -1,0 +1,138 @@
+package pivot_test
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// restoring is a restore over fake clusters.
+type restoring struct {
+	pivot.RestoreInput
+	old   client.Client // the cluster that the backup is of; nil: it does not answer
+	asked int           // how often that was asked
+	made  int           // objects that were created in place of clusterctl
+}
+
+const oldKubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],
+"clusters":[{"name":"c","cluster":{"server":"https://192.0.2.1","certificate-authority-data":"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIyeGsKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="}}],
+"users":[{"name":"u","user":{"token":"hunter2"}}]}`
+
+// newRestoring has a backup of a cluster that is lost, and an empty target. The credentials have no label: they are a reference.
+func newRestoring(t *testing.T, edits ...fixture.Edit) *restoring {
+	t.Helper()
+	r := &restoring{}
+	r.backUp(t, edits...)
+	r.Target = pivot.Side{Client: target().client(t), Kubeconfig: "/tmp/target.kubeconfig"}
+	r.Restore = func(ctx context.Context, in capi.RestoreInput) error { return r.createByHand(ctx, in.Objects) }
+	r.Ask = func([]byte) (client.Client, string, error) {
+		r.asked++
+		if r.old == nil {
+			return nil, "", context.DeadlineExceeded
+		}
+		return r.old, "https://192.0.2.1", nil
+	}
+	return r
+}
+
+func (r *restoring) backUp(t *testing.T, edits ...fixture.Edit) {
+	t.Helper()
+	k := keeper(t)
+	edits = append([]fixture.Edit{
+		fixture.Unset("Secret", "mgmt-kubeconfig", "stringData"),
+		fixture.Set("Secret", "mgmt-kubeconfig", base64.StdEncoding.EncodeToString([]byte(oldKubeconfig)), "data", "value"),
+		fixture.Unset("Secret", "cloud-credentials", "metadata", "labels"),
+	}, edits...)
+	path, _, err := k.Keep(t.Context(), pivot.Side{Client: source(edits...).client(t)}, scope, nil)
+	must(t, err)
+	r.Path = path
+	r.Backup, err = backup.Open(path, backup.Identities{})
+	must(t, err)
+}
+
+// createByHand stands for clusterctl: what is there stays, owners get their new UIDs, and Clusters are resumed by their spec alone.
+func (r *restoring) createByHand(ctx context.Context, objects []*unstructured.Unstructured) error {
+	uids := map[types.UID]types.UID{}
+	for len(uids) < len(objects) {
+		for _, u := range objects {
+			old := u.GetUID()
+			if uids[old] != "" || slices.ContainsFunc(u.GetOwnerReferences(), func(o ownerReference) bool { return uids[o.UID] == "" }) {
+				continue
+			}
+			u = u.DeepCopy()
+			refs := u.GetOwnerReferences()
+			for i := range refs {
+				refs[i].UID = uids[refs[i].UID]
+			}
+			u.SetOwnerReferences(refs)
+			u.SetUID("new-" + old)
+			u.SetResourceVersion("")
+			if err := r.Target.Client.Create(ctx, u); err == nil {
+				r.made++
+			} else if client.IgnoreAlreadyExists(err) != nil {
+				return err
+			}
+			uids[old] = "new-" + old
+		}
+	}
+	for _, u := range objects {
+		if u.GetKind() == "Cluster" {
+			if err := r.Target.Client.Patch(ctx, u.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":null}}`))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// get reads an object of the target.
+func (r *restoring) get(t *testing.T, kind, name string) *unstructured.Unstructured {
+	t.Helper()
+	u := inNamespace(oneObject(kind, name)[0])
+	must(t, r.Target.Client.Get(t.Context(), client.ObjectKeyFromObject(u), u))
+	return u
+}
+
+func (r *restoring) patch(t *testing.T, kind, name, patch string) {
+	t.Helper()
+	must(t, r.Target.Client.Patch(t.Context(), inNamespace(oneObject(kind, name)[0]), client.RawPatch(types.MergePatchType, []byte(patch))))
+}
+
+var (
+	releaseKind       = schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}
+	kustomizationKind = schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}
+)
+
+// oldCluster is the cluster that the backup is of, which answers; with Flux where suspended says of what of it.
+func oldCluster(t *testing.T, objects []*unstructured.Unstructured, suspended ...bool) client.Client {
+	t.Helper()
+	crds := []*apiextensionsv1.CustomResourceDefinition{fixture.CRDOf(releaseKind), fixture.CRDOf(kustomizationKind)}
+	c, err := fixture.FakeClient(crds)
+	must(t, err)
+	must(t, fixture.Create(t.Context(), c, fixture.Namespace, objects))
+	for i, is := range suspended {
+		must(t, c.Create(t.Context(), fluxObject(i, is)))
+	}
+	return c
+}
+
+// fluxObject is the release, or the Kustomization that applies the definition.
+func fluxObject(i int, suspended bool) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"suspend": suspended}}}
+	u.SetGroupVersionKind([]schema.GroupVersionKind{releaseKind, kustomizationKind}[i])
+	u.SetNamespace("flux-system")
+	u.SetName([]string{"telco-cloud-init", "cluster"}[i])
+	return u
+}
