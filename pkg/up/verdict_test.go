@@ -249,3 +249,33 @@ func TestWhatAMoveLeftIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// What a `down` has begun to delete is not built on, wherever it is.
+func TestWhatGoesDownIsNotBuiltOn(t *testing.T) {
+	r := request{environment: "env", cluster: "demo", namespace: "ns", source: pivot.Side{Kubeconfig: "/b"}, target: pivot.Side{Kubeconfig: "/m"}}
+	inManagement := seen(world.BootstrapAbsent, world.ManagementActive)
+	inManagement.Management.Down = true
+	inBootstrap := seen(world.BootstrapActive, world.ManagementSilent)
+	inBootstrap.Bootstrap.Down = true
+	deleting := seen(world.BootstrapActive, world.ManagementSilent)
+	deleting.Bootstrap.Down = true
+	deleting.Bootstrap.Holds.Clusters[0].Deleting = true
+	gone := seen(world.BootstrapEmpty, world.ManagementSilent)
+	gone.Bootstrap.Down = true
+	for name, tc := range map[string]struct {
+		o    world.Observation
+		keep string // the command that keeps it; empty: it cannot be kept
+	}{
+		"in the management cluster": {inManagement, "--kubeconfig '/m' -n ns annotate clusters.cluster.x-k8s.io demo cluster-init.io/down-"},
+		"in the bootstrap cluster":  {inBootstrap, "--kubeconfig '/b' -n ns annotate clusters.cluster.x-k8s.io demo cluster-init.io/down-"},
+		"it is being deleted":       {deleting, ""},
+		"it is gone":                {gone, ""},
+	} {
+		v := judge(tc.o, r)
+		hint := fault.HintOf(v.refusal)
+		if v.decision != refuse || fault.CodeOf(v.refusal) != fault.Busy || !strings.Contains(hint, "cluster-init down env") ||
+			strings.Contains(hint, "annotate") != (tc.keep != "") || !strings.Contains(hint, tc.keep) {
+			t.Errorf("%s: %s, %v, %s", name, v.decision, v.refusal, hint)
+		}
+	}
+}
