@@ -121,6 +121,7 @@ var testArrows = map[string]map[string]string{
 		"openstack":                    "the resources of that project",
 		"provider/openstack/leftovers": "wherever a deletion is killed, what is left must still be proven: the order and the proof are tried together",
 	},
+	"down":      {"event": "what a deletion waits for is heard"},
 	"bootstrap": {"event": "what a look at the manifests warns of is heard"},
 	"environment": {
 		"flux": "the chart is installed on a real API server that has Flux's definitions",

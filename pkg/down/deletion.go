@@ -13,14 +13,21 @@ import (
 
 // deletion deletes the Cluster in the bootstrap cluster and watches it to its end.
 type deletion struct {
-	world  clusters
+	world  deleter
 	scope  pivot.Scope
 	report time.Duration // how often it says what is awaited
 	now    func() time.Time
 }
 
+// deleter is what the deletion needs of the world.
+type deleter interface {
+	clusters
+	// EndLease has the lease in a cluster end with that cluster.
+	EndLease(cluster string)
+}
+
 func (d deletion) check(ctx context.Context) (pipeline.Status, error) {
-	_, v, err := d.world.look(ctx)
+	v, err := d.world.glance(ctx)
 	if err != nil || v.decision != sweep {
 		return pipeline.Status{}, err
 	}
@@ -45,5 +52,6 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := rollout.MarkTakenDown(ctx, c, owned.SuspendedFor(d.scope.Namespace, d.scope.Cluster)); err != nil {
 		return err
 	}
+	d.world.EndLease(world.ManagementName) // its API goes with its machines
 	return farewell{cluster: c, heartbeat: d.report, now: d.now}.delete(ctx, d.scope, report)
 }

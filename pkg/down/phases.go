@@ -20,6 +20,8 @@ type clusters interface {
 	Connected(name string) (*kube.Cluster, error)
 	// look looks how far the definition is. It changes nothing.
 	look(context.Context) (world.Observation, verdict, error)
+	// glance does, and asks nobody but the bootstrap cluster where that is enough.
+	glance(context.Context) (verdict, error)
 	// confirm looks again, and fails unless that is what is to be done.
 	confirm(context.Context, decision) (world.Observation, error)
 	Side(*kube.Cluster) pivot.Side
@@ -63,7 +65,7 @@ func (d *Run) Phases() []pipeline.Phase {
 // onlyToMove is the Check of a phase that is for the move back only, and of what else says that there is nothing to do.
 func onlyToMove(world clusters, also func(context.Context) (pipeline.Status, error)) func(context.Context) (pipeline.Status, error) {
 	return func(ctx context.Context) (pipeline.Status, error) {
-		_, v, err := world.look(ctx)
+		v, err := world.glance(ctx)
 		switch {
 		case err != nil:
 			return pipeline.Status{}, err

@@ -35,6 +35,18 @@ func (w *judged) look(ctx context.Context) (o world.Observation, v verdict, err 
 	return o, v, err
 }
 
+// glance looks as look does, but at no more than the bootstrap cluster where that knows that the Cluster is being deleted: the management cluster
+// falls silent then, and each look at it would take its time.
+func (w *judged) glance(ctx context.Context) (verdict, error) {
+	if o := w.ObserveClusters(ctx); o.Bootstrap.Down {
+		if v := judge(o, w.request(o)); v.decision != refuse {
+			return v, nil
+		}
+	}
+	_, v, err := w.look(ctx)
+	return v, err
+}
+
 // confirm looks again right before something is done that cannot be undone, and fails unless the verdict is the one that allows it.
 func (w *judged) confirm(ctx context.Context, allows decision) (world.Observation, error) {
 	o, v, err := w.look(ctx)

@@ -39,7 +39,7 @@ type Flux interface {
 // Mover carries out a move; capi.Move is the real one.
 type Mover func(ctx context.Context, in capi.MoveInput) error
 
-// Input is what Run needs. All fields but Log are required, if they do not say otherwise.
+// Input is what Run needs. All fields but Announce and Log are required, if they do not say otherwise.
 type Input struct {
 	Source, Target Side
 	// Back is for a move away from a management cluster that is not well: its providers and Machines need not be ready.
@@ -54,6 +54,8 @@ type Input struct {
 	Flux     Flux
 	Move     Mover
 	Now      func() time.Time
+	// Announce is called when the move is certain and nothing was moved yet, once for each attempt; nil: nobody has anything to say.
+	Announce func(context.Context) error
 	Log      func(string) // progress lines; nil drops them
 
 	keepSuspended bool // something is on the target already

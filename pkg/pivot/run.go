@@ -69,6 +69,11 @@ func (in Input) backUpAndMove(ctx context.Context, plan Plan) (Result, error) {
 		return Result{}, in.resumeFlux(ctx, err)
 	}
 	in.Log(fmt.Sprintf("wrote a backup of the %d objects to move: %s", len(plan.Objects), saved.path))
+	if in.Announce != nil {
+		if err := in.Announce(ctx); err != nil {
+			return Result{}, in.resumeFlux(ctx, err)
+		}
+	}
 	return in.carryOut(ctx, plan, saved)
 }
 

@@ -1,0 +1,140 @@
+//go:build integration
+
+package down
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+)
+
+// reporting runs work as a phase, and returns what it said and its error.
+func reporting(ctx context.Context, work func(context.Context, pipeline.Reporter) error) (string, error) {
+	var heard event.Recorder
+	err := pipeline.Runner{Sink: &heard, Now: time.Now}.Run(ctx, []pipeline.Phase{{Name: "test", Title: "test", Timeout: time.Minute, Run: work}})
+	var said []string
+	for _, e := range heard.Events() {
+		said = append(said, e.Message)
+	}
+	return strings.Join(said, "\n"), err
+}
+
+// holding is a Cluster with a finalizer, which is what its controller would have to take away.
+func holding(namespace, name string) *unstructured.Unstructured {
+	c := fluxserver.NewCluster(namespace, name)
+	c.SetFinalizers([]string{"cluster.cluster.x-k8s.io"})
+	return c
+}
+
+// TestFarewell plays the controller of a Cluster that is deleted.
+func TestFarewell(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	shared.DefineCluster(ctx, t)
+	shared.Namespaces(ctx, t, "ns", "tenants")
+	scope := pivot.Scope{Namespace: "ns", Cluster: "demo"}
+	bye := farewell{cluster: shared.Client, heartbeat: time.Minute, now: time.Now}
+	goes := func(c client.Object) {
+		shared.Patch(ctx, t, c, `{"metadata":{"finalizers":[]}}`)
+	}
+
+	t.Run("what is gone is gone", func(t *testing.T) {
+		if said, err := reporting(ctx, func(ctx context.Context, r pipeline.Reporter) error { return bye.delete(ctx, scope, r) }); err != nil || !strings.Contains(said, "is gone") {
+			t.Errorf("%v: %s", err, said)
+		}
+	})
+	t.Run("who does not agree is named", func(t *testing.T) {
+		c := holding("ns", "demo")
+		shared.Create(ctx, t, c)
+		ended, end := context.WithTimeout(ctx, 3*time.Second)
+		defer end()
+		_, err := reporting(ended, func(ctx context.Context, r pipeline.Reporter) error { return bye.delete(ctx, scope, r) })
+		if err == nil || !strings.Contains(err.Error(), "finalizer cluster.cluster.x-k8s.io") {
+			t.Errorf("%v", err)
+		}
+		goes(c)
+	})
+	t.Run("it waits for the end", func(t *testing.T) {
+		c := holding("ns", "demo")
+		shared.Create(ctx, t, c)
+		_, err := reporting(ctx, func(ctx context.Context, r pipeline.Reporter) error {
+			return bye.delete(ctx, scope, taking{r, func() { goes(c) }})
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(c), c); client.IgnoreNotFound(err) != nil || err == nil {
+			t.Errorf("it is there: %v", err)
+		}
+	})
+	t.Run("workload clusters", func(t *testing.T) { workload(ctx, t, scope, bye, goes) })
+}
+
+// taking calls agree when somebody is said to be awaited.
+type taking struct {
+	pipeline.Reporter
+	agree func()
+}
+
+func (r taking) Waiting(what string, objects []event.Object) {
+	r.Reporter.Waiting(what, objects)
+	if strings.Contains(what, "finalizer") {
+		r.agree()
+	}
+}
+
+// seenWorld stands in for the world: the management cluster holds its definition.
+type seenWorld struct{ clusters }
+
+func (seenWorld) look(context.Context) (world.Observation, verdict, error) {
+	return world.Observation{Management: world.ManagementSide{State: world.ManagementActive, Cluster: shared.Client}}, verdict{decision: moveBack}, nil
+}
+
+func workload(ctx context.Context, t *testing.T, scope pivot.Scope, bye farewell, goes func(client.Object)) {
+	own, tenant := fluxserver.NewCluster("ns", "demo"), holding("tenants", "one")
+	applied := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Name: "apps"}, Spec: kustomizev1.KustomizationSpec{
+		Interval: metav1.Duration{Duration: time.Minute}, SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "GitRepository", Name: "apps"}}}
+	tenant.SetLabels(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "tenants"})
+	shared.Create(ctx, t, own, applied)
+	w := workloadClusters{world: seenWorld{}, scope: scope, environment: "env", farewell: func(*kube.Cluster) farewell { return bye }}
+	if said, err := reporting(ctx, w.run); err != nil || !strings.Contains(said, "none") {
+		t.Errorf("without others: %v: %s", err, said)
+	}
+	shared.Create(ctx, t, tenant)
+	_, err := reporting(ctx, w.run)
+	if fault.CodeOf(err) != fault.CleanupRefused || !strings.Contains(err.Error(), "tenants/one") || !strings.Contains(fault.HintOf(err), "--with-workload-clusters") {
+		t.Errorf("with another: %v", err)
+	}
+	w.delete = true
+	shared.Patch(ctx, t, tenant, `{"spec":{"paused":true}}`)
+	if _, err := reporting(ctx, w.run); fault.CodeOf(err) != fault.CleanupRefused || !strings.Contains(err.Error(), "paused") {
+		t.Errorf("a paused one: %v", err)
+	}
+	shared.Patch(ctx, t, tenant, `{"spec":{"paused":null}}`)
+	if _, err := reporting(ctx, func(ctx context.Context, r pipeline.Reporter) error {
+		return w.run(ctx, taking{r, func() { goes(tenant) }})
+	}); err != nil {
+		t.Errorf("deleted: %v", err)
+	}
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(applied), applied); err != nil || !applied.Spec.Suspend {
+		t.Errorf("what would put it back is not suspended: %v", err)
+	}
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(own), own); err != nil || own.GetAnnotations()[owned.DownAnnotation] == "" || own.GetDeletionTimestamp() != nil {
+		t.Errorf("its own Cluster: %v, %v", err, own.GetAnnotations())
+	}
+}
