@@ -1,0 +1,144 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+)
+
+// restoreInstants are moments of `restore`: the n-th event that says so. clusterctl creates what is missing in each run.
+var restoreInstants = []struct {
+	says string
+	nth  int
+}{
+	{"^creating [0-9]+ of [0-9]+ objects", 1},
+	{"^Restoring objects into the target", 1},
+	{"^Restoring [A-Z][A-Za-z]+=", 1},
+	{"^Restoring [A-Z][A-Za-z]+=", 2},
+	{"^Restoring [A-Z][A-Za-z]+=", 2},
+	{"^Restoring [A-Z][A-Za-z]+=", 3},
+	{"^Restoring [A-Z][A-Za-z]+=", 3},
+	{"^Restoring [A-Z][A-Za-z]+=", 4},
+	{"^Resuming the target cluster", 1},
+	{"objects are on the target as they were", 1},
+}
+
+// TestMatrixRestore has a management cluster lose its definition, and another one adopt its machines from a backup, by `restore` that is killed with
+// SIGKILL at ten instants. No machine and no node is made anew. Then `down` deletes both.
+func TestMatrixRestore(t *testing.T) {
+	const rescue = "rescue"
+	l := newLab(t)
+	cleanBefore(t, l)
+	elsewhere := []string{"--set", "cluster.name=" + rescue}
+	t.Cleanup(func() {
+		l.run(t, append([]string{"cleanup", environmentName, "--yes", "--force", rescue}, elsewhere...)...)
+	})
+	if code, _ := l.run(t, "up", environmentName, "--bundle", l.bundle); code != 0 {
+		t.Fatalf("up ended with %d", code)
+	}
+	dir := t.TempDir()
+	if code, _ := l.run(t, "backup", environmentName, "--to", dir); code != 0 {
+		t.Fatalf("backup ended with %d", code)
+	}
+	made, lost := first{}, l.management(t)
+	made.unchanged(t, l.name)
+	nodes := lost.nodes(t)
+	if code, _ := l.run(t, append([]string{"up", environmentName, "--bundle", l.bundle}, elsewhere...)...); code != 0 {
+		t.Fatalf("up elsewhere ended with %d", code)
+	}
+	backups, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(backups) != 1 {
+		t.Fatalf("%v, %v", backups, err)
+	}
+	restore := []string{"restore", backups[0], "--kubeconfig", l.kubeconfig(rescue)}
+	if code, _ := l.run(t, restore...); code != 64 {
+		t.Errorf("restore beside the living cluster ended with %d, want 64", code)
+	}
+	lost.loseDefinition(t)
+	for _, at := range restoreInstants {
+		pattern, seen := regexp.MustCompile(at.says), 0
+		killed, code := l.killAt(t, func(e event.Event) bool {
+			if pattern.MatchString(e.Message) {
+				seen++
+			}
+			return seen == at.nth
+		}, restore...)
+		if !killed {
+			t.Fatalf("restore ended with %d before %q was said %d times", code, at.says, at.nth)
+		}
+		made.unchanged(t, l.name)
+	}
+	if code, _ := l.run(t, restore...); code != 0 {
+		t.Fatalf("the last run ended with %d", code)
+	}
+	made.unchanged(t, l.name)
+	sameNodes(t, nodes, lost.nodes(t))
+	if code, _ := l.run(t, append([]string{"down", environmentName, "--bundle", l.bundle, "--yes"}, elsewhere...)...); code != 72 {
+		t.Errorf("down of a cluster that manages another ended with %d, want 72", code)
+	}
+	if code, _ := l.run(t, append([]string{"down", environmentName, "--bundle", l.bundle, "--yes", "--with-workload-clusters"}, elsewhere...)...); code != 0 {
+		t.Errorf("down of both ended with %d", code)
+	}
+	for _, name := range []string{l.name, rescue} {
+		if left := containers(t, kind.ClusterLabel+"="+name); len(left) > 0 {
+			t.Errorf("containers of %s are left: %v", name, left)
+		}
+	}
+	if _, err := os.Stat(l.kubeconfig(rescue)); err == nil {
+		t.Error("its kubeconfig is left")
+	}
+}
+
+// loseDefinition takes the definition of a management cluster away, as one whose etcd was lost and came back empty has lost it: Flux and the
+// providers do nothing, and no finalizer is asked.
+func (c cluster) loseDefinition(t *testing.T) {
+	t.Helper()
+	patch := func(u *unstructured.Unstructured, text string) {
+		if err := c.Patch(t.Context(), u, client.RawPatch("application/merge-patch+json", []byte(text))); client.IgnoreNotFound(err) != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, u := range append(c.list(t, "helm.toolkit.fluxcd.io", "v2", "HelmRelease"), c.list(t, "kustomize.toolkit.fluxcd.io", "v1", "Kustomization")...) {
+		patch(&u, `{"spec":{"suspend":true}}`)
+	}
+	for _, u := range c.list(t, "apps", "v1", "Deployment") {
+		if strings.HasPrefix(u.GetNamespace(), "cap") {
+			patch(&u, `{"spec":{"replicas":0}}`)
+		}
+	}
+	for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
+		for _, u := range c.list(t, "admissionregistration.k8s.io", "v1", kind) {
+			if strings.HasPrefix(u.GetName(), "cap") {
+				if err := c.Delete(t.Context(), &u); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for group, kinds := range map[string][]string{
+		"cluster.x-k8s.io":                {"Cluster", "MachineDeployment", "MachineSet", "Machine"},
+		"controlplane.cluster.x-k8s.io":   {"KubeadmControlPlane"},
+		"bootstrap.cluster.x-k8s.io":      {"KubeadmConfig", "KubeadmConfigTemplate"},
+		"infrastructure.cluster.x-k8s.io": {"DevCluster", "DevMachine", "DevMachineTemplate"},
+	} {
+		for _, kind := range kinds {
+			for _, u := range c.list(t, group, "v1beta2", kind) {
+				patch(&u, `{"metadata":{"finalizers":[]}}`)
+				if err := c.Delete(t.Context(), &u); client.IgnoreNotFound(err) != nil {
+					t.Fatal(err)
+				}
+				patch(&u, `{"metadata":{"finalizers":[]}}`)
+			}
+		}
+	}
+}
