@@ -2,6 +2,7 @@ package down
 
 import (
 	"context"
+	"slices"
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -16,25 +17,57 @@ type leftovers struct {
 	leases *lease.Set
 }
 
-// run insists where cleanup would ask for --force: that nobody holds the definition, and that no machine exists, was seen a moment before.
+// run insists, where cleanup would ask for --force, only if the bootstrap cluster says that the Cluster was taken down: else nobody knows why a
+// management cluster that is named does not answer. The bootstrap cluster is deleted last, so that it says so until all else is gone.
 func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
-	if _, err := l.world.confirm(ctx, sweep); err != nil {
+	o, err := l.world.confirm(ctx, sweep)
+	if err != nil {
 		return err
 	}
 	cleaner := l.asked.Cleaner
-	cleaner.Forced, cleaner.Leases = true, l.leases
+	cleaner.Forced, cleaner.Leases = o.Bootstrap.Down, l.leases
 	cleaner.Told = func(r cleanup.Result) { report.Progress("%s %s %s", r.Outcome, r.Kind, r.Name) }
 	plan, err := cleaner.Plan(ctx)
 	if err != nil {
 		return err
 	}
 	if plan, err = cleaner.Claim(ctx, l.asked.Observer, plan); err != nil {
-		return err
+		return l.again(err)
 	}
-	receipt, err := cleaner.Run(ctx, plan)
-	if err != nil {
-		return fault.Wrap(err, fault.CodeOr(err, fault.CleanupFailed), "The Cluster is gone. Run the same command again, or cluster-init cleanup.")
+	deleted := 0
+	for _, part := range inOrder(plan) {
+		receipt, err := cleaner.Run(ctx, part)
+		if err != nil {
+			return l.again(err)
+		}
+		deleted += len(receipt.Deleted)
 	}
-	report.Progress("deleted %d things that were left", len(receipt.Deleted))
+	report.Progress("deleted %d things that were left", deleted)
 	return nil
+}
+
+func (l leftovers) again(err error) error {
+	env := l.asked.Environment
+	return fault.Wrap(err, fault.CodeOr(err, fault.CleanupFailed),
+		"Run the same command again. What is left is shown, and deleted if you insist, by cluster-init cleanup "+env.Name()+" --yes --force "+env.ClusterName()+".")
+}
+
+// inOrder splits a plan: first what needs the bootstrap cluster's network or nothing, then the files, then that cluster.
+func inOrder(plan cleanup.Plan) []cleanup.Plan {
+	last := func(i cleanup.Item) bool {
+		return slices.Contains([]cleanup.Kind{cleanup.BootstrapNode, cleanup.Network, cleanup.Image}, i.Kind)
+	}
+	files := func(i cleanup.Item) bool { return i.Kind == cleanup.File }
+	var parts []cleanup.Plan
+	for _, is := range []func(cleanup.Item) bool{func(i cleanup.Item) bool { return !last(i) && !files(i) }, files, last} {
+		part := plan
+		part.Delete = nil
+		for _, item := range plan.Delete {
+			if is(item) {
+				part.Delete = append(part.Delete, item)
+			}
+		}
+		parts = append(parts, part)
+	}
+	return parts
 }

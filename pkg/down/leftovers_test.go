@@ -1,0 +1,27 @@
+package down
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/cleanup"
+)
+
+// Whenever the sweep is cut off, the next run has the bootstrap cluster, which says that the Cluster was taken down, or the files are gone too.
+func TestTheBootstrapClusterIsSweptLast(t *testing.T) {
+	var plan cleanup.Plan
+	all := []cleanup.Kind{cleanup.BootstrapNode, cleanup.Machine, cleanup.Registry, cleanup.Volume, cleanup.Image, cleanup.Network, cleanup.File, "server"}
+	for _, kind := range all {
+		plan.Delete = append(plan.Delete, cleanup.Item{Kind: kind})
+	}
+	var got []cleanup.Kind
+	for _, part := range inOrder(plan) {
+		for _, item := range part.Delete {
+			got = append(got, item.Kind)
+		}
+	}
+	want := []cleanup.Kind{cleanup.Machine, cleanup.Registry, cleanup.Volume, "server", cleanup.File, cleanup.BootstrapNode, cleanup.Image, cleanup.Network}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
