@@ -80,8 +80,13 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 		b := *shown
 		b.parts.Leases = leases
 		run := o.runOf(&b, s)
+		run.Agreed = plan.WorkloadClusters
 		return &conducted{folder: run.StateFolder, phases: run.Phases, outcome: func() outcome {
-			return outcome{message: "The management cluster " + plan.Cluster + " is deleted.",
+			message := "The management cluster " + plan.Cluster + " is deleted."
+			if plan.Nothing {
+				message = "Nothing of the management cluster " + plan.Cluster + " was found where this run looked, but leftovers at most."
+			}
+			return outcome{message: message,
 				figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10)}}
 		}}, nil
 	}, nil)

@@ -14,6 +14,7 @@ import (
 // deletion deletes the Cluster in the bootstrap cluster and watches it to its end.
 type deletion struct {
 	world  deleter
+	others others
 	scope  pivot.Scope
 	report time.Duration // how often it says what is awaited
 	now    func() time.Time
@@ -24,6 +25,7 @@ type deleter interface {
 	clusters
 	// EndLease has the lease in a cluster end with that cluster.
 	EndLease(cluster string)
+	request(world.Observation) request
 }
 
 func (d deletion) check(ctx context.Context) (pipeline.Status, error) {
@@ -36,8 +38,15 @@ func (d deletion) check(ctx context.Context) (pipeline.Status, error) {
 
 // run looks again right before, and has nothing put the Cluster back: Flux stands still, and the marks tell the next run what was begun.
 func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
-	if _, err := d.world.confirm(ctx, remove); err != nil {
+	o, err := d.world.confirm(ctx, remove)
+	if err != nil {
 		return err
+	}
+	if err := d.others.none(ctx, o); err != nil {
+		return err
+	}
+	if own := o.Bootstrap.Holds.Cluster(d.scope.Cluster); own != nil && !own.Deleting && o.Bootstrap.Down && o.Management.State == world.ManagementSilent {
+		return sight{o}.silentManagement(d.world.request(o), "whether it manages other clusters is not known").refusal
 	}
 	c, err := d.world.Connected(world.BootstrapName)
 	if err != nil {

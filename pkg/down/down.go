@@ -18,6 +18,7 @@ type Options struct {
 	world.Subject
 	bootstrap.Supplies
 	WithWorkloadClusters bool              // delete those too that it still manages
+	Agreed               []string          // which of them the user was shown, as namespace/name
 	BackupRecipients     backup.Recipients // who can open the backup that the move back makes; none: it is not encrypted
 	Version              string            // of cluster-init, for backups
 	Heartbeat            time.Duration

@@ -111,7 +111,7 @@ func workload(ctx context.Context, t *testing.T, scope pivot.Scope, bye farewell
 		Interval: metav1.Duration{Duration: time.Minute}, SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "GitRepository", Name: "apps"}}}
 	tenant.SetLabels(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "tenants"})
 	shared.Create(ctx, t, own, applied)
-	w := workloadClusters{world: seenWorld{}, scope: scope, environment: "env", farewell: func(*kube.Cluster) farewell { return bye }}
+	w := workloadClusters{world: seenWorld{}, others: others{scope: scope, environment: "env"}, farewell: func(*kube.Cluster) farewell { return bye }}
 	if said, err := reporting(ctx, w.run); err != nil || !strings.Contains(said, "none") {
 		t.Errorf("without others: %v: %s", err, said)
 	}
@@ -120,7 +120,11 @@ func workload(ctx context.Context, t *testing.T, scope pivot.Scope, bye farewell
 	if fault.CodeOf(err) != fault.CleanupRefused || !strings.Contains(err.Error(), "tenants/one") || !strings.Contains(fault.HintOf(err), "--with-workload-clusters") {
 		t.Errorf("with another: %v", err)
 	}
-	w.delete = true
+	w.others.delete = true
+	if _, err := reporting(ctx, w.run); fault.CodeOf(err) != fault.ConfirmationRequired && fault.CodeOf(err) != fault.CleanupRefused {
+		t.Errorf("one that was not shown: %v", err)
+	}
+	w.others.agreed = []string{"tenants/one"}
 	shared.Patch(ctx, t, tenant, `{"spec":{"paused":true}}`)
 	if _, err := reporting(ctx, w.run); fault.CodeOf(err) != fault.CleanupRefused || !strings.Contains(err.Error(), "paused") {
 		t.Errorf("a paused one: %v", err)

@@ -13,6 +13,7 @@ import (
 // leftovers has cleanup delete what is left: the bootstrap cluster, the registry, volumes, files, and what controllers have made in a cloud.
 type leftovers struct {
 	world  clusters
+	others others
 	asked  Options
 	leases *lease.Set
 }
@@ -22,6 +23,9 @@ type leftovers struct {
 func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 	o, err := l.world.confirm(ctx, sweep)
 	if err != nil {
+		return err
+	}
+	if err := l.others.none(ctx, o); err != nil { // they would go with the bootstrap cluster
 		return err
 	}
 	cleaner := l.asked.Cleaner
@@ -55,7 +59,7 @@ func (l leftovers) again(err error) error {
 // inOrder splits a plan: first what needs the bootstrap cluster's network or nothing, then the files, then that cluster.
 func inOrder(plan cleanup.Plan) []cleanup.Plan {
 	last := func(i cleanup.Item) bool {
-		return slices.Contains([]cleanup.Kind{cleanup.BootstrapNode, cleanup.Network, cleanup.Image}, i.Kind)
+		return slices.Contains([]cleanup.Kind{cleanup.BootstrapNode, cleanup.Network}, i.Kind)
 	}
 	files := func(i cleanup.Item) bool { return i.Kind == cleanup.File }
 	var parts []cleanup.Plan

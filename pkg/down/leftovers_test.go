@@ -20,7 +20,7 @@ func TestTheBootstrapClusterIsSweptLast(t *testing.T) {
 			got = append(got, item.Kind)
 		}
 	}
-	want := []cleanup.Kind{cleanup.Machine, cleanup.Registry, cleanup.Volume, "server", cleanup.File, cleanup.BootstrapNode, cleanup.Image, cleanup.Network}
+	want := []cleanup.Kind{cleanup.Machine, cleanup.Registry, cleanup.Volume, cleanup.Image, "server", cleanup.File, cleanup.BootstrapNode, cleanup.Network}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -12,11 +12,12 @@ import (
 
 // moveHome moves the definition out of the management cluster: a pivot with the sides exchanged, and as safe.
 type moveHome struct {
-	world mover
-	scope pivot.Scope
-	asked Options
-	move  pivot.Mover
-	now   func() time.Time
+	world  mover
+	others others
+	scope  pivot.Scope
+	asked  Options
+	move   pivot.Mover
+	now    func() time.Time
 }
 
 // mover is what the move needs of the world.
@@ -38,7 +39,11 @@ func (m moveHome) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := m.world.KeepBootstrapKubeconfig(bootstrap); err != nil {
 		return err
 	}
-	if _, err := m.world.confirm(ctx, moveBack); err != nil {
+	o, err := m.world.confirm(ctx, moveBack)
+	if err != nil {
+		return err
+	}
+	if err := m.others.none(ctx, o); err != nil {
 		return err
 	}
 	result, err := pivot.Run(ctx, pivot.Input{

@@ -2,10 +2,12 @@ package down
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -34,8 +36,9 @@ func (d *Run) Phases() []pipeline.Phase {
 	wanted := bootstrap.Wanted{Supplies: d.Supplies, Environment: d.Environment, StateFolder: d.StateFolder, Engine: w.Docker, Kind: w.Kind}
 	follow := rollout.Options{Heartbeat: d.Heartbeat, Now: w.Now, Kinds: w.Provider.Kinds()}
 
-	look := look{world: w}
-	workload := workloadClusters{world: w, scope: d.Scope(), environment: d.Environment.Name(), delete: d.WithWorkloadClusters,
+	look := look{world: w, others: d.others(d.Agreed)}
+	others := d.others(d.Agreed)
+	workload := workloadClusters{world: w, others: others,
 		farewell: func(c *kube.Cluster) farewell { return farewell{cluster: c, heartbeat: d.Heartbeat, now: w.Now} }}
 	room := bootstrap.Preflight{Wanted: wanted, World: w}
 	images := bootstrap.Images{Bundle: d.Bundle, Engine: w.Docker}
@@ -43,19 +46,19 @@ func (d *Run) Phases() []pipeline.Phase {
 	cluster := bootstrapCluster{world: w, wanted: wanted}
 	flux := bootstrapFlux{world: w, flux: bootstrap.Flux{Environment: d.Environment, Fetch: d.Manifests, Follow: follow}}
 	providers := providers{world: w, scope: d.Scope(), release: rollout.Release{Environment: d.Environment, Source: d.Source, ProvidersOnly: true}, published: &published, follow: follow, now: w.Now}
-	back := moveHome{world: w, scope: d.Scope(), asked: d.Options, move: capi.Move, now: w.Now}
-	deletion := deletion{world: w, scope: d.Scope(), report: d.Heartbeat, now: w.Now}
-	rest := leftovers{world: w, asked: d.Options, leases: w.Leases}
+	back := moveHome{world: w, others: others, scope: d.Scope(), asked: d.Options, move: capi.Move, now: w.Now}
+	deletion := deletion{world: w, others: others, scope: d.Scope(), report: d.Heartbeat, now: w.Now}
+	rest := leftovers{world: w, others: others, asked: d.Options, leases: w.Leases}
 
 	return []pipeline.Phase{
 		{Name: "look", Title: "look what there is", Timeout: short, Run: look.run},
-		{Name: "workload-clusters", Title: "workload clusters", Timeout: long, Run: workload.run},
 		{Name: "preflight", Title: "check this machine", Timeout: 5 * time.Minute, Check: onlyToMove(w, nil), Run: room.Run},
 		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: onlyToMove(w, images.Check), Run: images.Run},
 		{Name: "registry", Title: "registry and content", Timeout: short, Check: onlyToMove(w, registry.Check), Run: registry.Run},
 		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: onlyToMove(w, nil), Run: cluster.run},
 		{Name: "bootstrap-flux", Title: "Flux in the bootstrap cluster", Timeout: long, Check: onlyToMove(w, nil), Run: flux.run},
 		{Name: "providers", Title: "providers in the bootstrap cluster", Timeout: long, Check: onlyToMove(w, nil), Run: providers.run},
+		{Name: "workload-clusters", Title: "workload clusters", Timeout: long, Run: workload.run},
 		{Name: "move-back", Title: "move the definition back", Timeout: short, Check: onlyToMove(w, nil), Run: back.run},
 		{Name: "delete", Title: "delete the Cluster", Timeout: long, Check: deletion.check, Run: deletion.run},
 		{Name: "cleanup", Title: "leftovers", Timeout: long, Run: rest.run},
@@ -69,6 +72,8 @@ func onlyToMove(world clusters, also func(context.Context) (pipeline.Status, err
 		switch {
 		case err != nil:
 			return pipeline.Status{}, err
+		case v.decision == start:
+			return pipeline.Status{}, stoppedMeanwhile()
 		case v.decision != moveBack:
 			return pipeline.Status{State: pipeline.Done, Message: "not needed: " + v.why}, nil
 		case also == nil:
@@ -76,4 +81,8 @@ func onlyToMove(world clusters, also func(context.Context) (pipeline.Status, err
 		}
 		return also(ctx)
 	}
+}
+
+func stoppedMeanwhile() error {
+	return fault.Retryable(errors.New("something of it was stopped meanwhile"), fault.ClusterUnreachable, "Run the same command again, which starts it.")
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // Plan is what a run would delete, as far as a look that starts nothing can tell.
@@ -20,6 +22,8 @@ type Plan struct {
 	Machines []string `json:"machines"`
 	// WorkloadClusters are those that it still manages, as namespace/name.
 	WorkloadClusters []string `json:"workloadClusters"`
+	// Nothing is whether nothing was found that a run could take down: leftovers at most.
+	Nothing bool `json:"nothing"`
 }
 
 // Plan looks at what there is, takes no lease, and changes nothing but the bootstrap cluster's kubeconfig in the state folder. An error is that of
@@ -36,33 +40,42 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 	if p.Seen = v.why; v.decision == start {
 		p.Seen = "something of it is stopped, and is started first"
 	}
-	holder := holderOf(o, v)
-	if holder == nil {
-		return p, nil
-	}
-	machines, err := capi.Machines(ctx, holder, p.Namespace)
-	if err != nil {
-		return p, fault.Retryable(fmt.Errorf("list the Machines of %s: %w", p.Cluster, err), fault.ClusterUnreachable, "Run the same command again when it can be read.")
-	}
-	for _, m := range machines {
-		if m.Cluster == p.Cluster {
-			p.Machines = append(p.Machines, m.Name)
+	p.Nothing = v.decision == sweep && !o.Bootstrap.Down
+	for _, holder := range []*kube.Cluster{o.Management.Cluster, o.Bootstrap.Cluster} {
+		if holder == nil {
+			continue
+		}
+		machines, err := capi.Machines(ctx, holder, p.Namespace)
+		if err != nil {
+			return p, fault.Retryable(fmt.Errorf("list the Machines of %s: %w", p.Cluster, err), fault.ClusterUnreachable, "Run the same command again when it can be read.")
+		}
+		for _, m := range machines {
+			if m.Cluster == p.Cluster && !slices.Contains(p.Machines, m.Name) {
+				p.Machines = append(p.Machines, m.Name)
+			}
 		}
 	}
-	others, err := othersIn(ctx, holder, d.Scope())
+	found, err := d.others(nil).found(ctx, o)
 	if err != nil {
 		return p, err
 	}
-	for _, c := range others {
-		p.WorkloadClusters = append(p.WorkloadClusters, c.Namespace+"/"+c.Name)
+	for _, in := range found {
+		if !d.WithWorkloadClusters {
+			return p, refuseOthers(d.Scope(), d.Environment.Name(), in)
+		}
+		if err := paused(in); err != nil {
+			return p, err
+		}
+		for _, c := range in {
+			p.WorkloadClusters = append(p.WorkloadClusters, c.Namespace+"/"+c.Name)
+		}
 	}
-	switch {
-	case len(others) > 0 && !d.WithWorkloadClusters:
-		return p, refuseOthers(d.Scope(), d.Environment.Name(), others)
-	case len(others) > 0:
-		return p, paused(others)
-	}
+	slices.Sort(p.WorkloadClusters)
 	return p, nil
+}
+
+func (d *Run) others(agreed []string) others {
+	return others{scope: d.Scope(), environment: d.Environment.Name(), delete: d.WithWorkloadClusters, agreed: agreed}
 }
 
 // Print writes the plan for a person.

@@ -8,6 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // judged is the world with the verdicts that `down` gives on it.
@@ -23,11 +24,16 @@ func (w *judged) settleAlone(ctx context.Context, report pipeline.Reporter) (wor
 	return o, v, err
 }
 
-// look looks without changing or starting anything, until a verdict can stand or patience ends.
-func (w *judged) look(ctx context.Context) (o world.Observation, v verdict, err error) {
+// look looks without changing or starting anything, until a verdict can stand or patience ends. Where something is stopped it says so at once.
+func (w *judged) look(ctx context.Context) (world.Observation, verdict, error) {
+	return w.judgeUntil(ctx, func(v verdict) (done, again bool) { return v.decision != refuse, v.again })
+}
+
+// judgeUntil looks until a verdict is enough, or nobody may hope for a better one. A refusal is an error.
+func (w *judged) judgeUntil(ctx context.Context, enough func(verdict) (done, again bool)) (o world.Observation, v verdict, err error) {
 	err = w.LookUntil(ctx, w.Observe, func(seen world.Observation) (done, again bool) {
 		o, v = seen, judge(seen, w.request(seen))
-		return v.decision != refuse && v.decision != start, v.again || v.decision == start
+		return enough(v)
 	})
 	if err == nil && v.decision == refuse {
 		err = errors.Join(v.refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster))
@@ -35,10 +41,11 @@ func (w *judged) look(ctx context.Context) (o world.Observation, v verdict, err 
 	return o, v, err
 }
 
-// glance looks as look does, but at no more than the bootstrap cluster where that knows that the Cluster is being deleted: the management cluster
+// glance looks as look does, but at no more than the bootstrap cluster where that knows that the Cluster is taken down: the management cluster
 // falls silent then, and each look at it would take its time.
 func (w *judged) glance(ctx context.Context) (verdict, error) {
-	if o := w.ObserveClusters(ctx); o.Bootstrap.Down {
+	if side, there := w.ObserveBootstrap(ctx); there && side.Down {
+		o := world.Observation{Bootstrap: side, Management: world.ManagementSide{State: world.ManagementAbsent}, MachinesErr: provider.ErrCannotAsk}
 		if v := judge(o, w.request(o)); v.decision != refuse {
 			return v, nil
 		}
@@ -49,15 +56,16 @@ func (w *judged) glance(ctx context.Context) (verdict, error) {
 
 // confirm looks again right before something is done that cannot be undone, and fails unless the verdict is the one that allows it.
 func (w *judged) confirm(ctx context.Context, allows decision) (world.Observation, error) {
-	o, v, err := w.look(ctx)
+	o, v, err := w.judgeUntil(ctx, func(v verdict) (done, again bool) {
+		return v.decision == allows, v.again || v.decision == start // a container that is being made looks stopped
+	})
 	if err != nil || v.decision == allows {
 		return o, err
 	}
-	seen := v.why
-	if seen == "" {
-		seen = "something of " + w.Environment.ClusterName() + " was stopped"
+	if v.decision == start {
+		return o, stoppedMeanwhile()
 	}
-	return o, fault.Retryable(fmt.Errorf("meanwhile something else has changed what there is: %s", seen), fault.Busy,
+	return o, fault.Retryable(fmt.Errorf("meanwhile something else has changed what there is: %s", v.why), fault.Busy,
 		"Is another run at work on this environment? When it is over, run the same command again.")
 }
 

@@ -53,6 +53,8 @@ func judge(of world.Observation, r request) verdict {
 		return refused(o.Management.Err)
 	case o.Stopped() && !o.Bootstrap.Down: // machines that are being deleted stop before they go
 		return verdict{decision: start}
+	case o.Bootstrap.State == world.BootstrapSilent && o.Bootstrap.Cure != "":
+		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err), nil, o.Bootstrap.Cure)
 	case o.Bootstrap.State == world.BootstrapSilent:
 		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err), o.Bootstrap.Err,
 			"Make it answer, and run the same command again: it may hold the only definition of the cluster.")
@@ -101,6 +103,10 @@ func (o sight) between(r request) verdict {
 
 // inManagement judges where the bootstrap cluster is not there or does not hold the Cluster.
 func (o sight) inManagement(r request) verdict {
+	if own := o.Management.Holds.Cluster(r.cluster); own != nil && own.Deleting {
+		return refused(fault.New(fault.ClusterFailed, fmt.Sprintf("Cluster %s/%s is being deleted in the management cluster itself, which cannot see it to its end: its controllers run on the machines that they delete", r.namespace, r.cluster),
+			"When it has stopped answering, delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
+	}
 	switch o.Management.State {
 	case world.ManagementActive:
 		return verdict{decision: moveBack, why: "the management cluster holds its own definition"}
@@ -111,6 +117,10 @@ func (o sight) inManagement(r request) verdict {
 		return refused(fault.New(fault.PivotRefused, fmt.Sprintf("Cluster %s/%s is paused in the management cluster", r.namespace, r.cluster),
 			"Resume it, if nobody needs it paused: "+pivot.Kubectl(r.management, r.scope())+` patch clusters.cluster.x-k8s.io `+r.cluster+` --type merge -p '{"spec":{"paused":null}}'`))
 	case world.ManagementEmpty:
+		if o.Management.Suspended {
+			return refused(fault.New(fault.ClusterUnreachable, fmt.Sprintf("the definition of %s was moved out of the management cluster into a bootstrap cluster, which this Docker engine does not have", r.cluster),
+				"Run the same command with the DOCKER_HOST, and on the machine, of the run that moved it: that bootstrap cluster manages the machines. Only if it is gone for good, bring the definition back from a backup, see docs/backup.md."))
+		}
 		return refused(fault.New(fault.PivotFailed, fmt.Sprintf("the management cluster %s answers and does not hold its own definition, and no bootstrap cluster does: nobody manages its machines", r.cluster),
 			"Bring the definition back from a backup, see docs/backup.md, and run the same command again. Or delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
 	}
@@ -151,6 +161,11 @@ func (o sight) silentManagement(r request, because string) verdict {
 	err := o.Management.Err
 	if err == nil {
 		err = errors.New("no kubeconfig names it")
+	}
+	for _, m := range o.Machines {
+		if m.Paused {
+			return silent(fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, err), nil, "Unpause it: docker unpause "+m.Name+". Then run the same command again.")
+		}
 	}
 	return silent(fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, err), nil,
 		"Start what it runs on, or restore the network in between, and run the same command again. If it cannot be brought back, delete all that can be found: cluster-init cleanup "+

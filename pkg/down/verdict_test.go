@@ -20,6 +20,7 @@ type side struct {
 	state     string
 	suspended bool
 	down      bool
+	deleting  bool
 }
 
 func seen(b, m side, machines []provider.Machine, machinesErr error) world.Observation {
@@ -44,6 +45,7 @@ func seen(b, m side, machines []provider.Machine, machinesErr error) world.Obser
 	switch m.state {
 	case "active", "paused":
 		o.Management.Cluster, o.Management.Holds = connected, own(m.state == "paused")
+		o.Management.Holds.Clusters[0].Deleting = m.deleting
 	case "empty":
 		o.Management.Cluster = connected
 	case "silent":
@@ -99,6 +101,9 @@ func TestJudge(t *testing.T) {
 		"both hold it, active":                                 {active, leaving("active"), some, nil, refuse, fault.PivotFailed, "interrupted"},
 		"somebody paused it":                                   {absent, paused, some, nil, refuse, fault.PivotRefused, "is paused"},
 		"the definition is lost":                               {absent, empty, some, nil, refuse, fault.PivotFailed, "nobody manages"},
+		"it was moved into a bootstrap cluster elsewhere":      {absent, leaving("empty"), some, nil, refuse, fault.ClusterUnreachable, "moved out of"},
+		"somebody deleted it in itself":                        {absent, side{state: "active", deleting: true}, some, nil, refuse, fault.ClusterFailed, "itself"},
+		"its machine is paused":                                {absent, silent, []provider.Machine{{Name: "demo-1", Paused: true}}, nil, refuse, fault.ClusterUnreachable, "does not answer"},
 		"the management cluster does not answer":               {absent, silent, some, nil, refuse, fault.ClusterUnreachable, "only it can delete"},
 		"it does not answer, and nobody can be asked":          {absent, silent, nil, cannot, refuse, fault.ClusterUnreachable, "does not answer"},
 		"no kubeconfig, and machines":                          {absent, absent, some, nil, refuse, fault.ClusterUnreachable, "demo-1"},

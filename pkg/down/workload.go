@@ -3,6 +3,7 @@ package down
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
@@ -15,13 +16,71 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// workloadClusters refuses while the management cluster manages others, or deletes them first, with its own controllers, where the user wants that.
-type workloadClusters struct {
-	world       clusters
+// others are the clusters that the management cluster manages besides itself.
+type others struct {
 	scope       pivot.Scope
 	environment string
 	delete      bool
-	farewell    func(*kube.Cluster) farewell
+	agreed      []string // as namespace/name: the user was shown that these would be deleted
+}
+
+// found returns those of all namespaces, in both clusters: a move takes along what is in its own namespace only.
+func (a others) found(ctx context.Context, o world.Observation) (map[*kube.Cluster][]capi.Cluster, error) {
+	all := map[*kube.Cluster][]capi.Cluster{}
+	for _, c := range []*kube.Cluster{o.Management.Cluster, o.Bootstrap.Cluster} {
+		if c == nil {
+			continue
+		}
+		in, err := othersIn(ctx, c, a.scope)
+		if err != nil {
+			return nil, err
+		}
+		if len(in) > 0 {
+			all[c] = in
+		}
+	}
+	return all, nil
+}
+
+// none refuses while there are any: what is done next would lose them.
+func (a others) none(ctx context.Context, o world.Observation) error {
+	found, err := a.found(ctx, o)
+	if err != nil {
+		return err
+	}
+	for _, in := range found {
+		return refuseOthers(a.scope, a.environment, in)
+	}
+	return nil
+}
+
+// mayGo refuses those that the user does not want deleted, or was not shown.
+func (a others) mayGo(ctx context.Context, o world.Observation) (map[*kube.Cluster][]capi.Cluster, error) {
+	found, err := a.found(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range found {
+		if !a.delete {
+			return nil, refuseOthers(a.scope, a.environment, in)
+		}
+		if err := paused(in); err != nil {
+			return nil, err
+		}
+		for _, c := range in {
+			if name := c.Namespace + "/" + c.Name; !slices.Contains(a.agreed, name) {
+				return nil, fault.New(fault.ConfirmationRequired, "the workload cluster "+name+" was not shown before", "Nothing of it was deleted. Run the same command again: it shows what there is now.")
+			}
+		}
+	}
+	return found, nil
+}
+
+// workloadClusters deletes what the management cluster manages, with its own controllers, where the user wants that.
+type workloadClusters struct {
+	world    clusters
+	others   others
+	farewell func(*kube.Cluster) farewell
 }
 
 func (w workloadClusters) run(ctx context.Context, report pipeline.Reporter) error {
@@ -29,46 +88,36 @@ func (w workloadClusters) run(ctx context.Context, report pipeline.Reporter) err
 	if err != nil {
 		return err
 	}
-	holder := holderOf(o, v)
-	if holder == nil {
-		report.Progress("none: %s", v.why)
-		return nil
-	}
-	others, err := othersIn(ctx, holder, w.scope)
-	if err != nil {
+	found, err := w.others.mayGo(ctx, o)
+	if err != nil || v.decision == sweep {
 		return err
 	}
-	if len(others) == 0 {
+	if len(found) == 0 {
 		report.Progress("none")
 		return nil
 	}
-	if !w.delete {
-		return refuseOthers(w.scope, w.environment, others)
-	}
-	if err := paused(others); err != nil {
-		return err
-	}
-	if err := mark(ctx, holder, w.scope); err != nil { // from here on it must not be taken for one that is to be kept
-		return err
-	}
-	for _, c := range others {
-		if err := rollout.SuspendOwner(ctx, holder, c.Labels, owned.SuspendedFor(w.scope.Namespace, w.scope.Cluster)); err != nil {
-			return err
-		}
-		if err := w.farewell(holder).delete(ctx, pivot.Scope{Namespace: c.Namespace, Cluster: c.Name}, report); err != nil {
+	for holder, in := range found {
+		if err := w.take(ctx, holder, in, report); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// holderOf is the cluster whose controllers look after everything; nil: nobody does.
-func holderOf(o world.Observation, v verdict) *kube.Cluster {
-	switch v.decision {
-	case moveBack:
-		return o.Management.Cluster
-	case remove:
-		return o.Bootstrap.Cluster
+// take deletes the clusters that a cluster manages, one after the other.
+func (w workloadClusters) take(ctx context.Context, holder *kube.Cluster, clusters []capi.Cluster, report pipeline.Reporter) error {
+	of := w.others.scope
+	if err := mark(ctx, holder, of); err != nil { // from here on it must not be taken for one that is to be kept
+		return err
+	}
+	for _, c := range clusters {
+		// Nobody takes this back: it is not the suspension of a move.
+		if err := rollout.SuspendOwner(ctx, holder, c.Labels, owned.SuspendedFor(of.Namespace, of.Cluster)+"/down"); err != nil {
+			return err
+		}
+		if err := w.farewell(holder).delete(ctx, pivot.Scope{Namespace: c.Namespace, Cluster: c.Name}, report); err != nil {
+			return err
+		}
 	}
 	return nil
 }

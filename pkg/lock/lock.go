@@ -96,7 +96,11 @@ func missing(folder string) []string {
 
 // attempt fails with fs.ErrNotExist when another process, which gives the lock back, deleted the file or its folder meanwhile.
 func attempt(path string) (*Lock, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if errors.Is(err, fs.ErrExist) { // it was there, and gone when MkdirAll looked what it is
+		return nil, fmt.Errorf("make the folder of the lock: %w", fs.ErrNotExist)
+	}
+	if err != nil {
 		return nil, fault.Wrap(fmt.Errorf("make the folder of the lock: %w", err), fault.Usage, hintFolder)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)

@@ -38,6 +38,12 @@ func (m manager) refusal(in RestoreInput) error {
 	case managerFlux:
 		return refuse("On that cluster, in this order:\n"+m.suspend()+"\nThen run the same command again.",
 			"answers and holds nothing of the backup, and its Flux would put it back: not suspended: %s", strings.Join(m.active, ", "))
+	case managerMoved:
+		if in.Force {
+			return nil
+		}
+		return refuse("That cluster manages the machines, or deletes them: see cluster-init pivot rollback, or cluster-init down, where it was run. Only if it is gone for good and cannot come back, add --force "+of.Cluster+".",
+			"answers and holds nothing of the backup: its definition was moved out of it into a bootstrap cluster")
 	case managerClosed:
 		return refuse("Use a newer backup, whose credentials are valid, or end that cluster first. --force does not change this.", "answers and does not say what it holds: %v", m.err)
 	case managerSilent:

@@ -23,6 +23,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // managerState says what the cluster that a backup is of may still do with the machines.
@@ -33,6 +34,7 @@ const (
 	managerClosed managerState = "closed"  // it answers, and does not say what it holds
 	managerHolds  managerState = "holds"   // it holds Clusters of the backup
 	managerFlux   managerState = "applies" // it holds none of them, and its Flux would put them back
+	managerMoved  managerState = "moved"   // it holds none of them: a move took them out of it
 	managerEmpty  managerState = "empty"   // it holds none of them, and nothing puts them back
 )
 
@@ -41,6 +43,7 @@ type manager struct {
 	state  managerState
 	host   string
 	holds  []capi.Cluster
+	moved  bool     // its Flux is suspended for a move of the definition out of it
 	active []string // what of its Flux is not suspended: "helmrelease telco-cloud-init"
 	err    error    // why it is not known more
 }
@@ -77,6 +80,8 @@ func (in RestoreInput) askManager(ctx context.Context) manager {
 		m.state = managerHolds
 	case len(m.active) > 0:
 		m.state = managerFlux
+	case m.moved:
+		m.state = managerMoved
 	}
 	return m
 }
@@ -103,6 +108,8 @@ func (m *manager) look(ctx context.Context, c client.Client, in RestoreInput) er
 		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		case err != nil:
 			return fmt.Errorf("read %s %s/%s: %w", o.kind, flux.Namespace, o.name, err)
+		case u.GetAnnotations()[owned.SuspendedAnnotation] == owned.SuspendedFor(in.Backup.Manifest.Namespace, in.Backup.Manifest.Cluster):
+			m.moved = true
 		case !suspended:
 			m.active = append(m.active, strings.ToLower(o.kind)+" "+o.name)
 		}

@@ -58,6 +58,16 @@ func (w *World) ObserveClusters(ctx context.Context) Observation {
 	return o
 }
 
+// ObserveBootstrap looks at the bootstrap cluster only, through the connection that there is: false without one.
+func (w *World) ObserveBootstrap(ctx context.Context) (BootstrapSide, bool) {
+	ctx, cancel := context.WithTimeout(ctx, observationBound)
+	defer cancel()
+	if w.bootstrap == nil {
+		return BootstrapSide{}, false
+	}
+	return w.readBootstrap(ctx, w.bootstrap), true
+}
+
 func (w *World) seeBootstrap(ctx context.Context) BootstrapSide {
 	if w.BootstrapKubeconfig == "" {
 		if side := w.seeNode(ctx); side.State != "" {
@@ -207,8 +217,8 @@ func (w *World) hold(ctx context.Context, c *kube.Cluster) (holds pivot.Holding,
 
 // takenDown says whether a cluster says that the management cluster is taken down: by its own Cluster, or by the release, which outlives it.
 func (w *World) takenDown(ctx context.Context, c *kube.Cluster, holds pivot.Holding) (bool, error) {
-	if own := holds.Cluster(w.Environment.ClusterName()); own != nil && (own.Deleting || own.Annotations[owned.DownAnnotation] != "") {
-		return true, nil
+	if own := holds.Cluster(w.Environment.ClusterName()); own != nil {
+		return own.Deleting || own.Annotations[owned.DownAnnotation] != "", nil
 	}
 	return rollout.TakenDown(ctx, c, owned.SuspendedFor(w.Environment.ClusterNamespace(), w.Environment.ClusterName()))
 }
