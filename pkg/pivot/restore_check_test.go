@@ -52,7 +52,11 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			r.old = oldCluster(t, nil, false, true)
 		}, fault.RestoreRefused, "not suspended: helmrelease telco-cloud-init", ""},
 		"the old cluster lost its definition, and Flux is suspended": {func(t *testing.T, r *restoring) { r.old = oldCluster(t, nil, true, true) }, "", "", ""},
-		"the old cluster has no Flux":                                {func(t *testing.T, r *restoring) { r.old = oldCluster(t, nil) }, "", "", ""},
+		"its definition was moved out of it":                         {func(t *testing.T, r *restoring) { r.old = movedOut(t, oldCluster(t, nil, true, true)) }, fault.RestoreRefused, "was moved out of it", "--force mgmt"},
+		"and that is gone for good": {func(t *testing.T, r *restoring) {
+			r.old, r.Force = movedOut(t, oldCluster(t, nil, true, true)), true
+		}, "", "", ""},
+		"the old cluster has no Flux": {func(t *testing.T, r *restoring) { r.old = oldCluster(t, nil) }, "", "", ""},
 		"the old cluster does not say what it holds": {func(t *testing.T, r *restoring) {
 			r.Force, r.old = true, listing(oldCluster(t, nil), apierrors.NewUnauthorized("expired"))
 		}, fault.RestoreRefused, "answers and does not say what it holds", "newer backup"},

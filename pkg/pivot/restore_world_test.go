@@ -3,6 +3,7 @@ package pivot_test
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
@@ -135,4 +137,12 @@ func fluxObject(i int, suspended bool) *unstructured.Unstructured {
 	u.SetNamespace("flux-system")
 	u.SetName([]string{"telco-cloud-init", "cluster"}[i])
 	return u
+}
+
+// movedOut suspends Flux in the old cluster as a move of the definition out of it does.
+func movedOut(t *testing.T, c client.Client) client.Client {
+	t.Helper()
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.SuspendedAnnotation, owned.SuspendedFor(scope.Namespace, scope.Cluster))
+	must(t, c.Patch(t.Context(), fluxObject(0, true), client.RawPatch(types.MergePatchType, []byte(patch))))
+	return c
 }
