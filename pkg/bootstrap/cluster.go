@@ -24,17 +24,14 @@ type Cluster struct {
 	ReachedAt string
 }
 
-// Name is that of the kind cluster.
-func (c Cluster) Name() string { return c.name() }
-
-// Delete deletes what kind did not finish.
-func (c Cluster) Delete(ctx context.Context, report pipeline.Reporter) error {
-	report.Progress("deleting the unfinished kind cluster %s", c.name())
-	return c.Kind.Delete(ctx, c.name())
-}
-
-// Create makes it, and marks it as finished.
-func (c Cluster) Create(ctx context.Context, report pipeline.Reporter) error {
+// Create makes it, and marks it as finished. unfinished is whether one is there that kind did not finish, which is deleted first.
+func (c Cluster) Create(ctx context.Context, unfinished bool, report pipeline.Reporter) error {
+	if unfinished {
+		report.Progress("deleting the unfinished kind cluster %s", c.name())
+		if err := c.Kind.Delete(ctx, c.name()); err != nil {
+			return err
+		}
+	}
 	id, err := lease.MakeID(c.StateFolder)
 	if err != nil {
 		return err

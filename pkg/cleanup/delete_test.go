@@ -13,6 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 const image = "cluster-init.io/registry:1234"
@@ -94,6 +96,33 @@ func TestDelete(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A provider makes a container between the plan and the end of the bootstrap cluster.
+func TestWhatIsMadeAtTheEndGoesToo(t *testing.T) {
+	marker := owned.Marker("a")
+	engine := &fakeEngine{containers: nodes(marker)}
+	engine.removed = func(what string) {
+		if what == "container a-bootstrap-control-plane" {
+			engine.containers["a-lb"] = docker.Container{Labels: map[string]string{kind.ClusterLabel: "a", kind.RoleLabel: kind.LoadBalancerRole}}
+		}
+	}
+	cleaner := cleanup.Cleaner{Engine: engine, Target: cleanup.Target{Namespace: "ns", Cluster: "a"}}
+	plan, err := cleaner.Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cleaner.Run(t.Context(), plan); err != nil || !slices.Contains(engine.deleted, "container a-lb") {
+		t.Errorf("deleted %q, %v", engine.deleted, err)
+	}
+	t.Run("and nobody can say what was", func(t *testing.T) {
+		engine := &fakeEngine{containers: nodes(marker)}
+		engine.removed = func(string) { engine.fails = map[string]error{"volumes": errors.New("the engine is gone")} }
+		cleaner.Engine = engine
+		if receipt, err := cleaner.Run(t.Context(), plan); err == nil || len(receipt.Unknown) == 0 {
+			t.Errorf("%+v, %v", receipt, err)
+		}
+	})
 }
 
 func TestDeleteStopsWhenInterrupted(t *testing.T) {

@@ -17,6 +17,7 @@ type fakeEngine struct {
 	networks   []docker.Network             // without a name: kind
 	fails      map[string]error
 	deleted    []string
+	removed    func(what string) // what happens then; nil: nothing
 }
 
 func (f *fakeEngine) Containers(_ context.Context, filter docker.Filter) ([]string, error) {
@@ -108,6 +109,9 @@ func (f *fakeEngine) remove(what string) error {
 		return err
 	}
 	f.deleted = append(f.deleted, what)
+	if f.removed != nil {
+		f.removed(what)
+	}
 	return nil
 }
 

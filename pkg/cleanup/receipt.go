@@ -26,6 +26,17 @@ type Result struct {
 	Why     string  `json:"why,omitempty"`
 }
 
+// String tells it for people.
+func (r Result) String() string {
+	switch r.Outcome {
+	case AlreadyGone:
+		return fmt.Sprintf("%s %s was gone already", r.Kind, r.Name)
+	case CouldNot:
+		return fmt.Sprintf("could not delete %s %s: %s", r.Kind, r.Name, r.Why)
+	}
+	return fmt.Sprintf("deleted %s %s", r.Kind, r.Name)
+}
+
 // Receipt is what a run did.
 type Receipt struct {
 	Cluster     string    `json:"cluster"`

@@ -79,6 +79,7 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	}
 	c.endLease(ctx, bootstrapName)
 	c.local(ctx, r, plan, BootstrapNode)
+	plan = c.late(ctx, r, plan)
 	c.endLease(ctx, managementName)
 	c.local(ctx, r, plan, Machine)
 	if c.Cloud != nil {
@@ -114,6 +115,27 @@ func (c Cleaner) endLease(ctx context.Context, cluster string) {
 	if c.Leases != nil && ctx.Err() == nil {
 		c.Leases.EndWithCluster(where(cluster))
 	}
+}
+
+// late adds the machines that the bootstrap cluster made between the plan and its end.
+func (c Cleaner) late(ctx context.Context, r *Receipt, plan Plan) Plan {
+	is := func(kind Kind) func(Item) bool { return func(i Item) bool { return i.Kind == kind } }
+	if c.Cloud != nil || !slices.ContainsFunc(plan.Delete, is(BootstrapNode)) || ctx.Err() != nil {
+		return plan
+	}
+	now, err := Discover(ctx, c.Engine, c.Target)
+	if err != nil {
+		r.Unknown = append(r.Unknown, Unasked{Kind: Machine, Why: "what the bootstrap cluster made at its end: " + err.Error()})
+		return plan
+	}
+	plan.Delete = slices.Clone(plan.Delete)
+	for _, item := range now.Delete {
+		known := func(i Item) bool { return i.Kind == item.Kind && i.Name == item.Name }
+		if item.Kind == Machine && !slices.ContainsFunc(plan.Delete, known) {
+			plan.Delete = append(plan.Delete, item)
+		}
+	}
+	return plan
 }
 
 func controllersLeft(r *Receipt) bool {

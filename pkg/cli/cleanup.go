@@ -153,14 +153,7 @@ func (o *cleanupOptions) tooYoung(plan cleanup.Plan, madeBefore time.Time) bool 
 }
 
 func resultEvent(r cleanup.Result) event.Event {
-	message := fmt.Sprintf("deleted %s %s", r.Kind, r.Name)
-	switch r.Outcome {
-	case cleanup.AlreadyGone:
-		message = fmt.Sprintf("%s %s was gone already", r.Kind, r.Name)
-	case cleanup.CouldNot:
-		message = fmt.Sprintf("could not delete %s %s: %s", r.Kind, r.Name, r.Why)
-	}
-	return event.Event{Time: time.Now(), Type: event.Progress, Message: message}
+	return event.Event{Time: time.Now(), Type: event.Progress, Message: r.String()}
 }
 
 // The lines of JSON that are no events, each saying what it is.

@@ -34,12 +34,7 @@ func (b bootstrapCluster) run(ctx context.Context, report pipeline.Reporter) err
 	if err != nil {
 		return err
 	}
-	if o.Bootstrap.State == world.BootstrapUnfinished {
-		if err := cluster.Delete(ctx, report); err != nil {
-			return err
-		}
-	}
-	if err := cluster.Create(ctx, report); err != nil {
+	if err := cluster.Create(ctx, o.Bootstrap.State == world.BootstrapUnfinished, report); err != nil {
 		return err
 	}
 	if err := b.world.AdoptBootstrap(ctx, report); err != nil {

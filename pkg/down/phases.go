@@ -36,8 +36,8 @@ func (d *Run) Phases() []pipeline.Phase {
 	wanted := bootstrap.Wanted{Supplies: d.Supplies, Environment: d.Environment, StateFolder: d.StateFolder, Engine: w.Docker, Kind: w.Kind}
 	follow := rollout.Options{Heartbeat: d.Heartbeat, Now: w.Now, Kinds: w.Provider.Kinds()}
 
-	look := look{world: w, others: d.others(d.Agreed)}
 	others := d.others(d.Agreed)
+	look := look{world: w, others: others}
 	workload := workloadClusters{world: w, others: others,
 		farewell: func(c *kube.Cluster) farewell { return farewell{cluster: c, heartbeat: d.Heartbeat, now: w.Now} }}
 	room := bootstrap.Preflight{Wanted: wanted, World: w}

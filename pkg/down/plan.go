@@ -59,9 +59,9 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	for _, in := range found {
+	for holder, in := range found {
 		if !d.WithWorkloadClusters {
-			return p, refuseOthers(d.Scope(), d.Environment.Name(), in)
+			return p, refuseOthers(holder, d.Environment.Name(), in)
 		}
 		if err := paused(in); err != nil {
 			return p, err

@@ -48,8 +48,8 @@ func (a others) none(ctx context.Context, o world.Observation) error {
 	if err != nil {
 		return err
 	}
-	for _, in := range found {
-		return refuseOthers(a.scope, a.environment, in)
+	for c, in := range found {
+		return refuseOthers(c, a.environment, in)
 	}
 	return nil
 }
@@ -60,9 +60,9 @@ func (a others) mayGo(ctx context.Context, o world.Observation) (map[*kube.Clust
 	if err != nil {
 		return nil, err
 	}
-	for _, in := range found {
+	for holder, in := range found {
 		if !a.delete {
-			return nil, refuseOthers(a.scope, a.environment, in)
+			return nil, refuseOthers(holder, a.environment, in)
 		}
 		if err := paused(in); err != nil {
 			return nil, err
@@ -84,12 +84,12 @@ type workloadClusters struct {
 }
 
 func (w workloadClusters) run(ctx context.Context, report pipeline.Reporter) error {
-	o, v, err := w.world.look(ctx)
+	o, _, err := w.world.look(ctx)
 	if err != nil {
 		return err
 	}
 	found, err := w.others.mayGo(ctx, o)
-	if err != nil || v.decision == sweep {
+	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
@@ -138,14 +138,14 @@ func othersIn(ctx context.Context, c *kube.Cluster, own pivot.Scope) ([]capi.Clu
 	return others, nil
 }
 
-// refuseOthers refuses to take a management cluster down that manages others.
-func refuseOthers(own pivot.Scope, environment string, others []capi.Cluster) error {
+// refuseOthers refuses to go on while a cluster manages others, which would be lost with it.
+func refuseOthers(holder *kube.Cluster, environment string, others []capi.Cluster) error {
 	var names []string
 	for _, c := range others {
 		names = append(names, c.Namespace+"/"+c.Name)
 	}
-	return fault.New(fault.CleanupRefused, fmt.Sprintf("the management cluster %s manages other clusters: %s", own.Cluster, strings.Join(names, ", ")),
-		"Nothing was deleted. Move them to where they are to be managed (clusterctl move), or delete them with it: cluster-init down "+environment+" --with-workload-clusters.")
+	return fault.New(fault.CleanupRefused, fmt.Sprintf("the %s cluster manages other clusters, which would be lost with it: %s", holder.Name, strings.Join(names, ", ")),
+		"Move them to where they are to be managed (clusterctl move), or delete them with it: cluster-init down "+environment+" --with-workload-clusters.")
 }
 
 // paused refuses Clusters that no controller would delete.

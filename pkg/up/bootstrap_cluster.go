@@ -44,15 +44,10 @@ func (b bootstrapCluster) create(ctx context.Context, cluster bootstrap.Cluster,
 	if err != nil {
 		return err
 	}
-	if o.Bootstrap.State == world.BootstrapUnfinished {
-		if err := cluster.Delete(ctx, report); err != nil {
-			return err
-		}
-	}
 	if err := b.world.SetAside(); err != nil {
 		return err
 	}
-	if err := cluster.Create(ctx, report); err != nil {
+	if err := cluster.Create(ctx, o.Bootstrap.State == world.BootstrapUnfinished, report); err != nil {
 		return err
 	}
 	return b.world.AdoptBootstrap(ctx, report)
