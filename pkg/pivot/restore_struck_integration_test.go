@@ -43,11 +43,7 @@ func TestRestoreStruck(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	drawn := draw(random, total)
 	if os.Getenv("CLUSTER_INIT_TEST_ALL") == "" {
-		sample := restoreSample
-		if underRace { // it sees nothing of what other processes do
-			sample = 3
-		}
-		drawn = drawn[:min(sample, len(drawn))]
+		drawn = drawn[:min(restoreSample, len(drawn))]
 		for i := range drawn[:len(drawn)*2/3] { // most of them are kills, and one is at the last write, which resumes
 			drawn[i].What = []string{killedBefore, killedAfter}[i%2]
 		}

@@ -32,11 +32,7 @@ func TestWhatClusterctlLeaves(t *testing.T) {
 			}
 		})
 	}
-	sample := uint64(8)
-	if underRace { // which has more than enough to do with 3
-		sample = 3
-	}
-	for _, seed := range seeds(t, sample) {
+	for _, seed := range seeds(t, 8) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { leaveForReal(t, seed) })
 	}
 }

@@ -74,7 +74,7 @@ func seed(t *testing.T) uint64 {
 	return seed
 }
 
-// draw returns every strike, or a sample of 40, fewer under the race detector, with outages that are short.
+// draw returns every strike, or a sample of 40 with outages that are short.
 func draw(random *rand.Rand, total int) []strike {
 	everything := os.Getenv("CLUSTER_INIT_TEST_ALL") != ""
 	outage := 3 * time.Second
@@ -91,9 +91,5 @@ func draw(random *rand.Rand, total int) []strike {
 		return all
 	}
 	random.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
-	sample := 40
-	if underRace { // it sees nothing of what other processes do
-		sample = 10
-	}
-	return all[:min(sample, len(all))]
+	return all[:min(40, len(all))]
 }

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestMatrixRollback undoes a pivot while the management cluster is not well, and pivots again. No machine and no node is made anew.
-func TestMatrixRollback(t *testing.T) {
+// TestPivotRollback undoes a pivot while the management cluster is not well, and pivots again. No machine and no node is made anew.
+func TestPivotRollback(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
 	up, rollback := []string{"up", l.name, "--bundle", l.bundle}, []string{"pivot", "rollback", l.name}

@@ -25,9 +25,9 @@ var instants = []struct {
 	{"^the target has all of it", 1},
 }
 
-// TestMatrixKilled kills `up` with SIGKILL at moments inside the pivot of one cluster, one after the other: each run goes on where the last one
+// TestPivotKilled kills `up` with SIGKILL at moments inside the pivot of one cluster, one after the other: each run goes on where the last one
 // was killed, and finishes what that began unless it is killed too. No machine and no node is ever made a second time.
-func TestMatrixKilled(t *testing.T) {
+func TestPivotKilled(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
 	up := []string{"up", environmentName, "--bundle", l.bundle}

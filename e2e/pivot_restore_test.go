@@ -33,9 +33,9 @@ var restoreInstants = []struct {
 	{"objects are on the target as they were", 1},
 }
 
-// TestMatrixRestore has a management cluster lose its definition, and another one adopt its machines from a backup, by `restore` that is killed with
+// TestPivotRestore has a management cluster lose its definition, and another one adopt its machines from a backup, by `restore` that is killed with
 // SIGKILL at ten instants. No machine and no node is made anew. Then `down` deletes both.
-func TestMatrixRestore(t *testing.T) {
+func TestPivotRestore(t *testing.T) {
 	const rescue = "rescue"
 	l := newLab(t)
 	cleanBefore(t, l)
