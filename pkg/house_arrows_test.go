@@ -16,7 +16,7 @@ var floors = [][]string{
 	// parts: what a run is made of
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup"},
 	// verbs: what a user asks for
-	{"up", "down", "pivot", "cleanup", "evidence"},
+	{"up", "down", "pivot", "cleanup", "evidence", "diagnose"},
 	// wiring
 	{"cli"},
 }
@@ -73,6 +73,8 @@ var arrows = map[string]rule{
 		"both sides of a pivot, and the machines, are looked at before anything is done, and again before what cannot be undone; pivot itself knows neither engine nor files of kubeconfigs"},
 	"cleanup":  {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
+	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "pivot", "pivot/world", "provider", "redact"},
+		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
 	"up": {[]string{"fault", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/world"},
 		"the phases of `up` bring the adapters together"},
 
@@ -81,7 +83,7 @@ var arrows = map[string]rule{
 
 	// wiring
 	"cli": {[]string{"fault", "event", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/openstack/leftovers", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
-		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "redact", "root"},
+		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it

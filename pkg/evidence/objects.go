@@ -3,13 +3,10 @@ package evidence
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
 
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
@@ -56,22 +53,9 @@ func objects(ctx context.Context, f *folder, cluster *kube.Cluster) {
 func customKinds(ctx context.Context, f *folder, cluster *kube.Cluster) []schema.GroupVersionResource {
 	var found []schema.GroupVersionResource
 	bounded(ctx, f, "some kinds of the "+cluster.Name+" cluster", func(ctx context.Context) error {
-		client, err := discovery.NewDiscoveryClientForConfig(cluster.Config)
-		if err != nil {
-			return err
-		}
-		// Kinds of an API whose server is away are missing from the answer, which then comes with an error.
-		lists, err := client.WithLegacy().ServerPreferredResources()
-		for _, list := range lists {
-			group, parseErr := schema.ParseGroupVersion(list.GroupVersion)
-			if parseErr != nil || !slices.ContainsFunc(ownKinds(), func(own string) bool { return group.Group == own || strings.HasSuffix(group.Group, "."+own) }) {
-				continue
-			}
-			for _, kind := range list.APIResources {
-				if slices.Contains(kind.Verbs, "list") {
-					found = append(found, group.WithResource(kind.Name))
-				}
-			}
+		served, err := cluster.ServedIn(ctx, ownKinds())
+		for _, each := range served {
+			found = append(found, each.Resource)
 		}
 		return err
 	})

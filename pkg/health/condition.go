@@ -38,7 +38,7 @@ func (c Condition) String() string {
 
 // ConditionOf returns the condition of the given type from status.conditions.
 func ConditionOf(u *unstructured.Unstructured, conditionType string) Condition {
-	for _, c := range conditions(u) {
+	for _, c := range Conditions(u) {
 		if c.Type == conditionType {
 			return c
 		}
@@ -50,9 +50,9 @@ func notReported(conditionType string) Condition {
 	return Condition{Type: conditionType, Status: corev1.ConditionUnknown, Reason: NotReported, Current: true}
 }
 
-// conditions reads status.conditions. A condition is current when its observedGeneration, its own or else that of the status,
+// Conditions reads status.conditions. A condition is current when its observedGeneration, its own or else that of the status,
 // where either is given, is not behind the object's generation.
-func conditions(u *unstructured.Unstructured) []Condition {
+func Conditions(u *unstructured.Unstructured) []Condition {
 	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
 	statusSeen, hasStatusSeen, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
 	var found []Condition

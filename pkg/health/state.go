@@ -94,7 +94,7 @@ var counted = regexp.MustCompile(`^[0-9]+ of [0-9]+ completed$`)
 
 // summarized returns the type and the message of the condition that a sum is about, or else the sum's own message.
 func summarized(u *unstructured.Unstructured, conditionType string, sum State) string {
-	for _, c := range conditions(u) {
+	for _, c := range Conditions(u) {
 		if c.Type != conditionType && c.Status != "True" && c.Reason == sum.Reason && c.Message != "" {
 			return c.Type + ": " + c.Message
 		}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/diagnose"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+)
+
+// diagnoseOptions are the flags of `diagnose`.
+type diagnoseOptions struct {
+	environmentOptions
+	clusters pivotClusters
+	output   outputOptions
+	streams  Streams
+}
+
+func newDiagnose(streams Streams) *cobra.Command {
+	o := &diagnoseOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "diagnose ENVIRONMENT",
+		Short: "Say why a management cluster does not get ready, and what to do about it",
+		Long: `diagnose looks at the bootstrap cluster, the management cluster and the machines, and changes nothing. From what is not ready it goes down to
+what that waits for: from a Kustomization to its source, its HelmRelease, the workload, the Pod and its containers, from a Cluster to its machines and what makes
+them. It prints the cause at the bottom with its cure, how sure that is, the way down, and what it could not look at.
+
+It can be run at any time, beside a run of up too. It exits with 0 when no cause was found, with 50 when there is one, and with 32 when
+no cluster answers.`,
+		Example: `  cluster-init diagnose kubeadm-capd
+  cluster-init diagnose kubeadm-capo -o json | jq -r '.findings[] | .cause, .cure'`,
+		Args: exactlyOne("ENVIRONMENT"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.environmentOptions.flags(f)
+	f.StringVarP(&o.output.format, "output", "o", "plain", "plain: for people; json: one document for programs")
+	o.clusters.flags(f)
+	return c
+}
+
+func (o *diagnoseOptions) run(ctx context.Context, name string) error {
+	if o.output.format != "plain" && o.output.format != "json" {
+		return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.output.format), "Use plain or json.")
+	}
+	looking, err := o.look(ctx, name)
+	if err != nil {
+		return err
+	}
+	report, err := diagnose.Run(ctx, looking)
+	if err != nil {
+		return fmt.Errorf("diagnose %s: %w", name, err)
+	}
+	if err := o.output.show(o.streams, report); err != nil {
+		return err
+	}
+	if err := report.Err(); err != nil {
+		if o.output.format == "plain" && fault.CodeOf(err) == fault.ComponentStuck {
+			return told{err} // the report has said it
+		}
+		return err
+	}
+	return nil
+}
+
+// look checks all input, and returns where the environment's cluster is looked at.
+func (o *diagnoseOptions) look(ctx context.Context, name string) (*world.World, error) {
+	env, err := o.load(ctx, name, func(env *environment.Environment) error {
+		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
+	})
+	if err := fault.Join(err, o.clusters.check()); err != nil {
+		return nil, err
+	}
+	subject, err := o.clusters.subject(env)
+	if err != nil {
+		return nil, err
+	}
+	engine := &docker.Client{}
+	return world.New(subject, world.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), nil
+}

@@ -1,0 +1,150 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// providerLabel is what Cluster API's providers carry on all that they install.
+const providerLabel = "cluster.x-k8s.io/provider"
+
+const (
+	mostLogs = 12  // containers of one cluster whose logs are read
+	lastOf   = 200 // lines of a controller's log
+	excerpt  = 5   // lines that a person is shown
+)
+
+// complains matches the lines of a controller's log that tell of an error.
+var complains = regexp.MustCompile(`(?i)^E[0-9]{4} |"?level"?[=:] ?"?error|\berror\b|\bfailed\b`)
+
+// readLogs adds to a snapshot what the logs say: of containers that end again and again, and of the providers' controllers about the machines that
+// are not ready. It returns what could not be read.
+func (s *Snapshot) readLogs(ctx context.Context, c *kube.Cluster) (unasked []string) {
+	client, err := kubernetes.NewForConfig(c.Config)
+	if err != nil {
+		return []string{fmt.Sprintf("logs of the %s cluster: %v", c.Name, err)}
+	}
+	read := 0
+	for _, wanted := range s.wantedLogs() {
+		if read++; read > mostLogs {
+			return append(unasked, fmt.Sprintf("further logs of the %s cluster: %d containers were looked at already", c.Name, mostLogs))
+		}
+		lines, err := readLog(ctx, client, wanted)
+		if err != nil {
+			unasked = append(unasked, fmt.Sprintf("log of container %s of %s in the %s cluster: %v", wanted.container, wanted.pod, c.Name, err))
+			continue
+		}
+		wanted.use(lines)
+	}
+	return unasked
+}
+
+// wantedLog is the log of a container that may say why something is not ready.
+type wantedLog struct {
+	pod       health.Ref
+	container string
+	previous  bool
+	use       func(lines []string)
+}
+
+func (s *Snapshot) wantedLogs() []wantedLog {
+	var controllers, ill []wantedLog
+	for _, r := range s.sorted() {
+		u := s.objects[r]
+		if r.Kind != "Pod" || r.Group != "" {
+			continue
+		}
+		if provider := u.GetLabels()[providerLabel]; strings.HasPrefix(provider, "infrastructure-") || strings.HasPrefix(provider, "bootstrap-") {
+			for _, name := range containersOf(u) {
+				controllers = append(controllers, wantedLog{pod: r, container: name, use: s.aboutMachines})
+			}
+		}
+		for _, ended := range endedOf(u) {
+			ended.pod, ended.use = r, func(lines []string) { s.logs[r] = append(s.logs[r], lines[max(0, len(lines)-excerpt):]...) }
+			ill = append(ill, ended)
+		}
+	}
+	if len(s.machinesNotReady()) == 0 {
+		controllers = nil
+	}
+	return slices.Concat(ill, controllers)
+}
+
+// aboutMachines keeps the complaints of a controller about machines that are not ready.
+func (s *Snapshot) aboutMachines(lines []string) {
+	for _, r := range s.machinesNotReady() {
+		for _, line := range slices.Backward(lines) { // the newest first
+			if strings.Contains(line, r.Name) && complains.MatchString(line) {
+				s.logs[r] = append(s.logs[r], line)
+			}
+		}
+	}
+}
+
+// machinesNotReady are the infrastructure's machines and clusters that are not.
+func (s *Snapshot) machinesNotReady() []health.Ref {
+	return slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
+		return r.Group != "infrastructure.cluster.x-k8s.io" || strings.HasSuffix(r.Kind, "Template") || s.state(r).Status == health.Ready
+	})
+}
+
+func containersOf(pod *unstructured.Unstructured) []string {
+	var names []string
+	list, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
+	for _, each := range list {
+		container, _ := each.(map[string]any)
+		if name, _ := container["name"].(string); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// endedOf are the containers of a pod that ended with an error, and are not well again.
+func endedOf(pod *unstructured.Unstructured) []wantedLog {
+	var found []wantedLog
+	for _, field := range []string{"initContainerStatuses", "containerStatuses"} {
+		statuses, _, _ := unstructured.NestedSlice(pod.Object, "status", field)
+		for _, each := range statuses {
+			container, _ := each.(map[string]any)
+			if len(ofContainer(container)) == 0 || container["ready"] == true {
+				continue
+			}
+			name, _ := container["name"].(string)
+			_, ended, _ := unstructured.NestedMap(container, "state", "terminated")
+			_, before, _ := unstructured.NestedMap(container, "lastState", "terminated")
+			if ended || before {
+				found = append(found, wantedLog{container: name, previous: !ended})
+			}
+		}
+	}
+	return found
+}
+
+func readLog(ctx context.Context, client kubernetes.Interface, w wantedLog) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, listBound)
+	defer cancel()
+	lines, most := int64(lastOf), int64(256<<10)
+	stream, err := client.CoreV1().Pods(w.pod.Namespace).GetLogs(w.pod.Name,
+		&corev1.PodLogOptions{Container: w.container, Previous: w.previous, TailLines: &lines, LimitBytes: &most}).Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	content, err := io.ReadAll(stream)
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSpace(string(content)), "\n"), nil
+}

@@ -1,0 +1,51 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+)
+
+// observed is what the look at both clusters and at the machines shows by itself.
+type observed struct {
+	object  health.Ref
+	signals []Signal
+}
+
+// observedIn lists what is wrong in an observation, causes before what follows from them.
+func observedIn(o world.Observation, bootstrapNode string) []observed {
+	var list []observed
+	for _, m := range o.Machines {
+		switch {
+		case m.Paused:
+			list = append(list, observed{health.Ref{Kind: "Container", Name: m.Name}, []Signal{{From: "stopped", Reason: "paused", Message: "is paused"}}})
+		case m.Stopped:
+			list = append(list, observed{health.Ref{Kind: "Container", Name: m.Name}, []Signal{{From: "stopped", Message: "does not run"}}})
+		}
+	}
+	if o.Bootstrap.State == world.BootstrapStopped {
+		list = append(list, observed{health.Ref{Kind: "Container", Name: bootstrapNode}, []Signal{{From: "stopped", Message: "does not run"}}})
+	}
+	side := func(name string, state fmt.Stringer, err error) {
+		if err != nil {
+			list = append(list, observed{health.Ref{Kind: "APIServer", Name: name}, []Signal{{From: "error", Reason: state.String(), Message: err.Error()}}})
+		}
+	}
+	side(world.BootstrapName, text(o.Bootstrap.State), o.Bootstrap.Err)
+	side(world.ManagementName, text(o.Management.State), o.Management.Err)
+	return list
+}
+
+type text string
+
+func (t text) String() string { return string(t) }
+
+// machinesUnknown says why nobody knows which machines exist, if so.
+func machinesUnknown(o world.Observation, of provider.Provider) []string {
+	if o.MachinesErr == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("which machines exist in %s: %v", of.Place(), o.MachinesErr)}
+}

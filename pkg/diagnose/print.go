@@ -1,0 +1,110 @@
+package diagnose
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Print writes a report for a person: each cause with its cure first, then what was seen.
+func (r Report) Print(out io.Writer) error {
+	b := &strings.Builder{}
+	for _, f := range r.Findings {
+		printFinding(b, f)
+	}
+	if len(r.Waiting) > 0 {
+		fmt.Fprintf(b, "Not ready, and no cause is known:\n")
+		for _, f := range r.Waiting {
+			fmt.Fprintf(b, "  %s%s: %s\n", f.Object, in(f), orElse(oneLine(f.Message), "is on its way"))
+			printChain(b, f)
+		}
+		fmt.Fprintln(b)
+	}
+	if len(r.Unasked) > 0 {
+		fmt.Fprintf(b, "Not looked at:\n")
+		for _, what := range r.Unasked {
+			fmt.Fprintf(b, "  %s\n", oneLine(what))
+		}
+		fmt.Fprintln(b)
+	}
+	fmt.Fprintln(b, r.summary())
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (r Report) summary() string {
+	where := "No cluster answers"
+	if len(r.Clusters) > 0 {
+		where = "Looked at the " + strings.Join(r.Clusters, " and the ") + " cluster"
+	}
+	switch {
+	case len(r.Findings) > 0:
+		return fmt.Sprintf("%s: %s found.", where, count(len(r.Findings), "cause"))
+	case len(r.Waiting) > 0 || len(r.Clusters) == 0:
+		return where + ": no cause found."
+	case len(r.Unasked) > 0:
+		return where + ": what was looked at is well."
+	}
+	return where + ": all is well."
+}
+
+func printFinding(b *strings.Builder, f Finding) {
+	fmt.Fprintf(b, "✗ %s\n", oneLine(f.Cause))
+	fmt.Fprintf(b, "    cure:    %s\n", oneLine(f.Cure))
+	sure := "certain"
+	if !f.Certain {
+		sure = "likely; what was seen can have another cause"
+	}
+	if f.Heals {
+		sure += "; it can go away by itself"
+	}
+	fmt.Fprintf(b, "    sure:    %s\n", sure)
+	fmt.Fprintf(b, "    object:  %s%s\n", f.Object, in(f))
+	if f.Message != "" && !strings.Contains(f.Cause, f.Message) {
+		fmt.Fprintf(b, "    seen:    %s\n", oneLine(f.Message))
+	}
+	for _, line := range f.Log {
+		fmt.Fprintf(b, "    log:     %s\n", oneLine(line))
+	}
+	printChain(b, f)
+	if len(f.Delays) > 0 {
+		fmt.Fprintf(b, "    delays:  %s\n", strings.Join(f.Delays, ", "))
+	}
+	fmt.Fprintln(b)
+}
+
+// printChain shows the way down, when there is one.
+func printChain(b *strings.Builder, f Finding) {
+	if len(f.Chain) < 2 {
+		return
+	}
+	var names []string
+	for _, link := range f.Chain {
+		names = append(names, link.Object)
+	}
+	fmt.Fprintf(b, "    waits:   %s\n", strings.Join(names, " → "))
+}
+
+func in(f Finding) string {
+	if f.Cluster == "" {
+		return ""
+	}
+	return " (" + f.Cluster + " cluster)"
+}
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// oneLine is a message without its line breaks, and without the end of a very long one.
+func oneLine(text string) string {
+	const most = 600
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}

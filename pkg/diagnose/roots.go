@@ -1,0 +1,76 @@
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/redact"
+)
+
+// side is one of the two clusters of a run.
+type side struct {
+	scope pivot.Scope
+	// moved is whether its Flux is suspended for a pivot, ends whether the management cluster is taken down: both are meant to be so.
+	moved, ends bool
+}
+
+// roots are the objects that a run waits for in a cluster: of Flux, of Cluster API, what Kubernetes itself runs on, and the nodes. What belongs to
+// others is looked at only where one of these waits for it.
+func (s *Snapshot) roots(of side) []health.Ref {
+	return slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
+		switch {
+		case fluxNamespace(r):
+			return of.moved || of.ends
+		case r.Group == "cluster.x-k8s.io" && (r.Kind == "Cluster" || r.Kind == "Machine"):
+			return r.Namespace != of.scope.Namespace
+		case r.Kind == "Node" && r.Group == "":
+			return false
+		case r.Group == "apps" && r.Kind != "ReplicaSet":
+			return r.Namespace != "kube-system" && r.Namespace != flux.Namespace
+		}
+		return true
+	})
+}
+
+// sorted are all objects in an order that is always the same.
+func (s *Snapshot) sorted() []health.Ref {
+	return slices.SortedFunc(maps.Keys(s.objects), func(a, b health.Ref) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.String(), b.String()), cmp.Compare(a.Group, b.Group))
+	})
+}
+
+// rank has roots from which everything else hangs come first, so that a cause is shown with its longest chain.
+func rank(r health.Ref) int {
+	switch r.Kind {
+	case "Kustomization", "HelmRelease":
+		return 0
+	case "Cluster":
+		return 1
+	}
+	return 2
+}
+
+// learnSecrets tells a redactor what is secret in a cluster.
+func learnSecrets(ctx context.Context, c *kube.Cluster, redactor *redact.Redactor) error {
+	ctx, cancel := context.WithTimeout(ctx, listBound)
+	defer cancel()
+	var list corev1.SecretList
+	if err := c.List(ctx, &list); err != nil {
+		return fmt.Errorf("list its Secrets: %w", err)
+	}
+	for _, secret := range list.Items {
+		for key, value := range secret.Data {
+			redactor.Add(redact.FromSecret(key, string(value))...)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package diagnose
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+// Rule says what a signal of an object means, and what to do. It is data, one file for each in the folder rules.
+type Rule struct {
+	Name  string   `json:"-"`     // of its file
+	Kinds []string `json:"kinds"` // of the objects that it is for; none: all
+	// From, Reason and Message are regular expressions for the parts of a signal; an empty one matches all. Named groups of Message can be used
+	// as ${group} in Cause and Cure, as can ${object}, ${kind}, ${object-name}, ${namespace}, ${reason} and ${message}.
+	From    string `json:"from"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Cause   string `json:"cause"`
+	Cure    string `json:"cure"`
+	// Likely is whether the signal can have another cause too.
+	Likely bool `json:"likely"`
+	// Heals is whether it can go away by itself.
+	Heals bool `json:"heals"`
+	// Always is whether it counts also for an object that is ready.
+	Always bool `json:"always"`
+	// Own is whether the cause is in the object itself, and counts too where something below the object is not ready either.
+	Own bool `json:"own"`
+	// Rank puts a rule before others (higher) or behind them (lower) that match the same object.
+	Rank     int       `json:"rank"`
+	Examples []Example `json:"examples"`
+
+	from, reason, message *regexp.Regexp
+}
+
+// Example is a signal as it was seen, and what the rule says of it.
+type Example struct {
+	Object string `json:"object"` // Kind/namespace/name or Kind/name
+	Signal
+	Cause string `json:"cause"`
+}
+
+//go:embed rules/*.yaml
+var files embed.FS
+
+// Rules reads the rules, the most specific first. An error is one of the build.
+func Rules() ([]Rule, error) {
+	names, err := fs.Glob(files, "rules/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	rules := make([]Rule, 0, len(names))
+	for _, name := range names {
+		rule, err := readRule(name)
+		if err != nil {
+			return nil, fmt.Errorf("read the rule %s: %w", name, err)
+		}
+		rules = append(rules, rule)
+	}
+	slices.SortStableFunc(rules, func(a, b Rule) int {
+		return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Name, b.Name))
+	})
+	return rules, nil
+}
+
+func readRule(file string) (Rule, error) {
+	rule := Rule{Name: strings.TrimSuffix(path.Base(file), ".yaml")}
+	content, err := files.ReadFile(file)
+	if err != nil {
+		return rule, err
+	}
+	if err := yaml.UnmarshalStrict(content, &rule); err != nil {
+		return rule, err
+	}
+	for expression, into := range map[*string]**regexp.Regexp{&rule.From: &rule.from, &rule.Reason: &rule.reason, &rule.Message: &rule.message} {
+		compiled, err := regexp.Compile(*expression)
+		if err != nil {
+			return rule, err
+		}
+		*into = compiled
+	}
+	return rule, nil
+}
+
+// match returns the first of signals that the rule is for, and its words for the cause and the cure.
+func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, cure string, matches bool) {
+	if len(r.Kinds) > 0 && !slices.Contains(r.Kinds, object.Kind) {
+		return s, "", "", false
+	}
+	for _, s := range signals {
+		if !r.from.MatchString(s.From) || !r.reason.MatchString(s.Reason) {
+			continue
+		}
+		found := r.message.FindStringSubmatch(s.Message)
+		if found == nil {
+			continue
+		}
+		values := map[string]string{"object": object.String(), "kind": object.Kind, "object-name": object.Name, "$": "$", "namespace": object.Namespace,
+			"reason": s.Reason, "message": strings.TrimSpace(s.Message)}
+		for i, name := range r.message.SubexpNames() {
+			if name != "" {
+				values[name] = found[i]
+			}
+		}
+		expand := func(text string) string { return os.Expand(text, func(name string) string { return values[name] }) }
+		return s, expand(r.Cause), expand(r.Cure), true
+	}
+	return s, "", "", false
+}
+
+// firstMatch returns the first rule that matches an object.
+func firstMatch(rules []Rule, object health.Ref, signals []Signal) (Finding, bool) {
+	for _, rule := range rules {
+		if s, cause, cure, matches := rule.match(object, signals); matches {
+			return Finding{Object: object.String(), Rule: rule.Name, Cause: cause, Cure: cure, Certain: !rule.Likely, Heals: rule.Heals, Message: strings.TrimSpace(s.Message)}, true
+		}
+	}
+	return Finding{}, false
+}

@@ -1,0 +1,127 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+// Signal is one thing that an object, or somebody about it, says of why it is not ready.
+type Signal struct {
+	// From is where it stands: "condition TYPE", "waiting" and "terminated" of a container, "event", "suspended", "paused", "missing", "deleting", "phase",
+	// "taint", "error", "log", "stopped".
+	From    string `json:"from"`
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// signals are those of an object, what it says now before what was reported of it.
+func (s *Snapshot) signals(r health.Ref) []Signal {
+	u := s.objects[r]
+	if u == nil {
+		return []Signal{{From: "missing", Message: r.String() + " does not exist"}}
+	}
+	list := marks(u)
+	list = append(list, failing(u)...)
+	switch {
+	case r.Kind == "Pod":
+		list = append(list, ofPod(u)...)
+	case r.Kind == "Node":
+		list = append(list, ofNode(u)...)
+	}
+	for _, line := range s.logs[r] {
+		list = append(list, Signal{From: "log", Message: line})
+	}
+	return append(list, s.events[r]...)
+}
+
+// marks are what somebody has set an object to.
+func marks(u *unstructured.Unstructured) []Signal {
+	var list []Signal
+	if u.GetDeletionTimestamp() != nil {
+		list = append(list, Signal{From: "deleting", Message: "waits for its finalizers: " + strings.Join(u.GetFinalizers(), ", ")})
+	}
+	if suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); suspended {
+		list = append(list, Signal{From: "suspended", Message: "spec.suspend is true"})
+	}
+	if strings.HasSuffix(u.GroupVersionKind().Group, "cluster.x-k8s.io") && health.Paused(u) {
+		list = append(list, Signal{From: "paused", Message: "is paused"})
+	}
+	if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); phase != "" {
+		message, _, _ := unstructured.NestedString(u.Object, "status", "failureMessage")
+		reason, _, _ := unstructured.NestedString(u.Object, "status", "reason")
+		if message == "" {
+			message, _, _ = unstructured.NestedString(u.Object, "status", "message")
+		}
+		list = append(list, Signal{From: "phase", Reason: strings.TrimSpace(phase + " " + reason), Message: message})
+	}
+	return list
+}
+
+// bad are conditions that are bad news when they are true.
+var bad = []string{"Stalled", "Failed", "DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable", "ReplicaFailure", "Denied", "InvalidRequest"}
+
+// failing are the conditions that are not as they should be.
+func failing(u *unstructured.Unstructured) []Signal {
+	var list []Signal
+	for _, c := range health.Conditions(u) {
+		wrongWhen := "False"
+		if slices.Contains(bad, c.Type) {
+			wrongWhen = "True"
+		}
+		if string(c.Status) == wrongWhen || c.Status == "Unknown" {
+			list = append(list, Signal{From: "condition " + c.Type, Reason: c.Reason, Message: c.Message})
+		}
+	}
+	return list
+}
+
+func ofPod(u *unstructured.Unstructured) []Signal {
+	var list []Signal
+	for _, field := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
+		statuses, _, _ := unstructured.NestedSlice(u.Object, "status", field)
+		for _, each := range statuses {
+			container, _ := each.(map[string]any)
+			list = append(list, ofContainer(container)...)
+		}
+	}
+	return list
+}
+
+// ofContainer tells of a container that waits, and of its last end when it was no good one.
+func ofContainer(container map[string]any) []Signal {
+	name, _, _ := unstructured.NestedString(container, "name")
+	var list []Signal
+	for _, path := range [][]string{{"state", "terminated"}, {"lastState", "terminated"}} {
+		end, found, _ := unstructured.NestedMap(container, path...)
+		code, _ := end["exitCode"].(int64)
+		if !found || code == 0 {
+			continue
+		}
+		reason, _ := end["reason"].(string)
+		message, _ := end["message"].(string)
+		list = append(list, Signal{From: "terminated", Reason: reason, Message: fmt.Sprintf("container %s ended with exit code %d: %s", name, code, strings.TrimSpace(message))})
+	}
+	if waiting, found, _ := unstructured.NestedMap(container, "state", "waiting"); found {
+		reason, _ := waiting["reason"].(string)
+		message, _ := waiting["message"].(string)
+		list = append(list, Signal{From: "waiting", Reason: reason, Message: "container " + name + ": " + message})
+	}
+	return list
+}
+
+func ofNode(u *unstructured.Unstructured) []Signal {
+	var list []Signal
+	taints, _, _ := unstructured.NestedSlice(u.Object, "spec", "taints")
+	for _, each := range taints {
+		taint, _ := each.(map[string]any)
+		key, _ := taint["key"].(string)
+		effect, _ := taint["effect"].(string)
+		list = append(list, Signal{From: "taint", Reason: key, Message: key + ":" + effect})
+	}
+	return list
+}

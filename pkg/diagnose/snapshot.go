@@ -1,0 +1,114 @@
+// Package diagnose finds why a management cluster does not get ready: it reads both clusters and the machines, goes from what is not ready down to
+// what that waits for, and holds what it finds at the bottom against rules. It changes nothing.
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+// Listed is what was read of one cluster at one moment.
+type Listed struct {
+	Cluster string // "bootstrap" or "management"
+	// Kinds were listed in full: what is not among their objects does not exist.
+	Kinds   []schema.GroupKind
+	Objects []*unstructured.Unstructured
+	// Events are events of Kubernetes that warn.
+	Events []*unstructured.Unstructured
+	// Unasked says, in words, what could not be read, and why.
+	Unasked []string
+}
+
+// Snapshot is what was read of one cluster, by name.
+type Snapshot struct {
+	cluster string
+	kinds   map[schema.GroupKind]bool
+	objects map[health.Ref]*unstructured.Unstructured
+	below   map[health.Ref][]health.Ref // what an object owns, or has applied
+	events  map[health.Ref][]Signal     // the newest first
+	logs    map[health.Ref][]string     // of containers of a Pod, or about a machine
+}
+
+// NewSnapshot sorts what was read.
+func NewSnapshot(l Listed) *Snapshot {
+	s := &Snapshot{cluster: l.Cluster, kinds: map[schema.GroupKind]bool{}, objects: map[health.Ref]*unstructured.Unstructured{},
+		below: map[health.Ref][]health.Ref{}, events: map[health.Ref][]Signal{}, logs: map[health.Ref][]string{}}
+	for _, kind := range l.Kinds {
+		s.kinds[kind] = true
+	}
+	for _, u := range l.Objects {
+		s.objects[health.RefOf(u)] = u
+	}
+	for _, u := range l.Objects {
+		for _, above := range above(u) {
+			s.below[above] = append(s.below[above], health.RefOf(u))
+		}
+	}
+	for _, list := range s.below {
+		slices.SortFunc(list, func(a, b health.Ref) int { return cmp.Compare(a.String(), b.String()) })
+	}
+	s.sortEvents(l.Events)
+	return s
+}
+
+// above are the owners of an object, and what of Flux applied it.
+func above(u *unstructured.Unstructured) []health.Ref {
+	var list []health.Ref
+	for _, owner := range u.GetOwnerReferences() {
+		version, err := schema.ParseGroupVersion(owner.APIVersion)
+		if err != nil {
+			continue
+		}
+		list = append(list, health.Ref{Group: version.Group, Kind: owner.Kind, Namespace: u.GetNamespace(), Name: owner.Name})
+	}
+	for group, kind := range map[string]string{"kustomize.toolkit.fluxcd.io": "Kustomization", "helm.toolkit.fluxcd.io": "HelmRelease"} {
+		if name := u.GetLabels()[group+"/name"]; name != "" {
+			list = append(list, health.Ref{Group: group, Kind: kind, Namespace: u.GetLabels()[group+"/namespace"], Name: name})
+		}
+	}
+	return list
+}
+
+// absent says whether an object is known not to be there.
+func (s *Snapshot) absent(r health.Ref) bool {
+	return s.objects[r] == nil && s.kinds[schema.GroupKind{Group: r.Group, Kind: r.Kind}]
+}
+
+// state is that of an object, or that it is missing.
+func (s *Snapshot) state(r health.Ref) health.State {
+	if u := s.objects[r]; u != nil {
+		return health.OfAny(u)
+	}
+	return health.State{Status: Missing, Message: "does not exist"}
+}
+
+// Missing is the state of an object that another one needs and that does not exist.
+const Missing = "Missing"
+
+func (s *Snapshot) sortEvents(events []*unstructured.Unstructured) {
+	slices.SortStableFunc(events, func(a, b *unstructured.Unstructured) int { return cmp.Compare(lastSeen(b), lastSeen(a)) })
+	for _, e := range events {
+		text := func(path ...string) string { t, _, _ := unstructured.NestedString(e.Object, path...); return t }
+		version, err := schema.ParseGroupVersion(text("involvedObject", "apiVersion"))
+		if err != nil {
+			continue
+		}
+		about := health.Ref{Group: version.Group, Kind: text("involvedObject", "kind"), Namespace: text("involvedObject", "namespace"), Name: text("involvedObject", "name")}
+		s.events[about] = append(s.events[about], Signal{From: "event", Reason: text("reason"), Message: text("message")})
+	}
+}
+
+// lastSeen is when an event was last reported, as text that sorts by time.
+func lastSeen(e *unstructured.Unstructured) string {
+	for _, path := range [][]string{{"series", "lastObservedTime"}, {"lastTimestamp"}, {"eventTime"}, {"metadata", "creationTimestamp"}} {
+		if text, _, _ := unstructured.NestedString(e.Object, path...); text != "" {
+			return text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,47 @@
+package health
+
+import (
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// OfAny reads the state of an object of whichever kind: as Of does where the object has conditions of its own kind, by kstatus where it is one of
+// Kubernetes' own. An object that nothing is known to happen to, such as a ConfigMap, is Ready.
+func OfAny(u *unstructured.Unstructured) State {
+	if u.GetDeletionTimestamp() != nil {
+		return Of(u)
+	}
+	switch u.GroupVersionKind().Group {
+	case "", "batch", "apiextensions.k8s.io", "policy", "apiregistration.k8s.io":
+		return ofBuiltIn(u)
+	case "apps":
+		return Of(u)
+	}
+	_, suspends, _ := unstructured.NestedBool(u.Object, "spec", "suspend")
+	for _, conditionType := range []string{"Ready", "Available", "Stalled"} {
+		if suspends || ConditionOf(u, conditionType).Reason != NotReported {
+			return Of(u)
+		}
+	}
+	return State{Status: Ready}
+}
+
+func ofBuiltIn(u *unstructured.Unstructured) State {
+	if u.GetKind() == "Node" || u.GetKind() == "APIService" {
+		return Of(u)
+	}
+	result, err := status.Compute(u)
+	switch {
+	case err != nil:
+		return State{Status: Progressing, Message: "its status cannot be read: " + err.Error()}
+	case result.Status == status.CurrentStatus:
+		return State{Status: Ready, Message: result.Message}
+	case result.Status == status.FailedStatus:
+		return State{Status: Failed, Message: result.Message}
+	}
+	s := State{Status: Progressing, Message: result.Message}
+	for _, c := range result.Conditions {
+		s.Reason = c.Reason
+	}
+	return s
+}

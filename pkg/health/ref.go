@@ -1,0 +1,156 @@
+package health
+
+import (
+	"strings"
+
+	"github.com/fluxcd/cli-utils/pkg/object"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Ref names an object within one cluster, in whichever version of its API.
+type Ref struct{ Group, Kind, Namespace, Name string }
+
+// RefOf is the name of an object.
+func RefOf(u *unstructured.Unstructured) Ref {
+	k := u.GroupVersionKind()
+	return Ref{Group: k.Group, Kind: k.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
+}
+
+// String is Kind/namespace/name, without the namespace where there is none.
+func (r Ref) String() string {
+	if r.Namespace == "" {
+		return r.Kind + "/" + r.Name
+	}
+	return r.Kind + "/" + r.Namespace + "/" + r.Name
+}
+
+// Edge leads from an object to one that it waits for.
+type Edge struct {
+	To Ref
+	// Required is whether the object cannot get ready while the other one is not there.
+	Required bool
+}
+
+// Edges are what an object says that it waits for: what it depends on, where it reads from, what it applied, and the objects of Cluster API that
+// it is made of. What it owns is not among them: that is known from the owned objects only.
+func Edges(u *unstructured.Unstructured) []Edge {
+	switch group := u.GroupVersionKind().Group; {
+	case strings.HasSuffix(group, ".toolkit.fluxcd.io"):
+		return append(fluxEdges(u), inventoryEdges(u)...)
+	case group == "cluster.x-k8s.io" || strings.HasSuffix(group, ".cluster.x-k8s.io"):
+		return clusterEdges(u)
+	case group == "cert-manager.io":
+		return issuerEdges(u)
+	}
+	return nil
+}
+
+func fluxEdges(u *unstructured.Unstructured) []Edge {
+	var edges []Edge
+	add := func(group string, reference map[string]any, kind string) {
+		edges = appendReference(edges, group, kind, u.GetNamespace(), reference)
+	}
+	for _, each := range maps(u, "spec", "dependsOn") {
+		add(u.GroupVersionKind().Group, each, u.GetKind())
+	}
+	for _, path := range [][]string{{"spec", "sourceRef"}, {"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}} {
+		if reference, found, _ := unstructured.NestedMap(u.Object, path...); found {
+			add("source.toolkit.fluxcd.io", reference, "")
+		}
+	}
+	if chart, _, _ := unstructured.NestedString(u.Object, "status", "helmChart"); chart != "" {
+		if namespace, name, found := strings.Cut(chart, "/"); found {
+			edges = append(edges, Edge{To: Ref{"source.toolkit.fluxcd.io", "HelmChart", namespace, name}})
+		}
+	}
+	for _, path := range [][]string{{"spec", "valuesFrom"}, {"spec", "postBuild", "substituteFrom"}} {
+		for _, each := range maps(u, path...) {
+			if optional, _ := each["optional"].(bool); !optional {
+				add("", each, "")
+			}
+		}
+	}
+	if reference, found, _ := unstructured.NestedMap(u.Object, "spec", "secretRef"); found {
+		add("", reference, "Secret")
+	}
+	return edges
+}
+
+// inventoryEdges are what a Kustomization or a HelmRelease applied.
+func inventoryEdges(u *unstructured.Unstructured) []Edge {
+	var edges []Edge
+	for _, each := range maps(u, "status", "inventory", "entries") {
+		id, _ := each["id"].(string)
+		applied, err := object.ParseObjMetadata(id)
+		if err != nil {
+			continue // a form of the inventory that is not known here leads nowhere
+		}
+		edges = append(edges, Edge{To: Ref{applied.GroupKind.Group, applied.GroupKind.Kind, applied.Namespace, applied.Name}})
+	}
+	return edges
+}
+
+func clusterEdges(u *unstructured.Unstructured) []Edge {
+	var edges []Edge
+	for _, path := range [][]string{{"spec", "infrastructureRef"}, {"spec", "bootstrap", "configRef"}, {"spec", "controlPlaneRef"}} {
+		if reference, found, _ := unstructured.NestedMap(u.Object, path...); found {
+			edges = appendReference(edges, "", "", u.GetNamespace(), reference)
+		}
+	}
+	if reference, found, _ := unstructured.NestedMap(u.Object, "spec", "identityRef"); found && reference["kind"] == nil {
+		edges = appendReference(edges, "", "Secret", u.GetNamespace(), reference)
+	}
+	if node, _, _ := unstructured.NestedString(u.Object, "status", "nodeRef", "name"); node != "" {
+		edges = append(edges, Edge{To: Ref{Kind: "Node", Name: node}}) // in the cluster that the machine is of, which may be another one
+	}
+	return edges
+}
+
+func issuerEdges(u *unstructured.Unstructured) []Edge {
+	reference, found, _ := unstructured.NestedMap(u.Object, "spec", "issuerRef")
+	if !found {
+		return nil
+	}
+	namespace := u.GetNamespace()
+	if reference["kind"] == "ClusterIssuer" {
+		namespace = ""
+	}
+	name, _ := reference["name"].(string)
+	kind, _ := reference["kind"].(string)
+	if kind == "" {
+		kind = "Issuer"
+	}
+	return []Edge{{To: Ref{"cert-manager.io", kind, namespace, name}, Required: true}}
+}
+
+// appendReference adds an object reference as it stands in a spec; what it leaves out is as given.
+func appendReference(edges []Edge, group, kind, namespace string, reference map[string]any) []Edge {
+	text := func(key, otherwise string) string {
+		if s, _ := reference[key].(string); s != "" {
+			return s
+		}
+		return otherwise
+	}
+	if version, _ := reference["apiVersion"].(string); version != "" {
+		if parsed, err := schema.ParseGroupVersion(version); err == nil {
+			group = parsed.Group
+		}
+	}
+	to := Ref{Group: text("apiGroup", group), Kind: text("kind", kind), Namespace: text("namespace", namespace), Name: text("name", "")}
+	if to.Name == "" || to.Kind == "" {
+		return edges
+	}
+	return append(edges, Edge{To: to, Required: true})
+}
+
+func maps(u *unstructured.Unstructured, path ...string) []map[string]any {
+	list, _, _ := unstructured.NestedSlice(u.Object, path...)
+	var found []map[string]any
+	for _, each := range list {
+		if m, isMap := each.(map[string]any); isMap {
+			found = append(found, m)
+		}
+	}
+	return found
+}

@@ -1,0 +1,47 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+)
+
+// Served is a kind that an API server serves and lists, in the version that it prefers.
+type Served struct {
+	Resource   schema.GroupVersionResource
+	Kind       string
+	Namespaced bool
+}
+
+// ServedIn returns the kinds that the API server serves in groups, or below them: "fluxcd.io" holds "source.toolkit.fluxcd.io". Kinds of an API whose
+// own server is away are missing from the answer, which then comes with an error.
+func (c *Cluster) ServedIn(ctx context.Context, groups []string) ([]Served, error) {
+	bounded := rest.CopyConfig(c.Config)
+	if deadline, hasDeadline := ctx.Deadline(); hasDeadline { // discovery takes no context
+		bounded.Timeout = max(time.Until(deadline), time.Millisecond)
+	}
+	client, err := discovery.NewDiscoveryClientForConfig(bounded)
+	if err != nil {
+		return nil, fmt.Errorf("make a discovery client for the %s cluster: %w", c.Name, err)
+	}
+	lists, err := client.WithLegacy().ServerPreferredResources()
+	var found []Served
+	for _, list := range lists {
+		group, parseErr := schema.ParseGroupVersion(list.GroupVersion)
+		if parseErr != nil || !slices.ContainsFunc(groups, func(g string) bool { return group.Group == g || strings.HasSuffix(group.Group, "."+g) }) {
+			continue
+		}
+		for _, kind := range list.APIResources {
+			if slices.Contains(kind.Verbs, "list") {
+				found = append(found, Served{group.WithResource(kind.Name), kind.Kind, kind.Namespaced})
+			}
+		}
+	}
+	return found, err
+}
