@@ -15,6 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -65,6 +66,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	kept := &record{dir: dir}
+	var looking *world.World // nil until all input was checked
 	sink = event.Tee{sink, kept}
 	return conduct(ctx, sink, "up", name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
 		b, err := o.complete(ctx, name, sink, leases)
@@ -73,8 +75,11 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		}
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges,
 			BackupRecipients: b.recipients, Version: Version(), Heartbeat: 15 * time.Second}, b.parts)
-		return &conducted{folder: run.StateFolder, begins: func() { kept.run = run }, phases: run.Phases, outcome: func() outcome { return o.outcome(run) }}, nil
-	}, func(ctx context.Context, err error, finished event.Event) { kept.keep(ctx, sink, err, finished) })
+		return &conducted{folder: run.StateFolder, begins: func() { kept.run, looking = run, world.New(b.subject, b.parts) }, phases: run.Phases, outcome: func() outcome { return o.outcome(run) }}, nil
+	}, func(ctx context.Context, err error, finished event.Event) {
+		explain(ctx, sink, err, looking)
+		kept.keep(ctx, sink, err, finished)
+	})
 }
 
 func openBundle(folder, environmentName string) (*bundle.Bundle, error) {

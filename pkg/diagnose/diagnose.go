@@ -46,6 +46,9 @@ func Run(ctx context.Context, w *world.World) (Report, error) {
 		r.observed(each, rules)
 	}
 	redactor := redact.New()
+	for _, document := range w.Environment.SecretDocuments() {
+		redactor.Add(redact.FromValues(document)...)
+	}
 	if c := o.Bootstrap.Cluster; c != nil {
 		r.examine(ctx, c, side{scope: w.Scope(), moved: o.Bootstrap.Suspended, ends: o.Bootstrap.Down}, rules, redactor)
 	}

@@ -107,8 +107,11 @@ func (s *Snapshot) chains(root health.Ref) [][]health.Ref {
 	var walk func(way []health.Ref)
 	walk = func(way []health.Ref) {
 		below := s.unready(way[len(way)-1])
-		if len(below) == 0 || len(way) == deepest {
+		inCircle := slices.ContainsFunc(below, func(r health.Ref) bool { return slices.Contains(way, r) })
+		if len(below) == 0 || len(way) == deepest || inCircle {
 			all = append(all, slices.Clone(way))
+		}
+		if len(way) == deepest {
 			return
 		}
 		for _, next := range below {

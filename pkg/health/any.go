@@ -1,6 +1,9 @@
 package health
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -17,6 +20,9 @@ func OfAny(u *unstructured.Unstructured) State {
 	case "apps":
 		return Of(u)
 	}
+	if awaited(u.GroupVersionKind().Group, u.GetKind()) {
+		return Of(u)
+	}
 	_, suspends, _ := unstructured.NestedBool(u.Object, "spec", "suspend")
 	for _, conditionType := range []string{"Ready", "Available", "Stalled"} {
 		if suspends || ConditionOf(u, conditionType).Reason != NotReported {
@@ -24,6 +30,21 @@ func OfAny(u *unstructured.Unstructured) State {
 		}
 	}
 	return State{Status: Ready}
+}
+
+// awaited says whether a controller gives each object of a kind conditions, so that one without has not been seen yet.
+func awaited(group, kind string) bool {
+	switch {
+	case strings.HasSuffix(group, ".toolkit.fluxcd.io"):
+		return slices.Contains([]string{"Kustomization", "HelmRelease", "GitRepository", "OCIRepository", "HelmChart", "Bucket"}, kind)
+	case group == "cert-manager.io":
+		return true
+	case group == "cluster.x-k8s.io":
+		return slices.Contains([]string{"Cluster", "Machine", "MachineDeployment", "MachineSet"}, kind)
+	case strings.HasSuffix(group, ".cluster.x-k8s.io"):
+		return strings.HasSuffix(kind, "ControlPlane") || strings.HasSuffix(kind, "Machine") || strings.HasSuffix(kind, "Cluster")
+	}
+	return false
 }
 
 func ofBuiltIn(u *unstructured.Unstructured) State {

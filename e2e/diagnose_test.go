@@ -1,0 +1,264 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/diagnose"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+)
+
+const faultsNamespace = "faults"
+
+// fault is something that is broken on purpose: the head of a file of testdata/faults, and the manifests below it.
+type fault struct {
+	name string
+	// Rules are those of pkg/diagnose of which one must say what is wrong.
+	Rules []string `json:"rules"`
+	// Kustomization is put over the spec of the Kustomization that applies the manifests.
+	Kustomization map[string]any `json:"kustomization"`
+	manifests     string
+}
+
+// diagnoses breaks many things at once in a management cluster that is well, each by real parts, and has all of them explained. The repository is
+// one that its Flux may read.
+func (l lab) diagnoses(t *testing.T, c cluster, r repository, address string) {
+	look := []string{"diagnose", l.name, "-o", "json"}
+	t.Run("a cluster that is well has no finding", func(t *testing.T) {
+		soonWithout(t, func(t *testing.T) (problems []string) {
+			code, report := l.diagnose(t, look...)
+			for _, f := range slices.Concat(report.Findings, report.Waiting) {
+				problems = append(problems, f.Object+": "+f.Cause+f.Message)
+			}
+			if code != 0 || len(report.Unasked) > 0 {
+				problems = append(problems, fmt.Sprintf("exit code %d, not looked at: %v", code, report.Unasked))
+			}
+			return problems
+		})
+	})
+	faults := readFaults(t, c, l, address)
+	c.breaks(t, r, address, faults)
+	defer c.mends(t, faults)
+	t.Run("each of many faults is explained", func(t *testing.T) {
+		started := time.Now()
+		missing := map[string]string{}
+		explained := func() bool {
+			_, report := l.diagnose(t, look...)
+			for _, f := range faults {
+				got, right := explanation(report, f)
+				if _, before := missing[f.name]; before && right {
+					t.Logf("%s after %s: %s", f.name, time.Since(started).Round(time.Second), got)
+					delete(missing, f.name)
+				} else if !right {
+					missing[f.name] = got
+				}
+			}
+			return len(missing) == 0
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+		defer cancel()
+		tick := time.NewTicker(2 * time.Second)
+		defer tick.Stop()
+		for !explained() && ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+			}
+		}
+		for name, got := range missing {
+			t.Errorf("%s: %s", name, got)
+		}
+		t.Logf("%d of %d faults were explained", len(faults)-len(missing), len(faults))
+	})
+	t.Run("a load balancer that is frozen is named", func(t *testing.T) {
+		balancer := l.name + "-lb"
+		docker(t, "pause", balancer)
+		defer docker(t, "unpause", balancer)
+		_, report := l.diagnose(t, look...)
+		if !slices.ContainsFunc(report.Findings, func(f diagnose.Finding) bool {
+			return f.Rule == "paused-container" && strings.Contains(f.Cause, balancer)
+		}) {
+			t.Errorf("%+v", report)
+		}
+	})
+}
+
+// explanation is what a report says of a fault, and whether it is right: one of its rules, and no other.
+func explanation(report diagnose.Report, f fault) (string, bool) {
+	of := func(list []diagnose.Finding) (found []diagnose.Finding) {
+		for _, each := range list {
+			isIt := func(object string) bool { return strings.HasSuffix(object, "/fault-"+f.name) }
+			if isIt(each.Object) || slices.ContainsFunc(each.Chain, func(l diagnose.Link) bool { return isIt(l.Object) }) || slices.ContainsFunc(each.Delays, isIt) {
+				found = append(found, each)
+			}
+		}
+		return found
+	}
+	var said []string
+	right := false
+	for _, each := range of(report.Findings) {
+		said = append(said, each.Rule+": "+each.Cause)
+		right = slices.Contains(f.Rules, each.Rule)
+		if !right {
+			break
+		}
+	}
+	for _, each := range of(report.Waiting) {
+		said = append(said, "waiting for "+each.Object+": "+each.Message)
+	}
+	return strings.Join(said, "; "), right
+}
+
+// diagnose runs the CLI and reads what it says.
+func (l lab) diagnose(t *testing.T, args ...string) (code int, report diagnose.Report) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	c := l.command(ctx, args...)
+	var out, errors bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errors
+	_ = c.Run() // the exit code is looked at
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+		t.Fatalf("cluster-init %v: %v\n%s%s", args, err, out.String(), errors.String())
+	}
+	return c.ProcessState.ExitCode(), report
+}
+
+func readFaults(t *testing.T, c cluster, l lab, address string) []fault {
+	t.Helper()
+	files, err := filepath.Glob("testdata/faults/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no faults", err)
+	}
+	places := c.places(t, l, address)
+	var faults []fault
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := fault{name: strings.TrimSuffix(filepath.Base(file), ".yaml")}
+		head, manifests, _ := strings.Cut(places.Replace(string(content)), "\n---\n")
+		if err := yaml.UnmarshalStrict([]byte(head), &f); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		f.manifests = manifests
+		faults = append(faults, f)
+	}
+	return faults
+}
+
+// places are what the faults' files leave open: an image that every machine has, and servers.
+func (c cluster) places(t *testing.T, l lab, address string) *strings.Replacer {
+	t.Helper()
+	dns := &appsv1.Deployment{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "coredns"}, dns); err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Open(l.bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, err := net.Listen("tcp", net.JoinHostPort(gateway(t), "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	secure := httptest.NewUnstartedServer(nil)
+	_ = secure.Listener.Close()
+	if secure.Listener, err = net.Listen("tcp", net.JoinHostPort(gateway(t), "0")); err != nil {
+		t.Fatal(err)
+	}
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	return strings.NewReplacer("IMAGE", dns.Spec.Template.Spec.Containers[0].Image, "NODE", b.Index.NodeImage, "VERSION", b.Index.KubernetesVersion,
+		"ADDRESS", address, "REGISTRY", registryServer(t, newDoor(newLogin())), "OPEN", expose(t, distribution(t)), "CLOSED", closed.Addr().String(),
+		"TLS", secure.Listener.Addr().String(), "SSH", c.otherHost(t))
+}
+
+// breaks applies all faults, each by a Kustomization of its own from a folder of the repository.
+func (c cluster) breaks(t *testing.T, r repository, address string, faults []fault) {
+	t.Helper()
+	for _, f := range faults {
+		r.write(t, "faults/"+f.name+"/objects.yaml", f.manifests)
+	}
+	if err := os.CopyFS(filepath.Join(r.work, "faults-chart"), os.DirFS("testdata/faults-chart")); err != nil {
+		t.Fatal(err)
+	}
+	r.push(t, "faults")
+	never := "nowhere"
+	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: faultsNamespace, Name: "fault-flux-immutable"}, Immutable: new(bool), Data: map[string]string{"text": "first"}}
+	*kept.Immutable = true
+	silent, none, path := admissionv1.Fail, admissionv1.SideEffectClassNone, "/"
+	webhook := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "fault-webhook-silent"}, Webhooks: []admissionv1.ValidatingWebhook{{
+		Name: "silent.faults.example.org", FailurePolicy: &silent, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+		ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"fault": "webhook-silent"}},
+		ClientConfig:   admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: faultsNamespace, Name: never, Path: &path}},
+		Rules: []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{admissionv1.OperationAll},
+			Rule: admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}}}},
+	}}}
+	source := object("source.toolkit.fluxcd.io/v1", "GitRepository", flux.Namespace, "faults", map[string]any{"interval": "1h", "url": "http://" + address + "/" + r.name,
+		"ref": map[string]any{"branch": "main"}, "secretRef": map[string]any{"name": flux.ReleaseName + "-source"}})
+	for _, o := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: faultsNamespace}}, kept, webhook,
+		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: faultsNamespace, Name: never}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 443}}}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: "fault-limited"}}, source,
+	} {
+		if err := c.ApplyAll(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range faults {
+		if err := c.ApplyAll(t.Context(), f.applied()); err != nil {
+			t.Fatalf("%s: %v", f.name, err)
+		}
+	}
+}
+
+// applied is the Kustomization that applies a fault.
+func (f fault) applied() client.Object {
+	spec := map[string]any{"interval": "1h", "retryInterval": "10s", "timeout": "2m", "prune": true, "wait": true, "path": "./faults/" + f.name,
+		"sourceRef": map[string]any{"kind": "GitRepository", "name": "faults"}}
+	for key, value := range f.Kustomization {
+		spec[key] = value
+	}
+	return object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", flux.Namespace, "fault-"+f.name, spec)
+}
+
+// mends takes the faults away, and waits until their machines are gone.
+func (c cluster) mends(t *testing.T, faults []fault) {
+	t.Helper()
+	for _, f := range faults {
+		if err := c.Delete(t.Context(), f.applied()); err != nil {
+			t.Error(err)
+		}
+	}
+	eventually(t, "the machines of the faults are gone", 3*time.Minute, func(context.Context) bool {
+		for _, f := range faults {
+			if len(containers(t, "io.x-k8s.kind.cluster=fault-"+f.name)) > 0 {
+				return false
+			}
+		}
+		return true
+	})
+}

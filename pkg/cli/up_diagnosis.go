@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/diagnose"
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+)
+
+// mostCauses is how many causes a run that failed tells of; the command diagnose tells all.
+const mostCauses = 5
+
+// explain tells why a run has failed that waited for something in a cluster. What it cannot find out takes nothing away from the run's own error.
+func explain(ctx context.Context, sink event.Sink, err error, looking *world.World) {
+	waited := []fault.Code{fault.ComponentStuck, fault.Timeout, fault.ClusterUnreachable, fault.ClusterFailed}
+	if looking == nil || ctx.Err() != nil || !slices.Contains(waited, fault.CodeOf(err)) {
+		return
+	}
+	tell := func(kind event.Type, message string, fields map[string]string) {
+		sink.Emit(event.Event{Time: time.Now(), Type: kind, Message: message, Fields: fields})
+	}
+	tell(event.Progress, "looking for the cause", nil)
+	report, diagnosis := diagnose.Run(ctx, looking)
+	if diagnosis != nil {
+		tell(event.Warning, "diagnosis: "+diagnosis.Error(), nil)
+	}
+	for _, f := range report.Findings[:min(mostCauses, len(report.Findings))] {
+		tell(event.Warning, "cause: "+f.Cause+" ("+f.Object+"); cure: "+f.Cure, map[string]string{"rule": f.Rule, "object": f.Object, "cause": f.Cause, "cure": f.Cure})
+	}
+	if left := len(report.Findings) - mostCauses; left > 0 {
+		tell(event.Warning, "there are more causes: cluster-init diagnose "+looking.Environment.Name(), nil)
+	}
+}

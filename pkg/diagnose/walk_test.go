@@ -1,0 +1,194 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// world is a component whose HelmRelease has a Deployment with a Pod; each test says how they are.
+const component = `
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: capi, namespace: flux-system}
+spec: {sourceRef: {kind: OCIRepository, name: content}}
+status:
+  conditions: [{type: Ready, status: "False", reason: HealthCheckFailed, message: "health check failed after 30s: timeout waiting for: [Deployment/capi/manager status: 'InProgress']"}]
+  inventory: {entries: [{id: capi_manager_apps_Deployment, v: v1}]}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: content, namespace: flux-system}
+status: {conditions: [{type: Ready, status: "True", reason: Succeeded}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: manager, namespace: capi, generation: 1}
+spec: {replicas: 1}
+status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, unavailableReplicas: 1, conditions: [{type: Available, status: "False", reason: MinimumReplicasUnavailable, message: none}]}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: manager-1, namespace: capi, generation: 1, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: manager, uid: a}]}
+spec: {replicas: 1}
+status: {observedGeneration: 1, replicas: 1, fullyLabeledReplicas: 1, availableReplicas: 0, readyReplicas: 0}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: manager-1-x, namespace: capi, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: manager-1, uid: a}]}
+status:
+  phase: Pending
+  conditions: [{type: Ready, status: "False", reason: ContainersNotReady, message: "containers with unready status: [manager]"}]
+  containerStatuses: [{name: manager, ready: false, state: {waiting: {reason: ErrImagePull, message: 'failed to pull and unpack image "registry.lab/m:v1": registry.lab/m:v1: not found'}}}]
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: cluster, namespace: flux-system}
+spec: {dependsOn: [{name: capi}], sourceRef: {kind: OCIRepository, name: content}}
+status: {conditions: [{type: Ready, status: "False", reason: DependencyNotReady, message: dependency 'flux-system/capi' is not ready}]}
+`
+
+func TestTheCauseIsAtTheBottom(t *testing.T) {
+	findings, waiting := examine(t, component)
+	want := []string{"pod-image-not-found Pod/capi/manager-1-x: Kustomization/flux-system/capi > Deployment/capi/manager > ReplicaSet/capi/manager-1 > Pod/capi/manager-1-x; delays Kustomization/flux-system/cluster"}
+	if diff := cmp.Diff(want, inShort(findings)); diff != "" || len(waiting) > 0 {
+		t.Error(diff, waiting)
+	}
+}
+
+func TestWhatIsWell(t *testing.T) {
+	findings, waiting := examine(t, `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a, namespace: flux-system}, status: {conditions: [{type: Ready, status: "True"}]}}`)
+	if len(findings)+len(waiting) > 0 {
+		t.Error(findings, waiting)
+	}
+}
+
+func TestWhatNoRuleKnowsIsNamed(t *testing.T) {
+	findings, waiting := examine(t, `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a, namespace: flux-system}, status: {conditions: [{type: Ready, status: Unknown, reason: Progressing, message: "Building manifests"}]}}`)
+	if len(findings) > 0 || len(waiting) != 1 || waiting[0].Object != "Kustomization/flux-system/a" || waiting[0].Message != "Building manifests" {
+		t.Error(findings, waiting)
+	}
+}
+
+// An object that has a cause of its own says it, whatever is below it.
+func TestACauseOfItsOwnCountsToo(t *testing.T) {
+	broken := strings.Replace(component, "reason: HealthCheckFailed, message: \"health check failed after 30s: timeout waiting for: [Deployment/capi/manager status: 'InProgress']\"",
+		"reason: BuildFailed, message: kustomize build failed", 1)
+	findings, _ := examine(t, broken)
+	if len(findings) != 2 || findings[0].Rule != "pod-image-not-found" || findings[1].Rule != "kustomize-build" {
+		t.Error(inShort(findings))
+	}
+}
+
+// What a kind was not listed of is not known, and not missing.
+func TestUnlistedIsNotMissing(t *testing.T) {
+	objects := decode(t, component)
+	listed := Listed{Cluster: "bootstrap"}
+	for _, u := range objects {
+		if u.GetKind() != "OCIRepository" {
+			listed.Objects = append(listed.Objects, u)
+		}
+	}
+	roots := func(s *Snapshot) []Finding {
+		findings, _ := s.examine(s.roots(side{}), readRules(t))
+		return findings
+	}
+	for _, f := range roots(NewSnapshot(listed)) {
+		if f.Rule == "missing-source" {
+			t.Error("a source of a kind that was not listed is called missing")
+		}
+	}
+	listed.Kinds = []schema.GroupKind{{Group: "source.toolkit.fluxcd.io", Kind: "OCIRepository"}}
+	found := false
+	for _, f := range roots(NewSnapshot(listed)) {
+		found = found || f.Rule == "missing-source"
+	}
+	if !found {
+		t.Error("a source that does not exist is not called missing")
+	}
+}
+
+// Others' objects are looked at only where something of ours waits for them, and not at all what a pivot has suspended.
+func TestOnlyWhatIsOurs(t *testing.T) {
+	const tenants = `
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: theirs, namespace: tenant}
+spec: {suspend: true}
+---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {name: theirs, namespace: tenant}
+spec: {paused: true}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: ours, namespace: flux-system}
+spec: {suspend: true}
+`
+	s := NewSnapshot(Listed{Objects: decode(t, tenants)})
+	findings, _ := s.examine(s.roots(side{scope: pivot.Scope{Namespace: "default"}}), readRules(t))
+	if len(findings) != 1 || findings[0].Rule != "suspended" || findings[0].Object != "Kustomization/flux-system/ours" {
+		t.Error(inShort(findings))
+	}
+	if roots := s.roots(side{moved: true}); len(roots) > 0 {
+		t.Error(roots)
+	}
+}
+
+// A circle of owners ends.
+func TestACircleEnds(t *testing.T) {
+	const circle = `
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: a, namespace: flux-system}
+spec: {dependsOn: [{name: b}]}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: b, namespace: flux-system}
+spec: {dependsOn: [{name: a}]}
+`
+	if _, waiting := examine(t, circle); len(waiting) == 0 {
+		t.Error("nothing waits")
+	}
+}
+
+func examine(t *testing.T, text string) (findings, waiting []Finding) {
+	t.Helper()
+	s := NewSnapshot(Listed{Cluster: "bootstrap", Objects: decode(t, text)})
+	return s.examine(s.roots(side{}), readRules(t))
+}
+
+func inShort(findings []Finding) (all []string) {
+	for _, f := range findings {
+		var chain []string
+		for _, l := range f.Chain {
+			chain = append(chain, l.Object)
+		}
+		text := f.Rule + " " + f.Object + ": " + strings.Join(chain, " > ")
+		if len(f.Delays) > 0 {
+			text += "; delays " + strings.Join(f.Delays, ", ")
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+func decode(t *testing.T, text string) (all []*unstructured.Unstructured) {
+	t.Helper()
+	for _, document := range strings.Split(text, "\n---\n") {
+		var content map[string]any
+		if err := yaml.Unmarshal([]byte(document), &content); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, &unstructured.Unstructured{Object: content})
+	}
+	return all
+}
