@@ -105,13 +105,21 @@ func (seenWorld) look(context.Context) (world.Observation, verdict, error) {
 	return world.Observation{Management: world.ManagementSide{State: world.ManagementActive, Cluster: shared.Client}}, verdict{decision: moveBack}, nil
 }
 
+func (seenWorld) Connected(string) (*kube.Cluster, error) { return shared.Client, nil }
+
+func (seenWorld) Side(c *kube.Cluster) pivot.Side { return pivot.Side{Client: c} }
+
 func workload(ctx context.Context, t *testing.T, scope pivot.Scope, bye farewell, goes func(client.Object)) {
 	own, tenant := fluxserver.NewCluster("ns", "demo"), holding("tenants", "one")
 	applied := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Name: "apps"}, Spec: kustomizev1.KustomizationSpec{
 		Interval: metav1.Duration{Duration: time.Minute}, SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "GitRepository", Name: "apps"}}}
 	tenant.SetLabels(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "tenants"})
 	shared.Create(ctx, t, own, applied)
-	w := workloadClusters{world: seenWorld{}, others: others{scope: scope, environment: "env"}, farewell: func(*kube.Cluster) farewell { return bye }}
+	unfit := fault.New(fault.PivotRefused, "the versions differ", "")
+	fits := func(err error) func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error {
+		return func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error { return err }
+	}
+	w := workloadClusters{world: seenWorld{}, others: others{scope: scope, environment: "env"}, farewell: func(*kube.Cluster) farewell { return bye }, fit: fits(unfit)}
 	if said, err := reporting(ctx, w.run); err != nil || !strings.Contains(said, "none") {
 		t.Errorf("without others: %v: %s", err, said)
 	}
@@ -130,6 +138,13 @@ func workload(ctx context.Context, t *testing.T, scope pivot.Scope, bye farewell
 		t.Errorf("a paused one: %v", err)
 	}
 	shared.Patch(ctx, t, tenant, `{"spec":{"paused":null}}`)
+	if _, err := reporting(ctx, w.run); fault.CodeOf(err) != fault.PivotRefused {
+		t.Errorf("the definition cannot be moved back: %v", err)
+	}
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(tenant), tenant); err != nil || tenant.GetDeletionTimestamp() != nil {
+		t.Errorf("it was deleted although the definition cannot be moved back: %v", err)
+	}
+	w.fit = fits(nil)
 	if _, err := reporting(ctx, func(ctx context.Context, r pipeline.Reporter) error {
 		return w.run(ctx, taking{r, func() { goes(tenant) }})
 	}); err != nil {

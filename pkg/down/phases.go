@@ -38,7 +38,7 @@ func (d *Run) Phases() []pipeline.Phase {
 
 	others := d.others(d.Agreed)
 	look := look{world: w, others: others}
-	workload := workloadClusters{world: w, others: others,
+	workload := workloadClusters{world: w, others: others, fit: pivot.CheckSides,
 		farewell: func(c *kube.Cluster) farewell { return farewell{cluster: c, heartbeat: d.Heartbeat, now: w.Now} }}
 	room := bootstrap.Preflight{Wanted: wanted, World: w}
 	images := bootstrap.Images{Bundle: d.Bundle, Engine: w.Docker}

@@ -81,10 +81,12 @@ type workloadClusters struct {
 	world    clusters
 	others   others
 	farewell func(*kube.Cluster) farewell
+	// fit says whether the definition can be moved back afterwards.
+	fit func(ctx context.Context, source, target pivot.Side, scope pivot.Scope) error
 }
 
 func (w workloadClusters) run(ctx context.Context, report pipeline.Reporter) error {
-	o, _, err := w.world.look(ctx)
+	o, v, err := w.world.look(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,10 +98,31 @@ func (w workloadClusters) run(ctx context.Context, report pipeline.Reporter) err
 		report.Progress("none")
 		return nil
 	}
+	if v.decision == moveBack {
+		if err := w.movable(ctx); err != nil {
+			return err
+		}
+	}
 	for holder, in := range found {
 		if err := w.take(ctx, holder, in, report); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// movable refuses to delete anything before a move that must not start: the management cluster would live on, without the others.
+func (w workloadClusters) movable(ctx context.Context) error {
+	bootstrap, err := w.world.Connected(world.BootstrapName)
+	if err != nil {
+		return err
+	}
+	management, err := w.world.Connected(world.ManagementName)
+	if err != nil {
+		return err
+	}
+	if err := w.fit(ctx, w.world.Side(management), w.world.Side(bootstrap), w.others.scope); err != nil {
+		return fmt.Errorf("no workload cluster is deleted while the management cluster itself could not be taken down: %w", err)
 	}
 	return nil
 }

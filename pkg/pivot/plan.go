@@ -36,6 +36,13 @@ func newPlan(ctx context.Context, source, target Side, scope Scope, rules []chec
 	return Plan{Scope: scope, Objects: v.moves, Providers: v.sourceProviders}, nil
 }
 
+// CheckSides says whether two clusters fit together for a move, as far as that is known before it: for who has to do something that cannot be undone
+// first. Its error is that of NewPlan.
+func CheckSides(ctx context.Context, source, target Side, scope Scope) error {
+	_, err := newPlan(ctx, source, target, scope, rulesOfSides)
+	return err
+}
+
 // inspect holds both sides against the rules, all of them.
 func inspect(ctx context.Context, source, target Side, scope Scope, rules []check) (*view, []*Refusal, error) {
 	v, err := newView(ctx, source, target, scope)

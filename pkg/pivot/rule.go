@@ -59,6 +59,9 @@ var rulesBackAgain = []check{
 
 var rulesBack = slices.Concat(rulesBackAgain, []check{checkTarget})
 
+// rulesOfSides are those about the two clusters themselves. They do not go away by waiting, or with what is deleted at the source.
+var rulesOfSides = []check{checkLabels, checkProviders, checkPermissions, checkWebhooks}
+
 // guards are the rules of this move. again is whether an earlier one may have created something on the target.
 func (in Input) guards(again bool) []check {
 	switch {

@@ -172,6 +172,27 @@ func TestPlanDoesNotTryWhatTheTargetLacks(t *testing.T) {
 	}
 }
 
+// Two clusters that do not fit together are known before anything moves; what goes away by waiting is none of that.
+func TestCheckSides(t *testing.T) {
+	for name, row := range map[string]struct {
+		from, to side
+		want     pivot.Rule // empty: they fit
+	}{
+		"they fit":                       {source(), target(), ""},
+		"they fit, and nothing is ready": {source(fixture.Set("Cluster", "mgmt", true, "spec", "paused")), target(), ""},
+		"a kind is not there":            {source(), with(target(), gone("DevCluster")), pivot.RuleLabels},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := sides(t, row.from, row.to)
+			err := pivot.CheckSides(t.Context(), from, to, scope)
+			got := pivot.Refusals(err)
+			if row.want == "" && err != nil || row.want != "" && (len(got) != 1 || got[0].Rule != row.want || fault.CodeOf(err) != fault.PivotRefused) {
+				t.Errorf("got %v, want %q", err, row.want)
+			}
+		})
+	}
+}
+
 // What is tried on the target is one object of each kind, without what it cannot have there, and without what is secret; in another
 // namespace where the target lacks that of the Cluster.
 func TestRehearsal(t *testing.T) {
