@@ -50,10 +50,10 @@ func Run(ctx context.Context, w *world.World) (Report, error) {
 		redactor.Add(redact.FromValues(document)...)
 	}
 	if c := o.Bootstrap.Cluster; c != nil {
-		r.examine(ctx, c, side{scope: w.Scope(), moved: o.Bootstrap.Suspended, ends: o.Bootstrap.Down}, rules, redactor)
+		r.examine(ctx, c, side{scope: w.Scope(), machines: w.Provider, moved: o.Bootstrap.Suspended, ends: o.Bootstrap.Down}, rules, redactor)
 	}
 	if c := o.Management.Cluster; c != nil {
-		r.examine(ctx, c, side{scope: w.Scope(), moved: o.Management.Suspended, ends: o.Management.Down}, rules, redactor)
+		r.examine(ctx, c, side{scope: w.Scope(), machines: w.Provider, moved: o.Management.Suspended, ends: o.Management.Down}, rules, redactor)
 	}
 	r.sort()
 	r.redact(redactor)
@@ -84,6 +84,9 @@ func (r *Report) examine(ctx context.Context, c *kube.Cluster, of side, rules []
 		r.Unasked = append(r.Unasked, fmt.Sprintf("logs of the %s cluster, which could hold secrets that are not known here: %v", c.Name, err))
 	} else {
 		r.Unasked = append(r.Unasked, s.readLogs(ctx, c)...)
+	}
+	if !of.moved && !of.ends {
+		r.Unasked = append(r.Unasked, s.inspectMachines(ctx, of.machines)...)
 	}
 	findings, waiting := s.examine(s.roots(of), rules)
 	r.Findings = append(r.Findings, findings...)

@@ -13,12 +13,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
 // side is one of the two clusters of a run.
 type side struct {
-	scope pivot.Scope
+	scope    pivot.Scope
+	machines provider.Provider
 	// moved is whether its Flux is suspended for a pivot, ends whether the management cluster is taken down: both are meant to be so.
 	moved, ends bool
 }

@@ -13,7 +13,7 @@ import (
 // Signal is one thing that an object, or somebody about it, says of why it is not ready.
 type Signal struct {
 	// From is where it stands: "condition TYPE", "waiting" and "terminated" of a container, "event", "suspended", "paused", "missing", "deleting", "phase",
-	// "taint", "error", "log", "stopped".
+	// "taint", "error", "log", "stopped", "fault", "console", "journal".
 	From    string `json:"from"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -36,7 +36,7 @@ func (s *Snapshot) signals(r health.Ref) []Signal {
 	for _, line := range s.logs[r] {
 		list = append(list, Signal{From: "log", Message: line})
 	}
-	return append(list, s.events[r]...)
+	return slices.Concat(list, s.said[r], s.events[r])
 }
 
 // marks are what somebody has set an object to.

@@ -32,12 +32,13 @@ type Snapshot struct {
 	below   map[health.Ref][]health.Ref // what an object owns, or has applied
 	events  map[health.Ref][]Signal     // the newest first
 	logs    map[health.Ref][]string     // of containers of a Pod, or about a machine
+	said    map[health.Ref][]Signal     // by machines, or of them by the cloud
 }
 
 // NewSnapshot sorts what was read.
 func NewSnapshot(l Listed) *Snapshot {
 	s := &Snapshot{cluster: l.Cluster, kinds: map[schema.GroupKind]bool{}, objects: map[health.Ref]*unstructured.Unstructured{},
-		below: map[health.Ref][]health.Ref{}, events: map[health.Ref][]Signal{}, logs: map[health.Ref][]string{}}
+		below: map[health.Ref][]health.Ref{}, events: map[health.Ref][]Signal{}, logs: map[health.Ref][]string{}, said: map[health.Ref][]Signal{}}
 	for _, kind := range l.Kinds {
 		s.kinds[kind] = true
 	}

@@ -21,6 +21,9 @@ type Engine interface {
 	Containers(context.Context, engine.Filter) ([]string, error)
 	Inspect(context.Context, string) (engine.Container, error)
 	Start(context.Context, string) error
+	// Logs and Output are those of docker.Client.
+	Logs(ctx context.Context, container string, lines, limit int) (string, error)
+	Output(ctx context.Context, container string, args []string, limit int) (string, error)
 }
 
 // Provider makes the machines of one cluster.

@@ -42,6 +42,45 @@ func (f fake) Inspect(_ context.Context, name string) (engine.Container, error) 
 
 func (fake) Start(context.Context, string) error { return nil }
 
+func (f fake) Logs(_ context.Context, name string, _, _ int) (string, error) {
+	return "booting " + name, f.err
+}
+
+func (f fake) Output(_ context.Context, name string, args []string, _ int) (string, error) {
+	return args[0] + " of " + name, f.err
+}
+
+// named is a fake that lists containers by another label.
+type named struct{ fake }
+
+func (n named) Containers(context.Context, engine.Filter) ([]string, error) { return n.listed, nil }
+
+func TestInspect(t *testing.T) {
+	of := func(cluster string, running bool, status string) engine.Container {
+		return engine.Container{Running: running, Status: status, Labels: map[string]string{kind.ClusterLabel: cluster}}
+	}
+	all := map[string]engine.Container{"demo-a": of("demo", true, "running"), "tenant-a": of("tenant", false, "exited"), "x-demo-a": of("other", true, "running")}
+	listed := []string{"demo-a", "tenant-a", "x-demo-a", "gone-b"}
+	p := docker.Provider{Engine: named{fake{containers: all, listed: listed}}, Cluster: "demo"}
+	for machine, want := range map[string][]provider.Said{
+		"demo-a": {{From: "console", Text: "booting demo-a"}, {From: "journal", Text: "journalctl of demo-a"}},
+		"a":      {{From: "console", Text: "booting demo-a"}, {From: "journal", Text: "journalctl of demo-a"}, {From: "console", Text: "booting tenant-a"}},
+		"none":   nil,
+	} {
+		said, err := p.Inspect(t.Context(), machine)
+		if diff := cmp.Diff(want, said); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", machine, err, diff)
+		}
+	}
+	p.Engine = named{fake{containers: all, listed: listed, err: errors.New("silent")}}
+	if said, err := p.Inspect(t.Context(), "demo-a"); err == nil || len(said) > 0 {
+		t.Errorf("a machine that does not answer: %v, %v", said, err)
+	}
+	if _, err := p.Inspect(t.Context(), "b"); err == nil {
+		t.Error("a container that went is not told of")
+	}
+}
+
 func TestMachines(t *testing.T) {
 	at := func(minute int) time.Time { return time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC) }
 	ours := []engine.Mount{{Target: owned.Marker("demo")}}

@@ -1,0 +1,48 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
+)
+
+// Server is what Nova says of a server.
+type Server struct {
+	ID, Name string
+	Status   string // ACTIVE, BUILD, ERROR, SHUTOFF, …
+	Fault    string // why it is in the state ERROR
+}
+
+// ServersNamed returns the project's servers of a name: usually one, and none is no error.
+func (c *Client) ServersNamed(ctx context.Context, name string) ([]Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	pages, err := servers.List(c.Compute, servers.ListOpts{Name: "^" + regexp.QuoteMeta(name) + "$"}).AllPages(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the servers named %s: %w", name, err)
+	}
+	rows, err := servers.ExtractServers(pages)
+	if err != nil {
+		return nil, fmt.Errorf("list the servers named %s: read the answer: %w", name, err)
+	}
+	var found []Server
+	for _, row := range rows {
+		if row.Name == name {
+			found = append(found, Server{ID: row.ID, Name: row.Name, Status: row.Status, Fault: row.Fault.Message})
+		}
+	}
+	return found, nil
+}
+
+// Console returns the last lines that a server wrote to its console.
+func (c *Client) Console(ctx context.Context, s Server, lines int) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	text, err := servers.ShowConsoleOutput(ctx, c.Compute, s.ID, servers.ShowConsoleOutputOpts{Length: lines}).Extract()
+	if err != nil {
+		return "", fmt.Errorf("read the console of server %s: %w", s.Name, err)
+	}
+	return text, nil
+}
