@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -51,11 +52,32 @@ func (l lab) built(t *testing.T, management cluster) {
 		}
 	})
 	t.Run("the management cluster manages itself", func(t *testing.T) { management.managesItself(t) })
+	t.Run("its kubeconfig is printed and merged", func(t *testing.T) { l.printsKubeconfig(t) })
 	t.Run("the bootstrap cluster is gone", func(t *testing.T) {
 		if left := containers(t, "io.x-k8s.kind.cluster="+l.name+"-bootstrap"); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
 	})
+}
+
+// printsKubeconfig asks for the kubeconfig of the management cluster, and uses what is printed, and what is merged.
+func (l lab) printsKubeconfig(t *testing.T) {
+	t.Helper()
+	printed, err := l.command(t.Context(), "kubeconfig", l.name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "printed")
+	if err := os.WriteFile(file, printed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	connect(t, file)
+	merged := filepath.Join(t.TempDir(), "merged")
+	l.environment = append(slices.Clone(l.environment), "KUBECONFIG="+merged)
+	if out, err := l.command(t.Context(), "kubeconfig", l.name, "--merge").CombinedOutput(); err != nil || !strings.Contains(string(out), l.name) {
+		t.Fatalf("%v: %s", err, out)
+	}
+	connect(t, merged)
 }
 
 // idle runs `up` once more, which changes nothing.

@@ -3,16 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/pkg/diagnose"
-	"github.com/cluster-init/cluster-init/pkg/docker"
-	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/kind"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // diagnoseOptions are the flags of `diagnose`.
@@ -50,7 +45,7 @@ func (o *diagnoseOptions) run(ctx context.Context, name string) error {
 	if o.output.format != "plain" && o.output.format != "json" {
 		return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.output.format), "Use plain or json.")
 	}
-	looking, err := o.look(ctx, name)
+	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
 	if err != nil {
 		return err
 	}
@@ -68,20 +63,4 @@ func (o *diagnoseOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	return nil
-}
-
-// look checks all input, and returns where the environment's cluster is looked at.
-func (o *diagnoseOptions) look(ctx context.Context, name string) (*world.World, error) {
-	env, err := o.load(ctx, name, func(env *environment.Environment) error {
-		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
-	})
-	if err := fault.Join(err, o.clusters.check()); err != nil {
-		return nil, err
-	}
-	subject, err := o.clusters.subject(env)
-	if err != nil {
-		return nil, err
-	}
-	engine := &docker.Client{}
-	return world.New(subject, world.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), nil
 }

@@ -4,15 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/cluster-init/cluster-init/pkg/docker"
-	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/kind"
-	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -88,16 +83,9 @@ func (o *pivotPlanOptions) run(ctx context.Context, name string) error {
 
 // complete checks all input, as `up` does, for a run that only looks.
 func (o *pivotPlanOptions) complete(ctx context.Context, name string) (*up.Run, error) {
-	env, err := o.load(ctx, name, func(env *environment.Environment) error {
-		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
-	})
-	if err := fault.Join(err, o.clusters.check()); err != nil {
-		return nil, err
-	}
-	subject, err := o.clusters.subject(env)
+	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
 	if err != nil {
 		return nil, err
 	}
-	engine := &docker.Client{}
-	return up.New(up.Options{Subject: subject}, world.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), nil
+	return up.New(up.Options{Subject: looking.Subject}, looking.Parts), nil
 }

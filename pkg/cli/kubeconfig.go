@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+)
+
+// kubeconfigOptions are the flags of `kubeconfig`.
+type kubeconfigOptions struct {
+	environmentOptions
+	clusters pivotClusters
+	merge    bool
+	workload string
+	streams  Streams
+}
+
+func newKubeconfig(streams Streams) *cobra.Command {
+	o := &kubeconfigOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "kubeconfig ENVIRONMENT",
+		Short: "Print the kubeconfig of a management cluster, or of a cluster that it manages",
+		Long: `kubeconfig looks for the management cluster as up does, is sure that it is this one and that it answers, and prints its kubeconfig. With --merge it goes
+into the file that kubectl uses (KUBECONFIG, or ~/.kube/config) instead, as the current context with the name of the cluster; an entry of another cluster that has
+this name is not written over. With --workload it is that of a cluster which the management cluster manages.`,
+		Example: `  cluster-init kubeconfig kubeadm-capd >mgmt.kubeconfig
+  cluster-init kubeconfig kubeadm-capd --merge
+  cluster-init kubeconfig kubeadm-capd --workload team-a/shop --merge`,
+		Args: exactlyOne("ENVIRONMENT"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.environmentOptions.flags(f)
+	o.clusters.flags(f)
+	f.BoolVar(&o.merge, "merge", false, "put it into the file that kubectl uses, as its current context")
+	f.StringVar(&o.workload, "workload", "", "[NAMESPACE/]NAME of a cluster that the management cluster manages")
+	return c
+}
+
+func (o *kubeconfigOptions) run(ctx context.Context, name string) error {
+	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
+	if err != nil {
+		return err
+	}
+	management, err := looking.Access(ctx)
+	if err != nil {
+		return err
+	}
+	kubeconfig, called := management.Kubeconfig, looking.Environment.ClusterName()
+	if o.workload != "" {
+		if kubeconfig, err = world.WorkloadAccess(ctx, management, o.workload); err != nil {
+			return err
+		}
+		called = o.workload
+	}
+	if !o.merge {
+		_, err = o.streams.Out.Write(kubeconfig)
+		return err
+	}
+	file, err := kube.Merge(kubeconfig, called)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(o.streams.Err, "%s has the context %s, and it is the current one\n", file, called)
+	return err
+}
+
+// lookingAt checks all input of a command that only looks, and returns where the clusters of an environment are looked at.
+func lookingAt(ctx context.Context, name string, of *environmentOptions, clusters *pivotClusters) (*world.World, error) {
+	env, err := of.load(ctx, name, func(env *environment.Environment) error {
+		return checkKubeconfig(clusters.kubeconfig, env.ClusterName())
+	})
+	if err := fault.Join(err, clusters.check()); err != nil {
+		return nil, err
+	}
+	subject, err := clusters.subject(env)
+	if err != nil {
+		return nil, err
+	}
+	engine := &docker.Client{}
+	return world.New(subject, world.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), nil
+}

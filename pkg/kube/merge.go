@@ -1,0 +1,74 @@
+package kube
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Merge puts the current context of a kubeconfig into the files that kubectl uses (KUBECONFIG, or ~/.kube/config), as the context name, and
+// makes it the current one. It locks the files as kubectl does, and returns the one that it wrote. What has that name already and is of another
+// cluster is not written over: fault.ClusterForeign. A file that is locked is fault.Busy.
+func Merge(kubeconfig []byte, name string) (file string, err error) {
+	given, err := clientcmd.Load(kubeconfig)
+	if err != nil {
+		return "", fmt.Errorf("read the kubeconfig of %s: %w", name, err)
+	}
+	one, err := flat(given)
+	if err != nil {
+		return "", fmt.Errorf("read the kubeconfig of %s: %w", name, err)
+	}
+	files := clientcmd.NewDefaultPathOptions()
+	existing, err := files.GetStartingConfig()
+	if err != nil {
+		return "", fault.Wrap(fmt.Errorf("read %s: %w", strings.Join(files.GetLoadingPrecedence(), ", "), err), fault.Usage, "Correct the file, or name another one with KUBECONFIG.")
+	}
+	if err := mayReplace(existing, kubeconfig, name); err != nil {
+		return "", err
+	}
+	user, current := name+"-admin", one.Contexts[one.CurrentContext]
+	existing.Clusters[name] = one.Clusters[current.Cluster]
+	if existing.AuthInfos[user] = one.AuthInfos[current.AuthInfo]; existing.AuthInfos[user] == nil {
+		existing.AuthInfos[user] = clientcmdapi.NewAuthInfo()
+	}
+	existing.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: user}
+	existing.CurrentContext = name
+	if err := clientcmd.ModifyConfig(files, *existing, false); err != nil {
+		if os.IsExist(err) {
+			return "", fault.Retryable(fmt.Errorf("write %s: somebody else is writing it: %w", files.GetDefaultFilename(), err), fault.Busy,
+				"Run the same command again. A process that was killed leaves its lock behind: then remove "+files.GetDefaultFilename()+".lock.")
+		}
+		return "", fault.Wrap(fmt.Errorf("write %s: %w", files.GetDefaultFilename(), err), fault.Usage, "Name a file that can be written with KUBECONFIG.")
+	}
+	return files.GetDefaultFilename(), nil
+}
+
+// flat is the current context alone, with what files would say within it.
+func flat(config *clientcmdapi.Config) (*clientcmdapi.Config, error) {
+	config = config.DeepCopy()
+	if err := clientcmdapi.MinifyConfig(config); err != nil {
+		return nil, err
+	}
+	return config, clientcmdapi.FlattenConfig(config)
+}
+
+// mayReplace refuses entries of the name that are of another cluster.
+func mayReplace(existing *clientcmdapi.Config, kubeconfig []byte, name string) error {
+	there, is := existing.Clusters[name]
+	if !is {
+		return nil
+	}
+	only := clientcmdapi.NewConfig()
+	only.Clusters[name], only.Contexts[name], only.CurrentContext = there, &clientcmdapi.Context{Cluster: name}, name
+	content, err := clientcmd.Write(*only)
+	if err == nil && SameCluster(content, kubeconfig) {
+		return nil
+	}
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has a cluster %s already, and it is another one, at %s", there.LocationOfOrigin, name, there.Server),
+		"Nothing was written. If that cluster is gone: kubectl config delete-cluster "+name+". Else print the kubeconfig into a file of its own.")
+}
