@@ -52,6 +52,14 @@ func (l lab) built(t *testing.T, management cluster) {
 		}
 	})
 	t.Run("the management cluster manages itself", func(t *testing.T) { management.managesItself(t) })
+	t.Run("its status is up", func(t *testing.T) {
+		soonWithout(t, func(t *testing.T) []string {
+			if code, out := l.run(t, "status", l.name); code != 0 {
+				return []string{out}
+			}
+			return nil
+		})
+	})
 	t.Run("its kubeconfig is printed and merged", func(t *testing.T) { l.printsKubeconfig(t) })
 	t.Run("the bootstrap cluster is gone", func(t *testing.T) {
 		if left := containers(t, "io.x-k8s.kind.cluster="+l.name+"-bootstrap"); len(left) > 0 {

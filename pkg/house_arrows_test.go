@@ -16,7 +16,7 @@ var floors = [][]string{
 	// parts: what a run is made of
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup"},
 	// verbs: what a user asks for
-	{"up", "down", "pivot", "cleanup", "evidence", "diagnose"},
+	{"up", "down", "pivot", "cleanup", "evidence", "diagnose", "status"},
 	// wiring
 	{"cli"},
 }
@@ -75,6 +75,8 @@ var arrows = map[string]rule{
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
 	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "pivot", "pivot/world", "provider", "redact"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
+	"status": {[]string{"capi", "fault", "flux", "health", "kube", "up"},
+		"it says what up would make of what it sees, and lists what is there"},
 	"up": {[]string{"fault", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/world"},
 		"the phases of `up` bring the adapters together"},
 
@@ -83,7 +85,7 @@ var arrows = map[string]rule{
 
 	// wiring
 	"cli": {[]string{"fault", "event", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/openstack/leftovers", "provider/aws", "bundle", "oci", "registry", "source", "source/content",
-		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "kube", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "redact", "root"},
+		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "kube", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it

@@ -45,6 +45,9 @@ func exitCodes() map[fault.Code]int {
 		fault.CleanupFailed:        70,
 		fault.ConfirmationRequired: 71,
 		fault.CleanupRefused:       72,
+		fault.StatusOnTheWay:       80,
+		fault.StatusAbsent:         81,
+		fault.StatusBroken:         82,
 		fault.Interrupted:          130,
 	}
 }

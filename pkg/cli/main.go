@@ -84,7 +84,7 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fault.Wrap(err, fault.Usage, "See "+c.CommandPath()+" --help.")
 	})
-	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newDiagnose(streams), newKubeconfig(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
+	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newDiagnose(streams), newKubeconfig(streams), newStatus(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)

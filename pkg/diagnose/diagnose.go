@@ -40,6 +40,7 @@ func Run(ctx context.Context, w *world.World) (Report, error) {
 		return Report{}, err
 	}
 	r := Report{Environment: w.Environment.Name(), Clusters: []string{}, Findings: []Finding{}, Waiting: []Finding{}, Unasked: []string{}}
+	_, _ = w.AskEngine(ctx) // that it is silent is seen below
 	o := w.Observe(ctx)
 	r.Unasked = append(r.Unasked, machinesUnknown(o, w.Provider)...)
 	for _, each := range observedIn(o, kind.NodeName(w.BootstrapName())) {

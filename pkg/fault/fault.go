@@ -50,6 +50,9 @@ const (
 	CleanupFailed        Code = "cleanup/failed"
 	CleanupRefused       Code = "cleanup/refused"
 	ConfirmationRequired Code = "confirmation/required"
+	StatusOnTheWay       Code = "status/on-the-way"
+	StatusAbsent         Code = "status/absent"
+	StatusBroken         Code = "status/broken"
 )
 
 // Fault is an error with a code and a hint. It wraps its cause, so errors.Is and errors.As see through it.

@@ -18,6 +18,7 @@ import (
 func (w *World) Access(ctx context.Context) (*kube.Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()
+	_, _ = w.AskEngine(ctx) // ports that it publishes are where it runs
 	// What the bootstrap cluster keeps is one more proof. That it does not answer is no reason: the management cluster is asked itself.
 	side := w.SeeManagement(ctx, w.seeBootstrap(ctx).Kubeconfig)
 	switch {

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/status"
+	"github.com/cluster-init/cluster-init/pkg/up"
+)
+
+// statusOptions are the flags of `status`.
+type statusOptions struct {
+	environmentOptions
+	clusters pivotClusters
+	format   string
+	watch    bool
+	streams  Streams
+}
+
+func newStatus(streams Streams) *cobra.Command {
+	o := &statusOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "status ENVIRONMENT",
+		Short: "Show how far an environment is, and the state of what it is made of",
+		Long: `status looks at both clusters and the machines of an environment, from any machine that has the kubeconfig of the management cluster, and changes nothing.
+
+It exits with 0 when the management cluster manages itself and all of it is ready, with 80 while something is on its way, with 50 when something is stuck, with 82 when
+a pivot was cut off or something foreign stands in its place, with 81 when nothing of it is there, and with 32 when what there is does not answer.`,
+		Example: `  cluster-init status kubeadm-capd
+  cluster-init status kubeadm-capd --watch
+  cluster-init status kubeadm-capd -o json | jq -r '.management.objects[] | select(.state != "Ready") | .name'`,
+		Args: exactlyOne("ENVIRONMENT"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.environmentOptions.flags(f)
+	o.clusters.flags(f)
+	f.StringVarP(&o.format, "output", "o", "plain", "plain: for people; wide: with all messages; json or yaml: one document for programs")
+	f.BoolVarP(&o.watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C")
+	return c
+}
+
+func (o *statusOptions) run(ctx context.Context, name string) error {
+	formats := map[string]func(status.Report) error{
+		"plain": func(r status.Report) error { return r.Print(o.streams.Out) },
+		"wide":  func(r status.Report) error { return status.Wide{Report: r}.Print(o.streams.Out) },
+		"json":  func(r status.Report) error { return json.NewEncoder(o.streams.Out).Encode(r) },
+		"yaml":  func(r status.Report) error { return encodeYAML(o.streams.Out, r) },
+	}
+	show := formats[o.format]
+	if show == nil {
+		return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain, wide, json or yaml.")
+	}
+	if o.watch && o.format == "yaml" {
+		return fault.New(fault.Usage, "--watch has no form in YAML", "Use plain, wide or json.")
+	}
+	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
+	if err != nil {
+		return err
+	}
+	run := up.New(up.Options{Subject: looking.Subject}, looking.Parts)
+	report := status.Look(ctx, run)
+	if err := show(report); err != nil {
+		return fmt.Errorf("print the status: %w", err)
+	}
+	if o.watch {
+		return o.follow(ctx, run, report, show)
+	}
+	if err := report.Err(); err != nil {
+		return told{err} // the report has said it
+	}
+	return nil
+}
+
+// watchPause is between two looks of --watch.
+const watchPause = 3 * time.Second
+
+// follow shows what changes, until ctx ends.
+func (o *statusOptions) follow(ctx context.Context, run *up.Run, last status.Report, show func(status.Report) error) error {
+	tick := time.NewTicker(watchPause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil // Ctrl-C is how it ends
+		case <-tick.C:
+		}
+		report := status.Look(ctx, run)
+		if ctx.Err() != nil {
+			return nil
+		}
+		changes := report.Changes(last, time.Now())
+		if last = report; len(changes) == 0 {
+			continue
+		}
+		if o.format == "json" {
+			if err := show(report); err != nil {
+				return fmt.Errorf("print the status: %w", err)
+			}
+			continue
+		}
+		for _, line := range changes {
+			if _, err := fmt.Fprintln(o.streams.Out, line); err != nil {
+				return fmt.Errorf("print the status: %w", err)
+			}
+		}
+	}
+}
+
+func encodeYAML(out io.Writer, v any) error {
+	content, err := yaml.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(content)
+	return err
+}

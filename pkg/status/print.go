@@ -1,0 +1,117 @@
+package status
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+// Print writes a report as a table for people.
+func (r Report) Print(out io.Writer) error { return r.print(out, false) }
+
+// Wide is a report that prints messages of what is ready too, and whole ones.
+type Wide struct{ Report }
+
+// Print writes the report with all that is known.
+func (w Wide) Print(out io.Writer) error { return w.print(out, true) }
+
+func (r Report) print(out io.Writer, wide bool) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (Cluster %s): %s\n  %s\n", r.Environment, r.Cluster, r.State, oneLine(r.Why, wide))
+	printSide(&b, "bootstrap", r.Bootstrap, wide)
+	printSide(&b, "management", r.Management, wide)
+	if len(r.Machines) > 0 {
+		fmt.Fprintf(&b, "\nmachines: %s\n", strings.Join(r.Machines, ", "))
+	}
+	if len(r.Unknown) > 0 {
+		fmt.Fprintf(&b, "\nnot known:\n")
+		for _, what := range r.Unknown {
+			fmt.Fprintf(&b, "  %s\n", oneLine(what, wide))
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func printSide(b *strings.Builder, name string, s Side, wide bool) {
+	fmt.Fprintf(b, "\n%s cluster: %s", name, s.State)
+	if s.Server != "" {
+		fmt.Fprintf(b, ", answers at %s", s.Server)
+	}
+	fmt.Fprintln(b)
+	if s.Error != "" {
+		fmt.Fprintf(b, "  %s\n", oneLine(s.Error, wide))
+	}
+	if len(s.Versions) > 0 {
+		var versions []string
+		for _, what := range slices.Sorted(maps.Keys(s.Versions)) {
+			versions = append(versions, what+" "+s.Versions[what])
+		}
+		fmt.Fprintf(b, "  %s\n", strings.Join(versions, ", "))
+	}
+	if len(s.Objects) == 0 {
+		return
+	}
+	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "  KIND\tNAME\tSTATE\tVERSION\tMESSAGE\n")
+	for _, o := range s.Objects {
+		message := o.Message
+		if o.State == health.Ready && !wide {
+			message = ""
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", o.Kind, o.Name, o.State, short(o.Version), oneLine(message, wide))
+	}
+	_ = table.Flush() // into a builder, which takes all
+}
+
+// short leaves of a digest what tells two of them apart.
+func short(version string) string {
+	if before, digest, is := strings.Cut(version, "sha256:"); is && len(digest) > 12 {
+		return before + "sha256:" + digest[:12]
+	}
+	return version
+}
+
+func oneLine(text string, whole bool) string {
+	const most = 100
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); !whole && len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// Changes are the objects of a report that have another state or message than in an earlier one, a line for each.
+func (r Report) Changes(earlier Report, at time.Time) []string {
+	var lines []string
+	line := func(format string, args ...any) {
+		lines = append(lines, at.Format("15:04:05")+"  "+fmt.Sprintf(format, args...))
+	}
+	if r.State != earlier.State || r.Why != earlier.Why {
+		line("%s: %s", r.State, oneLine(r.Why, false))
+	}
+	for name, sides := range map[string][2]Side{"bootstrap": {earlier.Bootstrap, r.Bootstrap}, "management": {earlier.Management, r.Management}} {
+		before, now := sides[0], sides[1]
+		if before.State != now.State {
+			line("%s cluster: %s", name, now.State)
+		}
+		for _, o := range now.Objects {
+			if !slices.Contains(before.Objects, o) {
+				line("%s cluster: %s %s %s", name, o, o.State, oneLine(o.Message, false))
+			}
+		}
+		for _, o := range before.Objects {
+			if !slices.ContainsFunc(now.Objects, func(other Object) bool { return other.Kind == o.Kind && other.Name == o.Name }) {
+				line("%s cluster: %s is gone", name, o)
+			}
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}

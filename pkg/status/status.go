@@ -1,0 +1,197 @@
+// Package status says how an environment is: how far it has come, and the state of what it is made of. It looks once, and changes nothing.
+package status
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/up"
+)
+
+// askBound is for one question to a cluster.
+const askBound = 10 * time.Second
+
+// Report is the status of an environment.
+type Report struct {
+	Environment string `json:"environment"`
+	Cluster     string `json:"cluster"` // namespace/name
+	State       State  `json:"state"`
+	Why         string `json:"why"`
+	Bootstrap   Side   `json:"bootstrap"`
+	Management  Side   `json:"management"`
+	// Machines are those that the provider says exist.
+	Machines []string `json:"machines"`
+	// Unknown is what could not be asked, and why.
+	Unknown []string `json:"unknown"`
+}
+
+// Side is one of the two clusters.
+type Side struct {
+	State   string   `json:"state"` // as up sees it: absent, silent, active, …
+	Server  string   `json:"server,omitempty"`
+	Error   string   `json:"error,omitempty"`
+	Objects []Object `json:"objects"`
+	// Versions are those of what runs in it, by name.
+	Versions map[string]string `json:"versions,omitempty"`
+}
+
+// Object is something that the environment is made of.
+type Object struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	State     string `json:"state"` // as health has it
+	Version   string `json:"version,omitempty"`
+	Message   string `json:"message,omitempty"`
+}
+
+// String is Kind/name.
+func (o Object) String() string { return o.Kind + "/" + o.Name }
+
+// Look looks at an environment.
+func Look(ctx context.Context, run *up.Run) Report {
+	seen := run.Outlook(ctx)
+	r := Report{Environment: run.Environment.Name(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster, Machines: []string{}, Unknown: []string{}}
+	r.Bootstrap = r.side(ctx, string(seen.Bootstrap.State), seen.Bootstrap.Cluster, seen.Bootstrap.Err, run.Scope().Namespace)
+	r.Management = r.side(ctx, string(seen.Management.State), seen.Management.Cluster, seen.Management.Err, run.Scope().Namespace)
+	for _, m := range seen.Machines {
+		name := m.Name
+		switch {
+		case m.Paused:
+			name += " (paused)"
+		case m.Stopped:
+			name += " (stopped)"
+		}
+		r.Machines = append(r.Machines, name)
+	}
+	if seen.MachinesErr != nil {
+		r.Unknown = append(r.Unknown, fmt.Sprintf("which machines exist: %v", seen.MachinesErr))
+	}
+	r.State, r.Why = judge(seen, r)
+	return r
+}
+
+// side reads a cluster, where it answers.
+func (r *Report) side(ctx context.Context, state string, c *kube.Cluster, unseen error, namespace string) Side {
+	s := Side{State: state, Objects: []Object{}}
+	if unseen != nil {
+		s.Error = unseen.Error()
+	}
+	if c == nil {
+		return s
+	}
+	s.Server, s.Versions = c.Config.Host, map[string]string{}
+	r.objects(ctx, c, &s, namespace)
+	r.versions(ctx, c, &s)
+	return s
+}
+
+// shown are the groups of kinds that a status shows, in the namespace that is given; all: in which every kind is.
+var shown = []struct{ group, kind string }{
+	{"kustomize.toolkit.fluxcd.io", "Kustomization"}, {"helm.toolkit.fluxcd.io", "HelmRelease"},
+	{"source.toolkit.fluxcd.io", "GitRepository"}, {"source.toolkit.fluxcd.io", "OCIRepository"},
+	{"cluster.x-k8s.io", "Cluster"}, {"controlplane.cluster.x-k8s.io", ""}, {"cluster.x-k8s.io", "MachineDeployment"}, {"cluster.x-k8s.io", "Machine"},
+}
+
+func place(group, kind string) int {
+	return slices.IndexFunc(shown, func(s struct{ group, kind string }) bool {
+		return s.group == group && (s.kind == kind || s.kind == "" && strings.HasSuffix(kind, "ControlPlane"))
+	})
+}
+
+func (r *Report) objects(ctx context.Context, c *kube.Cluster, s *Side, namespace string) {
+	served, err := c.ServedIn(ctx, []string{"toolkit.fluxcd.io", "cluster.x-k8s.io"})
+	if err != nil {
+		r.Unknown = append(r.Unknown, fmt.Sprintf("some kinds of the %s cluster: %v", c.Name, err))
+	}
+	slices.SortStableFunc(served, func(a, b kube.Served) int {
+		return cmp.Compare(place(a.Resource.Group, a.Kind), place(b.Resource.Group, b.Kind))
+	})
+	for _, kind := range served {
+		if place(kind.Resource.Group, kind.Kind) < 0 {
+			continue
+		}
+		in := flux.Namespace
+		if !strings.HasSuffix(kind.Resource.Group, ".fluxcd.io") {
+			in = namespace
+		}
+		found, err := list(ctx, c, kind, in)
+		if err != nil {
+			r.Unknown = append(r.Unknown, fmt.Sprintf("%s of the %s cluster: %v", kind.Resource.GroupResource(), c.Name, err))
+		}
+		for i := range found {
+			s.Objects = append(s.Objects, objectOf(&found[i]))
+		}
+	}
+}
+
+func list(ctx context.Context, c *kube.Cluster, kind kube.Served, namespace string) ([]unstructured.Unstructured, error) {
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	found, err := c.Dynamic.Resource(kind.Resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return found.Items, nil
+}
+
+func objectOf(u *unstructured.Unstructured) Object {
+	state := health.Of(u)
+	o := Object{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), State: state.Status, Message: state.Message}
+	if health.Paused(u) && strings.HasSuffix(u.GroupVersionKind().Group, "cluster.x-k8s.io") {
+		o.State = "Paused"
+	}
+	for _, path := range [][]string{{"spec", "version"}, {"spec", "template", "spec", "version"}, {"status", "lastAttemptedRevision"}} {
+		if version, _, _ := unstructured.NestedString(u.Object, path...); version != "" {
+			o.Version = version
+			break
+		}
+	}
+	return o
+}
+
+// versions asks what runs in a cluster.
+func (r *Report) versions(ctx context.Context, c *kube.Cluster, s *Side) {
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	asked := func(what string, err error) bool {
+		if err != nil {
+			r.Unknown = append(r.Unknown, fmt.Sprintf("%s of the %s cluster: %v", what, c.Name, err))
+		}
+		return err == nil
+	}
+	config := *c.Config
+	config.Timeout = askBound // discovery takes no context
+	server, err := discovery.NewDiscoveryClientForConfig(&config)
+	if asked("version", err) {
+		if version, err := server.ServerVersion(); asked("version", err) {
+			s.Versions["kubernetes"] = version.GitVersion
+		}
+	}
+	var controllers appsv1.DeploymentList
+	if asked("Flux", c.List(ctx, &controllers, client.InNamespace(flux.Namespace), client.HasLabels{flux.VersionLabel})) {
+		for _, d := range controllers.Items {
+			s.Versions["flux"] = d.Labels[flux.VersionLabel]
+		}
+	}
+	providers, err := capi.Providers(ctx, c)
+	if asked("providers", err) {
+		for _, p := range providers {
+			s.Versions[p.Name] = p.Version
+		}
+	}
+}
