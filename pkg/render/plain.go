@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -11,20 +12,22 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// Plain writes lines for a person, each with the time since the run began. It says who waits for whom and why, but
-// repeats nothing: an object gets a line when its state changes or when it has something new to say.
+// Plain writes lines for a person, each with the time since the run began: one for each change worth reading, and a heartbeat that says
+// who waits for whom and why.
 type Plain struct {
 	Verbose bool // also the lines of libraries and every message of an object
 
 	mu    sync.Mutex
 	out   io.Writer
 	start time.Time
-	last  map[string]string
+
+	last     map[string]string // by object: what was said of it
+	wasReady map[string]bool
 }
 
 // NewPlain returns a Plain view that writes to out.
 func NewPlain(out io.Writer, verbose bool) *Plain {
-	return &Plain{out: out, Verbose: verbose, last: map[string]string{}}
+	return &Plain{out: out, Verbose: verbose, last: map[string]string{}, wasReady: map[string]bool{}}
 }
 
 // Emit writes e, if it is one for people.
@@ -69,31 +72,69 @@ func (p *Plain) line(e event.Event, format string, args ...any) {
 	_, _ = fmt.Fprintf(p.out, "%7s  %s\n", seconds(e.Time.Sub(p.start)), oneLine(text, 300))
 }
 
-// object tells of a change of state. Between two states that are not ready, only a new dependency or a new reason
-// is news; --verbose shows every message.
+// object writes a line for a change that is worth reading: ready, failed, suspended, deleted, or ready no longer. What is on its way is in
+// the heartbeat; --verbose shows every message.
 func (p *Plain) object(e event.Event) {
 	o := *e.Object
-	text := o.State
-	switch {
-	case len(o.WaitsFor) > 0 && o.State != "Ready":
-		text = "waits for " + strings.Join(o.WaitsFor, ", ")
-	case p.Verbose && o.Message != "":
-		text += ": " + o.Message
-	case o.State == "Progressing" && o.Reason != "":
-		text = strings.ToLower(o.State) + " (" + o.Reason + ")"
-	case o.State != "Ready" && o.State != "Progressing" && o.Message != "":
-		text += ": " + o.Message
-	}
-	if p.last[o.ID()] == text {
+	text, before := p.news(o), p.last[o.ID()]
+	if text == "" || text == before {
 		return
 	}
 	p.last[o.ID()] = text
 	p.line(e, "    %-10s %s/%s %s", o.Cluster, o.Kind, o.Name, text)
 }
 
+// news is what is to be said of an object; empty: nothing. An object that was never ready is silent while it is on its way.
+func (p *Plain) news(o event.Object) string {
+	moving := o.State == "Progressing" || o.State == "Waiting"
+	switch {
+	case p.Verbose:
+		return whole(o)
+	case o.State == "Ready":
+		p.wasReady[o.ID()] = true
+		return o.State
+	case moving && p.wasReady[o.ID()]:
+		return "no longer ready: " + because(o)
+	case moving:
+		return ""
+	}
+	if o.State == "Deleted" {
+		delete(p.wasReady, o.ID())
+	}
+	return whole(o)
+}
+
+// whole is the state of an object with what it waits for, or its message.
+func whole(o event.Object) string {
+	switch {
+	case o.State != "Ready" && len(o.WaitsFor) > 0:
+		return "waits for " + strings.Join(o.WaitsFor, ", ")
+	case o.Message != "":
+		return o.State + ": " + o.Message
+	}
+	return o.State
+}
+
+// because is why an object is no longer ready, in words that do not change with every count in its message.
+func because(o event.Object) string {
+	switch {
+	case len(o.WaitsFor) > 0:
+		return "waits for " + strings.Join(o.WaitsFor, ", ")
+	case o.Reason != "":
+		return o.Reason
+	}
+	return strings.ToLower(o.State)
+}
+
+// mostAwaited is how many objects a heartbeat names.
+const mostAwaited = 4
+
+// waiting is the heartbeat: what is awaited, first that on which nothing else has to come before.
 func (p *Plain) waiting(e event.Event) {
+	objects := slices.Clone(e.Objects)
+	slices.SortStableFunc(objects, func(a, b event.Object) int { return len(a.WaitsFor) - len(b.WaitsFor) })
 	var names []string
-	for _, o := range e.Objects {
+	for _, o := range objects[:min(mostAwaited, len(objects))] {
 		name := o.Kind + "/" + o.Name
 		switch {
 		case len(o.WaitsFor) > 0:
@@ -102,6 +143,9 @@ func (p *Plain) waiting(e event.Event) {
 			name += " (" + oneLine(o.Message, 100) + ")"
 		}
 		names = append(names, name)
+	}
+	if left := len(objects) - mostAwaited; left > 0 {
+		names = append(names, fmt.Sprintf("and %d more", left))
 	}
 	text := "  … still waiting for " + e.Message
 	if len(names) > 0 {

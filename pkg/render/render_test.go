@@ -53,14 +53,16 @@ func TestPlainSaysNothingTwice(t *testing.T) {
 		lines   int
 	}{
 		"the same state":                        {false, []event.Event{object("Ready", "", ""), object("Ready", "", "")}, 1},
-		"another message of the same reason":    {false, []event.Event{object("Progressing", "Building", "1 of 3"), object("Progressing", "Building", "2 of 3")}, 1},
-		"another message, verbose":              {true, []event.Event{object("Progressing", "Building", "1 of 3"), object("Progressing", "Building", "2 of 3")}, 2},
-		"another reason":                        {false, []event.Event{object("Progressing", "Building", ""), object("Progressing", "Applying", "")}, 2},
-		"another dependency":                    {false, []event.Event{object("Progressing", "", "", "a", "b"), object("Progressing", "", "", "b")}, 2},
+		"on its way for the first time":         {false, []event.Event{object("Progressing", "Building", ""), object("Progressing", "", "", "a")}, 0},
+		"on its way, verbose":                   {true, []event.Event{object("Progressing", "Building", "1 of 3"), object("Progressing", "Building", "2 of 3")}, 2},
 		"the same dependency, another message":  {true, []event.Event{object("Progressing", "", "x", "a"), object("Progressing", "", "y", "a")}, 1},
-		"back to an earlier state":              {false, []event.Event{object("Ready", "", ""), object("Progressing", "Building", ""), object("Ready", "", "")}, 3},
+		"ready no longer, and again":            {false, []event.Event{object("Ready", "", ""), object("Progressing", "Building", ""), object("Ready", "", "")}, 3},
+		"ready no longer, another message":      {false, []event.Event{object("Ready", "", ""), object("Progressing", "Building", "1 of 3"), object("Progressing", "Building", "2 of 3")}, 2},
+		"ready no longer, another reason":       {false, []event.Event{object("Ready", "", ""), object("Progressing", "Building", ""), object("Progressing", "Applying", "")}, 3},
+		"deleted, and made again":               {false, []event.Event{object("Ready", "", ""), object("Deleted", "", ""), object("Progressing", "", ""), object("Ready", "", "")}, 3},
 		"another failure":                       {false, []event.Event{object("Failed", "", "no path"), object("Failed", "", "no space")}, 2},
 		"another failure that is said the same": {false, []event.Event{object("Failed", "A", "no path"), object("Failed", "B", "no path")}, 1},
+		"suspended":                             {false, []event.Event{object("Suspended", "", "")}, 1},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -92,9 +94,12 @@ func TestPlainTellsObjectsApart(t *testing.T) {
 func TestPlainHeartbeat(t *testing.T) {
 	capi := event.Object{Kind: "Kustomization", Name: "capi", State: "Progressing", Message: "not yet"}
 	cabpk := event.Object{Kind: "Kustomization", Name: "cabpk", State: "Progressing", Message: "not yet", WaitsFor: []string{"cert-manager", "capi"}}
+	rest := []event.Object{cabpk, capi, cabpk, cabpk, cabpk, cabpk}
 	for want, objects := range map[string][]event.Object{
 		"   0.0s    … still waiting for the components\n": nil,
-		"   0.0s    … still waiting for the components: Kustomization/capi (not yet), Kustomization/cabpk (waits for cert-manager, capi)\n": {capi, cabpk},
+		"   0.0s    … still waiting for the components: Kustomization/capi (not yet), Kustomization/cabpk (waits for cert-manager, capi)\n": {cabpk, capi},
+		"   0.0s    … still waiting for the components: Kustomization/capi (not yet)" +
+			strings.Repeat(", Kustomization/cabpk (waits for cert-manager, capi)", 3) + ", and 2 more\n": rest,
 	} {
 		e := event.Event{Time: start(), Type: event.Waiting, Message: "the components", Objects: objects}
 		if got := string(show(func(w io.Writer) event.Sink { return render.NewPlain(w, false) }, e)); got != want {
