@@ -82,9 +82,7 @@ func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished 
 		for _, document := range r.run.Environment.SecretDocuments() {
 			collector.Redactor.Add(redact.FromValues(document)...)
 		}
-		for name, secret := range r.run.Source.Credentials() {
-			collector.Redactor.Add(redact.FromSecret(name, secret)...)
-		}
+		collector.Redactor.Add(secretsOf(r.run)...)
 		collector.Clusters, collector.Cluster = r.run.Reach, r.run.Environment.ClusterName()
 	} else {
 		collector.Engine = nil // it was not asked for anything
@@ -96,6 +94,15 @@ func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished 
 		return
 	}
 	tell(event.Progress, "what is left of this run is in "+r.dir+": begin with summary.txt")
+}
+
+// secretsOf are the credentials of a run's source.
+func secretsOf(run *up.Run) []string {
+	var all []string
+	for name, secret := range run.Source.Credentials() {
+		all = append(all, redact.FromSecret(name, secret)...)
+	}
+	return all
 }
 
 // lines are all events as JSON, the last one included.

@@ -63,6 +63,7 @@ func (o *backupOptions) run(ctx context.Context, name string) error {
 	}
 	var line backupLine
 	err = narrate(ctx, sink, "backup", name, func(ctx context.Context) (outcome, error) {
+		sink.begin(run.Environment)
 		path, manifest, err := run.Backup(ctx, o.to)
 		line = backupLine{Type: "backup", Path: path, Encrypted: run.BackupRecipients.Encrypt(), Manifest: manifest}
 		return outcome{}, err

@@ -126,6 +126,7 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	}
 	var receipt cleanup.Receipt
 	err = narrate(ctx, sink, "cleanup", s.name, func(context.Context) (outcome, error) {
+		sink.begin(nil)
 		var err error
 		receipt, err = cleaner.Run(leased, plan)
 		return outcome{}, err

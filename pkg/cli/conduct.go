@@ -11,10 +11,11 @@ import (
 
 // conducted is a run that is ready to begin.
 type conducted struct {
-	folder  string // of the cluster's state
-	begins  func() // called once it is alone on this machine; nil: nobody wants to know
-	phases  func() []pipeline.Phase
-	outcome func() outcome
+	folder   string // of the cluster's state
+	begins   func() // called once it is alone on this machine; nil: nobody wants to know
+	accepted func() // called once it has passed its checks
+	phases   func() []pipeline.Phase
+	outcome  func() outcome
 }
 
 // conduct narrates the phases of a run, one at a time on this machine. ready checks all input, before anything is changed; its run takes the leases of
@@ -36,7 +37,7 @@ func conduct(ctx context.Context, sink event.Sink, verb, environment string, rea
 		if run.begins != nil {
 			run.begins()
 		}
-		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second}
+		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second, Accepted: run.accepted}
 		err = runner.Run(ctx, run.phases())
 		return run.outcome(), err
 	}, failed)

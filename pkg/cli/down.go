@@ -81,7 +81,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 		b.parts.Leases = leases
 		run := o.runOf(&b, s)
 		run.Agreed = plan.WorkloadClusters
-		return &conducted{folder: run.StateFolder, phases: run.Phases, outcome: func() outcome {
+		return &conducted{folder: run.StateFolder, accepted: func() { sink.begin(run.Environment) }, phases: run.Phases, outcome: func() outcome {
 			message := "The management cluster " + plan.Cluster + " is deleted."
 			if plan.Nothing {
 				message = "Nothing of the management cluster " + plan.Cluster + " was found where this run looked, but leftovers at most."

@@ -65,6 +65,11 @@ func newEnvironments(streams Streams) *cobra.Command {
 }
 
 func (o *outputOptions) flags(f *pflag.FlagSet) {
-	f.StringVarP(&o.format, "output", "o", "plain", "plain: lines for people on stderr; json: one event per line on stdout")
+	o.formatFlag(f, "plain: lines for people on stderr; json: one event per line on stdout")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what kind, clusterctl and each object say")
+}
+
+// formatFlag registers --output alone, for a command that prints one answer.
+func (o *outputOptions) formatFlag(f *pflag.FlagSet, usage string) {
+	f.StringVarP(&o.format, "output", "o", "plain", usage)
 }

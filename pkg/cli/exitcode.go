@@ -48,6 +48,8 @@ func exitCodes() map[fault.Code]int {
 		fault.StatusOnTheWay:       80,
 		fault.StatusAbsent:         81,
 		fault.StatusBroken:         82,
+		fault.RunUnknown:           83,
+		fault.RunUnreadable:        84,
 		fault.Interrupted:          130,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"log"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/go-logr/logr"
@@ -36,8 +37,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	ctx, streams = unbroken(ctx, streams)
 	ctx, finish := interruptible(ctx, streams.Err)
 	defer finish()
-	log.SetOutput(io.Discard)      // only libraries use it: Helm warns there of values that the schema refuses anyway
-	klog.SetLogger(logr.Discard()) // and client-go this one: that a watch is broken off, which the follower says in words of its own
+	silenceLibraries()
 	root := newRoot(streams)
 	root.SetArgs(args)
 	begun := false
@@ -56,6 +56,13 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	}
 	return ExitCode(err)
 }
+
+// silenceLibraries takes the word from libraries that write to stderr by themselves. Their loggers are the process's, and it is done once: again, it
+// would be a race with who uses them.
+var silenceLibraries = sync.OnceFunc(func() {
+	log.SetOutput(io.Discard)      // Helm warns there of values that the schema refuses anyway
+	klog.SetLogger(logr.Discard()) // client-go says there that a watch is broken off, which the follower says in words of its own
+})
 
 // interrupted gives an error that comes after the user's interrupt, whatever it was, that code.
 func interrupted(ctx context.Context, err error) error {
@@ -84,7 +91,7 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fault.Wrap(err, fault.Usage, "See "+c.CommandPath()+" --help.")
 	})
-	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newDiagnose(streams), newKubeconfig(streams), newStatus(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
+	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newDiagnose(streams), newKubeconfig(streams), newStatus(streams), newRuns(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)
@@ -99,11 +106,13 @@ kept in sync by Flux. It replaces a bootstrap.sh:
   cluster-init backup ENVIRONMENT    backs up the definition of the management cluster, encrypted if you name a key
   cluster-init restore DIR           puts a backup into another management cluster, which adopts the machines that still run
   cluster-init cleanup ENVIRONMENT   shows what an environment left behind, here and in OpenStack, and deletes it with --yes
+  cluster-init status ENVIRONMENT    shows how far an environment is; diagnose says why it is stuck
+  cluster-init runs list             lists earlier runs on this machine; runs show last, runs replay last
 
 All can be interrupted, or killed, and run again.
 
 Exit codes: 0 done; 1 unknown; 2 usage; 10-19 environment and values; 20-29 this machine and Docker;
-30-39 clusters; 40-49 bundle and sources; 50-59 components and time; 60-69 pivot, backups and restore; 70-79 cleanup; 130 interrupted.`
+30-39 clusters; 40-49 bundle and sources; 50-59 components and time; 60-69 pivot, backups and restore; 70-79 cleanup; 80-82 status; 83-84 earlier runs; 130 interrupted.`
 
 // exactlyOne is cobra.ExactArgs(1) with a hint.
 func exactlyOne(what string) cobra.PositionalArgs {

@@ -47,8 +47,8 @@ func TestGitLabPipeline(t *testing.T) {
 	}
 	readPipeline(t, ".gitlab-ci.yml", &file)
 	installs(t, file.Job.Before_script, file.Variables)
-	runs(t, file.Job.Script, "up", file.Variables["ENVIRONMENT"])
-	runs(t, file.Job.After_script, "cleanup", file.Variables["ENVIRONMENT"])
+	checkCommands(t, file.Job.Script, "up", file.Variables["ENVIRONMENT"])
+	checkCommands(t, file.Job.After_script, "cleanup", file.Variables["ENVIRONMENT"])
 	services := file.Job.Services
 	if len(services) != 1 || !strings.Contains(services[0].Name, "dind") {
 		t.Fatalf("services %+v", services)
@@ -80,7 +80,7 @@ func TestGitHubWorkflow(t *testing.T) {
 			if step.If != "always()" {
 				t.Errorf("cleanup runs if %q", step.If)
 			}
-			runs(t, []string{step.Run}, "cleanup", "rke2-capd")
+			checkCommands(t, []string{step.Run}, "cleanup", "rke2-capd")
 		case strings.Contains(step.Uses, "upload-artifact"):
 			order["artifacts"] = i
 			if !strings.Contains(step.If, "failure()") || step.With["path"] != defaultArtifacts+"/" {
@@ -94,7 +94,7 @@ func TestGitHubWorkflow(t *testing.T) {
 		t.Errorf("steps %q, in the order %v", script, order)
 	}
 	installs(t, script, job.Env)
-	runs(t, script, "up", "rke2-capd")
+	checkCommands(t, script, "up", "rke2-capd")
 	if !strings.Contains(job.Env["ENVIRONMENT"], "'rke2-capd'") {
 		t.Errorf("environment %q", job.Env["ENVIRONMENT"])
 	}
@@ -112,7 +112,7 @@ func readPipeline(t *testing.T, name string, into any) {
 }
 
 // runs fails the test unless the script runs that command with flags that exist, of an environment that exists.
-func runs(t *testing.T, script []string, command, name string) {
+func checkCommands(t *testing.T, script []string, command, name string) {
 	t.Helper()
 	if !slices.Contains(environment.List(clusterinit.Content()), name) {
 		t.Errorf("there is no environment %q", name)

@@ -15,12 +15,7 @@ func newPivot(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pivot",
 		Short: "Look at the move of the cluster definitions into the management cluster, end one that was cut off, or undo it",
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(c, args[0])
-			}
-			return c.Help()
-		},
+		RunE:  onlyCommands,
 	}
 	c.AddCommand(newPivotPlan(streams), newPivotResume(streams), newPivotRollback(streams))
 	return c

@@ -77,7 +77,7 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		return &conducted{folder: run.StateFolder, phases: func() []pipeline.Phase { return o.phases(run) },
+		return &conducted{folder: run.StateFolder, accepted: func() { sink.begin(run.Environment) }, phases: func() []pipeline.Phase { return o.phases(run) },
 			outcome: func() outcome { return o.done(run.Environment.ClusterName()) }}, nil
 	}, nil)
 }

@@ -83,6 +83,7 @@ func (o *restoreOptions) run(ctx context.Context, path string) error {
 			return outcome{}, err
 		}
 		defer held.Release() // an error leaves an unlocked file, which the next run takes over
+		sink.begin(nil)
 		ctx, leases := lease.NewSet(ctx)
 		defer leases.ReleaseAll()
 		if err := alone(ctx, in, state, leases, say(event.Progress)); err != nil {

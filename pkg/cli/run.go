@@ -19,18 +19,35 @@ type outputOptions struct {
 	verbose bool
 }
 
-// sink returns the view that the user asked for: JSON is data and goes to Out, plain lines are narration.
-func (o outputOptions) sink(s Streams) (event.Sink, error) {
-	switch o.format {
-	case "plain":
-		if f := folding(); f != nil {
-			return render.NewGrouped(s.Err, o.verbose, f), nil
-		}
-		return render.NewPlain(s.Err, o.verbose), nil
-	case "json":
+// sink returns the narration of a run in the view that the user asked for.
+func (o outputOptions) sink(s Streams) (*narration, error) {
+	view, err := o.view(s)
+	if err != nil {
+		return nil, err
+	}
+	return newNarration(view), nil
+}
+
+// view returns the view that the user asked for: JSON is data and goes to Out, plain lines are narration.
+func (o outputOptions) view(s Streams) (event.Sink, error) {
+	if err := o.known(); err != nil {
+		return nil, err
+	}
+	if o.format == "json" {
 		return render.NewJSON(s.Out), nil
 	}
-	return nil, fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain or json.")
+	if f := folding(); f != nil {
+		return render.NewGrouped(s.Err, o.verbose, f), nil
+	}
+	return render.NewPlain(s.Err, o.verbose), nil
+}
+
+// known is nil when there is such an --output.
+func (o outputOptions) known() error {
+	if o.format == "plain" || o.format == "json" {
+		return nil
+	}
+	return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain or json.")
 }
 
 // show prints what the user asked for, so it goes to Out: for a person, or as one line of JSON.

@@ -57,7 +57,7 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 }
 
 func (o *upOptions) run(ctx context.Context, name string) error {
-	sink, err := o.output.sink(o.streams)
+	narrated, err := o.output.sink(o.streams)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 	}
 	kept := &record{dir: dir}
 	var looking *world.World // nil until all input was checked
-	sink = event.Tee{sink, kept}
+	sink := event.Tee{narrated, kept}
 	return conduct(ctx, sink, "up", name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
 		b, err := o.complete(ctx, name, sink, leases)
 		if err != nil {
@@ -75,7 +75,8 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		}
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges,
 			BackupRecipients: b.recipients, Version: Version(), Heartbeat: 15 * time.Second}, b.parts)
-		return &conducted{folder: run.StateFolder, begins: func() { kept.run, looking = run, world.New(b.subject, b.parts) }, phases: run.Phases, outcome: func() outcome { return o.outcome(run) }}, nil
+		return &conducted{folder: run.StateFolder, begins: func() { kept.run, looking = run, world.New(b.subject, b.parts) },
+			accepted: func() { narrated.begin(run.Environment, secretsOf(run)...) }, phases: run.Phases, outcome: func() outcome { return o.outcome(run) }}, nil
 	}, func(ctx context.Context, err error, finished event.Event) {
 		explain(ctx, sink, err, looking)
 		kept.keep(ctx, sink, err, finished)
@@ -109,8 +110,14 @@ func bundleValues(b *bundle.Bundle, version string) map[string]any {
 	return values
 }
 
-// stateFolder is where kubeconfigs and backups are kept, by the rules of the XDG base directory specification.
+// stateFolder is where kubeconfigs and backups of a cluster are kept.
 func stateFolder(cluster string) (string, error) {
+	base, err := stateBase()
+	return filepath.Join(base, cluster), err
+}
+
+// stateBase is the folder of all state folders, by the rules of the XDG base directory specification.
+func stateBase() (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) { // empty, or to be ignored by the specification
 		home, err := os.UserHomeDir()
@@ -119,7 +126,7 @@ func stateFolder(cluster string) (string, error) {
 		}
 		base = filepath.Join(home, ".local", "state")
 	}
-	return filepath.Join(base, "cluster-init", cluster), nil
+	return filepath.Join(base, "cluster-init"), nil
 }
 
 func (o *upOptions) outcome(run *up.Run) outcome {

@@ -27,17 +27,20 @@ func unknownCommand(c *cobra.Command, name string) error {
 	return fault.New(fault.Usage, fmt.Sprintf("unknown command %q for %q", name, c.CommandPath()), "See "+c.CommandPath()+" --help.")
 }
 
+// onlyCommands is what a command does that is there for the commands below it.
+func onlyCommands(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownCommand(c, args[0])
+	}
+	return c.Help()
+}
+
 // refuseUnknown has cobra's own commands end as others do: they print their help for a command that does not exist.
 func refuseUnknown(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "completion":
-			c.RunE = func(c *cobra.Command, args []string) error {
-				if len(args) > 0 {
-					return unknownCommand(c, args[0])
-				}
-				return c.Help()
-			}
+			c.RunE = onlyCommands
 		case "help":
 			c.Run = nil
 			c.RunE = func(c *cobra.Command, args []string) error {

@@ -51,8 +51,8 @@ func (d *Run) Phases() []pipeline.Phase {
 	rest := leftovers{world: w, others: others, asked: d.Options, leases: w.Leases}
 
 	return []pipeline.Phase{
-		{Name: "look", Title: "look what there is", Timeout: short, Run: look.run},
-		{Name: "preflight", Title: "check this machine", Timeout: 5 * time.Minute, Check: onlyToMove(w, nil), Run: room.Run},
+		{Name: "look", Title: "look what there is", Timeout: short, Looks: true, Run: look.run},
+		{Name: "preflight", Title: "check this machine", Timeout: 5 * time.Minute, Looks: true, Check: onlyToMove(w, nil), Run: room.Run},
 		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: onlyToMove(w, images.Check), Run: images.Run},
 		{Name: "registry", Title: "registry and content", Timeout: short, Check: onlyToMove(w, registry.Check), Run: registry.Run},
 		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: onlyToMove(w, nil), Run: cluster.run},

@@ -26,6 +26,11 @@ const (
 	Result        Type = "result"         // what the user does next; Message, Fields
 )
 
+// Types are all types of events.
+func Types() []Type {
+	return []Type{RunStarted, PhaseStarted, PhaseSkipped, PhaseFinished, PhaseFailed, Progress, ObjectChanged, Waiting, Warning, Log, RunFinished, Result}
+}
+
 // Object is the state of one object in a cluster at one time.
 type Object struct {
 	Cluster   string   `json:"cluster"` // "bootstrap" or "management"

@@ -53,6 +53,8 @@ const (
 	StatusOnTheWay       Code = "status/on-the-way"
 	StatusAbsent         Code = "status/absent"
 	StatusBroken         Code = "status/broken"
+	RunUnknown           Code = "run/unknown"
+	RunUnreadable        Code = "run/unreadable"
 )
 
 // Fault is an error with a code and a hint. It wraps its cause, so errors.Is and errors.As see through it.

@@ -39,6 +39,7 @@ type Reporter interface {
 type Phase struct {
 	Name, Title string
 	Timeout     time.Duration
+	Looks       bool // it looks and judges: a run that ends in it was refused
 	Check       func(context.Context) (Status, error)
 	Run         func(context.Context, Reporter) error
 }

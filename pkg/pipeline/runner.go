@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
@@ -17,6 +18,8 @@ type Runner struct {
 	// Heartbeat is after how long a phase that says nothing is said to be still at work: a CI job that is silent for
 	// long looks dead, and some CI systems end it. Zero: never.
 	Heartbeat time.Duration
+	// Accepted is called once, before the first phase that does more than look. Nil: nobody wants to know.
+	Accepted func()
 }
 
 // Run runs the phases in order. It stops at the first one that fails, is interrupted or runs out of its time, and
@@ -25,7 +28,15 @@ func (r Runner) Run(ctx context.Context, phases []Phase) error {
 	if err := checkNames(phases); err != nil {
 		return err
 	}
+	accepted := sync.OnceFunc(func() {
+		if r.Accepted != nil {
+			r.Accepted()
+		}
+	})
 	for _, p := range phases {
+		if !p.Looks {
+			accepted()
+		}
 		if err := r.phase(ctx, p); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}

@@ -20,6 +20,36 @@ func status(s pipeline.State, err error) func(context.Context) (pipeline.Status,
 	}
 }
 
+func TestARunIsAcceptedBeforeItDoesMoreThanLook(t *testing.T) {
+	boom := errors.New("boom")
+	for name, tc := range map[string]struct {
+		refused bool
+		want    []string
+	}{
+		"refused":  {true, []string{"look"}},
+		"accepted": {false, []string{"look", "accepted", "a", "look again", "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var did []string
+			do := func(what string) func(context.Context, pipeline.Reporter) error {
+				return func(context.Context, pipeline.Reporter) error {
+					did = append(did, what)
+					if tc.refused {
+						return boom
+					}
+					return nil
+				}
+			}
+			runner := pipeline.Runner{Sink: &event.Recorder{}, Now: time.Now, Accepted: func() { did = append(did, "accepted") }}
+			err := runner.Run(t.Context(), []pipeline.Phase{{Name: "1", Looks: true, Run: do("look")}, {Name: "2", Run: do("a")},
+				{Name: "3", Looks: true, Run: do("look again")}, {Name: "4", Run: do("b")}})
+			if !slices.Equal(did, tc.want) || errors.Is(err, boom) != tc.refused {
+				t.Errorf("did %q, want %q; %v", did, tc.want, err)
+			}
+		})
+	}
+}
+
 func TestRunnerEmitsTheExactSequence(t *testing.T) {
 	boom := errors.New("boom")
 	run := func(err error) func(context.Context, pipeline.Reporter) error {

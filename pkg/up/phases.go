@@ -43,8 +43,8 @@ func (u *Run) Phases() []pipeline.Phase {
 	bootstrapRemoval := bootstrapRemoval{world: w, asked: u.Options, scope: u.Scope(), kind: w.Kind}
 
 	return []pipeline.Phase{
-		{Name: "preflight", Title: preflight.Title(), Timeout: 5 * time.Minute, Run: preflight.Run},
-		{Name: "look", Title: "look for an earlier run", Timeout: short, Run: look.run},
+		{Name: "preflight", Title: preflight.Title(), Timeout: 5 * time.Minute, Looks: true, Run: preflight.Run},
+		{Name: "look", Title: "look for an earlier run", Timeout: short, Looks: true, Run: look.run},
 		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: images.Check, Run: images.Run},
 		{Name: "registry", Title: "registry and content", Timeout: short, Check: registry.Check, Run: registry.Run},
 		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: bootstrapCluster.check, Run: bootstrapCluster.run},

@@ -17,7 +17,7 @@ func (u *Run) ResumePhases() []pipeline.Phase {
 	begun := begunPivot{world: u.world, environment: u.Environment.Name()}
 	move := u.pivotMove()
 	return []pipeline.Phase{
-		{Name: "look", Title: "look for a pivot that was cut off", Timeout: 10 * time.Minute, Run: begun.run},
+		{Name: "look", Title: "look for a pivot that was cut off", Timeout: 10 * time.Minute, Looks: true, Run: begun.run},
 		{Name: "pivot", Title: "pivot", Timeout: 10 * time.Minute, Check: move.check, Run: move.run},
 	}
 }

@@ -18,7 +18,7 @@ import (
 func (u *Run) RollbackPhases() []pipeline.Phase {
 	back := rollback{world: u.world, move: u.pivotMove(), environment: u.Environment.Name()}
 	return []pipeline.Phase{
-		{Name: "look", Title: "look whether the pivot can be undone", Timeout: 10 * time.Minute, Run: back.look},
+		{Name: "look", Title: "look whether the pivot can be undone", Timeout: 10 * time.Minute, Looks: true, Run: back.look},
 		{Name: "rollback", Title: "move the definition back", Timeout: 10 * time.Minute, Run: back.run},
 	}
 }

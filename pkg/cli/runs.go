@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/runs"
+)
+
+func newRuns(streams Streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "runs",
+		Short: "List, show and replay earlier runs on this machine",
+		Long: fmt.Sprintf(`runs shows what up, down, pivot, backup, restore and cleanup said on this machine. The last %d runs are kept in the state folder, without secrets, once
+they have passed their checks.
+
+ID is as list prints it, or the beginning of it, or last; show and replay also take the path of a file that export, or --output json, wrote.`, runs.Most),
+		RunE: onlyCommands,
+	}
+	c.AddCommand(newRunsList(streams), newRunsShow(streams), newRunsReplay(streams), newRunsExport(streams))
+	return c
+}
+
+func newRunsList(streams Streams) *cobra.Command {
+	var output outputOptions
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List the runs that are kept, the last one first",
+		Example: "  cluster-init runs list\n  cluster-init runs list -o json | jq -r '.runs[] | select(.result == \"failed\") | .id'",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := output.known(); err != nil {
+				return err
+			}
+			store, err := runStore()
+			if err != nil {
+				return err
+			}
+			list, err := store.List()
+			if err != nil {
+				return err
+			}
+			return output.show(streams, runs.List{Runs: list})
+		},
+	}
+	output.formatFlag(c.Flags(), "plain: a table for people; json: one document for programs")
+	return c
+}
+
+func newRunsShow(streams Streams) *cobra.Command {
+	var output outputOptions
+	c := &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show how a run went: its phases, warnings, what was not ready at its end, and its error",
+		Example: "  cluster-init runs show last",
+		Args:    exactlyOne("ID"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := output.known(); err != nil {
+				return err
+			}
+			r, err := find(args[0])
+			if err != nil {
+				return err
+			}
+			return output.show(streams, r)
+		},
+	}
+	output.formatFlag(c.Flags(), "plain: for people; json: one document for programs, without the events")
+	return c
+}
+
+func newRunsReplay(streams Streams) *cobra.Command {
+	var output outputOptions
+	c := &cobra.Command{
+		Use:     "replay ID",
+		Short:   "Say again what a run said, in any form of output, at once",
+		Example: "  cluster-init runs replay last --verbose\n  cluster-init runs replay ./run.jsonl",
+		Args:    exactlyOne("ID"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			view, err := output.view(streams)
+			if err != nil {
+				return err
+			}
+			r, err := find(args[0])
+			if err != nil {
+				return err
+			}
+			for _, e := range r.Events {
+				view.Emit(e)
+			}
+			return nil
+		},
+	}
+	output.flags(c.Flags())
+	return c
+}
+
+func newRunsExport(streams Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:     "export ID",
+		Short:   "Write the events of a run to stdout, one a line, as --output json does",
+		Example: "  cluster-init runs export last >run.jsonl",
+		Args:    exactlyOne("ID"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := find(args[0]) // what cannot be read is not handed on
+			if err != nil {
+				return err
+			}
+			content, err := os.ReadFile(r.Path)
+			if err != nil {
+				return fault.Wrap(fmt.Errorf("read a run: %w", err), fault.RunUnreadable, "")
+			}
+			if _, err = streams.Out.Write(content); err != nil {
+				return fmt.Errorf("write the run: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+func find(what string) (*runs.Recording, error) {
+	store, err := runStore()
+	if err != nil {
+		return nil, err
+	}
+	return store.Find(what)
+}

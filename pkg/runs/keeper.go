@@ -1,0 +1,93 @@
+package runs
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/render"
+)
+
+// Keeper is a Sink that keeps the events of one run. What comes before Begin is held back, so that a run that was refused leaves nothing; what
+// the disk does not take is lost, and Err says so: no run stops for it.
+type Keeper struct {
+	store Store
+
+	mu      sync.Mutex
+	early   []event.Event
+	started event.Event
+	redact  func(string) string
+	file    *os.File
+	ended   bool
+	err     error
+}
+
+// NewKeeper returns a Keeper for a run that will be kept in store.
+func NewKeeper(store Store) *Keeper { return &Keeper{store: store} }
+
+// Emit keeps e. With the event that ends the run its file is closed.
+func (k *Keeper) Emit(e event.Event) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case k.ended || k.err != nil:
+		return
+	case k.file == nil:
+		if e.Type == event.RunStarted {
+			k.started = e
+		}
+		k.early = append(k.early, e)
+		return
+	}
+	k.write(e)
+	if e.Type == event.RunFinished {
+		k.ended = true
+		k.fail(k.file.Close())
+	}
+}
+
+// Begin begins to keep the run: it changes something from now on. redact takes secrets out of a line.
+func (k *Keeper) Begin(redact func(string) string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.file != nil || k.err != nil {
+		return
+	}
+	file, err := k.store.create(k.started.Command, k.started.Environment, k.started.Time)
+	if err != nil {
+		k.fail(err)
+		return
+	}
+	k.file, k.redact = file, redact
+	for _, e := range k.early {
+		k.write(e)
+	}
+	k.early = nil
+	k.fail(k.store.prune())
+}
+
+// Err is why the run is not kept, or not whole; nil: it is.
+func (k *Keeper) Err() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.err
+}
+
+// write appends one line. A line is written at once or not at all, as far as the file system does that.
+func (k *Keeper) write(e event.Event) {
+	if k.err != nil {
+		return
+	}
+	var line bytes.Buffer
+	render.NewJSON(&line).Emit(e)
+	_, err := k.file.WriteString(k.redact(line.String()))
+	k.fail(err)
+}
+
+func (k *Keeper) fail(err error) {
+	if err != nil && k.err == nil {
+		k.err = fmt.Errorf("keep this run in %s: %w", k.store.Dir, err)
+	}
+}

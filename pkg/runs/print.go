@@ -1,0 +1,134 @@
+package runs
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+)
+
+// List is what is kept, for people and programs.
+type List struct {
+	Runs []Recording `json:"runs"`
+}
+
+// Print writes a line a run.
+func (l List) Print(out io.Writer) error {
+	if len(l.Runs) == 0 {
+		_, err := fmt.Fprintln(out, "No run is kept on this machine.")
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ID\tSTARTED\tTOOK\tRESULT")
+	for _, r := range l.Runs {
+		started, took := "-", "-"
+		if !r.Started.IsZero() {
+			started, took = r.Started.Format("2006-01-02 15:04:05 MST"), r.Elapsed.Round(time.Second).String()
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.ID, started, took, r.result())
+	}
+	return table.Flush()
+}
+
+// result is how the run ended, with the code of its error.
+func (r Recording) result() string {
+	switch {
+	case r.Unreadable != "":
+		return string(Unreadable) + ": " + r.Unreadable
+	case r.Failure != nil:
+		return string(r.Result) + " (" + r.Failure.Code + ")"
+	}
+	return string(r.Result)
+}
+
+// Print writes how the run went: its phases with their times, its warnings, what was not ready at the end, and its error.
+func (r Recording) Print(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cluster-init %s %s: %s\n", r.Command, r.Environment, r.result())
+	fmt.Fprintf(&b, "started %s, took %s, %d events in %s\n", r.Started.Format(time.RFC3339), r.Elapsed.Round(time.Second), len(r.Events), r.Path)
+	section(&b, "Phases", r.phases())
+	section(&b, "Warnings", r.warnings())
+	if r.Result != Done {
+		section(&b, "Not ready at the end", r.unready())
+	}
+	if f := r.Failure; f != nil {
+		fmt.Fprintf(&b, "\nerror: %s\n", f.Message)
+		for _, hint := range strings.FieldsFunc(f.Hint, func(c rune) bool { return c == '\n' }) {
+			fmt.Fprintf(&b, "hint:  %s\n", hint)
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func section(b *strings.Builder, title string, lines []string) {
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\n%s\n  %s\n", title, strings.Join(lines, "\n  "))
+	}
+}
+
+// phases has a line for each phase that was begun.
+func (r Recording) phases() []string {
+	var lines []string
+	open := -1 // the line of the phase that has not ended
+	for _, e := range r.Events {
+		switch e.Type {
+		case event.PhaseStarted:
+			open = len(lines)
+			lines = append(lines, fmt.Sprintf("%8s  … %s", "", e.Title))
+		case event.PhaseFinished, event.PhaseSkipped, event.PhaseFailed:
+			if open < 0 {
+				continue
+			}
+			sign := map[event.Type]string{event.PhaseFinished: "✓", event.PhaseSkipped: "✓", event.PhaseFailed: "✗"}[e.Type]
+			lines[open] = fmt.Sprintf("%7.1fs  %s %s", e.Elapsed.Seconds(), sign, e.Title)
+			if e.Type == event.PhaseSkipped {
+				lines[open] = fmt.Sprintf("%8s  ✓ %s: %s", "", e.Title, e.Message)
+			}
+			open = -1
+		}
+	}
+	return lines
+}
+
+func (r Recording) warnings() []string {
+	var lines []string
+	for _, e := range r.Events {
+		if e.Type == event.Warning {
+			lines = append(lines, strings.ReplaceAll(e.Message, "\n", " "))
+		}
+	}
+	return lines
+}
+
+// unready are the objects whose last state is not Ready, in the order in which they were first seen.
+func (r Recording) unready() []string {
+	last, order := map[string]event.Object{}, []string{}
+	for _, e := range r.Events {
+		if e.Type != event.ObjectChanged {
+			continue
+		}
+		if _, known := last[e.Object.ID()]; !known {
+			order = append(order, e.Object.ID())
+		}
+		last[e.Object.ID()] = *e.Object
+	}
+	var lines []string
+	for _, id := range order {
+		o := last[id]
+		if o.State == "Ready" || o.State == "Deleted" {
+			continue
+		}
+		line := fmt.Sprintf("%s %s/%s: %s", o.Cluster, o.Kind, o.Name, o.State)
+		if len(o.WaitsFor) > 0 {
+			line += ", waits for " + strings.Join(o.WaitsFor, ", ")
+		} else if o.Message != "" {
+			line += ": " + strings.ReplaceAll(o.Message, "\n", " ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

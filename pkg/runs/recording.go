@@ -1,0 +1,132 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// Result is how a run ended.
+type Result string
+
+// The results of runs.
+const (
+	Done       Result = "done"
+	Failed     Result = "failed"
+	Running    Result = "running"    // its process is at work
+	CutOff     Result = "cut off"    // its process ended before the run did: it was killed, or the machine was
+	Unreadable Result = "unreadable" // nobody can say
+)
+
+// Recording is a run that was kept.
+type Recording struct {
+	ID          string         `json:"id,omitempty"`
+	Path        string         `json:"path"`
+	Command     string         `json:"command,omitempty"`
+	Environment string         `json:"environment,omitempty"`
+	Started     time.Time      `json:"started,omitzero"`
+	Elapsed     time.Duration  `json:"elapsedNanoseconds,omitempty"` // to its last event
+	Result      Result         `json:"result"`
+	Failure     *event.Failure `json:"failure,omitempty"`
+	Unreadable  string         `json:"unreadable,omitempty"` // why it cannot be read
+
+	Events []event.Event `json:"-"`
+}
+
+// Read reads the run in the file path. Its errors have the code fault.RunUnreadable.
+func Read(path string) (*Recording, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read a run: %w", err), fault.RunUnreadable, hintShape)
+	}
+	r := &Recording{Path: path}
+	if r.Events, err = decode(path, content); err != nil {
+		return nil, err
+	}
+	running, err := isLocked(path)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.RunUnreadable, hintShape)
+	}
+	r.conclude(running)
+	return r, nil
+}
+
+// decode reads one event a line. Half a line at the end is what a killed run was about to write.
+func decode(path string, content []byte) ([]event.Event, error) {
+	var events []event.Event
+	lines := bytes.Split(bytes.TrimRight(content, "\n"), []byte("\n"))
+	for n, line := range lines {
+		var e struct {
+			SchemaVersion int `json:"schemaVersion"`
+			event.Event
+		}
+		where := fmt.Sprintf("%s, line %d", path, n+1)
+		err := json.Unmarshal(line, &e)
+		if err != nil && n == len(lines)-1 {
+			break
+		}
+		if err != nil {
+			return nil, fault.Wrap(fmt.Errorf("read %s: %w", where, err), fault.RunUnreadable,
+				"Give a file as \"cluster-init runs export\" or --output json wrote it: one event a line.")
+		}
+		if e.SchemaVersion == 0 && e.Type != "" && !known(e.Type) {
+			continue // a line of --output json that is no event: a plan, an answer
+		}
+		if e.SchemaVersion != event.SchemaVersion {
+			return nil, fault.New(fault.RunUnreadable, fmt.Sprintf("%s has events of schema version %d, and this binary reads version %d", where, e.SchemaVersion, event.SchemaVersion),
+				"Use the version of cluster-init that wrote it.")
+		}
+		if !known(e.Type) || e.Type == event.ObjectChanged && e.Object == nil {
+			return nil, fault.New(fault.RunUnreadable, fmt.Sprintf("%s is no event that this binary knows: type %q", where, e.Type), "Use the version of cluster-init that wrote it.")
+		}
+		events = append(events, e.Event)
+	}
+	if len(events) == 0 || events[0].Type != event.RunStarted {
+		return nil, fault.New(fault.RunUnreadable, path+" does not begin with the event that begins a run", "Give a file as \"cluster-init runs export\" or --output json wrote it.")
+	}
+	return events, nil
+}
+
+func known(t event.Type) bool { return slices.Contains(event.Types(), t) }
+
+// conclude says how the run went, from its events.
+func (r *Recording) conclude(running bool) {
+	first, last := r.Events[0], r.Events[len(r.Events)-1]
+	r.Command, r.Environment, r.Started = first.Command, first.Environment, first.Time
+	r.Elapsed = last.Time.Sub(first.Time)
+	switch {
+	case last.Type == event.RunFinished && last.Failure == nil:
+		r.Result = Done
+	case last.Type == event.RunFinished:
+		r.Result, r.Failure = Failed, last.Failure
+	case running:
+		r.Result = Running
+	default:
+		r.Result = CutOff
+	}
+}
+
+// isLocked tells whether the process of a run is at work on its file. It takes the lock for a moment; the process of the run has it from the
+// beginning, so it cannot come too late for that.
+func isLocked(path string) (bool, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close() // gives the lock back too
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if err == syscall.EWOULDBLOCK {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("ask for the lock of %s: %w", path, err)
+	}
+	return false, nil
+}
