@@ -44,7 +44,7 @@ disk without encryption. A cluster that is paused, or in the middle of a move, i
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f)
+	o.environmentOptions.flags(f, o.streams.In)
 	o.output.flags(f)
 	o.recipients.flags(f)
 	f.StringVar(&o.to, "to", "", "folder for the backup (default: the state folder of the cluster)")

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -40,8 +41,8 @@ type buildOptions struct {
 	timeout             time.Duration
 }
 
-func (o *buildOptions) flags(f *pflag.FlagSet) {
-	o.environmentOptions.flags(f)
+func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader) {
+	o.environmentOptions.flags(f, in)
 	o.sourceOptions.flags(f)
 	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
 	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")

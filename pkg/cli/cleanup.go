@@ -59,7 +59,7 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 		},
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f)
+	o.environmentOptions.flags(f, o.streams.In)
 	o.output.flags(f)
 	f.StringVar(&o.cluster, "cluster", "", "NAMESPACE/NAME of a cluster instead of an environment")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the kubeconfig of the management cluster is, when not in the state folder here: that cluster is asked whether it manages itself")

@@ -35,15 +35,15 @@ no cluster answers.`,
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f)
-	f.StringVarP(&o.output.format, "output", "o", "plain", "plain: for people; json: one document for programs")
+	o.environmentOptions.flags(f, o.streams.In)
+	o.output.formatFlag(f, "plain: for people; json: one document for programs")
 	o.clusters.flags(f)
 	return c
 }
 
 func (o *diagnoseOptions) run(ctx context.Context, name string) error {
-	if o.output.format != "plain" && o.output.format != "json" {
-		return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.output.format), "Use plain or json.")
+	if err := o.output.known(); err != nil {
+		return err
 	}
 	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
 	if err != nil {

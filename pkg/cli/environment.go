@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"io"
 	"os"
+	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,11 +19,14 @@ import (
 type environmentOptions struct {
 	sets       []string
 	valueFiles []string
+	stdin      func() ([]byte, error)
 }
 
-func (o *environmentOptions) flags(f *pflag.FlagSet) {
+// flags registers them; in is the standard input, which is read once, and only for --values -.
+func (o *environmentOptions) flags(f *pflag.FlagSet, in io.Reader) {
+	o.stdin = sync.OnceValues(func() ([]byte, error) { return io.ReadAll(in) })
 	f.StringArrayVar(&o.sets, "set", nil, "KEY=VALUE: set a value of the chart, as helm --set does (repeatable)")
-	f.StringArrayVarP(&o.valueFiles, "values", "f", nil, "file of values over the environment's own (repeatable)")
+	f.StringArrayVarP(&o.valueFiles, "values", "f", nil, "file of values over the environment's own, - for stdin (repeatable)")
 }
 
 // load loads an environment; check, if any, is asked for more that is wrong with it.
@@ -44,24 +49,37 @@ func (o *environmentOptions) loadNames(ctx context.Context, name string) (*envir
 
 func (o *environmentOptions) options(name string) environment.Options {
 	return environment.Options{
-		Name: name, Content: clusterinit.Content(), Variables: os.LookupEnv, Sets: o.sets, ValuesFiles: o.valueFiles,
+		Name: name, Content: clusterinit.Content(), Variables: os.LookupEnv, Sets: o.sets, ValuesFiles: o.valueFiles, Input: o.stdin,
 	}
 }
 
 func newEnvironments(streams Streams) *cobra.Command {
-	return &cobra.Command{
-		Use:   "environments",
-		Short: "List the environments that this binary carries",
-		Args:  cobra.NoArgs,
+	var output outputOptions
+	c := &cobra.Command{
+		Use:     "environments",
+		Short:   "List the environments that this binary carries",
+		Example: "  cluster-init environments\n  cluster-init environments -o json | jq -r '.environments[]'",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			for _, name := range environment.List(clusterinit.Content()) {
-				if _, err := fmt.Fprintln(streams.Out, name); err != nil {
-					return fmt.Errorf("writing the list: %w", err)
-				}
+			if err := output.known(); err != nil {
+				return err
 			}
-			return nil
+			return output.show(streams, environmentList{environment.List(clusterinit.Content())})
 		},
 	}
+	output.formatFlag(c.Flags(), "plain: a name a line; json: one object")
+	return c
+}
+
+// environmentList is the answer of `environments`.
+type environmentList struct {
+	Environments []string `json:"environments"`
+}
+
+// Print writes a name a line.
+func (l environmentList) Print(out io.Writer) error {
+	_, err := io.WriteString(out, strings.Join(append(l.Environments, ""), "\n"))
+	return err
 }
 
 func (o *outputOptions) flags(f *pflag.FlagSet) {
@@ -71,5 +89,5 @@ func (o *outputOptions) flags(f *pflag.FlagSet) {
 
 // formatFlag registers --output alone, for a command that prints one answer.
 func (o *outputOptions) formatFlag(f *pflag.FlagSet, usage string) {
-	f.StringVarP(&o.format, "output", "o", "plain", usage)
+	choose(f, &o.format, "output", "o", usage, "plain", "json")
 }

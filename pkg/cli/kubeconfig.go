@@ -39,7 +39,7 @@ this name is not written over. With --workload it is that of a cluster which the
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f)
+	o.environmentOptions.flags(f, o.streams.In)
 	o.clusters.flags(f)
 	f.BoolVar(&o.merge, "merge", false, "put it into the file that kubectl uses, as its current context")
 	f.StringVar(&o.workload, "workload", "", "[NAMESPACE/]NAME of a cluster that the management cluster manages")

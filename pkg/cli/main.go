@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
 	"os/signal"
 	"strings"
 	"sync"
@@ -41,7 +42,14 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	root := newRoot(streams)
 	root.SetArgs(args)
 	begun := false
-	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		begun = true
+		strays, err := setFromVariables(c, os.Environ())
+		for _, stray := range strays {
+			fmt.Fprintf(streams.Err, "warning: %s\n", stray)
+		}
+		return err
+	}
 	command, err := root.ExecuteContextC(ctx)
 	if !begun {
 		err = asUsage(command, err)
@@ -88,13 +96,12 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fault.Wrap(err, fault.Usage, "See "+c.CommandPath()+" --help.")
-	})
+	root.SetFlagErrorFunc(flagProblem)
 	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newDiagnose(streams), newKubeconfig(streams), newStatus(streams), newRuns(streams), newEnvironments(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)
+	completeAll(root)
 	return root
 }
 

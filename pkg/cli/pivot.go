@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -25,7 +24,7 @@ func newPivot(streams Streams) *cobra.Command {
 type pivotPlanOptions struct {
 	environmentOptions
 	clusters pivotClusters
-	format   string
+	output   outputOptions
 	streams  Streams
 }
 
@@ -45,15 +44,15 @@ It exits with 0 when a move may start or was finished, with 60 when it must not 
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f)
-	f.StringVarP(&o.format, "output", "o", "text", "text: for people; json: one document for programs")
+	o.environmentOptions.flags(f, o.streams.In)
+	o.output.formatFlag(f, "plain: for people; json: one document for programs")
 	o.clusters.flags(f)
 	return c
 }
 
 func (o *pivotPlanOptions) run(ctx context.Context, name string) error {
-	if o.format != "text" && o.format != "json" {
-		return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use text or json.")
+	if err := o.output.known(); err != nil {
+		return err
 	}
 	run, err := o.complete(ctx, name)
 	if err != nil {
@@ -63,7 +62,7 @@ func (o *pivotPlanOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if o.format == "json" {
+	if o.output.format == "json" {
 		encoder := json.NewEncoder(o.streams.Out)
 		encoder.SetIndent("", "  ")
 		err = encoder.Encode(documentOf(run.Environment.Name(), preview))

@@ -19,11 +19,19 @@ func newPublish(streams Streams) *cobra.Command {
 	var o environmentOptions
 	var insecure bool
 	var bundleFolder string
+	var output outputOptions
 	c := &cobra.Command{
 		Use:   "publish oci://HOST/PREFIX ENVIRONMENT",
 		Short: "Push this binary's content into a registry of your own, for `up --source oci`",
-		Args:  cobra.ExactArgs(2),
+		Long: `publish packs the content that this binary carries for an environment, its components and the chart, and pushes it into a registry. It prints the flags with
+which up reads it from there.`,
+		Example: `  cluster-init publish oci://registry.example.org/platform kubeadm-capo
+  cluster-init publish oci://registry.example.org/platform kubeadm-capo -o json | jq -r .contentTag`,
+		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := output.known(); err != nil {
+				return err
+			}
 			prefix, ok := strings.CutPrefix(args[0], "oci://")
 			if !ok {
 				return fault.New(fault.Usage, fmt.Sprintf("%q is no oci:// address", args[0]), "Give oci://HOST/PREFIX.")
@@ -45,14 +53,28 @@ func newPublish(streams Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(streams.Out, "--source oci --source-url oci://%s --source-content-tag %s --source-chart-tag %s\n", prefix, p.Content.Tag, p.Chart.Tag)
-			return err
+			return output.show(streams, publishedLine{"published", "oci://" + prefix, p.Content.Tag, p.Chart.Tag})
 		},
 	}
-	o.flags(c.Flags())
+	o.flags(c.Flags(), streams.In)
+	output.formatFlag(c.Flags(), "plain: the flags for up; json: one object")
 	c.Flags().BoolVar(&insecure, "insecure", false, "the registry speaks plain HTTP")
 	c.Flags().StringVar(&bundleFolder, "bundle", "", "folder of an offline bundle: remote manifests come from it, as up --bundle wants them")
 	return c
+}
+
+// publishedLine is the answer of `publish`.
+type publishedLine struct {
+	Type       string `json:"type"`
+	URL        string `json:"url"`
+	ContentTag string `json:"contentTag"`
+	ChartTag   string `json:"chartTag"`
+}
+
+// Print writes the flags with which `up` reads what was published.
+func (l publishedLine) Print(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "--source oci --source-url %s --source-content-tag %s --source-chart-tag %s\n", l.URL, l.ContentTag, l.ChartTag)
+	return err
 }
 
 // warnUnpinned names the release files whose content no digest vouches for, as preflight of `up` does.

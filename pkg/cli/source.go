@@ -21,7 +21,7 @@ type sourceOptions struct {
 }
 
 func (o *sourceOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.kind, "source", "embedded", "where Flux reads from: embedded (this binary's content), git or oci")
+	choose(f, &o.kind, "source", "", "where Flux reads from: embedded (this binary's content), git or oci", "embedded", "git", "oci")
 	f.StringVar(&o.url, "source-url", "", "git: URL of the repository (https://, ssh:// or git@HOST:PATH); oci: oci://HOST/PREFIX that cluster-init publish filled")
 	f.StringVar(&o.branch, "source-branch", "", "git: branch to follow (default without a commit: main)")
 	f.StringVar(&o.commit, "source-commit", "", "git: commit to stay at (default: $CURRENT_COMMIT)")

@@ -40,9 +40,9 @@ a pivot was cut off or something foreign stands in its place, with 81 when nothi
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f)
+	o.environmentOptions.flags(f, o.streams.In)
 	o.clusters.flags(f)
-	f.StringVarP(&o.format, "output", "o", "plain", "plain: for people; wide: with all messages; json or yaml: one document for programs")
+	choose(f, &o.format, "output", "o", "plain: for people; wide: with all messages; json or yaml: one document for programs", "plain", "wide", "json", "yaml")
 	f.BoolVarP(&o.watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C")
 	return c
 }

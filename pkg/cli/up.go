@@ -46,7 +46,7 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f)
+	o.buildOptions.flags(f, o.streams.In)
 	o.output.flags(f)
 	o.artifacts.register(f)
 	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")

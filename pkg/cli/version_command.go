@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/parts"
 )
 
@@ -25,30 +24,31 @@ type versionReport struct {
 }
 
 func newVersion(streams Streams) *cobra.Command {
-	var output string
+	var output outputOptions
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this binary and of every part that it installs",
 		Long: `version prints the version, commit and date of this binary, and every part that it installs. The list is read from the
 content that the binary carries. Versions of components hold unless you name a source or a bundle of your own: "up --source"
 and "up --bundle" install what is there.`,
-		Args: cobra.NoArgs,
+		Example: "  cluster-init version\n  cluster-init version -o json | jq -r '.installs[] | .name + \" \" + .version'",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if output != "plain" && output != "json" {
-				return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", output), "Use plain or json.")
+			if err := output.known(); err != nil {
+				return err
 			}
 			info, _ := debug.ReadBuildInfo()
 			report, err := newVersionReport(c.Context(), info)
 			if err != nil {
 				return err
 			}
-			if output == "json" {
+			if output.format == "json" {
 				return report.writeJSON(streams.Out)
 			}
 			return report.writePlain(streams.Out)
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "plain", "plain: a table for people; json: one object")
+	output.formatFlag(c.Flags(), "plain: a table for people; json: one object")
 	return c
 }
 

@@ -37,7 +37,10 @@ type Options struct {
 	// set are empty, and values are held against the schema, but nothing is made of them.
 	NamesOnly bool
 	// ValuesFiles are further YAML files of values, over the environment's, the last one wins.
+	// "-" is what Input returns.
 	ValuesFiles []string
+	// Input is the content of the values file "-"; nil: there is none.
+	Input func() ([]byte, error)
 	// Sets are values in the syntax of `helm --set`, over everything else.
 	Sets []string
 	// Check, if any, is asked for more that is wrong as soon as the values could be read, so that it is reported with the

@@ -16,10 +16,13 @@ func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 	var layers []layer
 	var problems []error
 	for _, file := range options.ValuesFiles {
-		content, err := os.ReadFile(file)
+		content, err := options.read(file)
 		if err != nil {
 			problems = append(problems, fault.Wrap(fmt.Errorf("--values: %w", err), fault.EnvironmentInvalid, "Give --values the path of a file: check the path."))
 			continue
+		}
+		if file == "-" {
+			file = "stdin"
 		}
 		content, err = s.process(origin{path: file}, content)
 		if err != nil {
@@ -34,6 +37,18 @@ func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 		layers = append(layers, layer{file, values})
 	}
 	return layers, fault.Join(problems...)
+}
+
+// read returns the content of a values file.
+func (o Options) read(file string) ([]byte, error) {
+	if file == "-" && o.Input != nil {
+		content, err := o.Input()
+		if err != nil {
+			return nil, fmt.Errorf("read stdin: %w", err)
+		}
+		return content, nil
+	}
+	return os.ReadFile(file)
 }
 
 // userValues keeps what the values files and --set ask for, and nothing else: only what they name.

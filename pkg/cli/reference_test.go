@@ -1,0 +1,89 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cluster-init/cluster-init/pkg/cli"
+	"github.com/cluster-init/cluster-init/pkg/internal/golden"
+)
+
+// visible are the commands that users see and that do something, in the order of their names.
+func visible(c *cobra.Command) []*cobra.Command {
+	var all []*cobra.Command
+	for _, below := range c.Commands() {
+		if below.Hidden || below.Name() == "help" || below.Name() == "completion" {
+			continue
+		}
+		if !below.HasSubCommands() {
+			all = append(all, below)
+		}
+		all = append(all, visible(below)...)
+	}
+	return all
+}
+
+func TestEveryCommandHasAnExample(t *testing.T) {
+	for _, c := range visible(cli.Command()) {
+		if !strings.Contains(c.Example, "  "+c.CommandPath()) {
+			t.Errorf("%s: its example is %q", c.CommandPath(), c.Example)
+		}
+		for _, line := range strings.Split(c.Example, "\n") {
+			if line != "" && !strings.HasPrefix(line, "  ") {
+				t.Errorf("%s: a line of its example is not indented: %q", c.CommandPath(), line)
+			}
+		}
+	}
+}
+
+// --output is plain by default, and the same everywhere where it is.
+func TestOutputIsTheSameEverywhere(t *testing.T) {
+	for _, c := range visible(cli.Command()) {
+		f := c.Flags().Lookup("output")
+		if f == nil {
+			if !slices.Contains([]string{"cluster-init kubeconfig", "cluster-init runs export"}, c.CommandPath()) {
+				t.Errorf("%s has no --output", c.CommandPath())
+			}
+			continue
+		}
+		if f.DefValue != "plain" || f.Shorthand != "o" || !strings.Contains(f.Usage, "json") {
+			t.Errorf("%s: --output is %+v", c.CommandPath(), f)
+		}
+	}
+}
+
+// docs/reference.md is made from the commands: go test ./pkg/cli -run Reference -update
+func TestReference(t *testing.T) {
+	var b bytes.Buffer
+	fmt.Fprint(&b, "# Command reference\n\nMade from the commands themselves; a test compares it. What holds for all of them is in [usage](usage.md).\n")
+	for _, c := range visible(cli.Command()) {
+		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n    %s\n", c.CommandPath(), c.Short, c.UseLine())
+		if c.Long != "" {
+			fmt.Fprintf(&b, "\n%s\n", c.Long)
+		}
+		fmt.Fprintf(&b, "\n| flag | default | what it does |\n|---|---|---|\n")
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Name == "help" || f.Hidden {
+				return
+			}
+			name := "`--" + f.Name + "`"
+			if f.Shorthand != "" {
+				name = "`-" + f.Shorthand + "`, " + name
+			}
+			standard := ""
+			if f.DefValue != "" && f.DefValue != "[]" && f.DefValue != "false" {
+				standard = "`" + f.DefValue + "`"
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, standard, strings.ReplaceAll(f.Usage, "|", "\\|"))
+		})
+		fmt.Fprintf(&b, "\nFor example:\n\n%s\n", strings.ReplaceAll("  "+strings.TrimSpace(c.Example), "\n  ", "\n    "))
+	}
+	text := strings.ReplaceAll(b.String(), "\nFor example:\n\n  ", "\nFor example:\n\n    ")
+	golden.Check(t, "../../../docs/reference.md", []byte(text))
+}

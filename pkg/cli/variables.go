@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// consents are the flags with which a user agrees to something that cannot be undone. An environment variable, set long ago or for another run,
+// agrees to nothing.
+func consents() []string {
+	return []string{"yes", "force", "allow-admin", "allow-changes", "with-workload-clusters"}
+}
+
+// variablePrefix is that of the environment variables of a command: CLUSTER_INIT_UP_ for cluster-init up.
+func variablePrefix(c *cobra.Command) string { return variableName(c.CommandPath()) + "_" }
+
+func variableName(text string) string {
+	return strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(text))
+}
+
+// setFromVariables gives the flags that were not given the values that the environment has for them, and returns what it has that is no flag. A
+// flag on the command line wins; an empty variable counts as none.
+func setFromVariables(c *cobra.Command, environ []string) (strays []string, err error) {
+	prefix, flags := variablePrefix(c), flagsByVariable(c)
+	var problems []error
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, prefix) || value == "" {
+			continue
+		}
+		flag := flags[name]
+		switch {
+		case flag == nil:
+			strays = append(strays, strayVariable(name, c, flags))
+		case slices.Contains(consents(), flag.Name):
+			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is set: --%s is given on the command line only", name, flag.Name),
+				"Unset it, and give --"+flag.Name+" to the run that you mean."))
+		case !flag.Changed:
+			problems = append(problems, setFlag(c, flag, name, value))
+		}
+	}
+	return strays, fault.Join(problems...)
+}
+
+func flagsByVariable(c *cobra.Command) map[string]*pflag.Flag {
+	all := map[string]*pflag.Flag{}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" && f.Name != "version" {
+			all[variablePrefix(c)+variableName(f.Name)] = f
+		}
+	})
+	return all
+}
+
+// setFlag sets a flag as the command line does. One that can be repeated takes a value a line.
+func setFlag(c *cobra.Command, flag *pflag.Flag, variable, value string) error {
+	values := []string{value}
+	if _, repeatable := flag.Value.(pflag.SliceValue); repeatable {
+		values = strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' })
+	}
+	for _, each := range values {
+		if err := c.Flags().Set(flag.Name, each); err != nil {
+			// not err: it quotes the value, and --set may hold a secret
+			return fault.New(fault.Usage, fmt.Sprintf("%s cannot be the value of --%s, which is of type %s", variable, flag.Name, flag.Value.Type()), "See "+c.CommandPath()+" --help.")
+		}
+	}
+	return nil
+}
+
+func strayVariable(name string, c *cobra.Command, flags map[string]*pflag.Flag) string {
+	text := fmt.Sprintf("%s is set, and %s has no such flag", name, c.CommandPath())
+	var known []string
+	for variable := range flags {
+		known = append(known, variable)
+	}
+	if near := nearest(name, known); near != "" {
+		text += ": did you mean " + near + "?"
+	}
+	return text
+}
+
+// nearest returns which of known somebody may have meant who typed what; empty: none is near. Whether one is, cobra says, as it does for commands.
+func nearest(what string, known []string) string {
+	slices.Sort(known)
+	judge := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range known {
+		judge.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	if all := judge.SuggestionsFor(what); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// flagProblem gives the error of a flag its code and a hint, with the flag that may have been meant.
+func flagProblem(c *cobra.Command, err error) error {
+	hint := "See " + c.CommandPath() + " --help."
+	if typed, unknown := strings.CutPrefix(err.Error(), "unknown flag: --"); unknown {
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		if near := nearest(typed, known); near != "" {
+			hint = "Did you mean this: --" + near + "\n" + hint
+		}
+	}
+	return fault.Wrap(err, fault.Usage, hint)
+}

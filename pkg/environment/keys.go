@@ -1,0 +1,121 @@
+package environment
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// AnyName stands in the path of a Key for a name that is up to the user.
+const AnyName = "NAME"
+
+// Key is one value of the chart, as its schema and its values.yaml have it.
+type Key struct {
+	Path        string   `json:"path"` // "cluster.control_plane.replicas"; the entries of a list are "x[]", those of a map of any keys "x.NAME"
+	Description string   `json:"description"`
+	Type        string   `json:"type"`              // in words: "integer, 1 to 9", "one of kubeadm, rke2"
+	Pattern     string   `json:"pattern,omitempty"` // a regular expression that text must match
+	Default     any      `json:"default,omitempty"` // of the chart; an environment may have another
+	Required    bool     `json:"required,omitempty"`
+	Allowed     []string `json:"allowed,omitempty"`
+}
+
+// node is a part of a JSON schema, as far as this chart's uses it.
+type node struct {
+	Description string          `json:"description"`
+	Type        any             `json:"type"` // one name, or several
+	Enum        []any           `json:"enum"`
+	Pattern     string          `json:"pattern"`
+	Minimum     *float64        `json:"minimum"`
+	Maximum     *float64        `json:"maximum"`
+	Required    []string        `json:"required"`
+	Properties  map[string]node `json:"properties"`
+	Additional  any             `json:"additionalProperties"` // whether others may be there, or what they are
+	Items       *node           `json:"items"`
+}
+
+// Keys are all values of the chart in content, each followed by those below it.
+func Keys(content fs.FS) ([]Key, error) {
+	loaded, _, err := loadChart(content)
+	if err != nil {
+		return nil, err
+	}
+	var root node
+	if err := json.Unmarshal(loaded.Schema, &root); err != nil {
+		return nil, fmt.Errorf("read the schema of chart %s: %w", ReleaseName, err)
+	}
+	return keysBelow(root, "", loaded.Values), nil
+}
+
+func keysBelow(n node, path string, defaults map[string]any) []Key {
+	var keys []Key
+	add := func(child node, at string, required bool) {
+		keys = append(append(keys, child.key(at, required, defaults)), keysBelow(child, at, defaults)...)
+	}
+	for _, name := range sortedKeys(n.Properties) {
+		add(n.Properties[name], strings.TrimPrefix(path+"."+name, "."), slices.Contains(n.Required, name))
+	}
+	if others := n.others(); others != nil {
+		add(*others, path+"."+AnyName, false)
+	}
+	if n.Items != nil && n.Items.Properties != nil {
+		keys = append(keys, keysBelow(*n.Items, path+"[]", defaults)...)
+	}
+	return keys
+}
+
+// others is what the entries of a map are whose keys are up to the user; nil: it has none, or they may be anything.
+func (n node) others() *node {
+	described, isSchema := n.Additional.(map[string]any)
+	if !isSchema {
+		return nil
+	}
+	text, err := json.Marshal(described)
+	var others node
+	if err != nil || json.Unmarshal(text, &others) != nil {
+		return nil
+	}
+	return &others
+}
+
+func (n node) key(path string, required bool, defaults map[string]any) Key {
+	k := Key{Path: path, Description: n.Description, Type: n.words(), Pattern: n.Pattern, Required: required}
+	k.Default, _ = at(defaults, path)
+	for _, value := range n.Enum {
+		k.Allowed = append(k.Allowed, fmt.Sprint(value))
+	}
+	return k
+}
+
+// words are what a value may be.
+func (n node) words() string {
+	if len(n.Enum) > 0 {
+		return "one of the allowed words"
+	}
+	name := "anything"
+	switch kind := n.Type.(type) {
+	case string:
+		name = kind
+	case []any:
+		names := make([]string, len(kind))
+		for i, each := range kind {
+			names[i] = fmt.Sprint(each)
+		}
+		name = strings.Join(names, " or ")
+	}
+	name = strings.NewReplacer("object", "map", "array", "list").Replace(name)
+	if n.Items != nil {
+		name += " of " + n.Items.words()
+	}
+	switch {
+	case n.Minimum != nil && n.Maximum != nil:
+		name += fmt.Sprintf(", %v to %v", *n.Minimum, *n.Maximum)
+	case n.Minimum != nil:
+		name += fmt.Sprintf(", at least %v", *n.Minimum)
+	case n.Maximum != nil:
+		name += fmt.Sprintf(", at most %v", *n.Maximum)
+	}
+	return name
+}
