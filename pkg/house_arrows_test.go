@@ -14,7 +14,7 @@ var floors = [][]string{
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "flux", "capi", "oci", "openstack", "aws"},
 	// parts: what a run is made of
-	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup", "runs"},
+	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup", "runs", "manifests"},
 	// verbs: what a user asks for
 	{"up", "down", "pivot", "cleanup", "evidence", "diagnose", "status"},
 	// wiring
@@ -59,6 +59,7 @@ var arrows = map[string]rule{
 		"a bootstrap cluster is made in one way, for whichever verb needs one"},
 	"lease":              {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},
 	"lock":               {[]string{"fault"}, "one run at a time, whatever it does"},
+	"manifests":          {[]string{"environment", "fault", "flux", "redact", "source/content"}, "what an environment comes to is made of it and of the content, without any outside system"},
 	"backup":             {[]string{"capi", "fault", "owned"}, "the form of a backup is read and written without any cluster"},
 	"provider":           {nil, "the seam for infrastructure: what a run asks of the one that it has"},
 	"provider/docker":    {[]string{"docker", "fault", "kind", "owned", "provider"}, "machines are containers of the Docker engine"},
@@ -86,7 +87,7 @@ var arrows = map[string]rule{
 
 	// wiring
 	"cli": {[]string{"fault", "event", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/openstack/leftovers", "provider/aws", "bundle", "oci", "registry", "runs", "source", "source/content",
-		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "kube", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "redact", "root"},
+		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "kube", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "manifests", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it

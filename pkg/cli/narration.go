@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
-	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/runs"
 )
 
@@ -48,12 +46,7 @@ func (n *narration) begin(env *environment.Environment, secrets ...string) {
 	if n.kept == nil {
 		return
 	}
-	known := redact.New(redact.FromEnvironment(os.Environ())...)
-	if env != nil {
-		for _, document := range env.SecretDocuments() {
-			known.Add(redact.FromValues(document)...)
-		}
-	}
+	known := knownSecrets(env)
 	known.Add(secrets...)
 	n.kept.Begin(known.Text)
 }

@@ -42,7 +42,7 @@ which up reads it from there.`,
 			if err != nil {
 				return err
 			}
-			options, err := publishOptions(env, bundleFolder)
+			_, options, err := publishOptions(env, bundleFolder)
 			if err != nil {
 				return err
 			}
@@ -93,26 +93,27 @@ func warnUnpinned(ctx context.Context, out io.Writer, options content.PublishOpt
 	return err
 }
 
-// publishOptions says what `up` of the same environment, with the same bundle or none, reads.
-func publishOptions(env *environment.Environment, bundleFolder string) (content.PublishOptions, error) {
+// publishOptions says what `up` of the same environment, with the same bundle or none, reads; the environment is as that bundle makes it.
+func publishOptions(env *environment.Environment, bundleFolder string) (*environment.Environment, content.PublishOptions, error) {
+	options := content.PublishOptions{FS: clusterinit.Content()}
 	fetcher, err := releaseFiles(env)
 	if err != nil {
-		return content.PublishOptions{}, err
+		return nil, options, err
 	}
-	options := content.PublishOptions{FS: clusterinit.Content(), Fetch: fetcher}
+	options.Fetch = fetcher
 	if bundleFolder != "" {
 		opened, err := openBundle(bundleFolder, env.Name())
 		if err != nil {
-			return content.PublishOptions{}, err
+			return nil, options, err
 		}
 		if env, err = env.WithOverrides(bundleValues(opened, env.KubernetesVersion())); err != nil { // a bundle may hold another release of a component
-			return content.PublishOptions{}, err
+			return nil, options, err
 		}
 		options.Fetch = opened
 		if options.Profile, err = opened.Profile(); err != nil {
-			return options, err
+			return nil, options, err
 		}
 	}
 	options.Paths, err = env.ComponentPaths()
-	return options, err
+	return env, options, err
 }

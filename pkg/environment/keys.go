@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,6 +22,29 @@ type Key struct {
 	Required    bool     `json:"required,omitempty"`
 	Allowed     []string `json:"allowed,omitempty"`
 }
+
+// Below says whether a key is at a dotted path that somebody gave, or below it, and what of its path is left then. In path a name that is up to the
+// user, and the number of an entry of a list, stand as they are.
+func (k Key) Below(path string) (rest string, below bool) {
+	if path == "" {
+		return k.Path, true
+	}
+	own, given := strings.Split(entry.ReplaceAllString(k.Path, anyEntry), "."), strings.Split(entry.ReplaceAllString(path, anyEntry), ".")
+	if len(given) > len(own) {
+		return "", false
+	}
+	for i, name := range given {
+		if own[i] != name && own[i] != AnyName {
+			return "", false
+		}
+	}
+	return strings.Join(own[len(given):], "."), true
+}
+
+// entry is how an entry of a list is written: "x[]" of a Key, "x[0]" for --set; anyEntry stands for it, whatever its number.
+var entry = regexp.MustCompile(`\[[0-9]*\]`)
+
+const anyEntry = ".[]"
 
 // node is a part of a JSON schema, as far as this chart's uses it.
 type node struct {

@@ -51,3 +51,26 @@ func cutLast(path string) (above, last string, nested bool) {
 	}
 	return strings.TrimSuffix(path[:at], "[]"), path[at+1:], true
 }
+
+func TestAKeyIsFoundByWhatSomebodyWrites(t *testing.T) {
+	cases := []struct {
+		key, given, rest string
+		below            bool
+	}{
+		{"cluster.name", "", "cluster.name", true},
+		{"cluster.name", "cluster", "name", true},
+		{"cluster.name", "cluster.name", "", true},
+		{"cluster.name", "cluster.namespace", "", false},
+		{"cluster.name", "cluster.name.x", "", false},
+		{"components.NAME.enabled", "components.capd.enabled", "", true},
+		{"components.NAME.enabled", "components.capd", "enabled", true},
+		{"cluster.registry_mirrors[].host", "cluster.registry_mirrors[0].host", "", true},
+		{"cluster.registry_mirrors[].host", "cluster.registry_mirrors[].host", "", true},
+		{"cluster.registry_mirrors[].host", "cluster.registry_mirrors", "[].host", true},
+	}
+	for _, tc := range cases {
+		if rest, below := (environment.Key{Path: tc.key}).Below(tc.given); rest != tc.rest || below != tc.below {
+			t.Errorf("%s below %q: got %q, %t, want %q, %t", tc.key, tc.given, rest, below, tc.rest, tc.below)
+		}
+	}
+}

@@ -99,6 +99,9 @@ func common(values, other map[string]any) map[string]any {
 	return out
 }
 
+// At returns what is at a dotted path of values, in which an entry of a list has its number, and whether it is there.
+func At(values map[string]any, path string) (any, bool) { return at(values, path) }
+
 // at returns what is at a dotted path, in which an entry of a list has its number.
 func at(values any, path string) (any, bool) {
 	for _, key := range strings.Split(path, ".") {

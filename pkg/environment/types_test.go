@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
 // scenario is an environment with values that bring all that it can hold into force.
@@ -187,7 +188,7 @@ func compare(then map[string]leaf, got []*unstructured.Unstructured, replace []s
 var alike = regexp.MustCompile("^(cert-manager|capi|cabpk|cabpr|capo|orc)$|^[^o].*-pull-secret-")
 
 // render returns what Flux applies, by Kustomization, and what the chart itself renders.
-func (s scenario) render(t *testing.T, env *environment.Environment, f *kustomizer, values map[string]any) (map[string][]*unstructured.Unstructured, error) {
+func (s scenario) render(t *testing.T, env *environment.Environment, f *flux.Kustomizer, values map[string]any) (map[string][]*unstructured.Unstructured, error) {
 	t.Helper()
 	rendered, err := env.Render(environment.Management, values)
 	if err != nil {
@@ -198,7 +199,7 @@ func (s scenario) render(t *testing.T, env *environment.Environment, f *kustomiz
 		name := fmt.Sprintf("Kustomization %d", i)
 		path, _, _ := unstructured.NestedString(object.Object, "spec", "path")
 		if object.GetKind() == "Kustomization" && strings.HasPrefix(path, "./kustomize-components/") && !alike.MatchString(object.GetName()) {
-			objects, err := f.apply(t.Context(), object, rendered)
+			objects, err := f.Apply(t.Context(), object, rendered)
 			if err != nil {
 				return nil, fmt.Errorf("Kustomization %s: %w", object.GetName(), err)
 			}

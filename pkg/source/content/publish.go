@@ -53,17 +53,21 @@ func (o PublishOptions) ReleaseFiles(ctx context.Context) ([]string, error) {
 	return RemoteFiles(ctx, tree, o.Paths)
 }
 
+// Tree returns the content that Publish pushes, with what it fetched in it.
+func (o PublishOptions) Tree(ctx context.Context) (Tree, error) {
+	tree, err := Components(o.FS, o.Profile)
+	if err != nil || o.Fetch == nil {
+		return tree, err
+	}
+	return Localize(ctx, tree, o.Paths, o.Fetch)
+}
+
 // Publish pushes the content and the chart to target and says where they are. What is there already is not sent
 // again, so it may be called at every start.
 func Publish(ctx context.Context, target oci.Target, o PublishOptions) (Published, error) {
-	tree, err := Components(o.FS, o.Profile)
+	tree, err := o.Tree(ctx)
 	if err != nil {
 		return Published{}, err
-	}
-	if o.Fetch != nil {
-		if tree, err = Localize(ctx, tree, o.Paths, o.Fetch); err != nil {
-			return Published{}, err
-		}
 	}
 	content, err := packContent(tree)
 	if err != nil {

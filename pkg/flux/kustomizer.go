@@ -1,10 +1,9 @@
-package environment_test
+package flux
 
 import (
 	"context"
 	"fmt"
-	"path/filepath"
-	"testing"
+	"path"
 
 	"github.com/fluxcd/pkg/kustomize"
 	corev1 "k8s.io/api/core/v1"
@@ -15,56 +14,37 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
-
-	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// kustomizer does in memory what kustomize-controller does with a Kustomization: target namespace, patches, build, and variables by Flux's own
-// function.
-type kustomizer struct {
+// Kustomizer does in memory what Flux's kustomize-controller does with a Kustomization: target namespace, patches, build, and variables by Flux's
+// own function. It is not for several goroutines at once.
+type Kustomizer struct {
 	files  filesys.FileSystem
+	strict bool
 	builds map[string]resmap.ResMap // what was built already, before the variables
 }
 
-func newKustomizer(t *testing.T) *kustomizer {
-	t.Helper()
-	files, _ := components(t)
-	return &kustomizer{files, map[string]resmap.ResMap{}}
+// NewKustomizer returns a Kustomizer that reads the folders of components below / of files, where it writes one of its own. When it is strict, a
+// variable that nobody gives is an error; Flux takes it for empty.
+func NewKustomizer(files filesys.FileSystem, strict bool) *Kustomizer {
+	return &Kustomizer{files, strict, map[string]resmap.ResMap{}}
 }
 
-// applied returns what Flux applies for a component of the management cluster.
-func applied(t *testing.T, env *environment.Environment, component string) []*unstructured.Unstructured {
-	t.Helper()
-	rendered, err := env.Render(environment.Management, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, object := range rendered {
-		if object.GetKind() == "Kustomization" && object.GetName() == component {
-			objects, err := newKustomizer(t).apply(t.Context(), object, rendered)
-			if err != nil {
-				t.Fatalf("component %s: %v", component, err)
-			}
-			return objects
-		}
-	}
-	t.Fatalf("component %s is not rendered", component)
-	return nil
-}
-
-// apply returns what Flux applies for a Kustomization; the Secrets that it takes variables from are among rendered.
-func (f *kustomizer) apply(ctx context.Context, kustomization *unstructured.Unstructured, rendered []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	resources, err := f.build(kustomization)
+// Apply returns what Flux applies for a Kustomization; the Secrets that it takes variables from are among rendered.
+func (k *Kustomizer) Apply(ctx context.Context, kustomization *unstructured.Unstructured, rendered []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	resources, err := k.build(kustomization)
 	if err != nil {
 		return nil, err
 	}
 	var objects []*unstructured.Unstructured
 	for _, resource := range resources.Resources() {
 		name := resource.GetKind() + " " + resource.GetName()
-		// Strict, so that a variable that nobody gives is found here.
-		filled, err := kustomize.SubstituteVariables(ctx, secrets{objects: rendered}, *kustomization, resource, kustomize.SubstituteWithStrict(true))
+		filled, err := kustomize.SubstituteVariables(ctx, secrets{objects: rendered}, *kustomization, resource, kustomize.SubstituteWithStrict(k.strict))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if filled == nil { // it says that it has no variables
+			filled = resource
 		}
 		content, err := filled.MarshalJSON()
 		object := &unstructured.Unstructured{}
@@ -80,25 +60,25 @@ func (f *kustomizer) apply(ctx context.Context, kustomization *unstructured.Unst
 }
 
 // build returns what kustomize makes of a Kustomization, a copy.
-func (f *kustomizer) build(kustomization *unstructured.Unstructured) (resmap.ResMap, error) {
+func (k *Kustomizer) build(kustomization *unstructured.Unstructured) (resmap.ResMap, error) {
 	folder, _, _ := unstructured.NestedString(kustomization.Object, "spec", "path")
 	patches, _, _ := unstructured.NestedSlice(kustomization.Object, "spec", "patches")
 	namespace, _, _ := unstructured.NestedString(kustomization.Object, "spec", "targetNamespace")
-	overlay, err := yaml.Marshal(map[string]any{"resources": []string{filepath.Join("..", folder)}, "patches": patches, "namespace": namespace})
+	overlay, err := yaml.Marshal(map[string]any{"resources": []string{path.Join("..", folder)}, "patches": patches, "namespace": namespace})
 	if err != nil {
 		return nil, err
 	}
-	if built, known := f.builds[string(overlay)]; known {
+	if built, known := k.builds[string(overlay)]; known {
 		return built.DeepCopy(), nil
 	}
-	if err := f.files.WriteFile("/overlay/kustomization.yaml", overlay); err != nil {
+	if err := k.files.WriteFile("/overlay/kustomization.yaml", overlay); err != nil {
 		return nil, err
 	}
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(f.files, "/overlay")
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(k.files, "/overlay")
 	if err != nil {
 		return nil, err
 	}
-	f.builds[string(overlay)] = built
+	k.builds[string(overlay)] = built
 	return built.DeepCopy(), nil
 }
 

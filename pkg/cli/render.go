@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/manifests"
+	"github.com/cluster-init/cluster-init/pkg/redact"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+)
+
+// renderOptions are the flags of `render`.
+type renderOptions struct {
+	environmentOptions
+	phase, format, graph, bundle string
+	streams                      Streams
+}
+
+func newRender(streams Streams) *cobra.Command {
+	o := &renderOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "render ENVIRONMENT",
+		Short: "Show the values, the chart's objects and the manifests of every component",
+		Long: `render prints what up would apply: the values of an environment, the objects that the chart makes of them, and what Flux would apply for each
+component. It asks no cluster and changes nothing. Release files are fetched and checked as up does it, or come from a bundle.
+
+Secrets are masked: of a Secret only the keys are shown.`,
+		Example: `  cluster-init render kubeadm-capd
+  cluster-init render kubeadm-capd --graph mermaid
+  cluster-init render kubeadm-capo --phase bootstrap -o json | jq -r '.components[] | "\(.name): \(.objects | length)"'`,
+		Args: exactlyOne("ENVIRONMENT"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.environmentOptions.flags(f, o.streams.In)
+	choose(f, &o.phase, "phase", "", "of which cluster: management or bootstrap", "management", "bootstrap")
+	choose(f, &o.format, "output", "o", "plain or yaml: a stream of YAML documents; json: one document", "plain", "yaml", "json")
+	f.StringVar(&o.graph, "graph", "", "draw which component waits for which instead: text, mermaid or dot")
+	f.Lookup("graph").Annotations = map[string][]string{choices: {"text", "mermaid", "dot"}}
+	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: its values count, and release files come from it")
+	return c
+}
+
+// known returns what is wrong with the flags.
+func (o *renderOptions) known() error {
+	var problems []error
+	if o.format != "plain" && o.format != "yaml" && o.format != "json" {
+		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain, yaml or json."))
+	}
+	if phase := environment.Phase(o.phase); phase != environment.Management && phase != environment.Bootstrap {
+		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--phase %q is not known", o.phase), "Use management or bootstrap."))
+	}
+	if o.graph != "" && manifests.Graphs()[o.graph] == nil {
+		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--graph %q is not known", o.graph), "Use text, mermaid or dot."))
+	}
+	return fault.Join(problems...)
+}
+
+func (o *renderOptions) run(ctx context.Context, name string) error {
+	if err := o.known(); err != nil {
+		return err
+	}
+	env, err := o.load(ctx, name, nil)
+	if err != nil {
+		return err
+	}
+	env, options, err := publishOptions(env, o.bundle)
+	if err != nil {
+		return err
+	}
+	var tree content.Tree // a graph needs no manifests
+	if o.graph == "" {
+		if tree, err = options.Tree(ctx); err != nil {
+			return err
+		}
+	}
+	rendered, err := manifests.Render(ctx, env, environment.Phase(o.phase), tree)
+	if err != nil {
+		return err
+	}
+	return o.show(rendered.Masked(knownSecrets(env)))
+}
+
+func (o *renderOptions) show(r manifests.Rendered) error {
+	var err error
+	switch {
+	case o.graph != "":
+		_, err = io.WriteString(o.streams.Out, manifests.Graphs()[o.graph](r))
+	case o.format == "json":
+		err = json.NewEncoder(o.streams.Out).Encode(r)
+	default:
+		err = r.Print(o.streams.Out)
+	}
+	if err != nil {
+		return fmt.Errorf("print the manifests: %w", err)
+	}
+	return nil
+}
+
+// knownSecrets knows the secrets of this process's environment variables, and those of env; nil: none of it.
+func knownSecrets(env *environment.Environment) *redact.Redactor {
+	known := redact.New(redact.FromEnvironment(os.Environ())...)
+	if env != nil {
+		for _, document := range env.SecretDocuments() {
+			known.Add(redact.FromValues(document)...)
+		}
+	}
+	return known
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/manifests"
+)
+
+// newShow is the parent of what shows an environment's parts.
+func newShow(streams Streams) *cobra.Command {
+	c := &cobra.Command{Use: "show", Short: "Show what an environment is made of", Args: cobra.ArbitraryArgs, RunE: onlyCommands}
+	c.AddCommand(newShowValues(streams))
+	return c
+}
+
+// showValuesOptions are the flags of `show values`.
+type showValuesOptions struct {
+	environmentOptions
+	output  outputOptions
+	phase   string
+	origins bool
+	streams Streams
+}
+
+func newShowValues(streams Streams) *cobra.Command {
+	o := &showValuesOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "values ENVIRONMENT",
+		Short: "Show the values that the chart works with, its defaults included",
+		Long: `show values prints the values of an environment as the chart works with them: the chart's defaults, the environment's files, the files of --values
+and --set, in this order. With --origins it lists each value with the file or flag that it is from. Values of Secrets are masked.`,
+		Example: `  cluster-init show values kubeadm-capd
+  cluster-init show values ./my-environment --origins
+  cluster-init show values kubeadm-capo -o json | jq .values.cluster.openstack`,
+		Args: exactlyOne("ENVIRONMENT"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.environmentOptions.flags(f, o.streams.In)
+	o.output.formatFlag(f, "plain: YAML; json: one object")
+	choose(f, &o.phase, "phase", "", "of which cluster: management or bootstrap", "management", "bootstrap")
+	f.BoolVar(&o.origins, "origins", false, "a line for each value, with the file or flag that it is from")
+	return c
+}
+
+func (o *showValuesOptions) run(ctx context.Context, name string) error {
+	if err := o.output.known(); err != nil {
+		return err
+	}
+	phase := environment.Phase(o.phase)
+	if phase != environment.Management && phase != environment.Bootstrap {
+		return fault.New(fault.Usage, "--phase "+o.phase+" is not known", "Use management or bootstrap.")
+	}
+	env, err := o.load(ctx, name, nil)
+	if err != nil {
+		return err
+	}
+	values := manifests.MaskValues(env.Values(phase), env.SecretDocuments(), knownSecrets(env))
+	shown := shownValues{Values: values}
+	if o.origins {
+		shown.Origins = env.Origins(phase)
+		for i, origin := range shown.Origins {
+			shown.Origins[i].Value, _ = environment.At(values, origin.Path)
+		}
+	}
+	return o.output.show(o.streams, shown)
+}
+
+// shownValues is the answer of `show values`.
+type shownValues struct {
+	Values  map[string]any       `json:"values"`
+	Origins []environment.Origin `json:"origins,omitempty"`
+}
+
+// Print writes the values as YAML, or a line for each value where there are origins.
+func (s shownValues) Print(out io.Writer) error {
+	if s.Origins != nil {
+		return printOrigins(out, s.Origins)
+	}
+	text, err := yaml.Marshal(s.Values)
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	return err
+}

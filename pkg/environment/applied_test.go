@@ -1,0 +1,36 @@
+package environment_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+)
+
+func newKustomizer(t *testing.T) *flux.Kustomizer {
+	t.Helper()
+	files, _ := components(t)
+	return flux.NewKustomizer(files, true) // so that a variable that nobody gives is found here
+}
+
+// applied returns what Flux applies for a component of the management cluster.
+func applied(t *testing.T, env *environment.Environment, component string) []*unstructured.Unstructured {
+	t.Helper()
+	rendered, err := env.Render(environment.Management, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range rendered {
+		if object.GetKind() == "Kustomization" && object.GetName() == component {
+			objects, err := newKustomizer(t).Apply(t.Context(), object, rendered)
+			if err != nil {
+				t.Fatalf("component %s: %v", component, err)
+			}
+			return objects
+		}
+	}
+	t.Fatalf("component %s is not rendered", component)
+	return nil
+}

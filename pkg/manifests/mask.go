@@ -1,0 +1,139 @@
+package manifests
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/redact"
+)
+
+// Masked returns a copy without secrets: no value of a Secret is in it, nor anything that known knows.
+func (r Rendered) Masked(known *redact.Redactor) Rendered {
+	r.Values, r.Chart = masked(r.Values, known), masked(r.Chart, known)
+	components := make([]Component, len(r.Components))
+	for i, c := range r.Components {
+		components[i], components[i].Objects = c, masked(c.Objects, known)
+	}
+	r.Components = components
+	return r
+}
+
+func masked(objects []*unstructured.Unstructured, known *redact.Redactor) []*unstructured.Unstructured {
+	out := make([]*unstructured.Unstructured, len(objects))
+	for i, object := range objects {
+		out[i] = object
+		switch object.GetKind() {
+		case "CustomResourceDefinition": // a schema has no values, and is long
+		case "Secret":
+			out[i] = maskedSecret(object)
+		default:
+			clean, _ := known.Value(object.Object).(map[string]any)
+			out[i] = &unstructured.Unstructured{Object: clean}
+		}
+	}
+	return out
+}
+
+// maskedSecret has the keys of a Secret, and of values the keys in them too.
+func maskedSecret(secret *unstructured.Unstructured) *unstructured.Unstructured {
+	out := secret.DeepCopy()
+	shown := map[string]any{}
+	for _, field := range []string{"data", "stringData"} {
+		data, _, _ := unstructured.NestedMap(out.Object, field)
+		for key, value := range data {
+			shown[key] = redact.Mark
+			if text, isText := value.(string); isText && field == "stringData" && key == environment.ValuesKey {
+				shown[key] = MaskedValues(text)
+			}
+		}
+		delete(out.Object, field)
+	}
+	out.Object["stringData"] = shown
+	out.SetAnnotations(nil) // one may repeat the values
+	return out
+}
+
+// MaskedValues returns a YAML document of values with its keys, and Mark in place of each value.
+func MaskedValues(text string) string {
+	var values map[string]any
+	if yaml.Unmarshal([]byte(text), &values) != nil {
+		return redact.Mark
+	}
+	clean, err := yaml.Marshal(MaskAll(values))
+	if err != nil {
+		return redact.Mark
+	}
+	return string(clean)
+}
+
+// MaskAll returns decoded YAML or JSON with Mark in place of each value. What is empty, true or false stays: it is no secret.
+func MaskAll(value any) any {
+	switch typed := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(typed))
+		for key, below := range typed {
+			out[key] = MaskAll(below)
+		}
+		return out
+	case []any:
+		out := make([]any, len(typed))
+		for i := range typed {
+			out[i] = MaskAll(typed[i])
+		}
+		return out
+	case nil, bool:
+		return value
+	case string:
+		if typed == "" {
+			return typed
+		}
+	}
+	return redact.Mark
+}
+
+// untyped turns objects into what they are as JSON.
+func untyped(objects []any) ([]*unstructured.Unstructured, error) {
+	var all []*unstructured.Unstructured
+	for _, object := range objects {
+		text, err := json.Marshal(object)
+		u := &unstructured.Unstructured{}
+		if err == nil {
+			err = json.Unmarshal(text, &u.Object)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("render %T: %w", object, err)
+		}
+		all = append(all, u)
+	}
+	return all, nil
+}
+
+// MaskValues returns values without secrets: what one of the secret documents has at the same place is masked, and so is what known knows.
+func MaskValues(values map[string]any, secret []map[string]any, known *redact.Redactor) map[string]any {
+	clean, _ := known.Value(values).(map[string]any)
+	for _, document := range secret {
+		clean = maskWhere(clean, document)
+	}
+	return clean
+}
+
+// maskWhere masks what is in document too.
+func maskWhere(values, document map[string]any) map[string]any {
+	for key, secret := range document {
+		value, there := values[key]
+		below, isMap := value.(map[string]any)
+		secretBelow, bothAre := secret.(map[string]any)
+		switch {
+		case !there:
+		case isMap && bothAre:
+			values[key] = maskWhere(below, secretBelow)
+		default:
+			values[key] = MaskAll(value)
+		}
+	}
+	return values
+}

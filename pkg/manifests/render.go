@@ -1,0 +1,143 @@
+// Package manifests shows what an environment comes to before anything is created: its values, the objects of the chart, and what Flux would
+// apply for each component.
+package manifests
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+)
+
+// Rendered is what an environment comes to in one cluster. Its lists are never null.
+type Rendered struct {
+	Type          string                       `json:"type"` // "manifests"
+	SchemaVersion int                          `json:"schemaVersion"`
+	Environment   string                       `json:"environment"`
+	Phase         environment.Phase            `json:"phase"`
+	Values        []*unstructured.Unstructured `json:"values"` // the ConfigMap and the Secrets that the HelmRelease reads
+	Chart         []*unstructured.Unstructured `json:"chart"`
+	Components    []Component                  `json:"components"`
+}
+
+// schemaVersion is that of the document. What is added to it leaves the version as it is.
+const schemaVersion = 1
+
+// Component is what Flux would apply for one component.
+type Component struct {
+	Name      string                       `json:"name"`
+	Source    string                       `json:"source"` // name of the Flux source that it is read from
+	Path      string                       `json:"path"`   // of its folder there
+	DependsOn []string                     `json:"dependsOn"`
+	Objects   []*unstructured.Unstructured `json:"objects"`
+	Note      string                       `json:"note,omitempty"` // why there are no objects
+}
+
+// Render returns what env comes to in a phase, secrets included: Masked takes them out. Components get objects only when tree is not nil: it is
+// the content, with the release files in it. One that Flux reads from a repository of its own has none, and a note. Errors have the code
+// EnvironmentInvalid, or that of environment.Render.
+func Render(ctx context.Context, env *environment.Environment, phase environment.Phase, tree content.Tree) (Rendered, error) {
+	r := Rendered{Type: "manifests", SchemaVersion: schemaVersion, Environment: env.Name(), Phase: phase, Components: []Component{}}
+	var err error
+	if r.Values, err = values(env, phase); err != nil {
+		return r, err
+	}
+	if r.Chart, err = env.Render(phase, nil); err != nil {
+		return r, err
+	}
+	enabled, err := env.Components(phase)
+	if err != nil {
+		return r, err
+	}
+	kustomizer, err := kustomizerOf(tree)
+	if err != nil {
+		return r, err
+	}
+	for _, each := range enabled {
+		c, err := r.component(ctx, each, kustomizer)
+		if err != nil {
+			return r, err
+		}
+		r.Components = append(r.Components, c)
+	}
+	return r, nil
+}
+
+// values are the objects that the HelmRelease of a phase reads.
+func values(env *environment.Environment, phase environment.Phase) ([]*unstructured.Unstructured, error) {
+	objects, err := env.Objects()
+	if err != nil {
+		return nil, fmt.Errorf("render the values of %s: %w", env.Name(), err)
+	}
+	for _, secret := range []*corev1.Secret{objects.Secrets, objects.InfraSecrets} { // as their author would write them
+		secret.StringData, secret.Data = map[string]string{environment.ValuesKey: string(secret.Data[environment.ValuesKey])}, nil
+	}
+	all := []any{objects.Values, objects.Secrets, objects.InfraSecrets}
+	if phase == environment.Bootstrap {
+		all = append([]any{env.BootstrapValues()}, all...)
+	}
+	return untyped(all)
+}
+
+// kustomizerOf returns what builds the components in tree; nil: nothing does.
+func kustomizerOf(tree content.Tree) (*flux.Kustomizer, error) {
+	if tree == nil {
+		return nil, nil
+	}
+	files := filesys.MakeFsInMemory()
+	for name, text := range tree {
+		if err := files.WriteFile(path.Join("/", name), text); err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+	}
+	return flux.NewKustomizer(files, false), nil
+}
+
+func (r Rendered) component(ctx context.Context, of environment.Component, kustomizer *flux.Kustomizer) (Component, error) {
+	kustomization := r.kustomization(of.Name)
+	c := Component{Name: of.Name, Source: of.Source, Path: of.Path, DependsOn: dependencies(kustomization), Objects: []*unstructured.Unstructured{}}
+	switch {
+	case of.Source != environment.ReleaseName:
+		c.Note = fmt.Sprintf("read by Flux from the source %s, which was not asked", of.Source)
+	case kustomizer == nil:
+		c.Note = "not rendered"
+	default:
+		objects, err := kustomizer.Apply(ctx, kustomization, r.Chart)
+		if err != nil {
+			return c, fault.Wrap(fmt.Errorf("render component %s: %w", of.Name, err), fault.EnvironmentInvalid, "Correct the folder "+of.Path+", or the component's values.")
+		}
+		c.Objects = append(c.Objects, objects...)
+	}
+	return c, nil
+}
+
+// kustomization is the Kustomization that the chart made for a component.
+func (r Rendered) kustomization(name string) *unstructured.Unstructured {
+	for _, object := range r.Chart {
+		if object.GetKind() == "Kustomization" && object.GetName() == name {
+			return object
+		}
+	}
+	return &unstructured.Unstructured{}
+}
+
+// dependencies are the names of the Kustomizations that a Kustomization waits for.
+func dependencies(kustomization *unstructured.Unstructured) []string {
+	entries, _, _ := unstructured.NestedSlice(kustomization.Object, "spec", "dependsOn")
+	names := []string{}
+	for _, entry := range entries {
+		fields, _ := entry.(map[string]any)
+		if name, _ := fields["name"].(string); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
