@@ -82,7 +82,14 @@ func (l environmentList) Print(out io.Writer) error {
 	return err
 }
 
+// flags registers those of a command that narrates a run.
 func (o *outputOptions) flags(f *pflag.FlagSet) {
+	o.viewFlags(f)
+	o.companions.flags(f)
+}
+
+// viewFlags registers those for how a run is shown.
+func (o *outputOptions) viewFlags(f *pflag.FlagSet) {
 	o.formatFlag(f, "plain: lines for people on stderr; json: one event per line on stdout")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what kind, clusterctl and each object say")
 }

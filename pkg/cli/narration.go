@@ -2,26 +2,33 @@ package cli
 
 import (
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/runs"
 )
 
-// narration is the sink of a command that narrates a run: the view that the user asked for, and the record of the run.
+// narration is the sink of a command that narrates a run: the view that the user asked for, the record of the run, and the files beside it.
 type narration struct {
-	view event.Sink
-	kept *runs.Keeper // nil: there is no folder for it
+	view       event.Sink
+	kept       *runs.Keeper // nil: there is no folder for it
+	companions companionOptions
+
+	said  event.Recorder
+	mu    sync.Mutex
+	known *redact.Redactor
 }
 
 // newNarration returns the narration of a run, which is kept once its begin is called.
-func newNarration(view event.Sink) *narration {
-	store, err := runStore()
-	if err != nil { // the same error ends every run that needs a state folder
-		return &narration{view: view}
+func newNarration(view event.Sink, companions companionOptions) *narration {
+	n := &narration{view: view, companions: companions, known: knownSecrets(nil)}
+	if store, err := runStore(); err == nil { // else the same error ends every run that needs a state folder
+		n.kept = runs.NewKeeper(store)
 	}
-	return &narration{view: view, kept: runs.NewKeeper(store)}
+	return n
 }
 
 // runStore is where runs of this user are kept.
@@ -30,23 +37,39 @@ func runStore() (runs.Store, error) {
 	return runs.Store{Dir: filepath.Join(base, runs.Folder)}, err
 }
 
-// Emit hands e to the view and to the record. That the record is not whole is said before the run ends.
+// Emit hands e to the view and to the record. What could not be written to a file is said before the run ends.
 func (n *narration) Emit(e event.Event) {
+	n.said.Emit(e)
+	var problems []error
 	if n.kept != nil {
 		n.kept.Emit(e)
-		if err := n.kept.Err(); err != nil && e.Type == event.RunFinished {
-			n.view.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: err.Error()})
+		problems = append(problems, n.kept.Err())
+	}
+	if e.Type == event.RunFinished {
+		problems = append(problems, n.companions.write(n.said.Events(), n.redact))
+		for _, err := range problems {
+			if err != nil {
+				n.view.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: err.Error()})
+			}
 		}
 	}
 	n.view.Emit(e)
 }
 
+func (n *narration) redact(text string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.known.Text(text)
+}
+
 // begin keeps the run from here on: its input is checked, and it is alone. Secrets of env, and others that are known, are taken out.
 func (n *narration) begin(env *environment.Environment, secrets ...string) {
-	if n.kept == nil {
-		return
-	}
 	known := knownSecrets(env)
 	known.Add(secrets...)
-	n.kept.Begin(known.Text)
+	n.mu.Lock()
+	n.known = known
+	n.mu.Unlock()
+	if n.kept != nil {
+		n.kept.Begin(n.redact)
+	}
 }

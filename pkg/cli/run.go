@@ -15,17 +15,18 @@ import (
 
 // outputOptions are the flags of every command that narrates a run.
 type outputOptions struct {
-	format  string
-	verbose bool
+	format     string
+	verbose    bool
+	companions companionOptions
 }
 
 // sink returns the narration of a run in the view that the user asked for.
 func (o outputOptions) sink(s Streams) (*narration, error) {
 	view, err := o.view(s)
-	if err != nil {
+	if err := fault.Join(err, o.companions.check()); err != nil {
 		return nil, err
 	}
-	return newNarration(view), nil
+	return newNarration(view, o.companions), nil
 }
 
 // view returns the view that the user asked for: JSON is data and goes to Out, plain lines are narration.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/render"
 	"github.com/cluster-init/cluster-init/pkg/runs"
 )
 
@@ -94,24 +95,30 @@ func newRunsReplay(streams Streams) *cobra.Command {
 			return nil
 		},
 	}
-	output.flags(c.Flags())
+	output.viewFlags(c.Flags())
 	return c
 }
 
 func newRunsExport(streams Streams) *cobra.Command {
-	return &cobra.Command{
+	var as string
+	c := &cobra.Command{
 		Use:     "export ID",
-		Short:   "Write the events of a run to stdout, one a line, as --output json does",
-		Example: "  cluster-init runs export last >run.jsonl",
+		Short:   "Write a run to stdout: its events, one a line, as --output json does, or a JUnit report",
+		Example: "  cluster-init runs export last >run.jsonl\n  cluster-init runs export last --as junit >junit.xml",
 		Args:    exactlyOne("ID"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			forms := map[string]func(*runs.Recording) ([]byte, error){"events": exportEvents, "junit": func(r *runs.Recording) ([]byte, error) { return render.JUnit(r.Events) }}
+			form := forms[as]
+			if form == nil {
+				return fault.New(fault.Usage, fmt.Sprintf("--as %q is not known", as), "Use events or junit.")
+			}
 			r, err := find(args[0]) // what cannot be read is not handed on
 			if err != nil {
 				return err
 			}
-			content, err := os.ReadFile(r.Path)
+			content, err := form(r)
 			if err != nil {
-				return fault.Wrap(fmt.Errorf("read a run: %w", err), fault.RunUnreadable, "")
+				return err
 			}
 			if _, err = streams.Out.Write(content); err != nil {
 				return fmt.Errorf("write the run: %w", err)
@@ -119,6 +126,16 @@ func newRunsExport(streams Streams) *cobra.Command {
 			return nil
 		},
 	}
+	choose(c.Flags(), &as, "as", "", "events: one a line; junit: a JUnit report, with a testcase for each phase", "events", "junit")
+	return c
+}
+
+func exportEvents(r *runs.Recording) ([]byte, error) {
+	content, err := os.ReadFile(r.Path)
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read a run: %w", err), fault.RunUnreadable, "")
+	}
+	return content, nil
 }
 
 func find(what string) (*runs.Recording, error) {

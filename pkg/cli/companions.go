@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/render"
+)
+
+// companionOptions are the flags for files that are written beside what a run prints.
+type companionOptions struct {
+	junit string
+}
+
+func (o *companionOptions) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.junit, "junit", "", "write a JUnit report to this file at the end: a testcase for each phase")
+}
+
+// check refuses files that could not be written, before anything is created.
+func (o companionOptions) check() error {
+	if o.junit == "" {
+		return nil
+	}
+	err := canWrite(o.junit)
+	if err == nil {
+		err = isReplaceable(o.junit)
+	}
+	if err != nil {
+		return fault.Wrap(fmt.Errorf("write --junit: %w", err), fault.Usage, "Give the path of a file in a folder that you may write to.")
+	}
+	return nil
+}
+
+// write writes the files of a run that has ended.
+func (o companionOptions) write(events []event.Event, redact func(string) string) error {
+	if o.junit == "" {
+		return nil
+	}
+	report, err := render.JUnit(redacted(events, redact))
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(o.junit), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(o.junit, report, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write --junit: %w", err)
+	}
+	return nil
+}
+
+// redacted returns events without secrets. One that cannot be read without them is left out.
+func redacted(events []event.Event, redact func(string) string) []event.Event {
+	var clean []event.Event
+	for _, e := range events {
+		var c event.Event
+		line, err := json.Marshal(e)
+		if err == nil && json.Unmarshal([]byte(redact(string(line))), &c) == nil {
+			clean = append(clean, c)
+		}
+	}
+	return clean
+}
