@@ -83,7 +83,7 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 	overrides := map[string]any{}
 	var profile map[string][]byte
 	if opened != nil {
-		if err := opened.For(env.Name()); err != nil {
+		if err := opened.For(env.BuiltOn()); err != nil {
 			return nil, err
 		}
 		if opened.Index.NodeImage == "" && o.nodeImage == "" { // then the first image of all would come from outside

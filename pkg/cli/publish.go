@@ -102,7 +102,7 @@ func publishOptions(env *environment.Environment, bundleFolder string) (*environ
 	}
 	options.Fetch = fetcher
 	if bundleFolder != "" {
-		opened, err := openBundle(bundleFolder, env.Name())
+		opened, err := openBundle(bundleFolder, env.BuiltOn())
 		if err != nil {
 			return nil, options, err
 		}

@@ -32,27 +32,49 @@ func List(content fs.FS) []string {
 	return names
 }
 
-// build runs kustomize on the environment and returns its name and the values of its three objects.
-func build(options Options, s *substituter) (string, documents, error) {
+// build returns the environment's name, that of the one at the bottom, and the values of its three objects: those that kustomize makes, or those
+// of the environment that it stands on with its own over them.
+func build(options Options, s *substituter) (name, builtOn string, docs documents, err error) {
+	return buildAt(options, s, 0)
+}
+
+// buildAt is build for the environment on which depth others stand.
+func buildAt(options Options, s *substituter, depth int) (name, builtOn string, docs documents, err error) {
 	name, folder, files, err := locate(options, s)
 	if err != nil {
-		return "", documents{}, err
+		return "", "", documents{}, err
 	}
+	if isPath(options.Name) {
+		from, inherits, err := readFrom(folder, options.Name)
+		if err != nil {
+			return "", "", documents{}, err
+		}
+		if inherits {
+			builtOn, docs, err = from.inherit(options, s, folder, depth)
+			return name, builtOn, docs, err
+		}
+	}
+	docs, err = kustomized(name, folder, files, s)
+	return name, name, docs, err
+}
+
+// kustomized are the values of the three objects that kustomize makes of a folder.
+func kustomized(name, folder string, files overlay, s *substituter) (documents, error) {
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, folder)
 	if err != nil && len(s.problems) > 0 { // kustomize only says in other words what came of them
-		return "", documents{}, s.err()
+		return documents{}, s.err()
 	}
 	if err != nil {
 		shown := strings.ReplaceAll(err.Error(), embeddedRoot, "")
-		return "", documents{}, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("render environment %s: %s", name, shown),
-			"the folder must be a kustomization; one that stands on ../base finds it beside itself or in cluster-init")
+		return documents{}, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("render environment %s: %s", name, shown),
+			"the folder must be a kustomization, or have the file "+FromFile+"; one that stands on ../base finds it beside itself or in cluster-init")
 	}
 	docs, err := split(resources)
 	if err != nil {
-		return "", documents{}, fault.Wrap(fmt.Errorf("environment %s: %w", name, err), fault.EnvironmentInvalid,
+		return documents{}, fault.Wrap(fmt.Errorf("environment %s: %w", name, err), fault.EnvironmentInvalid,
 			"an environment renders ConfigMap management-cluster-values, Secrets management-cluster-secrets and management-cluster-infra-secrets, each with the key values.yaml, and nothing else")
 	}
-	return name, docs, nil
+	return docs, nil
 }
 
 // locate finds the environment's folder and the file system that holds it.

@@ -51,6 +51,7 @@ type Options struct {
 // Environment is the validated input of a run. It never changes; WithOverrides makes another one.
 type Environment struct {
 	name      string
+	builtOn   string // see BuiltOn
 	title     string // the environment as the user knows it
 	namesOnly bool
 	chart     *chart.Chart
@@ -81,13 +82,13 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 		return nil, err
 	}
 	s := newSubstituter(ctx, options)
-	name, docs, err := build(options, s)
+	name, builtOn, docs, err := build(options, s)
 	files := s.layers
 	valuesFiles, fileErr := readValuesFiles(options, s)
 	if err = fault.Join(s.err(), err, fileErr); err != nil && (docs.values == nil || fileErr != nil) {
 		return nil, err // there is nothing to look at
 	}
-	env := &Environment{name: name, title: title(options.Name), namesOnly: options.NamesOnly, chart: loaded, bootstrap: bootstrapValues, documents: docs,
+	env := &Environment{name: name, builtOn: builtOn, title: title(options.Name), namesOnly: options.NamesOnly, chart: loaded, bootstrap: bootstrapValues, documents: docs,
 		files: files, valuesFiles: valuesFiles}
 	err = fault.Join(err, env.userValues(options.Sets))
 	env.settle(env.documents.with(env.user))
@@ -116,3 +117,6 @@ func (e *Environment) WithOverrides(overrides map[string]any) (*Environment, err
 
 // Name is the environment's name, for a folder of the user's own that of the folder.
 func (e *Environment) Name() string { return e.name }
+
+// BuiltOn is the environment at the bottom, when the one that was loaded, or one that it stands on, names it in its FromFile; else its own name.
+func (e *Environment) BuiltOn() string { return e.builtOn }

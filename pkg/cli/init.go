@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// initOptions are the flags of `init`.
+type initOptions struct {
+	name    string
+	output  outputOptions
+	streams Streams
+}
+
+func newInit(streams Streams) *cobra.Command {
+	o := &initOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "init ENVIRONMENT DIR",
+		Short: "Make an environment of your own that stands on another one",
+		Long: `init writes a folder with three files: environment.yaml, which names the environment that yours stands on, values.yaml with what must be set, each value with
+what it is for, and the schema for editors. You need no kustomize for it; a folder with a kustomization.yaml stays possible.
+
+Nothing that is there is written over.`,
+		Example: `  cluster-init init kubeadm-capo ./edge-site
+  cluster-init up ./edge-site`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0], args[1]) },
+	}
+	c.Flags().StringVar(&o.name, "name", "", "name of the cluster (default: that of the folder)")
+	o.output.formatFlag(c.Flags(), "plain: for people; json: one object")
+	return c
+}
+
+// clusterName is the form of names of clusters, as the chart's schema has it.
+var clusterName = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+
+func (o *initOptions) run(ctx context.Context, from, dir string) error {
+	if err := o.output.known(); err != nil {
+		return err
+	}
+	folder, err := filepath.Abs(dir)
+	if err != nil {
+		return fault.Wrap(fmt.Errorf("find the folder %s: %w", dir, err), fault.Usage, "Give a path.")
+	}
+	name := o.name
+	if name == "" {
+		name = filepath.Base(folder)
+	}
+	if !clusterName.MatchString(name) || len(name) > 40 {
+		return fault.New(fault.Usage, fmt.Sprintf("%q cannot be the name of a cluster", name), "Give one of at most 40 letters (a-z), digits and hyphens: --name NAME")
+	}
+	files, err := environment.Scaffold(ctx, environment.Options{Name: from, Content: clusterinit.Content(), Derive: derive}, folder, name)
+	if err != nil {
+		return err
+	}
+	if err := writeNew(folder, files); err != nil {
+		return err
+	}
+	shown := dir
+	if !strings.ContainsRune(dir, filepath.Separator) {
+		shown = "." + string(filepath.Separator) + dir
+	}
+	return o.output.show(o.streams, newEnvironment{Type: "environment", Folder: folder, From: from, Files: slices.Sorted(maps.Keys(files)), shown: shown})
+}
+
+// writeNew writes files into a folder that has none of them. What it has written is taken back when one cannot be.
+func writeNew(folder string, files map[string][]byte) (err error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fault.Wrap(fmt.Errorf("make the folder %s: %w", folder, err), fault.Usage, "Give the path of a folder that you may write to.")
+	}
+	var written []string
+	defer func() {
+		if err != nil {
+			for _, name := range written {
+				err = errors.Join(err, os.Remove(name))
+			}
+		}
+	}()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join(folder, name)
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			return fault.New(fault.Usage, path+" exists", "Give another folder, or move the file away.")
+		}
+		if err != nil {
+			return fault.Wrap(fmt.Errorf("write %s: %w", path, err), fault.Usage, "Give the path of a folder that you may write to.")
+		}
+		written = append(written, path)
+		_, err = file.Write(files[name])
+		if err = errors.Join(err, file.Close()); err != nil {
+			return fault.Wrap(fmt.Errorf("write %s: %w", path, err), fault.Usage, "Make room on the disk.")
+		}
+	}
+	return nil
+}
+
+// newEnvironment is the answer of `init`.
+type newEnvironment struct {
+	Type   string   `json:"type"`
+	Folder string   `json:"folder"`
+	From   string   `json:"from"`
+	Files  []string `json:"files"`
+	shown  string   // the folder as an argument of up
+}
+
+// Print says what to do next.
+func (e newEnvironment) Print(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "wrote %s in %s\n  set what must be set: %s\n  see what comes of it:  cluster-init show values %s --origins\n  build it:              cluster-init up %s\n",
+		strings.Join(e.Files, ", "), e.Folder, filepath.Join(e.shown, "values.yaml"), e.shown, e.shown)
+	return err
+}

@@ -1,0 +1,101 @@
+package environment
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// The files of an environment that stands on another one without kustomize.
+const (
+	FromFile         = "environment.yaml"
+	ownValuesFile    = "values.yaml"
+	ownSecretsFile   = "secrets.yaml"
+	mostEnvironments = 8 // that stand on each other
+)
+
+// fromFile is the content of FromFile.
+type fromFile struct {
+	From string `json:"from"` // a built-in environment, or a path, seen from the folder
+}
+
+// readFrom reads the FromFile of a folder; false: it has none, and is a kustomization.
+func readFrom(folder, given string) (fromFile, bool, error) {
+	var f fromFile
+	name := filepath.Join(given, FromFile)
+	content, err := os.ReadFile(filepath.Join(folder, FromFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, false, nil
+	}
+	if err == nil {
+		err = yaml.UnmarshalStrict(content, &f)
+	}
+	switch {
+	case err != nil:
+		return f, true, fault.Wrap(fmt.Errorf("read %s: %w", name, err), fault.EnvironmentInvalid, "Write one line: from: ENVIRONMENT")
+	case f.From == "":
+		return f, true, fault.New(fault.EnvironmentInvalid, "read "+name+": from is empty", "Write one line: from: ENVIRONMENT")
+	}
+	for _, kustomization := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
+		if _, err := os.Stat(filepath.Join(folder, kustomization)); err == nil {
+			return f, true, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s has both %s and %s", given, FromFile, kustomization),
+				"Keep "+FromFile+" for values over those of another environment, or "+kustomization+" for a kustomization of your own.")
+		}
+	}
+	return f, true, nil
+}
+
+// inherit returns the name of the environment at the bottom, and the values of the one that a folder stands on with those of the folder over them.
+func (f fromFile) inherit(options Options, s *substituter, folder string, depth int) (string, documents, error) {
+	if depth >= mostEnvironments {
+		return "", documents{}, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s stands on %d others", options.Name, depth), "Correct `from` in "+FromFile+": it may lead back to itself.")
+	}
+	given := options.Name
+	parent := options
+	parent.Name = f.From
+	if isPath(f.From) && !filepath.IsAbs(f.From) {
+		parent.Name = filepath.Join(given, f.From)
+		if !isPath(parent.Name) {
+			parent.Name = "." + string(filepath.Separator) + parent.Name
+		}
+	}
+	_, builtOn, docs, err := buildAt(parent, s, depth+1)
+	if err != nil {
+		return "", documents{}, err
+	}
+	values, valuesErr := s.own(folder, given, ownValuesFile)
+	secrets, secretsErr := s.own(folder, given, ownSecretsFile)
+	if err := fault.Join(valuesErr, secretsErr); err != nil {
+		return "", documents{}, err
+	}
+	docs = docs.with(values)
+	docs.infraSecrets = merge(docs.infraSecrets, secrets)
+	return builtOn, docs, nil
+}
+
+// own reads a file of values in the folder; one that is not there has none.
+func (s *substituter) own(folder, given, name string) (map[string]any, error) {
+	file := origin{path: filepath.Join(given, name)}
+	content, err := os.ReadFile(filepath.Join(folder, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read %s: %w", file, err), fault.EnvironmentInvalid, file.hint())
+	}
+	if content, err = s.process(file, content); err != nil {
+		return nil, s.err()
+	}
+	values, err := chartutil.ReadValues(content)
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, "Write a YAML map of values.")
+	}
+	return values, nil
+}

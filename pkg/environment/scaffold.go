@@ -1,0 +1,181 @@
+package environment
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// schemaFile is the chart's schema beside values, for editors.
+const schemaFile = "values.schema.json"
+
+// Scaffold returns the files of a new environment, by name, that stands on the environment options.Name: what it is from, a file of values with what
+// must be set, and the schema for editors. folder is where it will be, cluster the name of its Cluster. Variables are not looked up. The errors are those of Load, but for
+// what must be set.
+func Scaffold(ctx context.Context, options Options, folder, cluster string) (map[string][]byte, error) {
+	from, err := seenFrom(folder, options.Name)
+	if err != nil {
+		return nil, err
+	}
+	options.Variables = nil
+	options.Sets = append(options.Sets, "cluster.name="+cluster)
+	_, err = Load(ctx, options)
+	var wanted []string
+	var notes []string
+	for _, problem := range fault.Problems(err) {
+		switch found := valuePath.FindString(problem.Error()); fault.CodeOf(problem) {
+		case fault.ValuesInvalid:
+			if found == "" || !strings.Contains(problem.Error(), "is empty") {
+				return nil, problem
+			}
+			if secretKey.MatchString(found) {
+				notes = append(notes, fault.HintOf(problem))
+				continue
+			}
+			wanted = append(wanted, found)
+		case fault.EnvironmentUnknown, fault.EnvironmentInvalid, fault.ComponentUnknown, fault.ComponentCycle:
+			return nil, problem
+		default: // a variable, or credentials, that the environment takes from where it is used
+			notes = append(notes, fault.HintOf(problem))
+		}
+	}
+	keys, err := Keys(options.Content)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := editorSchema(options.Content)
+	if err != nil {
+		return nil, err
+	}
+	s := scaffold{keys: keys, variables: rawValues(options), cluster: cluster}
+	return map[string][]byte{
+		FromFile:      []byte("# The environment that this one stands on: its values come first, then those of " + ownValuesFile + " and " + ownSecretsFile + ".\nfrom: " + from + "\n"),
+		ownValuesFile: []byte(s.values(from, append([]string{"cluster.name"}, wanted...), notes)),
+		schemaFile:    schema,
+	}, nil
+}
+
+// seenFrom is the name of an environment as it is written in a file of folder: a path is seen from there.
+func seenFrom(folder, name string) (string, error) {
+	if !isPath(name) {
+		return name, nil
+	}
+	absolute, err := filepath.Abs(name)
+	if err == nil {
+		name, err = filepath.Rel(folder, absolute)
+	}
+	if err != nil {
+		return "", fault.Wrap(fmt.Errorf("find the folder %s: %w", name, err), fault.EnvironmentUnknown, "Give an absolute path.")
+	}
+	if !isPath(name) {
+		name = "." + string(filepath.Separator) + name
+	}
+	return filepath.ToSlash(name), nil
+}
+
+// scaffold writes a file of values.
+type scaffold struct {
+	keys      []Key
+	variables map[string]any // the values of the environment it stands on, with the names of variables in them
+	cluster   string
+}
+
+func (s scaffold) values(from string, wanted, notes []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n", schemaFile)
+	fmt.Fprintf(&b, "# Values over those of %s. What must be set is below; \"cluster-init explain KEY\" says what else there is, and\n", from)
+	fmt.Fprintf(&b, "# \"cluster-init show values . --origins\" what each value is, and where it is from. Secrets go into %s.\n", ownSecretsFile)
+	for _, note := range notes {
+		for _, line := range strings.Split(note, "\n") {
+			fmt.Fprintf(&b, "# %s\n", line)
+		}
+	}
+	var open []string // the maps that the last line is in
+	for _, at := range wanted {
+		parts := strings.Split(at, ".")
+		same := 0
+		for same < len(open) && same < len(parts)-1 && open[same] == parts[same] {
+			same++
+		}
+		for i := same; i < len(parts)-1; i++ {
+			fmt.Fprintf(&b, "%s%s:\n", strings.Repeat("  ", i), parts[i])
+		}
+		open = parts[:len(parts)-1]
+		indent := strings.Repeat("  ", len(open))
+		fmt.Fprintf(&b, "%s# %s\n%s%s: %s\n", indent, s.description(at), indent, parts[len(parts)-1], s.value(at))
+	}
+	return b.String()
+}
+
+func (s scaffold) description(at string) string {
+	for _, k := range s.keys {
+		if rest, below := k.Below(at); below && rest == "" {
+			return k.Description
+		}
+	}
+	return "Required."
+}
+
+// value is what stands in the file: the variable that the environment below takes it from, or nothing.
+func (s scaffold) value(at string) string {
+	if at == "cluster.name" {
+		return s.cluster
+	}
+	if raw, _ := At(s.variables, at); raw != nil {
+		if text, isText := raw.(string); isText && strings.Contains(text, "${") {
+			return fmt.Sprintf("%q", text)
+		}
+	}
+	return `""`
+}
+
+// rawValues are the values of a built-in environment as they are in its file, with the names of variables; nil for a folder.
+func rawValues(options Options) map[string]any {
+	if isPath(options.Name) {
+		return nil
+	}
+	content, err := fs.ReadFile(options.Content, path.Join(environmentsFolder, options.Name, ownValuesFile))
+	if err != nil {
+		return nil
+	}
+	values, err := chartutil.ReadValues(content)
+	if err != nil {
+		return nil
+	}
+	return values
+}
+
+// editorSchema is the chart's schema without what must be there: a file of values has only what it changes.
+func editorSchema(content fs.FS) ([]byte, error) {
+	loaded, _, err := loadChart(content)
+	if err != nil {
+		return nil, err
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(loaded.Schema, &schema); err != nil {
+		return nil, fmt.Errorf("read the schema of chart %s: %w", ReleaseName, err)
+	}
+	withoutRequired(schema)
+	out, err := json.MarshalIndent(schema, "", "  ")
+	return append(out, '\n'), err
+}
+
+// withoutRequired takes the keyword out of a schema and what is below it; a property may have its name. What holds only under a condition stays.
+func withoutRequired(schema map[string]any) {
+	if _, isKeyword := schema["required"].([]any); isKeyword {
+		delete(schema, "required")
+	}
+	for key, below := range schema {
+		if nested, isMap := below.(map[string]any); isMap && key != "if" && key != "not" {
+			withoutRequired(nested)
+		}
+	}
+}

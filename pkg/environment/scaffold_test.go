@@ -1,0 +1,57 @@
+package environment_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+)
+
+// An editor holds a file of values, which has only what it changes, against the schema beside it.
+func TestTheSchemaForEditorsTakesAPart(t *testing.T) {
+	files, err := environment.Scaffold(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()}, t.TempDir(), "mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, fits := range map[string]bool{
+		string(files["values.yaml"]):                    true,
+		"cluster: {control_plane: {schedulable: false}}": true,
+		"cluster: {worker: {replicas: many}}":            false,
+		"cluster: {nmae: x}":                             false,
+	} {
+		values, err := chartutil.ReadValues([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := chartutil.ValidateAgainstSingleSchema(values, files["values.schema.json"]); (err == nil) != fits {
+			t.Errorf("%s: fits: %t, got %v", text, fits, err)
+		}
+	}
+}
+
+func TestAnEnvironmentStandsOnAnother(t *testing.T) {
+	below := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd", "values.yaml": "cluster: {name: below, worker: {replicas: 1}}",
+		"secrets.yaml": "proxies: {https_proxy: http://me:pa55word@proxy.example:3128}"})
+	above := folder(t, map[string]string{"environment.yaml": "from: " + below, "values.yaml": "cluster: {name: above}"})
+	env, err := environment.Load(t.Context(), environment.Options{Name: above, Content: clusterinit.Content()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := env.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if env.Name() != filepath.Base(above) || env.BuiltOn() != "kubeadm-capd" || env.ClusterName() != "above" || env.Spec().Cluster.Worker.Replicas != 1 {
+		t.Errorf("got %s on %s: %+v", env.Name(), env.BuiltOn(), env.Spec().Cluster)
+	}
+	if text := objects.Values.Data["values.yaml"]; strings.Contains(text, "pa55word") {
+		t.Errorf("a secret is in the ConfigMap:\n%s", text)
+	}
+	if !strings.Contains(string(objects.InfraSecrets.Data["values.yaml"])+string(objects.Secrets.Data["values.yaml"]), "pa55word") {
+		t.Error("secrets.yaml has no effect")
+	}
+}
