@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -50,7 +51,7 @@ func (l lab) command(ctx context.Context, args ...string) *exec.Cmd {
 // run runs the CLI to its end, with its narration in the test's log, and returns its exit code and standard output.
 func (l lab) run(t *testing.T, args ...string) (int, string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 25*time.Minute) // a test's Cleanup may run it too
 	defer cancel()
 	c := l.command(ctx, args...)
 	var out bytes.Buffer
@@ -101,6 +102,9 @@ func (l lab) signalAt(t *testing.T, signal os.Signal, when func(event.Event) boo
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
+		if isAnswer(lines.Bytes()) {
+			continue
+		}
 		var e event.Event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			t.Errorf("line is no event: %s", lines.Text())
@@ -127,6 +131,14 @@ func (l lab) signalAt(t *testing.T, signal os.Signal, when func(event.Event) boo
 	}
 	result.exitCode, result.stderr = c.ProcessState.ExitCode(), stderr.String()
 	return result
+}
+
+// isAnswer says whether a line of --output json is the answer of a command and no event.
+func isAnswer(line []byte) bool {
+	var document struct {
+		Type event.Type `json:"type"`
+	}
+	return json.Unmarshal(line, &document) == nil && document.Type != "" && !slices.Contains(event.Types(), document.Type)
 }
 
 func logEvent(t *testing.T, e event.Event) {

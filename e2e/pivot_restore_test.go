@@ -29,8 +29,8 @@ var restoreInstants = []struct {
 	{"^Restoring [A-Z][A-Za-z]+=", 3},
 	{"^Restoring [A-Z][A-Za-z]+=", 3},
 	{"^Restoring [A-Z][A-Za-z]+=", 4},
-	{"^Resuming the target cluster", 1},
 	{"objects are on the target as they were", 1},
+	{"^resuming [0-9]+ ", 1},
 }
 
 // TestPivotRestore has a management cluster lose its definition, and another one adopt its machines from a backup, by `restore` that is killed with

@@ -97,7 +97,7 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SetFlagErrorFunc(flagProblem)
-	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newDiagnose(streams), newKubeconfig(streams), newStatus(streams), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams), newExplain(streams), newRender(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
+	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newCheck(streams), newDiagnose(streams), newKubeconfig(streams), newStatus(streams), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams), newExplain(streams), newRender(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)
@@ -109,6 +109,7 @@ const rootLong = `cluster-init builds a Kubernetes management cluster that looks
 kept in sync by Flux. It replaces a bootstrap.sh:
 
   cluster-init up ENVIRONMENT        kind, Flux, telco-cloud-init, the management cluster, the pivot
+  cluster-init check ENVIRONMENT     checks all that up would check, and changes nothing
   cluster-init render ENVIRONMENT    shows what up would apply: values, chart and the manifests of every component
   cluster-init pivot plan ENV        shows what the pivot would move, and what it would leave behind
   cluster-init backup ENVIRONMENT    backs up the definition of the management cluster, encrypted if you name a key

@@ -110,6 +110,7 @@ func (r *restoration) release(ctx context.Context, result *RestoreResult) error 
 	if err := old.refusal(r.in); err != nil {
 		return fault.Wrap(fmt.Errorf("the Clusters stay paused on the target: %w", err), fault.CodeOf(err), fault.HintOf(err))
 	}
+	r.in.Log(fmt.Sprintf("resuming %d Clusters and ClusterClasses", len(r.now.held)))
 	if err := resume(ctx, r.in.Target, r.now.held); err != nil {
 		return cutOff(ctx, err, "Some Clusters may be paused.")
 	}

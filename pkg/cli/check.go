@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/up"
+)
+
+// checkOptions are the flags of `check`.
+type checkOptions struct {
+	buildOptions
+	output       outputOptions
+	allowChanges []string
+	streams      Streams
+}
+
+func newCheck(streams Streams) *cobra.Command {
+	o := &checkOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "check ENVIRONMENT",
+		Short: "Check all that up would check before it changes something",
+		Long: `check looks at an environment and its flags, the source, this machine, the cloud, the release files and what an earlier run left, as up does with the same
+flags, and goes on where up would stop. It changes nothing: what is stopped stays stopped.
+
+It exits with 0 when up could begin, else with the exit code of the first problem.`,
+		Example: `  cluster-init check kubeadm-capo
+  cluster-init check kubeadm-capd --bundle ./bundle -o json | jq -r '.checks[].problems[].hint'`,
+		Args: exactlyOne("ENVIRONMENT"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.buildOptions.flags(f, o.streams.In)
+	o.output.formatFlag(f, "plain: for people; json: one document for programs")
+	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster")
+	f.StringSliceVar(&o.allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster (repeatable)")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state folder")
+	return c
+}
+
+func (o *checkOptions) run(ctx context.Context, name string) error {
+	if err := o.output.known(); err != nil {
+		return err
+	}
+	ctx, leases := lease.NewSet(ctx)
+	defer leases.ReleaseAll()
+	b, err := o.complete(ctx, name, event.Tee{}, leases)
+	found := []up.Finding{{Title: "environment, flags and source", Problems: fault.Problems(err)}}
+	if err == nil {
+		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, AllowChanges: o.allowChanges}, b.parts)
+		found = append(found, run.Check(ctx)...)
+	}
+	report := checkReport{Type: "check", SchemaVersion: 1, Environment: name, Checks: make([]checkLine, len(found))}
+	for i, f := range found {
+		report.Checks[i] = newCheckLine(f)
+	}
+	if err := o.output.show(o.streams, report); err != nil {
+		return err
+	}
+	if err := up.ErrOf(found); err != nil {
+		return told{err} // the report has said it
+	}
+	return nil
+}
+
+// checkReport is the answer of `check`. Its lists are never null.
+type checkReport struct {
+	Type          string      `json:"type"` // "check"
+	SchemaVersion int         `json:"schemaVersion"`
+	Environment   string      `json:"environment"`
+	Checks        []checkLine `json:"checks"`
+}
+
+type checkLine struct {
+	Title    string           `json:"title"`
+	Seen     []string         `json:"seen"`
+	Warnings []string         `json:"warnings"`
+	Problems []*event.Failure `json:"problems"`
+}
+
+func newCheckLine(f up.Finding) checkLine {
+	line := checkLine{Title: f.Title, Seen: append([]string{}, f.Seen...), Warnings: append([]string{}, f.Warnings...), Problems: []*event.Failure{}}
+	for _, problem := range f.Problems {
+		line.Problems = append(line.Problems, pipeline.FailureOf(problem))
+	}
+	return line
+}
+
+// Print writes a paragraph for each check.
+func (r checkReport) Print(out io.Writer) error {
+	var b strings.Builder
+	for _, c := range r.Checks {
+		sign := "✓"
+		if len(c.Problems) > 0 {
+			sign = "✗"
+		}
+		fmt.Fprintf(&b, "%s %s\n", sign, c.Title)
+		for _, seen := range c.Seen {
+			fmt.Fprintf(&b, "    %s\n", indented(seen))
+		}
+		for _, warning := range c.Warnings {
+			fmt.Fprintf(&b, "  ! %s\n", indented(warning))
+		}
+		for _, p := range c.Problems {
+			fmt.Fprintf(&b, "  error: %s\n", indented(p.Message))
+			for _, hint := range strings.FieldsFunc(p.Hint, func(r rune) bool { return r == '\n' }) {
+				fmt.Fprintf(&b, "  hint:  %s\n", hint)
+			}
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// indented sets the further lines of a text off below the first one.
+func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
