@@ -1,9 +1,12 @@
 package up
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -35,6 +38,8 @@ func (o sight) withoutMachines(r request, none verdict) verdict {
 		v := o.silentManagement(r, "whose kubeconfig that is cannot be known")
 		v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal), o.ifGone(r)+" Else start what it runs on, or give --kubeconfig another file.")
 		return v
+	case silent && answered(o.Management.Err):
+		return o.perhapsGone(r, "something answers at its address")
 	case silent && o.Traces.Err != nil:
 		return o.perhapsGone(r, fmt.Sprintf("it is not known whether a pivot was made (%v)", o.Traces.Err))
 	case silent && o.Traces.Backup != "":
@@ -53,7 +58,7 @@ func (o sight) withoutMachines(r request, none verdict) verdict {
 func (o sight) perhapsGone(r request, because string) verdict {
 	v := o.silentManagement(r, because)
 	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
-		"Use the cluster.infra_provider and the cloud project or Docker engine that it was made with, and start what it runs on. "+o.ifGone(r)+
+		o.haveItAnswer("Use the cluster.infra_provider and the cloud project or Docker engine that it was made with, and start what it runs on.")+" "+o.ifGone(r)+
 			" Then run the same command again. If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")
 	return v
 }
@@ -75,13 +80,31 @@ func (o sight) ifGone(r request) string {
 
 // silentManagement refuses because a cluster that is named does not answer.
 func (o sight) silentManagement(r request, because string) verdict {
-	hint := "Start what it runs on, or restore the network in between, and run the same command again. Its kubeconfig is " + o.Management.Named + "."
-	for _, m := range o.Machines {
-		if m.Paused {
-			hint = "Unpause it: docker unpause " + m.Name + ". Then run the same command again."
-		}
-	}
+	hint := o.haveItAnswer("Start what it runs on, or restore the network in between, and run the same command again. Its kubeconfig is " + o.Management.Named + ".")
 	return verdict{decision: refuse, again: true, refusal: fault.Wrap(
 		fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err), fault.ClusterUnreachable,
 		hint+" If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")}
+}
+
+// answered says whether a server did answer, and refused.
+func answered(err error) bool {
+	_, status := errors.AsType[*apierrors.StatusError](err)
+	_, certificate := errors.AsType[x509.CertificateInvalidError](err)
+	return status || certificate
+}
+
+// haveItAnswer is what makes a silent management cluster answer, by why it is silent; otherwise where that says nothing.
+func (o sight) haveItAnswer(otherwise string) string {
+	for _, m := range o.Machines {
+		if m.Paused {
+			return "Unpause it: docker unpause " + m.Name + ". Then run the same command again."
+		}
+	}
+	if apierrors.IsUnauthorized(o.Management.Err) || apierrors.IsForbidden(o.Management.Err) {
+		return "Give a kubeconfig of it whose credentials are valid: --kubeconfig FILE. Those of " + o.Management.Named + " are refused."
+	}
+	if invalid, is := errors.AsType[x509.CertificateInvalidError](o.Management.Err); is && invalid.Reason == x509.Expired {
+		return "Renew the certificate of its API server on its control-plane machines (kubeadm certs renew apiserver, or restart rke2-server), and run the same command again."
+	}
+	return otherwise
 }
