@@ -63,7 +63,7 @@ var arrows = map[string]rule{
 	"backup":             {[]string{"capi", "fault", "owned"}, "the form of a backup is read and written without any cluster"},
 	"provider":           {nil, "the seam for infrastructure: what a run asks of the one that it has"},
 	"provider/docker":    {[]string{"docker", "fault", "kind", "owned", "provider"}, "machines are containers of the Docker engine"},
-	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory", "openstack/preflight", "provider"}, "machines are servers of an OpenStack project"},
+	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory", "openstack/preflight", "provider", "provider/openstack/leftovers"}, "machines are servers of an OpenStack project, which are proven as what they leave is"},
 	"provider/aws":       {[]string{"aws", "provider"}, "machines are instances of EC2"},
 	"provider/openstack/leftovers": {[]string{"fault", "openstack", "owned", "provider"},
 		"what a cluster has left in a project is found by proof and deleted there, for a verb that knows no provider"},

@@ -1,6 +1,7 @@
 package environment_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +26,7 @@ func TestChanges(t *testing.T) {
 		"a newer Kubernetes":   {before: []string{"cluster.kubernetes_version=v1.35.9"}, want: []string{`cluster.kubernetes_version: "v1.35.9" -> "v1.36.4"`}},
 		"an older Kubernetes":  {after: []string{"cluster.kubernetes_version=v1.35.9"}, want: []string{`cluster.kubernetes_version: "v1.36.4" -> "v1.35.9"`}, takesAway: []string{"cluster.kubernetes_version"}},
 		"another namespace":    {after: []string{"cluster.namespace=other"}, want: []string{`cluster.namespace: "management" -> "other"`}, takesAway: []string{"cluster.namespace"}},
+		"another format":       {after: []string{"cluster.bootstrap_format=ignition"}, want: []string{`cluster.bootstrap_format: "cloud-config" -> "ignition"`}, takesAway: []string{"cluster.bootstrap_format"}},
 		"the CNI off":          {after: []string{"cni=none"}, want: []string{`cni: "calico" -> "none"`, "components.cni: on -> off"}, takesAway: []string{"components.cni"}},
 		"a component of one's own": {
 			after: []string{"components.mine.enabled=management-only", "components.mine.path=./kustomize-components/capi"},
@@ -75,16 +77,18 @@ func TestAnotherProviderTakesAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changes, err := load(t, environment.Options{Name: "rke2-capd"}).Changes(given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range changes {
-		if c.Key == "cluster.bootstrap_provider" && c.TakesAway != "" {
-			return
+	for key, after := range map[string]*environment.Environment{
+		"cluster.bootstrap_provider": load(t, environment.Options{Name: "rke2-capd"}),
+		"cluster.infra_provider":     capo(t, "kubeadm-capo", nil, "cluster.name=kubeadm-capd"),
+	} {
+		changes, err := after.Changes(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(changes, func(c environment.Change) bool { return c.Key == key && c.TakesAway != "" }) {
+			t.Errorf("%s: it is not said: %v", key, changes)
 		}
 	}
-	t.Errorf("it is not said: %v", changes)
 }
 
 func TestChangesOfWhatCannotBeReadAreNotNone(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
@@ -49,10 +50,37 @@ func (c changes) check(ctx context.Context, o world.Observation, v verdict, repo
 	for _, change := range slices.Concat(given, older) {
 		report.Progress("another value than last time: %s", change)
 	}
-	if v.decision != pivoted && len(o.Machines) == 0 && o.MachinesErr == nil { // nothing was built of the values yet
-		given = nil
+	if v.decision != pivoted {
+		if given, err = c.built(ctx, o, given); err != nil {
+			return err
+		}
 	}
 	return refused(slices.Concat(given, older), c.allowed)
+}
+
+// built returns those changes of values that something was built of. The provider that this run would use need not be the one that built
+// it: only the bootstrap cluster knows whether there are machines of another one.
+func (c changes) built(ctx context.Context, o world.Observation, given []environment.Change) ([]environment.Change, error) {
+	if len(given) == 0 || len(o.Machines) > 0 || o.MachinesErr != nil {
+		return given, nil
+	}
+	all, err := capi.Machines(ctx, o.Bootstrap.Cluster, "")
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("look whether anything was built of the values of the last run: %w", err), fault.ClusterUnreachable,
+			"Run the same command again when it can be read.")
+	}
+	own := c.environment.ClusterName()
+	if slices.ContainsFunc(all, func(m capi.Machine) bool { return m.Cluster == own }) {
+		return given, nil
+	}
+	there := o.Bootstrap.Holds.Cluster(own) != nil
+	return slices.DeleteFunc(given, func(change environment.Change) bool { return !there || !ofCluster(change) }), nil
+}
+
+// ofCluster says whether a Cluster without any machine is another one by a change: what its provider made before the first machine would
+// be left behind.
+func ofCluster(c environment.Change) bool {
+	return slices.Contains([]string{"cluster.infra_provider", "cluster.bootstrap_provider", "cluster.namespace", "cluster.name"}, c.Key)
 }
 
 // refused is the error for those changes that take something away and that the user did not name.

@@ -1,7 +1,6 @@
 package up
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -211,49 +210,6 @@ func (o sight) withoutDefinition(r request) verdict {
 		none = verdict{decision: goOn, why: "the bootstrap cluster answers, and holds no definition yet"}
 	}
 	return o.withoutMachines(r, none)
-}
-
-// withoutMachines returns none if no machine of the cluster exists. Making a second set of machines beside the first would end in two
-// clusters of one name.
-func (o sight) withoutMachines(r request, none verdict) verdict {
-	silent := o.Management.State == world.ManagementSilent
-	switch {
-	case errors.Is(o.MachinesErr, provider.ErrCannotAsk) && !silent:
-		none.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made some, stop now", r.place, r.cluster)
-		return none
-	case errors.Is(o.MachinesErr, provider.ErrCannotAsk):
-		return o.silentManagement(r, "nobody else can be asked whether it exists")
-	case o.MachinesErr != nil:
-		return verdict{decision: refuse, again: true, refusal: fault.Wrap(
-			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr), fault.CodeOr(o.MachinesErr, fault.ClusterUnreachable),
-			orHint(o.MachinesErr, "Run the same command again when it can be asked."))}
-	case len(o.Machines) > 0 && silent:
-		return o.silentManagement(r, fmt.Sprintf("machines of it exist (%s)", names(o.Machines)))
-	case len(o.Machines) > 0:
-		return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
-			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition", r.cluster, r.place, names(o.Machines)),
-			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". If it is not needed: cluster-init cleanup "+r.environment+".")}
-	case silent && !o.Management.Proven:
-		v := o.silentManagement(r, "whose kubeconfig that is cannot be known")
-		v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal), "If its cluster is gone, remove the file: rm "+o.Management.Named+". Else start what it runs on, or give --kubeconfig another file.")
-		return v
-	case silent:
-		none.warning = fmt.Sprintf("%s names a cluster that does not answer: as no machine of it exists in %s, it is taken for gone, and the file is renamed", o.Management.Named, r.place)
-	}
-	return none
-}
-
-// silentManagement refuses because a cluster that is named does not answer.
-func (o sight) silentManagement(r request, because string) verdict {
-	hint := "Start what it runs on, or restore the network in between, and run the same command again. Its kubeconfig is " + o.Management.Named + "."
-	for _, m := range o.Machines {
-		if m.Paused {
-			hint = "Unpause it: docker unpause " + m.Name + ". Then run the same command again."
-		}
-	}
-	return verdict{decision: refuse, again: true, refusal: fault.Wrap(
-		fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err), fault.ClusterUnreachable,
-		hint+" If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")}
 }
 
 // pausedTarget refuses because the management cluster's own Cluster is paused and nobody else holds it.

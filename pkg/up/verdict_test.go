@@ -39,7 +39,7 @@ func seen(b world.BootstrapState, m world.ManagementState, machines ...provider.
 	case world.ManagementForeign:
 		o.Management.Err = fault.New(fault.ClusterForeign, "another cluster", "")
 	case world.ManagementSilent:
-		o.Management.Err = errors.New("i/o timeout")
+		o.Management.Err, o.Management.Files = errors.New("i/o timeout"), []string{"/state/kubeconfig"}
 	case world.ManagementEmpty:
 		o.Management.Cluster = connected
 	case world.ManagementActive, world.ManagementPaused:
@@ -61,9 +61,9 @@ func TestVerdicts(t *testing.T) {
 		stuck   = "pivot/failed"
 	)
 	table := map[world.BootstrapState][]string{
-		world.BootstrapAbsent:     {"fresh", "fresh", foreign, stuck, "pivoted", stuck},
-		world.BootstrapUnfinished: {"fresh", "fresh", foreign, stuck, "pivoted", stuck},
-		world.BootstrapEmpty:      {"go on", "go on", foreign, stuck, "pivoted", stuck},
+		world.BootstrapAbsent:     {"fresh", silent, foreign, stuck, "pivoted", stuck},
+		world.BootstrapUnfinished: {"fresh", silent, foreign, stuck, "pivoted", stuck},
+		world.BootstrapEmpty:      {"go on", silent, foreign, stuck, "pivoted", stuck},
 		world.BootstrapForeign:    {foreign, foreign, foreign, foreign, foreign, foreign},
 		world.BootstrapStopped:    {"start", "start", "start", "start", "start", "start"},
 		world.BootstrapSilent:     {silent, silent, silent, silent, silent, silent},
@@ -115,7 +115,11 @@ func TestVerdictsOnMachines(t *testing.T) {
 		"nobody can be asked":                               {world.BootstrapAbsent, world.ManagementAbsent, unasked(provider.ErrCannotAsk), "fresh", "", ""},
 		"nobody can be asked, and a kubeconfig is there":    {world.BootstrapAbsent, world.ManagementSilent, unasked(provider.ErrCannotAsk), "cluster/unreachable?", "nobody else can be asked", "/state/kubeconfig"},
 		"somebody else's machines":                          {world.BootstrapAbsent, world.ManagementAbsent, unasked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign", "a node of another cluster", ""},
-		"a silent kubeconfig that nobody proves":            {world.BootstrapAbsent, world.ManagementSilent, func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?", "whose kubeconfig that is cannot be known", "rm /state/kubeconfig"},
+		"a silent kubeconfig that nobody proves":            {world.BootstrapAbsent, world.ManagementSilent, func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?", "whose kubeconfig that is cannot be known", "rm '/state/kubeconfig'"},
+		"a kubeconfig that cannot be read":                  {world.BootstrapAbsent, world.ManagementSilent, func(o *world.Observation) { o.Management.Proven, o.Management.Files = false, nil }, "cluster/unreachable?", "whose kubeconfig", "Make its kubeconfig readable."},
+		"it cannot be asked, and the bootstrap cluster still names the one that is silent": {world.BootstrapEmpty, world.ManagementSilent, func(o *world.Observation) {
+			o.MachinesErr, o.Bootstrap.Kubeconfig = provider.ErrCannotAsk, []byte("x")
+		}, "cluster/unreachable?", "nobody else can be asked", "rm '/state/kubeconfig' && kubectl -n ns delete secret demo-kubeconfig."},
 		"a bootstrap cluster that is paused": {world.BootstrapSilent, world.ManagementAbsent, func(o *world.Observation) {
 			o.Bootstrap.Err, o.Bootstrap.Cure = errors.New("it is paused"), "Unpause it: docker unpause x."
 		}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},

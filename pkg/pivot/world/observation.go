@@ -15,6 +15,7 @@ type Observation struct {
 	Machines   []provider.Machine
 	// MachinesErr is why nobody knows which machines exist; provider.ErrCannotAsk when nobody can be asked.
 	MachinesErr error
+	Traces      Traces
 }
 
 // Stopped says whether something of ours is stopped that can be started from here.
@@ -63,8 +64,9 @@ const (
 // ManagementSide is what was seen of the management cluster.
 type ManagementSide struct {
 	State ManagementState
-	Err   error  // of ManagementSilent and ManagementForeign
-	Named string // who names it: a file, or the bootstrap cluster
+	Err   error    // of ManagementSilent and ManagementForeign
+	Named string   // who names it: a file, or the bootstrap cluster
+	Files []string // of ManagementSilent: all files that name it
 	// Proven is whether what names it is this cluster's for sure, though it may not answer.
 	Proven bool
 	// The rest is set when it answers and is ours.

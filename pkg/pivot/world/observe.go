@@ -36,6 +36,7 @@ func (w *World) Observe(ctx context.Context) Observation {
 	beside.Go(func() { o.Machines, o.MachinesErr = w.Provider.Machines(ctx) })
 	o.Bootstrap = w.seeBootstrap(ctx)
 	o.Management = w.SeeManagement(ctx, o.Bootstrap.Kubeconfig)
+	o.Traces = w.traces()
 	beside.Wait()
 	return o
 }

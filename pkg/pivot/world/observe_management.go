@@ -15,6 +15,7 @@ import (
 // candidate is a kubeconfig that could be the management cluster's.
 type candidate struct {
 	named      string // where it is, for people
+	file       bool   // it is a file of that path
 	kubeconfig []byte
 	// proven is whether it is the management cluster's for sure: Cluster API made it, or an earlier run saved it.
 	proven bool
@@ -36,7 +37,7 @@ func (w *World) candidates(fromBootstrap []byte) ([]candidate, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the management cluster's kubeconfig: %w", err)
 		}
-		all = append(all, candidate{named: path, kubeconfig: content, proven: path == saved && fromBootstrap == nil})
+		all = append(all, candidate{named: path, file: true, kubeconfig: content, proven: path == saved && fromBootstrap == nil})
 	}
 	return proveAll(all)
 }
@@ -85,6 +86,9 @@ func (w *World) SeeManagement(ctx context.Context, fromBootstrap []byte) Managem
 		}
 		silent.Err = errors.Join(silent.Err, err)
 		silent.Named, silent.Proven = c.named, silent.Proven || c.proven
+		if c.file {
+			silent.Files = append(silent.Files, c.named)
+		}
 	}
 	return silent
 }

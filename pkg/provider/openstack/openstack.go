@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
 	"github.com/cluster-init/cluster-init/pkg/openstack/preflight"
 	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/provider/openstack/leftovers"
 )
 
 // Provider makes the machines of one environment.
@@ -67,7 +68,8 @@ func (Provider) Kinds() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{group.WithResource("openstackclusters"), group.WithResource("openstackmachines")}
 }
 
-// Machines returns the servers that carry the cluster's tag, which Cluster API's provider puts on all that it makes.
+// Machines returns the cluster's servers: those with its tag, which Cluster API's provider puts on all that it makes if the definition says
+// so, and those that other resources of the cluster prove.
 func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 	client, err := Connect(ctx, p.Environment)
 	if err != nil {
@@ -83,18 +85,17 @@ func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 			return nil, fmt.Errorf("look for servers in the cloud: %w", err)
 		}
 	}
-	return machines(has.Resources, p.Environment.OpenStackTag()), nil
+	return machines(has, leftovers.Cluster{Namespace: p.Environment.ClusterNamespace(), Name: p.Environment.ClusterName()})
 }
 
-func machines(resources []cloud.Resource, tag string) []provider.Machine {
-	slices.SortStableFunc(resources, func(a, b cloud.Resource) int { return a.Created.Compare(b.Created) })
+func machines(has cloud.Inventory, of leftovers.Cluster) ([]provider.Machine, error) {
+	servers, err := of.Servers(has)
+	slices.SortStableFunc(servers, func(a, b cloud.Resource) int { return a.Created.Compare(b.Created) })
 	var found []provider.Machine
-	for _, r := range resources {
-		if r.Kind == cloud.KindServer && slices.Contains(r.Tags, tag) {
-			found = append(found, provider.Machine{Name: r.Name})
-		}
+	for _, r := range servers {
+		found = append(found, provider.Machine{Name: r.Name})
 	}
-	return found
+	return found, err
 }
 
 // Start is never called: servers that somebody stopped are the cloud's matter, and none is returned as stopped.

@@ -21,13 +21,19 @@ type judge struct {
 	evidence map[openstack.Ref][]openstack.Ref
 }
 
-// found holds all that a project has against the cluster.
-func (c Cluster) found(inventory openstack.Inventory) provider.Found {
+// judge is one that has not taken anything yet.
+func (c Cluster) judge(inventory openstack.Inventory) *judge {
 	j := &judge{cluster: c, Inventory: inventory, byRef: map[openstack.Ref]openstack.Resource{}, owned: map[openstack.Ref]string{}, stays: map[openstack.Ref]string{},
 		evidence: map[openstack.Ref][]openstack.Ref{}}
 	for _, r := range inventory.Resources {
 		j.byRef[r.Ref] = r
 	}
+	return j
+}
+
+// found holds all that a project has against the cluster.
+func (c Cluster) found(inventory openstack.Inventory) provider.Found {
+	j := c.judge(inventory)
 	j.findOwned()
 	j.findEvidence()
 	j.findStaying()
@@ -44,7 +50,7 @@ func (j *judge) findOwned() {
 func (j *judge) take(proof func(openstack.Resource) string) {
 	for _, r := range j.Resources {
 		_, already := j.owned[r.Ref]
-		if already || r.Project != "" && r.Project != j.Project || j.cluster.claimedBy(r) != "" {
+		if already || !j.here(r) || j.cluster.claimedBy(r) != "" {
 			continue
 		}
 		if p := proof(r); p != "" {
@@ -52,6 +58,9 @@ func (j *judge) take(proof func(openstack.Resource) string) {
 		}
 	}
 }
+
+// here says whether a resource is in the project: networks of others can be seen too.
+func (j *judge) here(r openstack.Resource) bool { return r.Project == "" || r.Project == j.Project }
 
 // hangs returns why a resource belongs to what is owned already.
 func (j *judge) hangs(r openstack.Resource) string {

@@ -1,0 +1,64 @@
+package world
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// What the state folder holds says whether a pivot may have been made.
+func TestTraces(t *testing.T) {
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		files    []string
+		backup   string // in the folder
+		building bool
+	}{
+		"no folder":                      {},
+		"a kubeconfig":                   {files: []string{"kubeconfig", "id"}},
+		"a backup":                       {files: []string{"kubeconfig", "kubeadm-capd-20260102T020405Z"}, backup: "kubeadm-capd-20260102T020405Z"},
+		"two, of which one is encrypted": {files: []string{"kubeadm-capd-20260102T020405Z", "kubeadm-capd-20260103T020405Z.tar.age"}, backup: "kubeadm-capd-20260103T020405Z.tar.age"},
+		"another cluster's":              {files: []string{"kubeadm-20260102T020405Z"}},
+		"a bootstrap cluster":            {files: []string{"kubeconfig", "bootstrap.kubeconfig"}, building: true},
+		"both":                           {files: []string{"bootstrap.kubeconfig", "kubeadm-capd-20260102T020405Z"}, backup: "kubeadm-capd-20260102T020405Z", building: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &World{Subject: Subject{Environment: env, StateFolder: filepath.Join(t.TempDir(), "state")}}
+			for _, file := range tc.files {
+				if err := writeFile(filepath.Join(w.StateFolder, file), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			backup := ""
+			if tc.backup != "" {
+				backup = filepath.Join(w.StateFolder, tc.backup)
+			}
+			if got := w.traces(); got.Backup != backup || got.Building != tc.building || got.Err != nil {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	t.Run("a folder that cannot be read", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w := &World{Subject: Subject{Environment: env, StateFolder: file}}
+		if got := w.traces(); got.Err == nil {
+			t.Errorf("%+v", got)
+		}
+	})
+	t.Run("a run that made the bootstrap cluster leaves one", func(t *testing.T) {
+		w := &World{Subject: Subject{Environment: env, StateFolder: t.TempDir()}}
+		if err := w.KeepBootstrapKubeconfig(&kube.Cluster{Kubeconfig: []byte(kubeconfig)}); err != nil || !w.traces().Building {
+			t.Errorf("%+v, %v", w.traces(), err)
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package up
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+)
+
+// withoutMachines returns none if no machine of the cluster exists. Making a second set of machines beside the first would end in two
+// clusters of one name.
+func (o sight) withoutMachines(r request, none verdict) verdict {
+	silent := o.Management.State == world.ManagementSilent
+	switch {
+	case errors.Is(o.MachinesErr, provider.ErrCannotAsk) && !silent:
+		none.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made some, stop now", r.place, r.cluster)
+		return none
+	case errors.Is(o.MachinesErr, provider.ErrCannotAsk):
+		return o.perhapsGone(r, "nobody else can be asked whether it exists")
+	case o.MachinesErr != nil:
+		return verdict{decision: refuse, again: true, refusal: fault.Wrap(
+			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr), fault.CodeOr(o.MachinesErr, fault.ClusterUnreachable),
+			orHint(o.MachinesErr, "Run the same command again when it can be asked."))}
+	case len(o.Machines) > 0 && silent:
+		return o.silentManagement(r, fmt.Sprintf("machines of it exist (%s)", names(o.Machines)))
+	case len(o.Machines) > 0:
+		return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
+			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition", r.cluster, r.place, names(o.Machines)),
+			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". If it is not needed: cluster-init cleanup "+r.environment+".")}
+	case silent && !o.Management.Proven:
+		v := o.silentManagement(r, "whose kubeconfig that is cannot be known")
+		v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal), o.ifGone(r)+" Else start what it runs on, or give --kubeconfig another file.")
+		return v
+	case silent && answered(o.Management.Err):
+		return o.perhapsGone(r, "something answers at its address")
+	case silent && o.Traces.Err != nil:
+		return o.perhapsGone(r, fmt.Sprintf("it is not known whether a pivot was made (%v)", o.Traces.Err))
+	case silent && o.Traces.Backup != "":
+		return o.perhapsGone(r, fmt.Sprintf("there is a backup of its definition (%s): it may manage itself where this run finds no machine", o.Traces.Backup))
+	case silent && !o.Traces.Building:
+		return o.perhapsGone(r, "only its kubeconfig tells of it: it may manage itself where this run finds no machine")
+	case silent:
+		none.warning = fmt.Sprintf("%s names a cluster that does not answer: as no pivot was made from here and no machine of it exists in %s, it is taken for gone, and the file is renamed",
+			strings.Join(o.Management.Files, ", "), r.place)
+	}
+	return none
+}
+
+// perhapsGone refuses because a cluster that is named does not answer, and the machines of this run's provider prove nothing: another run
+// may have made it in another cloud, on another engine, or with another provider. Only a person can know that it is gone.
+func (o sight) perhapsGone(r request, because string) verdict {
+	v := o.silentManagement(r, because)
+	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
+		o.haveItAnswer("Use the cluster.infra_provider and the cloud project or Docker engine that it was made with, and start what it runs on.")+" "+o.ifGone(r)+
+			" Then run the same command again. If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")
+	return v
+}
+
+// ifGone is how a person says that the cluster is gone: what names it is taken away.
+func (o sight) ifGone(r request) string {
+	var remove []string
+	if len(o.Management.Files) > 0 {
+		remove = append(remove, "rm '"+strings.Join(o.Management.Files, "' '")+"'")
+	}
+	if o.Bootstrap.Kubeconfig != nil {
+		remove = append(remove, pivot.Kubectl(r.source, r.scope())+" delete secret "+r.cluster+"-kubeconfig")
+	}
+	if len(remove) == 0 {
+		return "Make its kubeconfig readable."
+	}
+	return "If its cluster is gone, remove its kubeconfig: " + strings.Join(remove, " && ") + "."
+}
+
+// silentManagement refuses because a cluster that is named does not answer.
+func (o sight) silentManagement(r request, because string) verdict {
+	hint := o.haveItAnswer("Start what it runs on, or restore the network in between, and run the same command again. Its kubeconfig is " + o.Management.Named + ".")
+	return verdict{decision: refuse, again: true, refusal: fault.Wrap(
+		fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err), fault.ClusterUnreachable,
+		hint+" If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")}
+}
+
+// answered says whether a server did answer, and refused.
+func answered(err error) bool {
+	_, status := errors.AsType[*apierrors.StatusError](err)
+	_, certificate := errors.AsType[x509.CertificateInvalidError](err)
+	return status || certificate
+}
+
+// haveItAnswer is what makes a silent management cluster answer, by why it is silent; otherwise where that says nothing.
+func (o sight) haveItAnswer(otherwise string) string {
+	for _, m := range o.Machines {
+		if m.Paused {
+			return "Unpause it: docker unpause " + m.Name + ". Then run the same command again."
+		}
+	}
+	if apierrors.IsUnauthorized(o.Management.Err) || apierrors.IsForbidden(o.Management.Err) {
+		return "Give a kubeconfig of it whose credentials are valid: --kubeconfig FILE. Those of " + o.Management.Named + " are refused."
+	}
+	if invalid, is := errors.AsType[x509.CertificateInvalidError](o.Management.Err); is && invalid.Reason == x509.Expired {
+		return "Renew the certificate of its API server on its control-plane machines (kubeadm certs renew apiserver, or restart rke2-server), and run the same command again."
+	}
+	return otherwise
+}
