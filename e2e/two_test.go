@@ -49,7 +49,8 @@ func TestMatrixTwoAtOnce(t *testing.T) {
 				runs = append(runs, r.of(t, l).start(t, fmt.Sprintf("a run after %s", r.after), up...))
 			}
 			if tc.ends {
-				runs = append(runs, l.disturbedToItsEnd(t, runs[0], up)...)
+				builder := builderOf(t, runs)
+				runs = append(runs, builder.lab.disturbedToItsEnd(t, builder, up)...)
 			}
 			oneHasBuilt(t, runs)
 		})
@@ -60,6 +61,29 @@ func TestMatrixTwoAtOnce(t *testing.T) {
 			t.Fatalf("cleaning up between two cases ended with %d", code)
 		}
 	}
+}
+
+// builderOf waits until one run is left at work, and returns it: on a busy machine a later one may be the first to make the bootstrap cluster.
+func builderOf(t *testing.T, runs []*beside) *beside {
+	t.Helper()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for range 300 {
+		atWork := slices.DeleteFunc(slices.Clone(runs), func(b *beside) bool { return !b.atWork() })
+		switch len(atWork) {
+		case 0:
+			t.Fatal("no run is at work any more")
+		case 1:
+			return atWork[0]
+		}
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		}
+	}
+	t.Fatal("several runs are at work after five minutes")
+	return nil
 }
 
 // The exit codes with which a second run is turned away.

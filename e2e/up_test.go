@@ -60,6 +60,17 @@ func (l lab) built(t *testing.T, management cluster) {
 			return nil
 		})
 	})
+	t.Run("a check finds it, and no problem", func(t *testing.T) {
+		if code, out := l.run(t, "check", l.name, "--bundle", l.bundle); code != 0 || !strings.Contains(out, "the management cluster holds its own definition") {
+			t.Errorf("check ended with %d: %s", code, out)
+		}
+	})
+	t.Run("what up applied is rendered", func(t *testing.T) {
+		code, out := l.run(t, "render", l.name, "--bundle", l.bundle, "-o", "json")
+		if code != 0 || !strings.Contains(out, `"kind":"KubeadmControlPlane"`) {
+			t.Errorf("render ended with %d: %.300s", code, out)
+		}
+	})
 	t.Run("its kubeconfig is printed and merged", func(t *testing.T) { l.printsKubeconfig(t) })
 	t.Run("the bootstrap cluster is gone", func(t *testing.T) {
 		if left := containers(t, "io.x-k8s.kind.cluster="+l.name+"-bootstrap"); len(left) > 0 {
@@ -91,8 +102,12 @@ func (l lab) printsKubeconfig(t *testing.T) {
 // idle runs `up` once more, which changes nothing.
 func (l lab) idle(t *testing.T, management cluster, up []string) {
 	before := management.generations(t)
-	if code, _ := l.run(t, up...); code != 0 {
+	report := filepath.Join(t.TempDir(), "junit.xml")
+	if code, _ := l.run(t, append(slices.Clone(up), "--junit", report)...); code != 0 {
 		t.Fatalf("up again ended with %d", code)
+	}
+	if text, err := os.ReadFile(report); err != nil || !strings.Contains(string(text), `failures="0"`) || !strings.Contains(string(text), `name="look for an earlier run"`) {
+		t.Errorf("%v: the JUnit report is %s", err, text)
 	}
 	after := management.generations(t)
 	for object, generation := range before {

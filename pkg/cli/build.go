@@ -38,7 +38,7 @@ type buildOptions struct {
 	engineAddress       string
 	recipients          recipientOptions
 	kubeconfig          string
-	timeout             time.Duration
+	timeout, total      time.Duration
 }
 
 func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader) {
@@ -51,7 +51,8 @@ func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader) {
 	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 takes a free one")
 	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
 	o.recipients.flags(f)
-	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "bound of each phase that waits for a cluster")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "bound of each phase that waits for a cluster; 0 waits for ever")
+	f.DurationVar(&o.total, "total-timeout", 0, "bound of the whole run (default: none)")
 }
 
 // built is what the flags come to.

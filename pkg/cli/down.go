@@ -76,6 +76,8 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 	if err := o.agreed(ctx, plan.Cluster); err != nil {
 		return err
 	}
+	ctx, release := o.bounded(ctx) // from here on: nobody counts how long a person takes to agree
+	defer release()
 	return conduct(ctx, sink, "down", name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
 		b := *shown
 		b.parts.Leases = leases

@@ -72,9 +72,9 @@ var silenceLibraries = sync.OnceFunc(func() {
 	klog.SetLogger(logr.Discard()) // client-go says there that a watch is broken off, which the follower says in words of its own
 })
 
-// interrupted gives an error that comes after the user's interrupt, whatever it was, that code.
+// interrupted gives an error that comes after the user's interrupt, whatever it was, that code. What ended ctx may have one of its own.
 func interrupted(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil || fault.CodeOf(err) == fault.Interrupted || pipeline.OutlastsInterrupt(err) {
+	if err == nil || ctx.Err() == nil || fault.CodeOf(context.Cause(ctx)) != fault.Unknown || fault.CodeOf(err) == fault.Interrupted || pipeline.OutlastsInterrupt(err) {
 		return err
 	}
 	err = fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted, "Nothing is lost: run the same command again.")

@@ -65,6 +65,8 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	ctx, release := o.bounded(ctx)
+	defer release()
 	kept := &record{dir: dir}
 	var looking *world.World // nil until all input was checked
 	sink := event.Tee{narrated, kept}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// What --timeout may be: less than any cluster takes would only fail, and nobody waits longer for one phase.
+// What --timeout may be besides 0: less than any cluster takes would only fail, and nobody waits longer for one phase.
 const (
 	shortestTimeout = 10 * time.Second
 	longestTimeout  = 24 * time.Hour
@@ -32,9 +33,7 @@ func (o *buildOptions) check() error {
 	if err := checkEngineAddress(o.engineAddress); err != nil {
 		problems = append(problems, err)
 	}
-	if err := checkTimeout(o.timeout); err != nil {
-		problems = append(problems, err)
-	}
+	problems = append(problems, checkBound("--timeout", o.timeout), checkBound("--total-timeout", o.total))
 	if o.apiServerPort < 0 || o.apiServerPort > 65535 {
 		refuse("Give a port from 1 to 65535, or 0, which takes a free one.", "--api-server-port: there is no port %d", o.apiServerPort)
 	}
@@ -61,12 +60,29 @@ func (o *buildOptions) check() error {
 	return fault.Join(problems...)
 }
 
+// checkBound is checkTimeout for a flag that may be 0, which bounds nothing.
+func checkBound(flag string, bound time.Duration) error {
+	if bound == 0 {
+		return nil
+	}
+	return checkTimeout(flag, bound)
+}
+
 // checkTimeout refuses what nobody can mean.
-func checkTimeout(timeout time.Duration) error {
+func checkTimeout(flag string, timeout time.Duration) error {
 	if timeout < shortestTimeout || timeout > longestTimeout {
-		return fault.New(fault.Usage, fmt.Sprintf("--timeout %s is out of range", timeout), "Give a duration from 10s to 24h, for example --timeout 45m.")
+		return fault.New(fault.Usage, fmt.Sprintf("%s %s is out of range", flag, timeout), "Give a duration from 10s to 24h, for example "+flag+" 45m.")
 	}
 	return nil
+}
+
+// bounded returns a context that ends after --total-timeout with a cause that says so; a move that is under way comes to its end first, as after Ctrl-C.
+func (o *buildOptions) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.total == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, o.total, fault.Retryable(fmt.Errorf("the run is not finished within --total-timeout %s", o.total), fault.Timeout,
+		"Nothing is lost: run the same command again and it resumes. Raise --total-timeout if it is too short."))
 }
 
 // checkEngineAddress refuses what is neither a name nor an address; "" stands for the default.

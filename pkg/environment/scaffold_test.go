@@ -18,7 +18,7 @@ func TestTheSchemaForEditorsTakesAPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, fits := range map[string]bool{
-		string(files["values.yaml"]):                    true,
+		string(files["values.yaml"]):                     true,
 		"cluster: {control_plane: {schedulable: false}}": true,
 		"cluster: {worker: {replicas: many}}":            false,
 		"cluster: {nmae: x}":                             false,
