@@ -29,7 +29,9 @@ func ofRelease(o *unstructured.Unstructured) bool {
 	}
 	switch o.GetName() {
 	case flux.ReleaseName, flux.ChartSourceName, flux.Namespace + "-" + flux.ReleaseName: // the last is a HelmChart's
-		return true
+		if o.GetNamespace() == flux.Namespace { // elsewhere it is a user's own
+			return true
+		}
 	}
 	return made(o) || !isFlux(o)
 }

@@ -67,6 +67,8 @@ func TestAnEndedWatchIsNoSuccess(t *testing.T) {
 func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 	elsewhere := func(o map[string]any) { o["metadata"].(map[string]any)["namespace"] = "apps" }
 	source := func(o map[string]any) { o["kind"], o["apiVersion"] = "OCIRepository", "source.toolkit.fluxcd.io/v1" }
+	git := func(o map[string]any) { o["kind"], o["apiVersion"] = "GitRepository", "source.toolkit.fluxcd.io/v1" }
+	helm := func(o map[string]any) { o["kind"], o["apiVersion"] = "HelmRelease", "helm.toolkit.fluxcd.io/v2" }
 	released := func(o map[string]any) {
 		o["metadata"].(map[string]any)["labels"] = map[string]any{"helm.toolkit.fluxcd.io/name": "telco-cloud-init", "helm.toolkit.fluxcd.io/namespace": "flux-system"}
 	}
@@ -83,6 +85,25 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 		"a source that the release has made": {kustomization("mine", suspended, source, released), true},
 		"a goal that gave up":                {kustomization("a", stalled), true},
 		"another Kustomization that gave up": {kustomization("own", stalled), false},
+
+		"a user's Kustomization elsewhere that gave up": {kustomization("own", stalled, elsewhere), false},
+		"a user's Kustomization elsewhere":              {kustomization("own", suspended, elsewhere), false},
+		"a user's HelmRelease":                          {kustomization("podinfo", suspended, helm), false},
+		"a user's HelmRelease that gave up":             {kustomization("podinfo", stalled, helm), false},
+		"a HelmRelease elsewhere":                       {kustomization("podinfo", suspended, helm, elsewhere), false},
+		"a HelmRelease elsewhere that gave up":          {kustomization("podinfo", stalled, helm, elsewhere), false},
+		"a HelmRelease of our name elsewhere":           {kustomization("telco-cloud-init", stalled, helm, elsewhere), false},
+		"our HelmRelease":                               {kustomization("telco-cloud-init", suspended, helm), true},
+		"our HelmRelease that gave up":                  {kustomization("telco-cloud-init", stalled, helm), true},
+		"a user's GitRepository":                        {kustomization("podinfo", suspended, git), false},
+		"a user's GitRepository that gave up":           {kustomization("podinfo", stalled, git), false},
+		"a GitRepository elsewhere":                     {kustomization("podinfo", suspended, git, elsewhere), false},
+		"a GitRepository elsewhere that gave up":        {kustomization("podinfo", stalled, git, elsewhere), false},
+		"a GitRepository of our name elsewhere":         {kustomization("telco-cloud-init", stalled, git, elsewhere), false},
+		"our GitRepository":                             {kustomization("telco-cloud-init", suspended, git), true},
+		"our GitRepository that gave up":                {kustomization("telco-cloud-init", stalled, git), true},
+		"a user's OCIRepository that gave up":           {kustomization("podinfo", stalled, source), false},
+		"an OCIRepository elsewhere that gave up":       {kustomization("podinfo", stalled, source, elsewhere), false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
