@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -122,6 +123,48 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Phase management-cluster leaves components out of its goal, as they need the management cluster that it waits for. One that has given up
+// will not make it, whatever else is ready.
+func TestAComponentThatIsLeftOutAndGaveUpIsHopeless(t *testing.T) {
+	released := func(o map[string]any) {
+		o["metadata"].(map[string]any)["labels"] = map[string]any{"helm.toolkit.fluxcd.io/name": "telco-cloud-init", "helm.toolkit.fluxcd.io/namespace": "flux-system"}
+	}
+	attempted := func(o map[string]any) { o["status"].(map[string]any)["lastAttemptedRevision"] = "latest@sha256:old" }
+	unknown := func(context.Context) ([]Key, error) { return nil, nil }
+	tests := map[string]struct {
+		object   *unstructured.Unstructured
+		made     func(context.Context) ([]Key, error)
+		hopeless bool
+	}{
+		"it gave up":                              {object: kustomization("cluster", stalled, released), hopeless: true},
+		"it failed and is tried again":            {object: kustomization("cluster", ready("False", 2), released)},
+		"somebody has suspended it":               {object: kustomization("cluster", suspended, released)},
+		"the HelmRelease may yet change it":       {object: kustomization("cluster", stalled, released), made: unknown},
+		"it gave up on an older revision":         {object: kustomization("cluster", stalled, released, attempted)},
+		"one that the release has not made":       {object: kustomization("cluster", stalled)},
+		"it gave up before its spec was replaced": {object: kustomization("cluster", olderStalled, released)},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newView("bootstrap", Goal{Ready: wanted("a").Ready, Made: tc.made, Revision: "sha256:new"})
+			v.take(kube.Change{Object: tc.object})
+			err := v.hopeless()
+			if (err != nil) != tc.hopeless {
+				t.Fatalf("error %v, want one: %t", err, tc.hopeless)
+			}
+			if err != nil && (fault.CodeOf(err) != fault.ComponentStuck || !strings.Contains(err.Error(), "Kustomization/cluster in the bootstrap cluster gave up: InvalidPath: there is no such path")) {
+				t.Errorf("code %q: %v", fault.CodeOf(err), err)
+			}
+		})
+	}
+}
+
+// olderStalled says that it gave up on the spec that it had before.
+func olderStalled(o map[string]any) {
+	stalled(o)
+	o["status"].(map[string]any)["conditions"].([]any)[0].(map[string]any)["observedGeneration"] = int64(1)
 }
 
 // Only what gave up on the revision that is waited for is hopeless.
