@@ -138,6 +138,7 @@ var testArrows = map[string]map[string]string{
 		"internal/testenv": "the API servers between which it would be moved",
 		"owned":            "the annotation with which a pivot suspends Flux",
 	},
+	"pivot/world": {"event": "what a look waits for is heard"},
 	"pivot": {
 		"internal/fixture": "the management cluster that is moved",
 		"internal/testenv": "the API servers that it is moved between",

@@ -173,3 +173,32 @@ func TestNobodySwitchesOnAProvider(t *testing.T) {
 		}
 	})
 }
+
+// TestThePictureShowsEveryPackage holds the picture in CONTRIBUTING.md against the floors: each package is on its own floor there.
+func TestThePictureShowsEveryPackage(t *testing.T) {
+	content, err := os.ReadFile("../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"GROUND", "ADAPTERS", "PARTS", "VERBS", "WIRING"}
+	if len(names) != len(floors) {
+		t.Fatalf("there are %d floors, and the picture has %d", len(floors), len(names))
+	}
+	drawn, floor := map[string]string{}, ""
+	heading := regexp.MustCompile(`^    (` + strings.Join(append(names, "internal"), "|") + `) `)
+	for line := range strings.Lines(string(content)) {
+		if !strings.HasPrefix(line, "    ") {
+			floor = ""
+		} else if found := heading.FindStringSubmatch(line); found != nil {
+			floor = found[1]
+		}
+		drawn[floor] += line
+	}
+	for i, floor := range floors {
+		for _, name := range floor {
+			if !regexp.MustCompile(`[ {]` + regexp.QuoteMeta(name) + `[ ,/\n]`).MatchString(drawn[names[i]]) {
+				t.Errorf("the picture in CONTRIBUTING.md does not show %s among %s", name, names[i])
+			}
+		}
+	}
+}

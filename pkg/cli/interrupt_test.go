@@ -147,10 +147,13 @@ func eventually(t *testing.T, check func() bool) {
 	}
 }
 
-// A closed pipe and a terminal that hangs up interrupt the run. They never end it at once.
+// A closed pipe, a terminal that hangs up and the end of a session interrupt the run. They never end it at once. A reader that is gone shows
+// only when something is written: there the server answers, and an error is written to nobody.
 func TestNobodyReadsAnyMore(t *testing.T) {
+	const readerGone = "the reader is gone"
 	for name, leave := range map[string]func(*exec.Cmd, *os.File) error{
-		"the reader is gone":   func(_ *exec.Cmd, reader *os.File) error { return reader.Close() },
+		readerGone:             func(_ *exec.Cmd, reader *os.File) error { return reader.Close() },
+		"the session ends":     func(c *exec.Cmd, _ *os.File) error { return c.Process.Signal(syscall.SIGTERM) },
 		"the terminal hung up": func(c *exec.Cmd, _ *os.File) error { return c.Process.Signal(syscall.SIGHUP) },
 		"the terminal hung up, and the session ends": func(c *exec.Cmd, _ *os.File) error {
 			return errors.Join(c.Process.Signal(syscall.SIGHUP), c.Process.Signal(syscall.SIGTERM))
@@ -187,12 +190,19 @@ func TestNobodyReadsAnyMore(t *testing.T) {
 			if err := leave(c, reader); err != nil {
 				t.Fatal(err)
 			}
-			close(answer)
-			if code := waited(t, c); code < 0 || code == 0 {
-				t.Errorf("exit code %d, want the end by the error, not by a signal", code)
+			if name == readerGone {
+				close(answer)
 			}
-			if _, err := os.Stat(filepath.Join(artifacts, "summary.txt")); err != nil {
+			if code := waited(t, c); code != 130 {
+				t.Errorf("exit code %d, want 130", code)
+			}
+			summary, err := os.ReadFile(filepath.Join(artifacts, "summary.txt"))
+			if err != nil {
 				t.Errorf("it did not come to the end of the run: %v", err)
+			}
+			// Where the error is the first that is written, what the run left is from before anybody knew that the reader is gone.
+			if name != readerGone && !strings.Contains(string(summary), "exit code:  130 (interrupted)") {
+				t.Errorf("what the interrupted run left: %s", summary)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
@@ -22,6 +23,13 @@ func (v *view) concerns(k Key) bool {
 	return inNamespace && k.Kind != "Kustomization" && ofRelease(v.objects[k])
 }
 
+// leftOut says whether an object is a component that the release made and that is no goal: a phase waits for what it makes (the Cluster, the
+// network), and not for the component itself. Before the HelmRelease is ready nobody knows: the component may be about to be changed.
+func (v *view) leftOut(k Key) bool {
+	o := v.objects[k]
+	return v.goal.Made == nil && k.Kind == kustomizev1.KustomizationKind && o != nil && made(o)
+}
+
 // ofRelease says whether an object is part of the release: named as its own source and chart are, or made by it.
 func ofRelease(o *unstructured.Unstructured) bool {
 	if o == nil {
@@ -29,7 +37,9 @@ func ofRelease(o *unstructured.Unstructured) bool {
 	}
 	switch o.GetName() {
 	case flux.ReleaseName, flux.ChartSourceName, flux.Namespace + "-" + flux.ReleaseName: // the last is a HelmChart's
-		return true
+		if o.GetNamespace() == flux.Namespace { // elsewhere it is a user's own
+			return true
+		}
 	}
 	return made(o) || !isFlux(o)
 }

@@ -25,15 +25,16 @@ func (f Follower) lookElsewhere(ctx context.Context, v *view, report pipeline.Re
 	if f.elsewhere == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, elsewhereBound)
+	look, cancel := context.WithTimeout(ctx, elsewhereBound)
 	defer cancel()
-	v.elsewhere = nil // what was seen before may be mended
-	found, err := f.elsewhere(ctx)
+	found, err := f.elsewhere(look)
+	if ctx.Err() != nil {
+		return // the wait is over, and its error names what was seen last
+	}
+	v.elsewhere = found // nothing after an error: what was seen before may be mended
 	if err != nil {
 		report.Log(err.Error())
-		return
 	}
-	v.elsewhere = found
 }
 
 // failing returns the components of a cluster that say themselves that something is wrong with them: not those that only wait.
@@ -68,4 +69,10 @@ func says(state health.State) bool {
 		return state.Status != health.Ready
 	}
 	return state.Status == health.Failed
+}
+
+// unapplied says whether an object is a Kustomization whose content Flux cannot build or apply. One whose health check fails is applied: what
+// it waits for says more.
+func unapplied(o event.Object) bool {
+	return o.Kind == kustomizev1.KustomizationKind && o.Reason != "HealthCheckFailed" && says(health.State{Status: o.State, Reason: o.Reason})
 }

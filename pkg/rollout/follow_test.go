@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -67,6 +68,8 @@ func TestAnEndedWatchIsNoSuccess(t *testing.T) {
 func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 	elsewhere := func(o map[string]any) { o["metadata"].(map[string]any)["namespace"] = "apps" }
 	source := func(o map[string]any) { o["kind"], o["apiVersion"] = "OCIRepository", "source.toolkit.fluxcd.io/v1" }
+	git := func(o map[string]any) { o["kind"], o["apiVersion"] = "GitRepository", "source.toolkit.fluxcd.io/v1" }
+	helm := func(o map[string]any) { o["kind"], o["apiVersion"] = "HelmRelease", "helm.toolkit.fluxcd.io/v2" }
 	released := func(o map[string]any) {
 		o["metadata"].(map[string]any)["labels"] = map[string]any{"helm.toolkit.fluxcd.io/name": "telco-cloud-init", "helm.toolkit.fluxcd.io/namespace": "flux-system"}
 	}
@@ -83,6 +86,25 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 		"a source that the release has made": {kustomization("mine", suspended, source, released), true},
 		"a goal that gave up":                {kustomization("a", stalled), true},
 		"another Kustomization that gave up": {kustomization("own", stalled), false},
+
+		"a user's Kustomization elsewhere that gave up": {kustomization("own", stalled, elsewhere), false},
+		"a user's Kustomization elsewhere":              {kustomization("own", suspended, elsewhere), false},
+		"a user's HelmRelease":                          {kustomization("podinfo", suspended, helm), false},
+		"a user's HelmRelease that gave up":             {kustomization("podinfo", stalled, helm), false},
+		"a HelmRelease elsewhere":                       {kustomization("podinfo", suspended, helm, elsewhere), false},
+		"a HelmRelease elsewhere that gave up":          {kustomization("podinfo", stalled, helm, elsewhere), false},
+		"a HelmRelease of our name elsewhere":           {kustomization("telco-cloud-init", stalled, helm, elsewhere), false},
+		"our HelmRelease":                               {kustomization("telco-cloud-init", suspended, helm), true},
+		"our HelmRelease that gave up":                  {kustomization("telco-cloud-init", stalled, helm), true},
+		"a user's GitRepository":                        {kustomization("podinfo", suspended, git), false},
+		"a user's GitRepository that gave up":           {kustomization("podinfo", stalled, git), false},
+		"a GitRepository elsewhere":                     {kustomization("podinfo", suspended, git, elsewhere), false},
+		"a GitRepository elsewhere that gave up":        {kustomization("podinfo", stalled, git, elsewhere), false},
+		"a GitRepository of our name elsewhere":         {kustomization("telco-cloud-init", stalled, git, elsewhere), false},
+		"our GitRepository":                             {kustomization("telco-cloud-init", suspended, git), true},
+		"our GitRepository that gave up":                {kustomization("telco-cloud-init", stalled, git), true},
+		"a user's OCIRepository that gave up":           {kustomization("podinfo", stalled, source), false},
+		"an OCIRepository elsewhere that gave up":       {kustomization("podinfo", stalled, source, elsewhere), false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -101,6 +123,48 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Phase management-cluster leaves components out of its goal, as they need the management cluster that it waits for. One that has given up
+// will not make it, whatever else is ready.
+func TestAComponentThatIsLeftOutAndGaveUpIsHopeless(t *testing.T) {
+	released := func(o map[string]any) {
+		o["metadata"].(map[string]any)["labels"] = map[string]any{"helm.toolkit.fluxcd.io/name": "telco-cloud-init", "helm.toolkit.fluxcd.io/namespace": "flux-system"}
+	}
+	attempted := func(o map[string]any) { o["status"].(map[string]any)["lastAttemptedRevision"] = "latest@sha256:old" }
+	unknown := func(context.Context) ([]Key, error) { return nil, nil }
+	tests := map[string]struct {
+		object   *unstructured.Unstructured
+		made     func(context.Context) ([]Key, error)
+		hopeless bool
+	}{
+		"it gave up":                              {object: kustomization("cluster", stalled, released), hopeless: true},
+		"it failed and is tried again":            {object: kustomization("cluster", ready("False", 2), released)},
+		"somebody has suspended it":               {object: kustomization("cluster", suspended, released)},
+		"the HelmRelease may yet change it":       {object: kustomization("cluster", stalled, released), made: unknown},
+		"it gave up on an older revision":         {object: kustomization("cluster", stalled, released, attempted)},
+		"one that the release has not made":       {object: kustomization("cluster", stalled)},
+		"it gave up before its spec was replaced": {object: kustomization("cluster", olderStalled, released)},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := newView("bootstrap", Goal{Ready: wanted("a").Ready, Made: tc.made, Revision: "sha256:new"})
+			v.take(kube.Change{Object: tc.object})
+			err := v.hopeless()
+			if (err != nil) != tc.hopeless {
+				t.Fatalf("error %v, want one: %t", err, tc.hopeless)
+			}
+			if err != nil && (fault.CodeOf(err) != fault.ComponentStuck || !strings.Contains(err.Error(), "Kustomization/cluster in the bootstrap cluster gave up: InvalidPath: there is no such path")) {
+				t.Errorf("code %q: %v", fault.CodeOf(err), err)
+			}
+		})
+	}
+}
+
+// olderStalled says that it gave up on the spec that it had before.
+func olderStalled(o map[string]any) {
+	stalled(o)
+	o["status"].(map[string]any)["conditions"].([]any)[0].(map[string]any)["observedGeneration"] = int64(1)
 }
 
 // Only what gave up on the revision that is waited for is hopeless.

@@ -217,7 +217,7 @@ func (v *view) lacksMachines(goal Key) bool {
 }
 
 // blocked returns the goals that are not ready, with the state of each, behind what they are stuck on; when all are,
-// whatever else is not.
+// whatever else is not. A component that Flux cannot apply comes first: other objects may wait for what is in it, and do not say so.
 func (v *view) blocked() []event.Object {
 	var list []event.Object
 	for _, k := range v.goal.Ready {
@@ -237,14 +237,20 @@ func (v *view) blocked() []event.Object {
 		}
 		sort.Slice(list, func(i, j int) bool { return list[i].ID() < list[j].ID() })
 	}
-	sort.SliceStable(list, func(i, j int) bool { return len(list[i].WaitsFor) < len(list[j].WaitsFor) })
+	sort.SliceStable(list, func(i, j int) bool {
+		if first, second := unapplied(list[i]), unapplied(list[j]); first != second {
+			return first
+		}
+		return len(list[i].WaitsFor) < len(list[j].WaitsFor)
+	})
 	return append(slices.Clone(v.elsewhere), v.causesFirst(list)...)
 }
 
-// hopeless returns an error when a goal, or a HelmRelease or source that goals come from, will not get ready by waiting.
+// hopeless returns an error when a goal, or a HelmRelease or source that goals come from, will not get ready by waiting; and when a component
+// that is no goal has given up, on which the wait hangs all the same.
 func (v *view) hopeless() error {
 	for k, s := range v.states {
-		if !v.concerns(k) {
+		if !v.concerns(k) && (s.State != health.Failed || !v.leftOut(k)) {
 			continue
 		}
 		switch s.State {

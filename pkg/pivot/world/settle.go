@@ -40,7 +40,7 @@ func (w *World) Settle(ctx context.Context, report pipeline.Reporter, judge func
 			return o, errors.Join(j.Refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster)) // its hint may name the file
 		}
 		report.Waiting("an answer: "+j.Refusal.Error(), nil)
-		pause(ctx)
+		w.pause(ctx)
 	}
 }
 
@@ -81,12 +81,12 @@ func (w *World) LookUntil(ctx context.Context, look func(context.Context) Observ
 		if done, again := enough(o); done || !again || !w.Now().Before(deadline) {
 			return nil
 		}
-		pause(ctx)
+		w.pause(ctx)
 	}
 }
 
-// pause is between two looks.
-func pause(ctx context.Context) {
+// pauseBetweenLooks returns sooner when ctx ends.
+func pauseBetweenLooks(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(2 * time.Second):

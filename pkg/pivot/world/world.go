@@ -64,10 +64,11 @@ type World struct {
 	ahead      time.Duration // by how much the engine's clock was ahead of ours then; containers are dated by it
 	bootstrap  *kube.Cluster // once it answered
 	management *kube.Cluster // once it answered and was proven to be this one
+	pause      func(context.Context) // between two looks
 }
 
 // New returns a world that nobody has looked at yet.
-func New(s Subject, p Parts) *World { return &World{Subject: s, Parts: p} }
+func New(s Subject, p Parts) *World { return &World{Subject: s, Parts: p, pause: pauseBetweenLooks} }
 
 // Requests is how many API requests were sent so far to both clusters, the move included.
 func (w *World) Requests() int64 {
