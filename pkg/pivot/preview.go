@@ -86,12 +86,13 @@ func (p *Preview) ReadRecord(ctx context.Context, dir string) error {
 // Parent returns the owner below which an object is shown in a tree; false: it has none.
 func (p Preview) Parent(o capi.Object) (capi.Object, bool) { return p.graph.Parent(o) }
 
-// Err returns nil when a move may start, and when one is finished; else a fault with the code fault.PivotRefused.
-func (p Preview) Err() error {
+// Err returns nil when a move may start, and when one is finished; else a fault with the code fault.PivotRefused. Its hint has commands for the
+// environment.
+func (p Preview) Err(environment string) error {
 	switch {
 	case p.Interrupted():
 		interrupted := p.State.Err(p.Source, p.Target, p.Scope)
-		hint := "Run cluster-init up with the same environment: it finishes the move."
+		hint := "Run cluster-init pivot resume "+environment+", which ends the move, or cluster-init up "+environment+", which goes on from there."
 		if p.Recovery() == nil || !p.Begun {
 			hint = fault.HintOf(interrupted)
 		}
