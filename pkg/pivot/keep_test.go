@@ -21,7 +21,13 @@ import (
 // livingSide is a management cluster that fails the test when it is changed; meanwhile runs before its Clusters are read the last time.
 func livingSide(t *testing.T, s side, meanwhile func(client.Client)) pivot.Side {
 	t.Helper()
-	inner := s.client(t).(client.WithWatch)
+	return unwritable(t, s.client(t), meanwhile)
+}
+
+// unwritable is a cluster that fails the test when it is changed.
+func unwritable(t *testing.T, c client.Client, meanwhile func(client.Client)) pivot.Side {
+	t.Helper()
+	inner := c.(client.WithWatch)
 	changed := func(o client.Object) error {
 		t.Errorf("%s %s is changed", o.GetObjectKind().GroupVersionKind().Kind, o.GetName())
 		return nil
