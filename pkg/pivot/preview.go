@@ -92,7 +92,7 @@ func (p Preview) Err(environment string) error {
 	switch {
 	case p.Interrupted():
 		interrupted := p.State.Err(p.Source, p.Target, p.Scope)
-		hint := "Run cluster-init pivot resume "+environment+", which ends the move, or cluster-init up "+environment+", which goes on from there."
+		hint := "Run cluster-init pivot resume " + environment + ", which ends the move, or cluster-init up " + environment + ", which goes on from there."
 		if p.Recovery() == nil || !p.Begun {
 			hint = fault.HintOf(interrupted)
 		}
