@@ -22,8 +22,10 @@ const moveTimeout = 15 * time.Minute
 type MoveInput struct {
 	From, To  *rest.Config
 	Namespace string
-	Log       func(string)  // clusterctl's progress, a line at a time; nil drops it
-	Timeout   time.Duration // of the whole move; 0 stands for 15 minutes
+	// Mark is an annotation that Clusters and ClusterClasses have as long as they are paused by the move, on either side.
+	Mark    Mark
+	Log     func(string)  // clusterctl's progress, a line at a time; nil drops it
+	Timeout time.Duration // of the whole move; 0 stands for 15 minutes
 }
 
 // Move runs clusterctl's move of all that Cluster API holds in a namespace, including the pausing of the source
@@ -92,6 +94,9 @@ func newMover(ctx context.Context, in MoveInput) (clusterctl.Client, error) {
 	target, err := newProxy(in.To)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the target of the move: %w", err)
+	}
+	for _, side := range []*proxy{source, target} {
+		side.client = marking{side.client, in.Mark}
 	}
 	return newClusterctl(ctx, map[string]*proxy{sourceSide: source, targetSide: target})
 }

@@ -3,17 +3,21 @@ package capi
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Referred returns what moving objects name in their specs and what does not move with them, whether the graph has it or not, sorted; and
-// the Strays. Objects of the whole cluster are left out, and so is what does not exist. It never writes.
+// the Strays. Of the whole cluster it has what is of a provider, as the identity by which it is let into a cloud, with what that names; the rest is
+// left out, and so is what does not exist. It never writes.
 func (g *Graph) Referred(ctx context.Context, c client.Client) ([]*unstructured.Unstructured, error) {
 	moving := g.sequenced()
 	moves, known := map[Key]bool{}, map[Key]*unstructured.Unstructured{}
@@ -29,10 +33,10 @@ func (g *Graph) Referred(ctx context.Context, c client.Client) ([]*unstructured.
 		wanted[stray.Object.Key()] = true
 	}
 	var all []*unstructured.Unstructured
-	for key, want := range wanted {
-		if !want {
-			continue
-		}
+	queue := slices.DeleteFunc(slices.Collect(maps.Keys(wanted)), func(key Key) bool { return !wanted[key] })
+	for len(queue) > 0 {
+		key := queue[0]
+		queue = queue[1:]
 		u := known[key]
 		if u == nil {
 			var err error
@@ -40,8 +44,18 @@ func (g *Graph) Referred(ctx context.Context, c client.Client) ([]*unstructured.
 				return nil, err
 			}
 		}
-		if u != nil && u.GetNamespace() != "" {
-			all = append(all, u)
+		if u == nil || u.GetNamespace() == "" && !ofProvider(key.GroupKind) {
+			continue
+		}
+		all = append(all, u)
+		if u.GetNamespace() != "" {
+			continue
+		}
+		for _, named := range g.namedBy(u) {
+			if _, seen := wanted[named]; !seen && !moves[named] {
+				wanted[named] = true
+				queue = append(queue, named)
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b *unstructured.Unstructured) int {
@@ -50,7 +64,23 @@ func (g *Graph) Referred(ctx context.Context, c client.Client) ([]*unstructured.
 	return all, nil
 }
 
-// readNamed reads an object of a namespace by its key; nil: there is none, or its kind has no namespaces.
+// namedBy returns what an object of the whole cluster names in its spec. It has no namespace of its own: what it names in none is somewhere that
+// only its controller knows.
+func (g *Graph) namedBy(u *unstructured.Unstructured) []Key {
+	n := naming{}
+	n.read(u.Object["spec"])
+	return slices.DeleteFunc(n.keys, func(key Key) bool {
+		crd, labelled := g.crd(key)
+		return key.Namespace == "" && (!labelled || crd.Namespaced)
+	})
+}
+
+// ofProvider is whether a kind is one of Cluster API and its providers, by its group.
+func ofProvider(kind schema.GroupKind) bool {
+	return kind.Group == orcGroup || strings.HasSuffix("."+kind.Group, "."+clusterv1.GroupVersion.Group)
+}
+
+// readNamed reads an object by its key; nil: there is none, or it belongs to the whole cluster and is not of a provider.
 func readNamed(ctx context.Context, c client.Client, key Key) (*unstructured.Unstructured, error) {
 	mapping, err := c.RESTMapper().RESTMapping(key.GroupKind)
 	if meta.IsNoMatchError(err) {
@@ -60,7 +90,10 @@ func readNamed(ctx context.Context, c client.Client, key Key) (*unstructured.Uns
 		return nil, fmt.Errorf("find the API of %s: %w", key.GroupKind, err)
 	}
 	if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
-		return nil, nil
+		if !ofProvider(key.GroupKind) {
+			return nil, nil
+		}
+		key.Namespace = ""
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(mapping.GroupVersionKind)

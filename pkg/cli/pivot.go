@@ -72,7 +72,7 @@ func (o *pivotPlanOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("print the plan: %w", err)
 	}
-	return preview.Err()
+	return preview.Err(run.Environment.Name())
 }
 
 // complete checks all input, as `up` does, for a run that only looks.

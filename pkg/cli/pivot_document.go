@@ -83,10 +83,8 @@ func documentOf(environment string, p pivot.Preview) pivotPlanDocument {
 	for _, r := range p.Refusals {
 		d.Refusals = append(d.Refusals, refusalLine{r.Rule, r.Object, r.Reason, r.Cure})
 	}
-	if p.Interrupted() {
-		for _, step := range p.State.Recovery() {
-			d.Recovery = append(d.Recovery, stepLine{step.Action, step.Where, namesOf(step.Objects), step.Command(p.Source, p.Target, p.Scope)})
-		}
+	for _, step := range p.Recovery() {
+		d.Recovery = append(d.Recovery, stepLine{step.Action, step.Where, namesOf(step.Objects), step.Command(p.Source, p.Target, p.Scope)})
 	}
 	return d
 }

@@ -38,7 +38,11 @@ func printPreview(out io.Writer, p pivot.Preview) error {
 func printRecovery(b *strings.Builder, cluster string, p pivot.Preview) {
 	fmt.Fprintf(b, "%s: an earlier move was interrupted, at the stage %q: %d objects are at the source, %d on the target.\n",
 		cluster, p.State.Stage, len(p.State.Source.Objects), len(p.State.Target.Objects))
-	steps := p.State.Recovery()
+	steps := p.Recovery()
+	if steps == nil && p.State.Explained() {
+		fmt.Fprintf(b, "Nothing says whether a move or a person has paused it, and no backup of the move is on this machine: a person has to know.\n")
+		return
+	}
 	if steps == nil {
 		fmt.Fprintf(b, "No interrupted move leaves the two sides like this: a person has to compare them.\n")
 		return

@@ -95,7 +95,7 @@ func (o sight) between(r request) verdict {
 	switch {
 	case state.Phase == pivot.Done: // what is left in the management cluster is paused
 		return verdict{decision: remove, why: "the definition was moved back into the bootstrap cluster: the Cluster is deleted there"}
-	case state.Phase == pivot.NotStarted, state.Recovery() != nil:
+	case state.Phase == pivot.NotStarted, state.Explained():
 		return verdict{decision: moveBack, why: "an earlier run has begun to move the definition back: that is finished"}
 	}
 	return refused(state.Err(r.management, r.bootstrap, r.scope()))

@@ -25,6 +25,9 @@ const (
 	// MachinesAnnotation is on a Cluster between a verified move and the first look that finds it to manage itself. It holds the Machines that
 	// the move brought, with their provider IDs.
 	MachinesAnnotation = "cluster-init.io/pivot-machines"
+	// PivotAnnotation is on Clusters and ClusterClasses as long as a move has them paused: it is set and removed by the write that pauses and
+	// the one that resumes. What is paused without it was paused by a person. Its value is that of SuspendedAnnotation.
+	PivotAnnotation = "cluster-init.io/pivot"
 	// RestoringMark is the value of Cluster API's paused annotation on what a restore has paused, and not a person.
 	RestoringMark = "cluster-init.io/restoring"
 	// WokenAnnotation is set and removed at once: the change has a controller look at the object.

@@ -39,6 +39,7 @@ spec: {paused: true, replicas: 3, list: [1]}
 		"an annotation more":               {"note: one", "note: one, more: text", ""},
 		"a moved pair":                     {"a: b", "b: a", "label"},
 		"what was verified":                {"note: one", "note: one, cluster-init.io/pivot-verified: x", ""},
+		"what was paused by a move":        {"note: one", "note: one, cluster-init.io/pivot: x", ""},
 		"an owner that is gone":            {`, ownerReferences: [{apiVersion: g/v1, kind: Class, name: c, uid: "1"}]`, "", "owner"},
 		"an owner more":                    {`uid: "1"}`, `uid: "1"}, {apiVersion: g/v1, kind: Class, name: d, uid: "3"}`, ""},
 		"replicas of a spec":               {"replicas: 3", "replicas: 9", "spec"},

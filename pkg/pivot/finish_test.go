@@ -1,13 +1,17 @@
 package pivot_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -28,8 +32,8 @@ func cutOffWhileDeleting(t *testing.T, r *rehearsal, gone int) {
 			r.Source.Client.Patch(ctx, inNamespace(objects[0]), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":true}}`))),
 			fixture.Create(ctx, r.Target.Client, fixture.Namespace, fixture.ManagementCluster(), paused))
 		for _, u := range objects[len(objects)-gone:] {
-			u.SetFinalizers(nil)
-			err = errors.Join(err, r.Source.Client.Delete(ctx, inNamespace(u)))
+			release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+			err = errors.Join(err, r.Source.Client.Patch(ctx, inNamespace(u), release), r.Source.Client.Delete(ctx, u))
 		}
 		return errors.Join(err, errors.New("cut off"))
 	}
@@ -49,41 +53,52 @@ func patchSource(t *testing.T, r *rehearsal, kind, name, patch string) {
 // TestFinish: what the target has of its own, and what changed at the source before it was copied, stops no finish; a difference does.
 func TestFinish(t *testing.T) {
 	const more = `{"spec":{"replicas":5}}`
+	all := len(fixture.ManagementCluster())
 	for name, tc := range map[string]struct {
 		world func(*testing.T, *rehearsal)
 		want  string
+		gone  int // objects that are deleted at the source; 0: four
 	}{
-		"nothing else": {func(*testing.T, *rehearsal) {}, ""},
-		"the source changed between its backup and its pause": {func(t *testing.T, r *rehearsal) {
+		"nothing else":                        {world: func(*testing.T, *rehearsal) {}},
+		"all deleted":                         {world: func(*testing.T, *rehearsal) {}, gone: all},
+		"all deleted, another machine":        {world: func(t *testing.T, r *rehearsal) { mark(t, r, "management/mgmt"); elsewhere(t, r) }, gone: all},
+		"most deleted, another machine":       {world: func(t *testing.T, r *rehearsal) { mark(t, r, "management/mgmt"); elsewhere(t, r) }},
+		"all deleted, paused by a person":     {world: elsewhere, gone: all, want: "no backup of it is on this machine"},
+		"all deleted, a mark of another move": {world: func(t *testing.T, r *rehearsal) { mark(t, r, "management/other"); elsewhere(t, r) }, gone: all, want: "no backup of it is on this machine"},
+		"the source changed between its backup and its pause": {world: func(t *testing.T, r *rehearsal) {
 			patchSource(t, r, "KubeadmControlPlane", "mgmt-cp", more)
 			patchTarget(t, r, "KubeadmControlPlane", "mgmt-cp", more)
-		}, ""},
-		"the target differs from what is left at the source": {func(t *testing.T, r *rehearsal) {
+		}},
+		"the target differs from what is left at the source": {world: func(t *testing.T, r *rehearsal) {
 			patchTarget(t, r, "KubeadmControlPlane", "mgmt-cp", more)
-		}, "KubeadmControlPlane management/mgmt-cp has another spec"},
-		"the target differs from what was backed up": {func(t *testing.T, r *rehearsal) {
+		}, want: "KubeadmControlPlane management/mgmt-cp has another spec"},
+		"the target differs from what was backed up": {world: func(t *testing.T, r *rehearsal) {
 			patchTarget(t, r, "ConfigMap", "mgmt-load-balancer", `{"data":{"value":"hunter2"}}`)
-		}, "ConfigMap management/mgmt-load-balancer has another data"},
-		"the target has an active tenant": {func(t *testing.T, r *rehearsal) {
+		}, want: "ConfigMap management/mgmt-load-balancer has another data"},
+		"the target has an active tenant": {world: func(t *testing.T, r *rehearsal) {
 			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneOf(tenant())))
-		}, ""},
-		"the target has credentials of its own": {func(t *testing.T, r *rehearsal) {
+		}},
+		"the target has credentials of its own": {world: func(t *testing.T, r *rehearsal) {
 			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneOf(tenantSecret())))
-		}, ""},
-		"a record of an earlier life": {func(t *testing.T, r *rehearsal) {
+		}},
+		"a record of an earlier life": {world: func(t *testing.T, r *rehearsal) {
 			recordOfAnotherLife(t, r)
 			patchTarget(t, r, "ConfigMap", "mgmt-load-balancer", `{"data":{"value":"of the new life"}}`)
-		}, ""},
-		"a record that was cut off": {func(t *testing.T, r *rehearsal) {
+		}},
+		"a record that was cut off": {world: func(t *testing.T, r *rehearsal) {
 			must(t, os.Truncate(unverified(t, r)+".unverified", 30))
-		}, ".unverified was cut off"},
+		}, want: ".unverified was cut off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rehearse(t)
-			cutOffWhileDeleting(t, r, 4)
+			cutOffWhileDeleting(t, r, cmp.Or(tc.gone, 4))
 			tc.world(t, r)
+			before := snapshot(t, r)
 			_, err := pivot.Run(t.Context(), r.Input)
 			if tc.want != "" {
+				if after := snapshot(t, r); after != before || !strings.Contains(before, "target Cluster mgmt paused") {
+					t.Errorf("it was refused, and both sides were\n%s\nand are\n%s", before, after)
+				}
 				if fault.CodeOf(err) != fault.PivotFailed || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2") {
 					t.Errorf("got %v, want %q", err, tc.want)
 				}
@@ -93,8 +108,64 @@ func TestFinish(t *testing.T) {
 			if err != nil || stateErr != nil || state.Phase != pivot.Done || !state.Source.Empty() || unverified(t, r) != "" {
 				t.Errorf("got %v, %v; it is %s with %d objects at the source", err, stateErr, state.Phase, len(state.Source.Objects))
 			}
+			if after := snapshot(t, r); strings.Contains(after, "moved paused") || strings.Contains(after, "mgmt paused") || strings.Count(after, " paused") != strings.Count(before, "tenant paused") || strings.Contains(after, "marked") {
+				t.Errorf("it ends with\n%s", after)
+			}
 		})
 	}
+}
+
+// mark has the target look as a move leaves it that is cut off: all that it moved is marked. A Cluster that a person paused is not.
+func mark(t *testing.T, r *rehearsal, value string) {
+	t.Helper()
+	class, _ := ofClass()
+	class.SetName("moved")
+	class.SetAnnotations(map[string]string{"cluster.x-k8s.io/paused": ""})
+	must(t, r.Target.Client.Create(t.Context(), fixture.CRDOf(classGVK)))
+	moved := tenant()
+	moved.SetName("moved")
+	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, []*unstructured.Unstructured{class, moved, tenant()}, tenantPaused,
+		fixture.Set("Cluster", "moved", true, "spec", "paused")))
+	for _, u := range []*unstructured.Unstructured{class, moved, oneObject("Cluster", "mgmt")[0]} {
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"cluster-init.io/pivot":"`+value+`"}}}`))
+		must(t, r.Target.Client.Patch(t.Context(), inNamespace(u), patch))
+	}
+}
+
+func gvkOf(kind string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Version: "v1", Kind: kind}
+}
+
+// elsewhere goes on on another machine, which has no backup.
+func elsewhere(t *testing.T, r *rehearsal) {
+	t.Helper()
+	r.BackupDir = t.TempDir()
+}
+
+// snapshot is what both sides hold: every object with its version, and what is paused.
+func snapshot(t *testing.T, r *rehearsal) string {
+	t.Helper()
+	b := &strings.Builder{}
+	for i, side := range []pivot.Side{r.Source, r.Target} {
+		name := []string{"source", "target"}[i]
+		for _, gvk := range append(fixture.Kinds(), classGVK, gvkOf("Secret"), gvkOf("ConfigMap")) {
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(gvk)
+			must(t, side.Client.List(t.Context(), list, client.InNamespace(fixture.Namespace)))
+			for _, u := range list.Items {
+				fmt.Fprintf(b, "%s %s %s", name, u.GetKind(), u.GetName())
+				paused, _, _ := unstructured.NestedBool(u.Object, "spec", "paused")
+				if _, annotated := u.GetAnnotations()["cluster.x-k8s.io/paused"]; paused || annotated {
+					b.WriteString(" paused")
+				}
+				if _, marked := u.GetAnnotations()["cluster-init.io/pivot"]; marked {
+					b.WriteString(" marked")
+				}
+				fmt.Fprintf(b, " %s\n", u.GetResourceVersion())
+			}
+		}
+	}
+	return b.String()
 }
 
 // recordOfAnotherLife has the record be of a cluster with another certificate authority.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -21,7 +23,13 @@ import (
 // livingSide is a management cluster that fails the test when it is changed; meanwhile runs before its Clusters are read the last time.
 func livingSide(t *testing.T, s side, meanwhile func(client.Client)) pivot.Side {
 	t.Helper()
-	inner := s.client(t).(client.WithWatch)
+	return unwritable(t, s.client(t), meanwhile)
+}
+
+// unwritable is a cluster that fails the test when it is changed.
+func unwritable(t *testing.T, c client.Client, meanwhile func(client.Client)) pivot.Side {
+	t.Helper()
+	inner := c.(client.WithWatch)
 	changed := func(o client.Object) error {
 		t.Errorf("%s %s is changed", o.GetObjectKind().GroupVersionKind().Kind, o.GetName())
 		return nil
@@ -79,6 +87,33 @@ func TestKeep(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(path, backup.ManifestFile))
 	if err != nil || strings.Contains(string(text), "dGhlLWtleQ") {
 		t.Errorf("the manifest shows a key: %v", err)
+	}
+}
+
+// What belongs to the whole cluster is kept where a provider's controllers need it, with what it names itself: a cluster elsewhere does not have it.
+func TestKeepHoldsTheIdentityOfTheWholeCluster(t *testing.T) {
+	c, err := fixture.FakeClient(fixture.SceneDefinitions())
+	must(t, err)
+	must(t, fixture.Create(t.Context(), c, "capi-system", fixture.Providers()))
+	identity := map[string]any{"type": "ClusterIdentity", "name": "central"}
+	must(t, fixture.Create(t.Context(), c, fixture.Namespace, everything(), fixture.Set("DevCluster", "mgmt", identity, "spec", "identityRef")))
+	must(t, fixture.Create(t.Context(), c, "cloud-system", oneObject("Secret", "cloud-credentials"), func(u *unstructured.Unstructured) { u.SetName("central-cloud") }))
+	central := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"secretRef": map[string]any{"name": "central-cloud", "namespace": "cloud-system"}}}}
+	central.SetAPIVersion("infrastructure.cluster.x-k8s.io/v1alpha1")
+	central.SetKind("OpenStackClusterIdentity")
+	central.SetName("central")
+	central.SetUID("central")
+	must(t, c.Create(t.Context(), central))
+	path, _, err := keeper(t).Keep(t.Context(), unwritable(t, c, nil), scope, nil)
+	must(t, err)
+	b, err := backup.Open(path, backup.Identities{})
+	must(t, err)
+	var kept []string
+	for _, u := range b.Section(backup.References) {
+		kept = append(kept, capi.ObjectOf(u).String())
+	}
+	if want := []string{"OpenStackClusterIdentity central", "Secret cloud-system/central-cloud"}; !slices.Equal(kept, want) {
+		t.Errorf("it keeps %v, want %v", kept, want)
 	}
 }
 

@@ -145,7 +145,7 @@ func beingDeleted(u *unstructured.Unstructured) bool {
 func keptAnnotations(u *unstructured.Unstructured) (users, controllers map[string]string) {
 	users, controllers = maps.Clone(u.GetAnnotations()), map[string]string{}
 	for _, passing := range []string{clusterv1.PausedAnnotation, clusterctlv1.DeleteForMoveAnnotation, clusterctlv1.BlockMoveAnnotation,
-		corev1.LastAppliedConfigAnnotation, owned.VerifiedAnnotation, owned.MachinesAnnotation} {
+		corev1.LastAppliedConfigAnnotation, owned.VerifiedAnnotation, owned.MachinesAnnotation, owned.PivotAnnotation} {
 		delete(users, passing)
 	}
 	for key, value := range users {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -19,8 +21,8 @@ func TestPausedBeside(t *testing.T) {
 	}{
 		"nothing":         {},
 		"the own Cluster": {edits: []fixture.Edit{paused}},
-		"a tenant":        {edits: []fixture.Edit{tenantPaused}, want: []string{command + `clusters.cluster.x-k8s.io tenant --type merge -p '{"spec":{"paused":null},"metadata":{"annotations":{"cluster.x-k8s.io/paused":null}}}'`}},
-		"a ClusterClass":  {edits: []fixture.Edit{paused, pausedClass}, want: []string{command + `clusterclasses.cluster.x-k8s.io demo --type merge -p '{"metadata":{"annotations":{"cluster.x-k8s.io/paused":null}}}'`}},
+		"a tenant":        {edits: []fixture.Edit{tenantPaused}, want: []string{command + `clusters.cluster.x-k8s.io tenant --type merge -p '{"spec":{"paused":null},"metadata":{"annotations":{"cluster.x-k8s.io/paused":null,"cluster-init.io/pivot":null}}}'`}},
+		"a ClusterClass":  {edits: []fixture.Edit{paused, pausedClass}, want: []string{command + `clusterclasses.cluster.x-k8s.io demo --type merge -p '{"metadata":{"annotations":{"cluster.x-k8s.io/paused":null,"cluster-init.io/pivot":null}}}'`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := selfManagedClient(t, append(fixture.ManagementCluster(), tenant(), class.DeepCopy()), row.edits...)
@@ -31,4 +33,34 @@ func TestPausedBeside(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A move that was killed between two Clusters that it resumes has finished, and left what is marked. What a person has paused stays so.
+func TestWhatAFinishedMoveLeftPausedIsResumed(t *testing.T) {
+	for name, row := range map[string]struct {
+		edits []fixture.Edit
+		want  bool // that the tenant is resumed
+	}{
+		"a move":                           {edits: []fixture.Edit{byMove("management/mgmt")}, want: true},
+		"a person":                         {},
+		"the move of another":              {edits: []fixture.Edit{byMove("management/other")}},
+		"a move that is not finished":      {edits: []fixture.Edit{byMove("management/mgmt"), paused}},
+		"a move, and the own Cluster left": {edits: []fixture.Edit{byMove("management/mgmt"), fixture.Set("Cluster", "mgmt", "elsewhere", "metadata", "name")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := selfManagedClient(t, append(fixture.ManagementCluster(), tenant()), append(row.edits, tenantPaused)...)
+			must(t, pivot.ResumeMarked(t.Context(), pivot.Side{Client: c}, scope))
+			got := inNamespace(tenant())
+			must(t, c.Get(t.Context(), client.ObjectKeyFromObject(got), got))
+			_, stays := got.Object["spec"].(map[string]any)["paused"]
+			if stays == row.want || row.want && got.GetAnnotations()["cluster-init.io/pivot"] != "" {
+				t.Errorf("it is paused: %t, %v", stays, got.GetAnnotations())
+			}
+		})
+	}
+}
+
+// byMove marks the tenant.
+func byMove(value string) fixture.Edit {
+	return fixture.Set("Cluster", "tenant", map[string]any{"cluster-init.io/pivot": value}, "metadata", "annotations")
 }

@@ -23,6 +23,7 @@ type Preview struct {
 	Notes    []string
 
 	graph *capi.Graph
+	saved []capi.Object // what this machine has noted of the interrupted move
 }
 
 // NewPreview looks at both sides as Run does before it changes anything, with the same rules. begun is whether Flux stands still for a pivot. An
@@ -63,16 +64,36 @@ func (p Preview) MayStart() bool {
 	return !p.Finished() && !p.Interrupted() && len(p.Refusals) == 0
 }
 
+// Recovery returns the steps that end an interrupted move; see State.Recovery.
+func (p Preview) Recovery() []Step {
+	if !p.Interrupted() {
+		return nil
+	}
+	return p.State.Recovery(p.saved)
+}
+
+// ReadRecord has Recovery know what this machine has noted in dir of the interrupted move, as Run does.
+func (p *Preview) ReadRecord(ctx context.Context, dir string) error {
+	if !p.Interrupted() {
+		return nil
+	}
+	in := Input{Source: p.Source, Target: p.Target, Scope: p.Scope, BackupDir: dir, Log: func(string) {}}
+	saved, err := in.saved(ctx, p.State)
+	p.saved = saved.objects()
+	return err
+}
+
 // Parent returns the owner below which an object is shown in a tree; false: it has none.
 func (p Preview) Parent(o capi.Object) (capi.Object, bool) { return p.graph.Parent(o) }
 
-// Err returns nil when a move may start, and when one is finished; else a fault with the code fault.PivotRefused.
-func (p Preview) Err() error {
+// Err returns nil when a move may start, and when one is finished; else a fault with the code fault.PivotRefused. Its hint has commands for the
+// environment.
+func (p Preview) Err(environment string) error {
 	switch {
 	case p.Interrupted():
 		interrupted := p.State.Err(p.Source, p.Target, p.Scope)
-		hint := "Run cluster-init up with the same environment: it finishes the move."
-		if p.State.Recovery() == nil || !p.Begun {
+		hint := "Run cluster-init pivot resume " + environment + ", which ends the move, or cluster-init up " + environment + ", which goes on from there."
+		if p.Recovery() == nil || !p.Begun {
 			hint = fault.HintOf(interrupted)
 		}
 		return fault.Wrap(interrupted, fault.PivotRefused, hint)

@@ -2,6 +2,7 @@ package pivot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,31 +28,16 @@ func (in Input) recover(ctx context.Context, state State) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if state.Stage == StageResuming && saved == nil { // a finished pivot, and a person who paused the Cluster, look the same
+	steps := state.Recovery(saved.objects())
+	switch {
+	case steps == nil:
 		return Result{}, in.stop(state, nil, "no backup of it is on this machine: a finished cluster that somebody paused looks the same")
-	}
-	complete, err := in.sourceIsComplete(ctx, state)
-	if err != nil {
-		return Result{}, again(err)
-	}
-	if complete {
-		return in.moveAgain(ctx, state, saved)
+	case steps[0].Where == AtSource:
+		return in.moveAgain(ctx, state, saved, steps[0].Objects)
 	}
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
-	return in.finish(lasting, state, saved)
-}
-
-// sourceIsComplete says whether the source still has everything, so that moving again is safe: nothing of it is gone, or marked to go.
-func (in Input) sourceIsComplete(ctx context.Context, state State) (bool, error) {
-	if state.Stage == StagePaused || state.Stage == StageCopying {
-		return true, nil
-	}
-	if state.Stage != StageCopied || len(missing(state.Target.moved(), state.Source.Objects)) > 0 {
-		return false, nil
-	}
-	left, err := in.leftAtSource(ctx, state)
-	return err == nil && !slices.ContainsFunc(left, beingDeleted), err
+	return in.finish(lasting, state, saved, steps)
 }
 
 // saved returns what the interrupted move backed up; nil where it was begun on another machine, where the record is of an earlier cluster of
@@ -80,7 +66,7 @@ func (in Input) saved(ctx context.Context, state State) (*record, error) {
 }
 
 // moveAgain resumes the source, which has everything, and repeats the move. Flux is suspended first: the source acts again for a moment.
-func (in Input) moveAgain(ctx context.Context, state State, saved *record) (Result, error) {
+func (in Input) moveAgain(ctx context.Context, state State, saved *record, paused []capi.Object) (Result, error) {
 	here, err := capi.Discover(ctx, in.Source.Client, in.Scope.Namespace)
 	if err != nil {
 		return Result{}, again(fmt.Errorf("read the source: %w", err))
@@ -92,7 +78,7 @@ func (in Input) moveAgain(ctx context.Context, state State, saved *record) (Resu
 	if err := in.Flux.Suspend(ctx); err != nil {
 		return Result{}, again(fmt.Errorf("suspend Flux before the move: %w", err))
 	}
-	if err := resume(ctx, in.Source, state.Source.pausedObjects()); err != nil {
+	if err := resume(ctx, in.Source, paused); err != nil {
 		return Result{}, again(fmt.Errorf("resume the source of the interrupted move: %w", err))
 	}
 	plan, err := in.planOnceWell(ctx)
@@ -122,24 +108,30 @@ func (in Input) planOnceWell(ctx context.Context) (Plan, error) {
 	}
 }
 
-// finish ends what only has to be ended: the target has everything.
-func (in Input) finish(ctx context.Context, state State, saved *record) (Result, error) {
+// finish takes the steps that end what only has to be ended: the target has everything.
+func (in Input) finish(ctx context.Context, state State, saved *record, steps []Step) (Result, error) {
 	left, err := in.leftAtSource(ctx, state)
 	if err != nil {
 		return Result{}, again(err)
 	}
-	wrong, err := in.differing(ctx, saved, left)
-	if err != nil {
-		return Result{}, again(err)
-	}
-	if len(wrong) > 0 {
-		return Result{}, in.stop(state, saved, "the target differs from what was moved: "+strings.Join(wrong, "; "))
-	}
-	if err := deleteAll(ctx, in.Source, left, state.Source.apart); err != nil {
-		return Result{}, again(fmt.Errorf("delete from the source what the target has: %w", err))
-	}
-	if err := resume(ctx, in.Target, movedClusters(in.Scope, state, saved.objects())); err != nil {
-		return Result{}, again(fmt.Errorf("resume the target: %w", err))
+	for _, step := range steps {
+		var wrong []string
+		switch step.Action {
+		case ActionCompare:
+			wrong, err = in.differing(ctx, saved, left)
+		case ActionDelete:
+			err = deleteAll(ctx, in.Source, left, state.Source.apart)
+		case ActionResume:
+			err = resume(ctx, in.Target, step.Objects)
+		default:
+			err = errors.ErrUnsupported // a step that nobody has thought of
+		}
+		if err != nil {
+			return Result{}, again(fmt.Errorf("%s at the %s: %w", step.Action, step.Where, err))
+		}
+		if len(wrong) > 0 {
+			return Result{}, in.stop(state, saved, "the target differs from what was moved: "+strings.Join(wrong, "; "))
+		}
 	}
 	in.Log(fmt.Sprintf("the target has all of it, %d objects that were left at the source are deleted", len(left)))
 	result := Result{Moved: state.Target.Objects}
@@ -202,24 +194,6 @@ func (in Input) leftAtSource(ctx context.Context, state State) ([]*unstructured.
 		}
 	}
 	return left, nil
-}
-
-// movedClusters are the Clusters, and ClusterClasses, of the target that the move paused. Without a backup only the management cluster's own is known.
-func movedClusters(scope Scope, state State, saved []capi.Object) []capi.Object {
-	moved := map[capi.Key]bool{}
-	for _, o := range saved {
-		moved[o.Key()] = true
-	}
-	for _, o := range state.Source.Objects {
-		moved[o.Key()] = true
-	}
-	var all []capi.Object
-	for _, o := range state.Target.pausedObjects() {
-		if moved[o.Key()] || o.Name == scope.Cluster && o.Kind == clusterv1.ClusterKind {
-			all = append(all, o)
-		}
-	}
-	return all
 }
 
 // resume unpauses Clusters and ClusterClasses.

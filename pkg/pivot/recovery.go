@@ -1,16 +1,15 @@
 package pivot
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // Action is what one step of a recovery does.
@@ -33,8 +32,7 @@ const (
 	AtTarget Where = "target"
 )
 
-// Step is one step of a recovery, which a person can do with Command. Run does the same by itself, but moves again wherever the source still
-// has everything.
+// Step is one step of a recovery, which Run carries out, and which a person can do with Command.
 type Step struct {
 	Action Action
 	Where  Where
@@ -42,20 +40,47 @@ type Step struct {
 	Objects []capi.Object
 }
 
-// Recovery returns what ends an interrupted pivot, in order; nil where there is nothing to end, and where the sides disagree in a way that
-// no interrupted move leaves: then nobody but a person can know which of them counts.
+// Recovery returns what ends an interrupted pivot, in order; nil where there is nothing to end, where the sides disagree in a way that no
+// interrupted move leaves, and where nobody can know whether a move or a person has paused what is paused. saved is what this machine's record of
+// the move holds, nil without one.
 //
 // Nothing is resumed on one side while the other could act on the same machines, and nothing is deleted before it was compared.
-func (s State) Recovery() []Step {
-	switch s.Stage {
-	case StagePaused, StageCopying: // the source has everything, and the target is paused or has no Cluster yet
+func (s State) Recovery(saved []capi.Object) []Step {
+	switch {
+	case !s.Explained(), s.Stage == StageResuming && saved == nil && !s.pausedByMove():
+		return nil
+	case s.sourceIsComplete():
 		return []Step{{ActionResume, AtSource, s.Source.pausedObjects()}, {ActionMove, AtTarget, nil}}
-	case StageCopied:
-		return []Step{{ActionCompare, AtTarget, nil}, {ActionDelete, AtSource, s.Source.Objects}, {ActionResume, AtTarget, s.Target.pausedObjects()}}
-	case StageResuming:
-		return []Step{{ActionCompare, AtTarget, nil}, {ActionResume, AtTarget, s.Target.pausedObjects()}}
 	}
-	return nil
+	resume := Step{ActionResume, AtTarget, s.movedAndPaused(saved)}
+	if s.Stage == StageResuming {
+		return []Step{{ActionCompare, AtTarget, nil}, resume}
+	}
+	return []Step{{ActionCompare, AtTarget, nil}, {ActionDelete, AtSource, s.Source.Objects}, resume}
+}
+
+// pausedByMove is whether a move has paused the management cluster's own Cluster on the target. A finished pivot, and a person who paused the
+// Cluster then, would look the same without the mark.
+func (s State) pausedByMove() bool {
+	return slices.ContainsFunc(s.Target.marked, func(o capi.Object) bool { return isOwnCluster(o, s.scope) })
+}
+
+// sourceIsComplete says whether the source still has everything, so that moving again is safe: nothing of it is gone, or marked to go.
+func (s State) sourceIsComplete() bool {
+	if s.Stage == StagePaused || s.Stage == StageCopying { // all of it was not even created on the target
+		return true
+	}
+	return s.Stage == StageCopied && len(missing(s.Target.moved(), s.Source.Objects)) == 0 && !s.Source.going
+}
+
+// movedAndPaused are the Clusters, and ClusterClasses, of the target that the move paused: those that say so, and, for a move of which nothing
+// on the target says so, those that are known to have been moved.
+func (s State) movedAndPaused(saved []capi.Object) []capi.Object {
+	moved := map[capi.Key]bool{}
+	for _, o := range slices.Concat(saved, s.Source.Objects, s.Target.marked) {
+		moved[o.Key()] = true
+	}
+	return slices.DeleteFunc(s.Target.pausedObjects(), func(o capi.Object) bool { return !moved[o.Key()] && !isOwnCluster(o, s.scope) })
 }
 
 // pausedObjects are what a move pauses: Clusters, and the ClusterClasses before them.
@@ -69,18 +94,6 @@ func (h Holding) pausedObjects() []capi.Object {
 	return objects
 }
 
-// PausedBeside returns the step that resumes what is paused on a target beside the management cluster's own Cluster: other Clusters of its
-// namespace, and ClusterClasses. A move pauses these too, and one that another machine or a person has finished may have left them so; but
-// whoever they belong to may have paused them. It has no objects where none is.
-func PausedBeside(ctx context.Context, target client.Client, scope Scope) (Step, error) {
-	holding, err := Hold(ctx, target, scope)
-	if err != nil {
-		return Step{}, fmt.Errorf("see what is paused on the target: %w", err)
-	}
-	beside := slices.DeleteFunc(holding.pausedObjects(), func(o capi.Object) bool { return isOwnCluster(o, scope) })
-	return Step{Action: ActionResume, Where: AtTarget, Objects: beside}, nil
-}
-
 // Err returns nil unless the pivot is interrupted. Then it is a fault with the code fault.PivotFailed which says what
 // is where; its hint holds the commands that lead out. The commands name the kubeconfig files of the two sides.
 func (s State) Err(source, target Side, scope Scope) error {
@@ -89,29 +102,41 @@ func (s State) Err(source, target Side, scope Scope) error {
 	}
 	err := fmt.Errorf("an earlier move of Cluster %s/%s was interrupted (%s): %d of its objects are at the source, %d on the target",
 		scope.Namespace, scope.Cluster, s.Stage, len(s.Source.Objects), len(s.Target.Objects))
-	return fault.Wrap(err, fault.PivotFailed, s.wayOut(source, target, scope))
+	return fault.Wrap(err, fault.PivotFailed, s.wayOut(source, target, nil))
 }
 
 // wayOut is what a person does. What is deleted at the source by a recovery stays there, paused: it goes with the bootstrap cluster.
-func (s State) wayOut(source, target Side, scope Scope) string {
-	steps := s.Recovery()
-	if steps == nil {
+func (s State) wayOut(source, target Side, saved []capi.Object) string {
+	if !s.Explained() {
 		return "Two clusters may be managing the same machines. Pause the one that should not, compare both, and keep the backup:\n" +
-			joinLines(Kubectl(source, scope)+" get cluster-api", Kubectl(target, scope)+" get cluster-api",
-				Kubectl(source, scope)+" patch clusters.cluster.x-k8s.io "+scope.Cluster+` --type merge -p '{"spec":{"paused":true}}'`)
+			joinLines(Kubectl(source, s.scope)+" get cluster-api", Kubectl(target, s.scope)+" get cluster-api",
+				Kubectl(source, s.scope)+" patch clusters.cluster.x-k8s.io "+s.scope.Cluster+` --type merge -p '{"spec":{"paused":true}}'`)
 	}
-	lines := []string{map[Stage]string{
-		StagePaused:   "Nothing was moved yet, the Clusters are only paused.",
-		StageCopying:  "The source still has everything.",
-		StageCopied:   "The target has everything, paused. Do not resume what is left at the source.",
-		StageResuming: "The target has everything, paused.",
-	}[s.Stage] + " To end it by hand:"}
+	steps := s.Recovery(saved)
+	lines := []string{s.whatIsWhere() + " To end it by hand:"}
+	if steps == nil {
+		lines = []string{"The target has everything, paused: by a person, or by a move whose backup is on another machine. If nobody needs it paused, resume it:"}
+		steps = []Step{{ActionResume, AtTarget, s.Target.pausedObjects()}}
+	}
 	for _, step := range steps {
 		if s.Stage != StagePaused || step.Action == ActionResume { // then nothing is half done, and a run moves by itself
-			lines = append(lines, step.Command(source, target, scope))
+			lines = append(lines, step.Command(source, target, s.scope))
 		}
 	}
 	return joinLines(append(lines, "Then run the same command again.")...)
+}
+
+// whatIsWhere says how far an interrupted move came.
+func (s State) whatIsWhere() string {
+	switch {
+	case s.Stage == StagePaused:
+		return "Nothing was moved yet, the Clusters are only paused."
+	case s.sourceIsComplete():
+		return "The source still has everything."
+	case s.Stage == StageCopied:
+		return "The target has everything, paused. Do not resume what is left at the source."
+	}
+	return "The target has everything, paused."
 }
 
 // Command is how a person does a step; "" where a person need not.
@@ -135,11 +160,11 @@ var resumable = map[string]string{clusterv1.ClusterKind: "clusters.cluster.x-k8s
 
 // resumed is the patch that resumes a Cluster, or a ClusterClass, which only has the annotation.
 func resumed(o capi.Object) string {
-	annotation := `"metadata":{"annotations":{"` + clusterv1.PausedAnnotation + `":null}}`
+	annotations := `"metadata":{"annotations":{"` + clusterv1.PausedAnnotation + `":null,"` + owned.PivotAnnotation + `":null}}`
 	if o.Kind == clusterv1.ClusterKind {
-		return `{"spec":{"paused":null},` + annotation + `}`
+		return `{"spec":{"paused":null},` + annotations + `}`
 	}
-	return `{` + annotation + `}`
+	return `{` + annotations + `}`
 }
 
 // Kubectl is how a person's command for a side begins.

@@ -165,6 +165,9 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			if tc.code == "" && err != nil || tc.code != "" && (fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.want) || !strings.Contains(fault.HintOf(err), tc.hint)) {
 				t.Errorf("got %v, with code %s and hint\n%s\nwant %s %q", err, fault.CodeOf(err), fault.HintOf(err), tc.code, tc.want)
 			}
+			if tc.code == fault.BackupInvalid && !strings.Contains(err.Error(), "check backup "+r.Path+": ") {
+				t.Errorf("it does not name the backup: %v", err)
+			}
 			if err != nil && strings.Contains(err.Error()+fault.HintOf(err), "hunter2") {
 				t.Errorf("it shows a secret: %v", err)
 			}

@@ -137,7 +137,7 @@ func (r *restoration) prepared() []*unstructured.Unstructured {
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-		for _, mark := range []string{owned.VerifiedAnnotation, clusterctlv1.DeleteForMoveAnnotation} {
+		for _, mark := range []string{owned.VerifiedAnnotation, owned.PivotAnnotation, clusterctlv1.DeleteForMoveAnnotation} {
 			delete(annotations, mark)
 		}
 		if isPausable(capi.ObjectOf(u)) {

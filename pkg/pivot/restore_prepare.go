@@ -21,7 +21,7 @@ var restoreVerbs = []string{"get", "list", "create", "patch"}
 // prepare looks at the backup, at the target and at the cluster that the backup is of, and refuses for all reasons at once.
 func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
 	if err := whole(in.Backup, in); err != nil {
-		return nil, err
+		return nil, in.ofBackup(err)
 	}
 	identity, err := capi.OwnAuthority(ctx, in.Target.Client)
 	if err != nil && !apierrors.IsForbidden(err) { // its kubeconfig says who it is, too
@@ -51,13 +51,22 @@ func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
 			}
 			return r, old.refusal(in)
 		}
-		problems = append(problems, r.conflict(), in.strays(v))
+		problems = append(problems, r.conflict(), in.ofBackup(in.strays(v)))
 	}
 	more, err := in.unfit(ctx, v)
 	if err != nil {
 		return nil, unreadableTarget(err)
 	}
 	return r, fault.Join(append(problems, more, in.unfinished(), old.refusal(in))...)
+}
+
+// ofBackup has each problem of the backup name the file or folder: a script may have several.
+func (in RestoreInput) ofBackup(err error) error {
+	var wrong []error
+	for _, problem := range fault.Problems(err) {
+		wrong = append(wrong, fmt.Errorf("check backup %s: %w", in.Path, problem))
+	}
+	return fault.Join(wrong...)
 }
 
 // view is what the rules of a move look at, with the backup in place of a source.
@@ -156,7 +165,7 @@ func (in RestoreInput) unfit(ctx context.Context, v *view) (error, error) {
 			wrong = append(wrong, fault.Retryable(fmt.Errorf("provider %s is not ready on the target: %s", p.Name, p.Message), fault.RestoreRefused, "Wait until it is ready, and run the same command again."))
 		}
 	}
-	wrong = append(wrong, m.Fits(target))
+	wrong = append(wrong, in.ofBackup(m.Fits(target)))
 	v.moves = slices.DeleteFunc(slices.Clone(v.moves), func(o capi.Object) bool { return v.denied[o.Key().GroupKind] })
 	refusals, err := v.lacking(ctx, AtTarget, in.Target, restoreVerbs)
 	if err != nil {

@@ -237,7 +237,7 @@ func TestABackupThatIsNoWhole(t *testing.T) {
 	r := newRestoring(t)
 	r.Force = true
 	r.Backup.Section(backup.Objects)[0].SetUID("")
-	if err := pivot.CheckRestore(t.Context(), r.RestoreInput); fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), "has no UID") {
+	if err := pivot.CheckRestore(t.Context(), r.RestoreInput); fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), "check backup "+r.Path+": Cluster management/mgmt") || !strings.Contains(err.Error(), "has no UID") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 const afterTimeout = 2 * time.Minute
 
 // Run pivots: it refuses what a rule forbids, suspends Flux, backs up, moves, and verifies. It may be repeated, here and on another machine:
-// a finished pivot is left as it is, and an interrupted one is finished by State.Recovery, unless the two sides disagree in a way that no
+// a finished pivot is left as it is, and an interrupted one is finished by the steps of State.Recovery, unless the two sides disagree in a way that no
 // interrupted move leaves.
 //
 // Cancelling ctx stops it at once before the move has started. Once it has, the move is finished and verified
@@ -28,14 +28,14 @@ func Run(ctx context.Context, in Input) (Result, error) {
 		return Result{}, unreadable(err)
 	}
 	if state.Phase == Done {
-		return Result{Already: true}, nil
+		return Result{Already: true}, ResumeMarked(ctx, in.Target, in.Scope)
 	}
 	// Suspending Flux is the first thing that a pivot does: without it a user paused what is paused, and that stays so.
 	begun, err := in.Flux.Stands(ctx)
 	if err != nil {
 		return Result{}, unreadable(err)
 	}
-	if begun && state.Recovery() != nil {
+	if begun && state.Explained() {
 		return in.recover(ctx, state)
 	}
 	if err := state.Err(in.Source, in.Target, in.Scope); err != nil && (begun || state.Stage != StagePaused) { // else a rule names what is paused
@@ -80,14 +80,14 @@ func (in Input) backUpAndMove(ctx context.Context, plan Plan) (Result, error) {
 // carryOut moves and verifies.
 func (in Input) carryOut(ctx context.Context, plan Plan, saved *record) (Result, error) {
 	err := in.Move(ctx, capi.MoveInput{
-		From: in.Source.Config, To: in.Target.Config, Namespace: in.Scope.Namespace, Log: in.Log,
+		From: in.Source.Config, To: in.Target.Config, Namespace: in.Scope.Namespace, Mark: in.Scope.mark(), Log: in.Log,
 	})
 	lost := lostLease(ctx)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
 	result := Result{Moved: plan.Objects, Backup: saved.path}
 	if err != nil {
-		return result, in.afterFailure(ctx, err, lost, saved.path)
+		return result, in.afterFailure(ctx, err, lost, saved)
 	}
 	result.Extra, err = verify(ctx, in.Source, in.Target, in.Scope, saved)
 	if err != nil {
@@ -99,8 +99,8 @@ func (in Input) carryOut(ctx context.Context, plan Plan, saved *record) (Result,
 }
 
 // afterFailure says how far a move came that failed, and takes back the suspension of Flux if nothing was changed.
-func (in Input) afterFailure(ctx context.Context, cause, lost error, backup string) error {
-	keep := "Keep both clusters. What was there before the move is in " + backup + "."
+func (in Input) afterFailure(ctx context.Context, cause, lost error, saved *record) error {
+	keep := "Keep both clusters. What was there before the move is in " + saved.path + "."
 	state, err := ReadState(ctx, in.Source, in.Target, in.Scope)
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("%w (and then the two sides could not be read: %w)", cause, err), fault.PivotFailed, keep)
@@ -112,9 +112,8 @@ func (in Input) afterFailure(ctx context.Context, cause, lost error, backup stri
 		}
 		return in.resumeFlux(ctx, fault.Retryable(cause, fault.PivotFailed, "Nothing was moved. Run the same command again."))
 	case Interrupted:
-		stuck := state.Err(in.Source, in.Target, in.Scope)
-		hint := fault.HintOf(stuck)
-		if state.Recovery() != nil {
+		hint := state.wayOut(in.Source, in.Target, saved.objects())
+		if state.Explained() {
 			hint = "Run the same command again: it finishes the move. " + hint
 		}
 		return fault.Wrap(cause, fault.PivotFailed, hint+"\n"+keep)

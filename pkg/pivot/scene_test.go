@@ -48,7 +48,7 @@ func TestPreviewNamesAllThatStays(t *testing.T) {
 				t.Fatalf("CLUSTER_INIT_TEST_SEED=%d: %v", seed, err)
 			}
 			holdAgainst(t, scene, preview)
-			if want := len(scene.Needed)+len(scene.NeededElsewhere) == 0; preview.MayStart() != want || (preview.Err() == nil) != want {
+			if want := len(scene.Needed)+len(scene.NeededElsewhere) == 0; preview.MayStart() != want || (preview.Err("demo") == nil) != want {
 				t.Errorf("CLUSTER_INIT_TEST_SEED=%d: a move may start: %t, want %t", seed, preview.MayStart(), want)
 			}
 		})
@@ -165,11 +165,14 @@ func ownersFirst(t *testing.T, scene *fixture.Scene, preview pivot.Preview) {
 func TestPreviewIsAFault(t *testing.T) {
 	from, to := sides(t, source(fixture.Set("Cluster", "mgmt", true, "spec", "paused")), target())
 	preview, err := pivot.NewPreview(t.Context(), from, to, scope, false)
-	if err != nil || preview.Interrupted() || fault.CodeOf(preview.Err()) != fault.PivotRefused || fault.HintOf(preview.Err()) == "" {
-		t.Errorf("a Cluster that a person paused: %v, interrupted %t, %v", err, preview.Interrupted(), preview.Err())
+	if err != nil || preview.Interrupted() || fault.CodeOf(preview.Err("demo")) != fault.PivotRefused || fault.HintOf(preview.Err("demo")) == "" {
+		t.Errorf("a Cluster that a person paused: %v, interrupted %t, %v", err, preview.Interrupted(), preview.Err("demo"))
 	}
-	if preview, err = pivot.NewPreview(t.Context(), from, to, scope, true); err != nil || !preview.Interrupted() || fault.CodeOf(preview.Err()) != fault.PivotRefused {
-		t.Errorf("a Cluster that a pivot paused: %v, interrupted %t, %v", err, preview.Interrupted(), preview.Err())
+	if preview, err = pivot.NewPreview(t.Context(), from, to, scope, true); err != nil || !preview.Interrupted() || fault.CodeOf(preview.Err("demo")) != fault.PivotRefused {
+		t.Errorf("a Cluster that a pivot paused: %v, interrupted %t, %v", err, preview.Interrupted(), preview.Err("demo"))
+	}
+	if hint := fault.HintOf(preview.Err("demo")); !strings.Contains(hint, "cluster-init pivot resume demo") || !strings.Contains(hint, "cluster-init up demo") {
+		t.Errorf("the hint is %s", hint)
 	}
 }
 

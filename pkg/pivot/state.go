@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -42,7 +43,9 @@ type Holding struct {
 	// PausedClasses are the ClusterClasses that are paused.
 	PausedClasses []capi.Object
 
-	apart map[capi.Key]bool // what need not be of a move that is under way, see apart
+	apart  map[capi.Key]bool // what need not be of a move that is under way, see apart
+	marked []capi.Object     // the Clusters and ClusterClasses that a move of the scope has paused, and nobody has resumed
+	going  bool              // something of it is being deleted
 }
 
 // Empty is whether it holds nothing at all.
@@ -83,7 +86,13 @@ type State struct {
 	Phase          Phase
 	Stage          Stage // StageNone unless interrupted
 	Source, Target Holding
+
+	scope Scope
 }
+
+// Explained is whether a move was interrupted, and an interrupted move leaves the two sides as they are. Else nobody but a person can know which
+// of them counts.
+func (s State) Explained() bool { return s.Phase == Interrupted && s.Stage != StageConflict }
 
 // NothingMoved is whether the source has all of it, active, and the target nothing of that: a move deletes nothing at its source before it has
 // created everything on the target.
@@ -114,7 +123,7 @@ func read(ctx context.Context, side Side, scope Scope) (Holding, error) {
 
 // Judge tells how far a pivot has come from what both sides hold.
 func Judge(source, target Holding, scope Scope) State {
-	s := State{Source: source, Target: target}
+	s := State{Source: source, Target: target, scope: scope}
 	s.Phase, s.Stage = judge(source, target, scope.Cluster)
 	return s
 }
@@ -131,11 +140,21 @@ func Hold(ctx context.Context, c client.Reader, scope Scope) (Holding, error) {
 		if !o.Shared {
 			h.Objects = append(h.Objects, o)
 		}
-		if u, _ := graph.Get(o); o.Kind == "ClusterClass" && annotations.HasPaused(u) {
+		u, _ := graph.Get(o)
+		h.going = h.going || !o.Shared && beingDeleted(u)
+		if o.Kind == clusterv1.ClusterClassKind && annotations.HasPaused(u) {
 			h.PausedClasses = append(h.PausedClasses, o)
+			if scope.marks(u.GetAnnotations()) {
+				h.marked = append(h.marked, o)
+			}
 		}
 	}
 	h.Clusters, err = capi.Clusters(ctx, c, scope.Namespace)
+	for _, c := range h.Clusters {
+		if c.Paused && scope.marks(c.Annotations) {
+			h.marked = append(h.marked, c.Object)
+		}
+	}
 	h.apart = apart(graph, moves, h.Clusters, scope)
 	return h, err
 }

@@ -1,6 +1,7 @@
 package pivot_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,37 +35,43 @@ func holding(objects []*unstructured.Unstructured, edits ...fixture.Edit) side {
 }
 
 func TestReadState(t *testing.T) {
+	movesAgain := []pivot.Action{pivot.ActionResume, pivot.ActionMove}
+	finishes := []pivot.Action{pivot.ActionCompare, pivot.ActionDelete, pivot.ActionResume}
+	marked := fixture.Set("Cluster", "mgmt", "management/mgmt", "metadata", "annotations", "cluster-init.io/pivot")
 	rows := map[string]struct {
 		from, to side
 		phase    pivot.Phase
 		stage    pivot.Stage
 		hint     string
+		does     []pivot.Action // what Run does without a backup of the move
 	}{
-		"nothing anywhere":                     {side{}, side{}, pivot.Nothing, pivot.StageNone, ""},
-		"only bystanders":                      {holding(fixture.Bystanders()), side{}, pivot.Nothing, pivot.StageNone, ""},
-		"all at the source":                    {holding(everything()), side{}, pivot.NotStarted, pivot.StageNone, ""},
-		"unlabelled at the source":             {with(holding(everything()), unlabelled("*")), side{}, pivot.NotStarted, pivot.StageNone, ""},
-		"a secret is on the target":            {holding(everything()), holding(oneObject("Secret", "cloud-credentials")), pivot.NotStarted, pivot.StageNone, ""},
-		"source paused":                        {holding(everything(), paused), side{}, pivot.Interrupted, pivot.StagePaused, "patch clusters.cluster.x-k8s.io mgmt"},
-		"source paused by annotation":          {holding(everything(), annotated), side{}, pivot.Interrupted, pivot.StagePaused, `"cluster.x-k8s.io/paused":null`},
-		"copied without its Cluster":           {holding(everything(), paused), holding(oneObject("Secret", "mgmt-ca"), paused), pivot.Interrupted, pivot.StagePaused, ""},
-		"some copied":                          {holding(everything(), paused), holding(firstOf(5), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move"},
-		"some copied, source resumed":          {holding(everything()), holding(firstOf(5), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move"},
-		"all copied":                           {holding(everything(), paused), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig"},
-		"some deleted":                         {holding(firstOf(5), paused), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig"},
-		"its Cluster deleted first":            {holding(oneObject("Secret", "cloud-credentials")), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig"},
-		"some deleted, source resumed":         {holding(firstOf(5)), holding(everything(), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
-		"half deleted, half copied":            {holding(firstOf(5), paused), holding(append(firstOf(1), everything()[6:]...), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
-		"one of two Clusters resumed":          {holding(append(everything(), tenant()), tenantPaused), holding(append(everything(), tenant()), paused, tenantPaused), pivot.Interrupted, pivot.StageCopying, "clusterctl move"},
-		"some copied, beside an active tenant": {holding(everything(), paused), holding(append(firstOf(5), tenant()), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move"},
-		"source resumed, beside a tenant":      {holding(everything()), holding(append(firstOf(5), tenant()), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move"},
-		"some copied, beside a Secret":         {holding(everything(), paused), holding(append(firstOf(5), tenantSecret()), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move"},
-		"some copied, beside a paused tenant":  {holding(everything(), paused), holding(append(firstOf(5), tenant()), paused, tenantPaused), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
-		"both active":                          {holding(everything()), holding(everything()), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
-		"some copied, target active":           {holding(everything(), paused), holding(firstOf(5)), pivot.Interrupted, pivot.StageConflict, "Two clusters"},
-		"all deleted, target paused":           {side{}, holding(everything(), paused), pivot.Interrupted, pivot.StageResuming, "/tmp/target.kubeconfig"},
-		"done":                                 {side{}, holding(everything()), pivot.Done, pivot.StageNone, ""},
-		"done, paused remains at source":       {holding(firstOf(5), paused), holding(everything()), pivot.Done, pivot.StageNone, ""},
+		"nothing anywhere":                     {side{}, side{}, pivot.Nothing, pivot.StageNone, "", nil},
+		"only bystanders":                      {holding(fixture.Bystanders()), side{}, pivot.Nothing, pivot.StageNone, "", nil},
+		"all at the source":                    {holding(everything()), side{}, pivot.NotStarted, pivot.StageNone, "", nil},
+		"unlabelled at the source":             {with(holding(everything()), unlabelled("*")), side{}, pivot.NotStarted, pivot.StageNone, "", nil},
+		"a secret is on the target":            {holding(everything()), holding(oneObject("Secret", "cloud-credentials")), pivot.NotStarted, pivot.StageNone, "", nil},
+		"source paused":                        {holding(everything(), paused), side{}, pivot.Interrupted, pivot.StagePaused, "patch clusters.cluster.x-k8s.io mgmt", movesAgain},
+		"source paused by annotation":          {holding(everything(), annotated), side{}, pivot.Interrupted, pivot.StagePaused, `"cluster.x-k8s.io/paused":null`, movesAgain},
+		"copied without its Cluster":           {holding(everything(), paused), holding(oneObject("Secret", "mgmt-ca"), paused), pivot.Interrupted, pivot.StagePaused, "", movesAgain},
+		"some copied":                          {holding(everything(), paused), holding(firstOf(5), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
+		"some copied, source resumed":          {holding(everything()), holding(firstOf(5), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
+		"all copied":                           {holding(everything(), paused), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig", movesAgain},
+		"some deleted":                         {holding(firstOf(5), paused), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig", finishes},
+		"its Cluster deleted first":            {holding(oneObject("Secret", "cloud-credentials")), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig", finishes},
+		"some deleted, source resumed":         {holding(firstOf(5)), holding(everything(), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
+		"half deleted, half copied":            {holding(firstOf(5), paused), holding(append(firstOf(1), everything()[6:]...), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
+		"one of two Clusters resumed":          {holding(append(everything(), tenant()), tenantPaused), holding(append(everything(), tenant()), paused, tenantPaused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
+		"some copied, beside an active tenant": {holding(everything(), paused), holding(append(firstOf(5), tenant()), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
+		"source resumed, beside a tenant":      {holding(everything()), holding(append(firstOf(5), tenant()), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
+		"some copied, beside a Secret":         {holding(everything(), paused), holding(append(firstOf(5), tenantSecret()), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
+		"some copied, beside a paused tenant":  {holding(everything(), paused), holding(append(firstOf(5), tenant()), paused, tenantPaused), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
+		"both active":                          {holding(everything()), holding(everything()), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
+		"some copied, target active":           {holding(everything(), paused), holding(firstOf(5)), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
+		"all copied, one is going":             {holding(everything(), paused, fixture.Set("Secret", "mgmt-ca", "", "metadata", "annotations", "clusterctl.cluster.x-k8s.io/delete-for-move")), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "Do not resume", finishes},
+		"all deleted, target paused by a move": {side{}, holding(everything(), paused, marked), pivot.Interrupted, pivot.StageResuming, "To end it by hand", []pivot.Action{pivot.ActionCompare, pivot.ActionResume}},
+		"all deleted, target paused":           {side{}, holding(everything(), paused), pivot.Interrupted, pivot.StageResuming, "/tmp/target.kubeconfig", nil},
+		"done":                                 {side{}, holding(everything()), pivot.Done, pivot.StageNone, "", nil},
+		"done, paused remains at source":       {holding(firstOf(5), paused), holding(everything()), pivot.Done, pivot.StageNone, "", nil},
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
@@ -75,6 +82,13 @@ func TestReadState(t *testing.T) {
 			}
 			if state.Phase != row.phase || state.Stage != row.stage {
 				t.Fatalf("got %s %q, want %s %q", state.Phase, state.Stage, row.phase, row.stage)
+			}
+			var does []pivot.Action
+			for _, step := range state.Recovery(nil) {
+				does = append(does, step.Action)
+			}
+			if !slices.Equal(does, row.does) {
+				t.Errorf("it does %v, want %v", does, row.does)
 			}
 			failure := state.Err(from, to, scope)
 			if (row.phase == pivot.Interrupted) != (failure != nil) {

@@ -28,7 +28,7 @@ func markVerified(ctx context.Context, target Side, scope Scope, dir string, mov
 	if own != nil {
 		machines, err := movedMachines(ctx, target, scope, moved)
 		if err == nil {
-			err = annotate(ctx, target, own.Object, map[string]any{owned.VerifiedAnnotation: own.UID, owned.MachinesAnnotation: machines})
+			err = annotate(ctx, target, own.Object, map[string]any{owned.VerifiedAnnotation: own.UID, owned.MachinesAnnotation: machines, owned.PivotAnnotation: nil})
 		}
 		if err != nil {
 			return again(fmt.Errorf("note on %s that the move is verified: %w", own, err))

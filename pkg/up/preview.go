@@ -31,6 +31,9 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	if err != nil {
 		return pivot.Preview{}, err
 	}
+	if err := preview.ReadRecord(ctx, u.StateFolder); err != nil {
+		return pivot.Preview{}, err
+	}
 	if _, err := os.Stat(w.KubeconfigPath); errors.Is(err, fs.ErrNotExist) {
 		preview.Notes = append(preview.Notes, fmt.Sprintf("%s is not there yet: cluster-init up writes it", w.KubeconfigPath))
 	}

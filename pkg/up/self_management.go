@@ -71,6 +71,9 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 func (s selfManagement) remarks(ctx context.Context, management *kube.Cluster, report pipeline.Reporter) error {
 	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
 	defer cancel()
+	if err := pivot.ResumeMarked(ctx, s.world.Side(management), s.releases.scope); err != nil {
+		return err
+	}
 	paused, err := pivot.PausedBeside(ctx, management, s.releases.scope)
 	if err != nil {
 		return err

@@ -138,7 +138,7 @@ func (o sight) halfMoved(r request) verdict {
 		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
 	}
 	state := pivot.Judge(o.Bootstrap.Holds, o.Management.Holds, r.scope())
-	if state.Recovery() != nil && o.Bootstrap.Suspended && o.Management.Cluster != nil { // else somebody paused the Cluster, and no pivot began
+	if state.Explained() && o.Bootstrap.Suspended && o.Management.Cluster != nil { // else somebody paused the Cluster, and no pivot began
 		return verdict{decision: finish, why: fmt.Sprintf("an earlier move of the definition was cut off (%s): it is finished", state.Stage)}
 	}
 	if err := state.Err(r.source, r.target, r.scope()); err != nil {

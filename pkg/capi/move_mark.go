@@ -1,0 +1,86 @@
+package capi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Mark is an annotation.
+type Mark struct{ Key, Value string }
+
+// marking is the client of a move. clusterctl pauses a Cluster as a person does, so who looks at it later could not tell one from the other.
+// Here the write that pauses sets the mark, which is copied to the target with the rest, and the write that resumes removes it: there is no
+// instant at which the two differ.
+type marking struct {
+	client.Client
+	mark Mark
+}
+
+// Patch adds the mark to what pauses or resumes a Cluster or a ClusterClass, and changes no other patch.
+func (m marking) Patch(ctx context.Context, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
+	if patch.Type() != types.MergePatchType || !m.pausable(o) {
+		return m.Client.Patch(ctx, o, patch, opts...)
+	}
+	text, err := patch.Data(o)
+	if err != nil {
+		return err
+	}
+	if text, err = m.mark.with(text); err != nil {
+		return fmt.Errorf("mark %s/%s as paused by the move: %w", o.GetNamespace(), o.GetName(), err)
+	}
+	return m.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, text), opts...)
+}
+
+// pausable is whether clusterctl pauses the object. Everything else it handles without a type.
+func (m marking) pausable(o client.Object) bool {
+	switch o.(type) {
+	case *clusterv1.Cluster, *clusterv1.ClusterClass:
+		return m.mark.Key != ""
+	}
+	return false
+}
+
+// with returns a merge patch that sets the mark where it pauses, and removes it where it resumes.
+func (m Mark) with(text []byte) ([]byte, error) {
+	var patch map[string]any
+	if err := json.Unmarshal(text, &patch); err != nil {
+		return nil, err
+	}
+	pauses, found := pausedBy(patch)
+	if !found {
+		return text, nil
+	}
+	metadata, _ := patch["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	annotations, _ := metadata["annotations"].(map[string]any)
+	if annotations == nil {
+		annotations = map[string]any{}
+	}
+	annotations[m.Key] = nil
+	if pauses {
+		annotations[m.Key] = m.Value
+	}
+	metadata["annotations"], patch["metadata"] = annotations, metadata
+	return json.Marshal(patch)
+}
+
+// pausedBy says whether a merge patch pauses or resumes; found is whether it does either: spec.paused of a Cluster, the annotation of a ClusterClass.
+func pausedBy(patch map[string]any) (pauses, found bool) {
+	spec, _ := patch["spec"].(map[string]any)
+	metadata, _ := patch["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	if value, there := spec["paused"]; there {
+		return value == true, true
+	}
+	if value, there := annotations[clusterv1.PausedAnnotation]; there {
+		return value != nil, true
+	}
+	return false, false
+}
