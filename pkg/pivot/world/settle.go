@@ -32,7 +32,7 @@ func (w *World) Settle(ctx context.Context, report pipeline.Reporter, judge func
 			if err := w.startStopped(ctx, o, started, report); err != nil {
 				return o, err
 			}
-			deadline = w.Now().Add(w.Timeout / 10) // an API server takes a while to come up
+			deadline = w.Now().Add(6 * w.Patience()) // an API server takes a while to come up
 			continue
 		case j.Refusal == nil:
 			return o, nil
@@ -93,5 +93,10 @@ func pauseBetweenLooks(ctx context.Context) {
 	}
 }
 
-// Patience is for how long what does not answer is asked again.
-func (w *World) Patience() time.Duration { return w.Timeout / 60 }
+// Patience is for how long what does not answer is asked again. A run without bounds is as patient as one with the usual bound of half an hour.
+func (w *World) Patience() time.Duration {
+	if w.Timeout == 0 {
+		return 30 * time.Second
+	}
+	return w.Timeout / 60
+}
