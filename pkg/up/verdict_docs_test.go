@@ -1,0 +1,115 @@
+package up
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+)
+
+// The page shows what judge does: each cell of its table is held against the verdict, and so is what its footnotes add.
+func TestThePageShowsTheVerdicts(t *testing.T) {
+	columns := []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementForeign, world.ManagementEmpty, world.ManagementActive, world.ManagementPaused}
+	rows := map[string][]world.BootstrapState{
+		"not there, or never finished": {world.BootstrapAbsent, world.BootstrapUnfinished},
+		"answers, holds no Cluster":    {world.BootstrapEmpty},
+		"answers, emptied by a pivot":  {world.BootstrapMoved},
+		"holds the Cluster":            {world.BootstrapActive},
+		"holds it, paused":             {world.BootstrapPaused},
+		"stopped":                      {world.BootstrapStopped},
+		"does not answer":              {world.BootstrapSilent},
+		"is not ours":                  {world.BootstrapForeign},
+	}
+	for label, cells := range matrix(t) {
+		if strings.HasPrefix(label, "either holds it marked by") {
+			for m, mark := range map[string]func(*world.Observation){"bootstrap": func(o *world.Observation) { o.Bootstrap.Down = true }, "management": func(o *world.Observation) { o.Management.Down = true }} {
+				o := seen(world.BootstrapActive, world.ManagementActive)
+				mark(&o)
+				expectCell(t, label+" in the "+m+" cluster", cells[0], o)
+			}
+			continue
+		}
+		states, known := rows[label]
+		if !known {
+			t.Errorf("the test does not know the row %q", label)
+		}
+		delete(rows, label)
+		for _, b := range states {
+			for i, m := range columns {
+				cell := cells[i]
+				if cell == "" { // the first cell stands for all
+					cell = cells[0]
+				}
+				expectCell(t, string(b)+", "+string(m), cell, seen(b, m))
+				expectFootnotes(t, b, m, cell)
+			}
+		}
+	}
+	for label := range rows {
+		t.Errorf("the page has no row %q", label)
+	}
+}
+
+// expectCell holds a verdict against a cell: its word, and whether a refusal is asked again (³).
+func expectCell(t *testing.T, where, cell string, o world.Observation) {
+	t.Helper()
+	word := strings.TrimRight(cell, " ¹²³⁴⁵⁶⁷")
+	want, known := map[string]decision{"fresh start": fresh, "go on": goOn, "refuse": refuse, "pivoted": pivoted, "finish": finish, "start it, look again": start}[word]
+	if strings.Contains(cell, "⁵") {
+		o.Bootstrap.Suspended = true
+	}
+	if v := judge(o, thisRun); !known || v.decision != want || v.again != strings.Contains(cell, "³") {
+		t.Errorf("%s: %s (asked again: %v), the page says %q", where, v.decision, v.again, cell)
+	}
+}
+
+// expectFootnotes holds what the footnotes say besides against verdicts.
+func expectFootnotes(t *testing.T, b world.BootstrapState, m world.ManagementState, cell string) {
+	t.Helper()
+	expect := func(note string, want decision, change func(*world.Observation)) {
+		o := seen(b, m)
+		change(&o)
+		if v := judge(o, thisRun); strings.Contains(cell, note) && v.decision != want {
+			t.Errorf("footnote %s of %s, %s: %s, want %s", note, b, m, v.decision, want)
+		}
+	}
+	none := fresh
+	if b == world.BootstrapEmpty {
+		none = goOn
+	}
+	expect("¹", refuse, machines(provider.Machine{Name: "demo-abc"}))
+	expect("²", none, func(o *world.Observation) { o.Traces.Building = true })
+	if b != world.BootstrapMoved { // whose Flux is suspended, or it would not be called so
+		expect("⁵", refuse, func(o *world.Observation) { o.Bootstrap.Suspended = false })
+	}
+	expect("⁷", refuse, func(o *world.Observation) { o.Bootstrap.Suspended = true })
+	expect("⁶", begun, func(o *world.Observation) { o.Bootstrap.Suspended = true })
+}
+
+// matrix reads the table of docs/how-it-works.md: the cells of each row, by its label.
+func matrix(t *testing.T) map[string][]string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/how-it-works.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(page), "| bootstrap cluster ↓, management cluster → | no kubeconfig | does not answer | another cluster | holds no Cluster | holds its Cluster | holds it, paused |\n")
+	if !found {
+		t.Fatal("the page has no such table")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := map[string][]string{}
+	for _, line := range strings.Split(table, "\n")[1:] {
+		var cells []string
+		for _, cell := range strings.Split(strings.Trim(line, "|"), "|") {
+			cells = append(cells, strings.TrimSpace(cell))
+		}
+		if len(cells) != 7 {
+			t.Fatalf("%q has %d cells, want 7", line, len(cells))
+		}
+		rows[cells[0]] = cells[1:]
+	}
+	return rows
+}
