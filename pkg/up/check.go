@@ -3,9 +3,7 @@ package up
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
@@ -23,17 +21,17 @@ type Finding struct {
 // Check looks at all that a run looks at before it changes something, and goes on where a run would stop. It takes no lease, starts nothing and changes
 // nothing.
 func (u *Run) Check(ctx context.Context) []Finding {
-	preflight, found := u.Phases()[0], &findings{}
-	machine := Finding{Title: preflight.Title, Problems: apart(preflight.Run(ctx, found))}
-	machine.Seen, machine.Warnings = found.seen, found.warnings
+	preflight, notes := u.Phases()[0], &pipeline.Notes{}
+	machine := Finding{Title: preflight.Title, Problems: apart(preflight.Run(ctx, notes))}
+	machine.Seen, machine.Warnings = notes.Seen, notes.Warnings
 	return []Finding{machine, u.checkEarlier(ctx)}
 }
 
 // checkEarlier looks for an earlier run as the phase look does.
 func (u *Run) checkEarlier(ctx context.Context) Finding {
-	found := &findings{}
-	f := Finding{Title: "an earlier run", Problems: apart(u.lookEarlier(ctx, found))}
-	f.Seen, f.Warnings = found.seen, found.warnings
+	notes := &pipeline.Notes{}
+	f := Finding{Title: "an earlier run", Problems: apart(u.lookEarlier(ctx, notes))}
+	f.Seen, f.Warnings = notes.Seen, notes.Warnings
 	return f
 }
 
@@ -76,24 +74,6 @@ func apart(err error) []error {
 	}
 	return fault.Problems(err)
 }
-
-// findings keeps what a check says.
-type findings struct{ seen, warnings []string }
-
-// Progress keeps what was seen.
-func (f *findings) Progress(format string, args ...any) {
-	f.seen = append(f.seen, fmt.Sprintf(format, args...))
-}
-
-// Warn keeps a warning.
-func (f *findings) Warn(format string, args ...any) {
-	f.warnings = append(f.warnings, fmt.Sprintf(format, args...))
-}
-
-// Object, Waiting and Log say nothing that a check is about.
-func (f *findings) Object(event.Object)            {}
-func (f *findings) Waiting(string, []event.Object) {}
-func (f *findings) Log(string)                     {}
 
 // ErrOf is nil when no check has found a problem, else all of them joined.
 func ErrOf(all []Finding) error {

@@ -1,0 +1,29 @@
+package pipeline
+
+import (
+	"fmt"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+)
+
+// Notes is a Reporter that keeps what is said, for one who looks without a run. It is not for several goroutines at once.
+type Notes struct{ Seen, Warnings []string }
+
+// Progress keeps what was seen.
+func (n *Notes) Progress(format string, args ...any) {
+	n.Seen = append(n.Seen, fmt.Sprintf(format, args...))
+}
+
+// Warn keeps a warning.
+func (n *Notes) Warn(format string, args ...any) {
+	n.Warnings = append(n.Warnings, fmt.Sprintf(format, args...))
+}
+
+// Object drops the state of an object.
+func (n *Notes) Object(event.Object) {}
+
+// Waiting drops what is waited for.
+func (n *Notes) Waiting(string, []event.Object) {}
+
+// Log drops a line of a library.
+func (n *Notes) Log(string) {}
