@@ -60,10 +60,10 @@ type Parts struct {
 type World struct {
 	Subject
 	Parts
-	engine     docker.Info   // as it last described itself
-	ahead      time.Duration // by how much the engine's clock was ahead of ours then; containers are dated by it
-	bootstrap  *kube.Cluster // once it answered
-	management *kube.Cluster // once it answered and was proven to be this one
+	engine     docker.Info           // as it last described itself
+	ahead      time.Duration         // by how much the engine's clock was ahead of ours then; containers are dated by it
+	bootstrap  *kube.Cluster         // once it answered
+	management *kube.Cluster         // once it answered and was proven to be this one
 	pause      func(context.Context) // between two looks
 }
 
