@@ -3,6 +3,7 @@
 package pivot_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
@@ -32,6 +34,7 @@ type job struct {
 	Source, Target string // kubeconfig files
 	Namespace, Dir string
 	Backup         string // restored into the target, in place of a pivot; "" for none
+	Records        string // folder of the backups; "" for Dir
 	Strike         strike // the zero value lets it live
 }
 
@@ -68,15 +71,17 @@ func (j job) pivot() error {
 	}
 	scope := pivot.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
 	result, err := pivot.Run(ctx, pivot.Input{Source: source, Target: target, Scope: scope,
-		BackupDir: j.Dir, Flux: fileFlux(j.Dir), Move: capi.Move, Now: func() time.Time { return clock(j.Dir) }})
-	if result.Already {
+		BackupDir: j.records(), Flux: fileFlux(j.Dir), Move: capi.Move, Now: func() time.Time { return clock(j.records()) }})
+	if result.Already && err == nil {
 		var backup string
-		if backup, err = pivot.Unverified(j.Dir, scope.Cluster); backup != "" {
+		if backup, err = pivot.Unverified(j.records(), scope.Cluster); backup != "" {
 			err = pivot.VerifyBackup(ctx, target, scope, backup)
 		}
 	}
 	return errors.Join(err, j.wrote(s))
 }
+
+func (j job) records() string { return cmp.Or(j.Records, j.Dir) }
 
 // wrote notes how many writes there were.
 func (j job) wrote(s *striker) error {
@@ -164,10 +169,13 @@ func (j job) start(t *testing.T) (done bool) {
 // grown is a cluster of three control-plane and three worker machines.
 func grown() []*unstructured.Unstructured { return fixture.WithMachines(3, 3) }
 
+// moved is what a job moves: also a Cluster of somebody else, which the move pauses too.
+func moved() []*unstructured.Unstructured { return append(grown(), tenant()) }
+
 // in gives a job a namespace of its own, filled with the fixture at the source.
 func (j job) in(t *testing.T) job {
 	t.Helper()
-	s := newStageOf(t, grown())
+	s := newStageOf(t, moved())
 	j.Namespace, j.Dir = s.Scope.Namespace, s.BackupDir
 	return j
 }
@@ -180,10 +188,15 @@ func (j job) check(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if state.Phase != pivot.Done || !state.Source.Empty() || state.Target.Cluster(fixture.Cluster).Paused {
+	if state.Phase != pivot.Done || !state.Source.Empty() {
 		t.Errorf("%s %s: the source has %v", state.Phase, state.Stage, state.Source.Objects)
 	}
-	for _, want := range grown() {
+	for _, c := range state.Target.Clusters {
+		if c.Paused || c.Annotations[owned.PivotAnnotation] != "" {
+			t.Errorf("%s is paused: %t, with %v", c, c.Paused, c.Annotations)
+		}
+	}
+	for _, want := range moved() {
 		got := &unstructured.Unstructured{}
 		got.SetGroupVersionKind(want.GroupVersionKind())
 		if err := servers.target.Client.Get(t.Context(), client.ObjectKey{Namespace: j.Namespace, Name: want.GetName()}, got); err != nil {
@@ -208,7 +221,7 @@ func (j job) check(t *testing.T) {
 			t.Errorf("%s %s: owners are %v", want.GetKind(), want.GetName(), owners)
 		}
 	}
-	if left, err := filepath.Glob(filepath.Join(j.Dir, "*.unverified")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(j.records(), "*.unverified")); err != nil || len(left) > 0 {
 		t.Errorf("not verified: %v, %v", left, err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // TestStruck disturbs a pivot at writes that a seed draws, half of the runs that finish it too, and sees that the last one ends with all of
-// it on the target as it was, active, and nothing at the source. CLUSTER_INIT_TEST_SEED replays a seed; CLUSTER_INIT_TEST_ALL=1 strikes in
+// it on the target as it was, active, and nothing at the source. Half of the time each run is on another machine, which has no backup of the
+// earlier ones; then the first machine, run again, is content. CLUSTER_INIT_TEST_SEED replays a seed; CLUSTER_INIT_TEST_ALL=1 strikes in
 // every way at every write, with outages of 30 seconds.
 func TestStruck(t *testing.T) {
 	j := newJob(t)
@@ -27,14 +28,49 @@ func TestStruck(t *testing.T) {
 		if random.IntN(2) == 0 {
 			second = strike{What: strikes[random.IntN(len(strikes))], Write: 1 + random.IntN(total), Outage: first.Outage}
 		}
-		t.Run(fmt.Sprintf("%s-%d-then-%s-%d", first.What, first.Write, second.What, second.Write), func(t *testing.T) {
+		elsewhere, where := random.IntN(2) == 0, "here"
+		if elsewhere {
+			where = "elsewhere"
+		}
+		t.Run(fmt.Sprintf("%s-%d-then-%s-%s-%d", first.What, first.Write, where, second.What, second.Write), func(t *testing.T) {
 			t.Parallel()
 			j := j.in(t)
-			for _, at := range []strike{first, second, {}} {
+			for i, at := range []strike{first, second, {}} {
 				j.Strike = at
+				if i > 0 && elsewhere {
+					j.Records = t.TempDir()
+				}
 				if j.start(t) {
 					break
 				}
+			}
+			j.check(t)
+			if j.Strike, j.Records = (strike{}), ""; elsewhere {
+				if !j.start(t) {
+					t.Error("the first machine does not end well")
+				}
+				j.check(t)
+			}
+		})
+	}
+}
+
+// TestAnotherMachineEndsTheLastInstants kills a move before each of its last writes: the source is empty, or all but empty, the target is paused,
+// in part or as a whole, and the machine that goes on has no backup.
+func TestAnotherMachineEndsTheLastInstants(t *testing.T) {
+	j := newJob(t)
+	var total int
+	t.Run("undisturbed", func(t *testing.T) { total = j.undisturbed(t) })
+	for back := range 4 { // the note that it is verified, two Clusters that are resumed, the last deletion
+		t.Run(fmt.Sprintf("%d before the end", back), func(t *testing.T) {
+			j := j.in(t)
+			j.Strike = strike{What: killedBefore, Write: total - back}
+			if j.start(t) {
+				t.Fatal("it was not killed")
+			}
+			j.Strike, j.Records = strike{}, t.TempDir()
+			if !j.start(t) {
+				t.Fatal("the other machine does not end well")
 			}
 			j.check(t)
 		})
