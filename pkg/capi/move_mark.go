@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,11 +37,17 @@ func (m marking) Patch(ctx context.Context, o client.Object, patch client.Patch,
 	return m.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, text), opts...)
 }
 
-// pausable is whether clusterctl pauses the object. Everything else it handles without a type.
+// pausable is whether the object is one that clusterctl pauses. It patches a ClusterClass by its type, and a Cluster without.
 func (m marking) pausable(o client.Object) bool {
-	switch o.(type) {
+	if m.mark.Key == "" {
+		return false
+	}
+	switch typed := o.(type) {
 	case *clusterv1.Cluster, *clusterv1.ClusterClass:
-		return m.mark.Key != ""
+		return true
+	case *unstructured.Unstructured:
+		kind := typed.GroupVersionKind().GroupKind()
+		return kind.Group == clusterv1.GroupVersion.Group && (kind.Kind == clusterv1.ClusterKind || kind.Kind == clusterv1.ClusterClassKind)
 	}
 	return false
 }

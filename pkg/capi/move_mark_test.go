@@ -27,6 +27,8 @@ func TestTheMarkComesAndGoesWithThePause(t *testing.T) {
 	}
 	cluster := &unstructured.Unstructured{}
 	cluster.SetGroupVersionKind(clusterKind)
+	other := &unstructured.Unstructured{}
+	other.SetGroupVersionKind(clusterv1.GroupVersion.WithKind("Machine"))
 	for name, tc := range map[string]struct {
 		object client.Object
 		has    map[string]string // annotations, before
@@ -40,7 +42,8 @@ func TestTheMarkComesAndGoesWithThePause(t *testing.T) {
 		"a ClusterClass is resumed":        {&clusterv1.ClusterClass{ObjectMeta: name}, map[string]string{"mark": "x", paused: ""}, map[string]string{"mark": "x"}, from(map[string]string{"mark": "x", paused: ""}), false},
 		"a Cluster is released":            {&clusterv1.Cluster{ObjectMeta: name}, map[string]string{"mark": "x"}, nil, raw(`{"metadata":{"finalizers":null}}`), true},
 		"a Cluster gets its managed state": {&clusterv1.Cluster{ObjectMeta: name}, nil, nil, raw(`{"metadata":{"labels":{"a":"b"}}}`), false},
-		"what has no type":                 {cluster, nil, nil, raw(`{"spec":{"paused":true}}`), false},
+		"a Cluster without a type":         {cluster, nil, nil, raw(`{"spec":{"paused":true}}`), true}, // as clusterctl does it
+		"something else without a type":    {other, nil, nil, raw(`{"spec":{"paused":true}}`), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scheme, err := NewScheme()
