@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -150,6 +151,9 @@ func eventually(t *testing.T, check func() bool) {
 // A closed pipe, a terminal that hangs up and the end of a session interrupt the run. They never end it at once. A reader that is gone shows
 // only when something is written: there the server answers, and an error is written to nobody.
 func TestNobodyReadsAnyMore(t *testing.T) {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP) // where this test runs under nohup, its processes would ignore it too
+	defer signal.Stop(heard)
 	const readerGone = "the reader is gone"
 	for name, leave := range map[string]func(*exec.Cmd, *os.File) error{
 		readerGone:             func(_ *exec.Cmd, reader *os.File) error { return reader.Close() },

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -54,6 +55,9 @@ func (c *twoClusters) heldDeletion() (kubeconfig []byte, reached <-chan struct{}
 
 // A move that has begun to delete is finished, whoever goes away meanwhile: half of it on each side would be nobody's.
 func TestAMoveIsFinishedWhoeverGoesAway(t *testing.T) {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP) // where this test runs under nohup, its processes would ignore it too
+	defer signal.Stop(heard)
 	for name, strike := range map[string]func(*exec.Cmd, *os.File) error{
 		"the reader is gone":   func(_ *exec.Cmd, reader *os.File) error { return reader.Close() },
 		"the terminal hung up": func(c *exec.Cmd, _ *os.File) error { return c.Process.Signal(syscall.SIGHUP) },
