@@ -50,6 +50,8 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 	if err := o.output.known(); err != nil {
 		return err
 	}
+	ctx, release := o.bounded(ctx)
+	defer release()
 	ctx, leases := lease.NewSet(ctx)
 	defer leases.ReleaseAll()
 	b, err := o.complete(ctx, name, event.Tee{}, leases)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,12 +48,29 @@ func (o companionOptions) write(events []event.Event, redact func(string) string
 		err = os.MkdirAll(filepath.Dir(o.junit), 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(o.junit, report, 0o644)
+		err = replaceFile(o.junit, report)
 	}
 	if err != nil {
 		return fmt.Errorf("write --junit: %w", err)
 	}
 	return nil
+}
+
+// replaceFile writes a file that others may read. One that was there stays as it is until the new one is whole.
+func replaceFile(path string, content []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".cluster-init-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	err = errors.Join(err, file.Chmod(0o644), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(file.Name()))
+	}
+	return err
 }
 
 // redacted returns events without secrets. One that cannot be read without them is left out.

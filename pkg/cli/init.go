@@ -75,7 +75,10 @@ func (o *initOptions) run(ctx context.Context, from, dir string) error {
 	if !strings.ContainsRune(dir, filepath.Separator) {
 		shown = "." + string(filepath.Separator) + dir
 	}
-	return o.output.show(o.streams, newEnvironment{Type: "environment", Folder: folder, From: from, Files: slices.Sorted(maps.Keys(files)), shown: shown})
+	if strings.ContainsAny(shown, " '\"$&;()<>|*?[]\\`") {
+		shown = "'" + strings.ReplaceAll(shown, "'", `'\''`) + "'"
+	}
+	return o.output.show(o.streams, newEnvironment{Type: "environment", SchemaVersion: 1, Folder: folder, From: from, Files: slices.Sorted(maps.Keys(files)), shown: shown})
 }
 
 // writeNew writes files into a folder that has none of them. What it has written is taken back when one cannot be.
@@ -111,16 +114,17 @@ func writeNew(folder string, files map[string][]byte) (err error) {
 
 // newEnvironment is the answer of `init`.
 type newEnvironment struct {
-	Type   string   `json:"type"`
-	Folder string   `json:"folder"`
-	From   string   `json:"from"`
-	Files  []string `json:"files"`
-	shown  string   // the folder as an argument of up
+	Type          string   `json:"type"` // "environment"
+	SchemaVersion int      `json:"schemaVersion"`
+	Folder        string   `json:"folder"`
+	From          string   `json:"from"`
+	Files         []string `json:"files"`
+	shown         string   // the folder as an argument of up
 }
 
 // Print says what to do next.
 func (e newEnvironment) Print(out io.Writer) error {
 	_, err := fmt.Fprintf(out, "wrote %s in %s\n  set what must be set: %s\n  see what comes of it:  cluster-init show values %s --origins\n  build it:              cluster-init up %s\n",
-		strings.Join(e.Files, ", "), e.Folder, filepath.Join(e.shown, "values.yaml"), e.shown, e.shown)
+		strings.Join(e.Files, ", "), e.Folder, filepath.Join(e.Folder, "values.yaml"), e.shown, e.shown)
 	return err
 }

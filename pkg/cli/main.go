@@ -3,6 +3,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -74,6 +75,9 @@ var silenceLibraries = sync.OnceFunc(func() {
 
 // interrupted gives an error that comes after the user's interrupt, whatever it was, that code. What ended ctx may have one of its own.
 func interrupted(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && fault.CodeOf(cause) == fault.Timeout && fault.CodeOf(err) != fault.Timeout && errors.Is(err, context.Canceled) && !pipeline.OutlastsInterrupt(err) {
+		return fault.Retryable(fmt.Errorf("%w: %w", cause, err), fault.Timeout, fault.HintOf(cause))
+	}
 	if err == nil || ctx.Err() == nil || fault.CodeOf(context.Cause(ctx)) != fault.Unknown || fault.CodeOf(err) == fault.Interrupted || pipeline.OutlastsInterrupt(err) {
 		return err
 	}

@@ -62,11 +62,11 @@ func (o *showValuesOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	values := manifests.MaskValues(env.Values(phase), env.SecretDocuments(), knownSecrets(env))
-	shown := shownValues{Values: values}
+	shown := shownValues{Type: "values", SchemaVersion: 1, Environment: name, Values: values}
 	if o.origins {
 		shown.Origins = env.Origins(phase)
 		for i, origin := range shown.Origins {
-			shown.Origins[i].Value, _ = environment.At(values, origin.Path)
+			shown.Origins[i].Value = origin.In(values)
 		}
 	}
 	return o.output.show(o.streams, shown)
@@ -74,8 +74,11 @@ func (o *showValuesOptions) run(ctx context.Context, name string) error {
 
 // shownValues is the answer of `show values`.
 type shownValues struct {
-	Values  map[string]any       `json:"values"`
-	Origins []environment.Origin `json:"origins,omitempty"`
+	Type          string               `json:"type"` // "values"
+	SchemaVersion int                  `json:"schemaVersion"`
+	Environment   string               `json:"environment"`
+	Values        map[string]any       `json:"values"`
+	Origins       []environment.Origin `json:"origins,omitempty"`
 }
 
 // Print writes the values as YAML, or a line for each value where there are origins.

@@ -14,9 +14,17 @@ import (
 // mostCauses is how many causes a run that failed tells of; the command diagnose tells all.
 const mostCauses = 5
 
+// diagnosisBound is for a run that is over its time already.
+const diagnosisBound = time.Minute
+
 // explain tells why a run has failed that waited for something in a cluster. What it cannot find out takes nothing away from the run's own error.
 func explain(ctx context.Context, sink event.Sink, err error, looking *world.World) {
 	waited := []fault.Code{fault.ComponentStuck, fault.Timeout, fault.ClusterUnreachable, fault.ClusterFailed}
+	if ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) == fault.Timeout { // --total-timeout: nobody interrupted it
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), diagnosisBound)
+		defer cancel()
+		ctx = bounded
+	}
 	if looking == nil || ctx.Err() != nil || !slices.Contains(waited, fault.CodeOf(err)) {
 		return
 	}

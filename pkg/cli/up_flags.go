@@ -76,13 +76,18 @@ func checkTimeout(flag string, timeout time.Duration) error {
 	return nil
 }
 
-// bounded returns a context that ends after --total-timeout with a cause that says so; a move that is under way comes to its end first, as after Ctrl-C.
-func (o *buildOptions) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+// bounded returns a context that is cancelled after --total-timeout with a cause that says so, as by Ctrl-C: a move that is under way comes to its end
+// first.
+func (o *buildOptions) bounded(ctx context.Context) (context.Context, func()) {
 	if o.total == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, o.total, fault.Retryable(fmt.Errorf("the run is not finished within --total-timeout %s", o.total), fault.Timeout,
-		"Nothing is lost: run the same command again and it resumes. Raise --total-timeout if it is too short."))
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(o.total, func() {
+		cancel(fault.Retryable(fmt.Errorf("the run is not finished within --total-timeout %s", o.total), fault.Timeout,
+			"Nothing is lost: run the same command again and it resumes. Raise --total-timeout if it is too short."))
+	})
+	return ctx, func() { timer.Stop(); cancel(nil) }
 }
 
 // checkEngineAddress refuses what is neither a name nor an address; "" stands for the default.

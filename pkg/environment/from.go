@@ -34,6 +34,11 @@ func readFrom(folder, given string) (fromFile, bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, false, nil
 	}
+	kustomization := kustomizationOf(folder)
+	var any map[string]any
+	if kustomization != "" && (err != nil || yaml.Unmarshal(content, &any) != nil || any["from"] == nil) {
+		return f, false, nil // a file of the user's own, which happens to have this name
+	}
 	if err == nil {
 		err = yaml.UnmarshalStrict(content, &f)
 	}
@@ -42,14 +47,21 @@ func readFrom(folder, given string) (fromFile, bool, error) {
 		return f, true, fault.Wrap(fmt.Errorf("read %s: %w", name, err), fault.EnvironmentInvalid, "Write one line: from: ENVIRONMENT")
 	case f.From == "":
 		return f, true, fault.New(fault.EnvironmentInvalid, "read "+name+": from is empty", "Write one line: from: ENVIRONMENT")
-	}
-	for _, kustomization := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
-		if _, err := os.Stat(filepath.Join(folder, kustomization)); err == nil {
-			return f, true, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s has both %s and %s", given, FromFile, kustomization),
-				"Keep "+FromFile+" for values over those of another environment, or "+kustomization+" for a kustomization of your own.")
-		}
+	case kustomization != "":
+		return f, true, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s has both %s and %s", given, FromFile, kustomization),
+			"Keep "+FromFile+" for values over those of another environment, or "+kustomization+" for a kustomization of your own.")
 	}
 	return f, true, nil
+}
+
+// kustomizationOf is the name of a folder's kustomization file; empty: it has none.
+func kustomizationOf(folder string) string {
+	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			return name
+		}
+	}
+	return ""
 }
 
 // inherit returns the name of the environment at the bottom, and the values of the one that a folder stands on with those of the folder over them.
@@ -59,12 +71,8 @@ func (f fromFile) inherit(options Options, s *substituter, folder string, depth 
 	}
 	given := options.Name
 	parent := options
-	parent.Name = f.From
-	if isPath(f.From) && !filepath.IsAbs(f.From) {
-		parent.Name = filepath.Join(given, f.From)
-		if !isPath(parent.Name) {
-			parent.Name = "." + string(filepath.Separator) + parent.Name
-		}
+	if parent.Name = f.From; isPath(f.From) && !filepath.IsAbs(f.From) {
+		parent.Name = filepath.Join(folder, f.From) // from the real place, whatever links led there
 	}
 	_, builtOn, docs, err := buildAt(parent, s, depth+1)
 	if err != nil {

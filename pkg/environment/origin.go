@@ -99,12 +99,12 @@ func common(values, other map[string]any) map[string]any {
 	return out
 }
 
-// At returns what is at a dotted path of values, in which an entry of a list has its number, and whether it is there.
-func At(values map[string]any, path string) (any, bool) { return at(values, path) }
-
 // at returns what is at a dotted path, in which an entry of a list has its number.
-func at(values any, path string) (any, bool) {
-	for _, key := range strings.Split(path, ".") {
+func at(values any, path string) (any, bool) { return below(values, strings.Split(path, ".")) }
+
+// below is at by the keys of the path, which may have dots themselves.
+func below(values any, keys []string) (any, bool) {
+	for _, key := range keys {
 		switch nested := values.(type) {
 		case map[string]any:
 			value, there := nested[key]

@@ -1,7 +1,8 @@
 package environment
 
 import (
-	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -12,6 +13,14 @@ type Origin struct {
 	Path  string `json:"path"`  // dotted; an entry of a list has its number
 	From  string `json:"from"`  // a file, a flag, or the chart
 	Value any    `json:"value"` // a secret as it is: whoever shows it masks it
+
+	keys []string // of the path: a key may have dots itself
+}
+
+// In returns the value at the same place of other values.
+func (o Origin) In(values map[string]any) any {
+	value, _ := below(values, o.keys)
+	return value
 }
 
 // Origins are all values that the chart works with in a phase, in the order of their paths, with the place that each is from.
@@ -23,10 +32,10 @@ func (e *Environment) Origins(phase Phase) []Origin {
 		layers = append(layers[:len(layers)-1:len(layers)-1], own, layers[len(layers)-1])
 	}
 	var origins []Origin
-	for _, leaf := range valuesBelow("", e.settled[phase]) {
+	for _, leaf := range valuesBelow(nil, e.settled[phase]) {
 		leaf.From = "cluster-init"
 		for _, place := range layers {
-			if _, there := at(place.values, leaf.Path); there {
+			if _, there := below(place.values, leaf.keys); there {
 				leaf.From = place.name
 				break
 			}
@@ -36,23 +45,22 @@ func (e *Environment) Origins(phase Phase) []Origin {
 	return origins
 }
 
-// valuesBelow are the values below a path. What is empty has nothing below it, and is one itself.
-func valuesBelow(path string, value any) []Origin {
+// valuesBelow are the values below some keys. What is empty has nothing below it, and is one itself.
+func valuesBelow(keys []string, value any) []Origin {
 	var found []Origin
+	with := func(key string) []string { return append(slices.Clone(keys), key) }
 	switch typed := value.(type) {
 	case map[string]any:
 		for _, key := range sortedKeys(typed) {
-			found = append(found, valuesBelow(strings.TrimPrefix(path+"."+key, "."), typed[key])...)
+			found = append(found, valuesBelow(with(key), typed[key])...)
 		}
-	case chartutil.Values:
-		return valuesBelow(path, map[string]any(typed))
 	case []any:
 		for i, entry := range typed {
-			found = append(found, valuesBelow(fmt.Sprintf("%s.%d", path, i), entry)...)
+			found = append(found, valuesBelow(with(strconv.Itoa(i)), entry)...)
 		}
 	}
-	if found == nil && path != "" {
-		found = []Origin{{Path: path, Value: value}}
+	if found == nil && keys != nil {
+		found = []Origin{{Path: strings.Join(keys, "."), Value: value, keys: keys}}
 	}
 	return found
 }

@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,6 +56,10 @@ func Scaffold(ctx context.Context, options Options, folder, cluster string) (map
 	if err != nil {
 		return nil, err
 	}
+	if isPath(options.Name) && len(wanted) > 0 { // set there, they are set here: an empty value of this file would win over it
+		notes = append(notes, "Set here, or in "+from+": "+strings.Join(wanted, ", "))
+		wanted = nil
+	}
 	s := scaffold{keys: keys, variables: rawValues(options), cluster: cluster}
 	return map[string][]byte{
 		FromFile:      []byte("# The environment that this one stands on: its values come first, then those of " + ownValuesFile + " and " + ownSecretsFile + ".\nfrom: " + from + "\n"),
@@ -70,7 +75,10 @@ func seenFrom(folder, name string) (string, error) {
 	}
 	absolute, err := filepath.Abs(name)
 	if err == nil {
-		name, err = filepath.Rel(folder, absolute)
+		absolute, err = filepath.EvalSymlinks(absolute)
+	}
+	if err == nil {
+		name, err = filepath.Rel(realPlace(folder), absolute)
 	}
 	if err != nil {
 		return "", fault.Wrap(fmt.Errorf("find the folder %s: %w", name, err), fault.EnvironmentUnknown, "Give an absolute path.")
@@ -79,6 +87,14 @@ func seenFrom(folder, name string) (string, error) {
 		name = "." + string(filepath.Separator) + name
 	}
 	return filepath.ToSlash(name), nil
+}
+
+// realPlace is where a folder will be, whatever links lead there: it need not be there yet.
+func realPlace(folder string) string {
+	if real, err := filepath.EvalSymlinks(folder); err == nil || filepath.Dir(folder) == folder {
+		return cmp.Or(real, folder)
+	}
+	return filepath.Join(realPlace(filepath.Dir(folder)), filepath.Base(folder))
 }
 
 // scaffold writes a file of values.
@@ -125,11 +141,11 @@ func (s scaffold) description(at string) string {
 }
 
 // value is what stands in the file: the variable that the environment below takes it from, or nothing.
-func (s scaffold) value(at string) string {
-	if at == "cluster.name" {
+func (s scaffold) value(path string) string {
+	if path == "cluster.name" {
 		return s.cluster
 	}
-	if raw, _ := At(s.variables, at); raw != nil {
+	if raw, _ := at(s.variables, path); raw != nil {
 		if text, isText := raw.(string); isText && strings.Contains(text, "${") {
 			return fmt.Sprintf("%q", text)
 		}

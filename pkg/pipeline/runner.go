@@ -111,6 +111,8 @@ func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error
 		return nil
 	case ctx.Err() != nil && OutlastsInterrupt(err):
 		return err
+	case ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) == fault.Timeout: // what it waited for is worth knowing
+		return fault.Retryable(fmt.Errorf("%w: %w", context.Cause(ctx), err), fault.Timeout, fault.HintOf(context.Cause(ctx)))
 	case ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) != fault.Unknown: // not the user ended it
 		return context.Cause(ctx)
 	case ctx.Err() != nil:

@@ -189,3 +189,18 @@ func TestRunnerSaysWhichTimeRanOut(t *testing.T) {
 }
 
 func unwrapPhase(err error) error { return errors.Unwrap(err) }
+
+// A bound of the whole run ends it as the user's Ctrl-C does, with its own code, and with what was waited for.
+func TestTheBoundOfTheWholeRunNamesWhatWasAwaited(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	bound := fault.Retryable(errors.New("the run is not finished within 1h"), fault.Timeout, "Run it again.")
+	phases := []pipeline.Phase{{Name: "one", Title: "one", Run: func(ctx context.Context, _ pipeline.Reporter) error {
+		cancel(bound)
+		<-ctx.Done()
+		return fmt.Errorf("waiting for capi: %w", ctx.Err())
+	}}}
+	err := pipeline.Runner{Sink: &event.Recorder{}, Now: time.Now}.Run(ctx, phases)
+	if fault.CodeOf(err) != fault.Timeout || fault.HintOf(err) != "Run it again." || !strings.Contains(err.Error(), "within 1h") || !strings.Contains(err.Error(), "waiting for capi") {
+		t.Errorf("got %v, code %s, hint %q", err, fault.CodeOf(err), fault.HintOf(err))
+	}
+}

@@ -77,7 +77,7 @@ func TestHalfDoneMoves(t *testing.T) {
 		{"before the pause", "source", "PATCH", 0, pivot.StageNone, "", nil, pivot.NotStarted},
 		{"paused, nothing created", "target", "POST", 0, pivot.StagePaused, "--kubeconfig '/tmp/source.kubeconfig'", resumeSource, pivot.NotStarted},
 		{"some objects created", "target", "POST", 9, pivot.StageCopying, "clusterctl move", moveAgain, pivot.Done},
-		{"all objects created", "source", "DELETE", 0, pivot.StageCopied, "clusterctl move", moveAgain, pivot.Done},
+		{"all objects created", "source", "DELETE", 0, pivot.StageCopied, "--kubeconfig '/tmp/target.kubeconfig'", resumeTarget, pivot.Done}, // one is marked to go
 		{"most objects deleted", "source", "DELETE", 17, pivot.StageCopied, "--kubeconfig '/tmp/target.kubeconfig'", resumeTarget, pivot.Done},
 		// 21 objects are each created with one POST and patched once: the patch after those resumes the target.
 		{"all objects deleted", "target", "PATCH", 21, pivot.StageResuming, "--kubeconfig '/tmp/target.kubeconfig'", resumeTarget, pivot.Done},

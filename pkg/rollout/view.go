@@ -280,9 +280,12 @@ func (v *view) unfinished(cause error) error {
 		}
 		lines = append(lines, line)
 	}
-	if errors.Is(cause, context.Canceled) {
+	if errors.Is(cause, context.Canceled) && len(lines) == 0 {
 		return fmt.Errorf("waiting for %s: %w", v.goal.What, cause)
 	}
-	return fault.Retryable(fmt.Errorf("waiting for %s: %w; not ready: %s", v.goal.What, cause, strings.Join(lines, "; ")),
-		fault.ComponentStuck, "The first one named is the one to look at. Running the same command again goes on waiting.")
+	err := fmt.Errorf("waiting for %s: %w; not ready: %s", v.goal.What, cause, strings.Join(lines, "; "))
+	if errors.Is(cause, context.Canceled) { // nothing is known to be stuck
+		return err
+	}
+	return fault.Retryable(err, fault.ComponentStuck, "The first one named is the one to look at. Running the same command again goes on waiting.")
 }

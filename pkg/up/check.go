@@ -3,6 +3,9 @@ package up
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -21,20 +24,24 @@ type Finding struct {
 // Check looks at all that a run looks at before it changes something, and goes on where a run would stop. It takes no lease, starts nothing and changes
 // nothing.
 func (u *Run) Check(ctx context.Context) []Finding {
-	preflight, notes := u.Phases()[0], &pipeline.Notes{}
-	machine := Finding{Title: preflight.Title, Problems: apart(preflight.Run(ctx, notes))}
-	machine.Seen, machine.Warnings = notes.Seen, notes.Warnings
-	return []Finding{machine, u.checkEarlier(ctx)}
+	preflight, look := u.Phases()[0], u.Phases()[1]
+	return []Finding{
+		found(ctx, preflight.Title, preflight.Timeout, preflight.Run),
+		found(ctx, "an earlier run", look.Timeout, u.lookEarlier),
+	}
 }
 
-// checkEarlier looks for an earlier run as the phase look does.
-func (u *Run) checkEarlier(ctx context.Context) Finding {
+// found is what a look has found within its bound.
+func found(ctx context.Context, title string, bound time.Duration, look func(context.Context, pipeline.Reporter) error) Finding {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
 	notes := &pipeline.Notes{}
-	f := Finding{Title: "an earlier run", Problems: apart(u.lookEarlier(ctx, notes))}
+	f := Finding{Title: title, Problems: apart(look(ctx, notes))}
 	f.Seen, f.Warnings = notes.Seen, notes.Warnings
 	return f
 }
 
+// lookEarlier looks for an earlier run as the phase look does, but starts nothing.
 func (u *Run) lookEarlier(ctx context.Context, report pipeline.Reporter) error {
 	w := u.world
 	if _, err := w.AskEngine(ctx); err != nil {
@@ -60,19 +67,25 @@ func (u *Run) lookEarlier(ctx context.Context, report pipeline.Reporter) error {
 	return changes{u.Environment, u.Source, u.AllowChanges}.check(ctx, o, v, report)
 }
 
-// apart takes joined problems apart.
+// apart takes joined problems apart, by errors.Join too. An error that wraps several in a sentence of its own stays one.
 func apart(err error) []error {
-	if err == nil {
-		return nil
+	several, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return fault.Problems(err)
 	}
-	if several, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []error
-		for _, each := range several.Unwrap() {
-			all = append(all, apart(each)...)
-		}
-		return all
+	parts := several.Unwrap()
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		texts[i] = part.Error()
 	}
-	return fault.Problems(err)
+	if err.Error() != strings.Join(texts, "\n") {
+		return fault.Problems(err)
+	}
+	var all []error
+	for _, part := range parts {
+		all = slices.Concat(all, apart(part))
+	}
+	return all
 }
 
 // ErrOf is nil when no check has found a problem, else all of them joined.
