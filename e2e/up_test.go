@@ -37,6 +37,17 @@ func TestUp(t *testing.T) {
 	}
 	management := l.management(t)
 	l.built(t, management)
+	t.Run("a check finds it, and no problem", func(t *testing.T) {
+		if code, out := l.run(t, "check", l.name, "--bundle", l.bundle); code != 0 || !strings.Contains(out, "the management cluster holds its own definition") {
+			t.Errorf("check ended with %d: %s", code, out)
+		}
+	})
+	t.Run("what up applied is rendered", func(t *testing.T) {
+		code, out := l.run(t, "render", l.name, "--bundle", l.bundle, "-o", "json")
+		if code != 0 || !strings.Contains(out, `"kind":"KubeadmControlPlane"`) {
+			t.Errorf("render ended with %d: %.300s", code, out)
+		}
+	})
 	t.Run("no image comes from outside of the bundle", func(t *testing.T) { nothingFromOutside(t, controlPlane(t, l.name)) })
 	t.Run("a workload cluster can be made and deleted", func(t *testing.T) { management.workload(t, l) })
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
@@ -59,17 +70,6 @@ func (l lab) built(t *testing.T, management cluster) {
 			}
 			return nil
 		})
-	})
-	t.Run("a check finds it, and no problem", func(t *testing.T) {
-		if code, out := l.run(t, "check", l.name, "--bundle", l.bundle); code != 0 || !strings.Contains(out, "the management cluster holds its own definition") {
-			t.Errorf("check ended with %d: %s", code, out)
-		}
-	})
-	t.Run("what up applied is rendered", func(t *testing.T) {
-		code, out := l.run(t, "render", l.name, "--bundle", l.bundle, "-o", "json")
-		if code != 0 || !strings.Contains(out, `"kind":"KubeadmControlPlane"`) {
-			t.Errorf("render ended with %d: %.300s", code, out)
-		}
 	})
 	t.Run("its kubeconfig is printed and merged", func(t *testing.T) { l.printsKubeconfig(t) })
 	t.Run("the bootstrap cluster is gone", func(t *testing.T) {
