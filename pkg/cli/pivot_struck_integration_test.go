@@ -53,7 +53,7 @@ func (c *twoClusters) heldDeletion() (kubeconfig []byte, reached <-chan struct{}
 	return []byte("{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: '" + front.URL + "'}}], contexts: [{name: c, context: {cluster: c}}]}"), came, release
 }
 
-// A move that has begun to delete is finished, whoever goes away meanwhile: half of it on each side would be nobody's.
+// A move that has begun to delete is finished also when the terminal, the session or the reader goes away: else each side would hold half of it.
 func TestAMoveIsFinishedWhoeverGoesAway(t *testing.T) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP) // where this test runs under nohup, its processes would ignore it too

@@ -12,7 +12,7 @@ import (
 type Origin struct {
 	Path  string `json:"path"`  // dotted; an entry of a list has its number
 	From  string `json:"from"`  // a file, a flag, or the chart
-	Value any    `json:"value"` // a secret as it is: whoever shows it masks it
+	Value any    `json:"value"` // a secret is not masked here: mask it before it is shown
 
 	keys []string // of the path: a key may have dots itself
 }

@@ -31,7 +31,7 @@ func (f Follower) lookElsewhere(ctx context.Context, v *view, report pipeline.Re
 	if ctx.Err() != nil {
 		return // the wait is over, and its error names what was seen last
 	}
-	v.elsewhere = found // nothing after an error: what was seen before may be mended
+	v.elsewhere = found // nothing after an error: what was seen before may be well by now
 	if err != nil {
 		report.Log(err.Error())
 	}
