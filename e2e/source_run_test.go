@@ -106,12 +106,16 @@ func (l lab) nothingLeft(t *testing.T) {
 // nothingOurs is nothingLeft but for a bootstrap cluster, whose name a foreign one may have.
 func (l lab) nothingOurs(t *testing.T) {
 	t.Helper()
-	for what, args := range map[string][]string{
+	gone := map[string][]string{
 		"machines":   {"ps", "-aq", "--filter", "label=io.x-k8s.kind.cluster=" + l.name},
 		"containers": {"ps", "-aq", "--filter", "label=" + owned.ClusterLabel + "=" + l.name},
 		"volumes":    {"volume", "ls", "-q", "--filter", "label=" + owned.ClusterLabel + "=" + l.name},
-		"networks":   {"network", "ls", "-q", "--filter", "label=" + owned.CreatedLabel + "=true"},
-	} {
+	}
+	// All environments share one network: it stays while another one, of a user or of a test run that was cut off, is there.
+	if docker(t, "ps", "-aq", "--filter", "label="+owned.ClusterLabel) == "" && docker(t, "ps", "-aq", "--filter", "label=io.x-k8s.kind.cluster") == "" {
+		gone["networks"] = []string{"network", "ls", "-q", "--filter", "label=" + owned.CreatedLabel + "=true"}
+	}
+	for what, args := range gone {
 		if out := docker(t, args...); out != "" {
 			t.Errorf("%s: %s", what, out)
 		}
