@@ -65,6 +65,7 @@ var arrows = map[string]rule{
 	"provider/docker":    {[]string{"docker", "fault", "kind", "owned", "provider"}, "machines are containers of the Docker engine"},
 	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory", "openstack/preflight", "provider", "provider/openstack/leftovers"}, "machines are servers of an OpenStack project, which are proven as what they leave is"},
 	"provider/aws":       {[]string{"aws", "provider"}, "machines are instances of EC2"},
+	"provider/known":     {[]string{"docker", "environment", "provider", "provider/aws", "provider/docker", "provider/openstack"}, "the only one to read a provider's name: it finds the one that an environment asks for"},
 	"provider/openstack/leftovers": {[]string{"fault", "openstack", "owned", "provider"},
 		"what a cluster has left in a project is found by proof and deleted there, for a verb that knows no provider"},
 
@@ -86,8 +87,8 @@ var arrows = map[string]rule{
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
-	"cli": {[]string{"fault", "event", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/docker", "provider/openstack", "provider/openstack/leftovers", "provider/aws", "bundle", "oci", "registry", "runs", "source", "source/content",
-		"openstack", "openstack/credentials", "openstack/inventory", "docker", "kind", "kube", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "manifests", "redact", "root"},
+	"cli": {[]string{"fault", "event", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content",
+		"docker", "kind", "kube", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "manifests", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it

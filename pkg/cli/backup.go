@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -96,7 +97,7 @@ func (o *backupOptions) complete(ctx context.Context, name string) (*up.Run, err
 	}
 	engine := &docker.Client{}
 	return up.New(up.Options{Subject: world.Subject{Environment: env, KubeconfigPath: o.kubeconfig, StateFolder: state}, BackupRecipients: recipients, Version: Version()},
-		world.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now}), nil
+		world.Parts{Docker: engine, Provider: known.Of(env, engine), Now: time.Now}), nil
 }
 
 // check returns what is wrong with flags that stand for themselves.

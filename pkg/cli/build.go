@@ -22,6 +22,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
@@ -68,7 +69,7 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 	engine := &docker.Client{}
 	var makes provider.Provider // stays nil when the environment cannot be read
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
-		makes = providerOf(env, engine)
+		makes = known.Of(env, engine)
 		return checkKubeconfig(o.kubeconfig, env.ClusterName())
 	})
 	mirrors, mirrorsErr := oci.ParseMirrors(o.mirrors)
@@ -138,7 +139,7 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 			NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort},
 		recipients: recipients,
 		parts: world.Parts{
-			Docker: engine, Provider: providerOf(env, engine), Leases: leases, Now: time.Now,
+			Docker: engine, Provider: known.Of(env, engine), Leases: leases, Now: time.Now,
 			Kind: kind.New(func(line string) {
 				sink.Emit(event.Event{Time: time.Now(), Type: event.Log, Message: "kind: " + line})
 			}),

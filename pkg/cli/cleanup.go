@@ -92,7 +92,7 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	defer held.Release() // an error leaves an unlocked file, which the next run takes over
-	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.leftovers(), Target: s.target, Forced: o.force != "", Patience: o.patience,
+	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target, Forced: o.force != "", Patience: o.patience,
 		Told: func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
 	if o.olderThan > 0 {
 		cleaner.MadeBefore = time.Now().Add(-o.olderThan)

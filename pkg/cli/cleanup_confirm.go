@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -14,7 +13,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 // agreed is nil when what the plan says may be deleted: nothing speaks against it, and the user wants it.
@@ -76,10 +74,6 @@ func (o *cleanupOptions) observer(s subject) cleanup.Observer {
 		observer.Forced = func(err error) { fmt.Fprintf(o.streams.Err, "warning: %v; --force goes on\n", err) }
 	}
 	return observer
-}
-
-func isAdmin(c *openstack.Client) bool {
-	return c != nil && slices.ContainsFunc(c.Roles, func(role string) bool { return strings.EqualFold(role, "admin") })
 }
 
 func isTerminal(in io.Reader) bool {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
 // surveyLine is the answer of `cleanup` without an environment.
@@ -23,11 +25,11 @@ func (o *cleanupOptions) survey(ctx context.Context) error {
 	if _, err := o.output.sink(o.streams); err != nil {
 		return err
 	}
-	cloud, err := cloudIfAny(ctx)
+	cloud, err := known.Cloud(ctx, os.LookupEnv, "", "")
 	if err != nil {
 		return err
 	}
-	all, err := cleanup.Survey(ctx, &docker.Client{}, subject{cloud: cloud}.leftovers())
+	all, err := cleanup.Survey(ctx, &docker.Client{}, cloud)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 func (o *downOptions) runOf(b *built, s subject) *down.Run {
 	return down.New(down.Options{
 		Subject: b.subject, Supplies: b.supplies, WithWorkloadClusters: o.withWorkloadClusters, BackupRecipients: b.recipients, Version: Version(), Heartbeat: 15 * time.Second,
-		Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.leftovers(), Target: s.target, Patience: 3 * time.Minute},
+		Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target, Patience: 3 * time.Minute},
 		Observer: cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engineAddress, Target: s.target, StateFolder: s.state, Kubeconfig: o.kubeconfig,
 			Waiting: func(what string) { fmt.Fprintf(o.streams.Err, "waiting to see %s\n", what) }},
 	}, b.parts)

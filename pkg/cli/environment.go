@@ -12,7 +12,7 @@ import (
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
-	"github.com/cluster-init/cluster-init/pkg/provider/openstack"
+	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
 // environmentOptions are the flags of every command that loads an environment.
@@ -36,20 +36,20 @@ func (o *environmentOptions) load(ctx context.Context, name string, check func(*
 	return environment.Load(ctx, options)
 }
 
-// loadNames loads what an environment's things are called, and which cloud of OpenStack they are in, if it uses one: no
+// loadNames loads what an environment's things are called, and which cloud they are to be deleted in, if it uses one: no
 // other variable need be there.
 func (o *environmentOptions) loadNames(ctx context.Context, name string) (*environment.Environment, error) {
 	options := o.options(name)
 	options.NamesOnly = true
 	options.Derive = func(_ context.Context, name string) (string, bool, error) {
-		return openstack.Derive(os.LookupEnv, name)
+		return known.DeriveToClean(os.LookupEnv, name)
 	}
 	return environment.Load(ctx, options)
 }
 
 func (o *environmentOptions) options(name string) environment.Options {
 	return environment.Options{
-		Name: name, Content: clusterinit.Content(), Variables: os.LookupEnv, Sets: o.sets, ValuesFiles: o.valueFiles, Input: o.stdin,
+		Name: name, Content: clusterinit.Content(), Variables: os.LookupEnv, Sets: o.sets, ValuesFiles: o.valueFiles, Input: o.stdin, Ranges: known.Ranges,
 	}
 }
 

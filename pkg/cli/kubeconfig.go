@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
 // kubeconfigOptions are the flags of `kubeconfig`.
@@ -87,5 +88,5 @@ func lookingAt(ctx context.Context, name string, of *environmentOptions, cluster
 		return nil, err
 	}
 	engine := &docker.Client{}
-	return world.New(subject, world.Parts{Docker: engine, Provider: providerOf(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), nil
+	return world.New(subject, world.Parts{Docker: engine, Provider: known.Of(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), nil
 }

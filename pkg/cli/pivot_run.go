@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -96,6 +97,6 @@ func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lea
 		return nil, err
 	}
 	engine := &docker.Client{}
-	return up.New(up.Options{Subject: subject, BackupRecipients: recipients, Version: Version()}, world.Parts{Docker: engine, Provider: providerOf(env, engine), Leases: leases, Now: time.Now,
+	return up.New(up.Options{Subject: subject, BackupRecipients: recipients, Version: Version()}, world.Parts{Docker: engine, Provider: known.Of(env, engine), Leases: leases, Now: time.Now,
 		Kind: kind.New(func(string) {})}), nil
 }

@@ -3,39 +3,35 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
-	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/provider"
-	"github.com/cluster-init/cluster-init/pkg/provider/aws"
-	dockerprovider "github.com/cluster-init/cluster-init/pkg/provider/docker"
-	"github.com/cluster-init/cluster-init/pkg/provider/openstack"
+	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
-// providerOf returns who makes the environment's machines. The chart's schema knows no others.
-func providerOf(env *environment.Environment, engine *docker.Client) provider.Provider {
-	switch env.InfraProvider() {
-	case "capo":
-		return openstack.Provider{Environment: env}
-	case "capa":
-		return aws.Provider{}
-	default:
-		return dockerprovider.Provider{Engine: engine, Cluster: env.ClusterName()}
-	}
+// derive finds out what an environment's variables stand for that clouds' own tools keep elsewhere.
+func derive(ctx context.Context, name string) (string, bool, error) {
+	return known.Derive(ctx, os.LookupEnv, name)
 }
 
 // lookInto connects to where the environment's machines are, besides the Docker engine, or says that it cannot.
 func (s *subject) lookInto(ctx context.Context, env *environment.Environment) (err error) {
-	switch p := providerOf(env, nil).(type) {
-	case openstack.Provider:
-		s.router = env.OpenStack().Network.Router
-		s.cloud, err = openstack.Connect(ctx, env)
-	case aws.Provider:
-		s.target.Elsewhere = cleanup.Elsewhere{Place: p.Place(), Certain: true,
+	switch p := known.Of(env, nil).(type) {
+	case provider.Cleaned:
+		s.cloud, err = p.Leftovers(ctx)
+	case provider.Uncleaned:
+		s.target.Elsewhere = cleanup.Elsewhere{Place: known.Of(env, nil).Place(), Certain: true,
 			Why: "it cannot be listed or deleted from here: only the cluster that holds its definition can delete it",
 			Hint: fmt.Sprintf("Suspend the HelmRelease telco-cloud-init and the Kustomization cluster in that cluster's namespace flux-system, then delete Cluster %s/%s there. See what is left with %q.",
 				env.ClusterNamespace(), env.ClusterName(), p.Find(env.ClusterName()))}
 	}
 	return err
+}
+
+// isAdmin is whether deletions in the cloud, if there is one, would be those of an administrator.
+func isAdmin(cloud provider.Leftovers) bool {
+	account, knows := cloud.(provider.Account)
+	return knows && account.Admin()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
@@ -37,7 +38,7 @@ which up reads it from there.`,
 				return fault.New(fault.Usage, fmt.Sprintf("%q is no oci:// address", args[0]), "Give oci://HOST/PREFIX.")
 			}
 			loaded := o.options(args[1])
-			loaded.Derive = noCredentials // nothing that is published holds any
+			loaded.Derive = known.NoCredentials // nothing that is published holds any
 			env, err := environment.Load(c.Context(), loaded)
 			if err != nil {
 				return err

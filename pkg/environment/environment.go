@@ -46,6 +46,9 @@ type Options struct {
 	// Check, if any, is asked for more that is wrong as soon as the values could be read, so that it is reported with the
 	// rest. They may be wrong themselves: what is not known, or of another type, is empty.
 	Check func(*Environment) error
+	// Ranges, if any, returns the ranges of addresses that the provider of the machines uses: they must not overlap those of pods and services.
+	// The values may be wrong, as for Check.
+	Ranges func(*Environment) []Range
 }
 
 // Environment is the validated input of a run. It never changes; WithOverrides makes another one.
@@ -54,6 +57,7 @@ type Environment struct {
 	builtOn   string // see BuiltOn
 	title     string // the environment as the user knows it
 	namesOnly bool
+	ranges    func(*Environment) []Range
 	chart     *chart.Chart
 	bootstrap []byte // bootstrap.values.yaml as it is in the chart
 	documents documents
@@ -88,7 +92,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	if err = fault.Join(s.err(), err, fileErr); err != nil && (docs.values == nil || fileErr != nil) {
 		return nil, err // there is nothing to look at
 	}
-	env := &Environment{name: name, builtOn: builtOn, title: title(options.Name), namesOnly: options.NamesOnly, chart: loaded, bootstrap: bootstrapValues, documents: docs,
+	env := &Environment{name: name, builtOn: builtOn, title: title(options.Name), namesOnly: options.NamesOnly, ranges: options.Ranges, chart: loaded, bootstrap: bootstrapValues, documents: docs,
 		files: files, valuesFiles: valuesFiles}
 	err = fault.Join(err, env.userValues(options.Sets))
 	env.settle(env.documents.with(env.user))

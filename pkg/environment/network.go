@@ -15,17 +15,19 @@ const (
 	serviceCIDR = "cluster.service_cidr"
 )
 
+// Range is a range of addresses, and the path of the value that gives it.
+type Range struct{ Path, CIDR string }
+
 // checkNetworks refuses ranges of addresses that are none, or overlap: an address would mean two things.
 func (e *Environment) checkNetworks() error {
-	type network struct{ path, text string }
-	networks := []network{{podCIDR, e.spec.Cluster.PodCIDR}, {serviceCIDR, e.spec.Cluster.ServiceCIDR}}
-	if e.InfraProvider() == "capo" && e.OpenStack().Network.Made {
-		networks = append(networks, network{"cluster.openstack.node_cidr", e.OpenStack().Network.CIDR})
+	networks := []Range{{podCIDR, e.spec.Cluster.PodCIDR}, {serviceCIDR, e.spec.Cluster.ServiceCIDR}}
+	if e.ranges != nil {
+		networks = append(networks, e.ranges(e)...)
 	}
 	var problems []error
 	ranges := map[string]netip.Prefix{}
 	for _, n := range networks {
-		path, text := n.path, n.text
+		path, text := n.Path, n.CIDR
 		if text == "" { // the schema has said so
 			continue
 		}
@@ -41,9 +43,9 @@ func (e *Environment) checkNetworks() error {
 			parsed = parsed.Masked()
 		}
 		for _, other := range networks {
-			if existing, there := ranges[other.path]; there && existing.Overlaps(parsed) {
+			if existing, there := ranges[other.Path]; there && existing.Overlaps(parsed) {
 				problems = append(problems, fault.New(fault.ValuesInvalid,
-					fmt.Sprintf("%s%s %s overlaps %s %s", e.whence(other.path, path), other.path, existing, path, parsed),
+					fmt.Sprintf("%s%s %s overlaps %s %s", e.whence(other.Path, path), other.Path, existing, path, parsed),
 					fmt.Sprintf("Choose ranges that share no address, for example --set %s=10.244.0.0/16,%s=10.96.0.0/16.", podCIDR, serviceCIDR)))
 			}
 		}

@@ -46,13 +46,26 @@ func Edges(u *unstructured.Unstructured) []Edge {
 	return nil
 }
 
+// DependsOn are the objects of its own kind that Flux waits for before it applies this one.
+func DependsOn(u *unstructured.Unstructured) []Ref {
+	var edges []Edge
+	for _, each := range maps(u, "spec", "dependsOn") {
+		edges = appendReference(edges, u.GroupVersionKind().Group, u.GetKind(), u.GetNamespace(), each)
+	}
+	refs := make([]Ref, 0, len(edges))
+	for _, e := range edges {
+		refs = append(refs, e.To)
+	}
+	return refs
+}
+
 func fluxEdges(u *unstructured.Unstructured) []Edge {
 	var edges []Edge
 	add := func(group string, reference map[string]any, kind string) {
 		edges = appendReference(edges, group, kind, u.GetNamespace(), reference)
 	}
-	for _, each := range maps(u, "spec", "dependsOn") {
-		add(u.GroupVersionKind().Group, each, u.GetKind())
+	for _, other := range DependsOn(u) {
+		edges = append(edges, Edge{To: other, Required: true})
 	}
 	for _, path := range [][]string{{"spec", "sourceRef"}, {"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}} {
 		if reference, found, _ := unstructured.NestedMap(u.Object, path...); found {

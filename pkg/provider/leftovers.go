@@ -83,3 +83,21 @@ type Remains struct {
 	Cluster, Where string
 	Things         int
 }
+
+// Cleaned is a provider with a system of its own that a cluster leaves things in, and that they can be deleted in. What a provider leaves in
+// the Docker engine is found by whoever has made it.
+type Cleaned interface {
+	Leftovers(context.Context) (Leftovers, error)
+}
+
+// Uncleaned is a provider with a system of its own that nobody here can look into.
+type Uncleaned interface {
+	// Find is the command with which a person sees what is left of the cluster.
+	Find(cluster string) string
+}
+
+// Account is what knows whose credentials it uses.
+type Account interface {
+	// Admin is whether they may do all in the whole system.
+	Admin() bool
+}

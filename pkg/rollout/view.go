@@ -73,7 +73,7 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 		return true, now
 	}
 	v.objects[k] = c.Object
-	for _, d := range v.dependencies(c.Object) {
+	for _, d := range dependencies(c.Object) {
 		if v.states[d].State != health.Ready {
 			now.WaitsFor = append(now.WaitsFor, d.Name)
 		}
@@ -140,17 +140,10 @@ func machinesOf(cluster *unstructured.Unstructured, state health.State) health.S
 	return state
 }
 
-func (v *view) dependencies(o *unstructured.Unstructured) []Key {
-	list, _, _ := unstructured.NestedSlice(o.Object, "spec", "dependsOn")
+func dependencies(o *unstructured.Unstructured) []Key {
 	var keys []Key
-	for _, d := range list {
-		m, _ := d.(map[string]any)
-		name, _ := m["name"].(string)
-		namespace, _ := m["namespace"].(string)
-		if namespace == "" {
-			namespace = o.GetNamespace()
-		}
-		keys = append(keys, Key{o.GetKind(), namespace, name})
+	for _, other := range health.DependsOn(o) {
+		keys = append(keys, Key{other.Kind, other.Namespace, other.Name})
 	}
 	return keys
 }
@@ -159,7 +152,7 @@ func (v *view) dependencies(o *unstructured.Unstructured) []Key {
 func (v *view) unblocked() []*unstructured.Unstructured {
 	var free []*unstructured.Unstructured
 	for k, o := range v.objects {
-		needs := v.dependencies(o)
+		needs := dependencies(o)
 		if v.nudged[k] || len(needs) == 0 || v.states[k].State == health.Ready {
 			continue
 		}

@@ -1,0 +1,63 @@
+// Package known is the list of providers: it finds the one that an environment asks for, and is the only one to read a provider's name.
+package known
+
+import (
+	"context"
+
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/provider/aws"
+	dockerprovider "github.com/cluster-init/cluster-init/pkg/provider/docker"
+	"github.com/cluster-init/cluster-init/pkg/provider/openstack"
+)
+
+// Of returns who makes the environment's machines. The chart's schema knows no others.
+func Of(env *environment.Environment, engine *docker.Client) provider.Provider {
+	switch env.InfraProvider() {
+	case "capo":
+		return openstack.Provider{Environment: env}
+	case "capa":
+		return aws.Provider{}
+	default:
+		return dockerprovider.Provider{Engine: engine, Cluster: env.ClusterName()}
+	}
+}
+
+// Ranges are the ranges of addresses that the environment's provider uses: see environment.Options.
+func Ranges(env *environment.Environment) []environment.Range {
+	if p, uses := Of(env, nil).(interface{ Ranges() []environment.Range }); uses {
+		return p.Ranges()
+	}
+	return nil
+}
+
+// Derive finds out what an environment's variables stand for that clouds' own tools keep elsewhere than in the process's variables, which
+// lookup returns. found is false for a variable of somebody else.
+func Derive(ctx context.Context, lookup func(string) (string, bool), name string) (value string, found bool, err error) {
+	if value, found, err := DeriveToClean(lookup, name); found || err != nil {
+		return value, found, err
+	}
+	return aws.Derive(ctx, name)
+}
+
+// DeriveToClean is Derive for the clouds alone whose leftovers can be deleted.
+func DeriveToClean(lookup func(string) (string, bool), name string) (value string, found bool, err error) {
+	return openstack.Derive(lookup, name)
+}
+
+// NoCredentials is Derive for where credentials are not used: none are looked for.
+func NoCredentials(ctx context.Context, name string) (value string, found bool, err error) {
+	if value, found := openstack.NoCloud(name); found {
+		return value, true, nil
+	}
+	return aws.NoCredentials(ctx, name)
+}
+
+// Cloud is the cloud that the process's variables name, as lookup returns them: what the cluster has left there. It is nil when they name none.
+func Cloud(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (provider.Leftovers, error) {
+	return openstack.LeftoversIn(ctx, lookup, namespace, cluster)
+}
+
+// CloudPlace is where Cloud looks, as people say it.
+const CloudPlace = "OpenStack"

@@ -1,0 +1,69 @@
+package openstack
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	cloud "github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/openstack/credentials"
+	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/provider/openstack/leftovers"
+)
+
+var (
+	_ provider.Cleaned = Provider{}
+	_ provider.Account = account{}
+)
+
+// account is a project, with who is logged in to it.
+type account struct {
+	leftovers.Project
+	roles []string
+}
+
+// Admin is whether one of the roles is that of an administrator.
+func (a account) Admin() bool {
+	return slices.ContainsFunc(a.roles, func(role string) bool { return strings.EqualFold(role, "admin") })
+}
+
+// Leftovers logs in to the environment's cloud.
+func (p Provider) Leftovers(ctx context.Context) (provider.Leftovers, error) {
+	client, err := Connect(ctx, p.Environment)
+	if err != nil {
+		return nil, err
+	}
+	return of(client, leftovers.Cluster{Namespace: p.Environment.ClusterNamespace(), Name: p.Environment.ClusterName(),
+		Router: p.Environment.OpenStack().Network.Router}), nil
+}
+
+// LeftoversIn logs in to the cloud that python-openstackclient would, with the process's variables from lookup. Without credentials it is nil.
+func LeftoversIn(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (provider.Leftovers, error) {
+	found, err := credentials.Find(lookup)
+	if fault.CodeOf(err) == fault.CredentialsMissing {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	client, err := cloud.Connect(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	return of(client, leftovers.Cluster{Namespace: namespace, Name: cluster}), nil
+}
+
+func of(client *cloud.Client, cluster leftovers.Cluster) account {
+	return account{Project: leftovers.Project{Cloud: inventory.Project{Client: client}, Cluster: cluster}, roles: client.Roles}
+}
+
+// Ranges is the subnet that is made.
+func (p Provider) Ranges() []environment.Range {
+	if network := p.Environment.OpenStack().Network; network.Made {
+		return []environment.Range{{Path: "cluster.openstack.node_cidr", CIDR: network.CIDR}}
+	}
+	return nil
+}
