@@ -122,6 +122,7 @@ var testArrows = map[string]map[string]string{
 		"internal/standin":      "a cloud that gives set answers",
 		"openstack/credentials": "the real cloud of the lab is found in a clouds.yaml",
 	},
+	"provider/openstack":           {"internal/standin": "a cloud that counts logins"},
 	"provider/openstack/leftovers": {"internal/project": "a project with what a cluster leaves in it"},
 	"cleanup": {
 		"internal/project":             "a project with what a cluster leaves in it",

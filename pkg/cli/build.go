@@ -139,7 +139,7 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 			NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort},
 		recipients: recipients,
 		parts: world.Parts{
-			Docker: engine, Provider: known.Of(env, engine), Leases: leases, Now: time.Now,
+			Docker: engine, Provider: makes, Leases: leases, Now: time.Now,
 			Kind: kind.New(func(line string) {
 				sink.Emit(event.Event{Time: time.Now(), Type: event.Log, Message: "kind: " + line})
 			}),

@@ -16,7 +16,7 @@ import (
 func Of(env *environment.Environment, engine *docker.Client) provider.Provider {
 	switch env.InfraProvider() {
 	case "capo":
-		return openstack.Provider{Environment: env}
+		return openstack.New(env)
 	case "capa":
 		return aws.Provider{}
 	default:

@@ -3,6 +3,7 @@ package openstack
 import (
 	"context"
 	"encoding/base64"
+	"sync"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -59,11 +60,26 @@ func Cloud(env *environment.Environment) (cloud.Cloud, error) {
 	return credentials.Find(func(name string) (string, bool) { return given[name], given[name] != "" })
 }
 
-// Connect logs in to the environment's cloud.
-func Connect(ctx context.Context, env *environment.Environment) (*cloud.Client, error) {
-	of, err := Cloud(env)
+// session is one login, for as long as a run takes: a cloud needs as long for it as for all that a run then asks. Its token is renewed when it ends.
+type session struct {
+	lock   sync.Mutex
+	client *cloud.Client
+}
+
+// connect logs in to the environment's cloud, unless this provider has done so already. A login that failed is tried again by the next one who asks.
+func (p Provider) connect(ctx context.Context) (*cloud.Client, error) {
+	p.session.lock.Lock()
+	defer p.session.lock.Unlock()
+	if p.session.client != nil {
+		return p.session.client, nil
+	}
+	of, err := Cloud(p.environment)
 	if err != nil {
 		return nil, err
 	}
-	return cloud.Connect(ctx, of)
+	client, err := cloud.Connect(ctx, of)
+	if err == nil {
+		p.session.client = client
+	}
+	return client, err
 }

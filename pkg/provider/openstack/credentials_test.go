@@ -83,12 +83,12 @@ func TestACertificateThatOnlyThisMachineHasIsRefused(t *testing.T) {
 	}
 	yaml := fmt.Sprintf("clouds: {mine: {auth: {auth_url: %q, user_id: u, password: given-s3cret, project_id: p}, cacert: %q}}", server.URL, file)
 	given := "cluster.openstack.clouds_yaml_b64=" + base64.StdEncoding.EncodeToString([]byte(yaml))
-	err := Provider{Environment: capo(t, shell(), given, "cluster.openstack.cloud_name=mine")}.Preflight(t.Context(), nil)
+	err := New(capo(t, shell(), given, "cluster.openstack.cloud_name=mine")).Preflight(t.Context(), nil)
 	if fault.CodeOf(err) != fault.CredentialsMissing || !strings.Contains(fault.HintOf(err), "cluster.openstack.cacert_b64") {
 		t.Errorf("the file alone: %v", err)
 	}
 	with := "cluster.openstack.cacert_b64=" + base64.StdEncoding.EncodeToString(certificate)
-	err = Provider{Environment: capo(t, shell(), given, "cluster.openstack.cloud_name=mine", with)}.Preflight(t.Context(), nil)
+	err = New(capo(t, shell(), given, "cluster.openstack.cloud_name=mine", with)).Preflight(t.Context(), nil)
 	if err == nil || strings.Contains(err.Error(), "only this machine") {
 		t.Errorf("with the certificate itself: %v", err)
 	}

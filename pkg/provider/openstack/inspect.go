@@ -14,7 +14,7 @@ const consoleLines = 200
 
 // Inspect returns the fault of the machine's server, and the end of its console.
 func (p Provider) Inspect(ctx context.Context, machine string) ([]provider.Said, error) {
-	client, err := Connect(ctx, p.Environment)
+	client, err := p.connect(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -32,12 +32,12 @@ func (a account) Admin() bool {
 
 // Leftovers logs in to the environment's cloud.
 func (p Provider) Leftovers(ctx context.Context) (provider.Leftovers, error) {
-	client, err := Connect(ctx, p.Environment)
+	client, err := p.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return of(client, leftovers.Cluster{Namespace: p.Environment.ClusterNamespace(), Name: p.Environment.ClusterName(),
-		Router: p.Environment.OpenStack().Network.Router}), nil
+	return of(client, leftovers.Cluster{Namespace: p.environment.ClusterNamespace(), Name: p.environment.ClusterName(),
+		Router: p.environment.OpenStack().Network.Router}), nil
 }
 
 // LeftoversIn logs in to the cloud that python-openstackclient would, with the process's variables from lookup. Without credentials it is nil.
@@ -62,7 +62,7 @@ func of(client *cloud.Client, cluster leftovers.Cluster) account {
 
 // Ranges is the subnet that is made.
 func (p Provider) Ranges() []environment.Range {
-	if network := p.Environment.OpenStack().Network; network.Made {
+	if network := p.environment.OpenStack().Network; network.Made {
 		return []environment.Range{{Path: "cluster.openstack.node_cidr", CIDR: network.CIDR}}
 	}
 	return nil

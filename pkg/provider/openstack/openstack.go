@@ -17,9 +17,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/openstack/leftovers"
 )
 
-// Provider makes the machines of one environment.
+// Provider makes the machines of one environment. Make one with New.
 type Provider struct {
-	Environment *environment.Environment
+	environment *environment.Environment
+	session     *session
+}
+
+// New returns the provider of an environment's machines. It logs in to the environment's cloud when it is asked for the first time.
+func New(env *environment.Environment) Provider {
+	return Provider{environment: env, session: &session{}}
 }
 
 var _ provider.Provider = Provider{}
@@ -32,18 +38,18 @@ func (Provider) ReachesEngine() bool { return false }
 
 // Preflight logs in to the environment's cloud and asks it for what the cluster needs.
 func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error {
-	of, err := Cloud(p.Environment)
+	of, err := Cloud(p.environment)
 	if err != nil {
 		return err
 	}
-	if err := checkAuthority(p.Environment, of); err != nil {
+	if err := checkAuthority(p.environment, of); err != nil {
 		return err
 	}
-	client, err := cloud.Connect(ctx, of)
+	client, err := p.connect(ctx)
 	if err != nil {
 		return err
 	}
-	found, err := preflight.Run(ctx, client, needs(p.Environment))
+	found, err := preflight.Run(ctx, client, needs(p.environment))
 	for _, note := range found.Notes {
 		report.Progress("cloud %s: %s", of.Name, note)
 	}
@@ -71,7 +77,7 @@ func (Provider) Kinds() []schema.GroupVersionResource {
 // Machines returns the cluster's servers: those with its tag, which Cluster API's provider puts on all that it makes if the definition says
 // so, and those that other resources of the cluster prove.
 func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
-	client, err := Connect(ctx, p.Environment)
+	client, err := p.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +91,7 @@ func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 			return nil, fmt.Errorf("look for servers in the cloud: %w", err)
 		}
 	}
-	return machines(has, leftovers.Cluster{Namespace: p.Environment.ClusterNamespace(), Name: p.Environment.ClusterName()})
+	return machines(has, leftovers.Cluster{Namespace: p.environment.ClusterNamespace(), Name: p.environment.ClusterName()})
 }
 
 func machines(has cloud.Inventory, of leftovers.Cluster) ([]provider.Machine, error) {
