@@ -36,7 +36,7 @@ var arrows = map[string]rule{
 	"docker":                {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
 	"kind":                  {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
 	"flux":                  {[]string{"kube"}, "an adapter to Flux, which is reached through an API server"},
-	"capi":                  {[]string{"health", "fault"}, "an adapter to Cluster API, which is reached through an API server; a move ends when another run has taken over, which a code says"},
+	"capi":                  {[]string{"health"}, "an adapter to Cluster API, which is reached through an API server"},
 	"aws":                   {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
 	"openstack":             {[]string{"fault"}, "an adapter to OpenStack knows nothing of environments or runs"},
 	"openstack/credentials": {[]string{"fault", "openstack"}, "which cloud the user means, as the tools of OpenStack find it"},
@@ -70,8 +70,8 @@ var arrows = map[string]rule{
 		"what a cluster has left in a project is found by proof and deleted there, for a verb that knows no provider"},
 
 	// verbs
-	"pivot": {[]string{"fault", "capi", "health", "owned", "backup", "kube", "flux"},
-		"a pivot is planned and judged from two API servers; a restore asks the cluster that the backup is of, whose kubeconfig is in it, and what its Flux would put back"},
+	"pivot": {[]string{"fault", "capi", "health", "owned", "backup", "kube", "flux", "lease"},
+		"a pivot ends when its lease is lost, and only then before its end; it is planned and judged from two API servers; a restore asks the cluster that the backup is of, whose kubeconfig is in it, and what its Flux would put back"},
 	"pivot/world": {[]string{"fault", "capi", "docker", "environment", "flux", "kind", "kube", "lease", "owned", "pipeline", "pivot", "provider", "rollout"},
 		"both sides of a pivot, and the machines, are looked at before anything is done, and again before what cannot be undone; pivot itself knows neither engine nor files of kubeconfigs"},
 	"cleanup":  {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters whether it may"},
@@ -80,7 +80,7 @@ var arrows = map[string]rule{
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
 	"status": {[]string{"capi", "fault", "flux", "health", "kube", "up"},
 		"it says what up would make of what it sees, and lists what is there"},
-	"up": {[]string{"fault", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/world"},
+	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/world"},
 		"the phases of `up` bring the adapters together"},
 
 	"down": {[]string{"backup", "bootstrap", "capi", "cleanup", "docker", "environment", "fault", "flux", "kube", "lease", "owned", "pipeline", "pivot", "pivot/world", "provider", "rollout", "source/content"},

@@ -10,8 +10,6 @@ import (
 	clusterctl "sigs.k8s.io/cluster-api/cmd/clusterctl/client"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/cluster"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
-
-	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // moveTimeout bounds a whole move. clusterctl retries each write for up to three minutes, and waits up to seven
@@ -26,13 +24,15 @@ type MoveInput struct {
 	Mark    Mark
 	Log     func(string)  // clusterctl's progress, a line at a time; nil drops it
 	Timeout time.Duration // of the whole move; 0 stands for 15 minutes
+	// TakenOver is closed when another run moves now: two of them would undo each other's work. Nil: nobody else can.
+	TakenOver <-chan struct{}
 }
 
 // Move runs clusterctl's move of all that Cluster API holds in a namespace, including the pausing of the source
 // and the resuming of the target. It reads no clusterctl configuration and fetches nothing.
 //
 // A move must not be cut short, so cancelling ctx after the start only reports that it is being waited for: Move
-// returns when clusterctl has returned, or has given up at the timeout. An error may leave objects on both sides.
+// returns when clusterctl has returned, or has given up at the timeout, or as another run has taken over. An error may leave objects on both sides.
 //
 // clusterctl logs through one variable of its package, which Move sets and resets: run one Move at a time.
 func Move(ctx context.Context, in MoveInput) error {
@@ -53,15 +53,7 @@ func Move(ctx context.Context, in MoveInput) error {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- move(detached, mover, in.Namespace) }()
-	select {
-	case err = <-done:
-	case <-ctx.Done():
-		if fault.CodeOf(context.Cause(ctx)) == fault.Busy { // another run moves now: two of them would undo each other's work
-			cancel()
-		}
-		in.Log("interrupted: finishing the move first, for half a move is worse than none")
-		err = <-done
-	}
+	err = in.await(ctx, cancel, done)
 	if err != nil && errors.Is(detached.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("gave up after %s: %w", in.Timeout, err)
 	}
@@ -69,6 +61,24 @@ func Move(ctx context.Context, in MoveInput) error {
 		return fmt.Errorf("move the Cluster API objects of namespace %s: %w", in.Namespace, err)
 	}
 	return nil
+}
+
+// await returns what is sent to done. It has a move that is interrupted go on, and stops it when another run has taken over.
+func (in MoveInput) await(ctx context.Context, stop context.CancelFunc, done <-chan error) error {
+	interrupted, takenOver := ctx.Done(), in.TakenOver
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-takenOver:
+			takenOver = nil
+			in.Log("another run has taken over: stopping")
+			stop()
+		case <-interrupted:
+			interrupted = nil
+			in.Log("interrupted: finishing the move first, for half a move is worse than none")
+		}
+	}
 }
 
 // The names by which clusterctl's options tell the two sides apart: they stand where it has file names.

@@ -13,11 +13,28 @@ type Set struct {
 	held map[string]*Lease
 }
 
+// untilLost is the key of the context that UntilLost returns.
+type untilLost struct{}
+
 // NewSet returns a set without leases, and a context that ends, with the reason as its cause, when one of them is lost. Whoever calls it
 // calls ReleaseAll.
 func NewSet(ctx context.Context) (context.Context, *Set) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	lasting, lose := context.WithCancelCause(context.WithoutCancel(ctx))
+	ctx, end := context.WithCancelCause(context.WithValue(ctx, untilLost{}, lasting))
+	cancel := func(cause error) {
+		lose(cause)
+		end(cause)
+	}
 	return ctx, &Set{cancel: cancel, held: map[string]*Lease{}}
+}
+
+// UntilLost returns a context for what must be finished also when ctx has ended, by an interrupt or its bound: it ends only when a lease of the
+// Set is lost that ctx is of, with the reason as its cause. Without a Set it never ends.
+func UntilLost(ctx context.Context) context.Context {
+	if lasting, of := ctx.Value(untilLost{}).(context.Context); of {
+		return lasting
+	}
+	return context.WithoutCancel(ctx)
 }
 
 // Take takes the lease that r asks for, unless the set has that of r.Where already. waited is whether somebody else had it until now.
@@ -27,7 +44,7 @@ func (s *Set) Take(ctx context.Context, r Request) (waited bool, err error) {
 	if s.held[r.Where] != nil {
 		return false, nil
 	}
-	r.Lost = s.cancel
+	r.Lost = s.Lose
 	say := r.Waiting
 	r.Waiting = func(what string) {
 		waited = true
@@ -42,6 +59,9 @@ func (s *Set) Take(ctx context.Context, r Request) (waited bool, err error) {
 	s.held[r.Where] = l
 	return waited, nil
 }
+
+// Lose ends the run: one of its leases is lost, for the reason why.
+func (s *Set) Lose(why error) { s.cancel(why) }
 
 // EndWithCluster has the lease in one cluster, if it is held, end with that cluster, whose deletion begins: it is not renewed any more, its
 // loss is no error, and it is not given back, so that nobody else takes it while the cluster still answers.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 )
 
 // recover ends an interrupted pivot, whoever began it. Like a move it is finished also when ctx is cancelled after its start.
@@ -35,7 +36,7 @@ func (in Input) recover(ctx context.Context, state State) (Result, error) {
 	case steps[0].Where == AtSource:
 		return in.moveAgain(ctx, state, saved, steps[0].Objects)
 	}
-	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
+	lasting, cancel := context.WithTimeout(lease.UntilLost(ctx), afterTimeout)
 	defer cancel()
 	return in.finish(lasting, state, saved, steps)
 }

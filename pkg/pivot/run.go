@@ -8,6 +8,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 )
 
 // afterTimeout bounds the looking around that follows a move: it must happen even when the user has interrupted.
@@ -81,9 +82,10 @@ func (in Input) backUpAndMove(ctx context.Context, plan Plan) (Result, error) {
 func (in Input) carryOut(ctx context.Context, plan Plan, saved *record) (Result, error) {
 	err := in.Move(ctx, capi.MoveInput{
 		From: in.Source.Config, To: in.Target.Config, Namespace: in.Scope.Namespace, Mark: in.Scope.mark(), Log: in.Log,
+		TakenOver: lease.UntilLost(ctx).Done(),
 	})
 	lost := lostLease(ctx)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
+	ctx, cancel := context.WithTimeout(lease.UntilLost(ctx), afterTimeout)
 	defer cancel()
 	result := Result{Moved: plan.Objects, Backup: saved.path}
 	if err != nil {
@@ -131,7 +133,7 @@ func (in Input) resumeFlux(ctx context.Context, cause error) error {
 	if in.keepSuspended {
 		return cause
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
+	ctx, cancel := context.WithTimeout(lease.UntilLost(ctx), afterTimeout)
 	defer cancel()
 	if err := in.Flux.Resume(ctx); err != nil {
 		cause = fault.Wrap(errors.Join(cause, fmt.Errorf("resume Flux: %w", err)), fault.CodeOf(cause), fault.HintOf(cause))
@@ -139,10 +141,13 @@ func (in Input) resumeFlux(ctx context.Context, cause error) error {
 	return cause
 }
 
-// lostLease returns why ctx ended if another run has taken over: the suspension of Flux may be that one's, and stays.
+// lostLease returns why another run has taken over, if one has, be it after this one was interrupted: the suspension of Flux may be that one's,
+// and stays.
 func lostLease(ctx context.Context) error {
-	if err := context.Cause(ctx); fault.CodeOf(err) == fault.Busy {
-		return err
+	for _, cause := range []error{context.Cause(lease.UntilLost(ctx)), context.Cause(ctx)} {
+		if fault.CodeOf(cause) == fault.Busy {
+			return cause
+		}
 	}
 	return nil
 }

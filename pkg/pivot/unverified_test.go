@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
@@ -201,16 +202,31 @@ func TestARecordOfAnEarlierLifeIsNotCompared(t *testing.T) {
 
 // Whoever lost the lease must not resume what the run that has it has suspended.
 func TestALostLeaseResumesNothing(t *testing.T) {
-	r := rehearse(t)
-	ctx, lose := context.WithCancelCause(t.Context())
-	r.Move = func(context.Context, capi.MoveInput) error {
-		lose(fault.New(fault.Busy, "bob@two has taken over", ""))
-		return errors.New("cut off")
-	}
-	if _, err := pivot.Run(ctx, r.Input); !strings.Contains(err.Error(), "bob@two") || !strings.Contains(err.Error(), "cut off") {
-		t.Errorf("it says %v", err)
-	}
-	if r.flux.resumed != 0 {
-		t.Error("Flux was resumed")
+	for name, interrupted := range map[string]bool{"at work": false, "after an interrupt": true} {
+		t.Run(name, func(t *testing.T) {
+			r := rehearse(t)
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			ctx, leases := lease.NewSet(ctx)
+			r.Move = func(_ context.Context, in capi.MoveInput) error {
+				if interrupted {
+					interrupt()
+				}
+				select {
+				case <-in.TakenOver:
+					t.Error("an interrupt stops the move")
+				default:
+				}
+				leases.Lose(fault.New(fault.Busy, "bob@two has taken over", ""))
+				<-in.TakenOver
+				return errors.New("cut off")
+			}
+			if _, err := pivot.Run(ctx, r.Input); !strings.Contains(err.Error(), "bob@two") || !strings.Contains(err.Error(), "cut off") {
+				t.Errorf("it says %v", err)
+			}
+			if r.flux.resumed != 0 {
+				t.Error("Flux was resumed")
+			}
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
@@ -108,7 +109,7 @@ func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	// Only now may the bootstrap cluster's Flux look after the definition again.
-	if err := world.Suspension(bootstrap, r.move.scope).Resume(context.WithoutCancel(ctx)); err != nil {
+	if err := world.Suspension(bootstrap, r.move.scope).Resume(lease.UntilLost(ctx)); err != nil {
 		return fault.Retryable(fmt.Errorf("resume Flux in the bootstrap cluster: %w", err), fault.PivotFailed, "The definition was moved back. Run the same command again.")
 	}
 	if result.Already {
