@@ -1,0 +1,126 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// cutOff is a cluster in memory whose writes fail from the one with number at on; the failing one is carried out if applied.
+type cutOff struct {
+	*kube.Cluster
+	at, writes int
+	applied    bool
+}
+
+func newCutOff(t *testing.T) *cutOff {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(helmv2.AddToScheme(scheme), kustomizev1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	kustomization := func(name string, remote, suspended bool, of string) *kustomizev1.Kustomization {
+		k := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: name, Annotations: map[string]string{}}, Spec: kustomizev1.KustomizationSpec{Suspend: suspended}}
+		k.Labels = map[string]string{madeByName: of, madeByNamespace: flux.Namespace}
+		if remote {
+			k.Spec.KubeConfig = &meta.KubeConfigReference{SecretRef: &meta.SecretKeyReference{Name: "k"}}
+		}
+		return k
+	}
+	c := &cutOff{at: -1}
+	objects := []client.Object{&helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: flux.ReleaseName}},
+		kustomization("cluster", false, false, flux.ReleaseName), kustomization("cni", true, false, flux.ReleaseName), kustomization("cloud-provider", true, false, flux.ReleaseName),
+		kustomization("capi", false, false, flux.ReleaseName), kustomization("of-the-user", true, true, flux.ReleaseName), kustomization("of-a-tenant", true, false, "another")}
+	c.Cluster = &kube.Cluster{Name: "bootstrap", Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
+		Patch: func(ctx context.Context, to client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+			number := c.writes
+			c.writes++
+			if c.at < 0 || number < c.at {
+				return to.Patch(ctx, o, patch, options...)
+			}
+			if number == c.at && c.applied {
+				if err := to.Patch(ctx, o, patch, options...); err != nil {
+					return err
+				}
+			}
+			return errors.New("cut off")
+		}}).Build()}
+	return c
+}
+
+// suspendedNow are the names of what is suspended, with whether that is this pivot's doing.
+func (c *cutOff) suspendedNow(t *testing.T, of string) string {
+	t.Helper()
+	release, list := helmRelease(), &kustomizev1.KustomizationList{}
+	if err := errors.Join(c.Get(t.Context(), client.ObjectKeyFromObject(release), release), c.List(t.Context(), list)); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	note := func(name string, suspended bool, annotations map[string]string) {
+		if suspended {
+			text += fmt.Sprintf("%s:%t ", name, annotations[owned.SuspendedAnnotation] == of)
+		}
+	}
+	note("release", release.Spec.Suspend, release.Annotations)
+	for _, k := range list.Items {
+		note(k.Name, k.Spec.Suspend, k.Annotations)
+	}
+	return text
+}
+
+// A process that is killed between two of its writes, or whose reply is lost, leaves a part suspended: that is seen as a pivot's, the next run
+// ends it, and taking it back, cut off in the same way, takes back all of it and nothing that is a user's.
+func TestASuspensionThatIsCutOff(t *testing.T) {
+	const of = "management/mgmt"
+	const all = "release:true cloud-provider:true cluster:true cni:true of-the-user:false "
+	const writes = 4
+	for at := range writes {
+		for _, applied := range []bool{false, true} {
+			t.Run(fmt.Sprintf("write %d, applied %t", at, applied), func(t *testing.T) {
+				c := newCutOff(t)
+				s := Suspension{Cluster: c.Cluster, Of: of}
+				again := func(what string, run func(context.Context) error, want string) {
+					t.Helper()
+					c.at, c.writes, c.applied = at, 0, applied
+					if err := run(t.Context()); err == nil {
+						t.Fatalf("%s was not cut off at write %d", what, at)
+					}
+					c.at = -1
+					begun := at > 0 || applied
+					stands, err := s.Stands(t.Context())
+					if what == "suspend" && (stands != begun || err != nil) {
+						t.Errorf("after %d writes it stands: %t, %v", c.writes, stands, err)
+					}
+					if what == "resume" && !stands && (at < writes-1 || !applied) {
+						t.Errorf("half resumed, nothing tells of the pivot any more: %s", c.suspendedNow(t, of))
+					}
+					if err := run(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					if got := c.suspendedNow(t, of); got != want {
+						t.Errorf("after %s again there is %q, want %q", what, got, want)
+					}
+				}
+				again("suspend", s.Suspend, all)
+				again("resume", s.Resume, "of-the-user:false ")
+				if stands, err := s.Stands(t.Context()); stands || err != nil {
+					t.Errorf("it stands: %t, %v", stands, err)
+				}
+			})
+		}
+	}
+}
