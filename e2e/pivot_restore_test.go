@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,9 +44,11 @@ func TestPivotRestore(t *testing.T) {
 	t.Cleanup(func() {
 		l.run(t, append([]string{"cleanup", environmentName, "--yes", "--force", rescue}, elsewhere...)...)
 	})
+	begun := time.Now()
 	if code, _ := l.run(t, "up", environmentName, "--bundle", l.bundle); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
+	up := time.Since(begun)
 	dir := t.TempDir()
 	if code, _ := l.run(t, "backup", environmentName, "--to", dir); code != 0 {
 		t.Fatalf("backup ended with %d", code)
@@ -53,9 +56,11 @@ func TestPivotRestore(t *testing.T) {
 	made, lost := first{}, l.management(t)
 	made.unchanged(t, l.name)
 	nodes := lost.nodes(t)
+	begun = time.Now()
 	if code, _ := l.run(t, append([]string{"up", environmentName, "--bundle", l.bundle}, elsewhere...)...); code != 0 {
 		t.Fatalf("up elsewhere ended with %d", code)
 	}
+	rescued := time.Since(begun)
 	backups, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(backups) != 1 {
 		t.Fatalf("%v, %v", backups, err)
@@ -78,8 +83,14 @@ func TestPivotRestore(t *testing.T) {
 		}
 		made.unchanged(t, l.name)
 	}
+	begun = time.Now()
 	if code, _ := l.run(t, restore...); code != 0 {
 		t.Fatalf("the last run ended with %d", code)
+	}
+	rescued += time.Since(begun)
+	t.Logf("up %s; up elsewhere and restore %s, %.2f times as long", up.Round(time.Second), rescued.Round(time.Second), rescued.Seconds()/up.Seconds())
+	if rescued > up*3/2 {
+		t.Error("to build another cluster and restore into it takes more than 1.5 times as long as to build the first")
 	}
 	made.unchanged(t, l.name)
 	sameNodes(t, nodes, lost.nodes(t))
