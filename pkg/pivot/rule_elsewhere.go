@@ -34,8 +34,8 @@ func copyClass(users []capi.Cluster) string {
 func checkElsewhere(_ context.Context, v *view) ([]*Refusal, error) {
 	if v.othersErr != nil {
 		return []*Refusal{{
-			Rule: RuleElsewhere, Reason: fmt.Sprintf("it is not known whether Clusters of other namespaces use what would leave: %v", v.othersErr),
-			Cure: "Give the user of the source's kubeconfig the permission to list clusters.cluster.x-k8s.io in all namespaces: clusterctl needs it too.",
+			Rule: RuleElsewhere, Reason: fmt.Sprintf("it is not known whether objects of other namespaces use what would leave: %v", v.othersErr),
+			Cure: "Give the user of the source's kubeconfig the permission to list Cluster API's kinds, clusters.cluster.x-k8s.io before all, in all namespaces: clusterctl needs that one too.",
 		}}, nil
 	}
 	var refusals []*Refusal
@@ -51,5 +51,25 @@ func checkElsewhere(_ context.Context, v *view) ([]*Refusal, error) {
 		})
 	}
 	slices.SortFunc(refusals, func(a, b *Refusal) int { return strings.Compare(a.Object, b.Object) })
-	return refusals, nil
+	return append(refusals, v.namedElsewhere()...), nil
+}
+
+// namedElsewhere refuses what would leave and is named by what stays, in another namespace. Classes of Clusters have a refusal of their own.
+func (v *view) namedElsewhere() []*Refusal {
+	moves := map[capi.Key]capi.Object{}
+	for _, o := range v.moves {
+		moves[o.Key()] = o
+	}
+	var refusals []*Refusal
+	for _, m := range v.fromElsewhere {
+		o, leaves := moves[m.To]
+		if !leaves {
+			continue
+		}
+		refusals = append(refusals, &Refusal{Rule: RuleElsewhere, Object: o.String(),
+			Reason: fmt.Sprintf("is named by %s, which is in another namespace and stays", m.From),
+			Cure:   "Have that name a copy of its own: " + v.onObject("edit", m.From),
+		})
+	}
+	return refusals
 }

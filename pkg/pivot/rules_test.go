@@ -77,10 +77,20 @@ func someVerbs(lacks, of string) answering {
 	return reviewing(func(verb, resource string) bool { return verb == "*" || verb == lacks && resource == of })
 }
 
+// tenantOf is of another namespace, and names a Secret of the one that is moved, as some providers name credentials.
+func tenantOf(name, named string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "DevCluster", "spec": map[string]any{
+		"credentialsSecretRef": map[string]any{"namespace": fixture.Namespace, "name": named}}}}
+	u.SetNamespace("tenants")
+	u.SetName(name)
+	return u
+}
+
 func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 	webhook := apierrors.NewInternalError(errors.New(`failed calling webhook "default.machine.cluster.x-k8s.io": connection refused`))
 	rows := map[string]struct {
 		edits          []fixture.Edit
+		elsewhere      []*unstructured.Unstructured // at the source, in other namespaces
 		source, target answering
 		want           []pivot.Refusal
 	}{
@@ -103,7 +113,20 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 				}
 				return nil
 			}},
-			want: []pivot.Refusal{{Rule: pivot.RuleElsewhere, Reason: "it is not known whether", Cure: "permission to list clusters"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleElsewhere, Reason: "it is not known whether", Cure: "permission to list"}},
+		},
+		"the Machines of other namespaces may not be listed": {
+			source: answering{list: func(kind, namespace string) error {
+				if kind == "MachineList" && namespace == "" {
+					return forbidden("machines")
+				}
+				return nil
+			}},
+			want: []pivot.Refusal{{Rule: pivot.RuleElsewhere, Reason: "it is not known whether", Cure: "permission to list"}},
+		},
+		"what stays in another namespace names what would leave, and something else of the namespace": {
+			elsewhere: []*unstructured.Unstructured{tenantOf("tenant", "mgmt-ca"), tenantOf("other", "no-such")},
+			want:      []pivot.Refusal{{Rule: pivot.RuleElsewhere, Object: "Secret management/mgmt-ca", Reason: "is named by DevCluster tenants/tenant", Cure: "kubectl"}},
 		},
 		"the user of the source may not delete machines": {
 			source: someVerbs("delete", "machines"),
@@ -126,6 +149,11 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
 			from, to := sides(t, source(row.edits...), target())
+			for _, u := range row.elsewhere {
+				if err := from.Client.Create(t.Context(), u); err != nil {
+					t.Fatal(err)
+				}
+			}
 			row.source.on(&from)
 			row.target.on(&to)
 			_, err := pivot.NewPlan(t.Context(), from, to, scope)

@@ -21,6 +21,7 @@ type view struct {
 	stays                            []Stay
 	clusters                         []capi.Cluster
 	others                           []capi.Cluster // of other namespaces, at the source
+	fromElsewhere                    []capi.Mention // by objects of other namespaces, at the source
 	othersErr                        error          // why those may not be listed
 	machines                         []capi.Machine
 	sourceProviders, targetProviders []capi.Provider
@@ -65,7 +66,7 @@ func newView(ctx context.Context, source, target Side, scope Scope) (*view, erro
 	return v, v.findStays(ctx)
 }
 
-// readOthers lists the Clusters of all other namespaces. That this is forbidden is no reason to stop looking: a rule refuses because of it.
+// readOthers lists the Clusters of all other namespaces, and what is named from there. That this is forbidden is no reason to stop looking: a rule refuses because of it.
 func (v *view) readOthers(ctx context.Context) error {
 	all, err := capi.Clusters(ctx, v.sourceSide.Client, "")
 	if apierrors.IsForbidden(err) {
@@ -76,6 +77,14 @@ func (v *view) readOthers(ctx context.Context) error {
 		if c.Namespace != v.scope.Namespace {
 			v.others = append(v.others, c)
 		}
+	}
+	if err != nil {
+		return err
+	}
+	v.fromElsewhere, err = v.source.FromElsewhere(ctx, v.sourceSide.Client)
+	if apierrors.IsForbidden(err) {
+		v.othersErr = err
+		return nil
 	}
 	return err
 }
