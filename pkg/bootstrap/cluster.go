@@ -63,17 +63,10 @@ func (c Cluster) made(id string) func(context.Context) (bool, error) {
 func (c Cluster) config(id string) kind.Config {
 	spec := c.Environment.Spec()
 	return kind.Config{
-		Name: c.name(), Markers: []string{owned.Marker(c.Environment.ClusterName()), owned.MakerMarker(id)}, NodeImage: c.nodeImage(),
+		Name: c.name(), Markers: []string{owned.Marker(c.Environment.ClusterName()), owned.MakerMarker(id)}, NodeImage: c.BootstrapImage(),
 		APIServerAddress: c.ListenAddress, APIServerPort: c.APIServerPort, DockerSocket: spec.Cluster.DockerSocket(),
 		Proxies: kind.Proxies{HTTP: spec.Proxies.HTTP, HTTPS: spec.Proxies.HTTPS, No: strings.TrimSuffix(c.Environment.NoProxy()+","+c.ReachedAt, ",")},
 	}
-}
-
-func (c Cluster) nodeImage() string {
-	if c.NodeImage == "" && c.Bundle != nil {
-		return c.Bundle.Index.NodeImage
-	}
-	return c.NodeImage
 }
 
 // WriteMirrors has the bootstrap cluster's node pull through the mirrors; containerd reads the files at each pull.

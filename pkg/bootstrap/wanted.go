@@ -27,6 +27,17 @@ type Supplies struct {
 	Binary        string            // static linux executable of cluster-init for the registry; empty: the running one
 }
 
+// BootstrapImage is the node image of the bootstrap cluster.
+func (s Supplies) BootstrapImage() string {
+	switch {
+	case s.NodeImage != "":
+		return s.NodeImage
+	case s.Bundle != nil:
+		return s.Bundle.Index.NodeImage
+	}
+	return kind.DefaultNodeImage
+}
+
 // Manifests are the release files that components and Flux are installed from.
 type Manifests interface {
 	content.Fetcher

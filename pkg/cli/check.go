@@ -55,15 +55,12 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 	ctx, leases := lease.NewSet(ctx)
 	defer leases.ReleaseAll()
 	b, err := o.complete(ctx, name, event.Tee{}, leases)
-	found := []up.Finding{{Title: "environment, flags and source", Problems: fault.Problems(err)}}
+	found := []up.Finding{inputOf(err)}
 	if err == nil {
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, AllowChanges: o.allowChanges}, b.parts)
 		found = append(found, run.Check(ctx)...)
 	}
-	report := checkReport{Type: "check", SchemaVersion: 1, Environment: name, Checks: make([]checkLine, len(found))}
-	for i, f := range found {
-		report.Checks[i] = newCheckLine(f)
-	}
+	report := checkReport{Type: "check", SchemaVersion: 1, Environment: name, Checks: checkLines(found)}
 	if err := o.output.show(o.streams, report); err != nil {
 		return err
 	}
@@ -71,6 +68,11 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 		return told{err} // the report has said it
 	}
 	return nil
+}
+
+// inputOf is the check of what the user gave, which has found err.
+func inputOf(err error) up.Finding {
+	return up.Finding{Title: "environment, flags and source", Problems: fault.Problems(err)}
 }
 
 // checkReport is the answer of `check`. Its lists are never null.
@@ -88,6 +90,14 @@ type checkLine struct {
 	Problems []*event.Failure `json:"problems"`
 }
 
+func checkLines(found []up.Finding) []checkLine {
+	lines := make([]checkLine, len(found))
+	for i, f := range found {
+		lines[i] = newCheckLine(f)
+	}
+	return lines
+}
+
 func newCheckLine(f up.Finding) checkLine {
 	line := checkLine{Title: f.Title, Seen: append([]string{}, f.Seen...), Warnings: append([]string{}, f.Warnings...), Problems: []*event.Failure{}}
 	for _, problem := range f.Problems {
@@ -99,27 +109,35 @@ func newCheckLine(f up.Finding) checkLine {
 // Print writes a paragraph for each check.
 func (r checkReport) Print(out io.Writer) error {
 	var b strings.Builder
-	for _, c := range r.Checks {
+	writeChecks(&b, r.Checks)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func writeChecks(b *strings.Builder, checks []checkLine) {
+	for _, c := range checks {
 		sign := "✓"
 		if len(c.Problems) > 0 {
 			sign = "✗"
 		}
-		fmt.Fprintf(&b, "%s %s\n", sign, c.Title)
+		fmt.Fprintf(b, "%s %s\n", sign, c.Title)
 		for _, seen := range c.Seen {
-			fmt.Fprintf(&b, "    %s\n", indented(seen))
+			fmt.Fprintf(b, "    %s\n", indented(seen))
 		}
 		for _, warning := range c.Warnings {
-			fmt.Fprintf(&b, "  ! %s\n", indented(warning))
+			fmt.Fprintf(b, "  ! %s\n", indented(warning))
 		}
 		for _, p := range c.Problems {
-			fmt.Fprintf(&b, "  error: %s\n", indented(p.Message))
-			for _, hint := range strings.FieldsFunc(p.Hint, func(r rune) bool { return r == '\n' }) {
-				fmt.Fprintf(&b, "  hint:  %s\n", hint)
-			}
+			writeFailure(b, p)
 		}
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+}
+
+func writeFailure(b *strings.Builder, p *event.Failure) {
+	fmt.Fprintf(b, "  error: %s\n", indented(p.Message))
+	for _, hint := range strings.FieldsFunc(p.Hint, func(r rune) bool { return r == '\n' }) {
+		fmt.Fprintf(b, "  hint:  %s\n", hint)
+	}
 }
 
 // indented sets the further lines of a text off below the first one.

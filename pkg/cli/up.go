@@ -26,6 +26,7 @@ type upOptions struct {
 	artifacts     artifactOptions
 	keepBootstrap bool
 	allowChanges  []string
+	dry           bool
 	streams       Streams
 }
 
@@ -40,16 +41,23 @@ manages itself, and deletes the bootstrap cluster. It can be interrupted or kill
 
 ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or the path of a folder of your own.`,
 		Example: `  cluster-init up kubeadm-capd
+  cluster-init up kubeadm-capd --dry-run
   cluster-init up kubeadm-capd --set cluster.control_plane.replicas=3 --set cluster.worker.replicas=2
   cluster-init up ./my-environment --source git --source-url https://git.example.org/platform.git`,
 		Args: exactlyOne("ENVIRONMENT"),
-		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.dry {
+				return o.dryRun(c.Context(), args[0])
+			}
+			return o.run(c.Context(), args[0])
+		},
 	}
 	f := c.Flags()
 	o.buildOptions.flags(f, o.streams.In)
 	o.output.flags(f)
 	o.artifacts.register(f)
 	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
+	f.BoolVar(&o.dry, "dry-run", false, "change nothing: say of each phase what it would do now")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
 	f.StringSliceVar(&o.allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster, as a run that refuses it says (repeatable)")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where to write the management cluster's kubeconfig, besides the state folder")

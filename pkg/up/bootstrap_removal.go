@@ -34,7 +34,7 @@ type remover interface {
 }
 
 func (b bootstrapRemoval) check(ctx context.Context) (pipeline.Status, error) {
-	if b.asked.KeepBootstrap || b.asked.BootstrapKubeconfig != "" {
+	if b.asked.keepsBootstrap() {
 		return nothingToDo("kept, as asked")
 	}
 	exists, err := b.world.BootstrapExists(ctx)
@@ -69,6 +69,9 @@ func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 	}
 	return nil
 }
+
+// keepsBootstrap is whether the user wants the bootstrap cluster to stay, or it is theirs.
+func (o Options) keepsBootstrap() bool { return o.KeepBootstrap || o.BootstrapKubeconfig != "" }
 
 // othersThan names the Clusters that are not what our own pivot leaves paused behind.
 func othersThan(ours pivot.Scope, clusters []capi.Cluster) []string {

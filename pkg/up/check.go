@@ -64,6 +64,7 @@ func (u *Run) lookEarlier(ctx context.Context, report pipeline.Reporter) error {
 		report.Warn("%s", v.warning)
 	}
 	report.Progress("%s", v.why)
+	w.Borrow(o)
 	return changes{u.Environment, u.Source, u.AllowChanges}.check(ctx, o, v, report)
 }
 

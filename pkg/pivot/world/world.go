@@ -92,11 +92,16 @@ func (w *World) Connected(name string) (*kube.Cluster, error) {
 
 // Adopt takes over the connections that were made for an observation.
 func (w *World) Adopt(o Observation) error {
-	w.bootstrap, w.management = o.Bootstrap.Cluster, o.Management.Cluster
+	w.Borrow(o)
 	if o.Management.Cluster == nil {
 		return nil
 	}
 	return w.save(o.Management.Cluster.Kubeconfig) // a load balancer that was started again publishes another port
+}
+
+// Borrow takes over the connections that were made for an observation, for a look at more: no file is written.
+func (w *World) Borrow(o Observation) {
+	w.bootstrap, w.management = o.Bootstrap.Cluster, o.Management.Cluster
 }
 
 // AskEngine has the Docker engine describe itself.

@@ -1,0 +1,133 @@
+package up
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/source"
+)
+
+// Step is a phase that a run has not begun, and what it would do.
+type Step struct {
+	Phase, Title string
+	Does         string // what it does when it is carried out, for people
+	Done         bool   // there is nothing to do
+	Seen         string // why not
+	Unknown      error  // it is not known whether there is something to do
+}
+
+// DryRun checks as Check does, and says of each phase after that what it would do now. Where a check finds a problem, there are no steps: a run would
+// not come to them. It takes no lease, starts nothing and changes nothing.
+func (u *Run) DryRun(ctx context.Context) ([]Finding, []Step, error) {
+	found := u.Check(ctx)
+	if ErrOf(found) != nil {
+		return found, nil, nil
+	}
+	does, err := u.does()
+	if err != nil {
+		return found, nil, err
+	}
+	var steps []Step
+	pending, boots := false, false
+	for _, p := range u.Phases() {
+		if p.Looks {
+			continue
+		}
+		s := stepOf(ctx, p, pending)
+		s.Does = does[p.Name]
+		switch {
+		case p.Name == "bootstrap-cluster":
+			boots = !s.Done
+		case p.Name == "bootstrap-removal" && boots && !u.keepsBootstrap(): // that it is gone is so until it is made
+			s.Done, s.Seen = false, ""
+		}
+		pending = pending || !s.Done
+		steps = append(steps, s)
+	}
+	return found, steps, nil
+}
+
+// stepOf asks a phase whether there is something to do. One that cannot be asked yet, as what an earlier one makes is not there, has.
+func stepOf(ctx context.Context, p pipeline.Phase, pending bool) Step {
+	s := Step{Phase: p.Name, Title: p.Title}
+	if p.Check == nil {
+		return s
+	}
+	if p.Timeout > 0 {
+		bounded, cancel := context.WithTimeout(ctx, p.Timeout)
+		defer cancel()
+		ctx = bounded
+	}
+	status, err := p.Check(ctx)
+	switch {
+	case err != nil && !pending:
+		s.Unknown = err
+	case err == nil && status.State == pipeline.Interrupted:
+		s.Unknown = status.Err
+	case err == nil && status.State == pipeline.Done:
+		s.Done, s.Seen = true, status.Message
+	}
+	return s
+}
+
+// does says what each phase does, by its name.
+func (u *Run) does() (map[string]string, error) {
+	env, name := u.Environment, u.Environment.ClusterName()
+	components := map[environment.Phase]string{}
+	for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
+		list, err := env.Components(phase)
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, c := range list {
+			names = append(names, c.Name)
+		}
+		components[phase] = strings.Join(names, ", ")
+	}
+	machines := fmt.Sprintf("%d control-plane machines and %d workers in %s", env.Spec().Cluster.ControlPlane.Replicas, env.Spec().Cluster.Worker.Replicas, u.world.Provider.Place())
+	return map[string]string{
+		"images":               u.loads(),
+		"registry":             u.publishes(),
+		"bootstrap-cluster":    u.boots(),
+		"bootstrap-flux":       "install Flux " + flux.Version + " in the bootstrap cluster",
+		"management-cluster":   fmt.Sprintf("install telco-cloud-init %s with the components %s in the bootstrap cluster, which make cluster %s: %s, Kubernetes %s", env.ChartVersion(), components[environment.Bootstrap], name, machines, env.KubernetesVersion()),
+		"management-flux":      "install Flux " + flux.Version + " in the management cluster",
+		"management-release":   fmt.Sprintf("install telco-cloud-init %s with the components %s in the management cluster, all but its definition", env.ChartVersion(), components[environment.Management]),
+		"management-available": "wait until Cluster " + env.ClusterNamespace() + "/" + name + " is available with all its machines",
+		"pivot":                fmt.Sprintf("save what Cluster API holds in namespace %s to %s, and move it into the management cluster", env.ClusterNamespace(), u.StateFolder),
+		"definition":           "have the management cluster's Flux apply its own definition",
+		"self-management":      "prove that the management cluster manages itself, and that no machine was replaced",
+		"bootstrap-removal":    "delete the kind cluster " + u.BootstrapName(),
+	}, nil
+}
+
+func (u *Run) loads() string {
+	if u.Bundle == nil || len(u.Bundle.References(bundle.LoadDocker)) == 0 {
+		return "none"
+	}
+	return "load into the Docker engine what it lacks of " + strings.Join(u.Bundle.References(bundle.LoadDocker), ", ")
+}
+
+func (u *Run) publishes() string {
+	text := "run a registry beside the clusters"
+	if u.Bundle != nil {
+		text += fmt.Sprintf(", with %d images of the bundle", len(u.Bundle.References(bundle.LoadRegistry)))
+	}
+	if u.Source.Kind == source.Embedded {
+		text += ", and publish chart and components in it"
+	}
+	return text
+}
+
+func (u *Run) boots() string {
+	if u.BootstrapKubeconfig != "" {
+		return "use the cluster of " + u.BootstrapKubeconfig
+	}
+	return "make the kind cluster " + u.BootstrapName() + " of " + u.BootstrapImage()
+}

@@ -1,0 +1,58 @@
+package up
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider/aws"
+)
+
+// Each phase that a run may come to is in words.
+func TestADryRunHasWordsForEachPhase(t *testing.T) {
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := New(Options{Subject: world.Subject{Environment: env, StateFolder: t.TempDir()}}, world.Parts{Provider: aws.Provider{}})
+	does, err := run.does()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range run.Phases() {
+		if (does[p.Name] == "") != p.Looks {
+			t.Errorf("phase %s: %q", p.Name, does[p.Name])
+		}
+	}
+}
+
+// What could not be asked is no reason to say that there is nothing to do; but what an earlier phase is still to make cannot be asked.
+func TestAStepThatCannotBeAsked(t *testing.T) {
+	silent := errors.New("it does not answer")
+	answers := func(s pipeline.Status, err error) pipeline.Phase {
+		return pipeline.Phase{Name: "x", Check: func(context.Context) (pipeline.Status, error) { return s, err }}
+	}
+	for name, tc := range map[string]struct {
+		phase         pipeline.Phase
+		pending       bool
+		done, unknown bool
+	}{
+		"nothing to do":                {phase: answers(nothingToDo("it is there")), done: true},
+		"something to do":              {phase: answers(pipeline.Status{}, nil)},
+		"no answer":                    {phase: answers(pipeline.Status{}, silent), unknown: true},
+		"no answer before it is made":  {phase: answers(pipeline.Status{}, silent), pending: true},
+		"cut off":                      {phase: answers(pipeline.Status{State: pipeline.Interrupted, Err: silent}, nil), unknown: true},
+		"a phase that always looks on": {phase: pipeline.Phase{Name: "x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := stepOf(t.Context(), tc.phase, tc.pending)
+			if s.Done != tc.done || (s.Unknown != nil) != tc.unknown {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
