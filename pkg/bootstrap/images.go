@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"context"
+	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
@@ -20,6 +21,14 @@ func (i Images) Check(context.Context) (pipeline.Status, error) {
 		return nothingToDo("no bundle: they come from their registries")
 	}
 	return pipeline.Status{}, nil
+}
+
+// Does says what Run does, for people.
+func (i Images) Does() string {
+	if i.Bundle == nil || len(i.Bundle.References(bundle.LoadDocker)) == 0 {
+		return "none"
+	}
+	return "load into the Docker engine what it lacks of " + strings.Join(i.Bundle.References(bundle.LoadDocker), ", ")
 }
 
 // Run loads them.

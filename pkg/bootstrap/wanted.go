@@ -2,6 +2,7 @@
 package bootstrap
 
 import (
+	"fmt"
 	"io/fs"
 
 	"github.com/cluster-init/cluster-init/pkg/bundle"
@@ -36,6 +37,18 @@ func (s Supplies) BootstrapImage() string {
 		return s.Bundle.Index.NodeImage
 	}
 	return kind.DefaultNodeImage
+}
+
+// Publishes says what the registry beside the clusters serves, for people.
+func (s Supplies) Publishes() string {
+	text := "run a registry beside the clusters"
+	if s.Bundle != nil {
+		text += fmt.Sprintf(", with %d images of the bundle", len(s.Bundle.References(bundle.LoadRegistry)))
+	}
+	if s.Source.Kind == source.Embedded {
+		text += ", and publish chart and components in it"
+	}
+	return text
 }
 
 // Manifests are the release files that components and Flux are installed from.

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // Step is a phase that a run has not begun, and what it would do.
@@ -92,8 +91,8 @@ func (u *Run) does() (map[string]string, error) {
 	}
 	machines := fmt.Sprintf("%d control-plane machines and %d workers in %s", env.Spec().Cluster.ControlPlane.Replicas, env.Spec().Cluster.Worker.Replicas, u.world.Provider.Place())
 	return map[string]string{
-		"images":               u.loads(),
-		"registry":             u.publishes(),
+		"images":               bootstrap.Images{Bundle: u.Bundle}.Does(),
+		"registry":             u.Supplies.Publishes(),
 		"bootstrap-cluster":    u.boots(),
 		"bootstrap-flux":       "install Flux " + flux.Version + " in the bootstrap cluster",
 		"management-cluster":   fmt.Sprintf("install telco-cloud-init %s with the components %s in the bootstrap cluster, which make cluster %s: %s, Kubernetes %s", env.ChartVersion(), components[environment.Bootstrap], name, machines, env.KubernetesVersion()),
@@ -105,24 +104,6 @@ func (u *Run) does() (map[string]string, error) {
 		"self-management":      "prove that the management cluster manages itself, and that no machine was replaced",
 		"bootstrap-removal":    "delete the kind cluster " + u.BootstrapName(),
 	}, nil
-}
-
-func (u *Run) loads() string {
-	if u.Bundle == nil || len(u.Bundle.References(bundle.LoadDocker)) == 0 {
-		return "none"
-	}
-	return "load into the Docker engine what it lacks of " + strings.Join(u.Bundle.References(bundle.LoadDocker), ", ")
-}
-
-func (u *Run) publishes() string {
-	text := "run a registry beside the clusters"
-	if u.Bundle != nil {
-		text += fmt.Sprintf(", with %d images of the bundle", len(u.Bundle.References(bundle.LoadRegistry)))
-	}
-	if u.Source.Kind == source.Embedded {
-		text += ", and publish chart and components in it"
-	}
-	return text
 }
 
 func (u *Run) boots() string {
