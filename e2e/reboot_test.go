@@ -40,6 +40,7 @@ func TestMatrixReboot(t *testing.T) {
 	if kept := len(containers(t, kind.ClusterLabel+"="+owned.BootstrapCluster(l.name))) > 0; l.afterReboot(t, up, kept) {
 		management := l.management(t)
 		l.built(t, management)
+		management.bootstrapped(t)
 		made.isAuthorityOf(t, l.kubeconfig(l.name))
 	}
 	made.unchanged(t, l.name)
