@@ -56,6 +56,13 @@ func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader) {
 	f.DurationVar(&o.total, "total-timeout", 0, "bound of the whole run (default: none)")
 }
 
+// flagsOfUp registers those that `down` has not.
+func (o *buildOptions) flagsOfUp(f *pflag.FlagSet, allowChanges *[]string) {
+	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
+	f.StringSliceVar(allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster, as a run that refuses it says (repeatable)")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where up writes the management cluster's kubeconfig, besides the state folder")
+}
+
 // built is what the flags come to.
 type built struct {
 	subject    world.Subject

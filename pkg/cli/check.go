@@ -39,10 +39,8 @@ It exits with 0 when up could begin, else with the exit code of the first proble
 	}
 	f := c.Flags()
 	o.buildOptions.flags(f, o.streams.In)
+	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
-	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster")
-	f.StringSliceVar(&o.allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster (repeatable)")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state folder")
 	return c
 }
 

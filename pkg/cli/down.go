@@ -11,6 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/down"
+	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 )
@@ -58,22 +59,9 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	shown, err := o.complete(ctx, name, sink, nil)
+	shown, s, plan, err := o.planned(ctx, name, sink)
 	if err != nil {
-		return err
-	}
-	s, err := o.subject(ctx, name, shown)
-	if err != nil {
-		return err
-	}
-	plan, err := o.runOf(shown, s).Plan(ctx)
-	if err != nil {
-		return err
-	}
-	if err := o.output.show(o.streams, downLine{"down-plan", plan}); err != nil {
-		return err
-	}
-	if err := o.agreed(ctx, plan.Cluster); err != nil {
+		sink.refused("down", name, err)
 		return err
 	}
 	ctx, release := o.bounded(ctx) // from here on: nobody counts how long a person takes to agree
@@ -92,6 +80,26 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 				figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10)}}
 		}}, nil
 	}, nil)
+}
+
+// planned is what would be deleted, once it was shown and the user wants it.
+func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink) (*built, subject, down.Plan, error) {
+	shown, err := o.complete(ctx, name, sink, nil)
+	if err != nil {
+		return nil, subject{}, down.Plan{}, err
+	}
+	s, err := o.subject(ctx, name, shown)
+	if err != nil {
+		return nil, subject{}, down.Plan{}, err
+	}
+	plan, err := o.runOf(shown, s).Plan(ctx)
+	if err != nil {
+		return nil, subject{}, down.Plan{}, err
+	}
+	if err := o.output.show(o.streams, downLine{"down-plan", plan}); err != nil {
+		return nil, subject{}, down.Plan{}, err
+	}
+	return shown, s, plan, o.agreed(ctx, plan.Cluster)
 }
 
 // runOf is a run of `down` with what the flags come to.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/runs"
 )
@@ -56,6 +57,19 @@ func (n *narration) Emit(e event.Event) {
 		}
 	}
 	n.view.Emit(e)
+}
+
+// refused writes the files beside a run that ended with err before it began: nothing else is said of it here.
+func (n *narration) refused(command, environment string, err error) {
+	if n.companions.junit == "" || err == nil {
+		return
+	}
+	now := time.Now()
+	n.said.Emit(event.Event{Time: now, Type: event.RunStarted, Command: command, Environment: environment})
+	n.said.Emit(event.Event{Time: now, Type: event.RunFinished, Command: command, Environment: environment, Failure: pipeline.FailureOf(err)})
+	if err := n.companions.write(n.said.Events(), n.redact); err != nil {
+		n.view.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: err.Error()})
+	}
 }
 
 func (n *narration) redact(text string) string {

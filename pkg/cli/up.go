@@ -54,13 +54,11 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	}
 	f := c.Flags()
 	o.buildOptions.flags(f, o.streams.In)
+	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.flags(f)
 	o.artifacts.register(f)
-	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
 	f.BoolVar(&o.dry, "dry-run", false, "change nothing: say of each phase what it would do now")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
-	f.StringSliceVar(&o.allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster, as a run that refuses it says (repeatable)")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where to write the management cluster's kubeconfig, besides the state folder")
 	return c
 }
 

@@ -63,36 +63,11 @@ func MaskedValues(text string) string {
 	if yaml.Unmarshal([]byte(text), &values) != nil {
 		return redact.Mark
 	}
-	clean, err := yaml.Marshal(MaskAll(values))
+	clean, err := yaml.Marshal(redact.All(values))
 	if err != nil {
 		return redact.Mark
 	}
 	return string(clean)
-}
-
-// MaskAll returns decoded YAML or JSON with Mark in place of each value. What is empty, true or false stays: it is no secret.
-func MaskAll(value any) any {
-	switch typed := value.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(typed))
-		for key, below := range typed {
-			out[key] = MaskAll(below)
-		}
-		return out
-	case []any:
-		out := make([]any, len(typed))
-		for i := range typed {
-			out[i] = MaskAll(typed[i])
-		}
-		return out
-	case nil, bool:
-		return value
-	case string:
-		if typed == "" {
-			return typed
-		}
-	}
-	return redact.Mark
 }
 
 // untyped turns objects into what they are as JSON.
@@ -132,7 +107,7 @@ func maskWhere(values, document map[string]any) map[string]any {
 		case isMap && bothAre:
 			values[key] = maskWhere(below, secretBelow)
 		default:
-			values[key] = MaskAll(value)
+			values[key] = redact.All(value)
 		}
 	}
 	return values

@@ -67,6 +67,33 @@ func (r *Redactor) under(secret bool, value any) any {
 			out[i] = r.under(true, typed[i])
 		}
 		return out
+	}
+	return masked(value)
+}
+
+// All returns decoded YAML or JSON with Mark in place of each value, whatever name it stands under. What is empty, true or false stays: it is no
+// secret.
+func All(value any) any {
+	switch typed := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(typed))
+		for key, below := range typed {
+			out[key] = All(below)
+		}
+		return out
+	case []any:
+		out := make([]any, len(typed))
+		for i := range typed {
+			out[i] = All(typed[i])
+		}
+		return out
+	}
+	return masked(value)
+}
+
+// masked is Mark in place of a value that is no map and no list, unless it is no secret.
+func masked(value any) any {
+	switch typed := value.(type) {
 	case nil, bool:
 		return value
 	case string:
