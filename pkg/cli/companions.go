@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -75,13 +74,9 @@ func replaceFile(path string, content []byte) error {
 
 // redacted returns events without secrets. One that cannot be read without them is left out.
 func redacted(events []event.Event, redact func(string) string) []event.Event {
-	var clean []event.Event
-	for _, e := range events {
-		var c event.Event
-		line, err := json.Marshal(e)
-		if err == nil && json.Unmarshal([]byte(redact(string(line))), &c) == nil {
-			clean = append(clean, c)
-		}
+	clean := make([]event.Event, len(events))
+	for i, e := range events {
+		clean[i] = e.Clean(redact)
 	}
 	return clean
 }

@@ -1,0 +1,40 @@
+package event
+
+import "maps"
+
+// Clean returns a copy of e whose texts redact has gone over. Words that are this program's own, as types, phases, kinds, states and codes, stay,
+// whatever secret is spelled like one.
+func (e Event) Clean(redact func(string) string) Event {
+	e.Environment, e.Message = redact(e.Environment), redact(e.Message)
+	if e.Object != nil {
+		o := e.Object.clean(redact)
+		e.Object = &o
+	}
+	objects := make([]Object, len(e.Objects))
+	for i, o := range e.Objects {
+		objects[i] = o.clean(redact)
+	}
+	if e.Objects != nil {
+		e.Objects = objects
+	}
+	if e.Failure != nil {
+		f := *e.Failure
+		f.Message, f.Hint = redact(f.Message), redact(f.Hint)
+		e.Failure = &f
+	}
+	e.Fields = maps.Clone(e.Fields)
+	for name, value := range e.Fields {
+		e.Fields[name] = redact(value)
+	}
+	return e
+}
+
+func (o Object) clean(redact func(string) string) Object {
+	o.Namespace, o.Name, o.Reason, o.Message = redact(o.Namespace), redact(o.Name), redact(o.Reason), redact(o.Message)
+	var waitsFor []string
+	for _, name := range o.WaitsFor {
+		waitsFor = append(waitsFor, redact(name))
+	}
+	o.WaitsFor = waitsFor
+	return o
+}
