@@ -71,13 +71,25 @@ func (in MoveInput) await(ctx context.Context, stop context.CancelFunc, done <-c
 		case err := <-done:
 			return err
 		case <-takenOver:
-			takenOver = nil
+			takenOver, interrupted = nil, nil
 			in.Log("another run has taken over: stopping")
 			stop()
 		case <-interrupted:
 			interrupted = nil
+			if isClosed(takenOver) { // that has ended ctx too
+				continue
+			}
 			in.Log("interrupted: finishing the move first, for half a move is worse than none")
 		}
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -3,36 +3,37 @@ package lease
 import (
 	"context"
 	"sync"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // Set is the leases of one run, one in each cluster that it works on.
 type Set struct {
-	cancel context.CancelCauseFunc
+	end  context.CancelCauseFunc // of the run's context
+	lose context.CancelCauseFunc // of what outlasts it
 
 	mu   sync.Mutex
 	held map[string]*Lease
 }
 
-// untilLost is the key of the context that UntilLost returns.
-type untilLost struct{}
+// lasting is the key of the context that UntilTakenOver returns.
+type lasting struct{}
 
 // NewSet returns a set without leases, and a context that ends, with the reason as its cause, when one of them is lost. Whoever calls it
 // calls ReleaseAll.
 func NewSet(ctx context.Context) (context.Context, *Set) {
-	lasting, lose := context.WithCancelCause(context.WithoutCancel(ctx))
-	ctx, end := context.WithCancelCause(context.WithValue(ctx, untilLost{}, lasting))
-	cancel := func(cause error) {
-		lose(cause)
-		end(cause)
-	}
-	return ctx, &Set{cancel: cancel, held: map[string]*Lease{}}
+	var outlasts context.Context
+	ctx = context.WithValue(ctx, lasting{}, &outlasts) // which has it too
+	outlasts, lose := context.WithCancelCause(context.WithoutCancel(ctx))
+	ctx, end := context.WithCancelCause(ctx)
+	return ctx, &Set{end: end, lose: lose, held: map[string]*Lease{}}
 }
 
-// UntilLost returns a context for what must be finished also when ctx has ended, by an interrupt or its bound: it ends only when a lease of the
-// Set is lost that ctx is of, with the reason as its cause. Without a Set it never ends.
-func UntilLost(ctx context.Context) context.Context {
-	if lasting, of := ctx.Value(untilLost{}).(context.Context); of {
-		return lasting
+// UntilTakenOver returns a context for what must be finished also when ctx has ended, by an interrupt or its bound, or as a lease could not be
+// renewed for a while: it ends only when somebody else has taken a lease of the Set that ctx is of, with that as its cause. Without a Set it never ends.
+func UntilTakenOver(ctx context.Context) context.Context {
+	if outlasts, of := ctx.Value(lasting{}).(*context.Context); of {
+		return *outlasts
 	}
 	return context.WithoutCancel(ctx)
 }
@@ -60,8 +61,13 @@ func (s *Set) Take(ctx context.Context, r Request) (waited bool, err error) {
 	return waited, nil
 }
 
-// Lose ends the run: one of its leases is lost, for the reason why.
-func (s *Set) Lose(why error) { s.cancel(why) }
+// Lose ends the run: one of its leases is lost, for the reason why. With the code fault.Busy somebody else has it.
+func (s *Set) Lose(why error) {
+	if fault.CodeOf(why) == fault.Busy {
+		s.lose(why)
+	}
+	s.end(why)
+}
 
 // EndWithCluster has the lease in one cluster, if it is held, end with that cluster, whose deletion begins: it is not renewed any more, its
 // loss is no error, and it is not given back, so that nobody else takes it while the cluster still answers.
@@ -82,5 +88,6 @@ func (s *Set) ReleaseAll() {
 		l.Release()
 		delete(s.held, where)
 	}
-	s.cancel(nil)
+	s.end(nil)
+	s.lose(nil)
 }

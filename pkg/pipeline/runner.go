@@ -128,9 +128,9 @@ func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error
 }
 
 // OutlastsInterrupt says whether err keeps its own code and hint although the user interrupted: a move that failed, which goes on to its end
-// whatever signal comes.
+// whatever signal comes, and that another run has taken over since.
 func OutlastsInterrupt(err error) bool {
-	return fault.CodeOf(err) == fault.PivotFailed && !errors.Is(err, context.Canceled)
+	return fault.CodeOf(err) == fault.PivotFailed && !errors.Is(err, context.Canceled) || fault.CodeOf(err) == fault.Busy
 }
 
 // FailureOf returns the form of err that events carry.

@@ -82,10 +82,10 @@ func (in Input) backUpAndMove(ctx context.Context, plan Plan) (Result, error) {
 func (in Input) carryOut(ctx context.Context, plan Plan, saved *record) (Result, error) {
 	err := in.Move(ctx, capi.MoveInput{
 		From: in.Source.Config, To: in.Target.Config, Namespace: in.Scope.Namespace, Mark: in.Scope.mark(), Log: in.Log,
-		TakenOver: lease.UntilLost(ctx).Done(),
+		TakenOver: lease.UntilTakenOver(ctx).Done(),
 	})
 	lost := lostLease(ctx)
-	ctx, cancel := context.WithTimeout(lease.UntilLost(ctx), afterTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout) // to look around; what is written asks for the lease
 	defer cancel()
 	result := Result{Moved: plan.Objects, Backup: saved.path}
 	if err != nil {
@@ -97,21 +97,24 @@ func (in Input) carryOut(ctx context.Context, plan Plan, saved *record) (Result,
 			"Keep both clusters. What was there before the move is in "+saved.path+".")
 	}
 	in.Log(fmt.Sprintf("all %d objects are on the target as they were, none is left at the source", len(plan.Objects)))
+	if err := lostLease(ctx); err != nil {
+		return result, err
+	}
 	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir, plan.Objects)
 }
 
 // afterFailure says how far a move came that failed, and takes back the suspension of Flux if nothing was changed.
 func (in Input) afterFailure(ctx context.Context, cause, lost error, saved *record) error {
 	keep := "Keep both clusters. What was there before the move is in " + saved.path + "."
+	if lost != nil { // what is there is that one's to judge
+		return fault.Wrap(errors.Join(lost, cause), fault.Busy, fault.HintOf(lost)+"\n"+keep)
+	}
 	state, err := ReadState(ctx, in.Source, in.Target, in.Scope)
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("%w (and then the two sides could not be read: %w)", cause, err), fault.PivotFailed, keep)
 	}
 	switch state.Phase {
 	case NotStarted, Nothing:
-		if lost != nil {
-			return errors.Join(lost, cause)
-		}
 		return in.resumeFlux(ctx, fault.Retryable(cause, fault.PivotFailed, "Nothing was moved. Run the same command again."))
 	case Interrupted:
 		hint := state.wayOut(in.Source, in.Target, saved.objects())
@@ -133,7 +136,7 @@ func (in Input) resumeFlux(ctx context.Context, cause error) error {
 	if in.keepSuspended {
 		return cause
 	}
-	ctx, cancel := context.WithTimeout(lease.UntilLost(ctx), afterTimeout)
+	ctx, cancel := context.WithTimeout(lease.UntilTakenOver(ctx), afterTimeout)
 	defer cancel()
 	if err := in.Flux.Resume(ctx); err != nil {
 		cause = fault.Wrap(errors.Join(cause, fmt.Errorf("resume Flux: %w", err)), fault.CodeOf(cause), fault.HintOf(cause))
@@ -144,7 +147,7 @@ func (in Input) resumeFlux(ctx context.Context, cause error) error {
 // lostLease returns why another run has taken over, if one has, be it after this one was interrupted: the suspension of Flux may be that one's,
 // and stays.
 func lostLease(ctx context.Context) error {
-	for _, cause := range []error{context.Cause(lease.UntilLost(ctx)), context.Cause(ctx)} {
+	for _, cause := range []error{context.Cause(lease.UntilTakenOver(ctx)), context.Cause(ctx)} {
 		if fault.CodeOf(cause) == fault.Busy {
 			return cause
 		}

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -205,6 +206,8 @@ func TestALostLeaseResumesNothing(t *testing.T) {
 	for name, interrupted := range map[string]bool{"at work": false, "after an interrupt": true} {
 		t.Run(name, func(t *testing.T) {
 			r := rehearse(t)
+			heeding(&r.Source)
+			heeding(&r.Target)
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
 			ctx, leases := lease.NewSet(ctx)
@@ -221,12 +224,55 @@ func TestALostLeaseResumesNothing(t *testing.T) {
 				<-in.TakenOver
 				return errors.New("cut off")
 			}
-			if _, err := pivot.Run(ctx, r.Input); !strings.Contains(err.Error(), "bob@two") || !strings.Contains(err.Error(), "cut off") {
-				t.Errorf("it says %v", err)
+			_, err := pivot.Run(ctx, r.Input)
+			if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "bob@two") || !strings.Contains(err.Error(), "cut off") || !strings.Contains(fault.HintOf(err), "Keep both clusters") {
+				t.Errorf("it says %v, %s", err, fault.HintOf(err))
 			}
 			if r.flux.resumed != 0 {
 				t.Error("Flux was resumed")
 			}
 		})
 	}
+}
+
+// A lease that could not be renewed for a while is nobody else's: the move is not stopped half-way, and what was suspended is resumed where
+// nothing was moved.
+func TestALeaseThatIsNotRenewedStopsNoMove(t *testing.T) {
+	r := rehearse(t)
+	heeding(&r.Source)
+	heeding(&r.Target)
+	ctx, leases := lease.NewSet(t.Context())
+	r.Move = func(_ context.Context, in capi.MoveInput) error {
+		leases.Lose(fault.New(fault.ClusterUnreachable, "no answer", ""))
+		select {
+		case <-in.TakenOver:
+			t.Error("it stops the move")
+		default:
+		}
+		return errors.New("cut off")
+	}
+	if _, err := pivot.Run(ctx, r.Input); fault.CodeOf(err) != fault.PivotFailed || strings.Contains(err.Error(), "could not be read") {
+		t.Errorf("it says %v", err)
+	}
+	if r.flux.resumed != 1 {
+		t.Errorf("Flux was resumed %d times", r.flux.resumed)
+	}
+}
+
+// heeding has a side answer as an API server does: not after the end of the question's context.
+func heeding(side *pivot.Side) {
+	side.Client = interceptor.NewClient(side.Client.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return c.List(ctx, list, opts...)
+		},
+	})
 }

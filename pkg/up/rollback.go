@@ -109,7 +109,7 @@ func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	// Only now may the bootstrap cluster's Flux look after the definition again.
-	if err := world.Suspension(bootstrap, r.move.scope).Resume(lease.UntilLost(ctx)); err != nil {
+	if err := world.Suspension(bootstrap, r.move.scope).Resume(lease.UntilTakenOver(ctx)); err != nil {
 		return fault.Retryable(fmt.Errorf("resume Flux in the bootstrap cluster: %w", err), fault.PivotFailed, "The definition was moved back. Run the same command again.")
 	}
 	if result.Already {
