@@ -2,6 +2,7 @@ package up
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // Step is a phase that a run has not begun, and what it would do.
@@ -37,6 +39,9 @@ func (u *Run) DryRun(ctx context.Context) ([]Finding, []Step, error) {
 		if p.Looks {
 			continue
 		}
+		if ctx.Err() != nil {
+			return found, steps, context.Cause(ctx)
+		}
 		s := stepOf(ctx, p, pending)
 		s.Does = does[p.Name]
 		switch {
@@ -64,7 +69,7 @@ func stepOf(ctx context.Context, p pipeline.Phase, pending bool) Step {
 	}
 	status, err := p.Check(ctx)
 	switch {
-	case err != nil && !pending:
+	case err != nil && !(pending && errors.Is(err, world.ErrNotConnected)):
 		s.Unknown = err
 	case err == nil && status.State == pipeline.Interrupted:
 		s.Unknown = status.Err

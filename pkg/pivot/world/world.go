@@ -4,6 +4,7 @@ package world
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -85,7 +86,7 @@ func (w *World) Requests() int64 {
 func (w *World) Connected(name string) (*kube.Cluster, error) {
 	c := map[string]*kube.Cluster{BootstrapName: w.bootstrap, ManagementName: w.management}[name]
 	if c == nil {
-		return nil, fmt.Errorf("no %s cluster has answered to this run", name)
+		return nil, fmt.Errorf("%w: the %s cluster", ErrNotConnected, name)
 	}
 	return c, nil
 }
@@ -98,6 +99,9 @@ func (w *World) Adopt(o Observation) error {
 	}
 	return w.save(o.Management.Cluster.Kubeconfig) // a load balancer that was started again publishes another port
 }
+
+// ErrNotConnected says that a cluster has not answered to this run, so far.
+var ErrNotConnected = errors.New("no such cluster has answered to this run")
 
 // Borrow takes over the connections that were made for an observation, for a look at more: no file is written.
 func (w *World) Borrow(o Observation) {
