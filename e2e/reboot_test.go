@@ -48,6 +48,12 @@ func TestMatrixReboot(t *testing.T) {
 		return
 	}
 
+	t.Run("a dry run finds nothing to do but to look", func(t *testing.T) {
+		code, out := l.run(t, "up", l.name, "--bundle", l.bundle, "--dry-run")
+		if code != 0 || !strings.Contains(out, "- pivot: nothing to do") || !strings.Contains(out, "- delete the bootstrap cluster: nothing to do, it is gone") {
+			t.Errorf("up --dry-run ended with %d: %s", code, out)
+		}
+	})
 	t.Run("after the bootstrap cluster is deleted", func(t *testing.T) {
 		rebooted(t, l.name)
 		if l.afterReboot(t, up, false) {

@@ -42,12 +42,6 @@ func TestUp(t *testing.T) {
 			t.Errorf("check ended with %d: %s", code, out)
 		}
 	})
-	t.Run("a dry run finds nothing to do but to look", func(t *testing.T) {
-		code, out := l.run(t, "up", l.name, "--bundle", l.bundle, "--dry-run")
-		if code != 0 || !strings.Contains(out, "- pivot: nothing to do") || !strings.Contains(out, "- delete the bootstrap cluster: nothing to do, it is gone") {
-			t.Errorf("up --dry-run ended with %d: %s", code, out)
-		}
-	})
 	t.Run("what up applied is rendered", func(t *testing.T) {
 		code, out := l.run(t, "render", l.name, "--bundle", l.bundle, "-o", "json")
 		if code != 0 || !strings.Contains(out, `"kind":"KubeadmControlPlane"`) {
