@@ -58,7 +58,7 @@ func (l lab) refusesAnotherProvider(t *testing.T, project project, up []string) 
 	t.Helper()
 	servers := project.names(t, openstack.KindServer)
 	e := l.signalAt(t, os.Interrupt, never, append([]string{"up", environmentName, "--set", "cluster.name=" + l.name}, up[2:]...)...)
-	if e.exitCode != 34 || !strings.Contains(e.failure.Message, "cluster.infra_provider: capo -> capd") {
+	if e.exitCode != 34 || !strings.Contains(e.failure.Message, `cluster.infra_provider: "capo" -> "capd"`) {
 		t.Errorf("up ended with %d: %+v", e.exitCode, e.failure)
 	}
 	if now := project.names(t, openstack.KindServer); !slices.Equal(now, servers) {
