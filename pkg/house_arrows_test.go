@@ -46,7 +46,7 @@ var arrows = map[string]rule{
 
 	// parts
 	"pipeline":       {[]string{"event", "fault"}, "phases report events and fail with faults"},
-	"render":         {[]string{"event"}, "views read events and nothing else, so that any run can be replayed into them"},
+	"render":         {[]string{"event", "timeline"}, "views read events and nothing else, so that any run can be replayed into them"},
 	"timeline":       {[]string{"event"}, "what the events of a run say together is read from them and nothing else"},
 	"runs":           {[]string{"event", "fault", "render", "timeline"}, "a run is kept in the form that the view for programs has, and read back from it"},
 	"parts":          {nil, "what is installed is read from the content and from the build information, and from nothing else"},

@@ -43,7 +43,7 @@ func runStore() (runs.Store, error) {
 // Emit hands e to the view and to the record. What could not be written to a file is said before the run ends.
 func (n *narration) Emit(e event.Event) {
 	e = n.estimated(e)
-	if n.companions.junit != "" {
+	if len(n.companions.wanted()) > 0 {
 		n.said.Emit(e)
 	}
 	var problems []error
@@ -77,7 +77,7 @@ func (n *narration) estimated(e event.Event) event.Event {
 
 // refused writes the files beside a run that ended with err before it began: nothing else is said of it here.
 func (n *narration) refused(command, environment string, err error) {
-	if n.companions.junit == "" || err == nil {
+	if len(n.companions.wanted()) == 0 || err == nil {
 		return
 	}
 	now := time.Now()

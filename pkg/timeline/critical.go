@@ -48,7 +48,7 @@ func (t Timeline) CriticalPath() []Segment {
 	}
 	for _, p := range t.Phases {
 		between(p.Start)
-		path = append(path, newGraph(p, t.Histories).path()...)
+		path = append(path, graphOf(p, t.Histories).path()...)
 		at = p.End
 	}
 	between(t.End)
@@ -75,25 +75,33 @@ func (g graph) path() []Segment {
 	if len(g.tracks) == 0 {
 		return []Segment{{Phase: g.phase.Title, Start: g.phase.Start, End: g.phase.End, Delays: g.phase.Elapsed(), Explained: true}}
 	}
-	var path []Segment
+	var path []Segment // the last one first
 	end := g.phase.End
-	unnamed := func(start time.Time, explained bool) {
-		if end.After(start) {
-			path = append(path, Segment{Phase: g.phase.Title, Start: start, End: end, Delays: end.Sub(start), Explained: explained})
-		}
-	}
-	seen := map[int]bool{} // two that took no time may each have come before the other
-	for n := g.last(); n >= 0 && !seen[n]; n = g.tracks[n].after {
-		seen[n] = true
+	for _, n := range g.chain() {
 		track := g.tracks[n]
-		unnamed(track.end, false)
+		path = append(path, g.gap(track.end, end, false)...)
 		if together := g.together(n); track.end.After(track.start) {
 			path = append(path, Segment{Phase: g.phase.Title, Start: track.start, End: track.end, Objects: g.names(together), Cluster: track.object.Cluster,
 				Delays: g.delay(together), Explained: true})
 		}
 		end = track.start
 	}
-	unnamed(g.phase.Start, true) // the phase itself, before there was anything to follow
+	path = append(path, g.gap(g.phase.Start, end, true)...) // the phase itself, before there was anything to follow
+	slices.Reverse(path)
+	return path
+}
+
+// gap returns the segments of a time in which no track of the graph was on the path, the last one first: what the components consist of, if that
+// was under way.
+func (g graph) gap(start, end time.Time, explained bool) []Segment {
+	if !end.After(start) {
+		return nil
+	}
+	inner := newGraph(Phase{Title: g.phase.Title, Start: start, End: end}, g.parts, nil)
+	if len(inner.tracks) == 0 {
+		return []Segment{{Phase: g.phase.Title, Start: start, End: end, Delays: end.Sub(start), Explained: explained}}
+	}
+	path := inner.path()
 	slices.Reverse(path)
 	return path
 }

@@ -10,39 +10,45 @@ import (
 // mostEarlier is how many earlier runs an estimate is made of: the last ones, as machines and environments change.
 const mostEarlier = 5
 
-// Estimate says how long the rest of a run will take, from how long the phases of earlier runs took. Without earlier runs it says nothing. It is not for
-// several goroutines at once.
+// Estimate says how long the rest of a run will take, from how long the phases of earlier runs took. Without an earlier run that went as this one has
+// gone so far, it says nothing. It is not for several goroutines at once.
 type Estimate struct {
-	phases []expected
-	ended  map[string]bool
-	start  time.Time     // of the run
-	phase  string        // the one that has not ended; empty: none
-	since  time.Time     // when it began
-	said   time.Duration // what was said last: it never grows
-}
-
-type expected struct {
-	name string
-	took time.Duration
+	earlier []Timeline
+	ended   map[string]PhaseState
+	start   time.Time     // of the run
+	phase   string        // the one that has not ended; empty: none
+	since   time.Time     // when it began
+	said    time.Duration // what was said last: it never grows
 }
 
 // EstimateFrom returns the estimate that earlier runs of the same command and environment allow; the last one is first. Those that did not come to
 // their end do not count.
 func EstimateFrom(earlier []Timeline) *Estimate {
-	e := &Estimate{ended: map[string]bool{}}
-	var done []Timeline
+	e := &Estimate{ended: map[string]PhaseState{}}
 	for _, t := range earlier {
-		if t.Finished && t.Failure == nil && len(done) < mostEarlier {
-			done = append(done, t)
+		if t.Finished && t.Failure == nil {
+			e.earlier = append(e.earlier, t)
 		}
 	}
-	if len(done) == 0 {
-		return e
-	}
-	for _, name := range phaseNames(done) {
-		e.phases = append(e.phases, expected{name, usual(name, done)})
-	}
 	return e
+}
+
+// alike are the earlier runs that went as this one has gone so far: the same phases had something to do. One that resumed another says nothing of one
+// that begins anew.
+func (e *Estimate) alike() []Timeline {
+	var alike []Timeline
+	for _, t := range e.earlier {
+		same := 0
+		for _, p := range t.Phases {
+			if e.ended[p.Name] == p.State {
+				same++
+			}
+		}
+		if same == len(e.ended) && len(alike) < mostEarlier {
+			alike = append(alike, t)
+		}
+	}
+	return alike
 }
 
 // phaseNames are those of the runs' phases, in the order of the last run that has them.
@@ -95,7 +101,7 @@ func (e *Estimate) Emit(happened event.Event) {
 	case event.PhaseStarted:
 		e.phase, e.since = happened.Phase, happened.Time
 	case event.PhaseFinished, event.PhaseSkipped, event.PhaseFailed:
-		e.ended[happened.Phase] = true
+		e.ended[happened.Phase] = map[event.Type]PhaseState{event.PhaseFinished: Done, event.PhaseSkipped: Skipped, event.PhaseFailed: Failed}[happened.Type]
 		e.phase = ""
 	}
 }
@@ -103,13 +109,15 @@ func (e *Estimate) Emit(happened event.Event) {
 // Left is how long the run will still take at a time; 0: nobody knows. It does not grow from one call to the next.
 func (e *Estimate) Left(at time.Time) time.Duration {
 	var left time.Duration
-	for _, p := range e.phases {
+	alike := e.alike()
+	for _, name := range phaseNames(alike) {
+		took := usual(name, alike)
 		switch {
-		case e.ended[p.name]:
-		case p.name == e.phase:
-			left += max(0, p.took-at.Sub(e.since))
+		case e.ended[name] != "":
+		case name == e.phase:
+			left += max(0, took-at.Sub(e.since))
 		default:
-			left += p.took
+			left += took
 		}
 	}
 	if e.said > 0 {

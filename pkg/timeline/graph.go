@@ -20,28 +20,35 @@ type track struct {
 type graph struct {
 	phase  Phase
 	tracks []track
+	parts  []History // what the tracks consist of, and what else was followed
 }
 
-// components are the kinds that wait for each other by name. Where a phase follows them, what they consist of is not on the path.
+// components are the kinds that wait for each other by name. Where a phase follows them, what they consist of is on the path only where none of them is.
 var components = []string{"Kustomization", "HelmRelease", "OCIRepository", "GitRepository"}
 
-func newGraph(p Phase, histories []History) graph {
-	g := graph{phase: p}
-	var rest []track
-	names := map[int][]string{}
+// graphOf returns the graph of a phase: of the components that it followed, or of all that it followed if there were none.
+func graphOf(p Phase, histories []History) graph {
+	var whole, parts []History
 	for _, h := range histories {
-		t, waitedFor, moved := trackOf(p, h)
-		switch {
-		case !moved:
-		case slices.Contains(components, t.object.Kind):
-			names[len(g.tracks)] = waitedFor
-			g.tracks = append(g.tracks, t)
-		default:
-			rest = append(rest, t)
+		if slices.Contains(components, h.Object.Kind) {
+			whole = append(whole, h)
+		} else {
+			parts = append(parts, h)
 		}
 	}
-	if len(g.tracks) == 0 {
-		g.tracks = rest
+	if g := newGraph(p, whole, parts); len(g.tracks) > 0 {
+		return g
+	}
+	return newGraph(p, parts, nil)
+}
+
+func newGraph(p Phase, histories, parts []History) graph {
+	g := graph{phase: p, parts: parts}
+	var names [][]string
+	for _, h := range histories {
+		if t, waitsFor, moved := trackOf(p, h); moved {
+			g.tracks, names = append(g.tracks, t), append(names, waitsFor)
+		}
 	}
 	for n := range g.tracks {
 		for _, name := range names[n] {
@@ -136,6 +143,18 @@ func (g graph) last() int {
 		}
 	}
 	return last
+}
+
+// chain returns the tracks of the critical path, the last one first.
+func (g graph) chain() []int {
+	if len(g.tracks) == 0 {
+		return nil
+	}
+	var chain []int
+	for n := g.last(); n >= 0 && !slices.Contains(chain, n); n = g.tracks[n].after { // two that took no time may each have come before the other
+		chain = append(chain, n)
+	}
+	return chain
 }
 
 // together are the track n and those that were under way for the same time: nobody can say which of them decided.
