@@ -14,7 +14,7 @@ var floors = [][]string{
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "flux", "capi", "oci", "openstack", "aws"},
 	// parts: what a run is made of
-	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup", "runs", "manifests"},
+	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup", "runs", "timeline", "manifests"},
 	// verbs: what a user asks for
 	{"up", "down", "pivot", "cleanup", "evidence", "diagnose", "status"},
 	// wiring
@@ -46,8 +46,9 @@ var arrows = map[string]rule{
 
 	// parts
 	"pipeline":       {[]string{"event", "fault"}, "phases report events and fail with faults"},
-	"render":         {[]string{"event"}, "views read events and nothing else, so that any run can be replayed into them"},
-	"runs":           {[]string{"event", "fault", "render"}, "a run is kept in the form that the view for programs has, and read back from it"},
+	"render":         {[]string{"event", "timeline"}, "views read events and nothing else, so that any run can be replayed into them"},
+	"timeline":       {[]string{"event"}, "what the events of a run say together is read from them and nothing else"},
+	"runs":           {[]string{"event", "fault", "render", "timeline"}, "a run is kept in the form that the view for programs has, and read back from it"},
 	"parts":          {nil, "what is installed is read from the content and from the build information, and from nothing else"},
 	"environment":    {[]string{"fault", "owned"}, "an environment is a value: rendered and checked without any outside system"},
 	"bundle":         {[]string{"docker", "fault", "oci"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
@@ -87,7 +88,7 @@ var arrows = map[string]rule{
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
-	"cli": {[]string{"fault", "event", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content",
+	"cli": {[]string{"fault", "event", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content", "timeline",
 		"docker", "kind", "kube", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "manifests", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 

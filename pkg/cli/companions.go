@@ -15,44 +15,67 @@ import (
 
 // companionOptions are the flags for files that are written beside what a run prints.
 type companionOptions struct {
-	junit string
+	junit, report string
+}
+
+// companion is one such file.
+type companion struct {
+	flag, path string
+	form       func([]event.Event) ([]byte, error)
 }
 
 func (o *companionOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.junit, "junit", "", "write a JUnit report to this file at the end: a testcase for each phase")
+	f.StringVar(&o.report, "report", "", "write an HTML page to this file at the end: timeline, critical path, history of each object, causes")
+}
+
+// wanted are the files that the user asked for.
+func (o companionOptions) wanted() []companion {
+	var files []companion
+	for _, c := range []companion{{"--junit", o.junit, render.JUnit}, {"--report", o.report, render.Report}} {
+		if c.path != "" {
+			files = append(files, c)
+		}
+	}
+	return files
 }
 
 // check refuses files that could not be written, before anything is created.
 func (o companionOptions) check() error {
-	if o.junit == "" {
-		return nil
-	}
-	err := canWrite(o.junit)
-	if err == nil {
-		err = isReplaceable(o.junit)
-	}
-	if err != nil {
-		return fault.Wrap(fmt.Errorf("write --junit: %w", err), fault.Usage, "Give the path of a file in a folder that you may write to.")
+	paths := map[string]string{}
+	for _, c := range o.wanted() {
+		err := canWrite(c.path)
+		if err == nil {
+			err = isReplaceable(c.path)
+		}
+		if other := paths[filepath.Clean(c.path)]; err == nil && other != "" {
+			err = fmt.Errorf("%s writes %s too", other, c.path)
+		}
+		if err != nil {
+			return fault.Wrap(fmt.Errorf("write %s: %w", c.flag, err), fault.Usage, "Give the path of a file in a folder that you may write to, another for each flag.")
+		}
+		paths[filepath.Clean(c.path)] = c.flag
 	}
 	return nil
 }
 
-// write writes the files of a run that has ended.
+// write writes the files of a run that has ended. One that cannot be written keeps no other from it.
 func (o companionOptions) write(events []event.Event, redact func(string) string) error {
-	if o.junit == "" {
-		return nil
+	var all []error
+	clean := redacted(events, redact)
+	for _, c := range o.wanted() {
+		content, err := c.form(clean)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(c.path), 0o755)
+		}
+		if err == nil {
+			err = replaceFile(c.path, content)
+		}
+		if err != nil {
+			all = append(all, fmt.Errorf("write %s: %w", c.flag, err))
+		}
 	}
-	report, err := render.JUnit(redacted(events, redact))
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(o.junit), 0o755)
-	}
-	if err == nil {
-		err = replaceFile(o.junit, report)
-	}
-	if err != nil {
-		return fmt.Errorf("write --junit: %w", err)
-	}
-	return nil
+	return errors.Join(all...)
 }
 
 // replaceFile writes a file that others may read. One that was there stays as it is until the new one is whole.

@@ -10,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/runs"
+	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
 // narration is the sink of a command that narrates a run: the view that the user asked for, the record of the run, and the files beside it.
@@ -21,6 +22,7 @@ type narration struct {
 	said  event.Recorder
 	mu    sync.Mutex
 	known *redact.Redactor
+	left  *timeline.Estimate // nil: the run has not begun
 }
 
 // newNarration returns the narration of a run, which is kept once its begin is called.
@@ -40,7 +42,8 @@ func runStore() (runs.Store, error) {
 
 // Emit hands e to the view and to the record. What could not be written to a file is said before the run ends.
 func (n *narration) Emit(e event.Event) {
-	if n.companions.junit != "" {
+	e = n.estimated(e)
+	if len(n.companions.wanted()) > 0 {
 		n.said.Emit(e)
 	}
 	var problems []error
@@ -59,9 +62,22 @@ func (n *narration) Emit(e event.Event) {
 	n.view.Emit(e)
 }
 
+// estimated returns e with how long the run will still take, where earlier runs tell.
+func (n *narration) estimated(e event.Event) event.Event {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if e.Type == event.RunStarted && n.kept != nil {
+		n.left = n.kept.Earlier(e.Command, e.Environment)
+	}
+	if n.left == nil {
+		return e
+	}
+	return n.left.Annotate(e)
+}
+
 // refused writes the files beside a run that ended with err before it began: nothing else is said of it here.
 func (n *narration) refused(command, environment string, err error) {
-	if n.companions.junit == "" || err == nil {
+	if len(n.companions.wanted()) == 0 || err == nil {
 		return
 	}
 	now := time.Now()

@@ -103,14 +103,16 @@ func newRunsExport(streams Streams) *cobra.Command {
 	var as string
 	c := &cobra.Command{
 		Use:     "export ID",
-		Short:   "Write a run to stdout: its events, one a line, as --output json does, or a JUnit report",
-		Example: "  cluster-init runs export last >run.jsonl\n  cluster-init runs export last --as junit >junit.xml",
+		Short:   "Write a run to stdout: its events, one a line, as --output json does, or a report",
+		Example: "  cluster-init runs export last >run.jsonl\n  cluster-init runs export last --as junit >junit.xml\n  cluster-init runs export last --as html >run.html",
 		Args:    exactlyOne("ID"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			forms := map[string]func(*runs.Recording) ([]byte, error){"events": exportEvents, "junit": func(r *runs.Recording) ([]byte, error) { return render.JUnit(r.Events) }}
+			forms := map[string]func(*runs.Recording) ([]byte, error){"events": exportEvents,
+				"junit": func(r *runs.Recording) ([]byte, error) { return render.JUnit(r.Events) },
+				"html":  func(r *runs.Recording) ([]byte, error) { return render.Report(r.Events) }}
 			form := forms[as]
 			if form == nil {
-				return fault.New(fault.Usage, fmt.Sprintf("--as %q is not known", as), "Use events or junit.")
+				return fault.New(fault.Usage, fmt.Sprintf("--as %q is not known", as), "Use events, junit or html.")
 			}
 			r, err := find(args[0]) // what cannot be read is not handed on
 			if err != nil {
@@ -126,7 +128,7 @@ func newRunsExport(streams Streams) *cobra.Command {
 			return nil
 		},
 	}
-	choose(c.Flags(), &as, "as", "", "events: one a line; junit: a JUnit report, with a testcase for each phase", "events", "junit")
+	choose(c.Flags(), &as, "as", "", "events: one a line; junit: a JUnit report, with a testcase for each phase; html: a page with timeline, critical path and the history of each object", "events", "junit", "html")
 	return c
 }
 

@@ -56,18 +56,20 @@ type Failure struct {
 
 // Event is one thing that happened. Fields that do not belong to its Type are empty.
 type Event struct {
-	Time        time.Time         `json:"time"`
-	Type        Type              `json:"type"`
-	Command     string            `json:"command,omitempty"`
-	Environment string            `json:"environment,omitempty"`
-	Phase       string            `json:"phase,omitempty"`
-	Title       string            `json:"title,omitempty"`
-	Message     string            `json:"message,omitempty"`
-	Elapsed     time.Duration     `json:"elapsedNanoseconds,omitempty"`
-	Object      *Object           `json:"object,omitempty"`
-	Objects     []Object          `json:"objects,omitempty"`
-	Failure     *Failure          `json:"failure,omitempty"`
-	Fields      map[string]string `json:"fields,omitempty"`
+	Time        time.Time     `json:"time"`
+	Type        Type          `json:"type"`
+	Command     string        `json:"command,omitempty"`
+	Environment string        `json:"environment,omitempty"`
+	Phase       string        `json:"phase,omitempty"`
+	Title       string        `json:"title,omitempty"`
+	Message     string        `json:"message,omitempty"`
+	Elapsed     time.Duration `json:"elapsedNanoseconds,omitempty"`
+	// Remaining is how long the run will still take, as earlier runs did; of PhaseStarted and Waiting. Zero: nobody knows.
+	Remaining time.Duration     `json:"remainingNanoseconds,omitempty"`
+	Object    *Object           `json:"object,omitempty"`
+	Objects   []Object          `json:"objects,omitempty"`
+	Failure   *Failure          `json:"failure,omitempty"`
+	Fields    map[string]string `json:"fields,omitempty"`
 }
 
 // Sink takes events. Emit may be called from several goroutines at once and must not block for long.

@@ -148,6 +148,9 @@ func (p *Plain) waiting(e event.Event) {
 		names = append(names, fmt.Sprintf("and %d more", left))
 	}
 	text := "  … still waiting for " + e.Message
+	if e.Remaining > 0 {
+		text += " (about " + e.Remaining.Round(time.Second).String() + " left)"
+	}
 	if len(names) > 0 {
 		text += ": " + strings.Join(names, ", ")
 	}

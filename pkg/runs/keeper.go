@@ -8,6 +8,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/render"
+	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
 // Keeper is a Sink that keeps the events of one run. What comes before Begin is held back, so that a run that was refused leaves nothing; what
@@ -66,6 +67,22 @@ func (k *Keeper) Begin(redact func(string) string) {
 	}
 	k.early = nil
 	k.fail(k.store.prune())
+}
+
+// Earlier is the estimate that the runs allow which are kept of a command in an environment. One that cannot be read does not count: no run stops for
+// it, and List says why.
+func (k *Keeper) Earlier(command, environment string) *timeline.Estimate {
+	list, err := k.store.List()
+	if err != nil {
+		return timeline.EstimateFrom(nil)
+	}
+	var earlier []timeline.Timeline
+	for _, r := range list {
+		if r.Command == command && r.Environment == environment {
+			earlier = append(earlier, r.Timeline())
+		}
+	}
+	return timeline.EstimateFrom(earlier)
 }
 
 // Err is why the run is not kept, or not whole; nil: it is.

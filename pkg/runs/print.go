@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
 // List is what is kept, for people and programs.
@@ -50,6 +51,7 @@ func (r Recording) Print(out io.Writer) error {
 	fmt.Fprintf(&b, "cluster-init %s %s: %s\n", r.Command, r.Environment, r.result())
 	fmt.Fprintf(&b, "started %s, took %s, %d events in %s\n", r.Started.Format(time.RFC3339), r.Elapsed.Round(time.Second), len(r.Events), r.Path)
 	section(&b, "Phases", r.phases())
+	section(&b, "What decided how long it took", r.critical())
 	section(&b, "Warnings", r.warnings())
 	if r.Result != Done {
 		section(&b, "Not ready at the end", r.unready())
@@ -90,6 +92,29 @@ func (r Recording) phases() []string {
 			}
 			open = -1
 		}
+	}
+	return lines
+}
+
+// shortest is how long a part of the critical path takes at least to be worth a line.
+const shortest = time.Second
+
+// critical has a line for each part of the critical path. A part that something else would have filled too says by how much it delayed the end.
+func (r Recording) critical() []string {
+	path := r.Timeline().CriticalPath()
+	var lines []string
+	for _, s := range path {
+		if s.Elapsed() < shortest {
+			continue
+		}
+		line := fmt.Sprintf("%7.1fs  %s", s.Elapsed().Seconds(), s.Title())
+		if s.Delays < s.Elapsed()-shortest {
+			line += fmt.Sprintf(" (delayed the end by %.1fs)", s.Delays.Seconds())
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) > 0 {
+		lines = append(lines, fmt.Sprintf("%.1f %% of the time is explained", 100*timeline.Explained(path)))
 	}
 	return lines
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
 // Result is how a run ended.
@@ -57,6 +58,9 @@ func Read(path string) (*Recording, error) {
 	r.conclude(running)
 	return r, nil
 }
+
+// Timeline is what the events of the run say together.
+func (r Recording) Timeline() timeline.Timeline { return timeline.Of(r.Events) }
 
 // decode reads one event a line. Half a line at the end is what a killed run was about to write.
 func decode(path string, content []byte) ([]event.Event, error) {

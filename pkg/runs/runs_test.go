@@ -263,3 +263,28 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Of five runs two count: of the same command and environment, and to their end.
+func TestEarlierRuns(t *testing.T) {
+	store := runs.Store{Dir: t.TempDir()}
+	run := func(command, environment string, minutes int, failure *event.Failure) {
+		end := start().Add(time.Duration(minutes) * time.Minute)
+		keep(t, store, event.Event{Time: start(), Type: event.RunStarted, Command: command, Environment: environment},
+			event.Event{Time: start(), Type: event.PhaseStarted, Phase: "a"}, event.Event{Time: end, Type: event.PhaseFinished, Phase: "a"},
+			event.Event{Time: end, Type: event.RunFinished, Failure: failure})
+	}
+	run("up", "kubeadm-capd", 4, nil)
+	run("up", "kubeadm-capd", 6, nil)
+	run("up", "kubeadm-capd", 20, &event.Failure{Code: "x"})
+	run("up", "rke2-capd", 30, nil)
+	run("down", "kubeadm-capd", 40, nil)
+	if err := os.WriteFile(filepath.Join(store.Dir, "20260102T030405Z-broken.jsonl"), []byte("{\n{\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if left := runs.NewKeeper(store).Earlier("up", "kubeadm-capd").Left(start()); left != 5*time.Minute {
+		t.Errorf("%v left, want 5 minutes", left)
+	}
+	if left := runs.NewKeeper(runs.Store{Dir: filepath.Join(store.Dir, "none")}).Earlier("up", "kubeadm-capd").Left(start()); left != 0 {
+		t.Errorf("%v left without an earlier run", left)
+	}
+}

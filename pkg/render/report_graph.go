@@ -1,0 +1,64 @@
+package render
+
+import "github.com/cluster-init/cluster-init/pkg/timeline"
+
+// The picture of dependencies: a column for each depth, a box for each component; sizes are in pixels.
+const (
+	boxWidth, boxHeight = 190, 26
+	columnWidth         = 250
+	rowHeight           = 38
+	margin              = 6
+	nameLimit           = 26 // letters of a name that a box has room for
+)
+
+// reportGraph is what waited for what in one cluster, as it is drawn.
+type reportGraph struct {
+	Cluster       string
+	Width, Height int
+	Nodes         []graphNode
+	Edges         []graphEdge
+}
+
+type graphNode struct {
+	Name, Title, State                string
+	X, Y, Width, Height, TextX, TextY int
+}
+
+type graphEdge struct{ X1, Y1, X2, Y2, MiddleX int }
+
+func newReportGraph(cluster string, components []timeline.Node) reportGraph {
+	g := reportGraph{Cluster: cluster}
+	rows := map[int]int{} // how many boxes a column has
+	for n, c := range components {
+		column := depth(components, n, nil)
+		node := graphNode{Name: oneLine(c.Object.Name, nameLimit), Title: c.Object.Kind + "/" + c.Object.Name + ": " + whole(c.Object), State: c.Object.State,
+			X: margin + column*columnWidth, Y: margin + rows[column]*rowHeight, Width: boxWidth, Height: boxHeight}
+		node.TextX, node.TextY = node.X+10, node.Y+boxHeight*2/3
+		rows[column]++
+		g.Nodes = append(g.Nodes, node)
+		g.Width, g.Height = max(g.Width, node.X+boxWidth+margin), max(g.Height, node.Y+boxHeight+margin)
+	}
+	for n, c := range components {
+		for _, dependency := range c.WaitsFor {
+			from, to := g.Nodes[dependency], g.Nodes[n]
+			edge := graphEdge{X1: from.X + boxWidth, Y1: from.Y + boxHeight/2, X2: to.X, Y2: to.Y + boxHeight/2}
+			edge.MiddleX = (edge.X1 + edge.X2) / 2
+			g.Edges = append(g.Edges, edge)
+		}
+	}
+	return g
+}
+
+// depth is how many components come before one, at most. A circle ends where it began.
+func depth(components []timeline.Node, n int, above []int) int {
+	deepest := 0
+	for _, seen := range above {
+		if seen == n {
+			return 0
+		}
+	}
+	for _, dependency := range components[n].WaitsFor {
+		deepest = max(deepest, 1+depth(components, dependency, append(above, n)))
+	}
+	return deepest
+}

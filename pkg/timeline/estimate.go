@@ -1,0 +1,128 @@
+package timeline
+
+import (
+	"slices"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+)
+
+// mostEarlier is how many earlier runs an estimate is made of: the last ones, as machines and environments change.
+const mostEarlier = 5
+
+// Estimate says how long the rest of a run will take, from how long the phases of earlier runs took. Without an earlier run that went as this one has
+// gone so far, it says nothing. It is not for several goroutines at once.
+type Estimate struct {
+	earlier []Timeline
+	ended   map[string]PhaseState
+	start   time.Time     // of the run
+	phase   string        // the one that has not ended; empty: none
+	since   time.Time     // when it began
+	said    time.Duration // what was said last: it never grows
+}
+
+// EstimateFrom returns the estimate that earlier runs of the same command and environment allow; the last one is first. Those that did not come to
+// their end do not count.
+func EstimateFrom(earlier []Timeline) *Estimate {
+	e := &Estimate{ended: map[string]PhaseState{}}
+	for _, t := range earlier {
+		if t.Finished && t.Failure == nil {
+			e.earlier = append(e.earlier, t)
+		}
+	}
+	return e
+}
+
+// alike are the earlier runs that went as this one has gone so far: the same phases had something to do. One that resumed another says nothing of one
+// that begins anew.
+func (e *Estimate) alike() []Timeline {
+	var alike []Timeline
+	for _, t := range e.earlier {
+		same := 0
+		for _, p := range t.Phases {
+			if e.ended[p.Name] == p.State {
+				same++
+			}
+		}
+		if same == len(e.ended) && len(alike) < mostEarlier {
+			alike = append(alike, t)
+		}
+	}
+	return alike
+}
+
+// phaseNames are those of the runs' phases, in the order of the last run that has them.
+func phaseNames(done []Timeline) []string {
+	var names []string
+	for _, t := range done {
+		for _, p := range t.Phases {
+			if !slices.Contains(names, p.Name) {
+				names = append(names, p.Name)
+			}
+		}
+	}
+	return names
+}
+
+// usual is the median of how long a phase took where it had something to do; where it never had, it takes none.
+func usual(name string, done []Timeline) time.Duration {
+	var took []time.Duration
+	for _, t := range done {
+		for _, p := range t.Phases {
+			if p.Name == name && p.State == Done {
+				took = append(took, p.Elapsed())
+			}
+		}
+	}
+	if len(took) == 0 {
+		return 0
+	}
+	slices.Sort(took)
+	return (took[(len(took)-1)/2] + took[len(took)/2]) / 2
+}
+
+// settled is how old a run is before it says how long it will take: before, it may turn out that there is nothing to do.
+const settled = 10 * time.Second
+
+// Annotate takes an event of the run, and returns it with how long the run will still take, if it is one that says so.
+func (e *Estimate) Annotate(happened event.Event) event.Event {
+	e.Emit(happened)
+	if (happened.Type == event.PhaseStarted || happened.Type == event.Waiting) && happened.Time.Sub(e.start) >= settled {
+		happened.Remaining = e.Left(happened.Time)
+	}
+	return happened
+}
+
+// Emit takes an event of the run.
+func (e *Estimate) Emit(happened event.Event) {
+	switch happened.Type {
+	case event.RunStarted:
+		e.start = happened.Time
+	case event.PhaseStarted:
+		e.phase, e.since = happened.Phase, happened.Time
+	case event.PhaseFinished, event.PhaseSkipped, event.PhaseFailed:
+		e.ended[happened.Phase] = map[event.Type]PhaseState{event.PhaseFinished: Done, event.PhaseSkipped: Skipped, event.PhaseFailed: Failed}[happened.Type]
+		e.phase = ""
+	}
+}
+
+// Left is how long the run will still take at a time; 0: nobody knows. It does not grow from one call to the next.
+func (e *Estimate) Left(at time.Time) time.Duration {
+	var left time.Duration
+	alike := e.alike()
+	for _, name := range phaseNames(alike) {
+		took := usual(name, alike)
+		switch {
+		case e.ended[name] != "":
+		case name == e.phase:
+			left += max(0, took-at.Sub(e.since))
+		default:
+			left += took
+		}
+	}
+	if e.said > 0 {
+		left = min(left, e.said)
+	}
+	e.said = left
+	return left
+}

@@ -1,0 +1,109 @@
+package timeline_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/timeline"
+)
+
+// took is a run that came to its end: its phases a, b, c took these seconds; one that took none had nothing to do.
+func took(seconds ...float64) timeline.Timeline { return timeline.Of(phases(seconds...)) }
+
+func phases(seconds ...float64) []event.Event {
+	now := 0.0
+	events := []event.Event{{Time: at(0), Type: event.RunStarted}}
+	for i, s := range seconds {
+		name := string(rune('a' + i))
+		events = append(events, event.Event{Time: at(now), Type: event.PhaseStarted, Phase: name, Title: name})
+		now += s
+		end := event.Event{Time: at(now), Type: event.PhaseFinished, Phase: name, Title: name}
+		if s == 0 {
+			end.Type = event.PhaseSkipped
+		}
+		events = append(events, end)
+	}
+	return append(events, event.Event{Time: at(now), Type: event.RunFinished})
+}
+
+// tell gives an estimate the events of a run up to a time.
+func tell(e *timeline.Estimate, events []event.Event, until time.Time) {
+	for _, happened := range events {
+		if !happened.Time.After(until) {
+			e.Emit(happened)
+		}
+	}
+}
+
+func TestEstimate(t *testing.T) {
+	failed := phases(1, 1, 1)
+	failed[len(failed)-1].Failure = &event.Failure{Code: "x"}
+	cases := map[string]struct {
+		earlier []timeline.Timeline
+		now     []event.Event
+		at      float64
+		want    time.Duration
+	}{
+		"no earlier run":                            {nil, phases(10, 10, 10), 5, 0},
+		"an earlier run that failed":                {[]timeline.Timeline{timeline.Of(failed)}, phases(10, 10, 10), 5, 0},
+		"one that was cut off":                      {[]timeline.Timeline{timeline.Of(phases(1, 1, 1)[:4])}, phases(10, 10, 10), 5, 0},
+		"one earlier run":                           {[]timeline.Timeline{took(10, 20, 30)}, phases(10, 20, 30), 15, 45 * time.Second},
+		"a phase that takes longer":                 {[]timeline.Timeline{took(10, 20, 30)}, phases(60, 20, 30), 40, 50 * time.Second},
+		"a phase that has nothing to do now":        {[]timeline.Timeline{took(10, 20, 30)}, phases(0, 20, 30), 5, 0},
+		"runs that began anew, and resumed ones":    {[]timeline.Timeline{took(0, 0, 3), took(0, 0, 3), took(10, 20, 30)}, phases(10, 20, 30), 15, 45 * time.Second},
+		"a phase that never had anything to do":     {[]timeline.Timeline{took(10, 0, 30), took(10, 0, 30)}, phases(10, 40, 30), 20, 30 * time.Second},
+		"a phase that had nothing to do once":       {[]timeline.Timeline{took(10, 0, 30), took(10, 20, 30)}, phases(10, 20, 30), 10, 50 * time.Second},
+		"the median":                                {[]timeline.Timeline{took(10, 9, 1), took(10, 1, 1), took(10, 5, 1)}, phases(10, 5, 1), 10, 6 * time.Second},
+		"the last five":                             {[]timeline.Timeline{took(1), took(1), took(1), took(1), took(1), took(90), took(90), took(90), took(90), took(90), took(90)}, phases(1), 0, time.Second},
+		"a phase that only an earlier one had":      {[]timeline.Timeline{took(10), took(10, 20)}, phases(10), 5, 25 * time.Second},
+		"a phase that no earlier one had":           {[]timeline.Timeline{took(10)}, phases(10, 20), 15, 0},
+		"after the end of all that was known of it": {[]timeline.Timeline{took(10)}, phases(30), 30, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := timeline.EstimateFrom(tc.earlier)
+			tell(e, tc.now, at(tc.at))
+			if got := e.Left(at(tc.at)); got != tc.want {
+				t.Errorf("%v left, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestEstimateNeverGrows(t *testing.T) {
+	e := timeline.EstimateFrom([]timeline.Timeline{took(10, 20, 30)})
+	now, last := phases(5, 90, 30), time.Hour
+	for second := range 125 {
+		tell(e, now, at(float64(second)))
+		left := e.Left(at(float64(second)))
+		if left > last {
+			t.Fatalf("after %d s %v are left, before it were %v", second, left, last)
+		}
+		last = left
+	}
+}
+
+func TestAnnotate(t *testing.T) {
+	earlier := []timeline.Timeline{took(8, 20, 30)}
+	cases := map[string]struct {
+		earlier  []timeline.Timeline
+		happened event.Event
+		want     time.Duration
+	}{
+		"a heartbeat":               {earlier, event.Event{Type: event.Waiting, Time: at(18)}, 40 * time.Second},
+		"a phase that begins":       {earlier, event.Event{Type: event.PhaseStarted, Phase: "c", Time: at(18)}, 50 * time.Second},
+		"another event":             {earlier, event.Event{Type: event.Progress, Time: at(18)}, 0},
+		"a run that has just begun": {earlier, event.Event{Type: event.Waiting, Time: at(9)}, 0},
+		"no earlier run":            {nil, event.Event{Type: event.Waiting, Time: at(18)}, 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			e := timeline.EstimateFrom(tc.earlier)
+			tell(e, phases(8, 20, 30), at(8))
+			if got := e.Annotate(tc.happened).Remaining; got != tc.want {
+				t.Errorf("%v left, want %v", got, tc.want)
+			}
+		})
+	}
+}
