@@ -150,26 +150,44 @@ func (w *World) unfinished(node docker.Container) BootstrapSide {
 // bootstrapNode returns the bootstrap cluster's container: docker.ErrNotFound when there is no such kind cluster, and an error with the
 // code fault.ClusterForeign when it is not ours.
 func (w *World) bootstrapNode(ctx context.Context) (docker.Container, error) {
+	for range listedLooks {
+		node, listed, err := w.lookForNode(ctx)
+		if !listed || !errors.Is(err, docker.ErrNotFound) {
+			return node, err
+		}
+		w.pause(ctx)
+		if err := ctx.Err(); err != nil {
+			return node, fmt.Errorf("look for the node of the kind cluster %s: %w", w.BootstrapName(), err)
+		}
+	}
+	return docker.Container{}, fault.New(fault.ClusterForeign, fmt.Sprintf("a kind cluster %s exists without the node %s: cluster-init did not make it", w.BootstrapName(), kind.NodeName(w.BootstrapName())),
+		"Delete it (kind delete cluster --name "+w.BootstrapName()+"), or give the management cluster another name with --set cluster.name=NAME.")
+}
+
+// listedLooks is how often a node is looked for that is listed and not found: the engine lists one that it is about to make for another run, or has
+// just removed. Seen in TestMatrixTwoAtOnce at 29910b2.
+const listedLooks = 4
+
+// lookForNode looks once. listed is whether kind lists the cluster.
+func (w *World) lookForNode(ctx context.Context) (node docker.Container, listed bool, err error) {
 	exists, err := w.Kind.Exists(ctx, w.BootstrapName())
 	if err != nil {
-		return docker.Container{}, err
+		return docker.Container{}, false, err
 	}
 	if !exists {
-		return docker.Container{}, docker.ErrNotFound
+		return docker.Container{}, false, docker.ErrNotFound
 	}
 	name := kind.NodeName(w.BootstrapName())
-	node, err := w.Docker.Inspect(ctx, name)
+	node, err = w.Docker.Inspect(ctx, name)
 	switch {
-	case errors.Is(err, docker.ErrNotFound): // a node of another name has the cluster's
-		return node, fmt.Errorf("the kind cluster %s has no node %s", w.BootstrapName(), name)
 	case err != nil:
-		return node, fmt.Errorf("inspect the node of the kind cluster %s: %w", w.BootstrapName(), err)
+		return node, true, fmt.Errorf("inspect the node of the kind cluster %s: %w", w.BootstrapName(), err)
 	case !node.HasMount(owned.Marker(w.Environment.ClusterName())):
-		return node, fault.New(fault.ClusterForeign, fmt.Sprintf("a kind cluster %s exists that cluster-init did not make", w.BootstrapName()),
+		return node, true, fault.New(fault.ClusterForeign, fmt.Sprintf("a kind cluster %s exists that cluster-init did not make", w.BootstrapName()),
 			"Delete it (kind delete cluster --name "+w.BootstrapName()+"), or give the management cluster another name with --set cluster.name=NAME.")
 	}
 	node.Name = name
-	return node, nil
+	return node, true, nil
 }
 
 // BootstrapExists says whether there is a bootstrap cluster of ours; one of its name that is not is an error.

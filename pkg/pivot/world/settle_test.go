@@ -49,7 +49,7 @@ func newMachine(t *testing.T) *machine {
 	m.write("docker", `#!/bin/sh
 cd `+m.folder+`
 case "$1 $2" in
-"ps "*) if [ -e `+nodeName+` ]; then echo demo-bootstrap; fi ;;
+"ps "*) if [ -e `+nodeName+` ] || [ -e listed ]; then echo demo-bootstrap; fi ;;
 "container inspect") if [ -e "$3" ]; then cat "$3"; else echo "Error: No such container: $3" >&2; exit 1; fi ;;
 "start "*) echo "$2" >>started; if [ -e refuses ]; then cat refuses >&2; exit 1; fi; if [ -e "$2.up" ]; then cp "$2.up" "$2"; fi ;;
 "exec "*) cat marker ;;
@@ -113,6 +113,40 @@ func (m *machine) Object(event.Object)     {}
 func (m *machine) Log(string)              {}
 
 func (m *machine) Waiting(what string, _ []event.Object) { m.waits = append(m.waits, what) }
+
+// The engine lists a node that it is about to make, or has just removed, before or after it can be inspected.
+func TestANodeThatIsListedAndNotFoundIsLookedForAgain(t *testing.T) {
+	cases := map[string]struct {
+		then func(m *machine, cancel func()) // in the first pause
+		want BootstrapState
+		code fault.Code
+	}{
+		"it is being made":        {func(m *machine, _ func()) { m.container(nodeName, "created", true) }, BootstrapUnfinished, ""},
+		"it was being removed":    {func(m *machine, _ func()) { _ = os.Remove(filepath.Join(m.folder, "listed")) }, BootstrapAbsent, ""},
+		"it has another name":     {func(*machine, func()) {}, BootstrapForeign, fault.ClusterForeign},
+		"the run ends before":     {func(_ *machine, cancel func()) { cancel() }, BootstrapSilent, ""},
+		"somebody else's is made": {func(m *machine, _ func()) { m.container(nodeName, "running", false) }, BootstrapForeign, fault.ClusterForeign},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t)
+			m.write("listed", "")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			m.world.pause = func(context.Context) {
+				if m.paused++; m.paused == 1 {
+					tc.then(m, cancel)
+				}
+			}
+			if side := m.world.seeNode(ctx); side.State != tc.want || tc.code != "" && fault.CodeOf(side.Err) != tc.code {
+				t.Errorf("%v: %v, want %v with the code %q", side.State, side.Err, tc.want, tc.code)
+			}
+			if exists, err := m.world.BootstrapExists(ctx); tc.want == BootstrapSilent && err == nil || exists != (tc.want == BootstrapUnfinished) {
+				t.Errorf("it exists: %v, %v", exists, err)
+			}
+		})
+	}
+}
 
 func TestSeeNodeMapsWhatTheEngineSays(t *testing.T) {
 	for name, tc := range map[string]struct {
