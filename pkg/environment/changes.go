@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -73,11 +74,28 @@ func fewer(before, after Machines, what string) string {
 	return ""
 }
 
-// Older says whether version a comes before b. What is no version is not older.
+// Older says whether version a comes before b. What is no version is not older. Of two releases of RKE2 with one Kubernetes the number at the end
+// decides, as in v1.36.4+rke2r1.
 func Older(a, b string) bool {
 	one, errOne := version.ParseGeneric(a)
 	other, errOther := version.ParseGeneric(b)
-	return errOne == nil && errOther == nil && one.LessThan(other)
+	if errOne != nil || errOther != nil {
+		return false
+	}
+	if one.EqualTo(other) {
+		return rke2Release(a) < rke2Release(b)
+	}
+	return one.LessThan(other)
+}
+
+// rke2Release is the number of a release of RKE2; 0: it is none.
+func rke2Release(version string) int {
+	_, release, _ := strings.Cut(version, "+rke2r")
+	n, err := strconv.Atoi(release)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // withoutComponents returns the components that e had and that after has not.

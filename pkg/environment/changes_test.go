@@ -103,7 +103,8 @@ func TestOlder(t *testing.T) {
 	for _, tc := range []struct {
 		a, b string
 		want bool
-	}{{"v1.35.9", "v1.36.0", true}, {"v1.36.4+rke2r1", "v1.36.4+rke2r2", false}, {"v1.36.4", "v1.36.4", false}, {"0.1.0", "0.2.0", true}, {"main", "v1.0.0", false}} {
+	}{{"v1.35.9", "v1.36.0", true}, {"v1.36.4+rke2r1", "v1.36.4+rke2r2", true}, {"v1.36.4+rke2r2", "v1.36.4+rke2r1", false}, {"v1.36.4+rke2r9", "v1.36.4+rke2r10", true}, {"v1.36.4+rke2r1", "v1.36.4+rke2r1", false},
+		{"v1.35.9+rke2r3", "v1.36.0+rke2r1", true}, {"v1.36.4", "v1.36.4", false}, {"0.1.0", "0.2.0", true}, {"main", "v1.0.0", false}} {
 		if got := environment.Older(tc.a, tc.b); got != tc.want {
 			t.Errorf("Older(%q, %q) is %v", tc.a, tc.b, got)
 		}

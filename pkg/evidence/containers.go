@@ -11,8 +11,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// containers writes what the engine knows of the environment's containers, and the journals of those that are machines.
-func (c Collector) containers(ctx context.Context, f *folder) {
+// containers writes what the engine knows of the environment's containers and, with logs, what they have said, and the journals of those that are
+// machines.
+func (c Collector) containers(ctx context.Context, f *folder, logs bool) {
 	if c.Engine == nil {
 		return
 	}
@@ -35,11 +36,12 @@ func (c Collector) containers(ctx context.Context, f *folder) {
 	}
 	sort.Strings(names)
 	for _, name := range slices.Compact(names) {
-		c.container(ctx, f, name)
+		c.container(ctx, f, name, logs)
 	}
 }
 
-func (c Collector) container(ctx context.Context, f *folder, name string) {
+// container writes what the engine says of a container and, with logs, what the container has said itself.
+func (c Collector) container(ctx context.Context, f *folder, name string, logs bool) {
 	machine := false
 	bounded(ctx, f, "what docker inspect says of "+name, func(ctx context.Context) error {
 		all, err := c.Engine.InspectAll(ctx, name)
@@ -51,6 +53,9 @@ func (c Collector) container(ctx context.Context, f *folder, name string) {
 		f.objects(dockerName+"/"+name+".inspect.yaml", "what docker inspect says, without the values of variables", []map[string]any{all})
 		return nil
 	})
+	if !logs {
+		return
+	}
 	bounded(ctx, f, "the log of container "+name, func(ctx context.Context) error {
 		log, err := c.Engine.Logs(ctx, name, logLines, logBytes)
 		if err == nil {

@@ -73,7 +73,16 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 			podLogs(ctx, f, cluster)
 		}})
 	}
-	parts = append(parts, part{"containers", func(ctx context.Context) { c.containers(ctx, f) }})
+	parts = append(parts, part{"containers", func(ctx context.Context) {
+		logs := true
+		for _, cluster := range clusters {
+			if !readable[cluster] { // a machine's journal could hold one of them, too
+				f.problem("logs of containers and journals of machines: left out, as Secrets of the %s cluster are not known", cluster.Name)
+				logs = false
+			}
+		}
+		c.containers(ctx, f, logs)
+	}})
 	for i, p := range parts {
 		p.within(ctx, len(parts)-i, f)
 	}

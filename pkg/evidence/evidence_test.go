@@ -113,18 +113,24 @@ func TestWithoutItsSecretsNothingOfAClusterIsWritten(t *testing.T) {
 	refuses := fakeAPI(t, "management", map[string]string{"/api/v1/secrets": "refuse",
 		"/api/v1/nodes": `{"kind":"NodeList","apiVersion":"v1","items":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"n"}}]}`})
 	dir := filepath.Join(t.TempDir(), "artifacts")
-	c := Collector{Dir: dir, Redactor: redact.New(), Cluster: "demo", Clusters: func(context.Context) ([]*kube.Cluster, error) { return []*kube.Cluster{refuses}, nil }}
+	c := Collector{Dir: dir, Redactor: redact.New(), Cluster: "demo", Engine: fakeEngine{}, Clusters: func(context.Context) ([]*kube.Cluster, error) { return []*kube.Cluster{refuses}, nil }}
 	if err := c.Collect(t.Context(), failed()); err != nil {
 		t.Fatal(err)
 	}
 	found := files(t, dir)
 	for _, name := range names(found) {
-		if strings.HasPrefix(name, "management/") {
+		if strings.HasPrefix(name, "management/") || strings.HasSuffix(name, ".log") {
 			t.Errorf("%s was written", name)
 		}
 	}
-	if text := found["summary.txt"]; !strings.Contains(text, "left out, as its Secrets are not known") {
-		t.Errorf("the summary does not say so:\n%s", text)
+	if found["docker/demo-machine.inspect.yaml"] == "" {
+		t.Error("what docker inspect says is missing")
+	}
+	for _, want := range []string{"objects and pod logs of the management cluster: left out, as its Secrets are not known",
+		"logs of containers and journals of machines: left out, as Secrets of the management cluster are not known"} {
+		if text := found["summary.txt"]; !strings.Contains(text, want) {
+			t.Errorf("the summary does not say %q:\n%s", want, text)
+		}
 	}
 }
 

@@ -97,9 +97,9 @@ func TestWhatCannotBeAppliedIsNamedFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := newView("bootstrap", tc.goal)
 			v.take(kube.Change{Object: cluster(3, 1, 1, 1)})
-			v.take(kube.Change{Object: kustomization("cluster", ready("True", 2))})
-			v.take(kube.Change{Object: kustomization("cloud-provider", reason(tc.reason))})
-			v.take(kube.Change{Object: kustomization("cni", dependsOn("cloud-provider"), ready("False", 2))})
+			v.take(kube.Change{Object: kustomization("cluster", ofTheRelease, ready("True", 2))})
+			v.take(kube.Change{Object: kustomization("cloud-provider", ofTheRelease, reason(tc.reason))})
+			v.take(kube.Change{Object: kustomization("cni", ofTheRelease, dependsOn("cloud-provider"), ready("False", 2))})
 			var names []string
 			for _, o := range v.blocked() {
 				names = append(names, o.Name)

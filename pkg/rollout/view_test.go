@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -71,6 +73,11 @@ func dependsOn(names ...string) func(map[string]any) {
 	}
 }
 
+// ofTheRelease marks an object as helm-controller does.
+func ofTheRelease(o map[string]any) {
+	o["metadata"].(map[string]any)["labels"] = map[string]any{madeByName: flux.ReleaseName, madeByNamespace: flux.Namespace}
+}
+
 func suspended(o map[string]any) { o["spec"].(map[string]any)["suspend"] = true }
 
 func stalled(o map[string]any) {
@@ -130,6 +137,9 @@ func TestViewJudgesTheGoal(t *testing.T) {
 		"has not handled the request": {
 			goal:    Goal{Ready: wanted("a").Ready, Handled: map[Key]string{wanted("a").Ready[0]: "token"}},
 			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, blocked: "has not handled"},
+		"gave up before it handled the request": {
+			goal:    Goal{Ready: wanted("a").Ready, Handled: map[Key]string{wanted("a").Ready[0]: "token"}},
+			objects: []*unstructured.Unstructured{kustomization("a", stalled)}, blocked: "has not handled"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -153,6 +163,20 @@ func TestViewJudgesTheGoal(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is awaited besides the goals hangs on machines, never on what is a user's own.
+func TestNobodyWaitsForAUsersOwn(t *testing.T) {
+	v := newView("bootstrap", Goal{What: "it", Ready: wanted("a").Ready, Until: func(context.Context) bool { return false }})
+	for _, o := range []*unstructured.Unstructured{kustomization("a", ready("True", 2)), kustomization("tenant", ready("False", 2)), machine("c", "m", "False")} {
+		v.take(kube.Change{Object: o})
+	}
+	if blocked := v.blocked(); len(blocked) != 1 || blocked[0].Name != "m" {
+		t.Errorf("blocked: %v", blocked)
+	}
+	if err := v.unfinished(errors.New("time is over")); strings.Contains(err.Error(), "tenant") || !strings.Contains(err.Error(), "Machine/m") {
+		t.Error(err)
 	}
 }
 

@@ -120,6 +120,9 @@ func (o sight) beforePivot(r request) verdict {
 		if o.Bootstrap.Suspended {
 			return o.silentManagement(r, "a pivot was begun, and how far it came is not known")
 		}
+		if !o.Management.Proven {
+			return o.unproven(r)
+		}
 		return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the management cluster does not answer yet"}
 	case world.ManagementEmpty:
 		switch {

@@ -35,9 +35,7 @@ func (o sight) withoutMachines(r request, none verdict) verdict {
 			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition", r.cluster, r.place, names(o.Machines)),
 			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". If it is not needed: cluster-init cleanup "+r.environment+".")}
 	case silent && !o.Management.Proven:
-		v := o.silentManagement(r, "whose kubeconfig that is cannot be known")
-		v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal), o.ifGone(r)+" Else start what it runs on, or give --kubeconfig another file.")
-		return v
+		return o.unproven(r)
 	case silent && answered(o.Management.Err):
 		return o.perhapsGone(r, "something answers at its address")
 	case silent && o.Traces.Err != nil:
@@ -51,6 +49,13 @@ func (o sight) withoutMachines(r request, none verdict) verdict {
 			strings.Join(o.Management.Files, ", "), r.place)
 	}
 	return none
+}
+
+// unproven refuses because a kubeconfig is given that may be another cluster's: it would be written over.
+func (o sight) unproven(r request) verdict {
+	v := o.silentManagement(r, "whose kubeconfig that is cannot be known")
+	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal), o.ifGone(r)+" Else start what it runs on, or give --kubeconfig another file.")
+	return v
 }
 
 // perhapsGone refuses because a cluster that is named does not answer, and the machines of this run's provider prove nothing: another run

@@ -116,6 +116,7 @@ func TestVerdictsOnMachines(t *testing.T) {
 		"nobody can be asked, and a kubeconfig is there":    {world.BootstrapAbsent, world.ManagementSilent, unasked(provider.ErrCannotAsk), "cluster/unreachable?", "nobody else can be asked", "/state/kubeconfig"},
 		"somebody else's machines":                          {world.BootstrapAbsent, world.ManagementAbsent, unasked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign", "a node of another cluster", ""},
 		"a silent kubeconfig that nobody proves":            {world.BootstrapAbsent, world.ManagementSilent, func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?", "whose kubeconfig that is cannot be known", "rm '/state/kubeconfig'"},
+		"the same while the first machine is being made":    {world.BootstrapActive, world.ManagementSilent, func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?", "whose kubeconfig that is cannot be known", "give --kubeconfig another file"},
 		"a kubeconfig that cannot be read":                  {world.BootstrapAbsent, world.ManagementSilent, func(o *world.Observation) { o.Management.Proven, o.Management.Files = false, nil }, "cluster/unreachable?", "whose kubeconfig", "Make its kubeconfig readable."},
 		"it cannot be asked, and the bootstrap cluster still names the one that is silent": {world.BootstrapEmpty, world.ManagementSilent, func(o *world.Observation) {
 			o.MachinesErr, o.Bootstrap.Kubeconfig = provider.ErrCannotAsk, []byte("x")

@@ -160,8 +160,9 @@ func (w *World) bootstrapNode(ctx context.Context) (docker.Container, error) {
 			return node, fmt.Errorf("look for the node of the kind cluster %s: %w", w.BootstrapName(), err)
 		}
 	}
-	return docker.Container{}, fault.New(fault.ClusterForeign, fmt.Sprintf("a kind cluster %s exists without the node %s: cluster-init did not make it", w.BootstrapName(), kind.NodeName(w.BootstrapName())),
-		"Delete it (kind delete cluster --name "+w.BootstrapName()+"), or give the management cluster another name with --set cluster.name=NAME.")
+	return docker.Container{}, fault.Retryable(fmt.Errorf("kind lists the cluster %s, and its node %s is not found: another run may be making or removing it", w.BootstrapName(), kind.NodeName(w.BootstrapName())),
+		fault.Busy, "Run the same command again when that run has ended. If there is none, a cluster of that name has another node, and is not ours: see \"kind get nodes --name "+w.BootstrapName()+
+			"\", and give the management cluster another name with --set cluster.name=NAME.")
 }
 
 // listedLooks is how often a node is looked for that is listed and not found: the engine lists one that it is about to make for another run, or has

@@ -123,7 +123,7 @@ func TestANodeThatIsListedAndNotFoundIsLookedForAgain(t *testing.T) {
 	}{
 		"it is being made":        {func(m *machine, _ func()) { m.container(nodeName, "created", true) }, BootstrapUnfinished, ""},
 		"it was being removed":    {func(m *machine, _ func()) { _ = os.Remove(filepath.Join(m.folder, "listed")) }, BootstrapAbsent, ""},
-		"it has another name":     {func(*machine, func()) {}, BootstrapForeign, fault.ClusterForeign},
+		"it has another name":     {func(*machine, func()) {}, BootstrapSilent, fault.Busy},
 		"the run ends before":     {func(_ *machine, cancel func()) { cancel() }, BootstrapSilent, ""},
 		"somebody else's is made": {func(m *machine, _ func()) { m.container(nodeName, "running", false) }, BootstrapForeign, fault.ClusterForeign},
 	}
