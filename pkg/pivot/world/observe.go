@@ -112,6 +112,8 @@ func (w *World) seeNode(ctx context.Context) BootstrapSide {
 		return BootstrapSide{State: BootstrapAbsent}
 	case fault.CodeOf(err) == fault.ClusterForeign:
 		return BootstrapSide{State: BootstrapForeign, Err: err}
+	case fault.CodeOf(err) == fault.Busy: // listed, and not found
+		return BootstrapSide{State: BootstrapSilent, Err: err, Cure: fault.HintOf(err)}
 	case err != nil:
 		return silent(err)
 	case node.Status == "paused":

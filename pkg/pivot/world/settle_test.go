@@ -141,6 +141,9 @@ func TestANodeThatIsListedAndNotFoundIsLookedForAgain(t *testing.T) {
 			if side := m.world.seeNode(ctx); side.State != tc.want || tc.code != "" && fault.CodeOf(side.Err) != tc.code {
 				t.Errorf("%v: %v, want %v with the code %q", side.State, side.Err, tc.want, tc.code)
 			}
+			if side := m.world.seeNode(ctx); tc.code == fault.Busy && !strings.Contains(side.Cure, "kind get nodes --name demo-bootstrap") {
+				t.Errorf("the cure is %q", side.Cure)
+			}
 			if exists, err := m.world.BootstrapExists(ctx); tc.want == BootstrapSilent && err == nil || exists != (tc.want == BootstrapUnfinished) {
 				t.Errorf("it exists: %v, %v", exists, err)
 			}
