@@ -15,8 +15,8 @@ import (
 
 // dryRun says what `up` would do. It is no run: no lock and no lease is taken, and nothing is kept.
 func (o *upOptions) dryRun(ctx context.Context, name string) error {
-	for _, c := range o.output.companions.wanted() {
-		return fault.New(fault.Usage, c.flag+" and --dry-run do not go together", "A report is about a run: leave one of them out.")
+	if files := o.output.companions.wanted(); len(files) > 0 {
+		return fault.New(fault.Usage, files[0].flag+" and --dry-run do not go together", "A report is about a run: leave one of them out.")
 	}
 	if err := o.output.known(); err != nil {
 		return err

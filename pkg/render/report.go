@@ -93,7 +93,12 @@ func newReport(run timeline.Timeline) report {
 			r.Graphs = append(r.Graphs, g)
 		}
 	}
-	r.Objects, r.Unready = reportObjects(run)
+	r.Objects = reportObjects(run)
+	if r.Failed {
+		for _, o := range run.Unready() {
+			r.Unready = append(r.Unready, newReportObject(o))
+		}
+	}
 	return r
 }
 
@@ -120,10 +125,11 @@ func share(d time.Duration, run timeline.Timeline) template.CSS {
 	return template.CSS(fmt.Sprintf("%.3f%%", min(100, max(0, 100*d.Seconds()/all.Seconds()))))
 }
 
-// reportObjects are the histories of all objects, and those that were not ready at the end.
-func reportObjects(run timeline.Timeline) (all, unready []reportObject) {
+// reportObjects are the histories of all objects.
+func reportObjects(run timeline.Timeline) []reportObject {
+	var all []reportObject
 	for _, h := range run.Histories {
-		o := reportObject{Name: h.Object.Kind + "/" + h.Object.Name, Cluster: h.Object.Cluster, State: h.Object.State, Text: whole(h.Object)}
+		o := newReportObject(h.Object)
 		for _, c := range h.Changes {
 			text := c.Object.Message
 			if len(c.Object.WaitsFor) > 0 {
@@ -132,14 +138,12 @@ func reportObjects(run timeline.Timeline) (all, unready []reportObject) {
 			o.Changes = append(o.Changes, reportChange{seconds(c.Time.Sub(run.Start)), c.Object.State, text})
 		}
 		all = append(all, o)
-		if h.Object.State != "Ready" && h.Object.State != "Deleted" {
-			unready = append(unready, o)
-		}
 	}
-	if run.Finished && run.Failure == nil {
-		unready = nil
-	}
-	return all, unready
+	return all
+}
+
+func newReportObject(o event.Object) reportObject {
+	return reportObject{Name: o.Kind + "/" + o.Name, Cluster: o.Cluster, State: o.State, Text: whole(o)}
 }
 
 func rounded(d time.Duration) string { return d.Round(100 * time.Millisecond).String() }

@@ -210,7 +210,8 @@ func (v *view) lacksMachines(goal Key) bool {
 }
 
 // blocked returns the goals that are not ready, with the state of each, behind what they are stuck on; when all are,
-// whatever else is not, but for Flux objects that the release did not make: nobody waits for those. A component that Flux cannot apply comes first: other objects may wait for what is in it, and do not say so.
+// whatever else is not, but for Flux objects that the release did not make: nobody waits for those. A component that Flux cannot apply comes
+// first: other objects may wait for what is in it, and do not say so.
 func (v *view) blocked() []event.Object {
 	var list []event.Object
 	for _, k := range v.goal.Ready {

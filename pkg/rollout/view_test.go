@@ -166,7 +166,7 @@ func TestViewJudgesTheGoal(t *testing.T) {
 	}
 }
 
-// What is awaited besides the goals hangs on machines, never on what is a user's own.
+// Once the goals are ready, a heartbeat names machines, and never a user's own Flux objects.
 func TestNobodyWaitsForAUsersOwn(t *testing.T) {
 	v := newView("bootstrap", Goal{What: "it", Ready: wanted("a").Ready, Until: func(context.Context) bool { return false }})
 	for _, o := range []*unstructured.Unstructured{kustomization("a", ready("True", 2)), kustomization("tenant", ready("False", 2)), machine("c", "m", "False")} {

@@ -129,24 +129,10 @@ func (r Recording) warnings() []string {
 	return lines
 }
 
-// unready are the objects whose last state is not Ready, in the order in which they were first seen.
+// unready has a line for each object that was not ready at the end.
 func (r Recording) unready() []string {
-	last, order := map[string]event.Object{}, []string{}
-	for _, e := range r.Events {
-		if e.Type != event.ObjectChanged {
-			continue
-		}
-		if _, known := last[e.Object.ID()]; !known {
-			order = append(order, e.Object.ID())
-		}
-		last[e.Object.ID()] = *e.Object
-	}
 	var lines []string
-	for _, id := range order {
-		o := last[id]
-		if o.State == "Ready" || o.State == "Deleted" {
-			continue
-		}
+	for _, o := range r.Timeline().Unready() {
 		line := fmt.Sprintf("%s %s/%s: %s", o.Cluster, o.Kind, o.Name, o.State)
 		if len(o.WaitsFor) > 0 {
 			line += ", waits for " + strings.Join(o.WaitsFor, ", ")

@@ -12,8 +12,6 @@ type Segment struct {
 	Start, End time.Time
 	// Objects are what was under way and had nothing left to wait for, as Kind/name. None: the phase itself, or nothing that was seen.
 	Objects []string
-	// Cluster is where the objects are.
-	Cluster string
 	// Delays is by how much earlier the run would have ended, if this had taken no time and all else as long as it did.
 	Delays time.Duration
 	// Explained is whether it is known what the time went to.
@@ -81,7 +79,7 @@ func (g graph) path() []Segment {
 		track := g.tracks[n]
 		path = append(path, g.gap(track.end, end, false)...)
 		if together := g.together(n); track.end.After(track.start) {
-			path = append(path, Segment{Phase: g.phase.Title, Start: track.start, End: track.end, Objects: g.names(together), Cluster: track.object.Cluster,
+			path = append(path, Segment{Phase: g.phase.Title, Start: track.start, End: track.end, Objects: g.names(together),
 				Delays: g.delay(together), Explained: true})
 		}
 		end = track.start

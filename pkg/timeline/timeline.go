@@ -25,8 +25,6 @@ type Phase struct {
 	Start, End  time.Time // End of a phase that has not ended is that of the timeline
 	State       PhaseState
 	Message     string // why it was skipped, or how it failed
-	// Awaited is what its last heartbeat waited for.
-	Awaited string
 }
 
 // Elapsed is how long the phase took.
@@ -59,6 +57,17 @@ type Timeline struct {
 
 // Elapsed is how long the run took.
 func (t Timeline) Elapsed() time.Duration { return t.End.Sub(t.Start) }
+
+// Unready returns the objects that were not ready when they were seen last, in the order in which they were first seen.
+func (t Timeline) Unready() []event.Object {
+	var unready []event.Object
+	for _, h := range t.Histories {
+		if h.Object.State != "Ready" && h.Object.State != "Deleted" {
+			unready = append(unready, h.Object)
+		}
+	}
+	return unready
+}
 
 // Of returns the timeline of events, which are those of one run in their order.
 func Of(events []event.Event) Timeline {
@@ -101,10 +110,6 @@ func (b *builder) Emit(e event.Event) {
 			message = e.Failure.Message
 		}
 		b.endPhase(e, Failed, message)
-	case event.Waiting:
-		if b.open >= 0 {
-			b.run.Phases[b.open].Awaited = e.Message
-		}
 	case event.ObjectChanged:
 		if e.Object != nil {
 			b.object(e.Time, *e.Object)
