@@ -21,15 +21,6 @@ var hostile = []string{
 	"$${NAME} $ $$ ${CLUSTER_NAME} {{ .Release.Name }}", "- [a, *b, &c !d", "\u2028\t é😀\\n ",
 }
 
-// rounds are how many times each value is given another text, of so many that there are: with each of them once, or, under the race detector,
-// which has nothing to find here, with a few.
-func rounds(texts int) int {
-	if underRace {
-		return min(texts, 2)
-	}
-	return texts
-}
-
 // randomText returns a text that is made of what means something to YAML, a template or Flux.
 func randomText(random *rand.Rand) string {
 	const parts = "a|0|1|e|:| |#|'|\"|\n|$|{|}|[|]|,|-|~|\\|%|@|`|*|&|!|>|?|=|.|_|${X}|é|\t"

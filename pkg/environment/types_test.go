@@ -187,26 +187,27 @@ func compare(then map[string]leaf, got []*unstructured.Unstructured, replace []s
 // alike are Kustomizations that the chart makes as it makes those of the component capd.
 var alike = regexp.MustCompile("^(cert-manager|capi|cabpk|cabpr|capo|orc)$|^[^o].*-pull-secret-")
 
-// render returns what Flux applies, by Kustomization, and what the chart itself renders.
+// render returns what Flux applies in both clusters, by phase and Kustomization, and what the chart itself renders.
 func (s scenario) render(t *testing.T, env *environment.Environment, f *flux.Kustomizer, values map[string]any) (map[string][]*unstructured.Unstructured, error) {
 	t.Helper()
-	rendered, err := env.Render(environment.Management, values)
-	if err != nil {
-		return nil, err
-	}
 	all := map[string][]*unstructured.Unstructured{}
-	for i, object := range rendered {
-		name := fmt.Sprintf("Kustomization %d", i)
-		path, _, _ := unstructured.NestedString(object.Object, "spec", "path")
-		if object.GetKind() == "Kustomization" && strings.HasPrefix(path, "./kustomize-components/") && !alike.MatchString(object.GetName()) {
-			objects, err := f.Apply(t.Context(), object, rendered)
-			if err != nil {
-				return nil, fmt.Errorf("Kustomization %s: %w", object.GetName(), err)
-			}
-			all[name] = objects
+	for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
+		rendered, err := env.Render(phase, values)
+		if err != nil {
+			return nil, fmt.Errorf("phase %s: %w", phase, err)
 		}
+		for i, object := range rendered {
+			path, _, _ := unstructured.NestedString(object.Object, "spec", "path")
+			if object.GetKind() == "Kustomization" && strings.HasPrefix(path, "./kustomize-components/") && !alike.MatchString(object.GetName()) {
+				objects, err := f.Apply(t.Context(), object, rendered)
+				if err != nil {
+					return nil, fmt.Errorf("phase %s: Kustomization %s: %w", phase, object.GetName(), err)
+				}
+				all[fmt.Sprintf("%s, Kustomization %d", phase, i)] = objects
+			}
+		}
+		all[string(phase)+", the chart"] = withoutText(t, rendered)
 	}
-	all["the chart"] = withoutText(t, rendered)
 	return all, nil
 }
 
@@ -265,7 +266,7 @@ func TestAnyTextStaysText(t *testing.T) {
 			for _, source := range all {
 				landed[source.name()] = landed[source.name()] || isIn(source.word, ordinary)
 			}
-			for round := range rounds(len(texts)) {
+			for round := range texts {
 				given := s.given(t, all, func(i int) *string { return &texts[(round+i)%len(texts)] })
 				got, err := s.render(t, env, f, given.values)
 				if err != nil {
