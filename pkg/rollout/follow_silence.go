@@ -12,8 +12,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// MaxSilence is how long an API server that is followed may give no answer. One that restarts, or is replaced, is back sooner.
-const MaxSilence = time.Minute
+// MaxSilence is how long an API server that is followed may give no answer. One that restarts, or is replaced, is back sooner. With the last
+// question, the wait ends within a minute.
+const MaxSilence = 50 * time.Second
+
+// questions are how often an API server is asked within the time that it may be silent.
+const questions = 12
 
 // Listen returns nil when ctx ends, and an error with the code fault.ClusterUnreachable when the API server of a cluster gave no answer for
 // too long.
@@ -28,7 +32,7 @@ func (f Follower) listen(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	tick := time.NewTicker(f.silence / 12)
+	tick := time.NewTicker(f.silence / questions)
 	defer tick.Stop()
 	heard := time.Now()
 	for {
@@ -37,7 +41,7 @@ func (f Follower) listen(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		err := f.cluster.Reachable(ctx)
+		err := f.answers(ctx)
 		if _, refused := errors.AsType[*apierrors.StatusError](err); err == nil || refused { // "not ready" is an answer too
 			heard = time.Now()
 			continue
@@ -47,4 +51,11 @@ func (f Follower) listen(ctx context.Context) error {
 				"See whether what it runs on is up (docker ps -a), and run the same command again.")
 		}
 	}
+}
+
+// answers asks once, for no longer than until the next question is due: a server that hangs is as silent as one that is gone.
+func (f Follower) answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, f.silence/questions)
+	defer cancel()
+	return f.cluster.Reachable(ctx)
 }

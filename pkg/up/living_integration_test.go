@@ -32,6 +32,7 @@ func TestLiving(t *testing.T) {
 	t.Run("the look of each phase", func(t *testing.T) { phaseLooks(ctx, t, env) })
 	t.Run("a backup of it", func(t *testing.T) { backUpLiving(ctx, t, env) })
 	t.Run("what is no reason to fail is said", func(t *testing.T) { warn(ctx, t) })
+	t.Run("what fails in the bootstrap cluster", func(t *testing.T) { failsBeside(ctx, t, env) }) // last: what it applies stays
 }
 
 // phaseLooks asks whether the pivot is done, as phases do, of a management cluster alone.

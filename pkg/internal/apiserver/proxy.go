@@ -24,6 +24,7 @@ type Proxy struct {
 	mu      sync.Mutex
 	writes  int // so far
 	fails   int // the number of the write that fails; 0: none
+	hangs   bool
 	watches map[string][]context.CancelFunc
 	opened  map[string]int // how many watches of each resource there were
 }
@@ -50,6 +51,9 @@ func NewProxy(s *Server) (*Proxy, error) {
 	}
 	p.front = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
+		case p.hanging():
+			<-r.Context().Done()
+			return
 		case r.URL.Query().Get("watch") == "true":
 			ctx, cancel := context.WithCancel(r.Context())
 			defer cancel()
@@ -82,6 +86,13 @@ func (p *Proxy) FailWrite(n int) {
 	p.fails = p.writes + n
 }
 
+// Hang takes each request from now on and answers none, as a machine does that is paused.
+func (p *Proxy) Hang() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hangs = true
+}
+
 // CutWatches breaks the connection of all watches of a resource, such as "kustomizations".
 func (p *Proxy) CutWatches(resource string) {
 	p.mu.Lock()
@@ -110,6 +121,12 @@ func (p *Proxy) open(resource string, cut context.CancelFunc) {
 	defer p.mu.Unlock()
 	p.opened[resource]++
 	p.watches[resource] = append(p.watches[resource], cut)
+}
+
+func (p *Proxy) hanging() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.hangs
 }
 
 func (p *Proxy) failsNow() bool {
