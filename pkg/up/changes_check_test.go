@@ -50,6 +50,7 @@ func TestWhenChangesAreRefused(t *testing.T) {
 		chart    string // that was installed last
 		source   source.Kind
 		unlisted error
+		pivoted  bool     // the management cluster holds what was given, and the bootstrap cluster is gone
 		keys     []string // that are refused; none: it is not refused
 	}{
 		"fewer workers, nothing was built":                       {asked: plain},
@@ -69,6 +70,11 @@ func TestWhenChangesAreRefused(t *testing.T) {
 		"an older chart, nothing was built":                      {asked: plain, chart: "99.0.0", keys: []string{"chart"}},
 		"an older chart, of a source that has its own":           {asked: plain, chart: "99.0.0", source: source.Git},
 		"a newer chart": {asked: plain, chart: "0.0.1"},
+
+		"another infrastructure, after the pivot":     {asked: openstack, pivoted: true, keys: []string{"cluster.infra_provider", "cluster.worker.replicas", "components.capd"}},
+		"another bootstrap provider, after the pivot": {asked: rke2, pivoted: true, keys: []string{"cluster.bootstrap_provider", "cluster.worker.replicas", "components.cabpk", "components.cni"}},
+		"fewer workers, after the pivot":              {asked: plain, pivoted: true, keys: []string{"cluster.worker.replicas"}},
+		"an older chart, after the pivot":             {asked: plain, pivoted: true, chart: "99.0.0", keys: []string{"cluster.worker.replicas", "chart"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +98,11 @@ func TestWhenChangesAreRefused(t *testing.T) {
 				tc.source = source.Embedded
 			}
 			c := changes{environment: tc.asked, source: source.Source{Kind: tc.source}}
-			err := c.check(t.Context(), o, verdict{decision: goOn}, silence{})
+			is := goOn
+			if tc.pivoted {
+				is, o.Management, o.Bootstrap = pivoted, world.ManagementSide{State: world.ManagementActive, Cluster: o.Bootstrap.Cluster}, world.BootstrapSide{}
+			}
+			err := c.check(t.Context(), o, verdict{decision: is}, silence{})
 			switch {
 			case tc.unlisted != nil:
 				if !errors.Is(err, tc.unlisted) || fault.CodeOf(err) != fault.ClusterUnreachable {

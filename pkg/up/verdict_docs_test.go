@@ -85,6 +85,9 @@ func expectFootnotes(t *testing.T, b world.BootstrapState, m world.ManagementSta
 		expect("⁵", refuse, func(o *world.Observation) { o.Bootstrap.Suspended = false })
 	}
 	expect("⁷", refuse, func(o *world.Observation) { o.Bootstrap.Suspended = true })
+	expect("⁷", refuse, func(o *world.Observation) { o.Management.Proven = false })
+	expect("²", refuse, func(o *world.Observation) { o.Traces.Building, o.Management.Proven = true, false })
+	expect("⁴", refuse, func(o *world.Observation) { o.Management.Holds.Objects = nil })
 	expect("⁶", begun, func(o *world.Observation) { o.Bootstrap.Suspended = true })
 }
 

@@ -255,6 +255,22 @@ func TestWhatAMoveLeftIsNamed(t *testing.T) {
 	}
 }
 
+// A bootstrap cluster of the user's own stays, with what it holds of others, and has no node whose container could be looked at.
+func TestABootstrapClusterOfTheUsersOwn(t *testing.T) {
+	own := thisRun
+	own.node = ""
+	left := seen(world.BootstrapMoved, world.ManagementActive)
+	left.Bootstrap.Holds.Objects = []capi.Object{{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "of-a-tenant"}}
+	if v := judge(left, own); v.decision != pivoted || !strings.Contains(v.warning, "ConfigMap ns/of-a-tenant") {
+		t.Errorf("what a move left: %s, %v\nwarning: %s", short(v), v.refusal, v.warning)
+	}
+	silent := seen(world.BootstrapSilent, world.ManagementAbsent)
+	silent.Bootstrap.Err = fault.New(fault.ClusterUnreachable, "no route to host", "Give another --bootstrap-kubeconfig.")
+	if v := judge(silent, own); short(v) != "cluster/unreachable?" || fault.HintOf(v.refusal) != "Give another --bootstrap-kubeconfig." {
+		t.Errorf("it is silent: %s, %v\nhint: %s", short(v), v.refusal, fault.HintOf(v.refusal))
+	}
+}
+
 // What a `down` has begun to delete is not built on, wherever it is.
 func TestWhatGoesDownIsNotBuiltOn(t *testing.T) {
 	r := request{environment: "env", cluster: "demo", namespace: "ns", source: pivot.Side{Kubeconfig: "/b"}, target: pivot.Side{Kubeconfig: "/m"}}
