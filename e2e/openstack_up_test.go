@@ -72,6 +72,7 @@ func (l lab) upOnOpenStack(t *testing.T, project project, before ...func(t *test
 	for _, first := range before {
 		first(t, l, up)
 	}
+	begun := project.names(t, openstack.KindServer)
 	if code, _ := l.run(t, up...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
@@ -80,6 +81,11 @@ func (l lab) upOnOpenStack(t *testing.T, project project, before ...func(t *test
 	servers, groups := project.names(t, openstack.KindServer), project.names(t, openstack.KindServerGroup)
 	if len(servers) != 2 || len(groups) != 2 {
 		t.Errorf("the project has the servers %v and the server groups %v, want one of each sort", servers, groups)
+	}
+	for _, server := range begun {
+		if !slices.Contains(servers, server) {
+			t.Errorf("server %s, which the runs before began, is gone: the project has %v", server, servers)
+		}
 	}
 	t.Run("what is needed of OpenStack moved along", func(t *testing.T) { management.holdsOpenStack(t, l.name) })
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })

@@ -94,20 +94,25 @@ func rename(t *testing.T, from, to string) {
 	}
 }
 
-// refusesWithoutState is `up` of another machine or CI job: the servers are there, and nothing here says whose they are.
+// refusesWithoutState is `up` of another machine or CI job: the servers are there, and nothing here says whose they are. So it is of the same machine
+// without the kubeconfig.
 func (l lab) refusesWithoutState(t *testing.T, project project, up []string) {
 	kubeconfig := l.kubeconfig(l.name)
 	rename(t, kubeconfig, kubeconfig+".elsewhere")
 	defer rename(t, kubeconfig+".elsewhere", kubeconfig)
 	servers := project.names(t, openstack.KindServer)
-	code, said := l.run(t, up...)
-	if code != 32 {
-		t.Fatalf("up ended with %d, want 32:\n%s", code, said)
-	}
-	if now := project.names(t, openstack.KindServer); !slices.Equal(now, servers) {
-		t.Errorf("the project has the servers %v, had %v", now, servers)
-	}
-	if made := containers(t, "io.x-k8s.kind.cluster="+l.name+"-bootstrap"); len(made) > 0 {
-		t.Errorf("a bootstrap cluster was made: %v", made)
+	for who, other := range map[string]lab{"this machine": l, "another machine": l.stranger(t)} {
+		said := other.job(t, 32, nil, slices.Clone(up)...)
+		for _, want := range append(slices.Clone(servers), "machines of "+l.name+" exist in OpenStack", "put its kubeconfig at "+other.kubeconfig(l.name)) {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s does not say %q", who, want)
+			}
+		}
+		if now := project.names(t, openstack.KindServer); !slices.Equal(now, servers) {
+			t.Errorf("%s: the project has the servers %v, had %v", who, now, servers)
+		}
+		if made := containers(t, "io.x-k8s.kind.cluster="+l.name+"-bootstrap"); len(made) > 0 {
+			t.Errorf("%s: a bootstrap cluster was made: %v", who, made)
+		}
 	}
 }
