@@ -56,7 +56,7 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 	if err != nil {
 		return fmt.Errorf("making the folder for artifacts: %w", err)
 	}
-	clusters := c.connect(ctx, f)
+	clusters, silent := c.connect(ctx, f)
 	var parts []part
 	readable := map[*kube.Cluster]bool{}
 	for _, cluster := range clusters { // all secrets must be known before the first line is written
@@ -74,14 +74,19 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 		}})
 	}
 	parts = append(parts, part{"containers", func(ctx context.Context) {
-		logs := true
+		var unknown []string // any log, and a machine's journal, could hold one of their Secrets
+		if silent {
+			unknown = append(unknown, "a cluster that does not answer")
+		}
 		for _, cluster := range clusters {
-			if !readable[cluster] { // a machine's journal could hold one of them, too
-				f.problem("logs of containers and journals of machines: left out, as Secrets of the %s cluster are not known", cluster.Name)
-				logs = false
+			if !readable[cluster] {
+				unknown = append(unknown, "the "+cluster.Name+" cluster")
 			}
 		}
-		c.containers(ctx, f, logs)
+		for _, which := range unknown {
+			f.problem("logs of containers and journals of machines: left out, as Secrets of %s are not known", which)
+		}
+		c.containers(ctx, f, len(unknown) == 0)
 	}})
 	for i, p := range parts {
 		p.within(ctx, len(parts)-i, f)
@@ -109,9 +114,10 @@ func (p part) within(ctx context.Context, shares int, f *folder) {
 	}
 }
 
-func (c Collector) connect(ctx context.Context, f *folder) []*kube.Cluster {
+// connect returns those clusters that answer. silent is whether there are others, which should.
+func (c Collector) connect(ctx context.Context, f *folder) (clusters []*kube.Cluster, silent bool) {
 	if c.Clusters == nil {
-		return nil
+		return nil, false
 	}
 	ctx, cancel := context.WithTimeout(ctx, callBound)
 	defer cancel()
@@ -119,7 +125,7 @@ func (c Collector) connect(ctx context.Context, f *folder) []*kube.Cluster {
 	if err != nil {
 		f.problem("objects and pod logs of a cluster: %v", err)
 	}
-	return clusters
+	return clusters, err != nil
 }
 
 // bounded runs one question with its own bound, unless the time is over, and notes its error as one about what. It returns whether there was

@@ -134,6 +134,25 @@ func TestWithoutItsSecretsNothingOfAClusterIsWritten(t *testing.T) {
 	}
 }
 
+// A cluster that should answer and does not has Secrets that nobody knows: a container's log may hold one of them.
+func TestWithoutAnAnswerNoLogIsWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "artifacts")
+	c := Collector{Dir: dir, Redactor: redact.New(), Cluster: "demo", Engine: fakeEngine{}, Clusters: func(context.Context) ([]*kube.Cluster, error) { return nil, errors.New("no route to host") }}
+	if err := c.Collect(t.Context(), failed()); err != nil {
+		t.Fatal(err)
+	}
+	found := files(t, dir)
+	want := []string{"docker/containers.txt", "docker/demo-machine.inspect.yaml", "docker/demo-registry.inspect.yaml", "events.jsonl", "summary.txt"}
+	if got := names(found); !slices.Equal(got, want) {
+		t.Errorf("files %q\nwant  %q", got, want)
+	}
+	for _, want := range []string{"objects and pod logs of a cluster: no route to host", "logs of containers and journals of machines: left out, as Secrets of a cluster that does not answer are not known"} {
+		if text := found["summary.txt"]; !strings.Contains(text, want) {
+			t.Errorf("the summary does not say %q:\n%s", want, text)
+		}
+	}
+}
+
 // Only what is known to be ours is written over.
 func TestClaim(t *testing.T) {
 	cases := map[string]struct {

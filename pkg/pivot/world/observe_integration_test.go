@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
@@ -33,7 +34,8 @@ func TestObserve(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	u := &World{Subject: Subject{Environment: env, StateFolder: dir, KubeconfigPath: filepath.Join(dir, "kubeconfig")}}
+	u := &World{Subject: Subject{Environment: env, StateFolder: dir, KubeconfigPath: filepath.Join(dir, "kubeconfig")}, Parts: Parts{Docker: &docker.Client{}}}
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // no engine publishes the management cluster's port
 	bootstrap := func() string { return string(u.readBootstrap(ctx, shared.Client).State) }
 	management := func(proven bool) string {
 		return string(u.readManagement(ctx, candidate{named: "FILE", kubeconfig: shared.Kubeconfig(), proven: proven}, shared.Client).State)
@@ -59,6 +61,17 @@ func TestObserve(t *testing.T) {
 	secret := fluxserver.KubeconfigSecret("observed", env.ClusterName(), fluxserver.KubeconfigOf(t, "another", "https://192.0.2.1"))
 	shared.Create(ctx, t, secret)
 	expect("the Cluster is that of another cluster", management(true), "foreign")
+	secret.Data["value"] = fluxserver.KubeconfigOf(t, "another", "https://127.0.0.1:1")
+	shared.Update(ctx, t, secret)
+	if c, err := u.reachManagement(ctx, shared.Client); c != nil || err != nil {
+		t.Errorf("a management cluster that is being made, and does not answer yet, is no silence: %v, %v", c, err)
+	}
+	shared.Patch(ctx, t, cluster, `{"spec":{"paused":true}}`)
+	if c, err := u.reachManagement(ctx, shared.Client); c != nil || err == nil {
+		t.Errorf("one that a pivot was begun for should answer: %v", c)
+	}
+	shared.Patch(ctx, t, cluster, `{"spec":{"paused":null}}`)
+
 	secret.Data["value"] = shared.Kubeconfig()
 	shared.Update(ctx, t, secret)
 	expect("the Cluster is its own", management(false), "active")

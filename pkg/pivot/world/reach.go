@@ -22,10 +22,15 @@ func (w *World) Answering(ctx context.Context) ([]*kube.Cluster, error) {
 	return clusters, errors.Join(bootstrapErr, managementErr)
 }
 
+// reachBootstrap returns nil without an error where there is none that ever held anything.
 func (w *World) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
-	exists, err := w.BootstrapExists(ctx)
-	if err != nil || !exists {
-		return nil, err
+	if w.BootstrapKubeconfig == "" {
+		switch side := w.seeNode(ctx); side.State {
+		case BootstrapAbsent, BootstrapUnfinished:
+			return nil, nil
+		case BootstrapForeign:
+			return nil, side.Err
+		}
 	}
 	c, err := w.connectBootstrap(ctx)
 	if err != nil {
@@ -50,5 +55,15 @@ func (w *World) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*
 		}
 	}
 	side := w.SeeManagement(ctx, fromBootstrap)
+	if side.State == ManagementSilent && bootstrap != nil && w.builds(ctx, bootstrap) {
+		return nil, nil // it has not answered yet
+	}
 	return side.Cluster, side.Err
+}
+
+// builds says whether a bootstrap cluster holds the definition, active: then the management cluster is still being made.
+func (w *World) builds(ctx context.Context, bootstrap *kube.Cluster) bool {
+	holds, _, err := w.hold(ctx, bootstrap)
+	own := holds.Cluster(w.Environment.ClusterName())
+	return err == nil && own != nil && !own.Paused
 }
