@@ -158,7 +158,8 @@ func (c changes) olderParts(ctx context.Context, cluster *kube.Cluster) ([]envir
 			add("flux", d.Labels[flux.VersionLabel], flux.Version)
 		}
 	}
-	if c.source.Kind != source.Embedded { // the chart is the one of the source, not this program's
+	chart := c.chart()
+	if chart == "" {
 		return older, nil
 	}
 	hr := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Name: flux.ReleaseName, Namespace: flux.Namespace}}
@@ -167,7 +168,18 @@ func (c changes) olderParts(ctx context.Context, cluster *kube.Cluster) ([]envir
 		return older, nil
 	}
 	if last := hr.Status.History.Latest(); there && last != nil {
-		add("chart", last.ChartVersion, c.environment.ChartVersion())
+		add("chart", last.ChartVersion, chart)
 	}
 	return older, err
+}
+
+// chart is the version of the chart that this run would install; empty where only Flux knows it, which reads it from a Git repository.
+func (c changes) chart() string {
+	switch c.source.Kind {
+	case source.Embedded:
+		return c.environment.ChartVersion()
+	case source.OCI: // a chart's tag is its version
+		return c.source.Chart.Tag
+	}
+	return ""
 }

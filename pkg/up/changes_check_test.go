@@ -49,6 +49,7 @@ func TestWhenChangesAreRefused(t *testing.T) {
 		seen     func(*world.Observation)
 		chart    string // that was installed last
 		source   source.Kind
+		tag      string // of its chart
 		unlisted error
 		pivoted  bool     // the management cluster holds what was given, and the bootstrap cluster is gone
 		keys     []string // that are refused; none: it is not refused
@@ -68,7 +69,10 @@ func TestWhenChangesAreRefused(t *testing.T) {
 		"another format, a Cluster without machines":             {asked: ignition, cluster: true},
 		"another format, Machines":                               {asked: ignition, cluster: true, machines: []string{"kubeadm-capd"}, keys: []string{"cluster.bootstrap_format", "cluster.worker.replicas"}},
 		"an older chart, nothing was built":                      {asked: plain, chart: "99.0.0", keys: []string{"chart"}},
-		"an older chart, of a source that has its own":           {asked: plain, chart: "99.0.0", source: source.Git},
+		"an older chart, of a registry":                          {asked: plain, chart: "99.0.0", source: source.OCI, tag: "98.0.0", keys: []string{"chart"}},
+		"the same chart, of a registry":                          {asked: plain, chart: "99.0.0", source: source.OCI, tag: "99.0.0"},
+		"a chart of a registry whose tag is no version":          {asked: plain, chart: "99.0.0", source: source.OCI, tag: "latest"},
+		"a chart of a Git repository, which only Flux reads":     {asked: plain, chart: "99.0.0", source: source.Git},
 		"a newer chart": {asked: plain, chart: "0.0.1"},
 
 		"another infrastructure, after the pivot":     {asked: openstack, pivoted: true, keys: []string{"cluster.infra_provider", "cluster.worker.replicas", "components.capd"}},
@@ -97,7 +101,7 @@ func TestWhenChangesAreRefused(t *testing.T) {
 			if tc.source == "" {
 				tc.source = source.Embedded
 			}
-			c := changes{environment: tc.asked, source: source.Source{Kind: tc.source}}
+			c := changes{environment: tc.asked, source: source.Source{Kind: tc.source, Chart: flux.OCIArtifact{Tag: tc.tag}}}
 			is := goOn
 			if tc.pivoted {
 				is, o.Management, o.Bootstrap = pivoted, world.ManagementSide{State: world.ManagementActive, Cluster: o.Bootstrap.Cluster}, world.BootstrapSide{}

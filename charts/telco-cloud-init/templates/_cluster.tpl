@@ -31,7 +31,7 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- end -}}
 {{- end -}}
 
-{{/* Numbers of machines that cannot work. */}}
+{{/* Numbers of machines that cannot work. The schema could refuse an even number as well, but not say why. */}}
 {{- define "telco-cloud-init.checkControlPlane" -}}
 {{- $replicas := int .Values.cluster.control_plane.replicas -}}
 {{- if and (gt $replicas 0) (eq (mod $replicas 2) 0) -}}

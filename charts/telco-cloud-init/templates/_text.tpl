@@ -17,7 +17,8 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Variables that would not reach a manifest as they are given. */}}
+{{/* Variables that would not reach a manifest as they are given. The schema could hold the form of their names (propertyNames), but its validator
+     then names another place for each (seen with the one of Helm 3.21). */}}
 {{- define "telco-cloud-init.checkVariables" -}}
 {{- range $name, $component := .Values.components -}}
 {{- range $variable, $value := $component.substitute -}}
