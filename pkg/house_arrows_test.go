@@ -32,7 +32,7 @@ var arrows = map[string]rule{
 	"event":  {nil, "events are plain values that the core emits and views read"},
 
 	// adapters: one outside system each
-	"kube":                  {[]string{"fault"}, "an adapter to one API server knows nothing of runs"},
+	"kube":                  {[]string{"fault", "health"}, "an adapter to one API server knows nothing of runs; whether a definition is served is read as every condition is"},
 	"docker":                {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
 	"kind":                  {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
 	"flux":                  {[]string{"kube"}, "an adapter to Flux, which is reached through an API server"},

@@ -3,13 +3,15 @@ package kube
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
 // Change is one change of a watched object. Deleted is true when Object is its last state.
@@ -136,9 +138,5 @@ func builtIn(r schema.GroupVersionResource) bool {
 
 // established says whether the API server serves what a CustomResourceDefinition defines.
 func established(crd *unstructured.Unstructured) bool {
-	conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
-	return slices.ContainsFunc(conditions, func(c any) bool {
-		m, isMap := c.(map[string]any)
-		return isMap && m["type"] == "Established" && m["status"] == "True"
-	})
+	return health.ConditionOf(crd, "Established").Status == corev1.ConditionTrue
 }

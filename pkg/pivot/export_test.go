@@ -1,6 +1,14 @@
 package pivot
 
-import "errors"
+import (
+	"context"
+	"errors"
+)
+
+// NewPlan is what a move begins with: every rule is asked.
+func NewPlan(ctx context.Context, source, target Side, scope Scope) (Plan, error) {
+	return newPlan(ctx, source, target, scope, rules)
+}
 
 // Refusals returns every reason for which NewPlan refused, nil when err is of another kind. Only tests look at them one by one.
 func Refusals(err error) []*Refusal {

@@ -18,13 +18,9 @@ type Plan struct {
 	Providers []capi.Provider // of the source; the target has the same versions
 }
 
-// NewPlan reads both sides and holds them against every rule. A move that must not start gives an error with the
+// newPlan reads both sides and holds them against the rules. A move that must not start gives an error with the
 // code fault.PivotRefused which lists all reasons, each a Refusal; one that could not be judged, because an API
 // did not answer, gives fault.ClusterUnreachable.
-func NewPlan(ctx context.Context, source, target Side, scope Scope) (Plan, error) {
-	return newPlan(ctx, source, target, scope, rules)
-}
-
 func newPlan(ctx context.Context, source, target Side, scope Scope, rules []check) (Plan, error) {
 	v, refusals, err := inspect(ctx, source, target, scope, rules)
 	if err != nil {
@@ -37,7 +33,7 @@ func newPlan(ctx context.Context, source, target Side, scope Scope, rules []chec
 }
 
 // CheckSides says whether two clusters fit together for a move, as far as that is known before it: for who has to do something that cannot be undone
-// first. Its error is that of NewPlan.
+// first. Its error is that of a move that must not start.
 func CheckSides(ctx context.Context, source, target Side, scope Scope) error {
 	_, err := newPlan(ctx, source, target, scope, rulesOfSides)
 	return err
