@@ -89,9 +89,7 @@ func (l lab) upOnOpenStack(t *testing.T, project project, before ...func(t *test
 	}
 	t.Run("what is needed of OpenStack moved along", func(t *testing.T) { management.holdsOpenStack(t, l.name) })
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
-	if strings.HasPrefix(t.Name(), "TestMatrix") { // in the matrix until it was seen to pass there
-		t.Run("another provider is refused", func(t *testing.T) { l.refusesAnotherProvider(t, project, up) })
-	}
+	t.Run("another provider is refused", func(t *testing.T) { l.refusesAnotherProvider(t, project, up) })
 	t.Run("another machine, which has no kubeconfig, makes no second cluster", func(t *testing.T) { l.refusesWithoutState(t, project, up) })
 	return management, r
 }
