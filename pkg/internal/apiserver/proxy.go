@@ -25,6 +25,7 @@ type Proxy struct {
 	writes  int // so far
 	fails   int // the number of the write that fails; 0: none
 	hangs   bool
+	asked   int // whether the server is ready, since it hangs
 	watches map[string][]context.CancelFunc
 	opened  map[string]int // how many watches of each resource there were
 }
@@ -51,7 +52,7 @@ func NewProxy(s *Server) (*Proxy, error) {
 	}
 	p.front = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case p.hanging():
+		case p.hanging(r.URL.Path):
 			<-r.Context().Done()
 			return
 		case r.URL.Query().Get("watch") == "true":
@@ -93,6 +94,13 @@ func (p *Proxy) Hang() {
 	p.hangs = true
 }
 
+// Asked returns how often it was asked whether the server is ready, since it hangs.
+func (p *Proxy) Asked() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked
+}
+
 // CutWatches breaks the connection of all watches of a resource, such as "kustomizations".
 func (p *Proxy) CutWatches(resource string) {
 	p.mu.Lock()
@@ -123,9 +131,12 @@ func (p *Proxy) open(resource string, cut context.CancelFunc) {
 	p.watches[resource] = append(p.watches[resource], cut)
 }
 
-func (p *Proxy) hanging() bool {
+func (p *Proxy) hanging(path string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.hangs && path == "/readyz" {
+		p.asked++
+	}
 	return p.hangs
 }
 
