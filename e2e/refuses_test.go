@@ -94,8 +94,8 @@ func rename(t *testing.T, from, to string) {
 	}
 }
 
-// refusesWithoutState is `up` of another machine or CI job: the servers are there, and nothing here says whose they are. So it is of the same machine
-// without the kubeconfig.
+// refusesWithoutState is `up` where the servers exist and nothing says whose they are: on this machine without the kubeconfig, and on another machine
+// or in a CI job, which has no state folder.
 func (l lab) refusesWithoutState(t *testing.T, project project, up []string) {
 	kubeconfig := l.kubeconfig(l.name)
 	rename(t, kubeconfig, kubeconfig+".elsewhere")

@@ -27,8 +27,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Until the pivot the bootstrap cluster installs the network and the cloud's controllers in the management cluster: where it cannot, whoever waits
-// for the management cluster names that first.
+// Until the pivot, the bootstrap cluster installs the network and the cloud's controllers in the management cluster. If that fails, each wait for
+// the management cluster names it first.
 func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment) {
 	management, err := kube.Connect(world.ManagementName, shared.Kubeconfig(), shared.Client.Scheme())
 	if err != nil {
@@ -64,6 +64,7 @@ func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment
 		if err := tc.run(ctx, heartbeat{first: first, enough: cancel}); err == nil {
 			t.Errorf("%s: no error, though nothing gets ready here", name)
 		}
+		cancel()
 		select {
 		case o := <-first:
 			if o.Cluster != tc.want || o.Cluster == world.BootstrapName && (o.Name != "cni" || o.Message != "dry-run failed") {

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"io"
 	"log"
 	"math/big"
@@ -18,16 +17,14 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
-// A management cluster whose certificate has expired runs, however its kubeconfig is read: what helps is another certificate. The error is the one
-// of a real handshake.
+// A management cluster whose certificate has expired runs: what helps is another certificate. The error is that of a real handshake.
 func TestAnExpiredCertificateIsNoClusterThatIsGone(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ends    time.Time
@@ -38,7 +35,7 @@ func TestAnExpiredCertificateIsNoClusterThatIsGone(t *testing.T) {
 		"that of the kubeconfig's user has, only": {time.Now().Add(time.Hour), http.StatusUnauthorized, "Give a kubeconfig of it whose credentials are valid"},
 	} {
 		server, authority := serve(t, tc.ends, tc.answers)
-		c, err := kube.Connect(world.ManagementName, kubeconfig(t, server, authority), runtime.NewScheme())
+		c, err := kube.Connect(world.ManagementName, fluxserver.KubeconfigOf(t, string(authority), server), runtime.NewScheme())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,18 +66,5 @@ func serve(t *testing.T, ends time.Time, status int) (address string, certificat
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it tells of the handshake that fails
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	return server.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})
-}
-
-func kubeconfig(t *testing.T, address string, authority []byte) []byte {
-	t.Helper()
-	config := api.NewConfig()
-	config.Clusters["c"] = &api.Cluster{Server: address, CertificateAuthorityData: authority}
-	config.Contexts["x"] = &api.Context{Cluster: "c"}
-	config.CurrentContext = "x"
-	content, err := clientcmd.Write(*config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
+	return server.URL, certificate
 }

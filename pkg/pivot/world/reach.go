@@ -25,10 +25,8 @@ func (w *World) Answering(ctx context.Context) ([]*kube.Cluster, error) {
 // reachBootstrap returns nil without an error where there is none that ever held anything.
 func (w *World) reachBootstrap(ctx context.Context) (*kube.Cluster, error) {
 	if w.BootstrapKubeconfig == "" {
-		switch side := w.seeNode(ctx); side.State {
-		case BootstrapAbsent, BootstrapUnfinished:
-			return nil, nil
-		case BootstrapForeign:
+		side := w.seeNode(ctx)
+		if side.Err != nil || side.State == BootstrapAbsent || side.State == BootstrapUnfinished {
 			return nil, side.Err
 		}
 	}
