@@ -16,7 +16,7 @@ var floors = [][]string{
 	// parts: what a run is made of
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup", "runs", "timeline", "manifests"},
 	// verbs: what a user asks for
-	{"up", "down", "pivot", "cleanup", "evidence", "diagnose", "status"},
+	{"up", "down", "pivot", "cleanup", "evidence", "diagnose", "status", "drift"},
 	// wiring
 	{"cli"},
 }
@@ -81,6 +81,8 @@ var arrows = map[string]rule{
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
 	"status": {[]string{"capi", "fault", "flux", "health", "kube", "up"},
 		"it says what up would make of what it sees, and lists what is there"},
+	"drift": {[]string{"environment", "fault", "flux", "kube", "manifests", "owned", "redact", "rollout", "source/content"},
+		"what an environment comes to is compared with one cluster after the other, whoever found them"},
 	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/world"},
 		"the phases of `up` bring the adapters together"},
 
@@ -89,7 +91,7 @@ var arrows = map[string]rule{
 
 	// wiring
 	"cli": {[]string{"fault", "event", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content", "timeline",
-		"docker", "kind", "kube", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "manifests", "redact", "root"},
+		"docker", "kind", "kube", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it
@@ -131,6 +133,7 @@ var testArrows = map[string]map[string]string{
 		"provider/openstack/leftovers": "wherever a deletion is killed, what is left must still be proven: the order and the proof are tried together",
 	},
 	"down":      {"event": "what a deletion waits for is heard"},
+	"drift":     {"source": "what is compared was installed as a run installs it"},
 	"bootstrap": {"event": "what a look at the manifests warns of is heard"},
 	"environment": {
 		"flux": "the chart is installed on a real API server that has Flux's definitions",

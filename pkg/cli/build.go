@@ -23,7 +23,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
-	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
 // buildOptions are the flags of the commands that make a bootstrap cluster.
@@ -98,11 +97,9 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 		if opened.Index.NodeImage == "" && o.nodeImage == "" { // then the first image of all would come from outside
 			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s names no node image", o.bundle), "Build or download the bundle again, or give --node-image.")
 		}
-		of, err := oci.BundleMirrors(registry.Host(env.ClusterName()), opened.References(bundle.LoadRegistry))
-		if err != nil {
+		if mirrors, err = withBundle(mirrors, opened, env.ClusterName()); err != nil {
 			return nil, err
 		}
-		mirrors = joinMirrors(mirrors, of)
 		overrides = bundleValues(opened, env.KubernetesVersion())
 		if profile, err = opened.Profile(); err != nil {
 			return nil, err

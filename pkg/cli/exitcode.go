@@ -50,6 +50,7 @@ func exitCodes() map[fault.Code]int {
 		fault.StatusBroken:         82,
 		fault.RunUnknown:           83,
 		fault.RunUnreadable:        84,
+		fault.Differs:              85,
 		fault.Interrupted:          130,
 	}
 }

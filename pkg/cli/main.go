@@ -101,7 +101,7 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SetFlagErrorFunc(flagProblem)
-	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newCheck(streams), newDiagnose(streams), newKubeconfig(streams), newStatus(streams), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams), newExplain(streams), newRender(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
+	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newCheck(streams), newDiagnose(streams), newKubeconfig(streams), newStatus(streams), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams), newExplain(streams), newRender(streams), newDiff(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)
@@ -115,6 +115,7 @@ kept in sync by Flux. It replaces a bootstrap.sh:
   cluster-init up ENVIRONMENT        kind, Flux, telco-cloud-init, the management cluster, the pivot
   cluster-init check ENVIRONMENT     checks all that up would check, and changes nothing
   cluster-init render ENVIRONMENT    shows what up would apply: values, chart and the manifests of every component
+  cluster-init diff ENVIRONMENT      shows how the clusters that are there differ from that
   cluster-init pivot plan ENV        shows what the pivot would move, and what it would leave behind
   cluster-init backup ENVIRONMENT    backs up the definition of the management cluster, encrypted if you name a key
   cluster-init restore DIR           puts a backup into another management cluster, which adopts the machines that still run
@@ -125,7 +126,7 @@ kept in sync by Flux. It replaces a bootstrap.sh:
 All can be interrupted, or killed, and run again.
 
 Exit codes: 0 done; 1 unknown; 2 usage; 10-19 environment and values; 20-29 this machine and Docker;
-30-39 clusters; 40-49 bundle and sources; 50-59 components and time; 60-69 pivot, backups and restore; 70-79 cleanup; 80-82 status; 83-84 earlier runs; 130 interrupted.`
+30-39 clusters; 40-49 bundle and sources; 50-59 components and time; 60-69 pivot, backups and restore; 70-79 cleanup; 80-82 status; 83-84 earlier runs; 85 differences; 130 interrupted.`
 
 // exactlyOne is cobra.ExactArgs(1) with a hint.
 func exactlyOne(what string) cobra.PositionalArgs {

@@ -81,7 +81,7 @@ func (o *renderOptions) run(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	rendered, err := manifests.Render(ctx, env, environment.Phase(o.phase), tree)
+	rendered, err := manifests.Render(ctx, env, environment.Phase(o.phase), nil, tree)
 	if err != nil {
 		return err
 	}

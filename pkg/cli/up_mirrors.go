@@ -3,8 +3,10 @@ package cli
 import (
 	"slices"
 
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
 // joinMirrors are the user's mirrors and, for hosts that they do not name, the bundle's. With a bundle no image is fetched from
@@ -29,4 +31,13 @@ func machineMirrors(mirrors []oci.Mirror) []environment.RegistryMirror {
 		list = append(list, environment.RegistryMirror{Host: m.Host, URL: m.URL, OverridePath: m.OverridePath, Only: m.Only})
 	}
 	return list
+}
+
+// withBundle are the mirrors of a run with a bundle: those of its registry, for what the user's do not name.
+func withBundle(users []oci.Mirror, opened *bundle.Bundle, cluster string) ([]oci.Mirror, error) {
+	of, err := oci.BundleMirrors(registry.Host(cluster), opened.References(bundle.LoadRegistry))
+	if err != nil {
+		return nil, err
+	}
+	return joinMirrors(users, of), nil
 }

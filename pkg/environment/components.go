@@ -22,6 +22,11 @@ func (e *Environment) Components(phase Phase) ([]Component, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ComponentsOf(objects), nil
+}
+
+// ComponentsOf returns the components among objects of the chart, sorted by name.
+func ComponentsOf(objects []*unstructured.Unstructured) []Component {
 	enabled := map[string]Component{}
 	for _, object := range objects {
 		if name := object.GetLabels()[owned.ComponentLabel]; name != "" && object.GetKind() == "Kustomization" {
@@ -32,7 +37,7 @@ func (e *Environment) Components(phase Phase) ([]Component, error) {
 	for _, name := range sortedKeys(enabled) {
 		components = append(components, enabled[name])
 	}
-	return components, nil
+	return components
 }
 
 func componentOf(object *unstructured.Unstructured) Component {

@@ -55,6 +55,7 @@ const (
 	StatusBroken         Code = "status/broken"
 	RunUnknown           Code = "run/unknown"
 	RunUnreadable        Code = "run/unreadable"
+	Differs              Code = "diff/found"
 )
 
 // Fault is an error with a code and a hint. It wraps its cause, so errors.Is and errors.As see through it.

@@ -56,7 +56,7 @@ data: {proxy: "http://me:` + password + `@proxy.example:3128", answer: "${UNKNOW
 
 func TestRender(t *testing.T) {
 	env := load(t, "proxies.https_proxy=http://me:"+password+"@proxy.example:3128")
-	r, err := manifests.Render(t.Context(), env, environment.Bootstrap, tree(t, env, twoObjects))
+	r, err := manifests.Render(t.Context(), env, environment.Bootstrap, nil, tree(t, env, twoObjects))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestRender(t *testing.T) {
 // Each part of the stream is YAML by itself, and the whole is one stream of objects.
 func TestPrintIsAStreamOfObjects(t *testing.T) {
 	env := load(t)
-	r, err := manifests.Render(t.Context(), env, environment.Management, tree(t, env, twoObjects))
+	r, err := manifests.Render(t.Context(), env, environment.Management, nil, tree(t, env, twoObjects))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestRenderNamesTheComponentThatIsWrong(t *testing.T) {
 	env := load(t)
 	broken := tree(t, env, twoObjects)
 	broken["kustomize-components/capi/objects.yaml"] = []byte("kind: [")
-	_, err := manifests.Render(t.Context(), env, environment.Management, broken)
+	_, err := manifests.Render(t.Context(), env, environment.Management, nil, broken)
 	if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), "component capi") || fault.HintOf(err) == "" {
 		t.Errorf("got %v, hint %q", err, fault.HintOf(err))
 	}
@@ -125,7 +125,7 @@ func TestRenderNamesTheComponentThatIsWrong(t *testing.T) {
 
 func TestAComponentOfItsOwnRepositoryIsNotRendered(t *testing.T) {
 	env := load(t, "components.own.enabled=true", "components.own.repo=own", "git_repo_templates.own.url=https://git.example/own.git")
-	r, err := manifests.Render(t.Context(), env, environment.Management, tree(t, env, twoObjects))
+	r, err := manifests.Render(t.Context(), env, environment.Management, nil, tree(t, env, twoObjects))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestAComponentOfItsOwnRepositoryIsNotRendered(t *testing.T) {
 }
 
 func TestGraphs(t *testing.T) {
-	r, err := manifests.Render(t.Context(), load(t), environment.Bootstrap, nil)
+	r, err := manifests.Render(t.Context(), load(t), environment.Bootstrap, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,27 +41,24 @@ type Component struct {
 	Note      string                       `json:"note,omitempty"` // why there are no objects
 }
 
-// Render returns what env comes to in a phase, secrets included: Masked takes them out. Components get objects only when tree is not nil: it is
+// Render returns what env comes to in a phase, secrets included: Masked takes them out. overrides (nil: none) are what the HelmRelease's own values
+// hold, over all else. Components get objects only when tree is not nil: it is
 // the content, with the release files in it. One that Flux reads from a repository of its own has none, and a note. Errors have the code
 // EnvironmentInvalid, or that of environment.Render.
-func Render(ctx context.Context, env *environment.Environment, phase environment.Phase, tree content.Tree) (Rendered, error) {
+func Render(ctx context.Context, env *environment.Environment, phase environment.Phase, overrides map[string]any, tree content.Tree) (Rendered, error) {
 	r := Rendered{Type: "manifests", SchemaVersion: schemaVersion, Environment: env.Name(), Phase: phase, Components: []Component{}}
 	var err error
 	if r.Values, err = values(env, phase); err != nil {
 		return r, err
 	}
-	if r.Chart, err = env.Render(phase, nil); err != nil {
-		return r, err
-	}
-	enabled, err := env.Components(phase)
-	if err != nil {
+	if r.Chart, err = env.Render(phase, overrides); err != nil {
 		return r, err
 	}
 	kustomizer, err := kustomizerOf(tree)
 	if err != nil {
 		return r, err
 	}
-	for _, each := range enabled {
+	for _, each := range environment.ComponentsOf(r.Chart) {
 		c, err := r.component(ctx, each, kustomizer)
 		if err != nil {
 			return r, err
@@ -102,7 +99,7 @@ func kustomizerOf(tree content.Tree) (*flux.Kustomizer, error) {
 }
 
 func (r Rendered) component(ctx context.Context, of environment.Component, kustomizer *flux.Kustomizer) (Component, error) {
-	kustomization := r.kustomization(of.Name)
+	kustomization := r.Kustomization(of.Name)
 	c := Component{Name: of.Name, Source: of.Source, Path: of.Path, DependsOn: dependencies(kustomization), Objects: []*unstructured.Unstructured{}}
 	switch {
 	case of.Source != environment.ReleaseName:
@@ -119,8 +116,8 @@ func (r Rendered) component(ctx context.Context, of environment.Component, kusto
 	return c, nil
 }
 
-// kustomization is the Kustomization that the chart made for a component.
-func (r Rendered) kustomization(name string) *unstructured.Unstructured {
+// Kustomization is the one that the chart made for a component; without content where there is none.
+func (r Rendered) Kustomization(name string) *unstructured.Unstructured {
 	for _, object := range r.Chart {
 		if object.GetKind() == "Kustomization" && object.GetName() == name {
 			return object

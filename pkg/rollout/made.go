@@ -20,6 +20,11 @@ const (
 	madeByNamespace = "helm.toolkit.fluxcd.io/namespace"
 )
 
+// MadeLabels are the labels of all that the release made in a cluster.
+func MadeLabels() map[string]string {
+	return map[string]string{madeByName: flux.ReleaseName, madeByNamespace: flux.Namespace}
+}
+
 // made says whether the release made an object.
 func made(o v1.Object) bool {
 	labels := o.GetLabels()

@@ -2,17 +2,14 @@ package up
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/environment"
@@ -22,6 +19,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
@@ -105,7 +103,7 @@ func (c changes) of(ctx context.Context, cluster *kube.Cluster) (values, older [
 	if older, err = c.olderParts(ctx, cluster); err != nil {
 		return nil, nil, err
 	}
-	given, err := readGiven(ctx, cluster)
+	given, err := rollout.Given(ctx, cluster)
 	// The values are applied first of all. A bootstrap cluster of the user's own may hold those of another cluster.
 	if err != nil || given.Values == nil || given.Values.Labels[owned.ClusterLabel] != c.environment.ClusterName() {
 		return nil, older, err
@@ -114,30 +112,6 @@ func (c changes) of(ctx context.Context, cluster *kube.Cluster) (values, older [
 		return nil, nil, fault.Wrap(err, fault.ClusterFailed, "Put it right with kubectl -n "+environment.Namespace+" edit, or delete it: then nothing is compared.")
 	}
 	return values, older, nil
-}
-
-// readGiven reads the objects that carry the values; nil where one does not exist.
-func readGiven(ctx context.Context, c *kube.Cluster) (environment.Objects, error) {
-	values, secrets, infra := &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Secret{}
-	var given environment.Objects
-	read := func(name string, o client.Object) (bool, error) {
-		o.SetNamespace(environment.Namespace)
-		o.SetName(name)
-		return c.Exists(ctx, o)
-	}
-	there, err := read(environment.ValuesName, values)
-	if there {
-		given.Values = values
-	}
-	thereSecrets, errSecrets := read(environment.SecretsName, secrets)
-	if thereSecrets {
-		given.Secrets = secrets
-	}
-	thereInfra, errInfra := read(environment.InfraSecretsName, infra)
-	if thereInfra {
-		given.InfraSecrets = infra
-	}
-	return given, errors.Join(err, errSecrets, errInfra)
 }
 
 // olderParts returns what this run would install in an older version than the one that is there.

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/drift"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+	"github.com/cluster-init/cluster-init/pkg/up"
+)
+
+// diffOptions are the flags of `diff`.
+type diffOptions struct {
+	environmentOptions
+	clusters       pivotClusters
+	bundle, format string
+	mirrors        []string
+	exitCode       bool
+	streams        Streams
+}
+
+func newDiff(streams Streams) *cobra.Command {
+	o := &diffOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "diff ENVIRONMENT",
+		Short: "Show how the clusters that are there differ from what up would apply",
+		Long: `diff compares an environment with its clusters: the values, the objects of the chart, and what Flux would apply for each component. It asks the API servers for dry
+runs, so that defaults and webhooks count, and changes nothing. Give it the same --values, --set, --bundle and --registry-mirror as up.
+
+Secrets are masked. What could not be compared is named, and the exit code is 32 then.`,
+		Example: `  cluster-init diff kubeadm-capd
+  cluster-init diff ./edge-site --set cluster.worker.replicas=3
+  cluster-init diff kubeadm-capd --exit-code -o json | jq -r '.clusters[].parts[] | select(.objects != []) | .name'`,
+		Args: exactlyOne("ENVIRONMENT"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.environmentOptions.flags(f, o.streams.In)
+	o.clusters.flags(f)
+	choose(f, &o.format, "output", "o", "plain: for people; json or yaml: one document for programs", "plain", "json", "yaml")
+	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: its values count, and release files come from it")
+	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
+	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 85 when something differs")
+	return c
+}
+
+func (o *diffOptions) run(ctx context.Context, name string) error {
+	formats := map[string]func(drift.Report) error{
+		"plain": func(r drift.Report) error { return r.Print(o.streams.Out) },
+		"json":  func(r drift.Report) error { return json.NewEncoder(o.streams.Out).Encode(r) },
+		"yaml":  func(r drift.Report) error { return encodeYAML(o.streams.Out, r) },
+	}
+	show := formats[o.format]
+	if show == nil {
+		return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain, json or yaml.")
+	}
+	mirrors, err := oci.ParseMirrors(o.mirrors)
+	if err != nil {
+		return err
+	}
+	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
+	if err != nil {
+		return err
+	}
+	comparison, options, err := o.comparison(looking.Subject.Environment, mirrors)
+	if err != nil {
+		return err
+	}
+	seen := up.New(up.Options{Subject: looking.Subject}, looking.Parts).Outlook(ctx)
+	if seen.Bootstrap.Cluster != nil || seen.Management.Cluster != nil {
+		if comparison.Tree, err = options.Tree(ctx); err != nil {
+			return err
+		}
+	}
+	report, err := compare(ctx, seen, comparison)
+	if err != nil {
+		return err
+	}
+	if err := show(report); err != nil {
+		return fmt.Errorf("print the differences: %w", err)
+	}
+	if err := report.Err(); err != nil {
+		return err
+	}
+	if o.exitCode && report.Differs() {
+		return told{fault.New(fault.Differs, "the clusters differ from what up would apply", "cluster-init up applies it.")} // the report has said it
+	}
+	return nil
+}
+
+// comparison is of what up would apply with the same flags, and where the content of its components comes from.
+func (o *diffOptions) comparison(env *environment.Environment, mirrors []oci.Mirror) (drift.Comparison, content.PublishOptions, error) {
+	env, options, err := publishOptions(env, o.bundle)
+	if err != nil {
+		return drift.Comparison{}, options, err
+	}
+	if o.bundle != "" {
+		opened, err := openBundle(o.bundle, env.BuiltOn())
+		if err != nil {
+			return drift.Comparison{}, options, err
+		}
+		if mirrors, err = withBundle(mirrors, opened, env.ClusterName()); err != nil {
+			return drift.Comparison{}, options, err
+		}
+	}
+	env, err = env.WithRegistryMirrors(machineMirrors(mirrors), o.bundle != "")
+	return drift.Comparison{Environment: env, Known: knownSecrets(env)}, options, err
+}
+
+// compare compares the clusters that were seen. Of one that does not answer it says so.
+func compare(ctx context.Context, seen up.Outlook, c drift.Comparison) (drift.Report, error) {
+	report := drift.New(c.Environment.Name())
+	for _, err := range []error{seen.Bootstrap.Err, seen.Management.Err} {
+		if fault.CodeOf(err) == fault.ClusterForeign {
+			return report, err
+		}
+	}
+	c.Management = seen.Management.Cluster
+	bootstrap := drift.Cluster{Name: world.BootstrapName, Phase: environment.Bootstrap, Parts: []drift.Part{}}
+	switch in := seen.Bootstrap.Cluster; {
+	case seen.Bootstrap.Err != nil:
+		bootstrap.Error = seen.Bootstrap.Err.Error()
+		report.Clusters = append(report.Clusters, bootstrap)
+	case seen.Bootstrap.State == world.BootstrapStopped:
+		bootstrap.Error = "it is stopped: cluster-init up starts it again"
+		report.Clusters = append(report.Clusters, bootstrap)
+	case in != nil && seen.Bootstrap.Suspended:
+		bootstrap.Server, bootstrap.Note = in.Config.Host, "its Flux is suspended for the pivot: nothing is applied to it any more"
+		report.Clusters = append(report.Clusters, bootstrap)
+	case in != nil:
+		report.Clusters = append(report.Clusters, c.Compare(ctx, in, environment.Bootstrap))
+	}
+	switch in := seen.Management.Cluster; {
+	case seen.Management.Err != nil:
+		report.Clusters = append(report.Clusters, drift.Cluster{Name: world.ManagementName, Phase: environment.Management, Parts: []drift.Part{}, Error: seen.Management.Err.Error()})
+	case in != nil:
+		report.Clusters = append(report.Clusters, c.Compare(ctx, in, environment.Management))
+	}
+	return report, nil
+}

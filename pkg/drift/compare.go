@@ -1,0 +1,134 @@
+package drift
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/manifests"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/redact"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+)
+
+// Comparison is of an environment with its clusters.
+type Comparison struct {
+	Environment *environment.Environment
+	Tree        content.Tree // the content, with the release files in it
+	// Management is nil where it is not there: then what the bootstrap cluster's Flux applies to it is not compared.
+	Management *kube.Cluster
+	Known      *redact.Redactor // secrets, for what is no Secret
+}
+
+// askBound is for one question to a cluster.
+const askBound = 20 * time.Second
+
+// Compare says how a cluster differs in a phase. It ends at the first question that gets no answer; what it has found until then it says.
+func (c Comparison) Compare(ctx context.Context, in *kube.Cluster, phase environment.Phase) Cluster {
+	found := Cluster{Name: in.Name, Server: in.Config.Host, Phase: phase, Parts: []Part{}}
+	if err := c.compare(ctx, in, &found); err != nil {
+		found.Error = err.Error()
+	}
+	return found
+}
+
+func (c Comparison) compare(ctx context.Context, in *kube.Cluster, found *Cluster) error {
+	overrides, there, err := given(ctx, in)
+	if err != nil {
+		return err
+	}
+	if !there {
+		found.Note = "it has no release of " + flux.ReleaseName + " yet: all would be made"
+		return nil
+	}
+	rendered, err := manifests.Render(ctx, c.Environment, found.Phase, overrides, c.Tree)
+	if err != nil {
+		return err
+	}
+	values, err := c.values(ctx, in)
+	if err != nil {
+		return err
+	}
+	found.Parts = append(found.Parts, values)
+	chart, err := c.chart(ctx, in, rendered)
+	if err != nil {
+		return err
+	}
+	found.Parts = append(found.Parts, chart)
+	for _, component := range rendered.Components {
+		part, err := c.component(ctx, in, rendered, component)
+		if err != nil {
+			return err
+		}
+		found.Parts = append(found.Parts, part)
+	}
+	return nil
+}
+
+// given are the values that the cluster's HelmRelease itself holds: those that a run decides by how far it is, and by where Flux reads from.
+func given(ctx context.Context, in *kube.Cluster) (values map[string]any, there bool, err error) {
+	release := &helmv2.HelmRelease{}
+	release.Namespace, release.Name = flux.Namespace, flux.ReleaseName
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	if there, err = in.Exists(ctx, release); err != nil || !there {
+		return nil, false, err
+	}
+	if release.Spec.Values != nil {
+		err = yaml.Unmarshal(release.Spec.Values.Raw, &values)
+	}
+	if err != nil {
+		err = fmt.Errorf("read the values of HelmRelease %s in the %s cluster: %w", flux.ReleaseName, in.Name, err)
+	}
+	return values, true, err
+}
+
+// values compares those of the environment with those that the cluster was last given.
+func (c Comparison) values(ctx context.Context, in *kube.Cluster) (Part, error) {
+	part := Part{Name: "values", Objects: []Object{}}
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	last, err := rollout.Given(ctx, in)
+	switch {
+	case err != nil:
+		return part, fmt.Errorf("read the values that the %s cluster was last given: %w", in.Name, err)
+	case last.Values == nil:
+		part.Note = "the cluster was not given any yet"
+		return part, nil
+	case last.Values.Labels[owned.ClusterLabel] != c.Environment.ClusterName():
+		part.Note = "those that are there are of another cluster, " + last.Values.Labels[owned.ClusterLabel]
+		return part, nil
+	}
+	changes, err := c.Environment.Changes(last)
+	if err != nil {
+		return part, fmt.Errorf("compare with the values that the %s cluster was last given: %w", in.Name, err)
+	}
+	for _, change := range changes {
+		field := Field{Path: change.Key}
+		if change.From != "" || change.To != "" {
+			field.From, field.To = change.From, change.To
+		}
+		part.Values = append(part.Values, field)
+	}
+	return part, nil
+}
+
+// silent says whether nobody answered, in contrast to an answer that helps nobody.
+func silent(err error) bool {
+	_, unreached := errors.AsType[*url.Error](err)
+	return unreached || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+func objectOf(change Change, u *unstructured.Unstructured) Object {
+	return Object{Change: change, Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+}

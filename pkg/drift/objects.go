@@ -1,0 +1,86 @@
+package drift
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fluxcd/pkg/ssa/jsondiff"
+	"github.com/fluxcd/pkg/ssa/normalize"
+	ssautil "github.com/fluxcd/pkg/ssa/utils"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// Who applies what, as API servers know them.
+const (
+	helmController      = "helm-controller"
+	kustomizeController = "kustomize-controller"
+)
+
+// unmanaged are objects that Flux leaves as they are, by a label or an annotation.
+var unmanaged = jsondiff.ExclusionSelector{
+	"kustomize.toolkit.fluxcd.io/reconcile": "disabled",
+	"kustomize.toolkit.fluxcd.io/ssa":       "Ignore",
+}
+
+// applied compares objects with what is there, as owner would apply them. The error is that of a cluster which gives no answer.
+func (c Comparison) applied(ctx context.Context, in *kube.Cluster, owner string, want []*unstructured.Unstructured, part *Part) error {
+	for _, each := range want {
+		object, same, err := c.dryRun(ctx, in, owner, each.DeepCopy())
+		switch {
+		case err != nil:
+			return err
+		case same:
+			part.Same++
+		default:
+			part.Objects = append(part.Objects, object)
+		}
+	}
+	return nil
+}
+
+// dryRun compares one object with what is there. Whether it is there is asked first: a dry run fails where its namespace or its definition
+// is still to be made.
+func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, want *unstructured.Unstructured) (found Object, same bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	ssautil.RemoveCABundleFromCRD(want)
+	if err := normalize.Unstructured(want); err != nil {
+		return found, false, fmt.Errorf("read %s %s: %w", want.GetKind(), want.GetName(), err)
+	}
+	there, err := in.Exists(ctx, want.DeepCopy())
+	switch {
+	case silent(err):
+		return found, false, err
+	case err != nil:
+		found = objectOf(Unknown, want)
+		found.Message = err.Error()
+		return found, false, nil
+	case !there:
+		return objectOf(Create, want), false, nil
+	}
+	diff, err := jsondiff.Unstructured(ctx, in, want, jsondiff.FieldOwner(owner), jsondiff.MaskSecrets(true), unmanaged)
+	switch {
+	case silent(err):
+		return found, false, err
+	case apierrors.IsInvalid(err):
+		found = objectOf(Refused, want)
+		found.Message = c.Known.Text(err.Error())
+		return found, false, nil
+	case err != nil:
+		found = objectOf(Unknown, want)
+		found.Message = c.Known.Text(err.Error())
+		return found, false, nil
+	case diff.Type == jsondiff.DiffTypeCreate: // it went meanwhile
+		return objectOf(Create, want), false, nil
+	case diff.Type != jsondiff.DiffTypeUpdate:
+		return found, true, nil
+	}
+	found = objectOf(Update, want)
+	for _, op := range diff.Patch {
+		found.Fields = append(found.Fields, Field{Path: c.Known.Text(op.Path), From: c.Known.Value(op.OldValue), To: c.Known.Value(op.Value)})
+	}
+	return found, false, nil
+}

@@ -1,0 +1,118 @@
+package drift
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fluxcd/cli-utils/pkg/object"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/manifests"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+)
+
+// chart compares the objects of the chart, and names those that it made and no longer has.
+func (c Comparison) chart(ctx context.Context, in *kube.Cluster, rendered manifests.Rendered) (Part, error) {
+	part := Part{Name: "chart", Objects: []Object{}}
+	if err := c.applied(ctx, in, helmController, rendered.Chart, &part); err != nil {
+		return part, err
+	}
+	has := map[object.ObjMetadata]bool{}
+	kinds := map[schema.GroupVersionKind]bool{kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind): true}
+	for _, o := range rendered.Chart {
+		has[object.UnstructuredToObjMetadata(o)] = true
+		kinds[o.GroupVersionKind()] = true
+	}
+	for kind := range kinds {
+		made, err := madeOf(ctx, in, kind)
+		if err != nil {
+			return part, err
+		}
+		for i := range made {
+			if !has[object.UnstructuredToObjMetadata(&made[i])] {
+				part.Objects = append(part.Objects, objectOf(Delete, &made[i]))
+			}
+		}
+	}
+	return part, nil
+}
+
+// madeOf are the objects of a kind that the release made.
+func madeOf(ctx context.Context, in *kube.Cluster, kind schema.GroupVersionKind) ([]unstructured.Unstructured, error) {
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind)
+	if err := in.List(ctx, list, client.MatchingLabels(rollout.MadeLabels())); err != nil {
+		return nil, fmt.Errorf("list what the release made in the %s cluster, kind %s: %w", in.Name, kind.Kind, err)
+	}
+	return list.Items, nil
+}
+
+// component compares what Flux would apply for a component with what is there, and with what it applied last.
+func (c Comparison) component(ctx context.Context, in *kube.Cluster, rendered manifests.Rendered, of manifests.Component) (Part, error) {
+	part := Part{Name: of.Name, Note: of.Note, Objects: []Object{}}
+	last := &kustomizev1.Kustomization{}
+	last.Namespace, last.Name = flux.Namespace, of.Name
+	asked, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	there, err := in.Exists(asked, last)
+	switch {
+	case err != nil:
+		return part, err
+	case of.Note != "":
+		return part, nil
+	case !there:
+		part.Note = fmt.Sprintf("it is not there: its %d objects would be made", len(of.Objects))
+		return part, nil
+	}
+	if kustomization := rendered.Kustomization(of.Name); appliedElsewhere(kustomization) {
+		if c.Management == nil {
+			part.Note = "it is applied to the management cluster, which is not there"
+			return part, nil
+		}
+		in = c.Management
+	}
+	if err := c.applied(ctx, in, kustomizeController, of.Objects, &part); err != nil {
+		return part, err
+	}
+	gone, err := c.gone(last, of.Objects)
+	part.Objects = append(part.Objects, gone...)
+	return part, err
+}
+
+func appliedElsewhere(kustomization *unstructured.Unstructured) bool {
+	_, elsewhere, _ := unstructured.NestedMap(kustomization.Object, "spec", "kubeConfig")
+	return elsewhere
+}
+
+// gone are the objects that Flux applied last and that are not among want.
+func (c Comparison) gone(last *kustomizev1.Kustomization, want []*unstructured.Unstructured) ([]Object, error) {
+	if last.Status.Inventory == nil {
+		return nil, nil
+	}
+	has := map[object.ObjMetadata]bool{}
+	for _, o := range want {
+		has[object.UnstructuredToObjMetadata(o)] = true
+	}
+	change := Leave
+	if last.Spec.Prune {
+		change = Delete
+	}
+	var gone []Object
+	for _, entry := range last.Status.Inventory.Entries {
+		id, err := object.ParseObjMetadata(entry.ID)
+		if err != nil {
+			return gone, fmt.Errorf("read the inventory of Kustomization %s: %w", last.Name, err)
+		}
+		if !has[id] {
+			gone = append(gone, Object{Change: change, Kind: id.GroupKind.Kind, Namespace: id.Namespace, Name: id.Name})
+		}
+	}
+	return gone, nil
+}
