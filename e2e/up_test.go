@@ -48,6 +48,7 @@ func TestUp(t *testing.T) {
 			t.Errorf("render ended with %d: %.300s", code, out)
 		}
 	})
+	t.Run("what is there is what up would apply", func(t *testing.T) { l.diff(t) })
 	t.Run("no image comes from outside of the bundle", func(t *testing.T) { nothingFromOutside(t, controlPlane(t, l.name)) })
 	t.Run("a workload cluster can be made and deleted", func(t *testing.T) { management.workload(t, l) })
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })

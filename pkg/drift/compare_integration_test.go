@@ -13,6 +13,7 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/object"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -72,6 +73,12 @@ apiVersion: v1
 kind: Service
 metadata: {name: NAME, namespace: default}
 spec: {selector: {app: NAME}, ports: [{port: 80}]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: NAME}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {of: NAME}}]}
+rules: []
 `
 
 // installed applies an environment as Flux's controllers would have, which do not run here.
@@ -151,6 +158,12 @@ func TestCompare(t *testing.T) {
 		t.Fatalf("a cluster without a release: %+v", found)
 	}
 	installed(t.Context(), t, env)
+	gathered := &rbacv1.ClusterRole{}
+	gathered.Name = "capi"
+	rules := `{"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]}` // as the control plane would
+	if err := shared.Client.Patch(t.Context(), gathered, client.RawPatch("application/merge-patch+json", []byte(rules)), client.FieldOwner("clusterrole-aggregation-controller")); err != nil {
+		t.Fatal(err)
+	}
 	if found := compare(t, env, shared.Client); found.Differs() || found.Err() != nil || found.Clusters[0].Note != "" || len(found.Clusters[0].Parts) < 5 {
 		t.Fatalf("nothing was changed: %s", printed(t, found))
 	}

@@ -25,6 +25,14 @@ var unmanaged = jsondiff.ExclusionSelector{
 	"kustomize.toolkit.fluxcd.io/ssa":       "Ignore",
 }
 
+// filledIn are the fields of an object that the control plane fills in, whatever is applied: the rules of a ClusterRole that gathers those of others.
+func filledIn(o *unstructured.Unstructured) jsondiff.IgnorePaths {
+	if _, gathers := o.Object["aggregationRule"]; gathers && o.GetKind() == "ClusterRole" {
+		return jsondiff.IgnorePaths{"/rules"}
+	}
+	return nil
+}
+
 // applied compares objects with what is there, as owner would apply them. The error is that of a cluster which gives no answer.
 func (c Comparison) applied(ctx context.Context, in *kube.Cluster, owner string, want []*unstructured.Unstructured, part *Part) error {
 	for _, each := range want {
@@ -61,7 +69,7 @@ func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, 
 	case !there:
 		return objectOf(Create, want), false, nil
 	}
-	diff, err := jsondiff.Unstructured(ctx, in, want, jsondiff.FieldOwner(owner), jsondiff.MaskSecrets(true), unmanaged)
+	diff, err := jsondiff.Unstructured(ctx, in, want, jsondiff.FieldOwner(owner), jsondiff.MaskSecrets(true), unmanaged, filledIn(want))
 	switch {
 	case silent(err):
 		return found, false, err

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/manifests"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
@@ -57,8 +56,9 @@ func madeOf(ctx context.Context, in *kube.Cluster, kind schema.GroupVersionKind)
 // component compares what Flux would apply for a component with what is there, and with what it applied last.
 func (c Comparison) component(ctx context.Context, in *kube.Cluster, rendered manifests.Rendered, of manifests.Component) (Part, error) {
 	part := Part{Name: of.Name, Note: of.Note, Objects: []Object{}}
+	kustomization := rendered.Kustomization(of.Name)
 	last := &kustomizev1.Kustomization{}
-	last.Namespace, last.Name = flux.Namespace, of.Name
+	last.Namespace, last.Name = kustomization.GetNamespace(), kustomization.GetName()
 	asked, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()
 	there, err := in.Exists(asked, last)
@@ -71,7 +71,7 @@ func (c Comparison) component(ctx context.Context, in *kube.Cluster, rendered ma
 		part.Note = fmt.Sprintf("it is not there: its %d objects would be made", len(of.Objects))
 		return part, nil
 	}
-	if kustomization := rendered.Kustomization(of.Name); appliedElsewhere(kustomization) {
+	if appliedElsewhere(kustomization) {
 		if c.Management == nil {
 			part.Note = "it is applied to the management cluster, which is not there"
 			return part, nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -33,21 +34,30 @@ func (r Report) summary() string {
 		return "Nothing differs."
 	}
 	var what []string
-	for _, each := range []struct {
-		n    int
-		what string
-	}{
-		{r.Values(), "values differ"}, {r.Count(Create), "objects would be made"}, {r.Count(Update), "changed"}, {r.Count(Delete), "deleted"},
-		{r.Count(Leave), "left as they are"}, {r.Count(Refused), "refused"}, {r.Count(Unknown), "could not be compared"},
-	} {
-		if each.n > 0 {
-			what = append(what, fmt.Sprintf("%d %s", each.n, each.what))
+	add := func(n int, thing, more string) {
+		if n > 0 {
+			what = append(what, count(n, thing)+more)
 		}
 	}
+	add(r.Values(), "value", "")
+	add(r.Count(Create), "object", " to make")
+	add(r.Count(Update), "object", " to change")
+	add(r.Count(Delete), "object", " to delete")
+	add(r.Count(Leave), "object", " to leave as it is")
+	add(r.Count(Refused), "object", " that would be refused")
+	add(r.Count(Unknown), "object", " that could not be compared")
 	if len(what) == 0 {
 		return "Nothing differs in what could be compared."
 	}
-	return strings.Join(what, ", ") + "."
+	return "What differs: " + strings.Join(what, ", ") + "."
+}
+
+// count is a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func (c Cluster) print(b *strings.Builder) {
@@ -70,9 +80,12 @@ func (c Cluster) print(b *strings.Builder) {
 		p.print(b)
 	}
 	if parts > 0 {
-		fmt.Fprintf(b, "  %d parts with %d objects are as they would be applied\n", parts, same)
+		fmt.Fprintf(b, "  as it would be applied: %s with %s\n", count(parts, "part"), count(same, "object"))
 	}
 }
+
+// fewNew is how many objects are named of a part of which nothing is there yet; the document for programs names all.
+const fewNew = 3
 
 func (p Part) print(b *strings.Builder) {
 	fmt.Fprintf(b, "  %s", p.Name)
@@ -82,6 +95,10 @@ func (p Part) print(b *strings.Builder) {
 	fmt.Fprintln(b)
 	for _, f := range p.Values {
 		fmt.Fprintf(b, "    ~ %s\n", f)
+	}
+	if n := len(p.Objects); n > fewNew && p.Same == 0 && !slices.ContainsFunc(p.Objects, func(o Object) bool { return o.Change != Create }) {
+		fmt.Fprintf(b, "    + all of its %d objects\n", n)
+		return
 	}
 	for _, o := range p.Objects {
 		fmt.Fprintf(b, "    %s %s\n", signs[o.Change], o)
