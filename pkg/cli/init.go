@@ -18,11 +18,13 @@ import (
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/sylva"
 )
 
 // initOptions are the flags of `init`.
 type initOptions struct {
 	name    string
+	sylva   string // folder of the seed project
 	output  outputOptions
 	streams Streams
 }
@@ -30,17 +32,21 @@ type initOptions struct {
 func newInit(streams Streams) *cobra.Command {
 	o := &initOptions{streams: streams}
 	c := &cobra.Command{
-		Use:   "init ENVIRONMENT DIR",
+		Use:   "init ENVIRONMENT DIR | init --from-sylva FOLDER DIR",
 		Short: "Make an environment of your own that stands on another one",
 		Long: `init writes a folder with three files: environment.yaml, which names the environment that yours stands on, values.yaml with what must be set, each value with
 what it is for, and the schema for editors. You need no kustomize for it; a folder with a kustomization.yaml stays possible.
 
+With --from-sylva it converts an environment of the seed project, Sylva's first telco-cloud-init, and names what has no counterpart here.
+
 Nothing that is there is written over.`,
 		Example: `  cluster-init init kubeadm-capo ./edge-site
-  cluster-init up ./edge-site`,
-		Args: cobra.ExactArgs(2),
-		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0], args[1]) },
+  cluster-init up ./edge-site
+  cluster-init init --from-sylva ./environment-values/my-capo-env ./edge-site`,
+		Args: o.args,
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0], args[len(args)-1]) },
 	}
+	c.Flags().StringVar(&o.sylva, "from-sylva", "", "folder of an environment of the seed project to convert, in place of ENVIRONMENT")
 	c.Flags().StringVar(&o.name, "name", "", "name of the cluster (default: that of the folder)")
 	o.output.formatFlag(c.Flags(), "plain: for people; json: one object")
 	return c
@@ -48,6 +54,22 @@ Nothing that is there is written over.`,
 
 // clusterName is the form of names of clusters, as the chart's schema has it.
 var clusterName = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+
+// args are ENVIRONMENT and DIR, or DIR alone where a folder is converted.
+func (o *initOptions) args(c *cobra.Command, args []string) error {
+	if o.sylva != "" {
+		return exactlyOne("DIR")(c, args)
+	}
+	return cobra.ExactArgs(2)(c, args)
+}
+
+// checkClusterName refuses what cannot be the name of a cluster.
+func checkClusterName(name string) error {
+	if clusterName.MatchString(name) && len(name) <= 40 {
+		return nil
+	}
+	return fault.New(fault.Usage, fmt.Sprintf("%q cannot be the name of a cluster", name), "Give one of at most 40 letters (a-z), digits and hyphens: --name NAME")
+}
 
 func (o *initOptions) run(ctx context.Context, from, dir string) error {
 	if err := o.output.known(); err != nil {
@@ -57,28 +79,44 @@ func (o *initOptions) run(ctx context.Context, from, dir string) error {
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("find the folder %s: %w", dir, err), fault.Usage, "Give a path.")
 	}
-	name := o.name
-	if name == "" {
-		name = filepath.Base(folder)
-	}
-	if !clusterName.MatchString(name) || len(name) > 40 {
-		return fault.New(fault.Usage, fmt.Sprintf("%q cannot be the name of a cluster", name), "Give one of at most 40 letters (a-z), digits and hyphens: --name NAME")
-	}
-	files, err := environment.Scaffold(ctx, environment.Options{Name: from, Content: clusterinit.Content(), Derive: derive}, folder, name)
+	made := newEnvironment{Type: "environment", SchemaVersion: 1, Folder: folder, From: from, shown: shellWord(dir)}
+	files, err := o.files(ctx, folder, &made)
 	if err != nil {
 		return err
 	}
 	if err := writeNew(folder, files); err != nil {
 		return err
 	}
-	shown := dir
+	made.Files = slices.Sorted(maps.Keys(files))
+	return o.output.show(o.streams, made)
+}
+
+// files are those of the new environment, which made learns about.
+func (o *initOptions) files(ctx context.Context, folder string, made *newEnvironment) (map[string][]byte, error) {
+	if o.sylva != "" {
+		files, converted, err := convert(ctx, o.sylva, folder, o.name)
+		made.From, made.Converted, made.NotConverted = converted.From, converted.Said, converted.Left
+		return files, err
+	}
+	name := o.name
+	if name == "" {
+		name = filepath.Base(folder)
+	}
+	if err := checkClusterName(name); err != nil {
+		return nil, err
+	}
+	return environment.Scaffold(ctx, environment.Options{Name: made.From, Content: clusterinit.Content(), Derive: derive}, folder, name)
+}
+
+// shellWord is a folder as an argument of another command.
+func shellWord(dir string) string {
 	if !strings.ContainsRune(dir, filepath.Separator) {
-		shown = "." + string(filepath.Separator) + dir
+		dir = "." + string(filepath.Separator) + dir
 	}
-	if strings.ContainsAny(shown, " '\"$&;()<>|*?[]\\`") {
-		shown = "'" + strings.ReplaceAll(shown, "'", `'\''`) + "'"
+	if strings.ContainsAny(dir, " '\"$&;()<>|*?[]\\`") {
+		dir = "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
 	}
-	return o.output.show(o.streams, newEnvironment{Type: "environment", SchemaVersion: 1, Folder: folder, From: from, Files: slices.Sorted(maps.Keys(files)), shown: shown})
+	return dir
 }
 
 // writeNew writes files into a folder that has none of them. What it has written is taken back when one cannot be.
@@ -96,7 +134,7 @@ func writeNew(folder string, files map[string][]byte) (err error) {
 	}()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(folder, name)
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, modeOf(name))
 		if errors.Is(err, fs.ErrExist) {
 			return fault.New(fault.Usage, path+" exists", "Give another folder, or move the file away.")
 		}
@@ -112,6 +150,14 @@ func writeNew(folder string, files map[string][]byte) (err error) {
 	return nil
 }
 
+// modeOf is who may read a file: secrets are their owner's.
+func modeOf(name string) fs.FileMode {
+	if name == environment.OwnSecretsFile {
+		return 0o600
+	}
+	return 0o644
+}
+
 // newEnvironment is the answer of `init`.
 type newEnvironment struct {
 	Type          string   `json:"type"` // "environment"
@@ -119,12 +165,23 @@ type newEnvironment struct {
 	Folder        string   `json:"folder"`
 	From          string   `json:"from"`
 	Files         []string `json:"files"`
-	shown         string   // the folder as an argument of up
+	// Of a folder of the seed project: what was taken over under another name, and what was not.
+	Converted    []sylva.Said `json:"converted,omitempty"`
+	NotConverted []sylva.Left `json:"notConverted,omitempty"`
+	shown        string       // the folder as an argument of up
 }
 
-// Print says what to do next.
+// Print says what was converted, and what to do next.
 func (e newEnvironment) Print(out io.Writer) error {
-	_, err := fmt.Fprintf(out, "wrote %s in %s\n  set what must be set: %s\n  see what comes of it:  cluster-init show values %s --origins\n  build it:              cluster-init up %s\n",
+	var b strings.Builder
+	for _, said := range e.Converted {
+		fmt.Fprintf(&b, "converted: %s is %s\n", said.Key, said.As)
+	}
+	for _, left := range e.NotConverted {
+		fmt.Fprintf(&b, "not converted: %s: %s\n", left.Key, left.Why)
+	}
+	fmt.Fprintf(&b, "wrote %s in %s\n  set what must be set: %s\n  see what comes of it:  cluster-init show values %s --origins\n  build it:              cluster-init up %s\n",
 		strings.Join(e.Files, ", "), e.Folder, filepath.Join(e.Folder, "values.yaml"), e.shown, e.shown)
+	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -16,8 +16,8 @@ import (
 // The files of an environment that stands on another one without kustomize.
 const (
 	FromFile         = "environment.yaml"
-	ownValuesFile    = "values.yaml"
-	ownSecretsFile   = "secrets.yaml"
+	OwnValuesFile    = "values.yaml"
+	OwnSecretsFile   = "secrets.yaml"
 	mostEnvironments = 8 // that stand on each other
 )
 
@@ -78,8 +78,8 @@ func (f fromFile) inherit(options Options, s *substituter, folder string, depth 
 	if err != nil {
 		return "", documents{}, err
 	}
-	values, valuesErr := s.own(folder, given, ownValuesFile)
-	secrets, secretsErr := s.own(folder, given, ownSecretsFile)
+	values, valuesErr := s.own(folder, given, OwnValuesFile)
+	secrets, secretsErr := s.own(folder, given, OwnSecretsFile)
 	if err := fault.Join(valuesErr, secretsErr); err != nil {
 		return "", documents{}, err
 	}

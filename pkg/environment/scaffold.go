@@ -15,8 +15,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// schemaFile is the chart's schema beside values, for editors.
-const schemaFile = "values.schema.json"
+// SchemaFile is the chart's schema beside values, for editors.
+const SchemaFile = "values.schema.json"
 
 // Scaffold returns the files of a new environment, by name, that stands on the environment options.Name: what it is from, a file of values with what
 // must be set, and the schema for editors. folder is where it will be, cluster the name of its Cluster. Variables are not looked up. The errors are those of Load, but for
@@ -62,9 +62,9 @@ func Scaffold(ctx context.Context, options Options, folder, cluster string) (map
 	}
 	s := scaffold{keys: keys, variables: rawValues(options), cluster: cluster}
 	return map[string][]byte{
-		FromFile:      []byte("# The environment that this one stands on: its values come first, then those of " + ownValuesFile + " and " + ownSecretsFile + ".\nfrom: " + from + "\n"),
-		ownValuesFile: []byte(s.values(from, append([]string{"cluster.name"}, wanted...), notes)),
-		schemaFile:    schema,
+		FromFile:      []byte("# The environment that this one stands on: its values come first, then those of " + OwnValuesFile + " and " + OwnSecretsFile + ".\nfrom: " + from + "\n"),
+		OwnValuesFile: []byte(s.values(from, append([]string{"cluster.name"}, wanted...), notes)),
+		SchemaFile:    schema,
 	}, nil
 }
 
@@ -106,9 +106,9 @@ type scaffold struct {
 
 func (s scaffold) values(from string, wanted, notes []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n", schemaFile)
+	fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n", SchemaFile)
 	fmt.Fprintf(&b, "# Values over those of %s. What must be set is below; \"cluster-init explain KEY\" says what else there is, and\n", from)
-	fmt.Fprintf(&b, "# \"cluster-init show values . --origins\" what each value is, and where it is from. Secrets go into %s.\n", ownSecretsFile)
+	fmt.Fprintf(&b, "# \"cluster-init show values . --origins\" what each value is, and where it is from. Secrets go into %s.\n", OwnSecretsFile)
 	for _, note := range notes {
 		for _, line := range strings.Split(note, "\n") {
 			fmt.Fprintf(&b, "# %s\n", line)
@@ -158,7 +158,7 @@ func rawValues(options Options) map[string]any {
 	if isPath(options.Name) {
 		return nil
 	}
-	content, err := fs.ReadFile(options.Content, path.Join(environmentsFolder, options.Name, ownValuesFile))
+	content, err := fs.ReadFile(options.Content, path.Join(environmentsFolder, options.Name, OwnValuesFile))
 	if err != nil {
 		return nil
 	}

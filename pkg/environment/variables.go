@@ -64,7 +64,7 @@ func evaluate(expression string, lookup func(string) (string, bool)) (string, er
 	if !validName(name) {
 		return "", fmt.Errorf("${%s} is neither ${NAME} nor ${NAME:=default}; write $${ for a literal ${", expression)
 	}
-	if !isAllowed(name) {
+	if !MayUse(name) {
 		return "", fmt.Errorf("variable %s is not one that an environment may use; these are: %s, and all that start with %s",
 			name, strings.Join(allowed, ", "), strings.Join(allowedPrefixes, " or "))
 	}
@@ -92,7 +92,8 @@ func find(name string, lookup func(string) (string, bool)) (string, bool) {
 	return "", false
 }
 
-func isAllowed(name string) bool {
+// MayUse says whether an environment may use a variable: all others of a shell are nothing to it.
+func MayUse(name string) bool {
 	return slices.Contains(allowed, name) ||
 		slices.ContainsFunc(allowedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }

@@ -1,0 +1,190 @@
+package sylva
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+)
+
+// conversion is one under way.
+type conversion struct {
+	keys                      []environment.Key
+	values, secrets           *yaml.Node
+	into                      *yaml.Node        // one of them: where values of this document go
+	now                       string            // this document
+	by                        map[string]string // which document says what is said here
+	bootstrap, infrastructure string            // the seed's names of the providers
+	said                      []Said
+	left                      []Left
+}
+
+// named notes which providers a document asks for, as other keys are said by them.
+func (c *conversion) named(d document) {
+	for _, in := range [][]string{{"cluster"}, {"cluster", "flavor"}, {"cluster", "capi_providers"}} {
+		if n := lookup(d.root, append(slices.Clone(in), "infra_provider")...); n != nil && n.Value != "" {
+			c.infrastructure = n.Value
+		}
+		if n := lookup(d.root, append(slices.Clone(in), "bootstrap_provider")...); n != nil && n.Value != "" {
+			c.bootstrap = n.Value
+		}
+	}
+}
+
+// same are the parts of a document that are called the same here.
+var same = []string{"proxies", "git_auth_default", "registry_secret", "cni", "debug_values"}
+
+func (c *conversion) document(root *yaml.Node) {
+	each(root, func(key string, comments, value *yaml.Node) {
+		switch {
+		case isEmpty(value):
+		case key == "cluster":
+			each(value, func(below string, comments, value *yaml.Node) { c.cluster([]string{"cluster", below}, comments, value) })
+		case key == c.infrastructure: // beside cluster in the seed's first form, below it later
+			each(value, func(below string, comments, value *yaml.Node) {
+				c.cluster([]string{"cluster", key, below}, comments, value)
+			})
+		case key == "components":
+			each(value, c.component)
+		case key == "git_repo_templates":
+			each(value, c.repository)
+		case slices.Contains(same, key):
+			c.say([]string{key}, []string{key}, comments, value)
+		default:
+			c.leave(key, "this project's chart has no such value")
+		}
+	})
+}
+
+// renamed are the seed's values that have another name here; several: it stands for all of them. An empty name: it is said by what the environment stands on.
+var renamed = map[string][]string{
+	"cluster.infra_provider": nil, "cluster.bootstrap_provider": nil,
+	"cluster.flavor.infra_provider": nil, "cluster.flavor.bootstrap_provider": nil,
+	"cluster.capi_providers.infra_provider": nil, "cluster.capi_providers.bootstrap_provider": nil,
+	"cluster.k8s_version":                  {"cluster.kubernetes_version"},
+	"cluster.control_plane_replicas":       {"cluster.control_plane.replicas"},
+	"cluster.worker_replicas":              {"cluster.worker.replicas"},
+	"cluster.capo.image":                   {"cluster.openstack.image"},
+	"cluster.capo.image_name":              {"cluster.openstack.image"},
+	"cluster.capo.flavor_name":             {"cluster.openstack.control_plane_flavor", "cluster.openstack.worker_flavor"},
+	"cluster.capo.ssh_key_name":            {"cluster.openstack.ssh_key_name"},
+	"cluster.capo.network_id":              {"cluster.openstack.network"},
+	"cluster.capo.external_network_id":     {"cluster.openstack.external_network"},
+	"cluster.capo.dns_nameservers":         {"cluster.openstack.dns_nameservers"},
+	"cluster.capo.control_plane_az":        {"cluster.openstack.control_plane_availability_zones"},
+	"cluster.capo.worker_az":               {"cluster.openstack.worker_availability_zone"},
+	"cluster.capo.rootVolume.diskSize":     {"cluster.openstack.root_volume.size"},
+	"cluster.capo.rootVolume.volumeType":   {"cluster.openstack.root_volume.type"},
+	"cluster.capo.root_volume.size":        {"cluster.openstack.root_volume.size"},
+	"cluster.capo.root_volume.volume_type": {"cluster.openstack.root_volume.type"},
+	"cluster.capo.root_volume.type":        {"cluster.openstack.root_volume.type"},
+}
+
+// differs are the seed's values that have no counterpart, and what to do.
+var differs = map[string]string{
+	"cluster.capo.cluster_external_ip": externalAddress,
+	"cluster.cluster_external_ip":      externalAddress,
+	"cluster.flavor.hardened":          "machines are made of the image that you give: harden that",
+	"cluster.capo.resources_tag":       "all that is made in OpenStack is tagged with the cluster's namespace and name",
+}
+
+const externalAddress = "the seed's machines answer at an address that you reserve, with a service of their own. Here: cluster.openstack.api_server.mode floating-ip or octavia, or fixed-ip if you have something answer at it"
+
+// cluster converts a value below cluster, or those below it.
+func (c *conversion) cluster(path []string, comments, value *yaml.Node) {
+	key := strings.Join(path, ".")
+	to, known := renamed[key]
+	switch {
+	case isEmpty(value):
+	case key == "cluster.capo.clouds_yaml", key == "cluster.capo.cloud_yaml":
+		c.clouds(path, comments, value)
+	case key == "cluster.capo.cacert":
+		c.encoded(path, []string{"cluster", "openstack", "cacert_b64"}, comments, value)
+	case key == "cluster.image" && renamed["cluster."+c.infrastructure+".image"] != nil:
+		c.say(path, strings.Split(renamed["cluster."+c.infrastructure+".image"][0], "."), comments, value)
+	case known:
+		for _, name := range to {
+			c.say(path, strings.Split(name, "."), comments, value)
+		}
+	case differs[key] != "":
+		c.leave(key, differs[key])
+	case c.has(key):
+		c.say(path, path, comments, value)
+	case value.Kind == yaml.MappingNode:
+		each(value, func(below string, comments, value *yaml.Node) {
+			c.cluster(append(slices.Clone(path), below), comments, value)
+		})
+	default:
+		c.leave(key, "this project's chart has no such value")
+	}
+}
+
+// has says whether a key of the chart, and none that has others below it, is called so.
+func (c *conversion) has(path string) bool {
+	return slices.ContainsFunc(c.keys, func(k environment.Key) bool { return k.Path == path && k.Type != "map" })
+}
+
+// say takes a value over.
+func (c *conversion) say(from, to []string, comments, value *yaml.Node) {
+	key, as := strings.Join(from, "."), strings.Join(to, ".")
+	if isTemplate(value) && to[0] != "components" {
+		c.leave(key, "it is made by a template, which only components have here: write what it comes to as "+as)
+		return
+	}
+	for _, name := range braced(value) {
+		c.leave(key, fmt.Sprintf("the variable %s is none that an environment may use, and stands as it is: use one that is called CLUSTER_INIT_%s, or write its value", name, name))
+	}
+	if c.listed(as) && value.Kind == yaml.ScalarNode {
+		value = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{value}}
+	}
+	by, said := c.by[as]
+	if !put(c.into, to, comments, value) {
+		if !said || by == c.now { // else an object that wins says it
+			c.leave(key, "another value says "+as+" already")
+		}
+		return
+	}
+	c.by[as] = c.now
+	if key != as {
+		c.said = append(c.said, Said{Key: key, As: as})
+	}
+}
+
+func (c *conversion) listed(path string) bool {
+	return slices.ContainsFunc(c.keys, func(k environment.Key) bool { return k.Path == path && strings.HasPrefix(k.Type, "list") })
+}
+
+func (c *conversion) leave(key, why string) { c.left = append(c.left, Left{Key: key, Why: why}) }
+
+// clouds takes a clouds.yaml over, which is a map or a text in the seed, and base64 here. A variable in it could not be seen any more.
+func (c *conversion) clouds(path []string, comments, value *yaml.Node) {
+	content := value.Value
+	if value.Kind != yaml.ScalarNode {
+		written, err := encode(value)
+		if err != nil {
+			c.leave(strings.Join(path, "."), err.Error())
+			return
+		}
+		content = string(written)
+	}
+	var root yaml.Node
+	if yaml.Unmarshal([]byte(content), &root) == nil && len(root.Content) > 0 {
+		if clouds := lookup(root.Content[0], "clouds"); clouds != nil && len(clouds.Content) == 2 && !variable.MatchString(content) {
+			c.say(append(slices.Clone(path), "clouds"), []string{"cluster", "openstack", "cloud_name"}, nil, text(clouds.Content[0].Value))
+		}
+	}
+	c.encoded(path, []string{"cluster", "openstack", "clouds_yaml_b64"}, comments, text(content))
+}
+
+// encoded takes a text over as base64.
+func (c *conversion) encoded(from, to []string, comments, value *yaml.Node) {
+	if variable.MatchString(value.Value) {
+		c.leave(strings.Join(from, "."), "there are variables in it, which could not be seen in base64: set OS_CLOUD and have a clouds.yaml where OpenStack's tools look, or write their values")
+		return
+	}
+	c.say(from, to, comments, text(base64.StdEncoding.EncodeToString([]byte(value.Value))))
+}

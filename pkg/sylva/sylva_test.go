@@ -1,0 +1,108 @@
+package sylva_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/golden"
+	"github.com/cluster-init/cluster-init/pkg/sylva"
+)
+
+func convert(t *testing.T, folder string) (sylva.Converted, error) {
+	t.Helper()
+	keys, err := environment.Keys(clusterinit.Content())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sylva.Convert(folder, "", "otherwise", environment.List(clusterinit.Content()), keys)
+}
+
+func TestConvert(t *testing.T) {
+	for _, name := range []string{"my-capo", "rke2"} {
+		t.Run(name, func(t *testing.T) {
+			c, err := convert(t, filepath.Join("testdata", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			fmt.Fprintf(&b, "from: %s, cluster %s\n\n# values.yaml\n%s\n# secrets.yaml\n%s\n", c.From, c.Name, c.Values, c.Secrets)
+			for _, said := range c.Said {
+				fmt.Fprintf(&b, "%s -> %s\n", said.Key, said.As)
+			}
+			for _, left := range c.Left {
+				fmt.Fprintf(&b, "%s: %s\n", left.Key, left.Why)
+			}
+			golden.Check(t, name+".txt", []byte(b.String()))
+		})
+	}
+}
+
+// What was converted is an environment: it stands on the one that it names, and has the values that the seed's had.
+func TestWhatWasConvertedIsAnEnvironment(t *testing.T) {
+	c, err := convert(t, filepath.Join("testdata", "my-capo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(t.TempDir(), "edge")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{environment.FromFile: "from: " + c.From + "\n", environment.OwnValuesFile: string(c.Values), environment.OwnSecretsFile: string(c.Secrets)} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	given := map[string]string{"CLUSTER_INIT_WORKERS": "2", "http_proxy": "http://proxy:3128", "https_proxy": "http://proxy:3129", "no_proxy": "10.0.0.0/8", "GITLAB_USER": "me",
+		"OPENSTACK_CLOUD_YAML_B64": "eA==", "OPENSTACK_CLOUD": "x"}
+	env, err := environment.Load(t.Context(), environment.Options{Name: folder, Content: clusterinit.Content(),
+		Variables: func(name string) (string, bool) { value, set := given[name]; return value, set }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := env.Spec()
+	if spec.Cluster.Name != "edge-one" || spec.Cluster.ControlPlane.Replicas != 3 || spec.Cluster.Worker.Replicas != 2 {
+		t.Errorf("%+v", spec.Cluster)
+	}
+}
+
+func TestWhatCannotBeConverted(t *testing.T) {
+	const kustomization = "configMapGenerator: [{name: management-cluster-values, files: [values=values.yaml]}]\n"
+	for name, tc := range map[string]struct {
+		files map[string]string
+		code  fault.Code
+		says  string
+	}{
+		"no kustomization":     {map[string]string{"values.yaml": "cluster: {}"}, fault.EnvironmentInvalid, "build "},
+		"no values":            {map[string]string{"kustomization.yaml": "configMapGenerator: [{name: other, literals: [a=b]}]\n"}, fault.EnvironmentInvalid, "it is no map"},
+		"something else":       {map[string]string{"kustomization.yaml": "configMapGenerator: [{name: other, literals: ['a={b: 1}']}]\n"}, fault.EnvironmentInvalid, "renders no ConfigMap management-cluster-values"},
+		"something besides":    {map[string]string{"kustomization.yaml": "configMapGenerator: [{name: management-cluster-values, files: [values=values.yaml]}, {name: other, literals: ['a={b: 1}']}]\n", "values.yaml": "a: 1"}, fault.EnvironmentInvalid, "as well"},
+		"no map":               {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "- 1"}, fault.EnvironmentInvalid, "it is no map"},
+		"no YAML":              {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "a: [1"}, fault.EnvironmentInvalid, "key values"},
+		"no providers":         {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "cluster: {name: x}"}, fault.EnvironmentInvalid, "which providers"},
+		"a provider of else":   {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "cluster: {flavor: {infra_provider: capm3, bootstrap_provider: cabpk}}"}, fault.EnvironmentInvalid, `"capm3"`},
+		"nothing but a file":   {nil, fault.EnvironmentUnknown, "there is no folder"},
+		"an empty values file": {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "# none"}, fault.EnvironmentInvalid, "renders no ConfigMap"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			for file, content := range tc.files {
+				if err := os.WriteFile(filepath.Join(folder, file), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if tc.files == nil {
+				folder = filepath.Join(folder, "nowhere")
+			}
+			_, err := convert(t, folder)
+			if fault.CodeOf(err) != tc.code || !strings.Contains(fmt.Sprint(err), tc.says) || fault.HintOf(err) == "" {
+				t.Errorf("%v (%s), want %s with %q", err, fault.CodeOf(err), tc.code, tc.says)
+			}
+		})
+	}
+}

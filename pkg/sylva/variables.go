@@ -1,0 +1,35 @@
+package sylva
+
+import (
+	"regexp"
+
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+)
+
+// variable is what envsubst replaces, which the seed's script pipes all of it through: $NAME and ${NAME}.
+var variable = regexp.MustCompile(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})`)
+
+// braced writes the variables in a value as this project does, and returns those that an environment may not use: they are no variables here.
+func braced(n *yaml.Node) (refused []string) {
+	if n.Kind == yaml.ScalarNode {
+		n.Value = variable.ReplaceAllStringFunc(n.Value, func(found string) string {
+			parts := variable.FindStringSubmatch(found)
+			name := parts[1] + parts[2]
+			switch {
+			case environment.MayUse(name):
+				return "${" + name + "}"
+			case parts[2] != "":
+				refused = append(refused, name)
+				return "$" + found // which stands for itself
+			}
+			refused = append(refused, name)
+			return found
+		})
+	}
+	for _, below := range n.Content {
+		refused = append(refused, braced(below)...)
+	}
+	return refused
+}
