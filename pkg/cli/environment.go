@@ -90,7 +90,7 @@ func (o *outputOptions) flags(f *pflag.FlagSet) {
 
 // viewFlags registers those for how a run is shown.
 func (o *outputOptions) viewFlags(f *pflag.FlagSet) {
-	o.formatFlag(f, "plain: lines for people on stderr; json: one event per line on stdout")
+	o.formatFlag(f, "plain: for people on stderr, on a terminal with what is under way below; json: one event per line on stdout")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what kind, clusterctl and each object say")
 }
 

@@ -36,7 +36,9 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		ctx, release = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer release()
 	}
+	terminal := streams.Err
 	ctx, streams = unbroken(ctx, streams)
+	streams.Err = onScreen(terminal, streams.Err)
 	ctx, finish := interruptible(ctx, streams.Err)
 	defer finish()
 	silenceLibraries()

@@ -22,7 +22,7 @@ type outputOptions struct {
 
 // sink returns the narration of a run in the view that the user asked for.
 func (o outputOptions) sink(s Streams) (*narration, error) {
-	view, err := o.view(s)
+	view, err := o.live(s)
 	if err := fault.Join(err, o.companions.check()); err != nil {
 		return nil, err
 	}

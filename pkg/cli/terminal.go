@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/render"
+)
+
+// onScreen returns a writer to err that a live view can paint on, where err is a terminal that can be painted on, and to is what writes to it. In a CI job,
+// whose log is read later, it is none.
+func onScreen(err, to io.Writer) io.Writer {
+	file, is := err.(*os.File)
+	if !is || !term.IsTerminal(int(file.Fd())) || os.Getenv("CI") != "" || cmp.Or(os.Getenv("TERM"), "dumb") == "dumb" {
+		return to
+	}
+	return render.NewScreen(to, func() (width, height int) {
+		width, height, err := term.GetSize(int(file.Fd()))
+		if err != nil || width <= 0 || height <= 0 {
+			return 80, 24
+		}
+		return width, height
+	})
+}
+
+// live is the view of a run that goes on: on a screen what is under way is painted; else there are lines.
+func (o outputOptions) live(s Streams) (event.Sink, error) {
+	screen, is := s.Err.(*render.Screen)
+	if !is || o.format != "plain" || folding() != nil {
+		return o.view(s)
+	}
+	return render.NewLive(screen, render.LiveOptions{Verbose: o.verbose, Colours: os.Getenv("NO_COLOR") == "", Now: time.Now}), nil
+}

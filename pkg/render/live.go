@@ -1,0 +1,281 @@
+package render
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+)
+
+// Live shows a run on a terminal: what has happened scrolls by, as in Plain; below it stands what is under way, with what it waits for, painted anew as it changes.
+type Live struct {
+	screen  *Screen
+	colours bool
+	now     func() time.Time
+	tick    func() (ticks <-chan time.Time, stop func())
+
+	mu       sync.Mutex
+	plain    *Plain // writes into lines
+	lines    bytes.Buffer
+	phase    *phaseUnderWay // nil: none
+	underWay map[string]*objectUnderWay
+	painting chan struct{} // closed to end the goroutine that paints the time; nil: there is none
+	painter  sync.WaitGroup
+}
+
+// phaseUnderWay is the phase that a run is in.
+type phaseUnderWay struct {
+	title     string
+	begun     time.Time
+	remaining time.Duration // of the run, at `at`; 0: nobody knows
+	at        time.Time
+}
+
+// objectUnderWay is an object that is awaited.
+type objectUnderWay struct {
+	event.Object
+	since time.Time
+}
+
+// LiveOptions are those of a Live view.
+type LiveOptions struct {
+	Verbose bool
+	Colours bool
+	Now     func() time.Time
+	// Tick makes what repaints the time, and what stops it; nil: once a second.
+	Tick func() (ticks <-chan time.Time, stop func())
+}
+
+// NewLive returns a Live view on a screen. It paints from the event that begins a run to the one that ends it.
+func NewLive(screen *Screen, o LiveOptions) *Live {
+	l := &Live{screen: screen, colours: o.Colours, now: o.Now, tick: o.Tick, underWay: map[string]*objectUnderWay{}}
+	if l.tick == nil {
+		l.tick = func() (<-chan time.Time, func()) {
+			t := time.NewTicker(time.Second)
+			return t.C, t.Stop
+		}
+	}
+	l.plain = NewPlain(&l.lines, o.Verbose)
+	return l
+}
+
+// Emit shows e. A terminal that cannot be written to any more stops nothing: whoever gave it knows.
+func (l *Live) Emit(e event.Event) {
+	l.mu.Lock()
+	l.take(e)
+	if e.Type != event.Waiting && e.Type != event.PhaseStarted { // those stand in the block
+		l.plain.Emit(e)
+	}
+	above := l.coloured(l.lines.String())
+	l.lines.Reset()
+	if above != "" {
+		_, _ = l.screen.Write([]byte(above))
+	}
+	_ = l.screen.Paint(l.block())
+	ended := e.Type == event.RunFinished && l.painting != nil
+	if ended {
+		close(l.painting)
+		l.painting = nil
+	}
+	l.mu.Unlock()
+	if ended {
+		l.painter.Wait()
+	}
+}
+
+// take learns from e what is under way.
+func (l *Live) take(e event.Event) {
+	switch e.Type {
+	case event.RunStarted:
+		l.begin()
+	case event.PhaseStarted:
+		l.phase = &phaseUnderWay{title: e.Title, begun: e.Time, remaining: e.Remaining, at: e.Time}
+		clear(l.underWay)
+	case event.PhaseFinished, event.PhaseSkipped, event.PhaseFailed, event.RunFinished:
+		l.phase = nil
+		clear(l.underWay)
+	case event.ObjectChanged:
+		l.object(*e.Object, e.Time)
+	case event.Waiting:
+		l.waiting(e)
+	}
+}
+
+// begin starts to paint the time.
+func (l *Live) begin() {
+	if l.painting != nil {
+		return
+	}
+	ticks, stop := l.tick()
+	painting := make(chan struct{})
+	l.painting = painting
+	l.painter.Go(func() {
+		defer stop()
+		for {
+			select {
+			case <-painting:
+				return
+			case <-ticks:
+				l.mu.Lock()
+				if l.painting == painting {
+					_ = l.screen.Paint(l.block())
+				}
+				l.mu.Unlock()
+			}
+		}
+	})
+}
+
+func (l *Live) object(o event.Object, at time.Time) {
+	if o.State == "Ready" || o.State == "Deleted" {
+		delete(l.underWay, o.ID())
+		return
+	}
+	known := l.underWay[o.ID()]
+	if known == nil {
+		known = &objectUnderWay{since: at}
+		l.underWay[o.ID()] = known
+	}
+	known.Object = o
+}
+
+// waiting takes a heartbeat, which names all that is awaited: nothing else is.
+func (l *Live) waiting(e event.Event) {
+	if l.phase != nil && e.Remaining > 0 {
+		l.phase.remaining, l.phase.at = e.Remaining, e.Time
+	}
+	if len(e.Objects) == 0 {
+		return
+	}
+	named := map[string]bool{}
+	for _, o := range e.Objects {
+		named[o.ID()] = true
+		l.object(o, e.Time)
+	}
+	for id := range l.underWay {
+		if !named[id] {
+			delete(l.underWay, id)
+		}
+	}
+}
+
+// block is what is under way, as lines.
+func (l *Live) block() []string {
+	if l.phase == nil {
+		return nil
+	}
+	now := l.now()
+	head := paint(l.colours, bold, "● "+l.phase.title) + "  " + short(now.Sub(l.phase.begun))
+	if left := l.phase.remaining - now.Sub(l.phase.at); l.phase.remaining > 0 && left > 0 {
+		head += paint(l.colours, faint, "  about "+short(left)+" left")
+	}
+	lines := []string{head}
+	objects := make([]*objectUnderWay, 0, len(l.underWay))
+	for _, o := range l.underWay {
+		objects = append(objects, o)
+	}
+	slices.SortFunc(objects, byNeed)
+	widest := 0
+	for _, o := range objects {
+		widest = max(widest, len(o.Kind)+1+len(o.Name))
+	}
+	for i, o := range objects {
+		lines = append(lines, l.line(o, i == len(objects)-1, widest, now))
+	}
+	return lines
+}
+
+// byNeed sorts first what waits for nothing else.
+func byNeed(a, b *objectUnderWay) int {
+	if need := len(a.WaitsFor) - len(b.WaitsFor); need != 0 {
+		return need
+	}
+	return strings.Compare(a.ID(), b.ID())
+}
+
+func (l *Live) line(o *objectUnderWay, last bool, widest int, now time.Time) string {
+	branch := "├ "
+	if last {
+		branch = "└ "
+	}
+	name := o.Kind + "/" + o.Name
+	text := "  " + branch + name + strings.Repeat(" ", widest-len(name)) + "  " + padded(short(now.Sub(o.since)), 6) + "  "
+	state := o.State
+	switch {
+	case len(o.WaitsFor) > 0:
+		state = "waits for " + strings.Join(o.WaitsFor, ", ")
+	case o.Message != "":
+		state += ": " + oneLine(o.Message, 200)
+	}
+	colour := faint
+	if o.State == "Failed" || o.State == "Suspended" {
+		colour = red
+	}
+	return text + paint(l.colours, colour, state)
+}
+
+func padded(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-len(text)))
+}
+
+// short is a time for people who watch it pass: whole seconds.
+func short(d time.Duration) string { return max(0, d).Truncate(time.Second).String() }
+
+// The colours of a terminal.
+const (
+	bold       = "\x1b[1m"
+	faint      = "\x1b[2m"
+	red        = "\x1b[31m"
+	green      = "\x1b[32m"
+	yellow     = "\x1b[33m"
+	plainAgain = "\x1b[0m"
+)
+
+func paint(colours bool, colour, text string) string {
+	if !colours || text == "" {
+		return text
+	}
+	return colour + text + plainAgain
+}
+
+// coloured colours whole lines by the sign that they begin with.
+func (l *Live) coloured(text string) string {
+	if !l.colours {
+		return text
+	}
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		body, end := strings.CutSuffix(line, "\n")
+		colour := colourOf(body)
+		if colour == "" {
+			continue
+		}
+		lines[i] = paint(true, colour, body)
+		if end {
+			lines[i] += "\n"
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+func colourOf(line string) string {
+	_, after, timed := strings.Cut(line, "s  ")
+	switch {
+	case strings.HasPrefix(line, "error: "):
+		return red
+	case !timed:
+		return ""
+	case strings.HasPrefix(after, "✓"):
+		return green
+	case strings.HasPrefix(after, "✗"):
+		return red
+	case strings.HasPrefix(after, "  ! "):
+		return yellow
+	case strings.HasPrefix(after, "    "):
+		return faint
+	}
+	return ""
+}

@@ -1,0 +1,192 @@
+package render_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/internal/golden"
+	"github.com/cluster-init/cluster-init/pkg/render"
+)
+
+// watched is a Live view on a terminal, with a clock of the test's own.
+type watched struct {
+	*render.Live
+	terminal *terminal
+	screen   *render.Screen
+	mu       sync.Mutex
+	at       time.Time
+	ticks    chan time.Time
+	stopped  bool
+}
+
+func watch(width, height int, colours bool) *watched {
+	w := &watched{terminal: newTerminal(width, height), ticks: make(chan time.Time)}
+	w.screen = render.NewScreen(w.terminal, w.terminal.size)
+	w.Live = render.NewLive(w.screen, render.LiveOptions{Colours: colours,
+		Now:  func() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.at },
+		Tick: func() (<-chan time.Time, func()) { return w.ticks, func() { w.stopped = true } }})
+	return w
+}
+
+func (w *watched) emit(e event.Event) {
+	w.set(e.Time)
+	w.Emit(e)
+}
+
+func (w *watched) set(at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at = at
+}
+
+// tick lets the time be painted, and returns when it was.
+func (w *watched) tick(later time.Duration) {
+	w.mu.Lock()
+	w.at = w.at.Add(later)
+	w.mu.Unlock()
+	w.ticks <- time.Time{}
+	w.ticks <- time.Time{} // is taken when the first was painted
+}
+
+// What a user sees, event by event, on a narrow terminal and on a wide one.
+func TestLive(t *testing.T) {
+	for _, size := range [][2]int{{44, 6}, {120, 40}} {
+		name := fmt.Sprintf("live-%d.txt", size[0])
+		t.Run(name, func(t *testing.T) {
+			w := watch(size[0], size[1], false)
+			var b strings.Builder
+			for _, e := range run() {
+				w.emit(e)
+				rows := strings.Split(w.terminal.seen(), "\n")
+				fmt.Fprintf(&b, "---- %s %s\n%s\n", e.Type, e.Phase, strings.Join(rows[max(0, len(rows)-size[1]):], "\n"))
+			}
+			golden.Check(t, name, []byte(b.String()))
+		})
+	}
+}
+
+// What is under way leaves nothing behind: in the end there are the lines of Plain, but for those that stand in the block.
+func TestLiveLeavesWhatPlainSays(t *testing.T) {
+	w := watch(400, 30, true)
+	var plain bytes.Buffer
+	lines := render.NewPlain(&plain, false)
+	for _, e := range run() {
+		w.emit(e)
+		if e.Type != event.PhaseStarted && e.Type != event.Waiting {
+			lines.Emit(e)
+		}
+	}
+	if got := w.terminal.seen(); got != plain.String() {
+		t.Errorf("on the terminal:\n%s\nas lines:\n%s", got, plain.String())
+	}
+}
+
+func TestLivePaintsTheTime(t *testing.T) {
+	w := watch(100, 30, false)
+	for _, e := range run()[:18] {
+		w.emit(e)
+	}
+	w.tick(90 * time.Second)
+	got := w.terminal.seen()
+	for _, want := range []string{"● Flux and the components  1m43s  about 40s left\n", "├ Kustomization/cert-manager  1m40s   Progressing: timeout waiting for: Deployment/cert-manager",
+		"└ Kustomization/capi          1m42s   waits for cert-manager\n"} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("%q is not there once:\n%s", want, got)
+		}
+	}
+	w.tick(time.Minute)
+	if got := w.terminal.seen(); strings.Contains(got, "left") || strings.Count(got, "●") != 1 {
+		t.Errorf("an estimate that has passed, or two blocks:\n%s", got)
+	}
+	w.emit(event.Event{Type: event.RunFinished, Time: w.at})
+	if !w.stopped {
+		t.Error("the clock was not stopped")
+	}
+}
+
+// A terminal that becomes narrower wraps the block, which is taken away all the same.
+func TestLiveOnATerminalThatIsMadeNarrower(t *testing.T) {
+	w := watch(120, 60, false)
+	events := run()
+	for _, e := range events[:18] {
+		w.emit(e)
+	}
+	for _, width := range []int{50, 30, 90, 20} {
+		w.terminal.resize(width)
+		w.tick(time.Second)
+		if got := w.terminal.seen(); strings.Count(got, "●") != 1 || strings.Count(got, "└") != 1 {
+			t.Fatalf("%d wide:\n%s", width, got)
+		}
+	}
+	w.emit(event.Event{Type: event.RunFinished, Time: w.at})
+}
+
+// Others write to the terminal too: an interrupt is told, a question asked.
+func TestScreenTakesWhatOthersWrite(t *testing.T) {
+	terminal := newTerminal(40, 10)
+	s := render.NewScreen(terminal, terminal.size)
+	write := func(text string) {
+		if n, err := io.WriteString(s, text); n != len(text) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	write("before, ")
+	write("on one line\n")
+	check := func(want string) {
+		t.Helper()
+		if got := terminal.seen(); got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+	paint := func(lines ...string) {
+		if err := s.Paint(lines); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paint("● one", "  └ two")
+	check("before, on one line\n● one\n  └ two\n")
+	write("interrupted\nhalf a")
+	check("before, on one line\ninterrupted\nhalf a")
+	paint("● three")
+	check("before, on one line\ninterrupted\nhalf a")
+	write(" line\n")
+	check("before, on one line\ninterrupted\nhalf a line\n● three\n")
+	write("a question?")
+	paint()
+	check("before, on one line\ninterrupted\nhalf a line\na question?")
+	write("yes\n")
+	check("before, on one line\ninterrupted\nhalf a line\na question?yes\n")
+	paint("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k")
+	if got := terminal.seen(); !strings.HasSuffix(got, "\nh\n    … and 3 more lines\n") {
+		t.Errorf("higher than the terminal: %q", got)
+	}
+	paint(strings.Repeat("x", 100))
+	if got := terminal.seen(); !strings.HasSuffix(got, "yes\n"+strings.Repeat("x", 38)+"…\n") {
+		t.Errorf("wider than the terminal: %q", got)
+	}
+}
+
+func TestLiveTakesEventsFromSeveralAtOnce(t *testing.T) {
+	w := watch(100, 30, true)
+	var all sync.WaitGroup
+	w.emit(run()[0])
+	for range 4 {
+		all.Go(func() {
+			for _, e := range run()[1:18] {
+				w.emit(e)
+			}
+		})
+	}
+	all.Go(func() { w.tick(time.Second) })
+	all.Wait()
+	w.emit(event.Event{Type: event.RunFinished, Time: w.at})
+	if got := w.terminal.seen(); strings.Contains(got, "●") {
+		t.Errorf("the block is still there:\n%s", got)
+	}
+}
