@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/runs"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
+	"github.com/cluster-init/cluster-init/pkg/trace"
 )
 
 // narration is the sink of a command that narrates a run: the view that the user asked for, the record of the run, and the files beside it.
@@ -43,7 +46,7 @@ func runStore() (runs.Store, error) {
 // Emit hands e to the view and to the record. What could not be written to a file is said before the run ends.
 func (n *narration) Emit(e event.Event) {
 	e = n.estimated(e)
-	if len(n.companions.wanted()) > 0 {
+	if len(n.companions.wanted()) > 0 || trace.Wanted(os.Getenv) {
 		n.said.Emit(e)
 	}
 	var problems []error
@@ -52,14 +55,22 @@ func (n *narration) Emit(e event.Event) {
 		problems = append(problems, n.kept.Err())
 	}
 	if e.Type == event.RunFinished {
-		problems = append(problems, n.companions.write(n.said.Events(), n.redact))
+		problems = append(problems, n.companions.write(n.said.Events(), n.redact), n.trace())
 		for _, err := range problems {
 			if err != nil {
-				n.view.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: err.Error()})
+				n.view.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: n.redact(err.Error())})
 			}
 		}
 	}
 	n.view.Emit(e)
+}
+
+// trace sends the run that has ended as a trace, where variables ask for it.
+func (n *narration) trace() error {
+	if !trace.Wanted(os.Getenv) {
+		return nil
+	}
+	return trace.Send(context.Background(), timeline.Of(redacted(n.said.Events(), n.redact)), Version()) // the run's own context may have ended: this has a bound
 }
 
 // estimated returns e with how long the run will still take, where earlier runs tell.
