@@ -103,7 +103,7 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SetFlagErrorFunc(flagProblem)
-	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newCheck(streams), newDiagnose(streams), newKubeconfig(streams), newStatus(streams), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams), newExplain(streams), newRender(streams), newDiff(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
+	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newCheck(streams), newDiagnose(streams), newCollect(streams), newKubeconfig(streams), newStatus(streams), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams), newExplain(streams), newRender(streams), newDiff(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)

@@ -10,8 +10,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
-	"github.com/cluster-init/cluster-init/pkg/kind"
-	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
@@ -35,63 +33,27 @@ type Report struct {
 func Run(ctx context.Context, w *world.World) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	rules, err := Rules()
+	c, known := gather(ctx, w)
+	r, err := c.Report()
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Environment: w.Environment.Name(), Clusters: []string{}, Findings: []Finding{}, Waiting: []Finding{}, Unasked: []string{}}
-	_, _ = w.AskEngine(ctx) // that it is silent is seen below
-	o := w.Observe(ctx)
-	r.Unasked = append(r.Unasked, machinesUnknown(o, w.Provider)...)
-	for _, each := range observedIn(o, kind.NodeName(w.BootstrapName())) {
-		r.observed(each, rules)
-	}
-	redactor := redact.New()
-	for _, document := range w.Environment.SecretDocuments() {
-		redactor.Add(redact.FromValues(document)...)
-	}
-	if c := o.Bootstrap.Cluster; c != nil {
-		r.examine(ctx, c, side{scope: w.Scope(), machines: w.Provider, moved: o.Bootstrap.Suspended, ends: o.Bootstrap.Down}, rules, redactor)
-	}
-	if c := o.Management.Cluster; c != nil {
-		r.examine(ctx, c, side{scope: w.Scope(), machines: w.Provider, moved: o.Management.Suspended, ends: o.Management.Down}, rules, redactor)
-	}
-	r.sort()
-	r.redact(redactor)
+	r.redact(known)
 	return r, ctx.Err()
 }
 
 // observed adds what a look has shown; where no rule knows it, it speaks for itself.
-func (r *Report) observed(o observed, rules []Rule) {
-	f, found := firstMatch(rules, o.object, o.signals)
+func (r *Report) observed(o Signals, rules []Rule) {
+	f, found := firstMatch(rules, o.Object, o.Signals)
 	if !found {
-		f = Finding{Object: o.object.String(), Cause: o.signals[0].Message, Message: o.signals[0].Message}
+		f = Finding{Object: o.Object.String(), Cause: o.Signals[0].Message, Message: o.Signals[0].Message}
 	}
-	f.Chain = []Link{{Object: f.Object, State: o.signals[0].Reason, Message: o.signals[0].Message}}
+	f.Chain = []Link{{Object: f.Object, State: o.Signals[0].Reason, Message: o.Signals[0].Message}}
 	if found {
 		r.Findings = append(r.Findings, f)
 	} else {
 		r.Waiting = append(r.Waiting, f)
 	}
-}
-
-// examine reads one cluster and adds what is wrong in it.
-func (r *Report) examine(ctx context.Context, c *kube.Cluster, of side, rules []Rule, redactor *redact.Redactor) {
-	r.Clusters = append(r.Clusters, c.Name)
-	listed := Take(ctx, c)
-	s := NewSnapshot(listed)
-	r.Unasked = append(r.Unasked, listed.Unasked...)
-	if err := learnSecrets(ctx, c, redactor); err != nil {
-		r.Unasked = append(r.Unasked, fmt.Sprintf("logs of the %s cluster, which could hold secrets that are not known here: %v", c.Name, err))
-	} else {
-		r.Unasked = append(r.Unasked, s.readLogs(ctx, c)...)
-	}
-	if !of.moved && !of.ends {
-		r.Unasked = append(r.Unasked, s.inspectMachines(ctx, of.machines)...)
-	}
-	findings, waiting := s.examine(s.roots(of), rules)
-	r.Findings = append(r.Findings, findings...)
-	r.Waiting = append(r.Waiting, waiting...)
 }
 
 // sort puts what does not go away by itself first, and what is certain before what is likely.

@@ -8,29 +8,23 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// observed is what the look at both clusters and at the machines shows by itself.
-type observed struct {
-	object  health.Ref
-	signals []Signal
-}
-
 // observedIn lists what is wrong in an observation, causes before what follows from them.
-func observedIn(o world.Observation, bootstrapNode string) []observed {
-	var list []observed
+func observedIn(o world.Observation, bootstrapNode string) []Signals {
+	var list []Signals
 	for _, m := range o.Machines {
 		switch {
 		case m.Paused:
-			list = append(list, observed{health.Ref{Kind: "Container", Name: m.Name}, []Signal{{From: "stopped", Reason: "paused", Message: "is paused"}}})
+			list = append(list, Signals{health.Ref{Kind: "Container", Name: m.Name}, []Signal{{From: "stopped", Reason: "paused", Message: "is paused"}}})
 		case m.Stopped:
-			list = append(list, observed{health.Ref{Kind: "Container", Name: m.Name}, []Signal{{From: "stopped", Message: "does not run"}}})
+			list = append(list, Signals{health.Ref{Kind: "Container", Name: m.Name}, []Signal{{From: "stopped", Message: "does not run"}}})
 		}
 	}
 	if o.Bootstrap.State == world.BootstrapStopped {
-		list = append(list, observed{health.Ref{Kind: "Container", Name: bootstrapNode}, []Signal{{From: "stopped", Message: "does not run"}}})
+		list = append(list, Signals{health.Ref{Kind: "Container", Name: bootstrapNode}, []Signal{{From: "stopped", Message: "does not run"}}})
 	}
 	side := func(name string, state fmt.Stringer, err error) {
 		if err != nil {
-			list = append(list, observed{health.Ref{Kind: "APIServer", Name: name}, []Signal{{From: "error", Reason: state.String(), Message: err.Error()}}})
+			list = append(list, Signals{health.Ref{Kind: "APIServer", Name: name}, []Signal{{From: "error", Reason: state.String(), Message: err.Error()}}})
 		}
 	}
 	side(world.BootstrapName, text(o.Bootstrap.State), o.Bootstrap.Err)

@@ -57,7 +57,7 @@ func TestTake(t *testing.T) {
 	t.Run("what may not be read is not missing, and is named", func(t *testing.T) {
 		limited := limited(ctx, t)
 		r := Report{}
-		r.examine(ctx, limited, side{}, readRules(t), redact.New())
+		r.judge(see(ctx, limited, side{}, redact.New()), side{}, readRules(t))
 		if len(r.Findings) > 0 {
 			t.Errorf("%+v", r.Findings)
 		}

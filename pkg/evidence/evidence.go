@@ -30,13 +30,17 @@ type Collector struct {
 	Clusters func(context.Context) ([]*kube.Cluster, error)
 	Engine   Engine // nil: no containers
 	Cluster  string // name of the management cluster, which its containers are labelled with
+	// Machines returns what machines that are no containers say; what it has until its error counts. nil: there are none.
+	Machines func(context.Context) ([]Said, error)
+	// Case returns what a diagnosis can be made of again, without secrets, as JSON; it is asked when the Redactor knows all of them. nil: that is not kept.
+	Case func(context.Context) ([]byte, error)
 }
 
 // Run is how the run ended that the evidence is of.
 type Run struct {
 	Command  string // as its user gave it, without flags
 	Version  string // of cluster-init
-	Err      error
+	Err      error  // nil: it was collected on demand
 	ExitCode int
 	Elapsed  time.Duration
 	Events   []byte // one JSON object a line
@@ -87,12 +91,26 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 			f.problem("logs of containers and journals of machines: left out, as Secrets of %s are not known", which)
 		}
 		c.containers(ctx, f, len(unknown) == 0)
+		c.machines(ctx, f, len(unknown) == 0)
 	}})
+	if c.Case != nil {
+		parts = append(parts, part{"what a diagnosis is made of", func(ctx context.Context) { c.diagnosis(ctx, f) }})
+	}
 	for i, p := range parts {
 		p.within(ctx, len(parts)-i, f)
 	}
 	f.summary(run)
 	return errors.Join(f.failed...)
+}
+
+// diagnosis keeps what a diagnosis is made of. It leaves out the logs of a cluster whose Secrets are not known by itself.
+func (c Collector) diagnosis(ctx context.Context, f *folder) {
+	content, err := c.Case(ctx)
+	if err != nil {
+		f.problem("what a diagnosis is made of: %v", err)
+		return
+	}
+	f.write(CaseName, "what \"cluster-init diagnose --from\" reads", string(content))
 }
 
 // part is one piece of work with a share of the time of its own: a cluster that hangs must not cost all else.

@@ -20,7 +20,11 @@ const (
 	eventsName  = "events.jsonl"
 	dockerName  = "docker"
 	// title begins each summary: by it a folder is known to be one of ours, which may be written anew.
-	title = "cluster-init: what is left of a run that failed"
+	title    = "cluster-init: what "
+	ofARun   = title + "is left of a run that failed"
+	onDemand = title + "was collected on demand"
+	// CaseName is the file from which a diagnosis can be made again.
+	CaseName = "diagnosis.json"
 )
 
 // Claim refuses, as a usage error, a folder that holds anything but an earlier run's evidence: files of others are
@@ -55,7 +59,7 @@ func newFolder(dir string, redactor *redact.Redactor) (*folder, error) {
 	if err := Claim(dir); err != nil {
 		return nil, err
 	}
-	for _, left := range []string{summaryName, eventsName, "bootstrap", "management", dockerName} {
+	for _, left := range []string{summaryName, eventsName, CaseName, "bootstrap", "management", dockerName, machinesName} {
 		if err := os.RemoveAll(filepath.Join(dir, left)); err != nil {
 			return nil, err
 		}

@@ -11,12 +11,18 @@ import (
 func (f *folder) summary(run Run) {
 	var out strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	line("%s\n", title)
+	heading := ofARun
+	if run.Err == nil {
+		heading = onDemand
+	}
+	line("%s\n", heading)
 	line("command:    %s", run.Command)
 	line("version:    %s", run.Version)
-	line("ran for:    %.1fs", run.Elapsed.Seconds())
-	line("exit code:  %d (%s)", run.ExitCode, fault.CodeOf(run.Err))
-	line("\nerror: %v", run.Err)
+	if run.Err != nil {
+		line("ran for:    %.1fs", run.Elapsed.Seconds())
+		line("exit code:  %d (%s)", run.ExitCode, fault.CodeOf(run.Err))
+		line("\nerror: %v", run.Err)
+	}
 	for hint := range strings.Lines(fault.HintOf(run.Err)) {
 		line("hint:  %s", strings.TrimSpace(hint))
 	}

@@ -32,6 +32,8 @@ func patterns() []pattern {
 		{regexp.MustCompile(`LS0tLS1CRUdJT[A-Za-z0-9+/_=-]+`), Mark, []string{"LS0tLS1CRUdJT"}},
 		// "PRIVATE KEY-----" in base64, wherever it begins in a group of three bytes.
 		{regexp.MustCompile(`[A-Za-z0-9+/_-]*(?:UFJJVkFURSBLRVktLS0tL|BSSVZBVEUgS0VZLS0tLS|QUklWQVRFIEtFWS0tLS0t)[A-Za-z0-9+/_=-]*`), Mark, []string{"UFJJVkFURSBLRVktLS0tL", "BSSVZBVEUgS0VZLS0tLS", "QUklWQVRFIEtFWS0tLS0t"}},
+		// What was compressed, in base64: nobody sees what is in it, as in what Helm stores.
+		{regexp.MustCompile(`H4sI[A-Za-z0-9+/_-](?:[A-Za-z0-9+/_-]|\s|\\+[nr]){15,}=*`), Mark, []string{"H4sI"}},
 		// HTTP: Authorization: Bearer ..., Basic ...
 		{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}`), "${1} " + Mark, nil},
 		// JSON web tokens, as those of service accounts.

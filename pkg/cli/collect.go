@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/diagnose"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/evidence"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/redact"
+	"github.com/cluster-init/cluster-init/pkg/render"
+	"github.com/cluster-init/cluster-init/pkg/up"
+)
+
+// collectOptions are the flags of `collect`.
+type collectOptions struct {
+	environmentOptions
+	clusters   pivotClusters
+	output     outputOptions
+	to         string
+	recipients []string
+	streams    Streams
+}
+
+func newCollect(streams Streams) *cobra.Command {
+	o := &collectOptions{streams: streams}
+	c := &cobra.Command{
+		Use:   "collect ENVIRONMENT",
+		Short: "Collect what both clusters and the machines say, without secrets, in one file",
+		Long: `collect gathers what somebody else needs to find out what is wrong: objects, events and logs of both clusters, containers and machines, the last run of the
+environment on this machine, and what a diagnosis is made of. It changes nothing. Secrets are taken out; names and addresses are not.
+
+cluster-init diagnose --from FILE makes the diagnosis again from the file, on any machine, without any cluster.`,
+		Example: `  cluster-init collect kubeadm-capd
+  cluster-init collect kubeadm-capo --to /tmp/site.tar.zst.age --recipient age1...
+  cluster-init diagnose --from ./cluster-init-kubeadm-capd.tar.zst`,
+		Args: exactlyOne("ENVIRONMENT"),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+	}
+	f := c.Flags()
+	o.environmentOptions.flags(f, o.streams.In)
+	o.output.formatFlag(f, "plain: for people; json: one object")
+	o.clusters.flags(f)
+	f.StringVar(&o.to, "to", "", "file to write (default: ./cluster-init-CLUSTER.tar.zst, with .age where it is encrypted)")
+	f.StringArrayVar(&o.recipients, "recipient", nil, "public key of age (age1...) or of ssh (ssh-ed25519, ssh-rsa): encrypt the file, so that only its owner can open it (repeatable)")
+	return c
+}
+
+func (o *collectOptions) run(ctx context.Context, name string) error {
+	recipients, recipientsErr := backup.ParseRecipients("--recipient", o.recipients)
+	if err := fault.Join(o.output.known(), recipientsErr); err != nil {
+		return err
+	}
+	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
+	if err != nil {
+		return err
+	}
+	path, err := o.path(looking.Environment.ClusterName(), recipients.Encrypt())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, collectBound)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "cluster-init-collect-") // for its owner only
+	if err != nil {
+		return fault.Wrap(fmt.Errorf("make a folder to collect in: %w", err), fault.Usage, "Set TMPDIR to a folder that you may write to.")
+	}
+	defer os.RemoveAll(dir)
+	if err := o.gather(ctx, looking, dir, name); err != nil {
+		return err
+	}
+	if err := writeCollected(path, dir, recipients); err != nil {
+		return fault.Wrap(err, fault.Usage, "Make room on the disk, or give another file: --to FILE")
+	}
+	return o.output.show(o.streams, collected{Type: "collected", SchemaVersion: 1, Path: path, Encrypted: recipients.Encrypt()})
+}
+
+// path is the file that is written, once it is sure that it can be.
+func (o *collectOptions) path(cluster string, encrypted bool) (string, error) {
+	to := o.to
+	if to == "" {
+		to = "cluster-init-" + cluster + ".tar.zst"
+		if encrypted {
+			to += ".age"
+		}
+	}
+	to, err := filepath.Abs(to)
+	if err == nil {
+		err = canWrite(to)
+	}
+	if err == nil {
+		err = isReplaceable(to)
+	}
+	if err != nil {
+		return "", fault.Wrap(fmt.Errorf("write %s: %w", to, err), fault.Usage, "Give the path of a file in a folder that you may write to: --to FILE")
+	}
+	return to, nil
+}
+
+// gather collects into a folder.
+func (o *collectOptions) gather(ctx context.Context, looking *world.World, dir, name string) error {
+	known := redact.New(redact.FromEnvironment(os.Environ())...)
+	for _, document := range looking.Environment.SecretDocuments() {
+		known.Add(redact.FromValues(document)...)
+	}
+	run := up.New(up.Options{Subject: looking.Subject}, looking.Parts)
+	collector := evidence.Collector{Dir: dir, Redactor: known, Engine: &docker.Client{}, Clusters: run.Reach, Cluster: looking.Environment.ClusterName(), Machines: saidBy(looking.Provider),
+		Case: func(ctx context.Context) ([]byte, error) {
+			c, err := diagnose.Gather(ctx, looking, known)
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(c)
+		}}
+	return collector.Collect(ctx, evidence.Run{Command: "cluster-init collect " + name, Version: Version(), Events: lastRun(looking.Environment.Name())})
+}
+
+// saidBy returns what asks the machines of a provider; nil where they are containers, which the engine is asked about, or where nobody can ask.
+func saidBy(of provider.Provider) func(context.Context) ([]evidence.Said, error) {
+	looksInto, can := of.(provider.Inspector)
+	if !can || of.ReachesEngine() {
+		return nil
+	}
+	return func(ctx context.Context) ([]evidence.Said, error) {
+		machines, err := of.Machines(ctx)
+		var all []evidence.Said
+		for _, m := range machines {
+			said, inspectErr := looksInto.Inspect(ctx, m.Name)
+			for _, each := range said {
+				all = append(all, evidence.Said{Machine: m.Name, From: each.From, Text: each.Text})
+			}
+			err = errors.Join(err, inspectErr)
+		}
+		return all, err
+	}
+}
+
+// lastRun are the events of the last run of an environment that is kept on this machine; none, where there is none, or it cannot be read.
+func lastRun(environment string) []byte {
+	store, err := runStore()
+	if err != nil {
+		return nil
+	}
+	list, err := store.List()
+	if err != nil {
+		return nil
+	}
+	for _, r := range list { // the last one first
+		if r.Environment != environment {
+			continue
+		}
+		kept, err := store.Find(r.ID)
+		if err != nil {
+			return nil
+		}
+		var out bytes.Buffer
+		view := render.NewJSON(&out)
+		for _, e := range kept.Events {
+			view.Emit(e)
+		}
+		return out.Bytes()
+	}
+	return nil
+}
+
+// writeCollected packs a folder into a file for its owner only. One that was there stays until the new one is whole.
+func writeCollected(path, dir string, recipients backup.Recipients) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), ".cluster-init-*") // CreateTemp makes it 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(file.Name()))
+		}
+	}()
+	sealed, err := recipients.Seal(file)
+	if err == nil {
+		top, _, _ := strings.Cut(filepath.Base(path), ".")
+		err = errors.Join(evidence.Pack(dir, top, sealed), sealed.Close())
+	}
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// collected is the answer of `collect`.
+type collected struct {
+	Type          string `json:"type"` // "collected"
+	SchemaVersion int    `json:"schemaVersion"`
+	Path          string `json:"path"`
+	Encrypted     bool   `json:"encrypted"`
+}
+
+// Print says where it is, and what to do with it.
+func (c collected) Print(out io.Writer) error {
+	open, identity := "tar --zstd -xf "+c.Path, ""
+	if c.Encrypted {
+		open, identity = "age -d -i KEY "+c.Path+" | tar --zstd -x", " --identity KEY"
+	}
+	_, err := fmt.Fprintf(out, "wrote %s\n  what is wrong: cluster-init diagnose --from %s%s\n  all of it:     %s, and begin with summary.txt\n"+
+		"Secrets are taken out of it: names, addresses and what you run are not, so think of who may read it.\n", c.Path, c.Path, identity, open)
+	return err
+}

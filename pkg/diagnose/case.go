@@ -1,0 +1,185 @@
+package diagnose
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/redact"
+)
+
+// Case is all that a diagnosis is made of: what was read of both clusters and of the machines at one moment.
+type Case struct {
+	Type          string      `json:"type"` // "diagnosis-case"
+	SchemaVersion int         `json:"schemaVersion"`
+	Environment   string      `json:"environment"`
+	Scope         pivot.Scope `json:"scope"`
+	Observed      []Signals   `json:"observed"` // what the look at the clusters and the machines shows by itself
+	Clusters      []Seen      `json:"clusters"`
+	Unasked       []string    `json:"unasked"` // what could not be read, and why
+}
+
+const (
+	caseType      = "diagnosis-case"
+	schemaVersion = 1
+)
+
+// Seen is what was read of one cluster.
+type Seen struct {
+	Listed
+	// Moved is whether its Flux is suspended for a pivot, Ends whether the management cluster is taken down: both are meant to be so.
+	Moved, Ends bool
+	Logs        []Lines   // of containers that ended, and of controllers about machines
+	Said        []Signals // by machines, or of them by the cloud
+}
+
+// Lines are those of logs about one object.
+type Lines struct {
+	Object health.Ref
+	Lines  []string
+}
+
+// Signals are those about one object.
+type Signals struct {
+	Object  health.Ref
+	Signals []Signal
+}
+
+// Gather reads all that a diagnosis is made of, without the secrets that are known: of the environment, of both clusters, and those of more. It changes nothing.
+func Gather(ctx context.Context, w *world.World, more *redact.Redactor) (Case, error) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	c, known := gather(ctx, w)
+	return c.redacted(func(v any) any { return more.Value(known.Value(v)) })
+}
+
+// gather returns the case with its secrets, and who knows them.
+func gather(ctx context.Context, w *world.World) (Case, *redact.Redactor) {
+	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: w.Environment.Name(), Scope: w.Scope()}
+	_, _ = w.AskEngine(ctx) // that it is silent is seen below
+	o := w.Observe(ctx)
+	c.Unasked = machinesUnknown(o, w.Provider)
+	c.Observed = observedIn(o, kind.NodeName(w.BootstrapName()))
+	known := redact.New()
+	for _, document := range w.Environment.SecretDocuments() {
+		known.Add(redact.FromValues(document)...)
+	}
+	if in := o.Bootstrap.Cluster; in != nil {
+		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, moved: o.Bootstrap.Suspended, ends: o.Bootstrap.Down}, known))
+	}
+	if in := o.Management.Cluster; in != nil {
+		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, moved: o.Management.Suspended, ends: o.Management.Down}, known))
+	}
+	return c, known
+}
+
+// see reads one cluster.
+func see(ctx context.Context, in *kube.Cluster, of side, known *redact.Redactor) Seen {
+	seen := Seen{Listed: Take(ctx, in), Moved: of.moved, Ends: of.ends}
+	s := NewSnapshot(seen.Listed)
+	if err := learnSecrets(ctx, in, known); err != nil {
+		seen.Unasked = append(seen.Unasked, fmt.Sprintf("logs of the %s cluster, which could hold secrets that are not known here: %v", in.Name, err))
+	} else {
+		seen.Unasked = append(seen.Unasked, s.readLogs(ctx, in)...)
+	}
+	if !of.moved && !of.ends {
+		seen.Unasked = append(seen.Unasked, s.inspectMachines(ctx, of.machines)...)
+	}
+	for _, r := range sortedRefs(s.logs) {
+		seen.Logs = append(seen.Logs, Lines{r, s.logs[r]})
+	}
+	for _, r := range sortedRefs(s.said) {
+		seen.Said = append(seen.Said, Signals{r, s.said[r]})
+	}
+	return seen
+}
+
+func sortedRefs[T any](of map[health.Ref]T) []health.Ref {
+	return slices.SortedFunc(maps.Keys(of), func(a, b health.Ref) int {
+		return slices.Compare([]string{a.Group, a.String()}, []string{b.Group, b.String()})
+	})
+}
+
+// Report says what is wrong.
+func (c Case) Report() (Report, error) {
+	rules, err := Rules()
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{Environment: c.Environment, Clusters: []string{}, Findings: []Finding{}, Waiting: []Finding{}, Unasked: append([]string{}, c.Unasked...)}
+	for _, each := range c.Observed {
+		r.observed(each, rules)
+	}
+	for _, seen := range c.Clusters {
+		r.judge(seen, side{scope: c.Scope, moved: seen.Moved, ends: seen.Ends}, rules)
+	}
+	r.sort()
+	return r, nil
+}
+
+// judge adds what is wrong in one cluster.
+func (r *Report) judge(seen Seen, of side, rules []Rule) {
+	r.Clusters = append(r.Clusters, seen.Cluster)
+	r.Unasked = append(r.Unasked, seen.Unasked...)
+	s := NewSnapshot(seen.Listed)
+	for _, each := range seen.Logs {
+		s.logs[each.Object] = each.Lines
+	}
+	for _, each := range seen.Said {
+		s.said[each.Object] = each.Signals
+	}
+	findings, waiting := s.examine(s.roots(of), rules)
+	r.Findings = append(r.Findings, findings...)
+	r.Waiting = append(r.Waiting, waiting...)
+}
+
+// redacted returns a copy that has gone through clean, as JSON does.
+func (c Case) redacted(clean func(any) any) (Case, error) {
+	for i := range c.Clusters { // a schema has no values, and annotations repeat objects
+		for _, o := range c.Clusters[i].Objects {
+			o.SetManagedFields(nil)
+			unstructured.RemoveNestedField(o.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
+		}
+	}
+	var values any
+	text, err := json.Marshal(c)
+	if err == nil {
+		err = json.Unmarshal(text, &values)
+	}
+	if err == nil {
+		text, err = json.Marshal(clean(values))
+	}
+	var out Case
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		return Case{}, fmt.Errorf("take secrets out of what was read: %w", err)
+	}
+	return out, nil
+}
+
+// ReadCase reads what Gather returned, as JSON. Its errors have the code fault.Usage.
+func ReadCase(from io.Reader) (Case, error) {
+	var c Case
+	const hint = "Name a file that cluster-init collect wrote."
+	if err := json.NewDecoder(from).Decode(&c); err != nil {
+		return Case{}, fault.Wrap(fmt.Errorf("read what was collected: %w", err), fault.Usage, hint)
+	}
+	if c.Type != caseType || c.SchemaVersion != schemaVersion {
+		return Case{}, fault.New(fault.Usage, fmt.Sprintf("what was collected is of type %q, version %d; this binary reads %q, version %d", c.Type, c.SchemaVersion, caseType, schemaVersion),
+			"Use the version of cluster-init that wrote it.")
+	}
+	return c, nil
+}

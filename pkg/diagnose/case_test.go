@@ -1,0 +1,70 @@
+package diagnose
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/redact"
+)
+
+// aCase has something of all that a diagnosis is made of.
+func aCase(t *testing.T) Case {
+	t.Helper()
+	objects := decode(t, component)
+	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: "demo", Scope: pivot.Scope{Namespace: "management", Cluster: "demo"}, Unasked: []string{"which machines exist"},
+		Observed: []Signals{{health.Ref{Kind: "Container", Name: "demo-lb"}, []Signal{{From: "stopped", Message: "does not run"}}}},
+		Clusters: []Seen{{Listed: Listed{Cluster: "bootstrap", Objects: objects, Unasked: []string{"secrets"}}}}}
+	c.Clusters[0].Logs = []Lines{{health.RefOf(objects[0]), []string{"a line with s3cret-of-a-log"}}}
+	c.Clusters[0].Said = []Signals{{health.RefOf(objects[0]), []Signal{{From: "journal", Message: "kubeadm failed"}}}}
+	return c
+}
+
+// A diagnosis from a file says what one from the clusters said.
+func TestACaseIsReadBack(t *testing.T) {
+	c, err := aCase(t).redacted(func(v any) any { return v }) // numbers as they come from a server
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := c.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want.Findings) < 2 {
+		t.Fatalf("the case has no causes: %+v", want)
+	}
+	clean, err := c.redacted(redact.New("s3cret-of-a-log").Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(clean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(text, []byte("s3cret")) {
+		t.Errorf("a secret is in it: %s", text)
+	}
+	back, err := ReadCase(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(back.Clusters[0].Logs) != 1 || len(back.Clusters[0].Said) != 1 {
+		t.Errorf("%+v", back.Clusters[0])
+	}
+	if got, err := back.Report(); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v\ngot  %+v\nwant %+v", err, got, want)
+	}
+}
+
+func TestWhatIsNoCase(t *testing.T) {
+	for name, text := range map[string]string{"nothing": "", "no JSON": "{", "something else": `{"type":"diff","schemaVersion":1}`, "a later version": `{"type":"diagnosis-case","schemaVersion":2}`} {
+		if _, err := ReadCase(strings.NewReader(text)); fault.CodeOf(err) != fault.Usage || fault.HintOf(err) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package evidence
+
+import "context"
+
+// Said is what a machine, or the cloud about it, says: its fault, and the end of its console.
+type Said struct{ Machine, From, Text string }
+
+const machinesName = "machines"
+
+// machines writes what the machines say. Like a log it could hold a secret, so all of them must be known.
+func (c Collector) machines(ctx context.Context, f *folder, known bool) {
+	if c.Machines == nil {
+		return
+	}
+	if !known {
+		f.problem("what the machines say: left out, as the Secrets of a cluster are not known")
+		return
+	}
+	said, err := c.Machines(ctx)
+	for _, each := range said {
+		f.text(machinesName+"/"+each.Machine+"."+each.From+".txt", "what the machine says: "+each.From, each.Text)
+	}
+	if err != nil {
+		f.problem("what the machines say: %v", err)
+	}
+}

@@ -1,0 +1,51 @@
+package evidence
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPackAndUnpack(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{"summary.txt": "what is here", "management/objects/nodes.yaml": strings.Repeat("- a: b\n", 100000), CaseName: `{"type":"x"}`} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var packed bytes.Buffer
+	if err := Pack(dir, "site", &packed); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{CaseName: `{"type":"x"}`, "nodes.yaml": strings.Repeat("- a: b\n", 100000)} {
+		if got, err := Unpack(bytes.NewReader(packed.Bytes()), name); err != nil || string(got) != want {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	for name, content := range map[string][]byte{"nothing": nil, "something else": []byte("PK\x03\x04 a zip"), "cut off": packed.Bytes()[:packed.Len()/2], "damaged": damaged(packed.Bytes())} {
+		if got, err := Unpack(bytes.NewReader(content), CaseName); err == nil {
+			t.Errorf("%s: no error, %q", name, got)
+		}
+	}
+	if _, err := Unpack(bytes.NewReader(packed.Bytes()), "other"); err == nil || !strings.Contains(err.Error(), "there is no file other in it") {
+		t.Error(err)
+	}
+	if err := Pack(filepath.Join(dir, "nowhere"), "site", &packed); err == nil {
+		t.Error("a folder that is not there was packed")
+	}
+}
+
+// damaged has other bytes in its middle.
+func damaged(content []byte) []byte {
+	out := bytes.Clone(content)
+	for i := len(out) / 3; i < len(out)*2/3; i++ {
+		out[i] ^= 0xff
+	}
+	return out
+}
