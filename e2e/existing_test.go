@@ -30,7 +30,7 @@ func existingCluster(t *testing.T, l lab) string {
 		t.Fatal(err)
 	}
 	engine := &dockerengine.Client{}
-	err = bundle.LoadImages(t.Context(), engine, opened, opened.References(bundle.LoadDocker), func(int, int, string) {})
+	err = bundle.LoadImages(t.Context(), engine, opened, opened.References(bundle.LoadDocker), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

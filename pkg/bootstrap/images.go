@@ -2,7 +2,9 @@ package bootstrap
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
@@ -33,15 +35,35 @@ func (i Images) Does() string {
 
 // Run loads them.
 func (i Images) Run(ctx context.Context, report pipeline.Reporter) error {
-	return bundle.LoadImages(ctx, i.Engine, i.Bundle, i.Bundle.References(bundle.LoadDocker), progress(report, "loading"))
+	return bundle.LoadImages(ctx, i.Engine, i.Bundle, i.Bundle.References(bundle.LoadDocker), progress(report, "loading", "loaded"))
 }
 
-func progress(report pipeline.Reporter, verb string) bundle.Progress {
-	return func(done, total int, what string) {
-		if what != "" {
-			report.Progress("%s %d of %d: %s", verb, done+1, total, what)
+// progress says how far a transfer of images is: verb is what is done to them, past what was done in the end.
+func progress(report pipeline.Reporter, verb, past string) bundle.Progress {
+	return func(s bundle.Step) {
+		switch {
+		case s.What == "" && s.Sent > 0:
+			report.Progress("%s %s in %s (%s)", past, size(s.Sent), s.Elapsed.Round(100*time.Millisecond), rate(s))
+		case s.What == "":
+		case s.Sent == 0:
+			report.Progress("%s %d of %d: %s (%s)", verb, s.Done+1, s.Total, s.What, size(s.Size))
+		default:
+			report.Progress("%s %d of %d: %s, %s of %s (%s)", verb, s.Done+1, s.Total, s.What, size(s.Sent), size(s.Size), rate(s))
 		}
 	}
+}
+
+// size is a number of bytes for people.
+func size(bytes int64) string {
+	if bytes < 1<<20 {
+		return fmt.Sprintf("%d KiB", (bytes+1023)>>10)
+	}
+	return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
+}
+
+// rate is how fast a step was until now.
+func rate(s bundle.Step) string {
+	return fmt.Sprintf("%.1f MiB/s", float64(s.Sent)/(1<<20)/max(s.Elapsed.Seconds(), 0.001))
 }
 
 // nothingToDo is the answer of a Check that found nothing to do.

@@ -48,7 +48,7 @@ func (r Registry) Run(ctx context.Context, report pipeline.Reporter) error {
 	report.Progress("registry %s is running", running.Name)
 	target := oci.Target{Prefix: running.Host, Insecure: true, Options: running.RemoteOptions()}
 	if b := r.Bundle; b != nil {
-		if err := bundle.FillRegistry(ctx, target, b, b.References(bundle.LoadRegistry), progress(report, "pushing")); err != nil {
+		if err := bundle.FillRegistry(ctx, target, b, b.References(bundle.LoadRegistry), progress(report, "pushing", "pushed")); err != nil {
 			return err
 		}
 	}

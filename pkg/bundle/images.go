@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -29,27 +30,24 @@ type Engine interface {
 // errNotRead ends the writer of an image that the engine did not read to its end.
 var errNotRead = errors.New("the reader ended early")
 
-// Progress hears of each image before it is handled (done counts those behind it) and once at the end, with an
-// empty what.
-type Progress func(done, total int, what string)
-
 // LoadImages loads images into the Docker engine, each under its reference. One that is there already is skipped.
 func LoadImages(ctx context.Context, engine Engine, source ImageSource, references []string, report Progress) error {
+	t := newTransfer(len(references), report, time.Now)
 	for i, reference := range references {
-		notify(report, i, len(references), reference)
 		img, err := source.Image(reference)
 		if err != nil {
 			return err
 		}
-		if err := loadImage(ctx, engine, reference, img); err != nil {
+		t.begin(i, reference, img)
+		if err := loadImage(ctx, engine, reference, img, t); err != nil {
 			return err
 		}
 	}
-	notify(report, len(references), len(references), "")
+	t.end()
 	return nil
 }
 
-func loadImage(ctx context.Context, engine Engine, reference string, img v1.Image) error {
+func loadImage(ctx context.Context, engine Engine, reference string, img v1.Image, t *transfer) error {
 	there, err := engineHas(ctx, engine, reference, img)
 	if err != nil || there {
 		return err
@@ -61,7 +59,7 @@ func loadImage(ctx context.Context, engine Engine, reference string, img v1.Imag
 	r, w := io.Pipe()
 	written := make(chan error, 1)
 	go func() {
-		err := tarball.Write(tag, oci.Verified(img), w)
+		err := tarball.Write(tag, oci.Verified(img, t.sent), w)
 		w.CloseWithError(err)
 		written <- err
 	}()
@@ -100,21 +98,22 @@ func engineHas(ctx context.Context, engine Engine, reference string, img v1.Imag
 // FillRegistry pushes images to the target, each to <prefix>/<its host>/<its repository>:<tag>, where the mirrors of
 // oci.BundleMirrors find them. One that is there already is skipped; blobs that are there are not sent again.
 func FillRegistry(ctx context.Context, target oci.Target, source ImageSource, references []string, report Progress) error {
+	t := newTransfer(len(references), report, time.Now)
 	for i, reference := range references {
-		notify(report, i, len(references), reference)
 		img, err := source.Image(reference)
 		if err != nil {
 			return err
 		}
-		if err := mirrorImage(ctx, target, reference, img); err != nil {
+		t.begin(i, reference, img)
+		if err := mirrorImage(ctx, target, reference, img, t); err != nil {
 			return err
 		}
 	}
-	notify(report, len(references), len(references), "")
+	t.end()
 	return nil
 }
 
-func mirrorImage(ctx context.Context, target oci.Target, reference string, img v1.Image) error {
+func mirrorImage(ctx context.Context, target oci.Target, reference string, img v1.Image, t *transfer) error {
 	original, err := name.ParseReference(reference)
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("image %s: %w", reference, err), fault.BundleInvalid, rebuild)
@@ -131,15 +130,9 @@ func mirrorImage(ctx context.Context, target oci.Target, reference string, img v
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("image %s: %w", reference, err), fault.BundleInvalid, rebuild)
 	}
-	err = target.Write(ctx, ref, digest, oci.Verified(img))
+	err = target.Write(ctx, ref, digest, oci.Verified(img, t.sent))
 	if oci.IsCorrupt(err) {
 		return fault.Wrap(fmt.Errorf("image %s: %w", reference, err), fault.BundleInvalid, rebuild)
 	}
 	return err
-}
-
-func notify(report Progress, done, total int, what string) {
-	if report != nil {
-		report(done, total, what)
-	}
 }

@@ -139,7 +139,9 @@ func TestLoadImages(t *testing.T) {
 	source := newLayoutImages(t, refs...)
 	engine := &fakeEngine{ids: map[string]string{refs[1]: "sha256:stale"}}
 	var said []string
-	report := func(done, total int, what string) { said = append(said, fmt.Sprintf("%d/%d %s", done, total, what)) }
+	report := func(s Step) {
+		said = append(said, fmt.Sprintf("%d/%d %s %v", s.Done, s.Total, s.What, s.Size > 0 || s.Sent > 0))
+	}
 	if err := LoadImages(context.Background(), engine, source, refs, report); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +151,7 @@ func TestLoadImages(t *testing.T) {
 			t.Errorf("the engine has %s as %s, want %s", ref, engine.ids[ref], want)
 		}
 	}
-	if want := []string{"0/2 " + refs[0], "1/2 " + refs[1], "2/2 "}; !slices.Equal(said, want) {
+	if want := []string{"0/2 " + refs[0] + " true", "1/2 " + refs[1] + " true", "2/2  true"}; !slices.Equal(said, want) {
 		t.Errorf("progress %q, want %q", said, want)
 	}
 	if err := LoadImages(context.Background(), engine, source, refs, nil); err != nil {

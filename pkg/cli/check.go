@@ -20,6 +20,7 @@ type checkOptions struct {
 	buildOptions
 	output       outputOptions
 	allowChanges []string
+	online       bool
 	streams      Streams
 }
 
@@ -29,7 +30,7 @@ func newCheck(streams Streams) *cobra.Command {
 		Use:   "check ENVIRONMENT",
 		Short: "Check all that up would check before it changes something",
 		Long: `check looks at an environment and its flags, the source, this machine, the cloud, the release files and what an earlier run left, as up does with the same
-flags, and goes on where up would stop. It changes nothing: what is stopped stays stopped.
+flags, and goes on where up would stop. It changes nothing: what is stopped stays stopped. With --online it asks the registries as well.
 
 It exits with 0 when up could begin, else with the exit code of the first problem.`,
 		Example: `  cluster-init check kubeadm-capo
@@ -41,6 +42,7 @@ It exits with 0 when up could begin, else with the exit code of the first proble
 	o.buildOptions.flags(f, o.streams.In)
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
+	f.BoolVar(&o.online, "online", false, "ask the registries too whether they serve each image that the run would use")
 	return c
 }
 
@@ -57,6 +59,9 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 	if err == nil {
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, AllowChanges: o.allowChanges}, b.parts)
 		found = append(found, run.Check(ctx)...)
+		if o.online {
+			found = append(found, o.checkImages(ctx, run.Environment, run.BootstrapImage()))
+		}
 	}
 	report := checkReport{Type: "check", SchemaVersion: 1, Environment: name, Checks: checkLines(found)}
 	if err := o.output.show(o.streams, report); err != nil {

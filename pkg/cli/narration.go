@@ -105,6 +105,15 @@ func (n *narration) redact(text string) string {
 	return n.known.Text(text)
 }
 
+// like says what decides how long the run takes: only earlier runs with the same tell how long it will.
+func (n *narration) like(inputs string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.left != nil {
+		n.left.Of(inputs)
+	}
+}
+
 // begin keeps the run from here on: its input is checked, and it is alone. Secrets of env, and others that are known, are taken out.
 func (n *narration) begin(env *environment.Environment, secrets ...string) {
 	known := knownSecrets(env)

@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/timeline"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -84,8 +85,9 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges,
 			BackupRecipients: b.recipients, Version: Version(), Heartbeat: 15 * time.Second}, b.parts)
 		return &conducted{folder: run.StateFolder, begins: func() { kept.run, looking = run, world.New(b.subject, b.parts) },
-			accepted: func() { narrated.begin(run.Environment, secretsOf(run)...) }, phases: run.Phases, outcome: func() outcome { return o.outcome(run) }}, nil
+			accepted: func() { narrated.like(run.Inputs()); narrated.begin(run.Environment, secretsOf(run)...) }, phases: run.Phases, outcome: func() outcome { return o.outcome(run) }}, nil
 	}, func(ctx context.Context, err error, finished event.Event) {
+		recount(sink, err, kept.Events())
 		explain(ctx, sink, err, looking)
 		kept.keep(ctx, sink, err, finished)
 	})
@@ -145,6 +147,6 @@ func (o *upOptions) outcome(run *up.Run) outcome {
 			"look":       "kubectl --kubeconfig " + o.kubeconfig + " get clusters,machines,kustomizations -A",
 			"undo":       "cluster-init cleanup " + run.Environment.Name() + " --yes --force " + run.Environment.ClusterName(),
 		},
-		figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10)},
+		figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10), timeline.InputsField: run.Inputs()},
 	}
 }

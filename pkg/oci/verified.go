@@ -25,28 +25,40 @@ func IsCorrupt(err error) bool {
 	return ok
 }
 
-// Verified wraps an image so that reading a layer to its end fails when its bytes are not those of its digest.
-func Verified(img v1.Image) v1.Image { return verifiedImage{img} }
+// Verified wraps an image so that reading a layer to its end fails when its bytes are not those of its digest. read, unless it is nil, hears how many bytes were read, from several
+// goroutines at once.
+func Verified(img v1.Image, read func(n int)) v1.Image {
+	if read == nil {
+		read = func(int) {}
+	}
+	return &verifiedImage{img, read} // a pointer, as images are keys of maps
+}
 
-type verifiedImage struct{ v1.Image }
+type verifiedImage struct {
+	v1.Image
+	read func(int)
+}
 
 // Layers are the image's layers, each verified as it is read.
-func (i verifiedImage) Layers() ([]v1.Layer, error) {
+func (i *verifiedImage) Layers() ([]v1.Layer, error) {
 	layers, err := i.Image.Layers()
 	if err != nil {
 		return nil, err
 	}
 	checked := make([]v1.Layer, len(layers))
 	for n, l := range layers {
-		checked[n] = verifiedLayer{l}
+		checked[n] = &verifiedLayer{l, i.read}
 	}
 	return checked, nil
 }
 
-type verifiedLayer struct{ v1.Layer }
+type verifiedLayer struct {
+	v1.Layer
+	read func(int)
+}
 
 // Compressed is the layer's bytes; their end is an error when they are not the right ones.
-func (l verifiedLayer) Compressed() (io.ReadCloser, error) {
+func (l *verifiedLayer) Compressed() (io.ReadCloser, error) {
 	digest, err := l.Digest()
 	if err != nil {
 		return nil, err
@@ -55,19 +67,21 @@ func (l verifiedLayer) Compressed() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &verifiedReader{ReadCloser: r, hash: sha256.New(), want: digest}, nil
+	return &verifiedReader{ReadCloser: r, hash: sha256.New(), want: digest, read: l.read}, nil
 }
 
 type verifiedReader struct {
 	io.ReadCloser
 	hash hash.Hash
 	want v1.Hash
+	read func(int)
 }
 
 // Read hashes what passes.
 func (r *verifiedReader) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	r.hash.Write(p[:n])
+	r.read(n)
 	if errors.Is(err, io.EOF) {
 		if got := hex.EncodeToString(r.hash.Sum(nil)); got != r.want.Hex {
 			return n, &corruptError{want: r.want.String(), got: "sha256:" + got}

@@ -33,6 +33,12 @@ func EstimateFrom(earlier []Timeline) *Estimate {
 	return e
 }
 
+// Of leaves of the earlier runs those with the same inputs: a cluster of three machines says little of one of thirty.
+func (e *Estimate) Of(inputs string) {
+	e.earlier = slices.DeleteFunc(e.earlier, func(t Timeline) bool { return t.Inputs != inputs })
+	e.said = 0 // what was said before was of other runs
+}
+
 // alike are the earlier runs that went as this one has gone so far: the same phases had something to do. One that resumed another says nothing of one
 // that begins anew.
 func (e *Estimate) alike() []Timeline {
@@ -106,7 +112,10 @@ func (e *Estimate) Emit(happened event.Event) {
 	}
 }
 
-// Left is how long the run will still take at a time; 0: nobody knows. It does not grow from one call to the next.
+// patience is how much longer than usual a phase may take before earlier runs say nothing of it any more.
+func patience(took time.Duration) time.Duration { return took + took/2 + 10*time.Second }
+
+// Left is how long the run will still take at a time; 0: nobody knows, as when a phase takes far longer than it did. It does not grow from one call to the next.
 func (e *Estimate) Left(at time.Time) time.Duration {
 	var left time.Duration
 	alike := e.alike()
@@ -114,6 +123,8 @@ func (e *Estimate) Left(at time.Time) time.Duration {
 		took := usual(name, alike)
 		switch {
 		case e.ended[name] != "":
+		case name == e.phase && at.Sub(e.since) > patience(took):
+			return 0
 		case name == e.phase:
 			left += max(0, took-at.Sub(e.since))
 		default:

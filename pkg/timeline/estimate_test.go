@@ -49,7 +49,8 @@ func TestEstimate(t *testing.T) {
 		"an earlier run that failed":                {[]timeline.Timeline{timeline.Of(failed)}, phases(10, 10, 10), 5, 0},
 		"one that was cut off":                      {[]timeline.Timeline{timeline.Of(phases(1, 1, 1)[:4])}, phases(10, 10, 10), 5, 0},
 		"one earlier run":                           {[]timeline.Timeline{took(10, 20, 30)}, phases(10, 20, 30), 15, 45 * time.Second},
-		"a phase that takes longer":                 {[]timeline.Timeline{took(10, 20, 30)}, phases(60, 20, 30), 40, 50 * time.Second},
+		"a phase that takes longer":                 {[]timeline.Timeline{took(10, 20, 30)}, phases(60, 20, 30), 20, 50 * time.Second},
+		"a phase that takes far longer":             {[]timeline.Timeline{took(10, 20, 30)}, phases(60, 20, 30), 40, 0},
 		"a phase that has nothing to do now":        {[]timeline.Timeline{took(10, 20, 30)}, phases(0, 20, 30), 5, 0},
 		"runs that began anew, and resumed ones":    {[]timeline.Timeline{took(0, 0, 3), took(0, 0, 3), took(10, 20, 30)}, phases(10, 20, 30), 15, 45 * time.Second},
 		"a phase that never had anything to do":     {[]timeline.Timeline{took(10, 0, 30), took(10, 0, 30)}, phases(10, 40, 30), 20, 30 * time.Second},
@@ -80,7 +81,12 @@ func TestEstimateNeverGrows(t *testing.T) {
 		if left > last {
 			t.Fatalf("after %d s %v are left, before it were %v", second, left, last)
 		}
-		last = left
+		if left > 0 { // else nobody knows, as phase b takes far longer than it did
+			last = left
+		}
+	}
+	if last > 30*time.Second {
+		t.Errorf("at the end %v were left", last)
 	}
 }
 
@@ -105,5 +111,29 @@ func TestAnnotate(t *testing.T) {
 				t.Errorf("%v left, want %v", got, tc.want)
 			}
 		})
+	}
+}
+
+// A run with other inputs says nothing of this one, and neither does one that did not say what it had.
+func TestEstimateOfTheSameInputs(t *testing.T) {
+	with := func(inputs string, seconds ...float64) timeline.Timeline {
+		events := phases(seconds...)
+		events[len(events)-1].Fields = map[string]string{timeline.InputsField: inputs}
+		return timeline.Of(events)
+	}
+	for name, tc := range map[string]struct {
+		inputs string
+		want   time.Duration
+	}{
+		"three machines": {"three", 45 * time.Second},
+		"one machine":    {"one", 10 * time.Second},
+		"others":         {"thirty", 0},
+	} {
+		e := timeline.EstimateFrom([]timeline.Timeline{with("three", 10, 20, 30), with("one", 10, 3, 10), took(10, 90, 90)})
+		e.Of(tc.inputs)
+		tell(e, phases(10, 20, 30), at(15))
+		if got := e.Left(at(15)); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
 	}
 }

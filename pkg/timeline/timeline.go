@@ -8,6 +8,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
+// InputsField is the field of the event that ends a run which says what decides how long such a run takes.
+const InputsField = "inputs"
+
 // PhaseState is how far a phase came.
 type PhaseState string
 
@@ -45,6 +48,7 @@ type History struct {
 // Timeline is a run, or as much of it as there is.
 type Timeline struct {
 	Command, Environment string
+	Inputs               string    // what decides how long such a run takes, as the run itself said at its end; empty: it did not
 	Start, End           time.Time // End of a run that has not ended is its last event
 	Finished             bool
 	Failure              *event.Failure
@@ -119,6 +123,7 @@ func (b *builder) Emit(e event.Event) {
 	case event.Result:
 		b.run.Result = &e
 	case event.RunFinished:
+		b.run.Inputs = e.Fields[InputsField]
 		b.run.Finished, b.run.Failure = true, e.Failure
 	}
 }

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/manifests"
+	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/up"
+)
+
+// How long the registries have: each question, and all of them.
+const (
+	imageBound   = 20 * time.Second
+	onlineBound  = 3 * time.Minute
+	imagesAtOnce = 6
+)
+
+// checkImages asks for each image that the run's components need whether it is served, as a node would ask for it.
+func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environment, more ...string) up.Finding {
+	f := up.Finding{Title: "images"}
+	if o.bundle != "" {
+		f.Seen = []string{"all images come from the bundle"}
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, onlineBound)
+	defer cancel()
+	images, notes, err := imagesOf(ctx, env)
+	if err != nil {
+		f.Problems = fault.Problems(err)
+		return f
+	}
+	f.Warnings = notes
+	images = slices.Compact(slices.Sorted(slices.Values(append(images, more...))))
+	missing, unasked := served(ctx, images, mirrorsOf(env), keysOf(env))
+	for _, image := range unasked {
+		f.Warnings = append(f.Warnings, image+": "+oci.ErrCannotAsk.Error())
+	}
+	f.Problems = missing
+	f.Seen = []string{fmt.Sprintf("%d of %d images are served", len(images)-len(missing)-len(unasked), len(images))}
+	return f
+}
+
+// imagesOf are the images of the components in both clusters, and notes on those of which it is not known.
+func imagesOf(ctx context.Context, env *environment.Environment) (images, notes []string, err error) {
+	env, options, err := publishOptions(env, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, err := options.Tree(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
+		rendered, err := manifests.Render(ctx, env, phase, nil, tree)
+		if err != nil {
+			return nil, nil, err
+		}
+		images = append(images, rendered.Images()...)
+		for _, c := range rendered.Components {
+			if note := "component " + c.Name + ": " + c.Note; c.Note != "" && !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+	}
+	return images, notes, nil
+}
+
+// served asks for images side by side. missing are errors of those that are not served, unasked are images that cannot be asked for.
+func served(ctx context.Context, images []string, mirrors []oci.Mirror, keys authn.Keychain) (missing []error, unasked []string) {
+	errs := make([]error, len(images))
+	var beside errgroup.Group // none of them fails
+	beside.SetLimit(imagesAtOnce)
+	for i, image := range images {
+		beside.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, imageBound)
+			defer cancel()
+			errs[i] = oci.Served(ctx, image, mirrors, keys)
+			return nil
+		})
+	}
+	_ = beside.Wait()
+	for i, err := range errs {
+		switch {
+		case errors.Is(err, oci.ErrCannotAsk):
+			unasked = append(unasked, images[i])
+		case err != nil:
+			missing = append(missing, err)
+		}
+	}
+	return missing, unasked
+}
+
+// mirrorsOf are those that the machines ask.
+func mirrorsOf(env *environment.Environment) []oci.Mirror {
+	var mirrors []oci.Mirror
+	for _, m := range env.Spec().Cluster.RegistryMirrors {
+		mirrors = append(mirrors, oci.Mirror{Host: m.Host, URL: m.URL, OverridePath: m.OverridePath, Only: m.Only})
+	}
+	return mirrors
+}
+
+// registryKeys are the credentials of an environment, by host.
+type registryKeys map[string]any
+
+// keysOf are those of the environment, and then those of this user's docker config.
+func keysOf(env *environment.Environment) authn.Keychain {
+	hosts, _ := env.Values(environment.Management)["registry_secret"].(map[string]any)
+	return authn.NewMultiKeychain(registryKeys(hosts), authn.DefaultKeychain)
+}
+
+// Resolve returns the credentials of a host.
+func (k registryKeys) Resolve(of authn.Resource) (authn.Authenticator, error) {
+	login, _ := k[of.RegistryStr()].(map[string]any)
+	name, _ := login["username"].(string)
+	password, _ := login["password"].(string)
+	if name == "" && password == "" {
+		return authn.Anonymous, nil
+	}
+	return &authn.Basic{Username: name, Password: password}, nil
+}

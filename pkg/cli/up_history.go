@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/timeline"
+)
+
+// How much of what was not ready in time is told; runs show and --report tell all.
+const (
+	mostHistories = 3
+	mostChanges   = 6
+)
+
+// recount tells what was seen of each object that was not ready when the time of a run, a phase or a component was over: first of those that wait for nothing else.
+func recount(sink event.Sink, err error, said []event.Event) {
+	if code := fault.CodeOf(err); code != fault.ComponentStuck && code != fault.Timeout {
+		return
+	}
+	t := timeline.Of(said)
+	unready := slices.DeleteFunc(slices.Clone(t.Histories), func(h timeline.History) bool { return h.Object.State == "Ready" || h.Object.State == "Deleted" })
+	slices.SortStableFunc(unready, func(a, b timeline.History) int { return len(a.Object.WaitsFor) - len(b.Object.WaitsFor) })
+	for _, h := range unready[:min(mostHistories, len(unready))] {
+		sink.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: "what was seen of " + h.Object.Kind + "/" + h.Object.Name + ": " + history(h, t.Start)})
+	}
+}
+
+// history is how an object went, with the time since the run began.
+func history(h timeline.History, start time.Time) string {
+	var parts []string
+	last := ""
+	for _, c := range h.Changes {
+		text := c.Object.State
+		switch {
+		case len(c.Object.WaitsFor) > 0:
+			text = "waits for " + strings.Join(c.Object.WaitsFor, ", ")
+		case c.Object.Message != "":
+			text += " (" + oneLine(c.Object.Message, 120) + ")"
+		}
+		if text != last {
+			parts = append(parts, "at "+c.Time.Sub(start).Round(time.Second).String()+" "+text)
+		}
+		last = text
+	}
+	if left := len(parts) - mostChanges; left > 0 {
+		parts = append([]string{"…"}, parts[left:]...)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// oneLine is the begin of a text, without its line breaks.
+func oneLine(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}

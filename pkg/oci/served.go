@@ -1,0 +1,85 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// ErrCannotAsk says that a mirror is asked in a way that only containerd knows.
+var ErrCannotAsk = errors.New("the mirror's path cannot be asked from here")
+
+// Served asks whether an image is served, where a node would look for it: at the mirrors of its host, and then at the host itself where no mirror keeps from it. It downloads nothing. keys has the
+// credentials of hosts. Errors have the code fault.SourceUnreadable, and may be ErrCannotAsk.
+func Served(ctx context.Context, image string, mirrors []Mirror, keys authn.Keychain) error {
+	ref, err := name.ParseReference(image)
+	if err != nil {
+		return fault.Wrap(fmt.Errorf("image %q: %w", image, err), fault.SourceUnreadable, "Correct the image's name in the values.")
+	}
+	ask := func(ref name.Reference) error {
+		_, err := remote.Head(ref, remote.WithContext(ctx), remote.WithAuthFromKeychain(keys))
+		return err
+	}
+	var missed []error
+	for _, m := range mirrorsOf(ref, mirrors) {
+		there, err := m.reference(ref)
+		if err == nil {
+			err = ask(there)
+		}
+		if err == nil {
+			return nil
+		}
+		missed = append(missed, fmt.Errorf("image %s at its mirror %s: %w", image, m.URL, WithoutURL(err)))
+		if m.Only {
+			return Unreadable(errors.Join(missed...))
+		}
+	}
+	if err := ask(ref); err != nil {
+		return Unreadable(errors.Join(append(missed, fmt.Errorf("image %s: %w", image, WithoutURL(err)))...))
+	}
+	return nil
+}
+
+// mirrorsOf are those that containerd asks for an image: of its host, or else of all hosts without one.
+func mirrorsOf(ref name.Reference, mirrors []Mirror) []Mirror {
+	for _, host := range []string{originalHost(ref), allOthers} {
+		for _, m := range mirrors {
+			if m.Host == host {
+				return []Mirror{m}
+			}
+		}
+	}
+	return nil
+}
+
+// reference is the image at the mirror. containerd asks below URL/v2/, or below URL where that is the whole root of the API.
+func (m Mirror) reference(of name.Reference) (name.Reference, error) {
+	u, err := url.Parse(m.URL)
+	if err != nil {
+		return nil, err
+	}
+	below := ""
+	if u.Path != "" {
+		var root bool
+		if below, root = strings.CutPrefix(u.Path+"/", "/v2/"); !root {
+			return nil, ErrCannotAsk
+		}
+	}
+	var options []name.Option
+	if u.Scheme == "http" {
+		options = append(options, name.Insecure)
+	}
+	text := u.Host + "/" + below + of.Context().RepositoryStr()
+	if digest, is := of.(name.Digest); is {
+		return name.NewDigest(text+"@"+digest.DigestStr(), options...)
+	}
+	return name.NewTag(text+":"+of.Identifier(), options...)
+}

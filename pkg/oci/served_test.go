@@ -1,0 +1,75 @@
+package oci_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/random"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oci"
+)
+
+// serving is a registry with images.
+func serving(t *testing.T, repositories ...string) (host string) {
+	t.Helper()
+	s := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(s.Close)
+	host = strings.TrimPrefix(s.URL, "http://")
+	for _, repository := range repositories {
+		ref, err := name.NewTag(host+"/"+repository+":v1", name.Insecure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		image, err := random.Image(10, 1)
+		if err == nil {
+			err = remote.Write(ref, image)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return host
+}
+
+// Where a node finds an image, it is served; where a mirror keeps a node from the original, that is not asked.
+func TestServed(t *testing.T) {
+	original, mirror := serving(t, "capi/manager"), serving(t, "capi/manager", "k8s/capi/manager")
+	nowhere := "127.0.0.1:1"
+	for name, tc := range map[string]struct {
+		image   string
+		mirrors []oci.Mirror
+		says    string // of the error; empty: it is served
+		unasked bool
+	}{
+		"by its own registry":                        {original + "/capi/manager:v1", nil, "", false},
+		"not in its registry":                        {original + "/capi/manager:v2", nil, "image " + original + "/capi/manager:v2: ", false},
+		"its registry is not there":                  {nowhere + "/capi/manager:v1", nil, "image " + nowhere, false},
+		"by a mirror":                                {nowhere + "/capi/manager:v1", []oci.Mirror{{Host: nowhere, URL: "http://" + mirror}}, "", false},
+		"by a mirror with a path":                    {nowhere + "/capi/manager:v1", []oci.Mirror{{Host: nowhere, URL: "http://" + mirror + "/v2/k8s", OverridePath: true}}, "", false},
+		"by the mirror of all others":                {nowhere + "/capi/manager:v1", []oci.Mirror{{Host: "_default", URL: "http://" + mirror}}, "", false},
+		"the mirror lacks it, the original does not": {original + "/capi/manager:v1", []oci.Mirror{{Host: original, URL: "http://" + mirror + "/v2/other", OverridePath: true}}, "", false},
+		"the mirror lacks it, and keeps from it":     {original + "/capi/manager:v1", []oci.Mirror{{Host: original, URL: "http://" + mirror + "/v2/other", OverridePath: true, Only: true}}, "at its mirror http://" + mirror, false},
+		"a path that only containerd knows":          {nowhere + "/capi/manager:v1", []oci.Mirror{{Host: nowhere, URL: "http://" + mirror + "/cache", Only: true}}, "cannot be asked", true},
+		"no name of an image":                        {"UPPER/x:v1", nil, `image "UPPER/x:v1"`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := oci.Served(context.Background(), tc.image, tc.mirrors, authn.DefaultKeychain)
+			if (err == nil) != (tc.says == "") || err != nil && (!strings.Contains(err.Error(), tc.says) || fault.CodeOf(err) != fault.SourceUnreadable || fault.HintOf(err) == "") {
+				t.Errorf("%v, want %q", err, tc.says)
+			}
+			if errors.Is(err, oci.ErrCannotAsk) != tc.unasked {
+				t.Errorf("it could not be asked: %v", err)
+			}
+		})
+	}
+}
