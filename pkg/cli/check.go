@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
@@ -42,7 +43,7 @@ It exits with 0 when up could begin, else with the exit code of the first proble
 	o.buildOptions.flags(f, o.streams.In)
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
-	f.BoolVar(&o.online, "online", false, "ask the registries too whether they serve each image that the run would use")
+	f.BoolVar(&o.online, "online", false, "ask the registries too whether they serve the images of the components, and the bootstrap cluster's node image")
 	return c
 }
 
@@ -60,7 +61,7 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, AllowChanges: o.allowChanges}, b.parts)
 		found = append(found, run.Check(ctx)...)
 		if o.online {
-			found = append(found, o.checkImages(ctx, run.Environment, run.BootstrapImage()))
+			found = append(found, o.checkImages(ctx, run.Environment, &docker.Client{}, run.BootstrapImage()))
 		}
 	}
 	report := checkReport{Type: "check", SchemaVersion: 1, Environment: name, Checks: checkLines(found)}

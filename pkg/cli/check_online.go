@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/manifests"
@@ -24,8 +26,8 @@ const (
 	imagesAtOnce = 6
 )
 
-// checkImages asks for each image that the run's components need whether it is served, as a node would ask for it.
-func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environment, more ...string) up.Finding {
+// checkImages asks for each image of the components whether it is served, as a node would ask for it, and for the node image as the Docker engine would.
+func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environment, engine *docker.Client, nodeImage string) up.Finding {
 	f := up.Finding{Title: "images"}
 	if o.bundle != "" {
 		f.Seen = []string{"all images come from the bundle"}
@@ -39,8 +41,12 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 		return f
 	}
 	f.Warnings = notes
-	images = slices.Compact(slices.Sorted(slices.Values(append(images, more...))))
+	images = slices.Compact(slices.Sorted(slices.Values(images)))
 	missing, unasked := served(ctx, images, mirrorsOf(env), keysOf(env))
+	if _, err := engine.Image(ctx, nodeImage); o.bootstrapKubeconfig == "" && err != nil { // the engine pulls what it lacks itself, and knows nothing of mirrors and keys of nodes
+		lacks, _ := served(ctx, []string{nodeImage}, nil, authn.DefaultKeychain)
+		images, missing = append(images, nodeImage), append(missing, lacks...)
+	}
 	for _, image := range unasked {
 		f.Warnings = append(f.Warnings, image+": "+oci.ErrCannotAsk.Error())
 	}
@@ -103,7 +109,7 @@ func served(ctx context.Context, images []string, mirrors []oci.Mirror, keys aut
 func mirrorsOf(env *environment.Environment) []oci.Mirror {
 	var mirrors []oci.Mirror
 	for _, m := range env.Spec().Cluster.RegistryMirrors {
-		mirrors = append(mirrors, oci.Mirror{Host: m.Host, URL: m.URL, OverridePath: m.OverridePath, Only: m.Only})
+		mirrors = append(mirrors, oci.Mirror{Host: m.Host, URL: m.URL, OverridePath: m.OverridePath, SkipVerify: m.SkipVerify, Only: m.Only})
 	}
 	return mirrors
 }
@@ -119,11 +125,15 @@ func keysOf(env *environment.Environment) authn.Keychain {
 
 // Resolve returns the credentials of a host.
 func (k registryKeys) Resolve(of authn.Resource) (authn.Authenticator, error) {
-	login, _ := k[of.RegistryStr()].(map[string]any)
-	name, _ := login["username"].(string)
+	host := of.RegistryStr()
+	if host == name.DefaultRegistry {
+		host = "docker.io" // as people and containerd write it
+	}
+	login, _ := k[host].(map[string]any)
+	user, _ := login["username"].(string)
 	password, _ := login["password"].(string)
-	if name == "" && password == "" {
+	if user == "" && password == "" {
 		return authn.Anonymous, nil
 	}
-	return &authn.Basic{Username: name, Password: password}, nil
+	return &authn.Basic{Username: user, Password: password}, nil
 }

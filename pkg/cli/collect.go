@@ -72,6 +72,7 @@ func (o *collectOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	asked := ctx
 	ctx, cancel := context.WithTimeout(ctx, collectBound)
 	defer cancel()
 	dir, err := os.MkdirTemp("", "cluster-init-collect-") // for its owner only
@@ -79,13 +80,17 @@ func (o *collectOptions) run(ctx context.Context, name string) error {
 		return fault.Wrap(fmt.Errorf("make a folder to collect in: %w", err), fault.Usage, "Set TMPDIR to a folder that you may write to.")
 	}
 	defer os.RemoveAll(dir)
-	if err := o.gather(ctx, looking, dir, name); err != nil {
+	left, err := o.gather(ctx, looking, dir, name)
+	if err != nil {
 		return err
+	}
+	if asked.Err() != nil { // a file that was there is whole, and this one is not
+		return fmt.Errorf("collect %s: %w", name, context.Cause(asked))
 	}
 	if err := writeCollected(path, dir, recipients); err != nil {
 		return fault.Wrap(err, fault.Usage, "Make room on the disk, or give another file: --to FILE")
 	}
-	return o.output.show(o.streams, collected{Type: "collected", SchemaVersion: 1, Path: path, Encrypted: recipients.Encrypt()})
+	return o.output.show(o.streams, collected{Type: "collected", SchemaVersion: 1, Path: path, Encrypted: recipients.Encrypt(), NotCollected: append([]string{}, left...)})
 }
 
 // path is the file that is written, once it is sure that it can be.
@@ -110,14 +115,14 @@ func (o *collectOptions) path(cluster string, encrypted bool) (string, error) {
 	return to, nil
 }
 
-// gather collects into a folder.
-func (o *collectOptions) gather(ctx context.Context, looking *world.World, dir, name string) error {
+// gather collects into a folder, and returns what could not be collected.
+func (o *collectOptions) gather(ctx context.Context, looking *world.World, dir, name string) (left []string, err error) {
 	known := redact.New(redact.FromEnvironment(os.Environ())...)
 	for _, document := range looking.Environment.SecretDocuments() {
 		known.Add(redact.FromValues(document)...)
 	}
-	run := up.New(up.Options{Subject: looking.Subject}, looking.Parts)
-	collector := evidence.Collector{Dir: dir, Redactor: known, Engine: &docker.Client{}, Clusters: run.Reach, Cluster: looking.Environment.ClusterName(), Machines: saidBy(looking.Provider),
+	reach := up.New(up.Options{Subject: looking.Subject}, looking.Parts).Reach
+	collector := evidence.Collector{Dir: dir, Redactor: known, Engine: &docker.Client{}, Clusters: reach, Cluster: looking.Environment.ClusterName(), Machines: saidBy(looking.Provider),
 		Case: func(ctx context.Context) ([]byte, error) {
 			c, err := diagnose.Gather(ctx, looking, known)
 			if err != nil {
@@ -125,7 +130,13 @@ func (o *collectOptions) gather(ctx context.Context, looking *world.World, dir, 
 			}
 			return json.Marshal(c)
 		}}
-	return collector.Collect(ctx, evidence.Run{Command: "cluster-init collect " + name, Version: Version(), Events: lastRun(looking.Environment.Name())})
+	run := evidence.Run{Command: "cluster-init collect " + name, Version: Version()}
+	if run.Events, err = lastRun(looking.Environment.Name()); err != nil {
+		run.Unread = append(run.Unread, "the last run on this machine: "+err.Error())
+	}
+	collector.Left = func(what string) { left = append(left, what) }
+	err = collector.Collect(ctx, run)
+	return left, err
 }
 
 // saidBy returns what asks the machines of a provider; nil where they are containers, which the engine is asked about, or where nobody can ask.
@@ -148,15 +159,15 @@ func saidBy(of provider.Provider) func(context.Context) ([]evidence.Said, error)
 	}
 }
 
-// lastRun are the events of the last run of an environment that is kept on this machine; none, where there is none, or it cannot be read.
-func lastRun(environment string) []byte {
+// lastRun are the events of the last run of an environment that is kept on this machine; none where there is none.
+func lastRun(environment string) ([]byte, error) {
 	store, err := runStore()
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	list, err := store.List()
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	for _, r := range list { // the last one first
 		if r.Environment != environment {
@@ -164,16 +175,16 @@ func lastRun(environment string) []byte {
 		}
 		kept, err := store.Find(r.ID)
 		if err != nil {
-			return nil
+			return nil, err
 		}
 		var out bytes.Buffer
 		view := render.NewJSON(&out)
 		for _, e := range kept.Events {
 			view.Emit(e)
 		}
-		return out.Bytes()
+		return out.Bytes(), nil
 	}
-	return nil
+	return nil, nil
 }
 
 // writeCollected packs a folder into a file for its owner only. One that was there stays until the new one is whole.
@@ -204,6 +215,8 @@ type collected struct {
 	SchemaVersion int    `json:"schemaVersion"`
 	Path          string `json:"path"`
 	Encrypted     bool   `json:"encrypted"`
+	// NotCollected is what could not be collected, and why.
+	NotCollected []string `json:"notCollected"`
 }
 
 // Print says where it is, and what to do with it.
@@ -211,6 +224,11 @@ func (c collected) Print(out io.Writer) error {
 	open, identity := "tar --zstd -xf "+c.Path, ""
 	if c.Encrypted {
 		open, identity = "age -d -i KEY "+c.Path+" | tar --zstd -x", " --identity KEY"
+	}
+	for _, what := range c.NotCollected {
+		if _, err := fmt.Fprintf(out, "not collected: %s\n", what); err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintf(out, "wrote %s\n  what is wrong: cluster-init diagnose --from %s%s\n  all of it:     %s, and begin with summary.txt\n"+
 		"Secrets are taken out of it: names, addresses and what you run are not, so think of who may read it.\n", c.Path, c.Path, identity, open)

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -41,13 +43,13 @@ With --from it looks at what cluster-init collect wrote, and at nothing else.`,
 		Example: `  cluster-init diagnose kubeadm-capd
   cluster-init diagnose kubeadm-capo -o json | jq -r '.findings[] | .cause, .cure'
   cluster-init diagnose --from ./cluster-init-kubeadm-capd.tar.zst`,
-		Args: func(c *cobra.Command, args []string) error {
-			if o.from != "" {
-				return cobra.NoArgs(c, args)
+		Args: cobra.ArbitraryArgs, // flags have their variables only when it runs
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.args(c, args); err != nil {
+				return err
 			}
-			return exactlyOne("ENVIRONMENT")(c, args)
+			return o.run(c.Context(), args)
 		},
-		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args) },
 	}
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams.In)
@@ -110,6 +112,9 @@ func (o *diagnoseOptions) collected() (diagnose.Report, error) {
 		return diagnose.Report{}, err
 	}
 	content, err := evidence.Unpack(plain, evidence.CaseName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return diagnose.Report{}, fault.Wrap(fmt.Errorf("read %s: %w", o.from, err), fault.Usage, "What a diagnosis is made of could not be collected: see its summary.txt.")
+	}
 	if err != nil {
 		return diagnose.Report{}, fault.Wrap(fmt.Errorf("read %s: %w", o.from, err), fault.Usage, hint+" Where it was cut off, it cannot be read: copy it again.")
 	}
@@ -139,4 +144,20 @@ func (o *diagnoseOptions) opened(file io.Reader) (io.Reader, error) {
 		return nil, fault.Wrap(fmt.Errorf("read %s: %w", o.from, err), fault.Usage, fault.HintOf(err))
 	}
 	return plain, nil
+}
+
+// args are ENVIRONMENT, or none where a file is looked at, to which nothing can be added.
+func (o *diagnoseOptions) args(c *cobra.Command, args []string) error {
+	if o.from == "" {
+		return exactlyOne("ENVIRONMENT")(c, args)
+	}
+	for _, flag := range []string{"set", "values", "kubeconfig", "bootstrap-kubeconfig"} {
+		if c.Flags().Changed(flag) {
+			return fault.New(fault.Usage, "--"+flag+" and --from do not go together", "The file has all that was read when it was collected: leave one of them out.")
+		}
+	}
+	if len(args) > 0 {
+		return fault.New(fault.Usage, "--from takes the place of ENVIRONMENT, and both are given", "Leave one of them out.")
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
@@ -122,7 +124,14 @@ func compare(ctx context.Context, seen up.Outlook, c drift.Comparison) (drift.Re
 			return report, err
 		}
 	}
-	c.Management = seen.Management.Cluster
+	unseen := seen.Bootstrap.Cluster == nil && seen.Management.Cluster == nil && seen.Bootstrap.Err == nil && seen.Management.Err == nil
+	if unseen && seen.Refusal != nil { // machines without a cluster that is known, or nobody knows whether there are any
+		return report, seen.Refusal
+	}
+	if errors.Is(seen.MachinesErr, provider.ErrCannotAsk) && seen.Management.Cluster == nil {
+		report.Note = "Not known: whether machines exist already, as nobody can be asked."
+	}
+	c.Management, c.ManagementErr = seen.Management.Cluster, seen.Management.Err
 	bootstrap := drift.Cluster{Name: world.BootstrapName, Phase: environment.Bootstrap, Parts: []drift.Part{}}
 	switch in := seen.Bootstrap.Cluster; {
 	case seen.Bootstrap.Err != nil:

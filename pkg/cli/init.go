@@ -43,8 +43,13 @@ Nothing that is there is written over.`,
 		Example: `  cluster-init init kubeadm-capo ./edge-site
   cluster-init up ./edge-site
   cluster-init init --from-sylva ./environment-values/my-capo-env ./edge-site`,
-		Args: o.args,
-		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0], args[len(args)-1]) },
+		Args: cobra.ArbitraryArgs, // flags have their variables only when it runs
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.args(c, args); err != nil {
+				return err
+			}
+			return o.run(c.Context(), args[0], args[len(args)-1])
+		},
 	}
 	c.Flags().StringVar(&o.sylva, "from-sylva", "", "folder of an environment of the seed project to convert, in place of ENVIRONMENT")
 	c.Flags().StringVar(&o.name, "name", "", "name of the cluster (default: that of the folder)")
@@ -60,7 +65,10 @@ func (o *initOptions) args(c *cobra.Command, args []string) error {
 	if o.sylva != "" {
 		return exactlyOne("DIR")(c, args)
 	}
-	return cobra.ExactArgs(2)(c, args)
+	if len(args) != 2 {
+		return fault.New(fault.Usage, fmt.Sprintf("%s takes an ENVIRONMENT and a DIR, not %d arguments", c.CommandPath(), len(args)), "See "+c.CommandPath()+" --help.")
+	}
+	return nil
 }
 
 // checkClusterName refuses what cannot be the name of a cluster.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"go.opentelemetry.io/otel"
 	"k8s.io/klog/v2"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -72,6 +73,8 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 // would be a race with who uses them.
 var silenceLibraries = sync.OnceFunc(func() {
 	log.SetOutput(io.Discard)      // Helm warns there of values that the schema refuses anyway
+	otel.SetLogger(logr.Discard()) // OpenTelemetry repeats there what it cannot read of its variables, which may be secret
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
 	klog.SetLogger(logr.Discard()) // client-go says there that a watch is broken off, which the follower says in words of its own
 })
 

@@ -62,7 +62,7 @@ func TestOnATerminal(t *testing.T) {
 			}
 			c := exec.Command(binary, append([]string{"up", "kubeadm-capd"}, tc.args...)...)
 			c.Env = append(os.Environ(), append([]string{"DOCKER_HOST=tcp://127.0.0.1:1", "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=", "NO_COLOR=", "HOME=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir()}, tc.environment...)...)
-			c.Stdout, c.Stderr = io.Discard, program
+			c.Stdout, c.Stderr, c.Dir = io.Discard, program, t.TempDir() // a CI job's artifacts go where it runs
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}

@@ -28,6 +28,8 @@ type Case struct {
 	Observed      []Signals   `json:"observed"` // what the look at the clusters and the machines shows by itself
 	Clusters      []Seen      `json:"clusters"`
 	Unasked       []string    `json:"unasked"` // what could not be read, and why
+
+	silent bool // a cluster does not answer that should
 }
 
 const (
@@ -42,6 +44,8 @@ type Seen struct {
 	Moved, Ends bool
 	Logs        []Lines   // of containers that ended, and of controllers about machines
 	Said        []Signals // by machines, or of them by the cloud
+
+	secretsUnknown bool // its Secrets could not be listed
 }
 
 // Lines are those of logs about one object.
@@ -61,7 +65,27 @@ func Gather(ctx context.Context, w *world.World, more *redact.Redactor) (Case, e
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	c, known := gather(ctx, w)
-	return c.redacted(func(v any) any { return more.Value(known.Value(v)) })
+	return c.withoutUnknown().redacted(func(v any) any { return more.Value(known.Value(v)) })
+}
+
+// withoutUnknown leaves out what was read of a cluster whose Secrets are not known: any of it could hold one. So could any log, and what a machine says, where the Secrets of any cluster are
+// not known.
+func (c Case) withoutUnknown() Case {
+	clusters := slices.Clone(c.Clusters)
+	unknown := c.silent || slices.ContainsFunc(clusters, func(s Seen) bool { return s.secretsUnknown })
+	for i, seen := range clusters {
+		unasked := slices.Clone(seen.Unasked)
+		switch {
+		case seen.secretsUnknown:
+			clusters[i] = Seen{Moved: seen.Moved, Ends: seen.Ends, Listed: Listed{Cluster: seen.Cluster,
+				Unasked: append(unasked, "all of the "+seen.Cluster+" cluster: left out, as its Secrets are not known")}}
+		case unknown:
+			clusters[i].Logs, clusters[i].Said = nil, nil
+			clusters[i].Unasked = append(unasked, "logs of the "+seen.Cluster+" cluster and what its machines say: left out, as the Secrets of another cluster are not known")
+		}
+	}
+	c.Clusters = clusters
+	return c
 }
 
 // gather returns the case with its secrets, and who knows them.
@@ -71,6 +95,7 @@ func gather(ctx context.Context, w *world.World) (Case, *redact.Redactor) {
 	o := w.Observe(ctx)
 	c.Unasked = machinesUnknown(o, w.Provider)
 	c.Observed = observedIn(o, kind.NodeName(w.BootstrapName()))
+	c.silent = o.Bootstrap.Err != nil || o.Management.Err != nil && o.Bootstrap.State != world.BootstrapActive // one that is still being made is none that should answer
 	known := redact.New()
 	for _, document := range w.Environment.SecretDocuments() {
 		known.Add(redact.FromValues(document)...)
@@ -89,6 +114,7 @@ func see(ctx context.Context, in *kube.Cluster, of side, known *redact.Redactor)
 	seen := Seen{Listed: Take(ctx, in), Moved: of.moved, Ends: of.ends}
 	s := NewSnapshot(seen.Listed)
 	if err := learnSecrets(ctx, in, known); err != nil {
+		seen.secretsUnknown = true
 		seen.Unasked = append(seen.Unasked, fmt.Sprintf("logs of the %s cluster, which could hold secrets that are not known here: %v", in.Name, err))
 	} else {
 		seen.Unasked = append(seen.Unasked, s.readLogs(ctx, in)...)
@@ -181,5 +207,23 @@ func ReadCase(from io.Reader) (Case, error) {
 		return Case{}, fault.New(fault.Usage, fmt.Sprintf("what was collected is of type %q, version %d; this binary reads %q, version %d", c.Type, c.SchemaVersion, caseType, schemaVersion),
 			"Use the version of cluster-init that wrote it.")
 	}
+	if err := c.whole(); err != nil {
+		return Case{}, fault.Wrap(fmt.Errorf("read what was collected: %w", err), fault.Usage, hint)
+	}
 	return c, nil
+}
+
+// whole refuses what Gather never writes.
+func (c Case) whole() error {
+	for _, o := range c.Observed {
+		if len(o.Signals) == 0 {
+			return fmt.Errorf("nothing is said of %s", o.Object)
+		}
+	}
+	for _, seen := range c.Clusters {
+		if slices.Contains(seen.Objects, nil) || slices.Contains(seen.Events, nil) {
+			return fmt.Errorf("an object of the %s cluster is empty", seen.Cluster)
+		}
+	}
+	return nil
 }

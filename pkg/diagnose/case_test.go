@@ -62,9 +62,43 @@ func TestACaseIsReadBack(t *testing.T) {
 }
 
 func TestWhatIsNoCase(t *testing.T) {
-	for name, text := range map[string]string{"nothing": "", "no JSON": "{", "something else": `{"type":"diff","schemaVersion":1}`, "a later version": `{"type":"diagnosis-case","schemaVersion":2}`} {
+	for name, text := range map[string]string{"nothing": "", "no JSON": "{", "something else": `{"type":"diff","schemaVersion":1}`, "a later version": `{"type":"diagnosis-case","schemaVersion":2}`,
+		"nothing is said of an object": `{"type":"diagnosis-case","schemaVersion":1,"observed":[{"Object":{"Kind":"Container"}}]}`,
+		"an empty object":              `{"type":"diagnosis-case","schemaVersion":1,"clusters":[{"Objects":[null]}]}`} {
 		if _, err := ReadCase(strings.NewReader(text)); fault.CodeOf(err) != fault.Usage || fault.HintOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// What could hold a secret that nobody knows is not kept.
+func TestWhatNobodyKnowsIsLeftOut(t *testing.T) {
+	c := aCase(t)
+	c.Clusters[0].secretsUnknown = true
+	text, err := json.Marshal(c.withoutUnknown())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kept := range []string{"s3cret", "kubeadm failed", "capi"} {
+		if bytes.Contains(text, []byte(kept)) {
+			t.Errorf("%q is kept: %s", kept, text)
+		}
+	}
+	r, err := c.withoutUnknown().Report()
+	if err != nil || len(r.Findings) != 1 || !strings.Contains(strings.Join(r.Unasked, "\n"), "all of the bootstrap cluster: left out") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if len(c.Clusters[0].Objects) == 0 {
+		t.Error("the case itself has changed")
+	}
+}
+
+// Where another cluster's Secrets are not known, objects stay, and logs and what machines say do not.
+func TestLogsAreLeftOutWhereAnotherClusterIsSilent(t *testing.T) {
+	c := aCase(t)
+	c.silent = true
+	kept := c.withoutUnknown().Clusters[0]
+	if len(kept.Objects) == 0 || len(kept.Logs) > 0 || len(kept.Said) > 0 || !strings.Contains(strings.Join(kept.Unasked, "\n"), "left out") {
+		t.Errorf("%+v", kept)
 	}
 }

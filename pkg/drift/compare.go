@@ -25,9 +25,10 @@ import (
 type Comparison struct {
 	Environment *environment.Environment
 	Tree        content.Tree // the content, with the release files in it
-	// Management is nil where it is not there: then what the bootstrap cluster's Flux applies to it is not compared.
-	Management *kube.Cluster
-	Known      *redact.Redactor // secrets, for what is no Secret
+	// Management is nil where there is none, or where it does not answer, as ManagementErr says: then what the bootstrap cluster's Flux applies to it is not compared.
+	Management    *kube.Cluster
+	ManagementErr error
+	Known         *redact.Redactor // secrets, for what is no Secret
 }
 
 // askBound is for one question to a cluster.
@@ -37,7 +38,7 @@ const askBound = 20 * time.Second
 func (c Comparison) Compare(ctx context.Context, in *kube.Cluster, phase environment.Phase) Cluster {
 	found := Cluster{Name: in.Name, Server: in.Config.Host, Phase: phase, Parts: []Part{}}
 	if err := c.compare(ctx, in, &found); err != nil {
-		found.Error = err.Error()
+		found.Error = c.Known.Text(err.Error())
 	}
 	return found
 }
@@ -48,7 +49,7 @@ func (c Comparison) compare(ctx context.Context, in *kube.Cluster, found *Cluste
 		return err
 	}
 	if !there {
-		found.Note = "it has no release of " + flux.ReleaseName + " yet: all would be made"
+		found.All, found.Note = true, "it has no release of "+flux.ReleaseName+" yet: all would be made"
 		return nil
 	}
 	rendered, err := manifests.Render(ctx, c.Environment, found.Phase, overrides, c.Tree)
@@ -56,21 +57,21 @@ func (c Comparison) compare(ctx context.Context, in *kube.Cluster, found *Cluste
 		return err
 	}
 	values, err := c.values(ctx, in)
-	if err != nil {
-		return err
-	}
 	found.Parts = append(found.Parts, values)
-	chart, err := c.chart(ctx, in, rendered)
 	if err != nil {
 		return err
 	}
+	chart, err := c.chart(ctx, in, rendered)
 	found.Parts = append(found.Parts, chart)
+	if err != nil {
+		return err
+	}
 	for _, component := range rendered.Components {
 		part, err := c.component(ctx, in, rendered, component)
+		found.Parts = append(found.Parts, part)
 		if err != nil {
 			return err
 		}
-		found.Parts = append(found.Parts, part)
 	}
 	return nil
 }
@@ -103,10 +104,10 @@ func (c Comparison) values(ctx context.Context, in *kube.Cluster) (Part, error) 
 	case err != nil:
 		return part, fmt.Errorf("read the values that the %s cluster was last given: %w", in.Name, err)
 	case last.Values == nil:
-		part.Note = "the cluster was not given any yet"
+		part.All, part.Note = true, "the cluster was not given any yet"
 		return part, nil
 	case last.Values.Labels[owned.ClusterLabel] != c.Environment.ClusterName():
-		part.Note = "those that are there are of another cluster, " + last.Values.Labels[owned.ClusterLabel]
+		part.All, part.Note = true, "those that are there are of another cluster, "+last.Values.Labels[owned.ClusterLabel]
 		return part, nil
 	}
 	changes, err := c.Environment.Changes(last)

@@ -154,7 +154,7 @@ func compare(t *testing.T, env *environment.Environment, in *kube.Cluster) drift
 // Without Flux's controllers, what they would have applied is there: nothing differs. Then one thing after the other does.
 func TestCompare(t *testing.T) {
 	env := load(t)
-	if found := compare(t, env, shared.Client); found.Differs() || found.Err() != nil || found.Clusters[0].Note == "" {
+	if found := compare(t, env, shared.Client); !found.Differs() || found.Err() != nil || found.Clusters[0].Note == "" || strings.Contains(printed(t, found), "Nothing differs") {
 		t.Fatalf("a cluster without a release: %+v", found)
 	}
 	installed(t.Context(), t, env)

@@ -4,6 +4,7 @@ package drift
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -14,7 +15,8 @@ type Report struct {
 	Type          string    `json:"type"` // "diff"
 	SchemaVersion int       `json:"schemaVersion"`
 	Environment   string    `json:"environment"`
-	Clusters      []Cluster `json:"clusters"`
+	Note          string    `json:"note,omitempty"` // what could not be known, and does not stand in the way
+	Clusters      []Cluster `json:"clusters"`       // none: nothing is there, all would be made
 }
 
 // schemaVersion is that of the document. What is added to it leaves the version as it is.
@@ -30,6 +32,7 @@ type Cluster struct {
 	Name   string            `json:"name"` // "bootstrap" or "management"
 	Server string            `json:"server,omitempty"`
 	Phase  environment.Phase `json:"phase"`
+	All    bool              `json:"all,omitempty"`   // nothing of it is there yet: all would be made
 	Note   string            `json:"note,omitempty"`  // why it was not compared, and need not be
 	Error  string            `json:"error,omitempty"` // why it could not be compared, or only in part
 	Parts  []Part            `json:"parts"`
@@ -38,6 +41,7 @@ type Cluster struct {
 // Part is the values, the objects of the chart, or a component.
 type Part struct {
 	Name    string   `json:"name"`           // "values", "chart", or the component's
+	All     bool     `json:"all,omitempty"`  // nothing of it is there yet: all would be made
 	Note    string   `json:"note,omitempty"` // what was not compared, and why
 	Same    int      `json:"same"`           // objects that are as they would be applied
 	Values  []Field  `json:"values,omitempty"`
@@ -103,7 +107,19 @@ func (r Report) Values() int {
 }
 
 // Differs says whether a run would change something.
-func (r Report) Differs() bool { return r.Values()+r.Count(Create, Update, Delete, Refused) > 0 }
+func (r Report) Differs() bool {
+	return r.missing() || r.Values()+r.Count(Create, Update, Delete, Refused) > 0
+}
+
+// missing says whether there is no cluster, or one or a part of one of which nothing is there yet.
+func (r Report) missing() bool {
+	for _, c := range r.Clusters {
+		if c.All || slices.ContainsFunc(c.Parts, func(p Part) bool { return p.All }) {
+			return true
+		}
+	}
+	return len(r.Clusters) == 0
+}
 
 // Err is an error with the code fault.ClusterUnreachable where something could not be compared: nothing is said of that.
 func (r Report) Err() error {

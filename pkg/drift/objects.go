@@ -3,6 +3,7 @@ package drift
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/fluxcd/pkg/ssa/jsondiff"
 	"github.com/fluxcd/pkg/ssa/normalize"
@@ -64,7 +65,7 @@ func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, 
 		return found, false, err
 	case err != nil:
 		found = objectOf(Unknown, want)
-		found.Message = err.Error()
+		found.Message = c.Known.Text(err.Error())
 		return found, false, nil
 	case !there:
 		return objectOf(Create, want), false, nil
@@ -73,7 +74,7 @@ func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, 
 	switch {
 	case silent(err):
 		return found, false, err
-	case apierrors.IsInvalid(err):
+	case refused(err):
 		found = objectOf(Refused, want)
 		found.Message = c.Known.Text(err.Error())
 		return found, false, nil
@@ -91,4 +92,10 @@ func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, 
 		found.Fields = append(found.Fields, Field{Path: c.Known.Text(op.Path), From: c.Known.Value(op.OldValue), To: c.Known.Value(op.Value)})
 	}
 	return found, false, nil
+}
+
+// refused says whether the API server, or a policy or webhook that it asks, does not take an object, whoever applies it. Who may not ask is told so in other words.
+func refused(err error) bool {
+	denied := apierrors.IsForbidden(err) && (strings.Contains(err.Error(), "denied the request") || strings.Contains(err.Error(), "denied request"))
+	return denied || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 }

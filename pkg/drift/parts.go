@@ -68,12 +68,15 @@ func (c Comparison) component(ctx context.Context, in *kube.Cluster, rendered ma
 	case of.Note != "":
 		return part, nil
 	case !there:
-		part.Note = fmt.Sprintf("it is not there: its %d objects would be made", len(of.Objects))
+		part.All, part.Note = true, fmt.Sprintf("it is not there: its %d objects would be made", len(of.Objects))
 		return part, nil
 	}
 	if appliedElsewhere(kustomization) {
 		if c.Management == nil {
-			part.Note = "it is applied to the management cluster, which is not there"
+			part.Note = "it is applied to the management cluster, which is not there yet"
+			if part.All = c.ManagementErr == nil; !part.All {
+				part.Note = "it is applied to the management cluster, which does not answer: not compared"
+			}
 			return part, nil
 		}
 		in = c.Management

@@ -20,6 +20,9 @@ func (r Report) Print(out io.Writer) error {
 	for _, c := range r.Clusters {
 		c.print(&b)
 	}
+	if r.Note != "" {
+		fmt.Fprintln(&b, r.Note)
+	}
 	if len(r.Clusters) == 0 {
 		fmt.Fprintln(&b, "No cluster of it is there: all would be made.")
 	} else {
@@ -46,6 +49,9 @@ func (r Report) summary() string {
 	add(r.Count(Leave), "object", " to leave as it is")
 	add(r.Count(Refused), "object", " that would be refused")
 	add(r.Count(Unknown), "object", " that could not be compared")
+	if r.missing() {
+		what = append(what, "what is not there yet")
+	}
 	if len(what) == 0 {
 		return "Nothing differs in what could be compared."
 	}
@@ -73,7 +79,7 @@ func (c Cluster) print(b *strings.Builder) {
 	}
 	same, parts := 0, 0
 	for _, p := range c.Parts {
-		if len(p.Values)+len(p.Objects) == 0 && p.Note == "" {
+		if len(p.Values)+len(p.Objects) == 0 && p.Note == "" && !p.All {
 			same, parts = same+p.Same, parts+1
 			continue
 		}

@@ -57,14 +57,16 @@ func TestWhatDiffers(t *testing.T) {
 		differs bool
 		code    fault.Code
 	}{
-		"nothing":         {of(), false, ""},
-		"no cluster":      {drift.New("demo"), false, ""},
-		"it stays":        {of(drift.Object{Change: drift.Leave}), false, ""},
-		"it is not known": {of(drift.Object{Change: drift.Unknown}), false, fault.ClusterUnreachable},
-		"to make":         {of(drift.Object{Change: drift.Create}), true, ""},
-		"to delete":       {of(drift.Object{Change: drift.Delete}), true, ""},
-		"refused":         {of(drift.Object{Change: drift.Refused}), true, ""},
-		"all":             {all(), true, fault.ClusterUnreachable},
+		"nothing":                     {of(), false, ""},
+		"a cluster without a release": {drift.Report{Clusters: []drift.Cluster{{Name: "management", All: true}}}, true, ""},
+		"a part that is not there":    {drift.Report{Clusters: []drift.Cluster{{Name: "management", Parts: []drift.Part{{Name: "capi", All: true}}}}}, true, ""},
+		"no cluster":                  {drift.New("demo"), true, ""},
+		"it stays":                    {of(drift.Object{Change: drift.Leave}), false, ""},
+		"it is not known":             {of(drift.Object{Change: drift.Unknown}), false, fault.ClusterUnreachable},
+		"to make":                     {of(drift.Object{Change: drift.Create}), true, ""},
+		"to delete":                   {of(drift.Object{Change: drift.Delete}), true, ""},
+		"refused":                     {of(drift.Object{Change: drift.Refused}), true, ""},
+		"all":                         {all(), true, fault.ClusterUnreachable},
 	} {
 		if err := tc.report.Err(); tc.report.Differs() != tc.differs || fault.CodeOf(err) != tc.code {
 			t.Errorf("%s: differs %v, want %v; %v", name, tc.report.Differs(), tc.differs, err)

@@ -23,6 +23,9 @@ type documents struct {
 // secretKey matches keys whose values do not belong into a ConfigMap. A proxy's address may hold a password.
 var secretKey = regexp.MustCompile(`(?i)(password|passwd|token|secret|credential|private|api_?key|proxies|clouds_yaml)`)
 
+// Secret says whether a value's key is one of those that hold secrets: such a value does not belong into a file that others may read.
+func Secret(key string) bool { return secretKey.MatchString(key) }
+
 // merged returns the three as Helm merges them.
 func (d documents) merged() map[string]any {
 	return merge(merge(d.values, d.secrets), d.infraSecrets)

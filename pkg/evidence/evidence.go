@@ -30,6 +30,8 @@ type Collector struct {
 	Clusters func(context.Context) ([]*kube.Cluster, error)
 	Engine   Engine // nil: no containers
 	Cluster  string // name of the management cluster, which its containers are labelled with
+	// Left, unless it is nil, hears what could not be collected.
+	Left func(what string)
 	// Machines returns what machines that are no containers say; what it has until its error counts. nil: there are none.
 	Machines func(context.Context) ([]Said, error)
 	// Case returns what a diagnosis can be made of again, without secrets, as JSON; it is asked when the Redactor knows all of them. nil: that is not kept.
@@ -43,7 +45,8 @@ type Run struct {
 	Err      error  // nil: it was collected on demand
 	ExitCode int
 	Elapsed  time.Duration
-	Events   []byte // one JSON object a line
+	Events   []byte   // one JSON object a line
+	Unread   []string // what could not be read before, and why
 }
 
 // How much is kept of a log, and how long one question may take: one part that hangs must not cost all others.
@@ -59,6 +62,9 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 	f, err := newFolder(c.Dir, c.Redactor)
 	if err != nil {
 		return fmt.Errorf("making the folder for artifacts: %w", err)
+	}
+	for _, what := range run.Unread {
+		f.problem("%s", what)
 	}
 	clusters, silent := c.connect(ctx, f)
 	var parts []part
@@ -100,6 +106,11 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 		p.within(ctx, len(parts)-i, f)
 	}
 	f.summary(run)
+	for _, problem := range f.problems {
+		if c.Left != nil {
+			c.Left(problem)
+		}
+	}
 	return errors.Join(f.failed...)
 }
 

@@ -62,7 +62,7 @@ func Unpack(from io.Reader, name string) ([]byte, error) {
 	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("unpack: there is no file %s in it", name)
+			return nil, fmt.Errorf("unpack: there is no file %s in it: %w", name, fs.ErrNotExist)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("unpack: %w", err)

@@ -18,6 +18,8 @@ type Mirror struct {
 	URL  string // of the mirror
 	// OverridePath says that URL is the whole API root, /v2/... included.
 	OverridePath bool
+	// SkipVerify says that its certificate is not checked.
+	SkipVerify bool
 	// Only keeps containerd from asking the original host when the mirror lacks an image.
 	Only bool
 }
@@ -29,6 +31,9 @@ func (m Mirror) HostsTOML() string {
 	override := ""
 	if m.OverridePath {
 		override = "override_path = true\n"
+	}
+	if m.SkipVerify {
+		override += "skip_verify = true\n"
 	}
 	const capabilities = "capabilities = [\"pull\", \"resolve\"]\n"
 	if m.Only { // the server itself is replaced, so that nothing is left to fall back to

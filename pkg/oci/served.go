@@ -2,8 +2,10 @@ package oci
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -24,20 +26,20 @@ func Served(ctx context.Context, image string, mirrors []Mirror, keys authn.Keyc
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("image %q: %w", image, err), fault.SourceUnreadable, "Correct the image's name in the values.")
 	}
-	ask := func(ref name.Reference) error {
-		_, err := remote.Head(ref, remote.WithContext(ctx), remote.WithAuthFromKeychain(keys))
+	ask := func(ref name.Reference, options ...remote.Option) error {
+		_, err := remote.Head(ref, append(options, remote.WithContext(ctx), remote.WithAuthFromKeychain(keys))...)
 		return err
 	}
 	var missed []error
 	for _, m := range mirrorsOf(ref, mirrors) {
 		there, err := m.reference(ref)
 		if err == nil {
-			err = ask(there)
+			err = ask(there, m.transport()...)
 		}
 		if err == nil {
 			return nil
 		}
-		missed = append(missed, fmt.Errorf("image %s at its mirror %s: %w", image, m.URL, WithoutURL(err)))
+		missed = append(missed, fmt.Errorf("image %s at its mirror %s: %w", image, Redacted(m.URL), WithoutURL(err)))
 		if m.Only {
 			return Unreadable(errors.Join(missed...))
 		}
@@ -46,6 +48,16 @@ func Served(ctx context.Context, image string, mirrors []Mirror, keys authn.Keyc
 		return Unreadable(errors.Join(append(missed, fmt.Errorf("image %s: %w", image, WithoutURL(err)))...))
 	}
 	return nil
+}
+
+// transport is what a mirror is asked through that is not checked; none: as all others.
+func (m Mirror) transport() []remote.Option {
+	if !m.SkipVerify {
+		return nil
+	}
+	unchecked := remote.DefaultTransport.(*http.Transport).Clone()
+	unchecked.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // its user has said so
+	return []remote.Option{remote.WithTransport(unchecked)}
 }
 
 // mirrorsOf are those that containerd asks for an image: of its host, or else of all hosts without one.
@@ -62,14 +74,14 @@ func mirrorsOf(ref name.Reference, mirrors []Mirror) []Mirror {
 
 // reference is the image at the mirror. containerd asks below URL/v2/, or below URL where that is the whole root of the API.
 func (m Mirror) reference(of name.Reference) (name.Reference, error) {
-	u, err := url.Parse(m.URL)
+	u, err := url.Parse(strings.TrimSuffix(m.URL, "/"))
 	if err != nil {
-		return nil, err
+		return nil, errors.New("its address does not parse")
 	}
 	below := ""
 	if u.Path != "" {
 		var root bool
-		if below, root = strings.CutPrefix(u.Path+"/", "/v2/"); !root {
+		if below, root = strings.CutPrefix(u.Path+"/", "/v2/"); !root || !m.OverridePath && u.Path != "/v2" {
 			return nil, ErrCannotAsk
 		}
 	}
@@ -77,9 +89,13 @@ func (m Mirror) reference(of name.Reference) (name.Reference, error) {
 	if u.Scheme == "http" {
 		options = append(options, name.Insecure)
 	}
-	text := u.Host + "/" + below + of.Context().RepositoryStr()
-	if digest, is := of.(name.Digest); is {
-		return name.NewDigest(text+"@"+digest.DigestStr(), options...)
+	host, err := name.NewRegistry(u.Host, options...) // not a part of a reference: without a dot it would be a path of Docker Hub
+	if err != nil {
+		return nil, err
 	}
-	return name.NewTag(text+":"+of.Identifier(), options...)
+	repository := host.Repo(below + of.Context().RepositoryStr())
+	if digest, is := of.(name.Digest); is {
+		return repository.Digest(digest.DigestStr()), nil
+	}
+	return repository.Tag(of.Identifier()), nil
 }

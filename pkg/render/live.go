@@ -168,7 +168,7 @@ func (l *Live) block() []string {
 		return nil
 	}
 	now := l.now()
-	head := paint(l.colours, bold, "● "+l.phase.title) + "  " + short(now.Sub(l.phase.begun))
+	head := paint(l.colours, bold, "● "+oneLine(l.phase.title, 120)) + "  " + short(now.Sub(l.phase.begun))
 	if left := l.phase.remaining - now.Sub(l.phase.at); l.phase.remaining > 0 && left > 0 {
 		head += paint(l.colours, faint, "  about "+short(left)+" left")
 	}
@@ -180,7 +180,7 @@ func (l *Live) block() []string {
 	slices.SortFunc(objects, byNeed)
 	widest := 0
 	for _, o := range objects {
-		widest = max(widest, len(o.Kind)+1+len(o.Name))
+		widest = max(widest, len(named(o)))
 	}
 	for i, o := range objects {
 		lines = append(lines, l.line(o, i == len(objects)-1, widest, now))
@@ -201,12 +201,12 @@ func (l *Live) line(o *objectUnderWay, last bool, widest int, now time.Time) str
 	if last {
 		branch = "└ "
 	}
-	name := o.Kind + "/" + o.Name
+	name := named(o)
 	text := "  " + branch + name + strings.Repeat(" ", widest-len(name)) + "  " + padded(short(now.Sub(o.since)), 6) + "  "
 	state := o.State
 	switch {
 	case len(o.WaitsFor) > 0:
-		state = "waits for " + strings.Join(o.WaitsFor, ", ")
+		state = "waits for " + oneLine(strings.Join(o.WaitsFor, ", "), 200)
 	case o.Message != "":
 		state += ": " + oneLine(o.Message, 200)
 	}
@@ -216,6 +216,9 @@ func (l *Live) line(o *objectUnderWay, last bool, widest int, now time.Time) str
 	}
 	return text + paint(l.colours, colour, state)
 }
+
+// named is Kind/name.
+func named(o *objectUnderWay) string { return oneLine(o.Kind+"/"+o.Name, 120) }
 
 func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-len(text)))

@@ -190,3 +190,21 @@ func TestLiveTakesEventsFromSeveralAtOnce(t *testing.T) {
 		t.Errorf("the block is still there:\n%s", got)
 	}
 }
+
+// What a cluster says moves no cursor: the terminal is its user's.
+func TestLiveTakesNoCommandsFromMessages(t *testing.T) {
+	w := watch(100, 30, false)
+	events := run()
+	for _, e := range events[:9] {
+		w.emit(e)
+	}
+	hostile := event.Event{Type: event.ObjectChanged, Time: w.at, Object: &event.Object{Kind: "Kustomization", Name: "x\x1b[2J", State: "Failed", Message: "a\x1b[1;1H\x07b", WaitsFor: []string{"\x1b[3A"}}}
+	w.emit(hostile)
+	hostile.Object.WaitsFor = nil
+	w.emit(hostile)
+	w.emit(event.Event{Type: event.RunFinished, Time: w.at, Failure: &event.Failure{Message: "x\x1b[2Jy"}})
+	got := w.terminal.seen()
+	if strings.Count(got, "bootstrap cluster (14.2s)") != 1 || !strings.Contains(got, "error: x[2Jy") || !strings.Contains(got, "Failed: a [1;1H b") {
+		t.Errorf("%s", got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
@@ -174,7 +175,17 @@ func (p *Plain) finished(e event.Event) {
 		p.line(e, "done in %s", seconds(e.Elapsed))
 		return
 	}
-	_, _ = fmt.Fprintf(p.out, "\nerror: %s\n", failureText(*e.Failure))
+	_, _ = fmt.Fprintf(p.out, "\nerror: %s\n", printable(failureText(*e.Failure)))
+}
+
+// printable is a text of several lines without what would move the cursor of a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // failureText is the message, and each hint on a line of its own.
@@ -188,8 +199,9 @@ func failureText(f event.Failure) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
 
+// oneLine is a text without its line breaks, and without what would move the cursor of a terminal: a message of a cluster is not trusted.
 func oneLine(s string, limit int) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' }), " ")
+	s = strings.Join(strings.FieldsFunc(s, unicode.IsControl), " ")
 	if runes := []rune(s); len(runes) > limit {
 		return string(runes[:limit-1]) + "…"
 	}

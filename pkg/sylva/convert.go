@@ -135,6 +135,7 @@ func (c *conversion) say(from, to []string, comments, value *yaml.Node) {
 		c.leave(key, "it is made by a template, which only components have here: write what it comes to as "+as)
 		return
 	}
+	value = copied(value) // it may be said in two places
 	for _, name := range braced(value) {
 		c.leave(key, fmt.Sprintf("the variable %s is none that an environment may use, and stands as it is: use one that is called CLUSTER_INIT_%s, or write its value", name, name))
 	}
@@ -142,7 +143,11 @@ func (c *conversion) say(from, to []string, comments, value *yaml.Node) {
 		value = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{value}}
 	}
 	by, said := c.by[as]
-	if !put(c.into, to, comments, value) {
+	into := c.into
+	if secretIn(to, value) {
+		into = c.secrets
+	}
+	if !put(into, to, comments, value) {
 		if !said || by == c.now { // else an object that wins says it
 			c.leave(key, "another value says "+as+" already")
 		}
@@ -187,4 +192,25 @@ func (c *conversion) encoded(from, to []string, comments, value *yaml.Node) {
 		return
 	}
 	c.say(from, to, comments, text(base64.StdEncoding.EncodeToString([]byte(value.Value))))
+}
+
+// secretIn says whether a value, or one below it, is called as secrets are. A proxy's address is one only with a password in it.
+func secretIn(path []string, value *yaml.Node) bool {
+	if path[0] == "proxies" {
+		return holdsPassword(value)
+	}
+	if environment.Secret(path[len(path)-1]) {
+		return true
+	}
+	found := false
+	each(value, func(key string, _, value *yaml.Node) { found = found || secretIn([]string{path[0], key}, value) })
+	return found
+}
+
+// holdsPassword says whether a user and a password stand in an address.
+func holdsPassword(value *yaml.Node) bool {
+	if value.Kind == yaml.ScalarNode {
+		return strings.Contains(value.Value, "@")
+	}
+	return slices.ContainsFunc(value.Content, holdsPassword)
 }

@@ -99,3 +99,13 @@ func encode(n *yaml.Node) ([]byte, error) {
 	}
 	return out.Bytes(), encoder.Close()
 }
+
+// copied is a value, and all below it, of its own.
+func copied(n *yaml.Node) *yaml.Node {
+	out := *n
+	out.Content = make([]*yaml.Node, len(n.Content))
+	for i, below := range n.Content {
+		out.Content[i] = copied(below)
+	}
+	return &out
+}

@@ -92,9 +92,16 @@ func parse(id, key string, secret bool, text string) (document, error) {
 		}
 		text = string(decoded)
 	}
+	// The parser's own words repeat what it has read, which may be secret.
+	wrong := func(err error) error {
+		if secret {
+			err = errors.New("it is no YAML map of values")
+		}
+		return fmt.Errorf("%s: %w", d.name, err)
+	}
 	var root yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &root); err != nil {
-		return d, fmt.Errorf("%s: %w", d.name, err)
+		return d, wrong(err)
 	}
 	if root.Kind == 0 || len(root.Content) == 0 || root.Content[0].Tag == "!!null" {
 		return d, nil
@@ -104,7 +111,7 @@ func parse(id, key string, secret bool, text string) (document, error) {
 		return d, fmt.Errorf("%s: %w", d.name, errors.New("it is no map"))
 	}
 	if err := plain(d.root); err != nil {
-		return d, fmt.Errorf("%s: %w", d.name, err)
+		return d, wrong(err)
 	}
 	return d, nil
 }

@@ -78,14 +78,16 @@ func TestWhatCannotBeConverted(t *testing.T) {
 		code  fault.Code
 		says  string
 	}{
-		"no kustomization":     {map[string]string{"values.yaml": "cluster: {}"}, fault.EnvironmentInvalid, "build "},
-		"no values":            {map[string]string{"kustomization.yaml": "configMapGenerator: [{name: other, literals: [a=b]}]\n"}, fault.EnvironmentInvalid, "it is no map"},
-		"something else":       {map[string]string{"kustomization.yaml": "configMapGenerator: [{name: other, literals: ['a={b: 1}']}]\n"}, fault.EnvironmentInvalid, "renders no ConfigMap management-cluster-values"},
-		"something besides":    {map[string]string{"kustomization.yaml": "configMapGenerator: [{name: management-cluster-values, files: [values=values.yaml]}, {name: other, literals: ['a={b: 1}']}]\n", "values.yaml": "a: 1"}, fault.EnvironmentInvalid, "as well"},
-		"no map":               {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "- 1"}, fault.EnvironmentInvalid, "it is no map"},
-		"no YAML":              {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "a: [1"}, fault.EnvironmentInvalid, "key values"},
-		"no providers":         {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "cluster: {name: x}"}, fault.EnvironmentInvalid, "which providers"},
-		"a provider of else":   {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "cluster: {flavor: {infra_provider: capm3, bootstrap_provider: cabpk}}"}, fault.EnvironmentInvalid, `"capm3"`},
+		"no kustomization":   {map[string]string{"values.yaml": "cluster: {}"}, fault.EnvironmentInvalid, "build "},
+		"no values":          {map[string]string{"kustomization.yaml": "configMapGenerator: [{name: other, literals: [a=b]}]\n"}, fault.EnvironmentInvalid, "it is no map"},
+		"something else":     {map[string]string{"kustomization.yaml": "configMapGenerator: [{name: other, literals: ['a={b: 1}']}]\n"}, fault.EnvironmentInvalid, "renders no ConfigMap management-cluster-values"},
+		"something besides":  {map[string]string{"kustomization.yaml": "configMapGenerator: [{name: management-cluster-values, files: [values=values.yaml]}, {name: other, literals: ['a={b: 1}']}]\n", "values.yaml": "a: 1"}, fault.EnvironmentInvalid, "as well"},
+		"no map":             {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "- 1"}, fault.EnvironmentInvalid, "it is no map"},
+		"no YAML":            {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "a: [1"}, fault.EnvironmentInvalid, "key values"},
+		"no providers":       {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "cluster: {name: x}"}, fault.EnvironmentInvalid, "which providers"},
+		"a provider of else": {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "cluster: {flavor: {infra_provider: capm3, bootstrap_provider: cabpk}}"}, fault.EnvironmentInvalid, `"capm3"`},
+		"a Secret that does not parse": {map[string]string{"kustomization.yaml": kustomization + "secretGenerator: [{name: management-cluster-secrets, files: [secrets=secrets.yaml]}]\n",
+			"values.yaml": "cluster: {flavor: {infra_provider: capd, bootstrap_provider: cabpk}}", "secrets.yaml": "password: *pa55word\n"}, fault.EnvironmentInvalid, "no YAML map of values"},
 		"nothing but a file":   {nil, fault.EnvironmentUnknown, "there is no folder"},
 		"an empty values file": {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "# none"}, fault.EnvironmentInvalid, "renders no ConfigMap"},
 	} {
@@ -100,9 +102,40 @@ func TestWhatCannotBeConverted(t *testing.T) {
 				folder = filepath.Join(folder, "nowhere")
 			}
 			_, err := convert(t, folder)
+			if strings.Contains(fmt.Sprint(err), "pa55word") {
+				t.Errorf("a secret is told: %v", err)
+			}
 			if fault.CodeOf(err) != tc.code || !strings.Contains(fmt.Sprint(err), tc.says) || fault.HintOf(err) == "" {
 				t.Errorf("%v (%s), want %s with %q", err, fault.CodeOf(err), tc.code, tc.says)
 			}
 		})
+	}
+}
+
+// What is secret goes into the file that only its owner can read, also where the seed had it in the file of values; and what is said in two places is said the same.
+func TestSecretsOfValuesGoIntoSecrets(t *testing.T) {
+	folder := t.TempDir()
+	for name, content := range map[string]string{"kustomization.yaml": "configMapGenerator: [{name: management-cluster-values, files: [values=values.yaml]}]\n", "values.yaml": `
+cluster:
+  flavor: {infra_provider: capo, bootstrap_provider: cabpk}
+  capo: {flavor_name: "${MY_FLAVOR}", clouds_yaml: {clouds: {edge: {auth: {password: "of-the-cloud"}}}}}
+registry_secret: {registry.example: {username: me, password: of-the-registry}}
+proxies: {http_proxy: "http://me:of-the-proxy@proxy:3128"}
+`} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := convert(t, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"of-the-registry", "of-the-proxy", "clouds_yaml_b64"} {
+		if strings.Contains(string(c.Values), secret) || !strings.Contains(string(c.Secrets), secret) {
+			t.Errorf("%s is in\n%s\nand not in\n%s", secret, c.Values, c.Secrets)
+		}
+	}
+	if strings.Count(string(c.Values), `flavor: "$${MY_FLAVOR}"`) != 2 {
+		t.Errorf("a variable that may not be used does not stand as it is: %s", c.Values)
 	}
 }

@@ -22,9 +22,10 @@ import (
 // bound is for sending a whole trace: nobody waits longer for a run to end.
 const bound = 5 * time.Second
 
-// Wanted says whether the environment's variables name an endpoint.
+// Wanted says whether the environment's variables name an endpoint, and no other form than OpenTelemetry's own: that would be written to stdout.
 func Wanted(getenv func(string) string) bool {
-	return getenv("OTEL_SDK_DISABLED") != "true" && (getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "")
+	exporter := getenv("OTEL_TRACES_EXPORTER")
+	return (exporter == "" || exporter == "otlp") && getenv("OTEL_SDK_DISABLED") != "true" && (getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "")
 }
 
 // Send sends a run that has ended: a span for it, one below for each phase, and one below that for each object that the phase followed. How and where to is said by

@@ -127,6 +127,8 @@ func TestWanted(t *testing.T) {
 		"nothing":        {nil, false},
 		"an endpoint":    {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x"}, true},
 		"one for traces": {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://x"}, true},
+		"to stdout":      {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "console"}, false},
+		"as it is":       {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "otlp"}, true},
 		"switched off":   {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"}, false},
 	} {
 		if got := trace.Wanted(func(name string) string { return tc.variables[name] }); got != tc.want {
