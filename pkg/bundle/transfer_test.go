@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/random"
 )
 
-// What takes long is told now and then with what was sent, and all of it at the end.
+// A long transfer is reported every few seconds with what was sent, and with the sum at the end.
 func TestTransferTellsHowFarItIs(t *testing.T) {
 	image, err := random.Image(1000, 2)
 	if err != nil {

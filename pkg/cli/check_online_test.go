@@ -18,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oci"
 )
 
-// Each image is asked for with the credentials of its host: what is missing is told apart from what cannot be asked.
+// Each image is asked for with the credentials of its host. What is missing, and what cannot be asked for, are listed separately.
 func TestServed(t *testing.T) {
 	images := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -78,16 +78,14 @@ type Field struct {
 	To   any    `json:"to,omitempty"`
 }
 
-// Count returns how many objects and values would be changed in some way.
+// Count returns how many objects have one of these changes.
 func (r Report) Count(which ...Change) int {
 	n := 0
 	for _, c := range r.Clusters {
 		for _, p := range c.Parts {
 			for _, o := range p.Objects {
-				for _, w := range which {
-					if o.Change == w {
-						n++
-					}
+				if slices.Contains(which, o.Change) {
+					n++
 				}
 			}
 		}
