@@ -40,9 +40,19 @@ type fault struct {
 	manifests     string
 }
 
-// diagnoses breaks many things at once in a management cluster that is well, each by real parts, and has all of them explained. The repository is
-// one that its Flux may read.
-func (l lab) diagnoses(t *testing.T, c cluster, r repository, address string) {
+// TestMatrixDiagnose breaks many things at once in a management cluster that is well, each by real parts, and has all of them explained.
+func TestMatrixDiagnose(t *testing.T) {
+	l := newLab(t)
+	cleanBefore(t, l)
+	if code, _ := l.run(t, "up", environmentName, "--bundle", l.bundle); code != 0 {
+		t.Fatalf("up ended with %d", code)
+	}
+	c, known, r := l.management(t), newLogin(), newRepository(t, nil)
+	address := gitServer(t, newDoor(known), r.root)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: "faults"}, StringData: map[string]string{"username": known.user, "password": known.password}}
+	if err := c.ApplyAll(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
 	look := []string{"diagnose", l.name, "-o", "json"}
 	t.Run("a cluster that is well has no finding", func(t *testing.T) {
 		soonWithout(t, func(t *testing.T) (problems []string) {
@@ -218,7 +228,7 @@ func (c cluster) breaks(t *testing.T, r repository, address string, faults []fau
 			Rule: admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}}}},
 	}}}
 	source := object("source.toolkit.fluxcd.io/v1", "GitRepository", flux.Namespace, "faults", map[string]any{"interval": "1h", "url": "http://" + address + "/" + r.name,
-		"ref": map[string]any{"branch": "main"}, "secretRef": map[string]any{"name": flux.ReleaseName + "-source"}})
+		"ref": map[string]any{"branch": "main"}, "secretRef": map[string]any{"name": "faults"}})
 	for _, o := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: faultsNamespace}}, kept, webhook,
 		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: faultsNamespace, Name: never}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 443}}}},

@@ -16,8 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 )
 
-// TestSourceOCI publishes the content into a user's registry that asks for a login, and has the bootstrap cluster read
-// it. It ends when that cluster has applied what it read: from there on all is as with the other sources.
+// TestSourceOCI publishes the content into a user's registry that asks for a login, and has `up` refuse what it cannot read there. Clusters that
+// read it to the end are TestMatrixSourceOCI's.
 func TestSourceOCI(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -41,13 +41,24 @@ func TestSourceOCI(t *testing.T) {
 		t.Errorf("publish again ended with %d and printed %q, want %q", code, again, flags)
 	}
 	from := append(strings.Fields(flags), "--source-insecure")
-	content := valueAfter(from, "--source-content-tag")
-
 	t.Run("a source that cannot be read is told before anything is made", func(t *testing.T) {
 		stranger.refusedEarly(t, known.password, "401", from...)
 		l.refusedEarly(t, known.password, "nothing is there", append(from, "--source-chart-tag", "0.0.0-other")...)
 		l.refusedEarly(t, known.password, "nothing is there", append(from, "--source-url", prefix+"/other")...)
 	})
+}
+
+// TestMatrixSourceOCI has the bootstrap cluster read a registry that wants a login, is cut off, and goes to the end the next time: from the pivot on it
+// is the management cluster that reads it.
+func TestMatrixSourceOCI(t *testing.T) {
+	l := newLab(t)
+	cleanBefore(t, l)
+	known := newLogin()
+	address := registryServer(t, newDoor(known))
+	watchArguments(t, known.password)
+	l.environment = append(l.environment, "DOCKER_CONFIG="+dockerConfig(t, address, known))
+	from := l.published(t, "oci://"+address+"/platform")
+	content, chart := valueAfter(from, "--source-content-tag")+"@sha256:", valueAfter(from, "--source-chart-tag")+"@sha256:"
 
 	applied := func(e event.Event) bool {
 		o := e.Object
@@ -65,9 +76,9 @@ func TestSourceOCI(t *testing.T) {
 		t.Fatal(err)
 	}
 	bootstrap := connect(t, file)
-	bootstrap.sourceAt(t, "OCIRepository", flux.ReleaseName, content+"@sha256:")
-	bootstrap.sourceAt(t, "OCIRepository", flux.ChartSourceName, valueAfter(from, "--source-chart-tag")+"@sha256:")
-	bootstrap.appliedAt(t, content+"@sha256:", "cert-manager", "capi")
+	bootstrap.sourceAt(t, "OCIRepository", flux.ReleaseName, content)
+	bootstrap.sourceAt(t, "OCIRepository", flux.ChartSourceName, chart)
+	bootstrap.appliedAt(t, content, "cert-manager", "capi")
 	bootstrap.holdsOnlyIn(t, known.password, flux.ReleaseName+"-source")
 	notInLogs(t, kind.NodeName(environmentName+"-bootstrap"), known.password)
 	notInFolder(t, l.state, known.password)
@@ -77,6 +88,17 @@ func TestSourceOCI(t *testing.T) {
 		t.Errorf("cleanup ended with %d", code)
 	}
 	l.nothingLeft(t)
+
+	if o := l.up(t, known.password, nil, from...); o.exitCode != 0 {
+		t.Fatalf("up ended with %d:\n%s", o.exitCode, o.all)
+	}
+	management := l.management(t)
+	management.managesItself(t)
+	management.sourceAt(t, "OCIRepository", flux.ReleaseName, content)
+	management.sourceAt(t, "OCIRepository", flux.ChartSourceName, chart)
+	management.appliedAt(t, content, "cert-manager", "capi", "cluster")
+	management.holdsOnlyIn(t, known.password, flux.ReleaseName+"-source")
+	notInFolder(t, l.state, known.password)
 }
 
 // published publishes the content with a login, and returns the flags of `up` that read it.

@@ -54,25 +54,6 @@ func TestMatrixThree(t *testing.T) {
 	}
 }
 
-// TestMatrixSourceOCI goes to the end with a registry that wants a login: from the pivot on it is the management cluster that reads it.
-func TestMatrixSourceOCI(t *testing.T) {
-	l := newLab(t)
-	cleanBefore(t, l)
-	known := newLogin()
-	address := registryServer(t, newDoor(known))
-	l.environment = append(l.environment, "DOCKER_CONFIG="+dockerConfig(t, address, known))
-	from := l.published(t, "oci://"+address+"/platform")
-	if o := l.up(t, known.password, nil, from...); o.exitCode != 0 {
-		t.Fatalf("up ended with %d:\n%s", o.exitCode, o.all)
-	}
-	management := l.management(t)
-	management.managesItself(t)
-	management.sourceAt(t, "OCIRepository", "telco-cloud-init", valueAfter(from, "--source-content-tag")+"@sha256:")
-	management.appliedAt(t, valueAfter(from, "--source-content-tag")+"@sha256:", "cert-manager", "capi", "cluster")
-	management.holdsOnlyIn(t, known.password, "telco-cloud-init-source")
-	notInFolder(t, l.state, known.password)
-}
-
 // TestMatrixEmbedded has a finished cluster follow the content of another build: Flux reads it from the registry beside the clusters, whose
 // container was restarted meanwhile.
 func TestMatrixEmbedded(t *testing.T) {
