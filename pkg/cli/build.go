@@ -39,6 +39,7 @@ type buildOptions struct {
 	recipients          recipientOptions
 	kubeconfig          string
 	timeout, total      time.Duration
+	phaseTimeouts       phaseTimeouts
 }
 
 func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader) {
@@ -52,6 +53,7 @@ func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader) {
 	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
 	o.recipients.flags(f)
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "bound of each phase that waits for a cluster; 0 waits for ever")
+	o.phaseTimeouts.flags(f)
 	f.DurationVar(&o.total, "total-timeout", 0, "bound of the whole run (default: none)")
 }
 

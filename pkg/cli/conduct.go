@@ -14,7 +14,7 @@ type conducted struct {
 	folder   string // of the cluster's state
 	begins   func() // called once it is alone on this machine; nil: nobody wants to know
 	accepted func() // called once it has passed its checks
-	phases   func() []pipeline.Phase
+	phases   []pipeline.Phase
 	outcome  func() outcome
 }
 
@@ -38,7 +38,7 @@ func conduct(ctx context.Context, sink event.Sink, verb, environment string, rea
 			run.begins()
 		}
 		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second, Accepted: run.accepted}
-		err = runner.Run(ctx, run.phases())
+		err = runner.Run(ctx, run.phases)
 		return run.outcome(), err
 	}, failed)
 }

@@ -71,7 +71,11 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 		b.parts.Leases = leases
 		run := o.runOf(&b, s)
 		run.Agreed = plan.WorkloadClusters
-		return &conducted{folder: run.StateFolder, accepted: func() { sink.begin(run.Environment) }, phases: run.Phases, outcome: func() outcome {
+		phases, err := o.phaseTimeouts.of(run.Phases())
+		if err != nil {
+			return nil, err
+		}
+		return &conducted{folder: run.StateFolder, accepted: func() { sink.begin(run.Environment) }, phases: phases, outcome: func() outcome {
 			message := "The management cluster " + plan.Cluster + " is deleted."
 			if plan.Nothing {
 				message = "Nothing of the management cluster " + plan.Cluster + " was found where this run looked, but leftovers at most."

@@ -20,13 +20,14 @@ import (
 // pivotRunOptions are the flags of the commands that end or undo a pivot.
 type pivotRunOptions struct {
 	environmentOptions
-	clusters   pivotClusters
-	output     outputOptions
-	recipients recipientOptions
-	streams    Streams
-	verb       string
-	phases     func(*up.Run) []pipeline.Phase
-	done       func(cluster string) outcome
+	clusters      pivotClusters
+	output        outputOptions
+	recipients    recipientOptions
+	phaseTimeouts phaseTimeouts
+	streams       Streams
+	verb          string
+	phases        func(*up.Run) []pipeline.Phase
+	done          func(cluster string) outcome
 }
 
 func newPivotResume(streams Streams) *cobra.Command {
@@ -63,6 +64,7 @@ func (o *pivotRunOptions) command(c *cobra.Command) *cobra.Command {
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams.In)
 	o.clusters.flags(f)
+	o.phaseTimeouts.flags(f)
 	o.output.flags(f)
 	o.recipients.flags(f)
 	return c
@@ -78,7 +80,11 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		return &conducted{folder: run.StateFolder, accepted: func() { sink.begin(run.Environment) }, phases: func() []pipeline.Phase { return o.phases(run) },
+		phases, err := o.phaseTimeouts.of(o.phases(run))
+		if err != nil {
+			return nil, err
+		}
+		return &conducted{folder: run.StateFolder, accepted: func() { sink.begin(run.Environment) }, phases: phases,
 			outcome: func() outcome { return o.done(run.Environment.ClusterName()) }}, nil
 	}, nil)
 }
@@ -89,7 +95,8 @@ func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lea
 		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
 	})
 	recipients, recipientsErr := o.recipients.parse()
-	if err := fault.Join(err, recipientsErr, o.clusters.check()); err != nil {
+	_, boundsErr := o.phaseTimeouts.parse()
+	if err := fault.Join(err, recipientsErr, boundsErr, o.clusters.check()); err != nil {
 		return nil, err
 	}
 	subject, err := o.clusters.subject(env)

@@ -116,7 +116,7 @@ func (o *restoreOptions) complete(path string) (pivot.RestoreInput, error) {
 		ids, idsErr = backup.ReadIdentities(o.identity)
 	}
 	in, targetErr := o.target()
-	if err := fault.Join(targetErr, idsErr, checkTimeout("--timeout", o.timeout)); err != nil {
+	if err := fault.Join(targetErr, idsErr, checkTimeout("--timeout ", o.timeout)); err != nil {
 		return in, err
 	}
 	b, err := backup.Open(path, ids)

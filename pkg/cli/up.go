@@ -84,8 +84,12 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		}
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges,
 			BackupRecipients: b.recipients, Version: Version(), Heartbeat: 15 * time.Second}, b.parts)
+		phases, err := o.phaseTimeouts.of(run.Phases())
+		if err != nil {
+			return nil, err
+		}
 		return &conducted{folder: run.StateFolder, begins: func() { kept.run, looking = run, world.New(b.subject, b.parts) },
-			accepted: func() { narrated.like(run.Inputs()); narrated.begin(run.Environment, secretsOf(run)...) }, phases: run.Phases, outcome: func() outcome { return o.outcome(run) }}, nil
+			accepted: func() { narrated.like(run.Inputs()); narrated.begin(run.Environment, secretsOf(run)...) }, phases: phases, outcome: func() outcome { return o.outcome(run) }}, nil
 	}, func(ctx context.Context, err error, finished event.Event) {
 		recount(sink, err, kept.Events())
 		explain(ctx, sink, err, looking)

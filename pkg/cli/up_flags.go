@@ -33,7 +33,8 @@ func (o *buildOptions) check() error {
 	if err := checkEngineAddress(o.engineAddress); err != nil {
 		problems = append(problems, err)
 	}
-	problems = append(problems, checkBound("--timeout", o.timeout), checkBound("--total-timeout", o.total))
+	_, err := o.phaseTimeouts.parse()
+	problems = append(problems, checkBound("--timeout ", o.timeout), checkBound("--total-timeout ", o.total), err)
 	if o.apiServerPort < 0 || o.apiServerPort > 65535 {
 		refuse("Give a port from 1 to 65535, or 0, which takes a free one.", "--api-server-port: there is no port %d", o.apiServerPort)
 	}
@@ -68,10 +69,10 @@ func checkBound(flag string, bound time.Duration) error {
 	return checkTimeout(flag, bound)
 }
 
-// checkTimeout refuses what nobody can mean.
+// checkTimeout refuses what nobody can mean. flag is what stands before the duration, with its blank.
 func checkTimeout(flag string, timeout time.Duration) error {
 	if timeout < shortestTimeout || timeout > longestTimeout {
-		return fault.New(fault.Usage, fmt.Sprintf("%s %s is out of range", flag, timeout), "Give a duration from 10s to 24h, for example "+flag+" 45m.")
+		return fault.New(fault.Usage, fmt.Sprintf("%s%s is out of range", flag, timeout), "Give a duration from 10s to 24h, for example "+flag+"45m.")
 	}
 	return nil
 }

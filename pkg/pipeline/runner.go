@@ -124,7 +124,7 @@ func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error
 		return fmt.Errorf("not finished within %s: %w", p.Timeout, err)
 	}
 	return fault.Retryable(fmt.Errorf("not finished within %s: %w", p.Timeout, err), fault.Timeout,
-		"Run the same command again to go on waiting, or raise --timeout.")
+		"Run the same command again to go on waiting, or give it more time: --phase-timeout "+p.Name+"=DURATION.")
 }
 
 // OutlastsInterrupt says whether err keeps its own code and hint although the user interrupted: a move that failed, which goes on to its end

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// phaseTimeouts are bounds of single phases, as they were given.
+type phaseTimeouts struct{ given []string }
+
+func (o *phaseTimeouts) flags(f *pflag.FlagSet) {
+	f.StringSliceVar(&o.given, "phase-timeout", nil, "PHASE=DURATION: bound of that phase instead of its own; 0 waits for ever (repeatable)")
+}
+
+// parse returns the bounds by the names of phases, or all that is wrong with them. Whether there are such phases it does not know.
+func (o *phaseTimeouts) parse() (map[string]time.Duration, error) {
+	bounds := map[string]time.Duration{}
+	var problems []error
+	for _, given := range o.given {
+		phase, text, _ := strings.Cut(given, "=")
+		bound, err := time.ParseDuration(text)
+		if _, twice := bounds[phase]; twice || err != nil {
+			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--phase-timeout %s is not one PHASE=DURATION", given), "Give each phase one bound, as in --phase-timeout images=45m."))
+			continue
+		}
+		problems = append(problems, checkBound("--phase-timeout "+phase+"=", bound))
+		bounds[phase] = bound
+	}
+	return bounds, fault.Join(problems...)
+}
+
+// of returns the phases with these bounds.
+func (o *phaseTimeouts) of(phases []pipeline.Phase) ([]pipeline.Phase, error) {
+	bounds, err := o.parse()
+	if err != nil {
+		return nil, err
+	}
+	return pipeline.WithBounds(phases, bounds)
+}
