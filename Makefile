@@ -12,7 +12,7 @@ LAB      = $(FAST) $(GO) run ./e2e/lab
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: up forecast down build test test-capa test-pivot unit compiler e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot release sums clean
+.PHONY: up forecast down build test test-capa test-pivot unit compiler browser e2e e2e-matrix e2e-pivot e2e-online e2e-openstack bench bench-cleanup bench-pivot release sums clean
 
 BUILD    = mkdir -p bin && $(FAST) $(GO) build -ldflags '-s -w' -o bin/cluster-init ./cmd/cluster-init
 # What a bundle for the environments needs is downloaded while the lab is compiled, and the CLI is compiled together with it.
@@ -39,7 +39,7 @@ TEST  = -vet=off -ldflags='-s -w' -timeout 20m -tags integration
 
 ## test: unit tests, and integration tests against real API servers and a real Docker engine; in CI with the race detector
 # (Without the race detector run what is APART, which starts processes of its own or moves clusters dozens of times, and pkg/environment, which renders and starts no goroutine: it makes them ten times as slow. go vet has just run; without debug information the many test binaries are linked in half the time)
-test: $(if $(CI),compiler)
+test: $(if $(CI),compiler browser)
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
 	@binaries=$$($(LAB) binaries --engine) && \
 	export CLUSTER_INIT_TEST_BINARIES=$$binaries $(if $(CI),CGO_ENABLED=1) && \
@@ -73,6 +73,10 @@ unit:
 # The race detector needs a C compiler, and all that is tested compiled a second time: hence only where CI is set.
 compiler:
 	@command -v gcc >/dev/null || { apt-get update -qq && apt-get install -y -qq gcc libc6-dev; }
+
+# The page of a run is looked at in a browser; a developer without one is told that it was not.
+browser:
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; }
 
 E2E_ENVS = kubeadm-capd,rke2-capd,kubeadm-capo
 ALL_ENVS = $(E2E_ENVS),rke2-capo
