@@ -82,6 +82,17 @@ func TestSourceGit(t *testing.T) {
 			management.managesItself(t)
 		})
 	})
+	t.Run("a checkout is compared with the cluster, before it is pushed", func(t *testing.T) {
+		diff := []string{"diff", environmentName, "--bundle", l.bundle, "--content", r.work, "--exit-code", "--set", "cluster.bootstrap_format=ignition"}
+		if code, said := l.run(t, diff...); code != 0 {
+			t.Errorf("diff of what the cluster has ended with %d:\n%s", code, said)
+		}
+		r.announce(t, "not yet")
+		if code, said := l.run(t, diff...); code != 85 || !strings.Contains(said, announcement) || !strings.Contains(said, "not yet") {
+			t.Errorf("diff of what it has not ended with %d:\n%s", code, said)
+		}
+		r.announce(t, "second")
+	})
 	t.Run("a new token replaces the old one, and a branch is followed", func(t *testing.T) {
 		fresh := newLogin()
 		watchArguments(t, fresh.password)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"golang.org/x/sync/errgroup"
 
+	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -57,7 +58,7 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 
 // imagesOf are the images of the components in both clusters, and notes on those of which it is not known.
 func imagesOf(ctx context.Context, env *environment.Environment) (images, notes []string, err error) {
-	env, options, err := publishOptions(env, "")
+	env, options, err := publishOptions(env, clusterinit.Content(), "")
 	if err != nil {
 		return nil, nil, err
 	}

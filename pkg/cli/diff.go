@@ -21,6 +21,7 @@ import (
 // diffOptions are the flags of `diff`.
 type diffOptions struct {
 	environmentOptions
+	content        contentOptions
 	clusters       pivotClusters
 	bundle, format string
 	mirrors        []string
@@ -34,17 +35,19 @@ func newDiff(streams Streams) *cobra.Command {
 		Use:   "diff ENVIRONMENT",
 		Short: "Show how the clusters that are there differ from what up would apply",
 		Long: `diff compares an environment with its clusters: the values, the objects of the chart, and what Flux would apply for each component. It asks the API servers for dry
-runs, so that defaults and webhooks count, and changes nothing. Give it the same --values, --set, --bundle and --registry-mirror as up.
+runs, so that defaults and webhooks count, and changes nothing. Give it the same --values, --set, --bundle and --registry-mirror as up, and with --content a checkout of the repository that
+the cluster reads, if it reads one.
 
 Secrets are masked. What could not be compared is named, and the exit code is 32 then.`,
 		Example: `  cluster-init diff kubeadm-capd
-  cluster-init diff ./edge-site --set cluster.worker.replicas=3
+  cluster-init diff ./edge-site --content ./platform --set cluster.worker.replicas=3
   cluster-init diff kubeadm-capd --exit-code -o json | jq -r '.clusters[].parts[] | select(.objects != []) | .name'`,
 		Args: exactlyOne("ENVIRONMENT"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams.In)
+	o.content.flags(f)
 	o.clusters.flags(f)
 	choose(f, &o.format, "output", "o", "plain: for people; json or yaml: one document for programs", "plain", "json", "yaml")
 	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: its values count, and release files come from it")
@@ -65,6 +68,9 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 	}
 	mirrors, err := oci.ParseMirrors(o.mirrors)
 	if err != nil {
+		return err
+	}
+	if o.fsys, err = o.content.of(); err != nil {
 		return err
 	}
 	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
@@ -99,7 +105,7 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 
 // comparison is of what up would apply with the same flags, and where the content of its components comes from.
 func (o *diffOptions) comparison(env *environment.Environment, mirrors []oci.Mirror) (drift.Comparison, content.PublishOptions, error) {
-	env, options, err := publishOptions(env, o.bundle)
+	env, options, err := o.content.publishOptions(env, o.fsys, o.bundle)
 	if err != nil {
 		return drift.Comparison{}, options, err
 	}

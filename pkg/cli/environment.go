@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ type environmentOptions struct {
 	sets       []string
 	valueFiles []string
 	stdin      func() ([]byte, error)
+	fsys       fs.FS // of the chart, the components and built-in environments; nil: this binary's
 }
 
 // flags registers them; in is the standard input, which is read once, and only for --values -.
@@ -48,8 +50,12 @@ func (o *environmentOptions) loadNames(ctx context.Context, name string) (*envir
 }
 
 func (o *environmentOptions) options(name string) environment.Options {
+	content := o.fsys
+	if content == nil {
+		content = clusterinit.Content()
+	}
 	return environment.Options{
-		Name: name, Content: clusterinit.Content(), Variables: os.LookupEnv, Sets: o.sets, ValuesFiles: o.valueFiles, Input: o.stdin, Ranges: known.Ranges,
+		Name: name, Content: content, Variables: os.LookupEnv, Sets: o.sets, ValuesFiles: o.valueFiles, Input: o.stdin, Ranges: known.Ranges,
 	}
 }
 

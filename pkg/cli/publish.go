@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,7 +44,7 @@ which up reads it from there.`,
 			if err != nil {
 				return err
 			}
-			_, options, err := publishOptions(env, bundleFolder)
+			_, options, err := publishOptions(env, clusterinit.Content(), bundleFolder)
 			if err != nil {
 				return err
 			}
@@ -95,8 +96,8 @@ func warnUnpinned(ctx context.Context, out io.Writer, options content.PublishOpt
 }
 
 // publishOptions says what `up` of the same environment, with the same bundle or none, reads; the environment is as that bundle makes it.
-func publishOptions(env *environment.Environment, bundleFolder string) (*environment.Environment, content.PublishOptions, error) {
-	options := content.PublishOptions{FS: clusterinit.Content()}
+func publishOptions(env *environment.Environment, fsys fs.FS, bundleFolder string) (*environment.Environment, content.PublishOptions, error) {
+	options := content.PublishOptions{FS: fsys}
 	fetcher, err := releaseFiles(env)
 	if err != nil {
 		return nil, options, err

@@ -19,6 +19,7 @@ import (
 // renderOptions are the flags of `render`.
 type renderOptions struct {
 	environmentOptions
+	content                      contentOptions
 	phase, format, graph, bundle string
 	streams                      Streams
 }
@@ -40,6 +41,7 @@ Secrets are masked: of a Secret only the keys are shown.`,
 	}
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams.In)
+	o.content.flags(f)
 	choose(f, &o.phase, "phase", "", "of which cluster: management or bootstrap", "management", "bootstrap")
 	choose(f, &o.format, "output", "o", "plain or yaml: a stream of YAML documents; json: one document", "plain", "yaml", "json")
 	f.StringVar(&o.graph, "graph", "", "draw which component waits for which instead: text, mermaid or dot")
@@ -67,11 +69,15 @@ func (o *renderOptions) run(ctx context.Context, name string) error {
 	if err := o.known(); err != nil {
 		return err
 	}
+	var err error
+	if o.fsys, err = o.content.of(); err != nil {
+		return err
+	}
 	env, err := o.load(ctx, name, nil)
 	if err != nil {
 		return err
 	}
-	env, options, err := publishOptions(env, o.bundle)
+	env, options, err := o.content.publishOptions(env, o.fsys, o.bundle)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
+)
+
+const contentFlag = "content"
+
+// contentOptions are the flags of commands that look at the content of a repository before a cluster reads it.
+type contentOptions struct{ folder string }
+
+func (o *contentOptions) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.folder, contentFlag, "", "folder of a repository: its chart and components count instead of this binary's")
+}
+
+// of returns the content that counts. A folder that lacks a part of it is refused.
+func (o *contentOptions) of() (fs.FS, error) {
+	if o.folder == "" {
+		return clusterinit.Content(), nil
+	}
+	folder := os.DirFS(o.folder)
+	for _, part := range []string{"charts/telco-cloud-init/Chart.yaml", "kustomize-components"} {
+		if _, err := fs.Stat(folder, part); err != nil {
+			return nil, fault.Wrap(fmt.Errorf("--%s: look for %s: %w", contentFlag, path.Join(o.folder, part), err), fault.Usage,
+				"Name the root of a repository that has charts/telco-cloud-init and kustomize-components, as --source git reads them.")
+		}
+	}
+	return repositoryContent{FS: clusterinit.Content(), repository: folder}, nil
+}
+
+// publishOptions are those of the content that counts, which is fsys. What a bundle adds to the binary's components, a repository has itself.
+func (o *contentOptions) publishOptions(env *environment.Environment, fsys fs.FS, bundleFolder string) (*environment.Environment, content.PublishOptions, error) {
+	env, options, err := publishOptions(env, fsys, bundleFolder)
+	if o.folder != "" {
+		options.Profile = nil
+	}
+	return env, options, err
+}
+
+// repositoryContent is this binary's content, with the chart and the components of a repository in place of its own.
+type repositoryContent struct {
+	fs.FS
+	repository fs.FS
+}
+
+// Open opens a file of the repository, or of the binary where the repository's do not count.
+func (c repositoryContent) Open(name string) (fs.File, error) {
+	switch first, _, _ := strings.Cut(name, "/"); first {
+	case "charts", "kustomize-components":
+		return c.repository.Open(name)
+	}
+	return c.FS.Open(name)
+}
