@@ -20,9 +20,9 @@ import (
 const providerLabel = "cluster.x-k8s.io/provider"
 
 const (
-	mostLogs = 12  // containers of one cluster whose logs are read
-	lastOf   = 200 // lines of a controller's log
-	excerpt  = 5   // lines that a person is shown
+	mostLogs = 12   // containers of one cluster whose logs are read
+	lastOf   = 1000 // lines of a controller's log, which tells of a machine that failed in hundreds
+	excerpt  = 5    // lines that a person is shown
 )
 
 // complains matches the lines of a controller's log that tell of an error.
@@ -135,7 +135,7 @@ func endedOf(pod *unstructured.Unstructured) []wantedLog {
 func readLog(ctx context.Context, client kubernetes.Interface, w wantedLog) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, listBound)
 	defer cancel()
-	lines, most := int64(lastOf), int64(256<<10)
+	lines, most := int64(lastOf), int64(4<<20)
 	stream, err := client.CoreV1().Pods(w.pod.Namespace).GetLogs(w.pod.Name,
 		&corev1.PodLogOptions{Container: w.container, Previous: w.previous, TailLines: &lines, LimitBytes: &most}).Stream(ctx)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	fluxmeta "github.com/fluxcd/pkg/apis/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
@@ -27,6 +28,10 @@ func (s *Snapshot) signals(r health.Ref) []Signal {
 	}
 	list := marks(u)
 	list = append(list, failing(u)...)
+	if retried(u) && len(s.events[r]) > 0 {
+		last := s.events[r][0]
+		list = append(list, Signal{From: "condition Ready", Reason: last.Reason, Message: last.Message})
+	}
 	switch {
 	case r.Kind == "Pod":
 		list = append(list, ofPod(u)...)
@@ -63,7 +68,8 @@ func marks(u *unstructured.Unstructured) []Signal {
 }
 
 // bad are conditions that are bad news when they are true.
-var bad = []string{"Stalled", "Failed", "DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable", "ReplicaFailure", "Denied", "InvalidRequest"}
+var bad = []string{"Stalled", "Failed", "DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable", "ReplicaFailure", "Denied", "InvalidRequest",
+	"FetchFailed", "StorageOperationFailed", "BuildFailed"}
 
 // failing are the conditions that are not as they should be.
 func failing(u *unstructured.Unstructured) []Signal {
@@ -78,6 +84,23 @@ func failing(u *unstructured.Unstructured) []Signal {
 		}
 	}
 	return list
+}
+
+// retried is whether Flux tries again what failed. Until that has an end, its condition says only that it does, and its last event why it failed. An event from
+// before it last went well says nothing any more.
+func retried(u *unstructured.Unstructured) bool {
+	if !strings.HasSuffix(u.GroupVersionKind().Group, ".toolkit.fluxcd.io") || health.ConditionOf(u, fluxmeta.ReadyCondition).Reason != fluxmeta.ProgressingReason {
+		return false
+	}
+	wentWell, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration") // Flux sets it then only
+	history, _, _ := unstructured.NestedSlice(u.Object, "status", "history")
+	failed := false
+	if len(history) > 0 {
+		last, _ := history[0].(map[string]any)
+		status, _ := last["lastReconciledStatus"].(string)
+		failed = status != "" && status != fluxmeta.ReconciliationSucceededReason
+	}
+	return failed || wentWell < u.GetGeneration()
 }
 
 func ofPod(u *unstructured.Unstructured) []Signal {

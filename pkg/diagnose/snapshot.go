@@ -57,9 +57,9 @@ func NewSnapshot(l Listed) *Snapshot {
 	return s
 }
 
-// above are the owners of an object, and what of Flux applied it.
+// above are the owners of an object, what is made of it, and what of Flux applied it.
 func above(u *unstructured.Unstructured) []health.Ref {
-	var list []health.Ref
+	list := makes(u)
 	for _, owner := range u.GetOwnerReferences() {
 		version, err := schema.ParseGroupVersion(owner.APIVersion)
 		if err != nil {

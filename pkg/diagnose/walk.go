@@ -44,12 +44,17 @@ func (s *Snapshot) examine(roots []health.Ref, rules []Rule) (findings, waiting 
 			}
 			continue
 		}
-		for _, chain := range s.chains(root) {
-			explained := s.explain(chain, rules)
-			for _, e := range explained {
-				findings = s.add(findings, e.Finding, chain[:e.at+1])
+		chains := s.chains(root)
+		explained, above := s.explainAll(chains, rules)
+		for i, chain := range chains {
+			said := 0
+			for _, e := range explained[i] {
+				if e.own || !above[chain[e.at]] {
+					findings = s.add(findings, e.Finding, chain[:e.at+1])
+					said++
+				}
 			}
-			if len(explained) == 0 {
+			if said == 0 {
 				bottom := chain[len(chain)-1]
 				waiting = s.add(waiting, Finding{Object: bottom.String(), Message: s.state(bottom).Message}, chain)
 			}
@@ -60,7 +65,23 @@ func (s *Snapshot) examine(roots []health.Ref, rules []Rule) (findings, waiting 
 
 type explained struct {
 	Finding
-	at int // of the object in its chain
+	at  int // of the object in its chain
+	own bool
+}
+
+// explainAll explains each chain. above are the objects on the way down to a cause: what they say follows from it, whichever chain they are looked at in.
+func (s *Snapshot) explainAll(chains [][]health.Ref, rules []Rule) (all [][]explained, above map[health.Ref]bool) {
+	above = map[health.Ref]bool{}
+	for _, chain := range chains {
+		explained := s.explain(chain, rules)
+		for _, e := range explained {
+			for _, r := range chain[:e.at] {
+				above[r] = true
+			}
+		}
+		all = append(all, explained)
+	}
+	return all, above
 }
 
 // explain goes up from the bottom of a chain to the first object that a rule matches. Further up only those count that have a cause of their own.
@@ -69,7 +90,7 @@ func (s *Snapshot) explain(chain []health.Ref, rules []Rule) []explained {
 	own := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.Own })
 	for i := len(chain) - 1; i >= 0; i-- {
 		if f, matches := firstMatch(rules, chain[i], s.signals(chain[i])); matches {
-			found = append(found, explained{f, i})
+			found = append(found, explained{f, i, slices.ContainsFunc(own, func(r Rule) bool { return r.Name == f.Rule })})
 			rules = own
 		}
 	}
@@ -134,7 +155,7 @@ func (s *Snapshot) unready(r health.Ref) []health.Ref {
 		}
 	}
 	if u := s.objects[r]; u != nil {
-		for _, e := range health.Edges(u) {
+		for _, e := range edges(u) {
 			if s.objects[e.To] != nil && s.state(e.To).Status != health.Ready || e.Required && s.absent(e.To) {
 				add(e.To)
 			}

@@ -184,11 +184,15 @@ func inShort(findings []Finding) (all []string) {
 func decode(t *testing.T, text string) (all []*unstructured.Unstructured) {
 	t.Helper()
 	for _, document := range strings.Split(text, "\n---\n") {
-		var content map[string]any
-		if err := yaml.Unmarshal([]byte(document), &content); err != nil {
+		content, err := yaml.YAMLToJSON([]byte(document))
+		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, &unstructured.Unstructured{Object: content})
+		u := &unstructured.Unstructured{}
+		if err := u.UnmarshalJSON(content); err != nil { // numbers are whole ones, as an API server's are
+			t.Fatal(err)
+		}
+		all = append(all, u)
 	}
 	return all
 }
