@@ -44,7 +44,13 @@ type fault struct {
 func TestMatrixDiagnose(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
-	if code, _ := l.run(t, "up", environmentName, "--bundle", l.bundle); code != 0 {
+	look := []string{"diagnose", l.name, "-o", "json"}
+	alarms := l.alarms(t, look)
+	code, _ := l.run(t, "up", environmentName, "--bundle", l.bundle)
+	for _, a := range alarms() {
+		t.Errorf("while all went well: %s", a)
+	}
+	if code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
 	c, known, r := l.management(t), newLogin(), newRepository(t, nil)
@@ -53,7 +59,6 @@ func TestMatrixDiagnose(t *testing.T) {
 	if err := c.ApplyAll(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
-	look := []string{"diagnose", l.name, "-o", "json"}
 	t.Run("a cluster that is well has no finding", func(t *testing.T) {
 		soonWithout(t, func(t *testing.T) (problems []string) {
 			code, report := l.diagnose(t, look...)
@@ -71,7 +76,7 @@ func TestMatrixDiagnose(t *testing.T) {
 	defer c.mends(t, faults)
 	t.Run("each of many faults is explained", func(t *testing.T) {
 		started := time.Now()
-		missing, lost, longest := map[string]string{}, map[string]bool{}, time.Duration(0)
+		missing, longest := map[string]string{}, time.Duration(0)
 		for _, f := range faults {
 			missing[f.name] = "never looked at"
 		}
@@ -85,10 +90,10 @@ func TestMatrixDiagnose(t *testing.T) {
 					t.Logf("%s after %s: %s", f.name, time.Since(started).Round(time.Second), got)
 					delete(missing, f.name)
 				} else if !right {
-					if !before && !lost[f.name] {
+					if !before {
 						t.Logf("%s is lost after %s: %s", f.name, time.Since(started).Round(time.Second), got)
 					}
-					lost[f.name], missing[f.name] = true, got
+					missing[f.name] = got
 				}
 			}
 			return len(missing) == 0
@@ -119,6 +124,42 @@ func TestMatrixDiagnose(t *testing.T) {
 			t.Errorf("%+v", report)
 		}
 	})
+}
+
+// alarms looks for causes that cannot heal while something else goes on, until the function that it returns is called, which returns them.
+func (l lab) alarms(t *testing.T, look []string) (stop func() []string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var raised []string
+	looks, done := 0, make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(3 * time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			out, _ := l.command(ctx, look...).Output() // without a cluster it ends with 32
+			var report diagnose.Report
+			if json.Unmarshal(out, &report) != nil {
+				continue
+			}
+			looks++
+			for _, f := range report.Findings {
+				if !f.Heals {
+					raised = append(raised, fmt.Sprintf("%s %s: %s", f.Rule, f.Object, f.Cause))
+				}
+			}
+		}
+	}()
+	return func() []string {
+		cancel()
+		<-done
+		t.Logf("%d diagnoses beside a run that went well", looks)
+		return raised
+	}
 }
 
 // explanation is what a report says of a fault, and whether it is right: one of its rules, and no other.

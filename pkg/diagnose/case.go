@@ -147,18 +147,20 @@ func (c Case) Report() (Report, error) {
 	for _, each := range c.Observed {
 		r.observed(each, rules)
 	}
+	pivoting := slices.ContainsFunc(c.Clusters, func(s Seen) bool { return s.Moved })
 	for _, seen := range c.Clusters {
-		r.judge(seen, side{scope: c.Scope, moved: seen.Moved, ends: seen.Ends}, rules)
+		r.judge(seen, side{scope: c.Scope, moved: seen.Moved, ends: seen.Ends}, pivoting, rules)
 	}
 	r.sort()
 	return r, nil
 }
 
-// judge adds what is wrong in one cluster.
-func (r *Report) judge(seen Seen, of side, rules []Rule) {
+// judge adds what is wrong in one cluster; pivoting is whether a pivot was begun, in whichever direction.
+func (r *Report) judge(seen Seen, of side, pivoting bool, rules []Rule) {
 	r.Clusters = append(r.Clusters, seen.Cluster)
 	r.Unasked = append(r.Unasked, seen.Unasked...)
 	s := NewSnapshot(seen.Listed)
+	s.pivoting = pivoting
 	for _, each := range seen.Logs {
 		s.logs[each.Object] = each.Lines
 	}

@@ -132,3 +132,15 @@ status: {conditions: [{type: Ready, status: "False", reason: NotReady, message: 
 		t.Error(diff, inShort(waiting))
 	}
 }
+
+// A pivot pauses what it moves: that goes away by itself, unless nobody pivots any more.
+func TestWhatAPivotPauses(t *testing.T) {
+	paused := decode(t, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: a, namespace: default}, spec: {paused: true}, status: {conditions: [{type: Available, status: Unknown, message: no}]}}")
+	for pivoting, want := range map[bool]string{true: "paused-pivot", false: "paused"} {
+		c := Case{Scope: pivot.Scope{Namespace: "default"}, Clusters: []Seen{{Listed: Listed{Cluster: "bootstrap"}, Moved: pivoting}, {Listed: Listed{Cluster: "management", Objects: paused}}}}
+		r, err := c.Report()
+		if err != nil || len(r.Findings) != 1 || r.Findings[0].Rule != want || r.Findings[0].Heals != pivoting {
+			t.Errorf("%v %+v", err, r)
+		}
+	}
+}

@@ -27,6 +27,11 @@ func (s *Snapshot) signals(r health.Ref) []Signal {
 		return []Signal{{From: "missing", Message: r.String() + " does not exist"}}
 	}
 	list := marks(u)
+	for i := range list {
+		if list[i].From == "paused" && s.pivoting {
+			list[i].Reason = "pivot"
+		}
+	}
 	list = append(list, failing(u)...)
 	if retried(u) && len(s.events[r]) > 0 {
 		last := s.events[r][0]
