@@ -149,18 +149,18 @@ func (c Case) Report() (Report, error) {
 	}
 	pivoting := slices.ContainsFunc(c.Clusters, func(s Seen) bool { return s.Moved })
 	for _, seen := range c.Clusters {
-		r.judge(seen, side{scope: c.Scope, moved: seen.Moved, ends: seen.Ends}, pivoting, rules)
+		r.judge(seen, side{scope: c.Scope, moved: seen.Moved, ends: seen.Ends, pivoting: pivoting}, rules)
 	}
 	r.sort()
 	return r, nil
 }
 
-// judge adds what is wrong in one cluster; pivoting is whether a pivot was begun, in whichever direction.
-func (r *Report) judge(seen Seen, of side, pivoting bool, rules []Rule) {
+// judge adds what is wrong in one cluster.
+func (r *Report) judge(seen Seen, of side, rules []Rule) {
 	r.Clusters = append(r.Clusters, seen.Cluster)
 	r.Unasked = append(r.Unasked, seen.Unasked...)
 	s := NewSnapshot(seen.Listed)
-	s.pivoting = pivoting
+	s.pivoting = of.pivoting
 	for _, each := range seen.Logs {
 		s.logs[each.Object] = each.Lines
 	}
