@@ -1,0 +1,238 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
+	"github.com/cluster-init/cluster-init/pkg/diagnose"
+	"github.com/cluster-init/cluster-init/pkg/openstack"
+)
+
+// cloudFault is what OpenStack refuses of a machine.
+type cloudFault struct {
+	name  string
+	rules []string
+	// Machine changes the spec of the server, config that of its first configuration; nil changes nothing.
+	machine, config func(spec map[string]any)
+}
+
+// cloudFaults are refused by different parts of OpenStack: its identity, images, flavors, networks, and its scheduler of servers. The address is one that is taken.
+func cloudFaults(address string) []cloudFault {
+	set := func(key string, value any) func(map[string]any) {
+		return func(spec map[string]any) { spec[key] = value }
+	}
+	byName := func(name string) map[string]any { return map[string]any{"filter": map[string]any{"name": name}} }
+	identity := func(name string) func(map[string]any) {
+		return set("identityRef", map[string]any{"name": "fault-" + name, "cloudName": "fault"})
+	}
+	large := make([]byte, 80<<10)
+	_, _ = rand.Read(large) // never fails
+	return []cloudFault{
+		{name: "flavor", rules: []string{"openstack-flavor"}, machine: set("flavor", "m1.nope")},
+		{name: "image", rules: []string{"openstack-image"}, machine: set("image", byName("nope"))},
+		{name: "network", rules: []string{"openstack-port", "openstack-network"}, machine: set("ports", []any{map[string]any{"network": byName("nope")}})},
+		{name: "address", rules: []string{"openstack-port"}, machine: set("ports", []any{map[string]any{"fixedIPs": []any{map[string]any{"ipAddress": address}}}})},
+		{name: "security-group", rules: []string{"openstack-security-group"}, machine: set("securityGroups", []any{byName("nope")})},
+		{name: "key", rules: []string{"openstack-any"}, machine: set("sshKeyName", "nope")},
+		{name: "credentials", rules: []string{"openstack-credentials"}, machine: identity("credentials")},
+		{name: "unreachable", rules: []string{"openstack-unreachable"}, machine: identity("unreachable")},
+		{name: "user-data", rules: []string{"openstack-user-data"}, config: set("files", []any{map[string]any{"path": "/large", "content": base64.StdEncoding.EncodeToString(large)}})},
+		{name: "quota", rules: []string{"openstack-quota"}},
+	}
+}
+
+// TestMatrixDiagnoseOpenStack has OpenStack refuse machines in many ways at once, and each explained.
+func TestMatrixDiagnoseOpenStack(t *testing.T) {
+	l, project := openStackLab(t, openStackName, resource.ServerImage)
+	look := []string{"diagnose", l.name, "-o", "json"}
+	alarms := l.alarms(t, look)
+	code, _ := l.run(t, "up", l.name, "--bundle", l.bundle, "--set", "cluster.worker.replicas=1")
+	for _, a := range alarms() {
+		t.Errorf("while all went well: %s", a)
+	}
+	if code != 0 {
+		t.Fatalf("up ended with %d", code)
+	}
+	c := l.management(t)
+	if err := openStack(t).SetQuota(t.Context(), "e2e-"+l.name, "instances", len(project.names(t, openstack.KindServer))); err != nil {
+		t.Fatal(err)
+	}
+	faults := cloudFaults(c.ofNode(t))
+	c.asksOpenStack(t, l.name, faults)
+	missing := map[string]string{}
+	longest := time.Duration(0)
+	explained := func(context.Context) bool {
+		asked := time.Now()
+		_, report := l.diagnose(t, look...)
+		longest = max(longest, time.Since(asked))
+		for _, f := range faults {
+			got, right := refusal(report, f)
+			if _, before := missing[f.name]; right && (before || len(missing) == 0) {
+				t.Logf("%s: %s", f.name, got)
+			}
+			delete(missing, f.name)
+			if !right {
+				missing[f.name] = got
+			}
+		}
+		return len(missing) == 0
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for !explained(ctx) && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+	for name, got := range missing {
+		t.Errorf("%s: %s", name, got)
+	}
+	t.Logf("%d of %d faults were explained; the longest diagnosis took %s", len(faults)-len(missing), len(faults), longest.Round(time.Millisecond))
+}
+
+// refusal is what a report says of a fault, and whether it is right: one of its rules, and no other.
+func refusal(report diagnose.Report, f cloudFault) (string, bool) {
+	var said []string
+	right := false
+	for _, each := range report.Findings {
+		if !slices.ContainsFunc(each.Chain, func(l diagnose.Link) bool { return strings.Contains(l.Object, "/fault-"+f.name+"-") }) {
+			continue
+		}
+		said = append(said, each.Rule+": "+each.Cause)
+		if right = slices.Contains(f.rules, each.Rule); !right {
+			break
+		}
+	}
+	for _, each := range report.Waiting {
+		if strings.Contains(each.Object, "/fault-"+f.name+"-") {
+			said = append(said, "waiting for "+each.Object+": "+each.Message)
+		}
+	}
+	return strings.Join(said, "; "), right
+}
+
+// ofNode is the address of a node, which is taken.
+func (c cluster) ofNode(t *testing.T) string {
+	t.Helper()
+	var nodes corev1.NodeList
+	if err := c.List(t.Context(), &nodes); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range nodes.Items[0].Status.Addresses {
+		if a.Type == corev1.NodeInternalIP {
+			return a.Address
+		}
+	}
+	t.Fatal("a node without an address")
+	return ""
+}
+
+// asksOpenStack asks for a worker for each fault, which is as the cluster's own workers but for the fault.
+func (c cluster) asksOpenStack(t *testing.T, name string, faults []cloudFault) {
+	t.Helper()
+	const namespace = "management"
+	read := func(apiVersion, kind, name string) *unstructured.Unstructured {
+		o := object(apiVersion, kind, namespace, name, nil)
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	text := func(o *unstructured.Unstructured, path ...string) string {
+		s, _, _ := unstructured.NestedString(o.Object, path...)
+		return s
+	}
+	workers := read("cluster.x-k8s.io/v1beta2", "MachineDeployment", name+"-workers")
+	machine := read("infrastructure.cluster.x-k8s.io/v1beta1", "OpenStackMachineTemplate", text(workers, "spec", "template", "spec", "infrastructureRef", "name"))
+	config := read("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate", text(workers, "spec", "template", "spec", "bootstrap", "configRef", "name"))
+	c.faultyClouds(t, namespace, name+"-cloud-config")
+	for _, f := range faults {
+		for _, o := range []*unstructured.Unstructured{changed(t, machine, f.name, f.machine), changed(t, config, f.name, f.config), deploymentOf(t, workers, f.name)} {
+			if err := c.ApplyAll(t.Context(), o); err != nil {
+				t.Fatalf("%s: %v", f.name, err)
+			}
+		}
+	}
+}
+
+// changed is a template of another name, in which something is changed.
+func changed(t *testing.T, template *unstructured.Unstructured, name string, change func(map[string]any)) *unstructured.Unstructured {
+	t.Helper()
+	spec, _, err := unstructured.NestedMap(template.Object, "spec", "template", "spec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(spec)
+	}
+	return object(template.GetAPIVersion(), template.GetKind(), template.GetNamespace(), "fault-"+name, map[string]any{"template": map[string]any{"spec": spec}})
+}
+
+// deploymentOf is a MachineDeployment of one machine of the templates of a fault.
+func deploymentOf(t *testing.T, workers *unstructured.Unstructured, name string) *unstructured.Unstructured {
+	t.Helper()
+	spec, _, err := unstructured.NestedMap(workers.Object, "spec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := map[string]any{"cluster.x-k8s.io/deployment-name": "fault-" + name}
+	spec["replicas"], spec["selector"] = int64(1), map[string]any{"matchLabels": labels}
+	template, _ := spec["template"].(map[string]any)
+	template["metadata"] = map[string]any{"labels": labels}
+	for _, path := range [][]string{{"template", "spec", "infrastructureRef", "name"}, {"template", "spec", "bootstrap", "configRef", "name"}} {
+		if err := unstructured.SetNestedField(spec, "fault-"+name, path...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return object(workers.GetAPIVersion(), workers.GetKind(), workers.GetNamespace(), "fault-"+name, spec)
+}
+
+// faultyClouds are Secrets like the cluster's own, whose clouds.yaml has the wrong secret, or an address where nobody listens.
+func (c cluster) faultyClouds(t *testing.T, namespace, own string) {
+	t.Helper()
+	given := &corev1.Secret{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: own}, given); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(auth map[string]any){
+		"credentials": func(auth map[string]any) { auth["application_credential_secret"] = "wrong" },
+		"unreachable": func(auth map[string]any) { auth["auth_url"] = fmt.Sprintf("http://%s:9/identity/v3", gateway(t)) },
+	} {
+		var file struct {
+			Clouds map[string]map[string]any `json:"clouds"`
+		}
+		if err := yaml.Unmarshal(given.Data["clouds.yaml"], &file); err != nil || len(file.Clouds) != 1 {
+			t.Fatalf("%d clouds: %v", len(file.Clouds), err)
+		}
+		for _, cloud := range file.Clouds {
+			auth, _ := cloud["auth"].(map[string]any)
+			change(auth)
+			content, err := yaml.Marshal(map[string]any{"clouds": map[string]any{"fault": cloud}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "fault-" + name}, Data: map[string][]byte{"clouds.yaml": content}}
+			if err := c.ApplyAll(t.Context(), secret); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
