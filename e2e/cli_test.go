@@ -57,7 +57,9 @@ func (l lab) run(t *testing.T, args ...string) (int, string) {
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, os.Stderr
 	t.Logf("cluster-init %v", args)
+	quiet := l.quietBeside(t, args)
 	err := c.Run()
+	quiet(c.ProcessState.ExitCode())
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatalf("running cluster-init %v: %v", args, err)
 	}
