@@ -60,7 +60,8 @@ func cloudFaults(address string) []cloudFault {
 func TestMatrixDiagnoseOpenStack(t *testing.T) {
 	l, project := openStackLab(t, openStackName, resource.ServerImage)
 	t.Setenv(alarmsVariable, "1")
-	if code, _ := l.run(t, "up", l.name, "--bundle", l.bundle, "--set", "cluster.worker.replicas=1"); code != 0 {
+	l, _, from := l.fromRepository(t)
+	if code, _ := l.run(t, append([]string{"up", l.name, "--bundle", l.bundle, "--set", "cluster.worker.replicas=1"}, from...)...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
 	look := []string{"diagnose", l.name, "-o", "json"}

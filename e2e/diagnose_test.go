@@ -178,7 +178,7 @@ func (l lab) alarms(t *testing.T, look []string) (stop func() []string) {
 	return func() []string {
 		cancel()
 		<-done
-		t.Logf("%d diagnoses beside a run that went well", looks)
+		t.Logf("%d diagnoses beside a run", looks)
 		return raised
 	}
 }
