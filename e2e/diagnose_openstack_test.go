@@ -40,8 +40,12 @@ func cloudFaults(address string) []cloudFault {
 	identity := func(name string) func(map[string]any) {
 		return set("identityRef", map[string]any{"name": "fault-" + name, "cloudName": "fault"})
 	}
-	large := make([]byte, 80<<10)
-	_, _ = rand.Read(large) // never fails
+	var large []any // a file has at most 10 KiB
+	for i := range 12 {
+		content := make([]byte, 7<<10)
+		_, _ = rand.Read(content) // never fails
+		large = append(large, map[string]any{"path": fmt.Sprintf("/large-%d", i), "content": base64.StdEncoding.EncodeToString(content)})
+	}
 	return []cloudFault{
 		{name: "flavor", rules: []string{"openstack-flavor"}, machine: set("flavor", "m1.nope")},
 		{name: "image", rules: []string{"openstack-image"}, machine: set("image", byName("nope"))},
@@ -51,7 +55,7 @@ func cloudFaults(address string) []cloudFault {
 		{name: "key", rules: []string{"openstack-any"}, machine: set("sshKeyName", "nope")},
 		{name: "credentials", rules: []string{"openstack-credentials"}, machine: identity("credentials")},
 		{name: "unreachable", rules: []string{"openstack-unreachable"}, machine: identity("unreachable")},
-		{name: "user-data", rules: []string{"openstack-user-data"}, config: set("files", []any{map[string]any{"path": "/large", "content": base64.StdEncoding.EncodeToString(large)}})},
+		{name: "user-data", rules: []string{"openstack-user-data"}, config: set("files", large)},
 		{name: "quota", rules: []string{"openstack-quota"}},
 	}
 }

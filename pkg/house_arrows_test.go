@@ -79,7 +79,7 @@ var arrows = map[string]rule{
 		"both sides of a pivot, and the machines, are looked at before anything is done, and again before what cannot be undone; pivot itself knows neither engine nor files of kubeconfigs"},
 	"cleanup":  {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "pivot", "pivot/world", "provider", "redact"},
+	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "owned", "pivot", "pivot/world", "provider", "redact"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
 	"status": {[]string{"capi", "fault", "flux", "health", "kube", "up"},
 		"it says what up would make of what it sees, and lists what is there"},

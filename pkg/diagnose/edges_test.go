@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
@@ -141,6 +142,16 @@ func TestWhatAPivotPauses(t *testing.T) {
 		r, err := c.Report()
 		if err != nil || len(r.Findings) != 1 || r.Findings[0].Rule != want || r.Findings[0].Heals != pivoting {
 			t.Errorf("%v %+v", err, r)
+		}
+	}
+}
+
+// A look that begins before a pivot has suspended Flux may still read what it has suspended.
+func TestWhatAPivotSuspends(t *testing.T) {
+	const suspended = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: cluster, namespace: flux-system, annotations: {ANNOTATION: default/a}}, spec: {suspend: true}}"
+	for annotation, want := range map[string]string{owned.SuspendedAnnotation: "suspended-pivot", "somebody.example.org/note": "suspended"} {
+		if findings, _ := examine(t, strings.Replace(suspended, "ANNOTATION", annotation, 1)); len(findings) != 1 || findings[0].Rule != want {
+			t.Errorf("with %s: %v", annotation, inShort(findings))
 		}
 	}
 }

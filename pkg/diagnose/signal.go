@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // Signal is one thing that an object, or somebody about it, says of why it is not ready.
@@ -56,7 +57,11 @@ func marks(u *unstructured.Unstructured) []Signal {
 		list = append(list, Signal{From: "deleting", Message: "waits for its finalizers: " + strings.Join(u.GetFinalizers(), ", ")})
 	}
 	if suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); suspended {
-		list = append(list, Signal{From: "suspended", Message: "spec.suspend is true"})
+		by := ""
+		if u.GetAnnotations()[owned.SuspendedAnnotation] != "" { // whether that pivot goes on is known a moment earlier or later than what it has suspended
+			by = "pivot"
+		}
+		list = append(list, Signal{From: "suspended", Reason: by, Message: "spec.suspend is true"})
 	}
 	if strings.HasSuffix(u.GroupVersionKind().Group, "cluster.x-k8s.io") && health.Paused(u) {
 		list = append(list, Signal{From: "paused", Message: "is paused"})
