@@ -3,14 +3,10 @@
 package e2e
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,14 +15,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
-	"github.com/cluster-init/cluster-init/pkg/diagnose"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
 // cloudFault is what OpenStack refuses of a machine.
 type cloudFault struct {
-	name  string
-	rules []string
+	fault
 	// Machine changes the spec of the server, config that of its first configuration; nil changes nothing.
 	machine, config func(spec map[string]any)
 }
@@ -47,16 +41,16 @@ func cloudFaults(address string) []cloudFault {
 		large = append(large, map[string]any{"path": fmt.Sprintf("/large-%d", i), "content": base64.StdEncoding.EncodeToString(content)})
 	}
 	return []cloudFault{
-		{name: "flavor", rules: []string{"openstack-flavor"}, machine: set("flavor", "m1.nope")},
-		{name: "image", rules: []string{"openstack-image"}, machine: set("image", byName("nope"))},
-		{name: "network", rules: []string{"openstack-port", "openstack-network"}, machine: set("ports", []any{map[string]any{"network": byName("nope")}})},
-		{name: "address", rules: []string{"openstack-port"}, machine: set("ports", []any{map[string]any{"fixedIPs": []any{map[string]any{"ipAddress": address}}}})},
-		{name: "security-group", rules: []string{"openstack-security-group"}, machine: set("securityGroups", []any{byName("nope")})},
-		{name: "key", rules: []string{"openstack-any"}, machine: set("sshKeyName", "nope")},
-		{name: "credentials", rules: []string{"openstack-credentials"}, machine: identity("credentials")},
-		{name: "unreachable", rules: []string{"openstack-unreachable"}, machine: identity("unreachable")},
-		{name: "user-data", rules: []string{"openstack-user-data"}, config: set("files", large)},
-		{name: "quota", rules: []string{"openstack-quota"}},
+		{fault: fault{name: "flavor", Rules: []string{"openstack-flavor"}}, machine: set("flavor", "m1.nope")},
+		{fault: fault{name: "image", Rules: []string{"openstack-image"}}, machine: set("image", byName("nope"))},
+		{fault: fault{name: "network", Rules: []string{"openstack-port", "openstack-network"}}, machine: set("ports", []any{map[string]any{"network": byName("nope")}})},
+		{fault: fault{name: "address", Rules: []string{"openstack-port"}}, machine: set("ports", []any{map[string]any{"fixedIPs": []any{map[string]any{"ipAddress": address}}}})},
+		{fault: fault{name: "security-group", Rules: []string{"openstack-security-group"}}, machine: set("securityGroups", []any{byName("nope")})},
+		{fault: fault{name: "key", Rules: []string{"openstack-any"}}, machine: set("sshKeyName", "nope")},
+		{fault: fault{name: "credentials", Rules: []string{"openstack-credentials"}}, machine: identity("credentials")},
+		{fault: fault{name: "unreachable", Rules: []string{"openstack-unreachable"}}, machine: identity("unreachable")},
+		{fault: fault{name: "user-data", Rules: []string{"openstack-user-data"}}, config: set("files", large)},
+		{fault: fault{name: "quota", Rules: []string{"openstack-quota"}}},
 	}
 }
 
@@ -68,66 +62,17 @@ func TestMatrixDiagnoseOpenStack(t *testing.T) {
 	if code, _ := l.run(t, append([]string{"up", l.name, "--bundle", l.bundle, "--set", "cluster.worker.replicas=1"}, from...)...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
-	look := []string{"diagnose", l.name, "-o", "json"}
 	c := l.management(t)
 	if err := openStack(t).SetQuota(t.Context(), "e2e-"+l.name, "instances", len(project.names(t, openstack.KindServer))); err != nil {
 		t.Fatal(err)
 	}
 	faults := cloudFaults(c.ofNode(t))
 	c.asksOpenStack(t, l.name, faults)
-	missing := map[string]string{}
-	longest := time.Duration(0)
-	explained := func(context.Context) bool {
-		asked := time.Now()
-		_, report := l.diagnose(t, look...)
-		longest = max(longest, time.Since(asked))
-		for _, f := range faults {
-			got, right := refusal(report, f)
-			if _, before := missing[f.name]; right && (before || len(missing) == 0) {
-				t.Logf("%s: %s", f.name, got)
-			}
-			delete(missing, f.name)
-			if !right {
-				missing[f.name] = got
-			}
-		}
-		return len(missing) == 0
+	refused := make([]fault, 0, len(faults))
+	for _, f := range faults {
+		refused = append(refused, f.fault)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-	defer cancel()
-	tick := time.NewTicker(2 * time.Second)
-	defer tick.Stop()
-	for !explained(ctx) && ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-tick.C:
-		}
-	}
-	for name, got := range missing {
-		t.Errorf("%s: %s", name, got)
-	}
-	t.Logf("%d of %d faults were explained; the longest diagnosis took %s", len(faults)-len(missing), len(faults), longest.Round(time.Millisecond))
-}
-
-// refusal is what a report says of a fault, and whether it is right: one of its rules, and no other.
-func refusal(report diagnose.Report, f cloudFault) (string, bool) {
-	var said []string
-	right := false
-	for _, each := range report.Findings {
-		if !slices.ContainsFunc(each.Chain, func(l diagnose.Link) bool { return strings.Contains(l.Object, "/fault-"+f.name+"-") }) {
-			continue
-		}
-		said = append(said, each.Rule+": "+each.Cause)
-		if right = slices.Contains(f.rules, each.Rule); !right {
-			break
-		}
-	}
-	for _, each := range report.Waiting {
-		if strings.Contains(each.Object, "/fault-"+f.name+"-") {
-			said = append(said, "waiting for "+each.Object+": "+each.Message)
-		}
-	}
-	return strings.Join(said, "; "), right
+	l.explainsAll(t, []string{"diagnose", l.name, "-o", "json"}, refused)
 }
 
 // ofNode is the address of a node, which is taken.

@@ -1,7 +1,11 @@
 package pkg_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,5 +30,27 @@ func TestTargetsArePhony(t *testing.T) {
 		if !slices.Contains(strings.Fields(phony[1]), target[1]) {
 			t.Errorf("target %s is not phony", target[1])
 		}
+	}
+}
+
+// CI runs the tests of pkg/environment without the race detector, which makes them ten times as slow. That is right only as long as it starts no goroutine.
+func TestEnvironmentStartsNoGoroutine(t *testing.T) {
+	files, err := filepath.Glob("environment/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files of pkg/environment", err)
+	}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			_, starts := n.(*ast.GoStmt)
+			selector, named := n.(*ast.SelectorExpr)
+			if starts || named && selector.Sel.Name == "Go" { // of a WaitGroup, or a group of errors
+				t.Errorf("%s starts a goroutine: take it back to the tests with the race detector, in the Makefile", file)
+			}
+			return true
+		})
 	}
 }

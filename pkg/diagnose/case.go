@@ -147,9 +147,8 @@ func (c Case) Report() (Report, error) {
 	for _, each := range c.Observed {
 		r.observed(each, rules)
 	}
-	pivoting := slices.ContainsFunc(c.Clusters, func(s Seen) bool { return s.Moved })
 	for _, seen := range c.Clusters {
-		r.judge(seen, side{scope: c.Scope, moved: seen.Moved, ends: seen.Ends, pivoting: pivoting}, rules)
+		r.judge(seen, side{scope: c.Scope, moved: seen.Moved, ends: seen.Ends}, rules)
 	}
 	r.sort()
 	return r, nil
@@ -160,7 +159,6 @@ func (r *Report) judge(seen Seen, of side, rules []Rule) {
 	r.Clusters = append(r.Clusters, seen.Cluster)
 	r.Unasked = append(r.Unasked, seen.Unasked...)
 	s := NewSnapshot(seen.Listed)
-	s.pivoting = of.pivoting
 	for _, each := range seen.Logs {
 		s.logs[each.Object] = each.Lines
 	}

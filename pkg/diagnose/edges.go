@@ -14,7 +14,7 @@ func edges(u *unstructured.Unstructured) []health.Edge {
 	return health.Edges(u)
 }
 
-// mounted are the Secrets and ConfigMaps without which no container of a Pod starts: whoever makes them is what the Pod waits for.
+// mounted are the Secrets and ConfigMaps that must be there before a container of a Pod starts. A Pod waits for what makes them, too.
 func mounted(u *unstructured.Unstructured) []health.Edge {
 	var list []health.Edge
 	volumes, _, _ := unstructured.NestedSlice(u.Object, "spec", "volumes")

@@ -134,24 +134,16 @@ status: {conditions: [{type: Ready, status: "False", reason: NotReady, message: 
 	}
 }
 
-// A pivot pauses what it moves: that goes away by itself, unless nobody pivots any more.
-func TestWhatAPivotPauses(t *testing.T) {
-	paused := decode(t, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: a, namespace: default}, spec: {paused: true}, status: {conditions: [{type: Available, status: Unknown, message: no}]}}")
-	for pivoting, want := range map[bool]string{true: "paused-pivot", false: "paused"} {
-		c := Case{Scope: pivot.Scope{Namespace: "default"}, Clusters: []Seen{{Listed: Listed{Cluster: "bootstrap"}, Moved: pivoting}, {Listed: Listed{Cluster: "management", Objects: paused}}}}
-		r, err := c.Report()
-		if err != nil || len(r.Findings) != 1 || r.Findings[0].Rule != want || r.Findings[0].Heals != pivoting {
-			t.Errorf("%v %+v", err, r)
-		}
-	}
-}
-
-// A look that begins before a pivot has suspended Flux may still read what it has suspended.
-func TestWhatAPivotSuspends(t *testing.T) {
-	const suspended = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: cluster, namespace: flux-system, annotations: {ANNOTATION: default/a}}, spec: {suspend: true}}"
-	for annotation, want := range map[string]string{owned.SuspendedAnnotation: "suspended-pivot", "somebody.example.org/note": "suspended"} {
-		if findings, _ := examine(t, strings.Replace(suspended, "ANNOTATION", annotation, 1)); len(findings) != 1 || findings[0].Rule != want {
-			t.Errorf("with %s: %v", annotation, inShort(findings))
+// What a pivot pauses and suspends goes away by itself, unless nobody pivots any more. What a person does so does not.
+func TestWhatAPivotHolds(t *testing.T) {
+	const suspended = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: cluster, namespace: flux-system, annotations: {NOTE: default/a}}, spec: {suspend: true}}"
+	const paused = "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: a, annotations: {NOTE: default/a}}, spec: {paused: true}, status: {conditions: [{type: Available, status: Unknown, message: no}]}}"
+	for _, tc := range []struct{ object, annotation, want string }{
+		{suspended, owned.SuspendedAnnotation, "pivot-holds"}, {suspended, "example.org/note", "suspended"},
+		{paused, owned.PivotAnnotation, "pivot-holds"}, {paused, "example.org/note", "paused"},
+	} {
+		if findings, _ := examine(t, strings.Replace(tc.object, "NOTE", tc.annotation, 1)); len(findings) != 1 || findings[0].Rule != tc.want || findings[0].Heals != (tc.want == "pivot-holds") {
+			t.Errorf("%s with %s: %v", tc.want, tc.annotation, inShort(findings))
 		}
 	}
 }

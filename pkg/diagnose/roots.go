@@ -23,8 +23,6 @@ type side struct {
 	machines provider.Provider
 	// moved is whether its Flux is suspended for a pivot, ends whether the management cluster is taken down: both are meant to be so.
 	moved, ends bool
-	// pivoting is whether a pivot was begun, in whichever direction.
-	pivoting bool
 }
 
 // roots are the objects that a run waits for in a cluster: of Flux, of Cluster API, what Kubernetes itself runs on, and the nodes. What belongs to

@@ -28,11 +28,6 @@ func (s *Snapshot) signals(r health.Ref) []Signal {
 		return []Signal{{From: "missing", Message: r.String() + " does not exist"}}
 	}
 	list := marks(u)
-	for i := range list {
-		if list[i].From == "paused" && s.pivoting {
-			list[i].Reason = "pivot"
-		}
-	}
 	list = append(list, failing(u)...)
 	if retried(u) && len(s.events[r]) > 0 {
 		last := s.events[r][0]
@@ -57,14 +52,10 @@ func marks(u *unstructured.Unstructured) []Signal {
 		list = append(list, Signal{From: "deleting", Message: "waits for its finalizers: " + strings.Join(u.GetFinalizers(), ", ")})
 	}
 	if suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); suspended {
-		by := ""
-		if u.GetAnnotations()[owned.SuspendedAnnotation] != "" { // whether that pivot goes on is known a moment earlier or later than what it has suspended
-			by = "pivot"
-		}
-		list = append(list, Signal{From: "suspended", Reason: by, Message: "spec.suspend is true"})
+		list = append(list, Signal{From: "suspended", Reason: byPivot(u, owned.SuspendedAnnotation), Message: "spec.suspend is true"})
 	}
 	if strings.HasSuffix(u.GroupVersionKind().Group, "cluster.x-k8s.io") && health.Paused(u) {
-		list = append(list, Signal{From: "paused", Message: "is paused"})
+		list = append(list, Signal{From: "paused", Reason: byPivot(u, owned.PivotAnnotation), Message: "is paused"})
 	}
 	if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); phase != "" {
 		message, _, _ := unstructured.NestedString(u.Object, "status", "failureMessage")
@@ -75,6 +66,14 @@ func marks(u *unstructured.Unstructured) []Signal {
 		list = append(list, Signal{From: "phase", Reason: strings.TrimSpace(phase + " " + reason), Message: message})
 	}
 	return list
+}
+
+// byPivot is "pivot" where a pivot has set an object so, and says it by an annotation, and "" where a person has.
+func byPivot(u *unstructured.Unstructured, annotation string) string {
+	if u.GetAnnotations()[annotation] == "" {
+		return ""
+	}
+	return "pivot"
 }
 
 // bad are conditions that are bad news when they are true.
@@ -102,7 +101,7 @@ func retried(u *unstructured.Unstructured) bool {
 	if !strings.HasSuffix(u.GroupVersionKind().Group, ".toolkit.fluxcd.io") || health.ConditionOf(u, fluxmeta.ReadyCondition).Reason != fluxmeta.ProgressingReason {
 		return false
 	}
-	wentWell, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration") // Flux sets it then only
+	wentWell, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration") // set when it went well, or was given up
 	history, _, _ := unstructured.NestedSlice(u.Object, "status", "history")
 	failed := false
 	if len(history) > 0 {

@@ -33,8 +33,6 @@ type Snapshot struct {
 	events  map[health.Ref][]Signal     // the newest first
 	logs    map[health.Ref][]string     // of containers of a Pod, or about a machine
 	said    map[health.Ref][]Signal     // by machines, or of them by the cloud
-
-	pivoting bool // a pivot was begun, which pauses what it moves
 }
 
 // NewSnapshot sorts what was read.

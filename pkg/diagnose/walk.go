@@ -22,6 +22,8 @@ type Finding struct {
 	Chain   []Link   `json:"chain,omitempty"`   // from what is not ready down to Object
 	// Delays are the other objects that are not ready for the same cause.
 	Delays []string `json:"delays,omitempty"`
+
+	own bool // its rule counts whatever else is wrong below the object
 }
 
 // Link is an object on the way down.
@@ -65,8 +67,7 @@ func (s *Snapshot) examine(roots []health.Ref, rules []Rule) (findings, waiting 
 
 type explained struct {
 	Finding
-	at  int // of the object in its chain
-	own bool
+	at int // of the object in its chain
 }
 
 // explainAll explains each chain. above are the objects on the way down to a cause: what they say follows from it, whichever chain they are looked at in.
@@ -90,7 +91,7 @@ func (s *Snapshot) explain(chain []health.Ref, rules []Rule) []explained {
 	own := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.Own })
 	for i := len(chain) - 1; i >= 0; i-- {
 		if f, matches := firstMatch(rules, chain[i], s.signals(chain[i])); matches {
-			found = append(found, explained{f, i, slices.ContainsFunc(own, func(r Rule) bool { return r.Name == f.Rule })})
+			found = append(found, explained{f, i})
 			rules = own
 		}
 	}
