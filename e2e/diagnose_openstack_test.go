@@ -3,10 +3,12 @@
 package e2e
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,6 +25,11 @@ type cloudFault struct {
 	fault
 	// Machine changes the spec of the server, config that of its first configuration; nil changes nothing.
 	machine, config func(spec map[string]any)
+}
+
+// noHost is a fault whose server OpenStack takes, and then finds no hypervisor for.
+func noHost() cloudFault {
+	return cloudFault{fault: fault{name: "no-host", Rules: []string{"openstack-no-host"}}, machine: func(spec map[string]any) { spec["flavor"] = resource.HugeFlavor }}
 }
 
 // cloudFaults are refused by different parts of OpenStack: its identity, images, flavors, networks, and its scheduler of servers. The address is one that is taken.
@@ -63,12 +70,18 @@ func TestMatrixDiagnoseOpenStack(t *testing.T) {
 		t.Fatalf("up ended with %d", code)
 	}
 	c := l.management(t)
-	if err := openStack(t).SetQuota(t.Context(), "e2e-"+l.name, "instances", len(project.names(t, openstack.KindServer))); err != nil {
-		t.Fatal(err)
+	servers := len(project.names(t, openstack.KindServer)) + 1
+	c.faultyClouds(t, clusterNamespace, l.name+"-cloud-config")
+	c.asksOpenStack(t, l.name, noHost()) // before the quota allows no further server
+	eventually(t, "a server without a hypervisor is there", 3*time.Minute, func(context.Context) bool { return len(project.names(t, openstack.KindServer)) == servers })
+	for quota, limit := range map[string]int{"instances": servers, "floatingip": len(project.names(t, openstack.KindFloatingIP))} {
+		if err := openStack(t).SetQuota(t.Context(), "e2e-"+l.name, quota, limit); err != nil {
+			t.Fatal(err)
+		}
 	}
 	faults := cloudFaults(c.ofNode(t))
-	c.asksOpenStack(t, l.name, faults)
-	refused := make([]fault, 0, len(faults))
+	c.asksOpenStack(t, l.name, faults...)
+	refused := []fault{noHost().fault, c.withoutFloatingIP(t, l.name)}
 	for _, f := range faults {
 		refused = append(refused, f.fault)
 	}
@@ -91,25 +104,52 @@ func (c cluster) ofNode(t *testing.T) string {
 	return ""
 }
 
-// asksOpenStack asks for a worker for each fault, which is as the cluster's own workers but for the fault.
-func (c cluster) asksOpenStack(t *testing.T, name string, faults []cloudFault) {
+// clusterNamespace has the cluster definition.
+const clusterNamespace = "management"
+
+// ofDefinition is an object of the cluster definition.
+func (c cluster) ofDefinition(t *testing.T, apiVersion, kind, name string) *unstructured.Unstructured {
 	t.Helper()
-	const namespace = "management"
-	read := func(apiVersion, kind, name string) *unstructured.Unstructured {
-		o := object(apiVersion, kind, namespace, name, nil)
-		if err := c.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
-			t.Fatal(err)
-		}
-		return o
+	o := object(apiVersion, kind, clusterNamespace, name, nil)
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
+		t.Fatal(err)
 	}
+	return o
+}
+
+// withoutFloatingIP asks for another cluster like this one, for which the quota leaves no floating IP.
+func (c cluster) withoutFloatingIP(t *testing.T, name string) fault {
+	t.Helper()
+	f := fault{name: "floating-ip", Rules: []string{"openstack-floating-ip", "openstack-quota"}}
+	const apiVersion, kind = "infrastructure.cluster.x-k8s.io/v1beta1", "OpenStackCluster"
+	spec, _, err := unstructured.NestedMap(c.ofDefinition(t, apiVersion, kind, name).Object, "spec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(spec, "apiServerFloatingIP")
+	delete(spec, "controlPlaneEndpoint")
+	for _, o := range []client.Object{
+		object(apiVersion, kind, clusterNamespace, "fault-"+f.name, spec),
+		object("cluster.x-k8s.io/v1beta2", "Cluster", clusterNamespace, "fault-"+f.name, map[string]any{
+			"infrastructureRef": map[string]any{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": kind, "name": "fault-" + f.name}}),
+	} {
+		if err := c.ApplyAll(t.Context(), o); err != nil {
+			t.Fatalf("%s: %v", f.name, err)
+		}
+	}
+	return f
+}
+
+// asksOpenStack asks for a worker for each fault, which is as the cluster's own workers but for the fault.
+func (c cluster) asksOpenStack(t *testing.T, name string, faults ...cloudFault) {
+	t.Helper()
 	text := func(o *unstructured.Unstructured, path ...string) string {
 		s, _, _ := unstructured.NestedString(o.Object, path...)
 		return s
 	}
-	workers := read("cluster.x-k8s.io/v1beta2", "MachineDeployment", name+"-workers")
-	machine := read("infrastructure.cluster.x-k8s.io/v1beta1", "OpenStackMachineTemplate", text(workers, "spec", "template", "spec", "infrastructureRef", "name"))
-	config := read("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate", text(workers, "spec", "template", "spec", "bootstrap", "configRef", "name"))
-	c.faultyClouds(t, namespace, name+"-cloud-config")
+	workers := c.ofDefinition(t, "cluster.x-k8s.io/v1beta2", "MachineDeployment", name+"-workers")
+	machine := c.ofDefinition(t, "infrastructure.cluster.x-k8s.io/v1beta1", "OpenStackMachineTemplate", text(workers, "spec", "template", "spec", "infrastructureRef", "name"))
+	config := c.ofDefinition(t, "bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate", text(workers, "spec", "template", "spec", "bootstrap", "configRef", "name"))
 	for _, f := range faults {
 		for _, o := range []*unstructured.Unstructured{changed(t, machine, f.name, f.machine), changed(t, config, f.name, f.config), deploymentOf(t, workers, f.name)} {
 			if err := c.ApplyAll(t.Context(), o); err != nil {

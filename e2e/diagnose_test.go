@@ -5,11 +5,17 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"net"
-	"net/http/httptest"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,9 +76,9 @@ func TestMatrixDiagnose(t *testing.T) {
 			return problems
 		})
 	})
-	faults := readFaults(t, c, l, address)
+	faults := readFaults(t, c, l, address, "faults")
+	nameTaken(t, l)
 	c.breaks(t, r, address, faults)
-	defer c.mends(t, faults)
 	t.Run("each of many faults is explained", func(t *testing.T) { l.explainsAll(t, look, faults) })
 	t.Run("a load balancer that is frozen is named", func(t *testing.T) {
 		balancer := l.name + "-lb"
@@ -85,6 +91,16 @@ func TestMatrixDiagnose(t *testing.T) {
 			t.Errorf("%+v", report)
 		}
 	})
+	c.mends(t, faults)
+	t.Run("machines that find no inotify instances are explained", func(t *testing.T) {
+		l.isWell(t, look)
+		faults := readFaults(t, c, l, address, "faults-alone")
+		withoutInotify(t)
+		c.breaks(t, r, address, faults)
+		defer c.mends(t, faults)
+		l.explainsAll(t, look, faults)
+	})
+	l.alone(t, c, look)
 }
 
 // explainsAll diagnoses until each fault is explained at once, for at most four minutes.
@@ -233,9 +249,10 @@ func (l lab) diagnose(t *testing.T, args ...string) (code int, report diagnose.R
 	return c.ProcessState.ExitCode(), report
 }
 
-func readFaults(t *testing.T, c cluster, l lab, address string) []fault {
+// readFaults reads those of a folder of testdata.
+func readFaults(t *testing.T, c cluster, l lab, address, folder string) []fault {
 	t.Helper()
-	files, err := filepath.Glob("testdata/faults/*.yaml")
+	files, err := filepath.Glob("testdata/" + folder + "/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no faults", err)
 	}
@@ -273,16 +290,42 @@ func (c cluster) places(t *testing.T, l lab, address string) *strings.Replacer {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	secure := httptest.NewUnstartedServer(nil)
-	_ = secure.Listener.Close()
-	if secure.Listener, err = net.Listen("tcp", net.JoinHostPort(gateway(t), "0")); err != nil {
-		t.Fatal(err)
-	}
-	secure.StartTLS()
-	t.Cleanup(secure.Close)
 	return strings.NewReplacer("IMAGE", dns.Spec.Template.Spec.Containers[0].Image, "NODE", b.Index.NodeImage, "VERSION", b.Index.KubernetesVersion,
 		"ADDRESS", address, "REGISTRY", registryServer(t, newDoor(newLogin())), "OPEN", expose(t, distribution(t)), "CLOSED", closed.Addr().String(),
-		"TLS", secure.Listener.Addr().String(), "SSH", c.otherHost(t))
+		"TLS", secureServer(t, -time.Hour, time.Hour), "EARLY", secureServer(t, time.Hour, 2*time.Hour), "LATE", secureServer(t, -2*time.Hour, -time.Hour), "SSH", c.otherHost(t))
+}
+
+// secureServer serves nothing, with a certificate that nobody trusts, and that is valid for a time given from now. It returns host:port.
+func secureServer(t *testing.T, from, until time.Duration) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", net.JoinHostPort(gateway(t), "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(from), NotAfter: time.Now().Add(until), IPAddresses: []net.IP{net.ParseIP(gateway(t))}}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	serveOn(t, tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}}}), http.NotFoundHandler())
+	return listener.Addr().String()
+}
+
+// nameTaken has a container that is nobody's stand where Cluster API's provider makes a load balancer.
+func nameTaken(t *testing.T, l lab) {
+	t.Helper()
+	b, err := bundle.Open(l.bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "fault-name-taken-lb"
+	_ = exec.Command("docker", "rm", "--force", name).Run() // of a run that was cut off
+	docker(t, "create", "--name", name, b.Index.NodeImage)
+	t.Cleanup(func() { docker(t, "rm", "--force", name) })
 }
 
 // breaks applies all faults, each by a Kustomization of its own from a folder of the repository.

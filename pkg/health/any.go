@@ -51,6 +51,11 @@ func ofBuiltIn(u *unstructured.Unstructured) State {
 	if u.GetKind() == "Node" || u.GetKind() == "APIService" {
 		return Of(u)
 	}
+	if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); u.GetKind() == "Pod" && phase == "Failed" { // kstatus: it has come to its end
+		reason, _, _ := unstructured.NestedString(u.Object, "status", "reason")
+		message, _, _ := unstructured.NestedString(u.Object, "status", "message")
+		return State{Status: Failed, Reason: reason, Message: message}
+	}
 	result, err := status.Compute(u)
 	switch {
 	case err != nil:

@@ -65,8 +65,9 @@ func (c *Cluster) Requests() int64 { return c.requests.Load() }
 func (c *Cluster) Reachable(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	_, err := c.discovery.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
-	if err != nil {
+	h := &handshake{}
+	_, err := c.discovery.RESTClient().Get().AbsPath("/readyz").DoRaw(h.followed(ctx))
+	if err = h.explain(ctx, err); err != nil {
 		return fault.Retryable(fmt.Errorf("asking the API server of the %s cluster at %s: %w", c.Name, c.Config.Host, err),
 			fault.ClusterUnreachable, "Is the cluster running, and is its address reachable from this machine?")
 	}

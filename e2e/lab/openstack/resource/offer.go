@@ -45,11 +45,14 @@ func Offer(ctx context.Context, installation configuration.Installation, keyFile
 	return offerKeyPair(ctx, demo.compute, keyFile)
 }
 
+// HugeFlavor is one that no hypervisor has the disk for: a server of it ends in ERROR.
+const HugeFlavor = "huge"
+
 func offerFlavors(ctx context.Context, admin cloud) error {
 	for _, flavor := range []struct {
 		name            string
 		cpus, ram, disk int // MB, GB
-	}{{"m1.tiny", 1, 512, 5}, {"m1.small", 2, 2048, 20}, {"m1.medium", 2, 4096, 40}} {
+	}{{"m1.tiny", 1, 512, 5}, {"m1.small", 2, 2048, 20}, {"m1.medium", 2, 4096, 40}, {HugeFlavor, 1, 512, 10_000_000}} {
 		_, err := ensure(ctx, admin.compute, "flavors", "flavor", map[string]any{
 			"name": flavor.name, "vcpus": flavor.cpus, "ram": flavor.ram, "disk": flavor.disk,
 		})
@@ -59,6 +62,9 @@ func offerFlavors(ctx context.Context, admin cloud) error {
 	}
 	return nil
 }
+
+// FloatingNetwork has the floating addresses.
+const FloatingNetwork = "203.0.113.0/24"
 
 // offerNetwork makes the external network, with addresses that are reserved for documentation.
 func offerNetwork(ctx context.Context, admin cloud) error {
@@ -71,7 +77,7 @@ func offerNetwork(ctx context.Context, admin cloud) error {
 	}
 	_, err = ensure(ctx, admin.network, "subnets", "subnet", map[string]any{
 		"name": "public", "network_id": network, "ip_version": 4, "enable_dhcp": false,
-		"cidr": "203.0.113.0/24", "gateway_ip": "203.0.113.1",
+		"cidr": FloatingNetwork, "gateway_ip": "203.0.113.1",
 		"allocation_pools": []map[string]any{{"start": "203.0.113.10", "end": "203.0.113.250"}},
 	})
 	return err
