@@ -15,8 +15,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/manifests"
 	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -27,7 +29,7 @@ const (
 	imagesAtOnce = 6
 )
 
-// checkImages asks for each image of the components whether it is served, as a node would ask for it, and for the node image as the Docker engine would.
+// checkImages asks for each image of Flux and of the components whether it is served, as a node would ask for it, and for the node image as the Docker engine would.
 func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environment, engine *docker.Client, nodeImage string) up.Finding {
 	f := up.Finding{Title: "images"}
 	if o.bundle != "" {
@@ -56,7 +58,7 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 	return f
 }
 
-// imagesOf are the images of the components in both clusters, and notes on those of which it is not known.
+// imagesOf are the images of Flux and of the components in both clusters, and notes on those of which it is not known.
 func imagesOf(ctx context.Context, env *environment.Environment) (images, notes []string, err error) {
 	env, options, err := publishOptions(env, clusterinit.Content(), "")
 	if err != nil {
@@ -64,6 +66,9 @@ func imagesOf(ctx context.Context, env *environment.Environment) (images, notes 
 	}
 	tree, err := options.Tree(ctx)
 	if err != nil {
+		return nil, nil, err
+	}
+	if images, err = fluxImages(ctx, options.Fetch); err != nil {
 		return nil, nil, err
 	}
 	for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
@@ -79,6 +84,19 @@ func imagesOf(ctx context.Context, env *environment.Environment) (images, notes 
 		}
 	}
 	return images, notes, nil
+}
+
+// fluxImages are those of the controllers that up installs itself.
+func fluxImages(ctx context.Context, fetch content.Fetcher) ([]string, error) {
+	archive, err := fetch.Fetch(ctx, flux.ManifestsURL)
+	if err != nil {
+		return nil, fmt.Errorf("fetch Flux's manifests: %w", err)
+	}
+	objects, err := flux.Render(flux.Options{Archive: archive})
+	if err != nil {
+		return nil, err
+	}
+	return manifests.Images(objects), nil
 }
 
 // served asks for images side by side. missing are errors of those that are not served, unasked are images that cannot be asked for.

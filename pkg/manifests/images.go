@@ -10,12 +10,19 @@ import (
 func (r Rendered) Images() []string {
 	var images []string
 	for _, component := range r.Components {
-		for _, object := range component.Objects {
-			images = append(images, imagesOf(object)...)
-		}
+		images = append(images, Images(component.Objects)...)
 	}
 	slices.Sort(images)
 	return slices.Compact(images)
+}
+
+// Images are those of the pods of objects, each as often as it is named.
+func Images(objects []*unstructured.Unstructured) []string {
+	var images []string
+	for _, object := range objects {
+		images = append(images, imagesOf(object)...)
+	}
+	return images
 }
 
 // imagesOf are those of a workload's pods.
