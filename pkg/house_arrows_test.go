@@ -10,7 +10,7 @@ type rule struct {
 // of its own floor what arrows says. pkg/internal is beside the house: tests of all floors use it.
 var floors = [][]string{
 	// ground: values, and words for them
-	{"fault", "redact", "health", "owned", "event"},
+	{"fault", "redact", "health", "owned", "event", "oneline"},
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "flux", "capi", "oci", "openstack", "aws"},
 	// parts: what a run is made of
@@ -25,11 +25,12 @@ var floors = [][]string{
 // "root" is the package at the root, which embeds the content. No line may name e2e: it stands on the house, and not the house on it.
 var arrows = map[string]rule{
 	// ground
-	"fault":  {nil, "every package may have errors with codes, so it stands on nothing"},
-	"redact": {nil, "what is a secret, and how it is written, does not depend on who asks"},
-	"health": {nil, "the state of an object is read from the object alone"},
-	"owned":  {nil, "what is ours is a matter of names alone, and everybody must agree on them"},
-	"event":  {nil, "events are plain values that the core emits and views read"},
+	"fault":   {nil, "every package may have errors with codes, so it stands on nothing"},
+	"redact":  {nil, "what is a secret, and how it is written, does not depend on who asks"},
+	"health":  {nil, "the state of an object is read from the object alone"},
+	"owned":   {nil, "what is ours is a matter of names alone, and everybody must agree on them"},
+	"event":   {nil, "events are plain values that the core emits and views read"},
+	"oneline": {nil, "what others have said is made fit for a terminal in one way, whoever prints it"},
 
 	// adapters: one outside system each
 	"kube":                  {[]string{"fault", "health"}, "an adapter to one API server knows nothing of runs; whether a definition is served is read as every condition is"},
@@ -46,7 +47,7 @@ var arrows = map[string]rule{
 
 	// parts
 	"pipeline":       {[]string{"event", "fault"}, "phases report events and fail with faults"},
-	"render":         {[]string{"event", "timeline"}, "views read events and nothing else, so that any run can be replayed into them"},
+	"render":         {[]string{"event", "oneline", "timeline"}, "views read events and nothing else, so that any run can be replayed into them"},
 	"timeline":       {[]string{"event"}, "what the events of a run say together is read from them and nothing else"},
 	"trace":          {[]string{"timeline"}, "a trace is another form of what the events of a run say together"},
 	"runs":           {[]string{"event", "fault", "render", "timeline"}, "a run is kept in the form that the view for programs has, and read back from it"},
@@ -79,9 +80,9 @@ var arrows = map[string]rule{
 		"both sides of a pivot, and the machines, are looked at before anything is done, and again before what cannot be undone; pivot itself knows neither engine nor files of kubeconfigs"},
 	"cleanup":  {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "owned", "pivot", "pivot/world", "provider", "redact"},
+	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "pivot", "pivot/world", "provider", "redact"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
-	"status": {[]string{"capi", "fault", "flux", "health", "kube", "up"},
+	"status": {[]string{"capi", "fault", "flux", "health", "kube", "oneline", "up"},
 		"it says what up would make of what it sees, and lists what is there"},
 	"drift": {[]string{"environment", "fault", "flux", "kube", "manifests", "owned", "redact", "rollout", "source/content"},
 		"what an environment comes to is compared with one cluster after the other, whoever found them"},
@@ -92,7 +93,7 @@ var arrows = map[string]rule{
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
-	"cli": {[]string{"fault", "event", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content", "timeline",
+	"cli": {[]string{"fault", "event", "oneline", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content", "timeline",
 		"docker", "kind", "kube", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 

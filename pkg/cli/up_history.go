@@ -7,6 +7,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
@@ -39,7 +40,7 @@ func history(h timeline.History, start time.Time) string {
 		case len(c.Object.WaitsFor) > 0:
 			text = "waits for " + strings.Join(c.Object.WaitsFor, ", ")
 		case c.Object.Message != "":
-			text += " (" + oneLine(c.Object.Message, 120) + ")"
+			text += " (" + oneline.Of(c.Object.Message, 120) + ")"
 		}
 		if text != last {
 			parts = append(parts, "at "+c.Time.Sub(start).Round(time.Second).String()+" "+text)
@@ -50,13 +51,4 @@ func history(h timeline.History, start time.Time) string {
 		parts = append([]string{"…"}, parts[left:]...)
 	}
 	return strings.Join(parts, "; ")
-}
-
-// oneLine is the begin of a text, without its line breaks.
-func oneLine(text string, most int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
 }

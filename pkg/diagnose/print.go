@@ -4,7 +4,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
+
+// mostShown is how much of a message is printed, in characters.
+const mostShown = 600
 
 // Print writes a report for a person: each cause with its cure first, then what was seen.
 func (r Report) Print(out io.Writer) error {
@@ -15,7 +20,7 @@ func (r Report) Print(out io.Writer) error {
 	if len(r.Waiting) > 0 {
 		fmt.Fprintf(b, "Not ready, and no cause is known:\n")
 		for _, f := range r.Waiting {
-			fmt.Fprintf(b, "  %s%s: %s\n", f.Object, in(f), orElse(oneLine(f.Message), "is on its way"))
+			fmt.Fprintf(b, "  %s%s: %s\n", f.Object, in(f), orElse(oneline.Of(f.Message, mostShown), "is on its way"))
 			printChain(b, f)
 		}
 		fmt.Fprintln(b)
@@ -23,7 +28,7 @@ func (r Report) Print(out io.Writer) error {
 	if len(r.Unasked) > 0 {
 		fmt.Fprintf(b, "Not looked at:\n")
 		for _, what := range r.Unasked {
-			fmt.Fprintf(b, "  %s\n", oneLine(what))
+			fmt.Fprintf(b, "  %s\n", oneline.Of(what, mostShown))
 		}
 		fmt.Fprintln(b)
 	}
@@ -49,8 +54,8 @@ func (r Report) summary() string {
 }
 
 func printFinding(b *strings.Builder, f Finding) {
-	fmt.Fprintf(b, "✗ %s\n", oneLine(f.Cause))
-	fmt.Fprintf(b, "    cure:    %s\n", oneLine(f.Cure))
+	fmt.Fprintf(b, "✗ %s\n", oneline.Of(f.Cause, mostShown))
+	fmt.Fprintf(b, "    cure:    %s\n", oneline.Of(f.Cure, mostShown))
 	sure := "certain"
 	if !f.Certain {
 		sure = "likely; what was seen can have another cause"
@@ -61,10 +66,10 @@ func printFinding(b *strings.Builder, f Finding) {
 	fmt.Fprintf(b, "    sure:    %s\n", sure)
 	fmt.Fprintf(b, "    object:  %s%s\n", f.Object, in(f))
 	if f.Message != "" && !strings.Contains(f.Cause, f.Message) {
-		fmt.Fprintf(b, "    seen:    %s\n", oneLine(f.Message))
+		fmt.Fprintf(b, "    seen:    %s\n", oneline.Of(f.Message, mostShown))
 	}
 	for _, line := range f.Log {
-		fmt.Fprintf(b, "    log:     %s\n", oneLine(line))
+		fmt.Fprintf(b, "    log:     %s\n", oneline.Of(line, mostShown))
 	}
 	printChain(b, f)
 	if len(f.Delays) > 0 {
@@ -95,16 +100,6 @@ func in(f Finding) string {
 func orElse(text, otherwise string) string {
 	if text == "" {
 		return otherwise
-	}
-	return text
-}
-
-// oneLine is a message without its line breaks, and without the end of a very long one.
-func oneLine(text string) string {
-	const most = 600
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
 	}
 	return text
 }

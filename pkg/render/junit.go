@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // The JUnit form is the one that Jenkins and GitLab read: a testsuite with a testcase for each phase.
@@ -126,7 +127,7 @@ func (j *junit) failureOf(f *event.Failure) *junitFailure {
 	for _, o := range j.awaited {
 		text += fmt.Sprintf("\nnot ready: %s/%s in the %s cluster: %s", o.Kind, o.Name, o.Cluster, whole(o))
 	}
-	return &junitFailure{Type: f.Code, Message: oneLine(f.Message, 300), Text: text}
+	return &junitFailure{Type: f.Code, Message: oneline.Of(f.Message, 300), Text: text}
 }
 
 // close ends what is open: a run that was cut off leaves a phase, and one that failed outside of its phases has none to blame. Causes come after the

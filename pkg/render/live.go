@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // Live shows a run on a terminal: what has happened scrolls by, as in Plain; below it stands what is under way, with what it waits for, painted anew as it changes.
@@ -168,7 +169,7 @@ func (l *Live) block() []string {
 		return nil
 	}
 	now := l.now()
-	head := paint(l.colours, bold, "● "+oneLine(l.phase.title, 120)) + "  " + short(now.Sub(l.phase.begun))
+	head := paint(l.colours, bold, "● "+oneline.Of(l.phase.title, 120)) + "  " + short(now.Sub(l.phase.begun))
 	if left := l.phase.remaining - now.Sub(l.phase.at); l.phase.remaining > 0 && left > 0 {
 		head += paint(l.colours, faint, "  about "+short(left)+" left")
 	}
@@ -206,9 +207,9 @@ func (l *Live) line(o *objectUnderWay, last bool, widest int, now time.Time) str
 	state := o.State
 	switch {
 	case len(o.WaitsFor) > 0:
-		state = "waits for " + oneLine(strings.Join(o.WaitsFor, ", "), 200)
+		state = "waits for " + oneline.Of(strings.Join(o.WaitsFor, ", "), 200)
 	case o.Message != "":
-		state += ": " + oneLine(o.Message, 200)
+		state += ": " + oneline.Of(o.Message, 200)
 	}
 	colour := faint
 	if o.State == "Failed" || o.State == "Suspended" {
@@ -218,7 +219,7 @@ func (l *Live) line(o *objectUnderWay, last bool, widest int, now time.Time) str
 }
 
 // named is Kind/name.
-func named(o *objectUnderWay) string { return oneLine(o.Kind+"/"+o.Name, 120) }
+func named(o *objectUnderWay) string { return oneline.Of(o.Kind+"/"+o.Name, 120) }
 
 func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-len(text)))

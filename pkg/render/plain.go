@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // Plain writes lines for a person, each with the time since the run began: one for each change worth reading, and a heartbeat that says
@@ -69,8 +70,12 @@ func (p *Plain) Emit(e event.Event) {
 }
 
 func (p *Plain) line(e event.Event, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	_, _ = fmt.Fprintf(p.out, "%7s  %s\n", seconds(e.Time.Sub(p.start)), oneLine(text, 300))
+	for i, arg := range args {
+		if said, is := arg.(string); is { // the format's own blanks stay
+			args[i] = oneline.Of(said, 260)
+		}
+	}
+	_, _ = fmt.Fprintf(p.out, "%7s  %s\n", seconds(e.Time.Sub(p.start)), fmt.Sprintf(format, args...))
 }
 
 // object writes a line for a change that is worth reading: ready, failed, suspended, deleted, or ready no longer. What is on its way is in
@@ -141,21 +146,21 @@ func (p *Plain) waiting(e event.Event) {
 		case len(o.WaitsFor) > 0:
 			name += " (waits for " + strings.Join(o.WaitsFor, ", ") + ")"
 		case o.Message != "":
-			name += " (" + oneLine(o.Message, 100) + ")"
+			name += " (" + oneline.Of(o.Message, 100) + ")"
 		}
 		names = append(names, name)
 	}
 	if left := len(objects) - mostAwaited; left > 0 {
 		names = append(names, fmt.Sprintf("and %d more", left))
 	}
-	text := "  … still waiting for " + e.Message
+	text := "still waiting for " + e.Message
 	if e.Remaining > 0 {
 		text += " (about " + e.Remaining.Round(time.Second).String() + " left)"
 	}
 	if len(names) > 0 {
 		text += ": " + strings.Join(names, ", ")
 	}
-	p.line(e, "%s", text)
+	p.line(e, "  … %s", text)
 }
 
 func (p *Plain) result(e event.Event) {
@@ -198,12 +203,3 @@ func failureText(f event.Failure) string {
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
-
-// oneLine is a text without its line breaks, and without what would move the cursor of a terminal: a message of a cluster is not trusted.
-func oneLine(s string, limit int) string {
-	s = strings.Join(strings.FieldsFunc(s, unicode.IsControl), " ")
-	if runes := []rune(s); len(runes) > limit {
-		return string(runes[:limit-1]) + "…"
-	}
-	return s
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
@@ -62,7 +63,7 @@ func Report(events []event.Event) ([]byte, error) {
 }
 
 func newReport(run timeline.Timeline) report {
-	r := report{Title: oneLine("cluster-init "+run.Command+" "+run.Environment, 200), Started: run.Start.UTC().Format("2006-01-02 15:04:05 UTC"), Took: rounded(run.Elapsed()),
+	r := report{Title: oneline.Of("cluster-init "+run.Command+" "+run.Environment, 200), Started: run.Start.UTC().Format("2006-01-02 15:04:05 UTC"), Took: rounded(run.Elapsed()),
 		Result: "done", Failure: run.Failure}
 	switch {
 	case !run.Finished:

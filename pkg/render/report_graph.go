@@ -1,6 +1,10 @@
 package render
 
-import "github.com/cluster-init/cluster-init/pkg/timeline"
+import (
+	"github.com/cluster-init/cluster-init/pkg/timeline"
+
+	"github.com/cluster-init/cluster-init/pkg/oneline"
+)
 
 // The picture of dependencies: a column for each depth, a box for each component; sizes are in pixels.
 const (
@@ -31,7 +35,7 @@ func newReportGraph(cluster string, components []timeline.Node) reportGraph {
 	rows := map[int]int{} // how many boxes a column has
 	for n, c := range components {
 		column := depth(components, n, nil)
-		node := graphNode{Name: oneLine(c.Object.Name, nameLimit), Title: c.Object.Kind + "/" + c.Object.Name + ": " + whole(c.Object), State: c.Object.State,
+		node := graphNode{Name: oneline.Of(c.Object.Name, nameLimit), Title: c.Object.Kind + "/" + c.Object.Name + ": " + whole(c.Object), State: c.Object.State,
 			X: margin + column*columnWidth, Y: margin + rows[column]*rowHeight, Width: boxWidth, Height: boxHeight}
 		node.TextX, node.TextY = node.X+10, node.Y+boxHeight*2/3
 		rows[column]++

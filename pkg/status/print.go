@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // Print writes a report as a table for people.
@@ -23,7 +24,7 @@ func (w Wide) Print(out io.Writer) error { return w.print(out, true) }
 
 func (r Report) print(out io.Writer, wide bool) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (Cluster %s): %s\n  %s\n", r.Environment, r.Cluster, r.State, oneLine(r.Why, wide))
+	fmt.Fprintf(&b, "%s (Cluster %s): %s\n  %s\n", r.Environment, r.Cluster, r.State, oneline.Of(r.Why, messageLimit(wide)))
 	printSide(&b, "bootstrap", r.Bootstrap, wide)
 	printSide(&b, "management", r.Management, wide)
 	if len(r.Machines) > 0 {
@@ -32,7 +33,7 @@ func (r Report) print(out io.Writer, wide bool) error {
 	if len(r.Unknown) > 0 {
 		fmt.Fprintf(&b, "\nnot known:\n")
 		for _, what := range r.Unknown {
-			fmt.Fprintf(&b, "  %s\n", oneLine(what, wide))
+			fmt.Fprintf(&b, "  %s\n", oneline.Of(what, messageLimit(wide)))
 		}
 	}
 	_, err := io.WriteString(out, b.String())
@@ -46,7 +47,7 @@ func printSide(b *strings.Builder, name string, s Side, wide bool) {
 	}
 	fmt.Fprintln(b)
 	if s.Error != "" {
-		fmt.Fprintf(b, "  %s\n", oneLine(s.Error, wide))
+		fmt.Fprintf(b, "  %s\n", oneline.Of(s.Error, messageLimit(wide)))
 	}
 	if len(s.Versions) > 0 {
 		var versions []string
@@ -65,7 +66,7 @@ func printSide(b *strings.Builder, name string, s Side, wide bool) {
 		if o.State == health.Ready && !wide {
 			message = ""
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", o.Kind, o.Name, o.State, short(o.Version), oneLine(message, wide))
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", o.Kind, o.Name, o.State, short(o.Version), oneline.Of(message, messageLimit(wide)))
 	}
 	_ = table.Flush() // into a builder, which takes all
 }
@@ -78,13 +79,15 @@ func short(version string) string {
 	return version
 }
 
-func oneLine(text string, whole bool) string {
-	const most = 100
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); !whole && len(runes) > most {
-		return string(runes[:most]) + "…"
+// mostShown is how much of a message is printed, in characters, unless all of it is.
+const mostShown = 100
+
+// messageLimit is how much of a message is printed; 0 is all of it.
+func messageLimit(wide bool) int {
+	if wide {
+		return 0
 	}
-	return text
+	return mostShown
 }
 
 // Changes are the objects of a report that have another state or message than in an earlier one, a line for each.
@@ -94,7 +97,7 @@ func (r Report) Changes(earlier Report, at time.Time) []string {
 		lines = append(lines, at.Format("15:04:05")+"  "+fmt.Sprintf(format, args...))
 	}
 	if r.State != earlier.State || r.Why != earlier.Why {
-		line("%s: %s", r.State, oneLine(r.Why, false))
+		line("%s: %s", r.State, oneline.Of(r.Why, mostShown))
 	}
 	for name, sides := range map[string][2]Side{"bootstrap": {earlier.Bootstrap, r.Bootstrap}, "management": {earlier.Management, r.Management}} {
 		before, now := sides[0], sides[1]
@@ -103,7 +106,7 @@ func (r Report) Changes(earlier Report, at time.Time) []string {
 		}
 		for _, o := range now.Objects {
 			if !slices.Contains(before.Objects, o) {
-				line("%s cluster: %s %s %s", name, o, o.State, oneLine(o.Message, false))
+				line("%s cluster: %s %s %s", name, o, o.State, oneline.Of(o.Message, mostShown))
 			}
 		}
 		for _, o := range before.Objects {

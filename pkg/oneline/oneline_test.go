@@ -1,0 +1,43 @@
+package oneline_test
+
+import (
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cluster-init/cluster-init/pkg/oneline"
+)
+
+func TestOf(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text string
+		most int
+		want string
+	}{
+		"lines and blanks":                  {" a\n\tb   c\r\n", 0, "a b c"},
+		"what a terminal would obey":        {"a\x1b[2Jb\x07\u009bc", 0, "a [2Jb c"},
+		"as long as it may be":              {"äöü", 3, "äöü"},
+		"longer, by characters not bytes":   {"äöüß", 3, "äö…"},
+		"nothing":                           {"\n", 5, ""},
+		"a limit that leaves only the mark": {"ab", 1, "…"},
+	} {
+		if got := oneline.Of(tc.text, tc.most); got != tc.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func FuzzOf(f *testing.F) {
+	f.Add("a\x1b\n b", 2)
+	f.Fuzz(func(t *testing.T, text string, most int) {
+		got := oneline.Of(text, most)
+		for _, r := range got {
+			if unicode.IsControl(r) {
+				t.Errorf("%q has %q", got, r)
+			}
+		}
+		if most > 0 && utf8.RuneCountInString(got) > most {
+			t.Errorf("%q is longer than %d", got, most)
+		}
+	})
+}
