@@ -17,7 +17,7 @@ import (
 
 const rke2Name = "rke2-capd"
 
-// TestMatrixRKE2 grows a cluster of one server to three and an agent, and then replaces every machine, by what manages
+// TestMatrixRKE2 reboots a cluster of one server, grows it to three and an agent, and then replaces every machine, by what manages
 // itself after the pivot.
 func TestMatrixRKE2(t *testing.T) {
 	l := newLabFor(t, rke2Name)
@@ -26,7 +26,14 @@ func TestMatrixRKE2(t *testing.T) {
 	if code, _ := l.run(t, up...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
-	management := l.management(t)
+	t.Run("after a reboot the next run starts what is stopped, and completes", func(t *testing.T) {
+		rebooted(t, rke2Name)
+		if code, _ := l.run(t, up...); code != 0 {
+			t.Fatalf("up ended with %d", code)
+		}
+		l.built(t, l.management(t))
+	})
+	management := l.management(t) // its load balancer publishes another port now
 	before := boots(t, rke2Name)
 	up = append(up, "--set", "cluster.control_plane.replicas=3", "--set", "cluster.worker.replicas=1")
 	t.Run("three servers and an agent", func(t *testing.T) {
