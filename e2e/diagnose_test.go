@@ -385,12 +385,17 @@ func (c cluster) mends(t *testing.T, faults []fault) {
 			t.Error(err)
 		}
 	}
-	eventually(t, "the machines of the faults are gone", 3*time.Minute, func(context.Context) bool {
-		for _, f := range faults {
-			if len(containers(t, "io.x-k8s.kind.cluster=fault-"+f.name)) > 0 {
-				return false
-			}
+	var left []string
+	defer func() {
+		if len(left) > 0 {
+			t.Logf("left: %v", left)
 		}
-		return true
+	}()
+	eventually(t, "the machines of the faults are gone", 8*time.Minute, func(context.Context) bool {
+		left = nil
+		for _, f := range faults {
+			left = append(left, containers(t, "io.x-k8s.kind.cluster=fault-"+f.name)...)
+		}
+		return len(left) == 0
 	})
 }
