@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
-	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
 )
 
 // addressMark says that the address is the lab's to remove.
@@ -58,37 +57,4 @@ func hasAddress() (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// floatingMark says that the way to the floating addresses is the lab's to open.
-func (l *Lab) floatingMark() string { return filepath.Join(l.dir, "floating") }
-
-// closeFloating makes this machine the end of the way to the floating addresses. Without it, one that no server has yet is looked for
-// outside, where a transparent proxy may answer in its place. The hypervisor bridge's route to a floating address goes before this one.
-func (l *Lab) closeFloating(ctx context.Context) error {
-	if err := host.Install(ctx, "ip", "iproute2"); err != nil {
-		return err
-	}
-	if err := mark(l.floatingMark()); err != nil {
-		return err
-	}
-	_, err := host.Run(ctx, host.Command{Name: "ip", Args: []string{"route", "replace", "unreachable", resource.FloatingNetwork}})
-	return err
-}
-
-// openFloating undoes closeFloating.
-func (l *Lab) openFloating(ctx context.Context) error {
-	if !exists(l.floatingMark()) {
-		return nil
-	}
-	routes, err := host.Run(ctx, host.Command{Name: "ip", Args: []string{"-4", "route", "show", "type", "unreachable", "exact", resource.FloatingNetwork}})
-	if err != nil {
-		return err
-	}
-	if strings.TrimSpace(routes) != "" { // a restart of the machine has removed it already
-		if _, err := host.Run(ctx, host.Command{Name: "ip", Args: []string{"route", "delete", "unreachable", resource.FloatingNetwork}}); err != nil {
-			return err
-		}
-	}
-	return unmark(l.floatingMark())
 }

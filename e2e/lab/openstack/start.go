@@ -51,7 +51,7 @@ func (l *Lab) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(l.copyHypervisor(), l.addAddress(ctx), l.closeFloating(ctx)); err != nil {
+	if err := errors.Join(l.copyHypervisor(), l.addAddress(ctx)); err != nil {
 		return err
 	}
 	if err := l.bringUp(ctx, installation); err != nil {

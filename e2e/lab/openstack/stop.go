@@ -2,7 +2,6 @@ package openstack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,7 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/service"
 )
 
-// Stop ends all daemons that Start has started, and no other, takes the address away and opens the way to the floating ones. It tells whether there were any.
+// Stop ends all daemons that Start has started, and no other, and takes the address away. It tells whether there were any.
 // What is in the cloud stays for the next start.
 func (l *Lab) Stop(ctx context.Context) (bool, error) {
 	unlock, err := host.Lock(lockName)
@@ -40,7 +39,7 @@ func (l *Lab) stop(ctx context.Context) (bool, error) {
 			l.say.Say("did not end by themselves, and were killed: %s", strings.Join(killed, ", "))
 		}
 	}
-	return len(started) > 0, errors.Join(l.removeAddress(ctx), l.openFloating(ctx))
+	return len(started) > 0, l.removeAddress(ctx)
 }
 
 // stopOrder returns the daemons that were started in groups, those that others need last. Those of a lab of another

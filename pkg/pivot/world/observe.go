@@ -233,6 +233,13 @@ func (w *World) hold(ctx context.Context, c *kube.Cluster) (holds pivot.Holding,
 	if err != nil {
 		return holds, nil, err
 	}
+	own := func(c capi.Cluster) bool {
+		return c.Namespace == w.Scope().Namespace && c.Name == w.Environment.ClusterName()
+	}
+	if slices.ContainsFunc(all, own) { // it was made in between
+		holds, err = pivot.Hold(ctx, c.Client, w.Scope())
+		return holds, nil, err
+	}
 	ours := slices.DeleteFunc(all, func(c capi.Cluster) bool { return !isOurs(c) }) // others may have the name
 	return holds, pivot.Holding{Clusters: ours}.Cluster(w.Environment.ClusterName()), nil
 }

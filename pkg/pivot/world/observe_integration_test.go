@@ -13,6 +13,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/docker"
@@ -53,7 +54,9 @@ func TestObserve(t *testing.T) {
 	shared.DefineCluster(ctx, t)
 	shared.Namespaces(ctx, t, "observed", "flux-system", "elsewhere")
 	cluster := fluxserver.NewCluster("observed", env.ClusterName())
-	shared.Create(ctx, t, cluster)
+	between := *shared.Client
+	between.Client = madeBetween{shared.Client.Client, func() { shared.Create(ctx, t, cluster) }}
+	expect("the Cluster is made between two looks", string(u.readBootstrap(ctx, &between).State), "active")
 	expect("the Cluster is there", bootstrap(), "active")
 	expect("the Cluster is there, without a kubeconfig", management(true), "active")
 	expect("the Cluster is there, without a kubeconfig, and nobody knows whose it is", management(false), "foreign")
@@ -129,4 +132,19 @@ func TestObserve(t *testing.T) {
 			t.Errorf("management cluster: %s (%v)", side.State, side.Err)
 		}
 	})
+}
+
+// madeBetween has something made right before the Clusters of all namespaces are listed.
+type madeBetween struct {
+	client.Client
+	make func()
+}
+
+func (m madeBetween) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	asked := client.ListOptions{}
+	asked.ApplyOptions(options)
+	if asked.Namespace == "" && list.GetObjectKind().GroupVersionKind().Kind == "ClusterList" {
+		m.make()
+	}
+	return m.Client.List(ctx, list, options...)
 }

@@ -63,9 +63,6 @@ func offerFlavors(ctx context.Context, admin cloud) error {
 	return nil
 }
 
-// FloatingNetwork has the floating addresses.
-const FloatingNetwork = "203.0.113.0/24"
-
 // offerNetwork makes the external network, with addresses that are reserved for documentation.
 func offerNetwork(ctx context.Context, admin cloud) error {
 	network, err := ensure(ctx, admin.network, "networks", "network", map[string]any{
@@ -77,7 +74,7 @@ func offerNetwork(ctx context.Context, admin cloud) error {
 	}
 	_, err = ensure(ctx, admin.network, "subnets", "subnet", map[string]any{
 		"name": "public", "network_id": network, "ip_version": 4, "enable_dhcp": false,
-		"cidr": FloatingNetwork, "gateway_ip": "203.0.113.1",
+		"cidr": "203.0.113.0/24", "gateway_ip": "203.0.113.1",
 		"allocation_pools": []map[string]any{{"start": "203.0.113.10", "end": "203.0.113.250"}},
 	})
 	return err
