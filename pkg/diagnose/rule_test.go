@@ -34,6 +34,19 @@ func TestRulesMatchTheirExamples(t *testing.T) {
 	}
 }
 
+// What an object says while all goes well is no cause, however much it sounds like one.
+func TestRulesLeaveAloneWhatGoesWell(t *testing.T) {
+	for object, said := range map[string]Signal{
+		"DevMachine/management/a": {From: "condition BootstrapCompleted", Reason: "NotReady", Message: "Running boostrap command [ /bin/sh -c kubeadm init --ignore-preflight-errors=all --config /run/kubeadm/kubeadm.yaml ]"},
+		"DevMachine/management/b": {From: "condition Ready", Reason: "NotReady", Message: "* BootstrapCompleted: Running boostrap command [ kubeadm join --ignore-preflight-errors=SystemVerification ]"},
+		"Machine/management/c":    {From: "console", Message: "[ 30.1] cloud-init[900]: [init] Using Kubernetes version: v1.36.4; kubeadm init --ignore-preflight-errors=all"},
+	} {
+		if found, matches := firstMatch(readRules(t), parseRef(t, object), []Signal{said}); matches {
+			t.Errorf("%s says of %q: %s", found.Rule, said.Message, found.Cause)
+		}
+	}
+}
+
 // sameExample says whether another rule has the same example, of which both then say the same.
 func sameExample(rules []Rule, name string, example Example) bool {
 	for _, rule := range rules {
