@@ -21,19 +21,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
-// lonely is something that a whole cluster, or this machine, suffers from: nothing else is broken beside it.
-type lonely struct {
+// soleFault is something that a whole cluster, or this machine, suffers from: nothing else is broken beside it.
+type soleFault struct {
 	name string
 	// rules are those of pkg/diagnose of which one must say what is wrong.
 	rules []string
-	// breaks breaks it, and has it mended when the test ends.
-	breaks func(t *testing.T)
+	// provoke breaks something, and has that undone when the test ends.
+	provoke func(t *testing.T)
 }
 
 // alone breaks one thing after the other, and has each explained. Before each, and at the end, all must be well.
 func (l lab) alone(t *testing.T, c cluster, look []string) {
 	machine := machines(t)[0]
-	for _, f := range []lonely{
+	for _, f := range []soleFault{
 		{"a node without a network for pods", []string{"node-no-network"}, func(t *testing.T) {
 			inMachine(t, machine, "mkdir /etc/cni/off && mv /etc/cni/net.d/* /etc/cni/off/", "mv /etc/cni/off/* /etc/cni/net.d/ && rmdir /etc/cni/off")
 		}},
@@ -43,7 +43,7 @@ func (l lab) alone(t *testing.T, c cluster, look []string) {
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			l.isWell(t, look)
-			f.breaks(t)
+			f.provoke(t)
 			l.explains(t, look, f.rules)
 		})
 	}
@@ -80,11 +80,11 @@ func (l lab) explains(t *testing.T, look, rules []string) {
 	eventually(t, "a cause by one of the rules "+strings.Join(rules, ", "), 4*time.Minute, found)
 }
 
-// inMachine breaks something by a command in a machine, and mends it by another one.
-func inMachine(t *testing.T, machine, breaks, mends string) {
+// inMachine runs a command in a machine, and another one, which undoes it, when the test ends.
+func inMachine(t *testing.T, machine, command, undo string) {
 	t.Helper()
-	t.Cleanup(func() { docker(t, "exec", machine, "sh", "-c", mends) })
-	docker(t, "exec", machine, "sh", "-c", breaks)
+	t.Cleanup(func() { docker(t, "exec", machine, "sh", "-c", undo) })
+	docker(t, "exec", machine, "sh", "-c", command)
 }
 
 // losesLarge has packets of more than 1,000 bytes from a container to this machine lost, as where an MTU is too large for a tunnel on the way.
@@ -128,20 +128,20 @@ func (c cluster) behindProxy(t *testing.T) {
 	}
 }
 
-// withoutInotify has this host give out no more inotify instances, which every machine on it shares.
-func withoutInotify(t *testing.T) {
+// withoutInotify has this host give out no more inotify instances, which every machine on it shares, until undo is called.
+func withoutInotify(t *testing.T) (undo func()) {
 	t.Helper()
 	const setting = "/proc/sys/fs/inotify/max_user_instances"
 	before, err := os.ReadFile(setting)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	if err := os.WriteFile(setting, []byte("1"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
 		if err := os.WriteFile(setting, before, 0o644); err != nil {
 			t.Error(err)
 		}
-	})
-	if err := os.WriteFile(setting, []byte("1"), 0o644); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -95,9 +95,10 @@ func TestMatrixDiagnose(t *testing.T) {
 	t.Run("machines that find no inotify instances are explained", func(t *testing.T) {
 		l.isWell(t, look)
 		faults := readFaults(t, c, l, address, "faults-alone")
-		withoutInotify(t)
+		undo := withoutInotify(t)
+		defer c.mends(t, faults) // after the host is as it was
+		defer undo()
 		c.breaks(t, r, address, faults)
-		defer c.mends(t, faults)
 		l.explainsAll(t, look, faults)
 	})
 	l.alone(t, c, look)

@@ -30,7 +30,7 @@ var arrows = map[string]rule{
 	"health":  {nil, "the state of an object is read from the object alone"},
 	"owned":   {nil, "what is ours is a matter of names alone, and everybody must agree on them"},
 	"event":   {nil, "events are plain values that the core emits and views read"},
-	"oneline": {nil, "what others have said is made fit for a terminal in one way, whoever prints it"},
+	"oneline": {nil, "text of others is printed on one line and without control characters in one way, whoever prints it"},
 
 	// adapters: one outside system each
 	"kube":                  {[]string{"fault", "health"}, "an adapter to one API server knows nothing of runs; whether a definition is served is read as every condition is"},

@@ -16,7 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// An address that takes connections and then says nothing is told from one where nobody is, and from a server that is slow.
+// An address that takes connections and then says nothing is distinguished from one where nobody is, and from a server that is slow.
 func TestReachableTellsHowFarItCame(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
