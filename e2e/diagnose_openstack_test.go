@@ -32,8 +32,8 @@ func noHost() cloudFault {
 	return cloudFault{fault: fault{name: "no-host", Rules: []string{"openstack-no-host"}}, machine: func(spec map[string]any) { spec["flavor"] = resource.HugeFlavor }}
 }
 
-// cloudFaults are refused by different parts of OpenStack: its identity, images, flavors, networks, and its scheduler of servers. The address is one that is taken.
-func cloudFaults(address string) []cloudFault {
+// cloudFaults are refused by different parts of OpenStack: its identity, images, flavors, networks, and its scheduler of servers. The address is one of the network that is taken.
+func cloudFaults(network, address string) []cloudFault {
 	set := func(key string, value any) func(map[string]any) {
 		return func(spec map[string]any) { spec[key] = value }
 	}
@@ -51,7 +51,7 @@ func cloudFaults(address string) []cloudFault {
 		{fault: fault{name: "flavor", Rules: []string{"openstack-flavor"}}, machine: set("flavor", "m1.nope")},
 		{fault: fault{name: "image", Rules: []string{"openstack-image"}}, machine: set("image", byName("nope"))},
 		{fault: fault{name: "network", Rules: []string{"openstack-port", "openstack-network"}}, machine: set("ports", []any{map[string]any{"network": byName("nope")}})},
-		{fault: fault{name: "address", Rules: []string{"openstack-port"}}, machine: set("ports", []any{map[string]any{"fixedIPs": []any{map[string]any{"ipAddress": address}}}})},
+		{fault: fault{name: "address", Rules: []string{"openstack-port"}}, machine: set("ports", []any{map[string]any{"network": map[string]any{"id": network}, "fixedIPs": []any{map[string]any{"ipAddress": address}}}})},
 		{fault: fault{name: "security-group", Rules: []string{"openstack-security-group"}}, machine: set("securityGroups", []any{byName("nope")})},
 		{fault: fault{name: "key", Rules: []string{"openstack-any"}}, machine: set("sshKeyName", "nope")},
 		{fault: fault{name: "credentials", Rules: []string{"openstack-credentials"}}, machine: identity("credentials")},
@@ -79,7 +79,7 @@ func TestMatrixDiagnoseOpenStack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	faults := cloudFaults(c.ofNode(t))
+	faults := cloudFaults(c.network(t, l.name), c.ofNode(t))
 	c.asksOpenStack(t, l.name, faults...)
 	refused := []fault{noHost().fault, c.withoutFloatingIP(t, l.name)}
 	for _, f := range faults {
@@ -102,6 +102,16 @@ func (c cluster) ofNode(t *testing.T) string {
 	}
 	t.Fatal("a node without an address")
 	return ""
+}
+
+// network is the ID of the network of the machines.
+func (c cluster) network(t *testing.T, name string) string {
+	t.Helper()
+	id, _, _ := unstructured.NestedString(c.ofDefinition(t, "infrastructure.cluster.x-k8s.io/v1beta1", "OpenStackCluster", name).Object, "status", "network", "id")
+	if id == "" {
+		t.Fatal("a cluster without a network")
+	}
+	return id
 }
 
 // clusterNamespace has the cluster definition.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,12 +20,10 @@ const providerLabel = "cluster.x-k8s.io/provider"
 
 const (
 	mostLogs = 12   // containers of one cluster whose logs are read
-	lastOf   = 1000 // lines of a controller's log, which tells of a machine that failed in hundreds
+	lastOf   = 1000 // lines of a log
 	excerpt  = 5    // lines that a person is shown
+	newest   = 3    // complaints of a controller about one machine, which it repeats in hundreds
 )
-
-// complains matches the lines of a controller's log that tell of an error.
-var complains = regexp.MustCompile(`(?i)^E[0-9]{4} |"?level"?[=:] ?"?error|\berror\b|\bfailed\b`)
 
 // readLogs adds to a snapshot what the logs say: of containers that end again and again, and of the providers' controllers about the machines that
 // are not ready. It returns what could not be read.
@@ -81,12 +78,15 @@ func (s *Snapshot) wantedLogs() []wantedLog {
 	return slices.Concat(ill, controllers)
 }
 
-// aboutMachines keeps the complaints of a controller about machines that are not ready.
+// aboutMachines keeps the newest complaints of a controller about each machine that is not ready. Older ones may tell of what has been mended since.
 func (s *Snapshot) aboutMachines(lines []string) {
+	all := complaints(lines)
 	for _, r := range s.machinesNotReady() {
-		for _, line := range slices.Backward(lines) { // the newest first
-			if strings.Contains(line, r.Name) && complains.MatchString(line) {
-				s.logs[r] = append(s.logs[r], line)
+		kept := 0
+		for _, each := range slices.Backward(all) {
+			if kept < newest && each.about(r) && !slices.Contains(s.logs[r], each.text) {
+				s.logs[r] = append(s.logs[r], each.text)
+				kept++
 			}
 		}
 	}

@@ -3,9 +3,11 @@ package diagnose
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
@@ -13,46 +15,94 @@ import (
 )
 
 const (
-	mostMachines   = 6 // that are looked into
+	mostMachines   = 24 // that are looked into
 	inspectionTime = 20 * time.Second
 )
 
 // inspectMachines adds to a snapshot what the machines say that are not ready, and the cloud says of them. It returns what could not be asked.
 func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (unasked []string) {
+	machines := slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
+		return r.Group != "cluster.x-k8s.io" || r.Kind != "Machine" || s.state(r).Status == health.Ready || infrastructureOf(s.objects[r]).Name == ""
+	})
 	looksInto, can := of.(provider.Inspector)
-	inspected := 0
-	for _, r := range s.sorted() {
-		machine := s.objects[r]
-		if r.Group != "cluster.x-k8s.io" || r.Kind != "Machine" || s.state(r).Status == health.Ready {
-			continue
-		}
-		if !can {
-			return []string{"the machines themselves: " + of.Place() + " is not asked by this version"}
-		}
-		if inspected++; inspected > mostMachines {
-			return append(unasked, fmt.Sprintf("further machines: %d were looked into already", mostMachines))
-		}
-		if err := s.inspectMachine(ctx, looksInto, r, machine); err != nil {
+	switch {
+	case len(machines) == 0:
+		return nil
+	case !can:
+		return []string{"the machines themselves: " + of.Place() + " is not asked by this version"}
+	case len(machines) > mostMachines:
+		unasked = append(unasked, fmt.Sprintf("%d further machines: %d were looked into already", len(machines)-mostMachines, mostMachines))
+		machines = machines[:mostMachines]
+	}
+	answers := make([]inspection, len(machines))
+	var beside errgroup.Group // none fails: what has no answer is noted
+	beside.SetLimit(atOnce)
+	for i, r := range machines {
+		beside.Go(func() error { answers[i] = inspect(ctx, looksInto, infrastructureOf(s.objects[r]).Name); return nil })
+	}
+	_ = beside.Wait()
+	for i, r := range machines {
+		s.hear(r, answers[i].said)
+		if err := answers[i].err; err != nil {
 			unasked = append(unasked, fmt.Sprintf("what %s says in %s: %v", r, of.Place(), err))
 		}
 	}
 	return unasked
 }
 
-func (s *Snapshot) inspectMachine(ctx context.Context, looksInto provider.Inspector, r health.Ref, machine *unstructured.Unstructured) error {
-	name, _, _ := unstructured.NestedString(machine.Object, "spec", "infrastructureRef", "name")
-	if name == "" {
-		return nil // it has not come that far
-	}
+// inspection is what a look into a machine had for an answer.
+type inspection struct {
+	said []provider.Said
+	err  error
+}
+
+func inspect(ctx context.Context, looksInto provider.Inspector, machine string) inspection {
 	ctx, cancel := context.WithTimeout(ctx, inspectionTime)
 	defer cancel()
-	said, err := looksInto.Inspect(ctx, name)
+	said, err := looksInto.Inspect(ctx, machine)
+	return inspection{said, err}
+}
+
+// hear adds what a machine says. What the cloud says of its server belongs to the object that stands for the server, which is further down than the Machine.
+func (s *Snapshot) hear(machine health.Ref, said []provider.Said) {
 	for _, each := range said {
+		about := []health.Ref{machine}
+		if each.From == fromCloud {
+			about = append(about, s.serversOf(infrastructureOf(s.objects[machine]))...)
+		}
 		for line := range strings.Lines(each.Text) {
-			if line = strings.TrimSpace(line); line != "" {
+			if line = strings.TrimSpace(line); line == "" {
+				continue
+			}
+			for _, r := range about {
 				s.said[r] = append(s.said[r], Signal{From: each.From, Message: line})
 			}
 		}
 	}
-	return err
+}
+
+// fromCloud is where the cloud's own word on a server stands.
+const fromCloud = "fault"
+
+// infrastructureOf is the infrastructure machine of a Machine; one that has not come that far has none.
+func infrastructureOf(machine *unstructured.Unstructured) health.Ref {
+	kind, _, _ := unstructured.NestedString(machine.Object, "spec", "infrastructureRef", "kind")
+	name, _, _ := unstructured.NestedString(machine.Object, "spec", "infrastructureRef", "name")
+	for _, e := range edges(machine) {
+		if name != "" && e.To.Kind == kind && e.To.Name == name {
+			return e.To
+		}
+	}
+	return health.Ref{}
+}
+
+// serversOf are an infrastructure machine and what stands for its server in the provider's own kinds.
+func (s *Snapshot) serversOf(machine health.Ref) []health.Ref {
+	list := []health.Ref{machine}
+	for _, r := range s.below[machine] {
+		if r.Group == machine.Group {
+			list = append(list, r)
+		}
+	}
+	return list
 }

@@ -42,7 +42,7 @@ func awaited(group, kind string) bool {
 	case group == "cluster.x-k8s.io":
 		return slices.Contains([]string{"Cluster", "Machine", "MachineDeployment", "MachineSet"}, kind)
 	case strings.HasSuffix(group, ".cluster.x-k8s.io"):
-		return strings.HasSuffix(kind, "ControlPlane") || strings.HasSuffix(kind, "Machine") || strings.HasSuffix(kind, "Cluster")
+		return strings.HasSuffix(kind, "ControlPlane") || strings.HasSuffix(kind, "Machine") || strings.HasSuffix(kind, "Cluster") || kind == "OpenStackServer"
 	}
 	return false
 }

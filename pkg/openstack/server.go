@@ -29,11 +29,27 @@ func (c *Client) ServersNamed(ctx context.Context, name string) ([]Server, error
 	}
 	var found []Server
 	for _, row := range rows {
-		if row.Name == name {
-			found = append(found, Server{ID: row.ID, Name: row.Name, Status: row.Status, Fault: row.Fault.Message})
+		if row.Name != name {
+			continue
 		}
+		if row, err = c.withFault(ctx, row); err != nil {
+			return nil, err
+		}
+		found = append(found, Server{ID: row.ID, Name: row.Name, Status: row.Status, Fault: row.Fault.Message})
 	}
 	return found, nil
+}
+
+// withFault asks for a server in ERROR by itself where the list left its fault out, as Nova does with one that no hypervisor took.
+func (c *Client) withFault(ctx context.Context, s servers.Server) (servers.Server, error) {
+	if s.Status != "ERROR" || s.Fault.Message != "" {
+		return s, nil
+	}
+	whole, err := servers.Get(ctx, c.Compute, s.ID).Extract()
+	if err != nil {
+		return s, fmt.Errorf("read the fault of server %s: %w", s.Name, err)
+	}
+	return *whole, nil
 }
 
 // Console returns the last lines that a server wrote to its console.

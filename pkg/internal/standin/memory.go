@@ -68,5 +68,5 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	default:
 		_, answer, _ = strings.Cut(answer, " ")
 	}
-	return &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
+	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
 }
