@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -147,7 +148,30 @@ func (c cluster) withoutFloatingIP(t *testing.T, name string) fault {
 			t.Fatalf("%s: %v", f.name, err)
 		}
 	}
+	t.Cleanup(func() { c.takesDown(t, "fault-"+f.name) })
 	return f
+}
+
+// takesDown deletes a cluster, which has what its provider made for it deleted: no cleanup of another cluster does.
+func (c cluster) takesDown(t *testing.T, name string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 3*time.Minute)
+	defer cancel()
+	o := object("cluster.x-k8s.io/v1beta2", "Cluster", clusterNamespace, name, nil)
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		err := c.Delete(ctx, o)
+		if apierrors.IsNotFound(err) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Errorf("cluster %s is not deleted: %v", name, err)
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // asksOpenStack asks for a worker for each fault, which is as the cluster's own workers but for the fault.

@@ -94,7 +94,7 @@ var arrows = map[string]rule{
 
 	// wiring
 	"cli": {[]string{"fault", "event", "oneline", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content", "timeline",
-		"docker", "kind", "kube", "flux", "capi", "parts", "up", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
+		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it

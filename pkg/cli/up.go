@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
@@ -26,6 +27,7 @@ type upOptions struct {
 	output        outputOptions
 	artifacts     artifactOptions
 	keepBootstrap bool
+	keepWaiting   bool
 	allowChanges  []string
 	dry           bool
 	streams       Streams
@@ -59,6 +61,7 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	o.output.flags(f)
 	o.artifacts.register(f)
 	f.BoolVar(&o.dry, "dry-run", false, "change nothing: say of each phase what it would do now")
+	f.BoolVar(&o.keepWaiting, "keep-waiting", false, "wait until the time is up also for what has a cause that cannot go away by itself")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
 	return c
 }
@@ -83,7 +86,8 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			return nil, err
 		}
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges,
-			BackupRecipients: b.recipients, Version: Version(), Heartbeat: 15 * time.Second}, b.parts)
+			BackupRecipients: b.recipients, Version: Version(), Heartbeat: 15 * time.Second, KeepWaiting: o.keepWaiting,
+			Causes: func(ctx context.Context) ([]rollout.Cause, error) { return lasting(ctx, looking) }}, b.parts)
 		phases, err := o.phaseTimeouts.of(run.Phases())
 		if err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // mostCauses is how many causes a run that failed tells of; the command diagnose tells all.
@@ -42,4 +43,27 @@ func explain(ctx context.Context, sink event.Sink, err error, looking *world.Wor
 	if left := len(report.Findings) - mostCauses; left > 0 {
 		tell(event.Warning, "there are more causes: cluster-init diagnose "+looking.Environment.Name(), nil)
 	}
+}
+
+// lasting diagnoses beside a run, and returns the causes that are certain and do not go away by themselves. An error says that it could not look.
+func lasting(ctx context.Context, looking *world.World) ([]rollout.Cause, error) {
+	if looking == nil {
+		return nil, nil
+	}
+	report, err := diagnose.Run(ctx, looking)
+	if err != nil {
+		return nil, err
+	}
+	var causes []rollout.Cause
+	for _, f := range report.Findings {
+		if !f.Certain || f.Heals {
+			continue
+		}
+		delays := slices.Clone(f.Delays)
+		for _, link := range f.Chain {
+			delays = append(delays, link.Object)
+		}
+		causes = append(causes, rollout.Cause{Rule: f.Rule, Cluster: f.Cluster, Object: f.Object, Text: f.Cause, Cure: f.Cure, Delays: delays})
+	}
+	return causes, nil
 }

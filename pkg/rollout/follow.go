@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,6 +31,11 @@ type Follower struct {
 	wake func(context.Context, *unstructured.Unstructured) error
 	// elsewhere returns what fails in another cluster, on which this wait hangs too; nil: there is none.
 	elsewhere func(context.Context) ([]event.Object, error)
+	// causes returns why something cannot get ready by itself; nil: nobody looks.
+	causes func(context.Context) ([]Cause, error)
+	// patient is whether such a cause ends no wait.
+	patient bool
+	now     func() time.Time
 }
 
 // Options of a Follower.
@@ -42,11 +48,15 @@ type Options struct {
 	Kinds []schema.GroupVersionResource
 	// Beside is a cluster on whose components this wait hangs too: what fails there is named first; nil: there is none.
 	Beside *kube.Cluster
+	// Causes returns why something cannot get ready by itself, which ends a wait for it. It is asked beside the wait, and not twice at a time; nil: nobody looks.
+	Causes func(context.Context) ([]Cause, error)
+	// KeepWaiting is whether such a cause is only told of.
+	KeepWaiting bool
 }
 
 // NewFollower follows Flux and Cluster API in a cluster.
 func NewFollower(c *kube.Cluster, o Options) Follower {
-	f := Follower{cluster: c, heartbeat: o.Heartbeat, silence: MaxSilence, resources: slices.Concat(fluxResources(), clusterResources(), o.Kinds),
+	f := Follower{cluster: c, heartbeat: o.Heartbeat, silence: MaxSilence, causes: o.Causes, patient: o.KeepWaiting, now: o.Now, resources: slices.Concat(fluxResources(), clusterResources(), o.Kinds),
 		nudge: func(ctx context.Context, object *unstructured.Unstructured) error {
 			return flux.RequestReconcile(ctx, c, object.DeepCopy(), o.Now())
 		},
@@ -71,8 +81,10 @@ func NewDeployments(c *kube.Cluster, namespace string, o Options) Follower {
 // that it gave up, and when ctx ends; the error then names what was not ready, with each object's own message.
 func (f Follower) Await(ctx context.Context, g Goal, report pipeline.Reporter) error {
 	ctx, cancel := context.WithCancel(ctx)
-	changes := make(chan kube.Change)
+	changes, causes := make(chan kube.Change), make(chan []Cause)
 	ended := make(chan error, 2)
+	var looks sync.WaitGroup
+	looks.Go(func() { f.lookForCauses(ctx, causes) })
 	go func() { ended <- f.listen(ctx) }()
 	go func() {
 		ended <- f.cluster.Watch(ctx, f.namespace, f.resources, func(c kube.Change) {
@@ -83,18 +95,20 @@ func (f Follower) Await(ctx context.Context, g Goal, report pipeline.Reporter) e
 		})
 	}()
 	view := newView(f.cluster.Name, g)
-	err := f.loop(ctx, view, changes, ended, report)
+	err := f.loop(ctx, view, changes, causes, ended, report)
 	cancel()
+	looks.Wait()
 	return errors.Join(err, <-ended, <-ended)
 }
 
-func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change, ended chan error, report pipeline.Reporter) error {
+func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change, causes <-chan []Cause, ended chan error, report pipeline.Reporter) error {
 	beat := time.NewTicker(f.heartbeat)
 	defer beat.Stop()
 	ask := time.NewTicker(askInterval)
 	defer ask.Stop()
 	wake := time.NewTicker(wakeInterval)
 	defer wake.Stop()
+	var doomed doom
 	for {
 		select {
 		case <-ctx.Done():
@@ -120,6 +134,10 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			}
 			if v.goal.Until != nil && v.reached() && f.ask(ctx, v.goal) {
 				return nil
+			}
+		case found := <-causes:
+			if err := f.considered(&doomed, found, v, report); err != nil {
+				return err
 			}
 		case <-wake.C:
 			nudgeAll(ctx, f.wake, v.waitingControlPlanes, report)

@@ -58,7 +58,7 @@ func TestAnEndedWatchIsNoSuccess(t *testing.T) {
 		watchDone := make(chan error, 1)
 		watchDone <- nil
 		f := Follower{heartbeat: time.Hour}
-		if err := f.loop(ctx, newView("bootstrap", wanted("a")), make(chan kube.Change), watchDone, newEar()); err == nil {
+		if err := f.loop(ctx, newView("bootstrap", wanted("a")), make(chan kube.Change), nil, watchDone, newEar()); err == nil {
 			t.Fatal("no error, though nothing is ready")
 		}
 	}

@@ -26,7 +26,7 @@ func TestAControlPlaneThatWaitsIsWokenNowAndThen(t *testing.T) {
 			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "WaitingForRKE2Server"}}}}}})
 		ctx, cancel := context.WithTimeout(t.Context(), 3*wakeInterval+wakeInterval/2)
 		defer cancel()
-		if err := f.loop(ctx, v, make(chan kube.Change), make(chan error, 1), newEar()); !errors.Is(err, context.DeadlineExceeded) {
+		if err := f.loop(ctx, v, make(chan kube.Change), nil, make(chan error, 1), newEar()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the wait ended with %v", err)
 		}
 		if len(woken) != 3 || woken[0] != "RKE2ControlPlane/sleeps" {

@@ -23,7 +23,8 @@ type clusters interface {
 func (u *Run) Phases() []pipeline.Phase {
 	w, short, long := u.world, 10*time.Minute, u.Timeout
 	var published content.Published
-	r := releases{environment: u.Environment, scope: u.Scope(), source: u.Source, published: &published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds()}
+	r := releases{environment: u.Environment, scope: u.Scope(), source: u.Source, published: &published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds(),
+		causes: u.Causes, patient: u.KeepWaiting}
 	wanted := bootstrap.Wanted{Supplies: u.Supplies, Environment: u.Environment, StateFolder: u.StateFolder, Existing: u.BootstrapKubeconfig, Engine: w.Docker, Kind: w.Kind}
 	flux := bootstrap.Flux{Environment: u.Environment, Fetch: u.Manifests, Follow: r.following(nil)}
 

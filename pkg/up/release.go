@@ -25,6 +25,8 @@ type releases struct {
 	heartbeat   time.Duration
 	now         func() time.Time
 	kinds       []schema.GroupVersionResource // of the infrastructure provider
+	causes      func(context.Context) ([]rollout.Cause, error)
+	patient     bool
 }
 
 // of is the release of a phase of the chart. definition is false while another cluster owns the cluster definitions.
@@ -34,7 +36,7 @@ func (r releases) of(phase environment.Phase, definition bool) rollout.Release {
 
 // following is how a cluster is followed. beside is another one whose components hold it up; nil: there is none.
 func (r releases) following(beside *kube.Cluster) rollout.Options {
-	return rollout.Options{Heartbeat: r.heartbeat, Now: r.now, Kinds: r.kinds, Beside: beside}
+	return rollout.Options{Heartbeat: r.heartbeat, Now: r.now, Kinds: r.kinds, Beside: beside, Causes: r.causes, KeepWaiting: r.patient}
 }
 
 // follow watches all that says how far a cluster is, until g is reached.

@@ -9,6 +9,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // Options is what a run of `up` is asked for.
@@ -20,6 +21,9 @@ type Options struct {
 	BackupRecipients backup.Recipients // who can open backups; none: they are not encrypted
 	Version          string            // of cluster-init, for backups
 	Heartbeat        time.Duration
+	// Causes returns why something cannot get ready by itself, which ends a wait for it; nil: nobody looks. With KeepWaiting it ends none.
+	Causes      func(context.Context) ([]rollout.Cause, error)
+	KeepWaiting bool
 }
 
 // Run is one run of `up`.

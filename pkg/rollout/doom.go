@@ -1,0 +1,111 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// Cause is why something does not get ready and cannot by itself, as somebody found out who looked deeper than a Follower does.
+type Cause struct {
+	Rule       string   // what found it
+	Cluster    string   // "bootstrap" or "management"
+	Object     string   // what says so, as Kind/namespace/name
+	Text, Cure string   // for people
+	Delays     []string // the objects that do not get ready for it, in the form of Object
+}
+
+const (
+	// causesInterval is between two looks for causes. One takes a second or three, and reads both clusters.
+	causesInterval = 30 * time.Second
+	// doomedAfter is how long a cause must have been there, in each of several looks, to end a wait: what failed once is tried again within seconds, and a look between two
+	// steps of a controller may see what is gone with the next one.
+	doomedAfter = 2 * time.Minute
+	warnedAfter = 2 // looks
+)
+
+// lookForCauses asks for causes again and again until ctx ends. What cannot be asked is no cause, and takes none away.
+func (f Follower) lookForCauses(ctx context.Context, found chan<- []Cause) {
+	if f.causes == nil {
+		return
+	}
+	tick := time.NewTicker(causesInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		causes, err := f.causes(ctx)
+		if err != nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case found <- causes:
+		}
+	}
+}
+
+// doom holds which causes were found, since when, and in how many looks.
+type doom struct {
+	seen map[string]sighting
+}
+
+type sighting struct {
+	since time.Time
+	looks int
+}
+
+// consider takes what a look at a time has found. A cause counts while it delays something that is waited for, and from the first of the looks that all have found it.
+func (d *doom) consider(causes []Cause, at time.Time, blocked []event.Object) (new []Cause, doomed *Cause) {
+	seen := map[string]sighting{}
+	for _, c := range causes {
+		if !slices.ContainsFunc(blocked, c.delays) {
+			continue
+		}
+		key := c.Rule + " " + c.Cluster + " " + c.Object // the text may name times and numbers, which change
+		s, before := d.seen[key]
+		if !before {
+			s.since = at
+		}
+		s.looks++
+		seen[key] = s
+		if s.looks == warnedAfter {
+			new = append(new, c)
+		}
+		if doomed == nil && s.looks > warnedAfter && at.Sub(s.since) >= doomedAfter {
+			doomed = &c
+		}
+	}
+	d.seen = seen
+	return new, doomed
+}
+
+// delays says whether an object does not get ready for a cause.
+func (c Cause) delays(o event.Object) bool {
+	name := strings.ReplaceAll(o.Kind+"/"+o.Namespace+"/"+o.Name, "//", "/") // some have no namespace
+	return o.Cluster == c.Cluster && (c.Object == name || slices.Contains(c.Delays, name))
+}
+
+// considered tells of causes that were found, and returns the error of a wait that cannot end well. To be patient is to tell only.
+func (f Follower) considered(d *doom, causes []Cause, v *view, report pipeline.Reporter) error {
+	new, doomed := d.consider(causes, f.now(), v.blocked())
+	for _, c := range new {
+		report.Warn("%s (%s in the %s cluster), which does not go away by itself; cure: %s", c.Text, c.Object, c.Cluster, c.Cure)
+	}
+	if doomed == nil || f.patient {
+		return nil
+	}
+	return fault.New(fault.ComponentStuck, fmt.Sprintf("waiting for %s: %s (%s in the %s cluster), which has not gone away for %s and does not by itself",
+		v.goal.What, doomed.Text, doomed.Object, doomed.Cluster, doomedAfter),
+		doomed.Cure+". Then run the same command again, which goes on where it was. With --keep-waiting it waits until it is out of time.")
+}
