@@ -66,12 +66,13 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	run := up.New(up.Options{Subject: looking.Subject}, looking.Parts)
-	report := status.Look(ctx, run)
+	look := diagnosedStatus{run: run, world: looking}
+	report := look.at(ctx, time.Now())
 	if err := show(report); err != nil {
 		return fmt.Errorf("print the status: %w", err)
 	}
 	if o.watch {
-		return o.follow(ctx, run, report, show)
+		return o.follow(ctx, &look, report, show)
 	}
 	if err := report.Err(); err != nil {
 		return told{err} // the report has said it
@@ -83,7 +84,7 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 const watchPause = 3 * time.Second
 
 // follow shows what changes, until ctx ends.
-func (o *statusOptions) follow(ctx context.Context, run *up.Run, last status.Report, show func(status.Report) error) error {
+func (o *statusOptions) follow(ctx context.Context, look *diagnosedStatus, last status.Report, show func(status.Report) error) error {
 	tick := time.NewTicker(watchPause)
 	defer tick.Stop()
 	for {
@@ -92,7 +93,7 @@ func (o *statusOptions) follow(ctx context.Context, run *up.Run, last status.Rep
 			return nil // Ctrl-C is how it ends
 		case <-tick.C:
 		}
-		report := status.Look(ctx, run)
+		report := look.at(ctx, time.Now())
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -56,7 +56,7 @@ func lasting(ctx context.Context, looking *world.World) ([]rollout.Cause, error)
 	}
 	var causes []rollout.Cause
 	for _, f := range report.Findings {
-		if !f.Certain || f.Heals {
+		if !f.Lasting() {
 			continue
 		}
 		delays := slices.Clone(f.Delays)

@@ -26,6 +26,9 @@ type Finding struct {
 	own bool // its rule counts whatever else is wrong below the object
 }
 
+// Lasting is whether a cause is certain, and does not go away by itself.
+func (f Finding) Lasting() bool { return f.Certain && !f.Heals }
+
 // Link is an object on the way down.
 type Link struct {
 	Object  string `json:"object"`

@@ -25,6 +25,7 @@ func (w Wide) Print(out io.Writer) error { return w.print(out, true) }
 func (r Report) print(out io.Writer, wide bool) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (Cluster %s): %s\n  %s\n", r.Environment, r.Cluster, r.State, oneline.Of(r.Why, messageLimit(wide)))
+	printCauses(&b, r.Causes, wide)
 	printSide(&b, "bootstrap", r.Bootstrap, wide)
 	printSide(&b, "management", r.Management, wide)
 	if len(r.Machines) > 0 {
@@ -38,6 +39,15 @@ func (r Report) print(out io.Writer, wide bool) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+func printCauses(b *strings.Builder, causes []Cause, wide bool) {
+	for i, c := range causes {
+		if i == 0 {
+			fmt.Fprintln(b)
+		}
+		fmt.Fprintf(b, "✗ %s\n    object: %s\n    cure:   %s\n", oneline.Of(c.Cause, causeLimit(wide)), c.Object, oneline.Of(c.Cure, causeLimit(wide)))
+	}
 }
 
 func printSide(b *strings.Builder, name string, s Side, wide bool) {
@@ -90,7 +100,10 @@ func messageLimit(wide bool) int {
 	return mostShown
 }
 
-// Changes are the objects of a report that have another state or message than in an earlier one, a line for each.
+// causeLimit is how much of a cause or a cure is printed, which says more than a message in a table.
+func causeLimit(wide bool) int { return 3 * messageLimit(wide) }
+
+// Changes are the causes of a report that an earlier one did not have, and the objects that have another state or message than in it, a line for each.
 func (r Report) Changes(earlier Report, at time.Time) []string {
 	var lines []string
 	line := func(format string, args ...any) {
@@ -98,6 +111,11 @@ func (r Report) Changes(earlier Report, at time.Time) []string {
 	}
 	if r.State != earlier.State || r.Why != earlier.Why {
 		line("%s: %s", r.State, oneline.Of(r.Why, mostShown))
+	}
+	for _, c := range r.Causes {
+		if !slices.Contains(earlier.Causes, c) {
+			line("✗ %s (%s); cure: %s", oneline.Of(c.Cause, causeLimit(false)), c.Object, oneline.Of(c.Cure, causeLimit(false)))
+		}
 	}
 	for name, sides := range map[string][2]Side{"bootstrap": {earlier.Bootstrap, r.Bootstrap}, "management": {earlier.Management, r.Management}} {
 		before, now := sides[0], sides[1]

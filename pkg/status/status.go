@@ -35,6 +35,8 @@ type Report struct {
 	Management  Side   `json:"management"`
 	// Machines are those that the provider says exist.
 	Machines []string `json:"machines"`
+	// Causes are why something is not ready, as far as anybody has looked for them.
+	Causes []Cause `json:"causes"`
 	// Unknown is what could not be asked, and why.
 	Unknown []string `json:"unknown"`
 }
@@ -65,7 +67,7 @@ func (o Object) String() string { return o.Kind + "/" + o.Name }
 // Look looks at an environment.
 func Look(ctx context.Context, run *up.Run) Report {
 	seen := run.Outlook(ctx)
-	r := Report{Environment: run.Environment.Name(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster, Machines: []string{}, Unknown: []string{}}
+	r := Report{Environment: run.Environment.Name(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster, Machines: []string{}, Causes: []Cause{}, Unknown: []string{}}
 	r.Bootstrap = r.side(ctx, string(seen.Bootstrap.State), seen.Bootstrap.Cluster, seen.Bootstrap.Err, run.Scope().Namespace)
 	r.Management = r.side(ctx, string(seen.Management.State), seen.Management.Cluster, seen.Management.Err, run.Scope().Namespace)
 	for _, m := range seen.Machines {
