@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -18,6 +19,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +48,12 @@ type fault struct {
 	Rules []string `json:"rules"`
 	// Kustomization is put over the spec of the Kustomization that applies the manifests.
 	Kustomization map[string]any `json:"kustomization"`
-	manifests     string
+	// Cluster is that of testdata/fault-cluster.yaml in place of manifests of its own: the image of its machine, empty for one that is well, and what it runs first.
+	Cluster *struct {
+		Image   string `json:"image"`
+		Command string `json:"command"`
+	} `json:"cluster"`
+	manifests string
 }
 
 // TestMatrixDiagnose breaks many things at once in a management cluster that is well, each by real parts, and has all of them explained.
@@ -265,14 +272,33 @@ func readFaults(t *testing.T, c cluster, l lab, address, folder string) []fault 
 			t.Fatal(err)
 		}
 		f := fault{name: strings.TrimSuffix(filepath.Base(file), ".yaml")}
-		head, manifests, _ := strings.Cut(places.Replace(string(content)), "\n---\n")
-		if err := yaml.UnmarshalStrict([]byte(head), &f); err != nil {
-			t.Fatalf("%s: %v", file, err)
+		f.read(t, places.Replace(string(content)))
+		if f.Cluster != nil {
+			f.read(t, places.Replace(f.ofCluster(t)))
 		}
-		f.manifests = manifests
 		faults = append(faults, f)
 	}
 	return faults
+}
+
+// read takes a head and the manifests below it.
+func (f *fault) read(t *testing.T, content string) {
+	t.Helper()
+	head, manifests, _ := strings.Cut(content, "\n---\n")
+	if err := yaml.UnmarshalStrict([]byte(head), f); err != nil {
+		t.Fatalf("%s: %v", f.name, err)
+	}
+	f.manifests = manifests
+}
+
+// ofCluster is the cluster of a fault.
+func (f *fault) ofCluster(t *testing.T) string {
+	t.Helper()
+	content, err := os.ReadFile("testdata/fault-cluster.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer("NAME", f.name, "FAULT", cmp.Or(f.Cluster.Image, "NODE"), "COMMAND", strconv.Quote(cmp.Or(f.Cluster.Command, "true"))).Replace(string(content))
 }
 
 // places are what the faults' files leave open: an image that every machine has, and servers.

@@ -107,6 +107,10 @@ func tune(deployment *unstructured.Unstructured, environment []EnvironmentVariab
 	if deployment.GetName() != "source-controller" {
 		args = append(args, "--requeue-dependency=2s")
 	}
+	if deployment.GetName() == "kustomize-controller" {
+		// What is corrected while a component is waited for is applied at once, not when its time is up: half an hour for a cluster.
+		args = append(args, "--feature-gates=CancelHealthCheckOnNewRevision=true")
+	}
 	args = append(args, "--concurrent=8")
 	if err := unstructured.SetNestedStringSlice(container, args, "args"); err != nil {
 		return err
