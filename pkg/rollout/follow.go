@@ -29,6 +29,8 @@ type Follower struct {
 	nudge func(context.Context, *unstructured.Unstructured) error
 	// wake is called now and then with each control plane that is not ready; nil: never.
 	wake func(context.Context, *unstructured.Unstructured) error
+	// renew is called now and then with each control plane that is not ready, and returns the name of a machine that it had made anew; nil: never.
+	renew func(context.Context, *unstructured.Unstructured) (string, error)
 	// elsewhere returns what fails in another cluster, on which this wait hangs too; nil: there is none.
 	elsewhere func(context.Context) ([]event.Object, error)
 	// causes returns why something cannot get ready by itself; nil: nobody looks.
@@ -46,6 +48,8 @@ type Options struct {
 	Now func() time.Time
 	// Kinds are those of the infrastructure provider to watch.
 	Kinds []schema.GroupVersionResource
+	// Renew is whether the machine of a control plane that never came up is made anew when the values that it was made with have changed.
+	Renew bool
 	// Beside is a cluster on whose components this wait hangs too: what fails there is named first; nil: there is none.
 	Beside *kube.Cluster
 	// Causes returns why something cannot get ready by itself, which ends a wait for it. It is asked beside the wait, and not twice at a time; nil: nobody looks.
@@ -63,6 +67,11 @@ func NewFollower(c *kube.Cluster, o Options) Follower {
 		wake: func(ctx context.Context, object *unstructured.Unstructured) error {
 			return wake(ctx, c, object.DeepCopy())
 		}}
+	if o.Renew {
+		f.renew = func(ctx context.Context, object *unstructured.Unstructured) (string, error) {
+			return renew(ctx, c, object)
+		}
+	}
 	if o.Beside != nil {
 		f.elsewhere = func(ctx context.Context) ([]event.Object, error) { return failing(ctx, o.Beside) }
 	}
@@ -141,6 +150,7 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			}
 		case <-wake.C:
 			nudgeAll(ctx, f.wake, v.waitingControlPlanes, report)
+			nudgeAll(ctx, f.renewing(report), v.waitingControlPlanes, report)
 		case c := <-changes:
 			changed, object := v.take(c)
 			if !changed && c.Object != nil {

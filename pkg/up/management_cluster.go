@@ -7,6 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // managementCluster installs the release in the bootstrap cluster and follows it until the management cluster's API answers. It does not
@@ -59,7 +60,9 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 	g := release.Goal(bootstrap, token, "cluster", "cni", "cloud-provider")
 	g.What = "the components of the bootstrap cluster and the API server of the management cluster"
 	g.Until = func(ctx context.Context) bool { return m.world.ConnectManagement(ctx) == nil }
-	if err := m.releases.follow(ctx, bootstrap, g, nil, report); err != nil {
+	following := m.releases.following(nil)
+	following.Renew = true // a run with corrected values goes on, whatever the first machine came to with the old ones
+	if err := rollout.NewFollower(bootstrap, following).Await(ctx, g, report); err != nil {
 		return err
 	}
 	management, err := m.world.Connected(world.ManagementName)

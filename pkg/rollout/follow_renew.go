@@ -1,0 +1,125 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+)
+
+// renew deletes the machine of a control plane that has never come up, if it was made with values that have changed since: Cluster API waits for that machine and makes no other. It
+// returns the machine's name, and "" where there is nothing to do: with more machines than one, or a node, the control plane may have come up, whatever it says.
+func renew(ctx context.Context, c *kube.Cluster, seen *unstructured.Unstructured) (string, error) {
+	controlPlane := &unstructured.Unstructured{}
+	controlPlane.SetGroupVersionKind(seen.GroupVersionKind())
+	if err := c.Get(ctx, client.ObjectKeyFromObject(seen), controlPlane); err != nil {
+		return "", fmt.Errorf("look at %s %s again: %w", seen.GetKind(), client.ObjectKeyFromObject(seen), err)
+	}
+	if initialized(controlPlane) || controlPlane.GetDeletionTimestamp() != nil || health.Paused(controlPlane) {
+		return "", nil
+	}
+	machines := &unstructured.UnstructuredList{}
+	machines.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "MachineList"})
+	if err := c.List(ctx, machines, client.InNamespace(controlPlane.GetNamespace())); err != nil {
+		return "", fmt.Errorf("list the machines of %s %s: %w", seen.GetKind(), client.ObjectKeyFromObject(seen), err)
+	}
+	var its []*unstructured.Unstructured
+	for i := range machines.Items {
+		for _, owner := range machines.Items[i].GetOwnerReferences() {
+			if owner.UID == controlPlane.GetUID() {
+				its = append(its, &machines.Items[i])
+			}
+		}
+	}
+	if len(its) != 1 || its[0].GetDeletionTimestamp() != nil || hasNode(its[0]) {
+		return "", nil
+	}
+	machine := its[0]
+	old, err := outdated(ctx, c, controlPlane, machine)
+	if err != nil || !old {
+		return "", err
+	}
+	uid, version := machine.GetUID(), machine.GetResourceVersion()
+	if err := c.Delete(ctx, machine, client.Preconditions{UID: &uid, ResourceVersion: &version}); err != nil {
+		return "", fmt.Errorf("delete Machine %s, which was made with values that have changed: %w", client.ObjectKeyFromObject(machine), err)
+	}
+	return machine.GetName(), nil
+}
+
+// renewing tells of machines that are made anew.
+func (f Follower) renewing(report pipeline.Reporter) func(context.Context, *unstructured.Unstructured) error {
+	if f.renew == nil {
+		return nil
+	}
+	return func(ctx context.Context, controlPlane *unstructured.Unstructured) error {
+		machine, err := f.renew(ctx, controlPlane)
+		if machine != "" {
+			report.Progress("Machine %s never came up, and what it was made with has changed: deleted, so that Cluster API makes another", machine)
+		}
+		return err
+	}
+}
+
+// initialized says whether an API server of a control plane was ever seen.
+func initialized(controlPlane *unstructured.Unstructured) bool {
+	for _, path := range [][]string{{"status", "initialization", "controlPlaneInitialized"}, {"status", "initialized"}, {"status", "ready"}} {
+		if is, _, _ := unstructured.NestedBool(controlPlane.Object, path...); is {
+			return true
+		}
+	}
+	return health.ConditionOf(controlPlane, "Initialized").True() || health.ConditionOf(controlPlane, "Available").True()
+}
+
+func hasNode(machine *unstructured.Unstructured) bool {
+	node, _, _ := unstructured.NestedMap(machine.Object, "status", "nodeRef")
+	return len(node) > 0
+}
+
+// outdated says whether a machine is known not to be as its control plane has it now: its control plane says so, or it was made of another template.
+func outdated(ctx context.Context, c *kube.Cluster, controlPlane, machine *unstructured.Unstructured) (bool, error) {
+	if upToDate := health.ConditionOf(machine, "UpToDate"); upToDate.Status == "False" {
+		return true, nil
+	}
+	wanted, _, _ := unstructured.NestedString(controlPlane.Object, "spec", "machineTemplate", "spec", "infrastructureRef", "name")
+	if wanted == "" { // the older contract
+		wanted, _, _ = unstructured.NestedString(controlPlane.Object, "spec", "machineTemplate", "infrastructureRef", "name")
+	}
+	made, err := infrastructureOf(ctx, c, machine)
+	if wanted == "" || made == nil || err != nil {
+		return false, err
+	}
+	of := made.GetAnnotations()["cluster.x-k8s.io/cloned-from-name"]
+	return of != "" && of != wanted, nil
+}
+
+// infrastructureOf is the infrastructure machine of a Machine; nil: it has none.
+func infrastructureOf(ctx context.Context, c *kube.Cluster, machine *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	text := func(field string) string {
+		t, _, _ := unstructured.NestedString(machine.Object, "spec", "infrastructureRef", field)
+		return t
+	}
+	if text("name") == "" {
+		return nil, nil
+	}
+	mapping, err := c.RESTMapper().RESTMapping(schema.GroupKind{Group: text("apiGroup"), Kind: text("kind")})
+	if err != nil {
+		return nil, fmt.Errorf("look for the infrastructure of Machine %s: %w", client.ObjectKeyFromObject(machine), err)
+	}
+	made := &unstructured.Unstructured{}
+	made.SetGroupVersionKind(mapping.GroupVersionKind)
+	err = c.Get(ctx, client.ObjectKey{Namespace: machine.GetNamespace(), Name: text("name")}, made)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look at the infrastructure of Machine %s: %w", client.ObjectKeyFromObject(machine), err)
+	}
+	return made, nil
+}

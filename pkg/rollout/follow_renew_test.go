@@ -1,0 +1,114 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+)
+
+// firstMachine is a control plane whose first machine was made of an older template, and has not come up.
+const firstMachine = `
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlane
+metadata: {namespace: management, name: cp, uid: cp}
+spec: {machineTemplate: {spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DevMachineTemplate, name: new}}}}
+status: {conditions: [{type: Initialized, status: "False"}]}
+---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Machine
+metadata: {namespace: management, name: m, uid: m, ownerReferences: [{apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlane, name: cp, uid: cp}]}
+spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DevMachine, name: m}}
+---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Machine
+metadata: {namespace: management, name: worker, uid: w}
+spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DevMachine, name: w}}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
+kind: DevMachine
+metadata: {namespace: management, name: m, annotations: {cluster.x-k8s.io/cloned-from-name: old}}
+`
+
+func TestRenew(t *testing.T) {
+	const twin = `
+---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Machine
+metadata: {namespace: management, name: m2, uid: m2, ownerReferences: [{apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlane, name: cp, uid: cp}]}
+`
+	replace := strings.ReplaceAll
+	for name, tc := range map[string]struct {
+		objects string
+		fails   string // kind that is not answered for
+		want    string
+		err     bool
+	}{
+		"made of another template":       {objects: firstMachine, want: "m"},
+		"made of the same template":      {objects: replace(firstMachine, "name: old", "name: new")},
+		"of the older contract":          {objects: replace(replace(firstMachine, "machineTemplate: {spec: {infrastructureRef:", "machineTemplate: {infrastructureRef:"), "name: new}}}}", "name: new}}}"), want: "m"},
+		"with another configuration":     {objects: replace(replace(firstMachine, "name: old", "name: new"), "kind: DevMachine, name: m}}", "kind: DevMachine, name: m}}\nstatus: {conditions: [{type: UpToDate, status: \"False\"}]}"), want: "m"},
+		"nobody knows what it is of":     {objects: replace(firstMachine, "cluster.x-k8s.io/cloned-from-name: old", "a: b")},
+		"its infrastructure is not seen": {objects: replace(firstMachine, "kind: DevMachine, name: m}", "kind: DevMachine, name: gone}")},
+		"it was initialized":             {objects: replace(firstMachine, `{type: Initialized, status: "False"}`, `{type: Initialized, status: "True"}`)},
+		"it was, in the older contract":  {objects: replace(firstMachine, "status: {conditions: [", "status: {initialized: true, conditions: [")},
+		"it has a node":                  {objects: replace(firstMachine, "kind: DevMachine, name: m}}", "kind: DevMachine, name: m}}\nstatus: {nodeRef: {name: n}}")},
+		"it is paused":                   {objects: replace(firstMachine, "name: cp, uid: cp}\nspec", "name: cp, uid: cp, annotations: {cluster.x-k8s.io/paused: \"\"}}\nspec")},
+		"there are two":                  {objects: firstMachine + twin},
+		"the control plane is unknown":   {objects: firstMachine, fails: "KubeadmControlPlane", err: true},
+		"its infrastructure is unknown":  {objects: firstMachine, fails: "DevMachine", err: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := inMemory(t, tc.objects, tc.fails)
+			seen := &unstructured.Unstructured{}
+			seen.SetGroupVersionKind(schema.GroupVersionKind{Group: controlPlaneGroup, Version: "v1beta2", Kind: "KubeadmControlPlane"})
+			seen.SetNamespace("management")
+			seen.SetName("cp")
+			got, err := renew(t.Context(), c, seen)
+			if got != tc.want || (err != nil) != tc.err {
+				t.Fatalf("%q, %v", got, err)
+			}
+			for name, gone := range map[string]bool{"m": tc.want != "", "worker": false} {
+				machine := &unstructured.Unstructured{}
+				machine.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "Machine"})
+				if err := c.Get(t.Context(), client.ObjectKey{Namespace: "management", Name: name}, machine); apierrors.IsNotFound(err) != gone {
+					t.Errorf("machine %s: %v", name, err)
+				}
+			}
+		})
+	}
+}
+
+// inMemory is a cluster in memory that does not answer for one kind.
+func inMemory(t *testing.T, manifests, silent string) *kube.Cluster {
+	t.Helper()
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2"}})
+	builder := fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithRESTMapper(mapper)
+	for _, text := range strings.Split(manifests, "\n---\n") {
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+			t.Fatal(err)
+		}
+		mapper.Add(o.GroupVersionKind(), meta.RESTScopeNamespace)
+		builder = builder.WithObjects(o)
+	}
+	return &kube.Cluster{Name: "bootstrap", Client: builder.WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, from client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+			if o.GetObjectKind().GroupVersionKind().Kind == silent {
+				return errors.New("no answer")
+			}
+			return from.Get(ctx, key, o, options...)
+		}}).Build()}
+}
