@@ -148,16 +148,16 @@ func (c cluster) withoutFloatingIP(t *testing.T, name string) fault {
 			t.Fatalf("%s: %v", f.name, err)
 		}
 	}
-	t.Cleanup(func() { c.takesDown(t, "fault-"+f.name) })
+	t.Cleanup(func() { c.takesDown(t, clusterNamespace, "fault-"+f.name) })
 	return f
 }
 
-// takesDown deletes a cluster, which has what its provider made for it deleted: no cleanup of another cluster does.
-func (c cluster) takesDown(t *testing.T, name string) {
+// takesDown deletes a cluster and waits until it is gone, with all that its provider made for it: no cleanup of another cluster does.
+func (c cluster) takesDown(t *testing.T, namespace, name string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 3*time.Minute)
 	defer cancel()
-	o := object("cluster.x-k8s.io/v1beta2", "Cluster", clusterNamespace, name, nil)
+	o := object("cluster.x-k8s.io/v1beta2", "Cluster", namespace, name, nil)
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	for {

@@ -404,9 +404,14 @@ func (f fault) applied() client.Object {
 	return object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", flux.Namespace, "fault-"+f.name, spec)
 }
 
-// mends takes the faults away, and waits until their machines are gone.
+// mends takes the faults away, and waits until their machines are gone. Clusters go first: Flux would delete what a machine needs to be deleted at the same time as the machine.
 func (c cluster) mends(t *testing.T, faults []fault) {
 	t.Helper()
+	for _, f := range faults {
+		if f.Cluster != nil {
+			c.takesDown(t, "default", "fault-"+f.name)
+		}
+	}
 	for _, f := range faults {
 		if err := c.Delete(t.Context(), f.applied()); err != nil {
 			t.Error(err)
