@@ -28,6 +28,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -409,6 +410,10 @@ func (c cluster) mends(t *testing.T, faults []fault) {
 	t.Helper()
 	for _, f := range faults {
 		if f.Cluster != nil {
+			suspend := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":true}}`)) // or it would apply what goes
+			if err := c.Patch(t.Context(), f.applied(), suspend); err != nil {
+				t.Error(err)
+			}
 			c.takesDown(t, "default", "fault-"+f.name)
 		}
 	}
