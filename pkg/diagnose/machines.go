@@ -67,7 +67,7 @@ func inspect(ctx context.Context, looksInto provider.Inspector, machine string) 
 func (s *Snapshot) hear(machine health.Ref, said []provider.Said) {
 	for _, each := range said {
 		about := []health.Ref{machine}
-		if each.From == fromCloud {
+		if slices.Contains(fromCloud(), each.From) {
 			about = append(about, s.serversOf(infrastructureOf(s.objects[machine]))...)
 		}
 		for line := range strings.Lines(each.Text) {
@@ -81,8 +81,8 @@ func (s *Snapshot) hear(machine health.Ref, said []provider.Said) {
 	}
 }
 
-// fromCloud is where the cloud's own word on a server stands.
-const fromCloud = "fault"
+// fromCloud is where the cloud's own word on a server stands: of Nova, and of Neutron and Cinder.
+func fromCloud() []string { return []string{"fault", "cloud"} }
 
 // infrastructureOf is the infrastructure machine of a Machine; one that has not come that far has none.
 func infrastructureOf(machine *unstructured.Unstructured) health.Ref {

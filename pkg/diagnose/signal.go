@@ -15,7 +15,7 @@ import (
 // Signal is one thing that an object, or somebody about it, says of why it is not ready.
 type Signal struct {
 	// From is where it stands: "condition TYPE", "waiting" and "terminated" of a container, "event", "suspended", "paused", "missing", "deleting", "phase",
-	// "taint", "error", "log", "stopped", "fault", "console", "journal".
+	// "taint", "error", "log", "stopped", "fault", "cloud", "console", "journal".
 	From    string `json:"from"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`

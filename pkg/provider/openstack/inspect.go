@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/cluster-init/cluster-init/pkg/openstack"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
@@ -12,7 +13,8 @@ var _ provider.Inspector = Provider{}
 // consoleLines is how much of a console is read: cloud-init and kubeadm say their errors last.
 const consoleLines = 200
 
-// Inspect returns the fault of the machine's server, and the end of its console.
+// Inspect returns the fault of the machine's server, the end of its console, and what Neutron and Cinder say of what it is made of. Where there is no server, it returns which quotas leave
+// no room for one.
 func (p Provider) Inspect(ctx context.Context, machine string) ([]provider.Said, error) {
 	client, err := p.connect(ctx)
 	if err != nil {
@@ -29,11 +31,33 @@ func (p Provider) Inspect(ctx context.Context, machine string) ([]provider.Said,
 			said = append(said, provider.Said{From: "fault", Text: server.Fault})
 		}
 		console, err := client.Console(ctx, server, consoleLines)
-		if err != nil {
-			unread = errors.Join(unread, err)
-			continue
+		if unread = errors.Join(unread, err); err == nil {
+			said = append(said, provider.Said{From: "console", Text: console})
 		}
-		said = append(said, provider.Said{From: "console", Text: console})
+		ports, err := client.PortsOf(ctx, server)
+		unread = errors.Join(unread, err)
+		said = append(said, states(ports)...)
 	}
-	return said, unread
+	volumes, err := client.VolumesNamed(ctx, machine+rootVolume)
+	unread = errors.Join(unread, err)
+	said = append(said, states(volumes)...)
+	if len(servers) > 0 {
+		return said, unread
+	}
+	full, err := client.UsedUp(ctx)
+	for _, quota := range full {
+		said = append(said, provider.Said{From: "cloud", Text: "quota " + quota})
+	}
+	return said, errors.Join(unread, err)
+}
+
+// rootVolume is what Cluster API's provider (v0.14.7) puts behind the name of a machine for the volume that it starts from.
+const rootVolume = "-root"
+
+func states(of []openstack.State) []provider.Said {
+	var said []provider.Said
+	for _, s := range of {
+		said = append(said, provider.Said{From: "cloud", Text: s.String()})
+	}
+	return said
 }

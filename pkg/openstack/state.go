@@ -1,0 +1,101 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+
+	volumelimits "github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/limits"
+	"github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/volumes"
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/limits"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/quotas"
+	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
+)
+
+// State is what Neutron or Cinder says of something that a server is made of.
+type State struct {
+	Kind, Name, Status string // as the service has it: port DOWN, volume error
+}
+
+// String is "port m-0 is DOWN".
+func (s State) String() string { return fmt.Sprintf("%s %s is %s", s.Kind, s.Name, s.Status) }
+
+// PortsOf returns the ports of a server that are not ACTIVE.
+func (c *Client) PortsOf(ctx context.Context, server Server) ([]State, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	pages, err := ports.List(c.Network, ports.ListOpts{DeviceID: server.ID}).AllPages(ctx)
+	if err != nil {
+		return nil, Explain("list the ports of server "+server.Name, err)
+	}
+	rows, err := ports.ExtractPorts(pages)
+	if err != nil {
+		return nil, fmt.Errorf("list the ports of server %s: read the answer: %w", server.Name, err)
+	}
+	var list []State
+	for _, row := range rows {
+		if row.Status != "ACTIVE" {
+			list = append(list, State{"port", row.Name, row.Status})
+		}
+	}
+	return list, nil
+}
+
+// VolumesNamed returns the volumes of a name that are in none of the states that lead to a server. A cloud without volumes has none.
+func (c *Client) VolumesNamed(ctx context.Context, name string) ([]State, error) {
+	if c.BlockStorage == nil {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	pages, err := volumes.List(c.BlockStorage, volumes.ListOpts{Name: name}).AllPages(ctx)
+	if err != nil {
+		return nil, Explain("list the volumes named "+name, err)
+	}
+	rows, err := volumes.ExtractVolumes(pages)
+	if err != nil {
+		return nil, fmt.Errorf("list the volumes named %s: read the answer: %w", name, err)
+	}
+	var list []State
+	for _, row := range rows {
+		switch row.Status {
+		case "creating", "downloading", "available", "reserved", "attaching", "in-use":
+		default:
+			list = append(list, State{"volume", row.Name, row.Status})
+		}
+	}
+	return list, nil
+}
+
+// UsedUp returns the quotas of the project that a machine counts against and of which nothing is left, as "instances: 3 of 3".
+func (c *Client) UsedUp(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	var full []string
+	line := func(what string, limit, used int) {
+		if limit >= 0 && used >= limit {
+			full = append(full, fmt.Sprintf("%s: %d of %d", what, used, limit))
+		}
+	}
+	compute, err := limits.Get(ctx, c.Compute, nil).Extract()
+	if err != nil {
+		return nil, Explain("read the quotas of compute", err)
+	}
+	line("instances", compute.Absolute.MaxTotalInstances, compute.Absolute.TotalInstancesUsed)
+	line("cores", compute.Absolute.MaxTotalCores, compute.Absolute.TotalCoresUsed)
+	line("MiB of memory", compute.Absolute.MaxTotalRAMSize, compute.Absolute.TotalRAMUsed)
+	network, err := quotas.GetDetail(ctx, c.Network, c.ProjectID).Extract()
+	if err != nil {
+		return nil, Explain("read the quotas of network", err)
+	}
+	line("ports", network.Port.Limit, network.Port.Used+network.Port.Reserved)
+	if c.BlockStorage == nil {
+		return full, nil
+	}
+	storage, err := volumelimits.Get(ctx, c.BlockStorage).Extract()
+	if err != nil {
+		return nil, Explain("read the quotas of volumes", err)
+	}
+	line("volumes", storage.Absolute.MaxTotalVolumes, storage.Absolute.TotalVolumesUsed)
+	line("gigabytes of volumes", storage.Absolute.MaxTotalVolumeGigabytes, storage.Absolute.TotalGigabytesUsed)
+	return full, nil
+}
