@@ -57,7 +57,7 @@ var arrows = map[string]rule{
 	"registry":       {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
 	"source":         {[]string{"fault", "flux", "oci", "source/content"}, "where Flux reads from: checked before anything is created, and named in its objects"},
 	"source/content": {[]string{"fault", "oci"}, "content is made of files and of what their addresses serve, and published in a registry"},
-	"rollout":        {[]string{"environment", "event", "fault", "flux", "health", "kube", "owned", "pipeline", "source", "source/content"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
+	"rollout":        {[]string{"environment", "event", "fault", "flux", "health", "kube", "oneline", "owned", "pipeline", "source", "source/content"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
 	"bootstrap": {[]string{"bundle", "docker", "environment", "fault", "flux", "kind", "kube", "lease", "lock", "oci", "owned", "pipeline", "provider", "registry", "rollout", "source", "source/content"},
 		"a bootstrap cluster is made in one way, for whichever verb needs one"},
 	"lease":              {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},

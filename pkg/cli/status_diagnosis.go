@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/diagnose"
@@ -12,6 +13,9 @@ import (
 
 // diagnosisPause is between two diagnoses of status --watch: what a look every three seconds shows changes more often than its cause.
 const diagnosisPause = 30 * time.Second
+
+// sureAfter is between the two looks that make one sure of a cause: one may be between two steps of a controller.
+const sureAfter = 10 * time.Second
 
 // diagnosedStatus looks at an environment, and for the causes of what is not ready.
 type diagnosedStatus struct {
@@ -25,17 +29,41 @@ type diagnosedStatus struct {
 func (d *diagnosedStatus) at(ctx context.Context, now time.Time) status.Report {
 	report := status.Look(ctx, d.run)
 	if !report.Diagnosable() {
-		d.causes, d.as = nil, time.Time{}
 		return report
 	}
 	if now.Sub(d.as) >= diagnosisPause {
-		found, err := diagnose.Run(ctx, d.world)
-		if err != nil {
+		if err := d.diagnose(ctx); err != nil {
 			report.Unknown = append(report.Unknown, "why it is not ready: "+err.Error())
 		}
-		d.causes, d.as = causesOf(found), now
 	}
 	return report.Because(d.causes)
+}
+
+// diagnose looks for causes, and a second time where one would last, which it does only if both looks have found it.
+func (d *diagnosedStatus) diagnose(ctx context.Context) error {
+	found, err := diagnose.Run(ctx, d.world)
+	first := causesOf(found)
+	lasts := func(c status.Cause) bool { return c.Lasting }
+	if err == nil && slices.ContainsFunc(first, lasts) {
+		timer := time.NewTimer(sureAfter)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-timer.C:
+			found, err = diagnose.Run(ctx, d.world)
+		}
+	}
+	d.causes, d.as = inBoth(first, causesOf(found)), time.Now()
+	return err
+}
+
+// inBoth returns the later causes, of which those last that lasted before, too.
+func inBoth(earlier, later []status.Cause) []status.Cause {
+	for i, c := range later {
+		later[i].Lasting = c.Lasting && slices.ContainsFunc(earlier, func(e status.Cause) bool { return e.Lasting && e.Object == c.Object && e.Cluster == c.Cluster && e.Cure == c.Cure })
+	}
+	return later
 }
 
 func causesOf(found diagnose.Report) []status.Cause {

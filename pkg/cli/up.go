@@ -79,6 +79,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 	defer release()
 	kept := &record{dir: dir}
 	var looking *world.World // nil until all input was checked
+	began := time.Now()
 	sink := event.Tee{narrated, kept}
 	return conduct(ctx, sink, "up", name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
 		b, err := o.complete(ctx, name, sink, leases)
@@ -87,7 +88,9 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		}
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges,
 			BackupRecipients: b.recipients, Version: Version(), Heartbeat: 15 * time.Second, KeepWaiting: o.keepWaiting,
-			Causes: func(ctx context.Context) ([]rollout.Cause, error) { return lasting(ctx, looking) }}, b.parts)
+			Causes: func(ctx context.Context) ([]rollout.Cause, error) {
+				return lasting(ctx, world.New(b.subject, b.parts), began) // a world of its own, as a look may outlast the wait that it is made for
+			}}, b.parts)
 		phases, err := o.phaseTimeouts.of(run.Phases())
 		if err != nil {
 			return nil, err

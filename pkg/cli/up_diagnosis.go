@@ -8,6 +8,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/diagnose"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
@@ -45,25 +46,23 @@ func explain(ctx context.Context, sink event.Sink, err error, looking *world.Wor
 	}
 }
 
-// lasting diagnoses beside a run, and returns the causes that are certain and do not go away by themselves. An error says that it could not look.
-func lasting(ctx context.Context, looking *world.World) ([]rollout.Cause, error) {
-	if looking == nil {
-		return nil, nil
-	}
+// lasting diagnoses beside a run that began at a time, and returns the causes that are certain and do not go away by themselves. What was said before the run may have been corrected for it.
+// An error says that it could not look.
+func lasting(ctx context.Context, looking *world.World, began time.Time) ([]rollout.Cause, error) {
 	report, err := diagnose.Run(ctx, looking)
 	if err != nil {
 		return nil, err
 	}
 	var causes []rollout.Cause
 	for _, f := range report.Findings {
-		if !f.Lasting() {
+		if !f.Lasting() || !f.At.IsZero() && f.At.Before(began) {
 			continue
 		}
 		delays := slices.Clone(f.Delays)
 		for _, link := range f.Chain {
 			delays = append(delays, link.Object)
 		}
-		causes = append(causes, rollout.Cause{Rule: f.Rule, Cluster: f.Cluster, Object: f.Object, Text: f.Cause, Cure: f.Cure, Delays: delays})
+		causes = append(causes, rollout.Cause{Rule: f.Rule, Cluster: f.Cluster, Object: f.Object, Text: oneline.Of(f.Cause, 0), Cure: oneline.Of(f.Cure, 0), Delays: delays})
 	}
 	return causes, nil
 }

@@ -115,11 +115,11 @@ func see(ctx context.Context, in *kube.Cluster, of side, known *redact.Redactor)
 	s := NewSnapshot(seen.Listed)
 	if err := learnSecrets(ctx, in, known); err != nil {
 		seen.secretsUnknown = true
-		seen.Unasked = append(seen.Unasked, fmt.Sprintf("logs of the %s cluster, which could hold secrets that are not known here: %v", in.Name, err))
+		seen.Unasked = append(seen.Unasked, fmt.Sprintf("logs of the %s cluster and what its machines say, which could hold secrets that are not known here: %v", in.Name, err))
 	} else {
 		seen.Unasked = append(seen.Unasked, s.readLogs(ctx, in)...)
 	}
-	if !of.moved && !of.ends {
+	if !of.moved && !of.ends && !seen.secretsUnknown {
 		seen.Unasked = append(seen.Unasked, s.inspectMachines(ctx, of.machines)...)
 	}
 	for _, r := range sortedRefs(s.logs) {

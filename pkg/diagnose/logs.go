@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -78,24 +79,28 @@ func (s *Snapshot) wantedLogs() []wantedLog {
 	return slices.Concat(ill, controllers)
 }
 
-// aboutMachines keeps the newest complaints of a controller about each machine that is not ready. Older ones may tell of what has been mended since.
+// aboutMachines keeps the newest complaints of a controller about each machine that is not ready. One is past when the controller went on to something else with the machine.
 func (s *Snapshot) aboutMachines(lines []string) {
-	all := complaints(lines)
+	all := entries(lines)
 	for _, r := range s.machinesNotReady() {
-		kept := 0
-		for _, each := range slices.Backward(all) {
-			if kept < newest && each.about(r) && !slices.Contains(s.logs[r], each.text) {
-				s.logs[r] = append(s.logs[r], each.text)
+		kept, past := 0, false
+		for _, e := range slices.Backward(all) {
+			switch {
+			case kept == newest || !e.about(r):
+			case !e.complains():
+				past = true
+			case !slices.ContainsFunc(s.said[r], func(known Signal) bool { return known.Message == e.err() }):
+				s.said[r] = append(s.said[r], Signal{From: "log", Message: e.err(), Past: past, At: e.at(time.Now())})
 				kept++
 			}
 		}
 	}
 }
 
-// machinesNotReady are the infrastructure's machines and clusters that are not.
+// machinesNotReady are the infrastructure's machines and clusters that are not, and are to be.
 func (s *Snapshot) machinesNotReady() []health.Ref {
 	return slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
-		return r.Group != "infrastructure.cluster.x-k8s.io" || strings.HasSuffix(r.Kind, "Template") || s.state(r).Status == health.Ready
+		return r.Group != "infrastructure.cluster.x-k8s.io" || strings.HasSuffix(r.Kind, "Template") || s.state(r).Status == health.Ready || s.objects[r].GetDeletionTimestamp() != nil
 	})
 }
 

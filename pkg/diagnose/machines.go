@@ -22,7 +22,7 @@ const (
 // inspectMachines adds to a snapshot what the machines say that are not ready, and the cloud says of them. It returns what could not be asked.
 func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (unasked []string) {
 	machines := slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
-		return r.Group != "cluster.x-k8s.io" || r.Kind != "Machine" || s.state(r).Status == health.Ready || infrastructureOf(s.objects[r]).Name == ""
+		return r.Group != "cluster.x-k8s.io" || r.Kind != "Machine" || s.state(r).Status == health.Ready || s.objects[r].GetDeletionTimestamp() != nil || infrastructureOf(s.objects[r]).Name == ""
 	})
 	looksInto, can := of.(provider.Inspector)
 	switch {

@@ -121,7 +121,7 @@ func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, cure 
 func firstMatch(rules []Rule, object health.Ref, signals []Signal) (Finding, bool) {
 	for _, rule := range rules {
 		if s, cause, cure, matches := rule.match(object, signals); matches {
-			return Finding{Object: object.String(), Rule: rule.Name, Cause: cause, Cure: cure, Certain: !rule.Likely, Heals: rule.Heals, Message: strings.TrimSpace(s.Message), own: rule.Own}, true
+			return Finding{Object: object.String(), Rule: rule.Name, Past: s.Past, At: s.At, Cause: cause, Cure: cure, Certain: !rule.Likely, Heals: rule.Heals, Message: strings.TrimSpace(s.Message), own: rule.Own}, true
 		}
 	}
 	return Finding{}, false

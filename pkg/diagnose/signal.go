@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	fluxmeta "github.com/fluxcd/pkg/apis/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,6 +20,10 @@ type Signal struct {
 	From    string `json:"from"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
+	// Past is whether it was said of what may be over: reported once, of an older spec, or of an object that goes.
+	Past bool `json:"past,omitempty"`
+	// At is when it was said, where that is known.
+	At time.Time `json:"at,omitzero"`
 }
 
 // signals are those of an object, what it says now before what was reported of it.
@@ -31,7 +36,7 @@ func (s *Snapshot) signals(r health.Ref) []Signal {
 	list = append(list, failing(u)...)
 	if retried(u) && len(s.events[r]) > 0 {
 		last := s.events[r][0]
-		list = append(list, Signal{From: "condition Ready", Reason: last.Reason, Message: last.Message})
+		list = append(list, Signal{From: "condition Ready", Reason: last.Reason, Message: last.Message, Past: true})
 	}
 	switch {
 	case r.Kind == "Pod":
@@ -42,8 +47,15 @@ func (s *Snapshot) signals(r health.Ref) []Signal {
 	for _, line := range s.logs[r] {
 		list = append(list, Signal{From: "log", Message: line})
 	}
-	return slices.Concat(list, s.said[r], s.events[r])
+	list = slices.Concat(list, s.said[r], s.events[r])
+	for i := range list {
+		list[i].Past = list[i].Past || u.GetDeletionTimestamp() != nil || slices.Contains(reports(), list[i].From)
+	}
+	return list
 }
+
+// reports are where it stands what was said once: an event is kept for an hour, and what a container or a machine wrote for longer.
+func reports() []string { return []string{"event", "terminated", "journal", "console"} }
 
 // marks are what somebody has set an object to.
 func marks(u *unstructured.Unstructured) []Signal {
@@ -89,16 +101,25 @@ func failing(u *unstructured.Unstructured) []Signal {
 			wrongWhen = "True"
 		}
 		if string(c.Status) == wrongWhen || c.Status == "Unknown" {
-			list = append(list, Signal{From: "condition " + c.Type, Reason: c.Reason, Message: c.Message})
+			list = append(list, Signal{From: "condition " + c.Type, Reason: c.Reason, Message: c.Message, Past: !c.Current || startsAnyhow(u)})
 		}
 	}
 	return list
+}
+
+// startsAnyhow is whether OpenStack has a server that starts, or runs, whatever its conditions say: Cluster API's provider leaves there why it was refused before.
+func startsAnyhow(u *unstructured.Unstructured) bool {
+	state, _, _ := unstructured.NestedString(u.Object, "status", "instanceState")
+	return state == "BUILD" || state == "ACTIVE"
 }
 
 // retried is whether Flux tries again what failed. Until that has an end, its condition says only that it does, and its last event why it failed. An event from
 // before it last went well says nothing any more.
 func retried(u *unstructured.Unstructured) bool {
 	if !strings.HasSuffix(u.GroupVersionKind().Group, ".toolkit.fluxcd.io") || health.ConditionOf(u, fluxmeta.ReadyCondition).Reason != fluxmeta.ProgressingReason {
+		return false
+	}
+	if health.ConditionOf(u, "Healthy").Reason == fluxmeta.ProgressingReason { // it is applied, and waits
 		return false
 	}
 	wentWell, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration") // set when it went well, or was given up

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
@@ -11,8 +12,11 @@ type Finding struct {
 	Cluster string `json:"cluster,omitempty"`
 	Object  string `json:"object"`
 	Rule    string `json:"rule"`
-	Cause   string `json:"cause"`
-	Cure    string `json:"cure"`
+	// Past and At are those of the Signal that the cause is known from.
+	Past  bool      `json:"past,omitempty"`
+	At    time.Time `json:"at,omitzero"`
+	Cause string    `json:"cause"`
+	Cure  string    `json:"cure"`
 	// Certain is false where what was seen can have another cause too.
 	Certain bool `json:"certain"`
 	// Heals is whether it can go away by itself.
@@ -26,8 +30,8 @@ type Finding struct {
 	own bool // its rule counts whatever else is wrong below the object
 }
 
-// Lasting is whether a cause is certain, and does not go away by itself.
-func (f Finding) Lasting() bool { return f.Certain && !f.Heals }
+// Lasting is whether a cause is certain, does not go away by itself, and is there now.
+func (f Finding) Lasting() bool { return f.Certain && !f.Heals && !f.Past }
 
 // Link is an object on the way down.
 type Link struct {

@@ -196,3 +196,19 @@ func decode(t *testing.T, text string) (all []*unstructured.Unstructured) {
 	}
 	return all
 }
+
+func TestLasting(t *testing.T) {
+	for name, tc := range map[string]struct {
+		finding Finding
+		want    bool
+	}{
+		"certain":                     {Finding{Certain: true}, true},
+		"of what may be over":         {Finding{Certain: true, Past: true}, false},
+		"what may have another cause": {Finding{}, false},
+		"what can go away":            {Finding{Certain: true, Heals: true}, false},
+	} {
+		if got := tc.finding.Lasting(); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

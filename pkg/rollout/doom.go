@@ -9,6 +9,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
@@ -27,7 +28,10 @@ const (
 	// doomedAfter is how long a cause must have been there, in each of several looks, to end a wait: what failed once is tried again within seconds, and a look between two
 	// steps of a controller may see what is gone with the next one.
 	doomedAfter = 2 * time.Minute
-	warnedAfter = 2 // looks
+	// doomedPodAfter is the same for a Pod: kubelet waits up to five minutes before it tries an image again.
+	doomedPodAfter = 6 * time.Minute
+	warnedAfter    = 2   // looks
+	mostOfText     = 120 // characters of a cause that are told: its cure stands behind it
 )
 
 // lookForCauses asks for causes again and again until ctx ends. What cannot be asked is no cause, and takes none away.
@@ -43,9 +47,20 @@ func (f Follower) lookForCauses(ctx context.Context, found chan<- []Cause) {
 			return
 		case <-tick.C:
 		}
-		causes, err := f.causes(ctx)
-		if err != nil {
-			continue
+		var causes []Cause
+		asked := make(chan error, 1)
+		go func() {
+			var err error
+			causes, err = f.causes(ctx)
+			asked <- err
+		}()
+		select {
+		case <-ctx.Done(): // a look may hang in what takes no context, such as kind; the wait has its end without it
+			return
+		case err := <-asked:
+			if err != nil {
+				continue
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -82,12 +97,20 @@ func (d *doom) consider(causes []Cause, at time.Time, blocked []event.Object) (n
 		if s.looks == warnedAfter {
 			new = append(new, c)
 		}
-		if doomed == nil && s.looks > warnedAfter && at.Sub(s.since) >= doomedAfter {
+		if doomed == nil && s.looks > warnedAfter && at.Sub(s.since) >= c.patience() {
 			doomed = &c
 		}
 	}
 	d.seen = seen
 	return new, doomed
+}
+
+// patience is how long a cause must have been there to end a wait.
+func (c Cause) patience() time.Duration {
+	if strings.HasPrefix(c.Object, "Pod/") {
+		return doomedPodAfter
+	}
+	return doomedAfter
 }
 
 // delays says whether an object does not get ready for a cause.
@@ -100,12 +123,12 @@ func (c Cause) delays(o event.Object) bool {
 func (f Follower) considered(d *doom, causes []Cause, v *view, report pipeline.Reporter) error {
 	new, doomed := d.consider(causes, f.now(), v.blocked())
 	for _, c := range new {
-		report.Warn("%s (%s in the %s cluster), which does not go away by itself; cure: %s", c.Text, c.Object, c.Cluster, c.Cure)
+		report.Warn("%s (%s in the %s cluster), which does not go away by itself; cure: %s", oneline.Of(c.Text, mostOfText), c.Object, c.Cluster, c.Cure)
 	}
 	if doomed == nil || f.patient {
 		return nil
 	}
 	return fault.New(fault.ComponentStuck, fmt.Sprintf("waiting for %s: %s (%s in the %s cluster), which has not gone away for %s and does not by itself",
-		v.goal.What, doomed.Text, doomed.Object, doomed.Cluster, doomedAfter),
+		v.goal.What, oneline.Of(doomed.Text, 3*mostOfText), doomed.Object, doomed.Cluster, doomed.patience()),
 		doomed.Cure+". Then run the same command again, which goes on where it was. With --keep-waiting it waits until it is out of time.")
 }

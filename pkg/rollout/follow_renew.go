@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,14 +16,25 @@ import (
 )
 
 // renew deletes the machine of a control plane that has never come up, if it was made with values that have changed since: Cluster API waits for that machine and makes no other. It
-// returns the machine's name, and "" where there is nothing to do: with more machines than one, or a node, the control plane may have come up, whatever it says.
+// returns the machine's name, and "" where there is nothing to do. With more machines than one, a node, or a status that is not of its spec, the control plane may have come up, whatever
+// it says.
 func renew(ctx context.Context, c *kube.Cluster, seen *unstructured.Unstructured) (string, error) {
 	controlPlane := &unstructured.Unstructured{}
 	controlPlane.SetGroupVersionKind(seen.GroupVersionKind())
 	if err := c.Get(ctx, client.ObjectKeyFromObject(seen), controlPlane); err != nil {
 		return "", fmt.Errorf("look at %s %s again: %w", seen.GetKind(), client.ObjectKeyFromObject(seen), err)
 	}
-	if initialized(controlPlane) || controlPlane.GetDeletionTimestamp() != nil || health.Paused(controlPlane) {
+	observed, _, _ := unstructured.NestedInt64(controlPlane.Object, "status", "observedGeneration")
+	if initialized(controlPlane) || controlPlane.GetDeletionTimestamp() != nil || health.Paused(controlPlane) || observed != controlPlane.GetGeneration() {
+		return "", nil
+	}
+	cluster := &unstructured.Unstructured{}
+	cluster.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "Cluster"})
+	key := client.ObjectKey{Namespace: controlPlane.GetNamespace(), Name: controlPlane.GetLabels()[clusterLabel]}
+	if err := c.Get(ctx, key, cluster); err != nil {
+		return "", fmt.Errorf("look at Cluster %s: %w", key, err)
+	}
+	if initialized(cluster) || cluster.GetDeletionTimestamp() != nil || health.Paused(cluster) {
 		return "", nil
 	}
 	machines := &unstructured.UnstructuredList{}
@@ -38,7 +50,7 @@ func renew(ctx context.Context, c *kube.Cluster, seen *unstructured.Unstructured
 			}
 		}
 	}
-	if len(its) != 1 || its[0].GetDeletionTimestamp() != nil || hasNode(its[0]) {
+	if len(its) != 1 || its[0].GetDeletionTimestamp() != nil || !beforeNode(its[0]) {
 		return "", nil
 	}
 	machine := its[0]
@@ -59,6 +71,9 @@ func (f Follower) renewing(report pipeline.Reporter) func(context.Context, *unst
 		return nil
 	}
 	return func(ctx context.Context, controlPlane *unstructured.Unstructured) error {
+		if controlPlane.GetNamespace() != f.renewed.Namespace || controlPlane.GetLabels()[clusterLabel] != f.renewed.Name {
+			return nil // somebody else's
+		}
 		machine, err := f.renew(ctx, controlPlane)
 		if machine != "" {
 			report.Progress("Machine %s never came up, and what it was made with has changed: deleted, so that Cluster API makes another", machine)
@@ -67,19 +82,24 @@ func (f Follower) renewing(report pipeline.Reporter) func(context.Context, *unst
 	}
 }
 
-// initialized says whether an API server of a control plane was ever seen.
+// clusterLabel names the Cluster that an object is of.
+const clusterLabel = "cluster.x-k8s.io/cluster-name"
+
+// initialized says whether an API server of a control plane, or of a Cluster, was ever seen.
 func initialized(controlPlane *unstructured.Unstructured) bool {
 	for _, path := range [][]string{{"status", "initialization", "controlPlaneInitialized"}, {"status", "initialized"}, {"status", "ready"}} {
 		if is, _, _ := unstructured.NestedBool(controlPlane.Object, path...); is {
 			return true
 		}
 	}
-	return health.ConditionOf(controlPlane, "Initialized").True() || health.ConditionOf(controlPlane, "Available").True()
+	return health.ConditionOf(controlPlane, "Initialized").True() || health.ConditionOf(controlPlane, "ControlPlaneInitialized").True() || health.ConditionOf(controlPlane, "Available").True()
 }
 
-func hasNode(machine *unstructured.Unstructured) bool {
+// beforeNode says whether a machine is known not to have become a node.
+func beforeNode(machine *unstructured.Unstructured) bool {
 	node, _, _ := unstructured.NestedMap(machine.Object, "status", "nodeRef")
-	return len(node) > 0
+	phase, _, _ := unstructured.NestedString(machine.Object, "status", "phase")
+	return len(node) == 0 && slices.Contains([]string{"Pending", "Provisioning", "Provisioned"}, phase)
 }
 
 // outdated says whether a machine is known not to be as its control plane has it now: its control plane says so, or it was made of another template.

@@ -23,14 +23,21 @@ import (
 const firstMachine = `
 apiVersion: controlplane.cluster.x-k8s.io/v1beta2
 kind: KubeadmControlPlane
-metadata: {namespace: management, name: cp, uid: cp}
+metadata: {namespace: management, name: cp, uid: cp, generation: 2, labels: {cluster.x-k8s.io/cluster-name: c}}
 spec: {machineTemplate: {spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DevMachineTemplate, name: new}}}}
-status: {conditions: [{type: Initialized, status: "False"}]}
+status: {observedGeneration: 2, conditions: [{type: Initialized, status: "False"}]}
+---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {namespace: management, name: c}
+spec: {paused: false}
+status: {initialization: {controlPlaneInitialized: false}}
 ---
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Machine
 metadata: {namespace: management, name: m, uid: m, ownerReferences: [{apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlane, name: cp, uid: cp}]}
 spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DevMachine, name: m}}
+status: {phase: Provisioning}
 ---
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Machine
@@ -59,13 +66,20 @@ metadata: {namespace: management, name: m2, uid: m2, ownerReferences: [{apiVersi
 		"made of another template":       {objects: firstMachine, want: "m"},
 		"made of the same template":      {objects: replace(firstMachine, "name: old", "name: new")},
 		"of the older contract":          {objects: replace(replace(firstMachine, "machineTemplate: {spec: {infrastructureRef:", "machineTemplate: {infrastructureRef:"), "name: new}}}}", "name: new}}}"), want: "m"},
-		"with another configuration":     {objects: replace(replace(firstMachine, "name: old", "name: new"), "kind: DevMachine, name: m}}", "kind: DevMachine, name: m}}\nstatus: {conditions: [{type: UpToDate, status: \"False\"}]}"), want: "m"},
+		"with another configuration":     {objects: replace(replace(firstMachine, "name: old", "name: new"), "phase: Provisioning}", "phase: Provisioning, conditions: [{type: UpToDate, status: \"False\"}]}"), want: "m"},
 		"nobody knows what it is of":     {objects: replace(firstMachine, "cluster.x-k8s.io/cloned-from-name: old", "a: b")},
 		"its infrastructure is not seen": {objects: replace(firstMachine, "kind: DevMachine, name: m}", "kind: DevMachine, name: gone}")},
 		"it was initialized":             {objects: replace(firstMachine, `{type: Initialized, status: "False"}`, `{type: Initialized, status: "True"}`)},
-		"it was, in the older contract":  {objects: replace(firstMachine, "status: {conditions: [", "status: {initialized: true, conditions: [")},
-		"it has a node":                  {objects: replace(firstMachine, "kind: DevMachine, name: m}}", "kind: DevMachine, name: m}}\nstatus: {nodeRef: {name: n}}")},
-		"it is paused":                   {objects: replace(firstMachine, "name: cp, uid: cp}\nspec", "name: cp, uid: cp, annotations: {cluster.x-k8s.io/paused: \"\"}}\nspec")},
+		"it was, in the older contract":  {objects: replace(firstMachine, "status: {observedGeneration: 2, conditions", "status: {observedGeneration: 2, initialized: true, conditions")},
+		"it has a node":                  {objects: replace(firstMachine, "phase: Provisioning}", "phase: Provisioning, nodeRef: {name: n}}")},
+		"it is paused":                   {objects: replace(firstMachine, "generation: 2, labels", "generation: 2, annotations: {cluster.x-k8s.io/paused: \"\"}, labels")},
+		"its status is of an older spec": {objects: replace(firstMachine, "observedGeneration: 2", "observedGeneration: 1")},
+		"it has no status yet":           {objects: replace(firstMachine, "observedGeneration: 2, ", "")},
+		"the machine has no status yet":  {objects: replace(firstMachine, "status: {phase: Provisioning}", "status: {}")},
+		"the machine runs":               {objects: replace(firstMachine, "phase: Provisioning", "phase: Running")},
+		"the cluster is paused":          {objects: replace(firstMachine, "paused: false", "paused: true")},
+		"the cluster was initialized":    {objects: replace(firstMachine, "controlPlaneInitialized: false", "controlPlaneInitialized: true")},
+		"the cluster is unknown":         {objects: firstMachine, fails: "Cluster", err: true},
 		"there are two":                  {objects: firstMachine + twin},
 		"the control plane is unknown":   {objects: firstMachine, fails: "KubeadmControlPlane", err: true},
 		"its infrastructure is unknown":  {objects: firstMachine, fails: "DevMachine", err: true},
@@ -111,4 +125,27 @@ func inMemory(t *testing.T, manifests, silent string) *kube.Cluster {
 			}
 			return from.Get(ctx, key, o, options...)
 		}}).Build()}
+}
+
+// A control plane of another cluster is left alone, whatever it says.
+func TestRenewsItsOwnOnly(t *testing.T) {
+	of := func(namespace, cluster string) *unstructured.Unstructured {
+		o := &unstructured.Unstructured{}
+		o.SetNamespace(namespace)
+		o.SetLabels(map[string]string{clusterLabel: cluster})
+		return o
+	}
+	var asked []string
+	f := Follower{renewed: Key{"Cluster", "management", "c"}, renew: func(_ context.Context, o *unstructured.Unstructured) (string, error) {
+		asked = append(asked, o.GetNamespace()+"/"+o.GetLabels()[clusterLabel])
+		return "", nil
+	}}
+	for _, o := range []*unstructured.Unstructured{of("other", "c"), of("management", "d"), of("management", ""), of("management", "c")} {
+		if err := f.renewing(newEar())(t.Context(), o); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(asked) != 1 || asked[0] != "management/c" {
+		t.Errorf("asked about %q", asked)
+	}
 }
