@@ -61,7 +61,9 @@ func (d *diagnosedStatus) diagnose(ctx context.Context) error {
 // inBoth returns the later causes, of which those last that lasted before, too.
 func inBoth(earlier, later []status.Cause) []status.Cause {
 	for i, c := range later {
-		later[i].Lasting = c.Lasting && slices.ContainsFunc(earlier, func(e status.Cause) bool { return e.Lasting && e.Object == c.Object && e.Cluster == c.Cluster && e.Cure == c.Cure })
+		later[i].Lasting = c.Lasting && slices.ContainsFunc(earlier, func(e status.Cause) bool {
+			return e.Lasting && e.Object == c.Object && e.Cluster == c.Cluster && e.Cure == c.Cure
+		})
 	}
 	return later
 }

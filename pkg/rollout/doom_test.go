@@ -37,7 +37,7 @@ func TestConsider(t *testing.T) {
 		"it comes back":                   {[][]Cause{{noFlavor()}, {noFlavor()}, {}, {noFlavor()}, {noFlavor()}, {noFlavor()}, {noFlavor()}}, waiting, 1, -1},
 		"another object each time":        {[][]Cause{{changed(func(c *Cause) { c.Object += "1" })}, {changed(func(c *Cause) { c.Object += "2" })}, {noFlavor()}, {noFlavor()}, {noFlavor()}, {noFlavor()}}, waiting, 3, -1},
 		"other words each time":           {[][]Cause{{noFlavor()}, {changed(func(c *Cause) { c.Text += " for 40 s" })}, {noFlavor()}, {noFlavor()}, {noFlavor()}}, waiting, 1, 4},
-		"a Pod, which is tried again":   {slices.Repeat([][]Cause{{changed(func(c *Cause) { c.Object = "Pod/flux-system/p" })}}, 14), waiting, 1, 12},
+		"a Pod, which is tried again":     {slices.Repeat([][]Cause{{changed(func(c *Cause) { c.Object = "Pod/flux-system/p" })}}, 14), waiting, 1, 12},
 		"nobody waits for it":             {slices.Repeat([][]Cause{{noFlavor()}}, 6), []event.Object{{Cluster: "bootstrap", Kind: "Kustomization", Namespace: "flux-system", Name: "other"}}, -1, -1},
 		"one of the other cluster":        {slices.Repeat([][]Cause{{noFlavor()}}, 6), []event.Object{{Cluster: "management", Kind: "Kustomization", Namespace: "flux-system", Name: "cluster"}}, -1, -1},
 		"the object itself is waited for": {slices.Repeat([][]Cause{{{Rule: "r", Cluster: "bootstrap", Object: "Node/n"}}}, 6), []event.Object{{Cluster: "bootstrap", Kind: "Node", Name: "n"}}, 1, 4},
