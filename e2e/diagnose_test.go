@@ -362,6 +362,9 @@ func (c cluster) breaks(t *testing.T, r repository, address string, faults []fau
 	for _, f := range faults {
 		r.write(t, "faults/"+f.name+"/objects.yaml", f.manifests)
 	}
+	if err := os.RemoveAll(filepath.Join(r.work, "faults-chart")); err != nil { // of faults before these
+		t.Fatal(err)
+	}
 	if err := os.CopyFS(filepath.Join(r.work, "faults-chart"), os.DirFS("testdata/faults-chart")); err != nil {
 		t.Fatal(err)
 	}
