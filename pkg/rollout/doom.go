@@ -81,7 +81,7 @@ type sighting struct {
 }
 
 // consider takes what a look at a time has found. A cause counts while it delays something that is waited for, and from the first of the looks that all have found it.
-func (d *doom) consider(causes []Cause, at time.Time, blocked []event.Object) (new []Cause, doomed *Cause) {
+func (d *doom) consider(causes []Cause, at time.Time, blocked []event.Object) (told []Cause, doomed *Cause) {
 	seen := map[string]sighting{}
 	for _, c := range causes {
 		if !slices.ContainsFunc(blocked, c.delays) {
@@ -95,14 +95,14 @@ func (d *doom) consider(causes []Cause, at time.Time, blocked []event.Object) (n
 		s.looks++
 		seen[key] = s
 		if s.looks == warnedAfter {
-			new = append(new, c)
+			told = append(told, c)
 		}
 		if doomed == nil && s.looks > warnedAfter && at.Sub(s.since) >= c.patience() {
 			doomed = &c
 		}
 	}
 	d.seen = seen
-	return new, doomed
+	return told, doomed
 }
 
 // patience is how long a cause must have been there to end a wait.
@@ -121,8 +121,8 @@ func (c Cause) delays(o event.Object) bool {
 
 // considered tells of causes that were found, and returns the error of a wait that cannot end well. To be patient is to tell only.
 func (f Follower) considered(d *doom, causes []Cause, v *view, report pipeline.Reporter) error {
-	new, doomed := d.consider(causes, f.now(), v.blocked())
-	for _, c := range new {
+	told, doomed := d.consider(causes, f.now(), v.blocked())
+	for _, c := range told {
 		report.Warn("%s (%s in the %s cluster), which does not go away by itself; cure: %s", oneline.Of(c.Text, mostOfText), c.Object, c.Cluster, c.Cure)
 	}
 	if doomed == nil || f.patient {
