@@ -34,7 +34,8 @@ func (d *Run) Phases() []pipeline.Phase {
 	w, short, long := d.world, 10*time.Minute, d.Timeout
 	var published content.Published
 	wanted := bootstrap.Wanted{Supplies: d.Supplies, Environment: d.Environment, StateFolder: d.StateFolder, Engine: w.Docker, Kind: w.Kind}
-	follow := rollout.Options{Heartbeat: d.Heartbeat, Now: w.Now, Kinds: w.Provider.Kinds()}
+	follow := rollout.Options{Heartbeat: d.Heartbeat, Now: w.Now, Kinds: w.Provider.Kinds(),
+		Cluster: rollout.Key{Kind: "Cluster", Namespace: d.Scope().Namespace, Name: d.Scope().Cluster}}
 
 	others := d.others(d.Agreed)
 	look := look{world: w, others: others}

@@ -30,8 +30,7 @@ type Follower struct {
 	// wake is called now and then with each control plane that is not ready; nil: never.
 	wake func(context.Context, *unstructured.Unstructured) error
 	// renew is called now and then with each control plane that is not ready, and returns the name of a machine that it had made anew; nil: never.
-	renew   func(context.Context, *unstructured.Unstructured) (string, error)
-	renewed Key // the Cluster that it is called for
+	renew func(context.Context, *unstructured.Unstructured) (string, error)
 	// elsewhere returns what fails in another cluster, on which this wait hangs too; nil: there is none.
 	elsewhere func(context.Context) ([]event.Object, error)
 	// causes returns why something cannot get ready by itself; nil: nobody looks.
@@ -49,8 +48,10 @@ type Options struct {
 	Now func() time.Time
 	// Kinds are those of the infrastructure provider to watch.
 	Kinds []schema.GroupVersionResource
-	// Renew is the Cluster of which a first control-plane machine that never came up is made anew when the values that it was made with have changed; empty: none.
-	Renew Key
+	// Cluster is the one that a run is about: control planes of others are only watched.
+	Cluster Key
+	// Renew is whether its first control-plane machine is made anew when that never came up, and the values that it was made with have changed.
+	Renew bool
 	// Beside is a cluster on whose components this wait hangs too: what fails there is named first; nil: there is none.
 	Beside *kube.Cluster
 	// Causes returns why something cannot get ready by itself, which ends a wait for it. It is asked beside the wait, and not twice at a time; nil: nobody looks.
@@ -66,11 +67,16 @@ func NewFollower(c *kube.Cluster, o Options) Follower {
 			return flux.RequestReconcile(ctx, c, object.DeepCopy(), o.Now())
 		},
 		wake: func(ctx context.Context, object *unstructured.Unstructured) error {
+			if !ofCluster(object, o.Cluster) {
+				return nil
+			}
 			return wake(ctx, c, object.DeepCopy())
 		}}
-	if o.Renew != (Key{}) {
-		f.renewed = o.Renew
+	if o.Renew {
 		f.renew = func(ctx context.Context, object *unstructured.Unstructured) (string, error) {
+			if !ofCluster(object, o.Cluster) {
+				return "", nil
+			}
 			return renew(ctx, c, object)
 		}
 	}

@@ -71,15 +71,17 @@ func (f Follower) renewing(report pipeline.Reporter) func(context.Context, *unst
 		return nil
 	}
 	return func(ctx context.Context, controlPlane *unstructured.Unstructured) error {
-		if controlPlane.GetNamespace() != f.renewed.Namespace || controlPlane.GetLabels()[clusterLabel] != f.renewed.Name {
-			return nil // somebody else's
-		}
 		machine, err := f.renew(ctx, controlPlane)
 		if machine != "" {
 			report.Progress("Machine %s never came up, and what it was made with has changed: deleted, so that Cluster API makes another", machine)
 		}
 		return err
 	}
+}
+
+// ofCluster says whether an object is of a Cluster, and not of somebody else's.
+func ofCluster(o *unstructured.Unstructured, cluster Key) bool {
+	return o.GetNamespace() == cluster.Namespace && cluster.Name != "" && o.GetLabels()[clusterLabel] == cluster.Name
 }
 
 // clusterLabel names the Cluster that an object is of.

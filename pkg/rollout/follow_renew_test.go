@@ -127,25 +127,21 @@ func inMemory(t *testing.T, manifests, silent string) *kube.Cluster {
 		}}).Build()}
 }
 
-// A control plane of another cluster is left alone, whatever it says.
-func TestRenewsItsOwnOnly(t *testing.T) {
-	of := func(namespace, cluster string) *unstructured.Unstructured {
+// Control planes of other clusters are left alone, whatever they say.
+func TestActsOnItsOwnClusterOnly(t *testing.T) {
+	f := NewFollower(inMemory(t, firstMachine, "KubeadmControlPlane"), Options{Cluster: Key{"Cluster", "management", "c"}, Renew: true})
+	for _, of := range []struct {
+		namespace, cluster string
+		acts               bool
+	}{{"other", "c", false}, {"management", "d", false}, {"management", "", false}, {"management", "c", true}} {
 		o := &unstructured.Unstructured{}
-		o.SetNamespace(namespace)
-		o.SetLabels(map[string]string{clusterLabel: cluster})
-		return o
-	}
-	var asked []string
-	f := Follower{renewed: Key{"Cluster", "management", "c"}, renew: func(_ context.Context, o *unstructured.Unstructured) (string, error) {
-		asked = append(asked, o.GetNamespace()+"/"+o.GetLabels()[clusterLabel])
-		return "", nil
-	}}
-	for _, o := range []*unstructured.Unstructured{of("other", "c"), of("management", "d"), of("management", ""), of("management", "c")} {
-		if err := f.renewing(newEar())(t.Context(), o); err != nil {
-			t.Error(err)
+		o.SetGroupVersionKind(schema.GroupVersionKind{Group: controlPlaneGroup, Version: "v1beta2", Kind: "KubeadmControlPlane"})
+		o.SetNamespace(of.namespace)
+		o.SetName("gone")
+		o.SetLabels(map[string]string{clusterLabel: of.cluster})
+		_, renewed := f.renew(t.Context(), o)
+		if woken := f.wake(t.Context(), o); (renewed != nil) != of.acts || (woken != nil) != of.acts { // it acts, and finds nothing
+			t.Errorf("of %s/%s: %v, %v", of.namespace, of.cluster, renewed, woken)
 		}
-	}
-	if len(asked) != 1 || asked[0] != "management/c" {
-		t.Errorf("asked about %q", asked)
 	}
 }

@@ -61,7 +61,7 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 	g.What = "the components of the bootstrap cluster and the API server of the management cluster"
 	g.Until = func(ctx context.Context) bool { return m.world.ConnectManagement(ctx) == nil }
 	following := m.releases.following(nil)
-	following.Renew = m.releases.clusterKey() // a run with corrected values goes on, whatever the first machine came to with the old ones
+	following.Renew = true // a run with corrected values goes on, whatever the first machine came to with the old ones
 	if err := rollout.NewFollower(bootstrap, following).Await(ctx, g, report); err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (r releases) of(phase environment.Phase, definition bool) rollout.Release {
 
 // following is how a cluster is followed. beside is another one whose components hold it up; nil: there is none.
 func (r releases) following(beside *kube.Cluster) rollout.Options {
-	return rollout.Options{Heartbeat: r.heartbeat, Now: r.now, Kinds: r.kinds, Beside: beside, Causes: r.causes, KeepWaiting: r.patient}
+	return rollout.Options{Heartbeat: r.heartbeat, Now: r.now, Kinds: r.kinds, Beside: beside, Cluster: r.clusterKey(), Causes: r.causes, KeepWaiting: r.patient}
 }
 
 // follow watches all that says how far a cluster is, until g is reached.
