@@ -16,16 +16,14 @@ import (
 )
 
 // renew deletes the machine of a control plane that has never come up, if it was made with values that have changed since: Cluster API waits for that machine and makes no other. It
-// returns the machine's name, and "" where there is nothing to do. With more machines than one, a node, or a status that is not of its spec, the control plane may have come up, whatever
-// it says.
+// returns the machine's name, and "" where there is nothing to do. With more machines than one, a node, or no status yet, the control plane may have come up, whatever it says.
 func renew(ctx context.Context, c *kube.Cluster, seen *unstructured.Unstructured) (string, error) {
 	controlPlane := &unstructured.Unstructured{}
 	controlPlane.SetGroupVersionKind(seen.GroupVersionKind())
 	if err := c.Get(ctx, client.ObjectKeyFromObject(seen), controlPlane); err != nil {
 		return "", fmt.Errorf("look at %s %s again: %w", seen.GetKind(), client.ObjectKeyFromObject(seen), err)
 	}
-	observed, _, _ := unstructured.NestedInt64(controlPlane.Object, "status", "observedGeneration")
-	if initialized(controlPlane) || controlPlane.GetDeletionTimestamp() != nil || health.Paused(controlPlane) || observed != controlPlane.GetGeneration() {
+	if initialized(controlPlane) || controlPlane.GetDeletionTimestamp() != nil || health.Paused(controlPlane) || len(health.Conditions(controlPlane)) == 0 {
 		return "", nil
 	}
 	cluster := &unstructured.Unstructured{}
