@@ -382,6 +382,7 @@ func (c cluster) breaks(t *testing.T, r repository, address string, faults []fau
 	}}}
 	source := object("source.toolkit.fluxcd.io/v1", "GitRepository", flux.Namespace, "faults", map[string]any{"interval": "1h", "url": "http://" + address + "/" + r.name,
 		"ref": map[string]any{"branch": "main"}, "secretRef": map[string]any{"name": "faults"}})
+	source.SetAnnotations(map[string]string{"reconcile.fluxcd.io/requestedAt": time.Now().Format(time.RFC3339Nano)}) // what was pushed before is there already
 	for _, o := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: faultsNamespace}}, kept, webhook,
 		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: faultsNamespace, Name: never}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 443}}}},
