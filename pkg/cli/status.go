@@ -66,13 +66,13 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	run := up.New(up.Options{Subject: looking.Subject}, looking.Parts)
-	look := diagnosedStatus{run: run, world: looking}
-	report := look.at(ctx, time.Now())
+	diagnosed := diagnosedStatus{run: run, world: looking}
+	report := diagnosed.look(ctx)
 	if err := show(report); err != nil {
 		return fmt.Errorf("print the status: %w", err)
 	}
 	if o.watch {
-		return o.follow(ctx, &look, report, show)
+		return o.follow(ctx, &diagnosed, report, show)
 	}
 	if err := report.Err(); err != nil {
 		return told{err} // the report has said it
@@ -84,7 +84,7 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 const watchPause = 3 * time.Second
 
 // follow shows what changes, until ctx ends.
-func (o *statusOptions) follow(ctx context.Context, look *diagnosedStatus, last status.Report, show func(status.Report) error) error {
+func (o *statusOptions) follow(ctx context.Context, diagnosed *diagnosedStatus, last status.Report, show func(status.Report) error) error {
 	tick := time.NewTicker(watchPause)
 	defer tick.Stop()
 	for {
@@ -93,7 +93,7 @@ func (o *statusOptions) follow(ctx context.Context, look *diagnosedStatus, last 
 			return nil // Ctrl-C is how it ends
 		case <-tick.C:
 		}
-		report := look.at(ctx, time.Now())
+		report := diagnosed.look(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -25,13 +25,13 @@ type diagnosedStatus struct {
 	as     time.Time // when the causes were looked for
 }
 
-// at returns the status. now decides whether causes that were found before still count.
-func (d *diagnosedStatus) at(ctx context.Context, now time.Time) status.Report {
+// look returns the status. Causes that were found a short while ago still count.
+func (d *diagnosedStatus) look(ctx context.Context) status.Report {
 	report := status.Look(ctx, d.run)
 	if !report.Diagnosable() {
 		return report
 	}
-	if now.Sub(d.as) >= diagnosisPause {
+	if time.Since(d.as) >= diagnosisPause {
 		if err := d.diagnose(ctx); err != nil {
 			report.Unknown = append(report.Unknown, "why it is not ready: "+err.Error())
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/provider"
@@ -22,7 +21,7 @@ const (
 // inspectMachines adds to a snapshot what the machines say that are not ready, and the cloud says of them. It returns what could not be asked.
 func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (unasked []string) {
 	machines := slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
-		return r.Group != "cluster.x-k8s.io" || r.Kind != "Machine" || s.state(r).Status == health.Ready || s.objects[r].GetDeletionTimestamp() != nil || infrastructureOf(s.objects[r]).Name == ""
+		return r.Group != "cluster.x-k8s.io" || r.Kind != "Machine" || s.state(r).Status == health.Ready || s.objects[r].GetDeletionTimestamp() != nil || health.InfrastructureOf(s.objects[r]).Name == ""
 	})
 	looksInto, can := of.(provider.Inspector)
 	switch {
@@ -38,7 +37,10 @@ func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (u
 	var beside errgroup.Group // none fails: what has no answer is noted
 	beside.SetLimit(atOnce)
 	for i, r := range machines {
-		beside.Go(func() error { answers[i] = inspect(ctx, looksInto, infrastructureOf(s.objects[r]).Name); return nil })
+		beside.Go(func() error {
+			answers[i] = inspect(ctx, looksInto, health.InfrastructureOf(s.objects[r]).Name)
+			return nil
+		})
 	}
 	_ = beside.Wait()
 	for i, r := range machines {
@@ -68,7 +70,7 @@ func (s *Snapshot) hear(machine health.Ref, said []provider.Said) {
 	for _, each := range said {
 		about := []health.Ref{machine}
 		if slices.Contains(fromCloud(), each.From) {
-			about = append(about, s.serversOf(infrastructureOf(s.objects[machine]))...)
+			about = append(about, s.serversOf(health.InfrastructureOf(s.objects[machine]))...)
 		}
 		for line := range strings.Lines(each.Text) {
 			if line = strings.TrimSpace(line); line == "" {
@@ -83,18 +85,6 @@ func (s *Snapshot) hear(machine health.Ref, said []provider.Said) {
 
 // fromCloud is where the cloud's own word on a server stands: of Nova, and of Neutron and Cinder.
 func fromCloud() []string { return []string{"fault", "cloud"} }
-
-// infrastructureOf is the infrastructure machine of a Machine; one that has not come that far has none.
-func infrastructureOf(machine *unstructured.Unstructured) health.Ref {
-	kind, _, _ := unstructured.NestedString(machine.Object, "spec", "infrastructureRef", "kind")
-	name, _, _ := unstructured.NestedString(machine.Object, "spec", "infrastructureRef", "name")
-	for _, e := range edges(machine) {
-		if name != "" && e.To.Kind == kind && e.To.Name == name {
-			return e.To
-		}
-	}
-	return health.Ref{}
-}
 
 // serversOf are an infrastructure machine and what stands for its server in the provider's own kinds.
 func (s *Snapshot) serversOf(machine health.Ref) []health.Ref {

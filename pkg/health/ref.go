@@ -120,6 +120,15 @@ func clusterEdges(u *unstructured.Unstructured) []Edge {
 	return edges
 }
 
+// InfrastructureOf is the infrastructure machine of a Machine; the zero Ref for one that has not come that far.
+func InfrastructureOf(machine *unstructured.Unstructured) Ref {
+	reference, _, _ := unstructured.NestedMap(machine.Object, "spec", "infrastructureRef")
+	for _, e := range appendReference(nil, "", "", machine.GetNamespace(), reference) {
+		return e.To
+	}
+	return Ref{}
+}
+
 func issuerEdges(u *unstructured.Unstructured) []Edge {
 	reference, found, _ := unstructured.NestedMap(u.Object, "spec", "issuerRef")
 	if !found {

@@ -121,25 +121,22 @@ func outdated(ctx context.Context, c *kube.Cluster, controlPlane, machine *unstr
 
 // infrastructureOf is the infrastructure machine of a Machine; nil: it has none.
 func infrastructureOf(ctx context.Context, c *kube.Cluster, machine *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	text := func(field string) string {
-		t, _, _ := unstructured.NestedString(machine.Object, "spec", "infrastructureRef", field)
-		return t
-	}
-	if text("name") == "" {
+	r := health.InfrastructureOf(machine)
+	if r.Name == "" {
 		return nil, nil
 	}
-	mapping, err := c.RESTMapper().RESTMapping(schema.GroupKind{Group: text("apiGroup"), Kind: text("kind")})
+	mapping, err := c.RESTMapper().RESTMapping(schema.GroupKind{Group: r.Group, Kind: r.Kind})
 	if err != nil {
-		return nil, fmt.Errorf("look for the infrastructure of Machine %s: %w", client.ObjectKeyFromObject(machine), err)
+		return nil, fmt.Errorf("look for %s, the infrastructure of Machine %s: %w", r, client.ObjectKeyFromObject(machine), err)
 	}
 	made := &unstructured.Unstructured{}
 	made.SetGroupVersionKind(mapping.GroupVersionKind)
-	err = c.Get(ctx, client.ObjectKey{Namespace: machine.GetNamespace(), Name: text("name")}, made)
+	err = c.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, made)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("look at the infrastructure of Machine %s: %w", client.ObjectKeyFromObject(machine), err)
+		return nil, fmt.Errorf("look at %s, the infrastructure of Machine %s: %w", r, client.ObjectKeyFromObject(machine), err)
 	}
 	return made, nil
 }
