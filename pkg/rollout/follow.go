@@ -54,7 +54,7 @@ type Options struct {
 	Renew bool
 	// Beside is a cluster on whose components this wait hangs too: what fails there is named first; nil: there is none.
 	Beside *kube.Cluster
-	// Causes returns why something cannot get ready by itself, which ends a wait for it. It is asked beside the wait, and not twice at a time; nil: nobody looks.
+	// Causes returns why something cannot get ready by itself, which ends a wait for it. It is asked beside the wait, and may outlast it; nil: nobody looks.
 	Causes func(context.Context) ([]Cause, error)
 	// KeepWaiting is whether such a cause is only told of.
 	KeepWaiting bool
