@@ -90,7 +90,6 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), mirrorsErr, recipientsErr, bundleErr); err != nil {
 		return nil, err
 	}
-	overrides := map[string]any{}
 	var profile map[string][]byte
 	if opened != nil {
 		if err := opened.For(env.BuiltOn()); err != nil {
@@ -99,18 +98,11 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 		if opened.Index.NodeImage == "" && o.nodeImage == "" { // then the first image of all would come from outside
 			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s names no node image", o.bundle), "Build or download the bundle again, or give --node-image.")
 		}
-		if mirrors, err = withBundle(mirrors, opened, env.ClusterName()); err != nil {
-			return nil, err
-		}
-		overrides = bundleValues(opened, env.KubernetesVersion())
 		if profile, err = opened.Profile(); err != nil {
 			return nil, err
 		}
 	}
-	if env, err = env.WithOverrides(overrides); err != nil {
-		return nil, err
-	}
-	if env, err = env.WithRegistryMirrors(machineMirrors(mirrors), opened != nil); err != nil {
+	if env, mirrors, err = asApplied(env, opened, mirrors); err != nil {
 		return nil, err
 	}
 	if opened != nil {

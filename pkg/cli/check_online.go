@@ -60,7 +60,7 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 
 // imagesOf are the images of Flux and of the components in both clusters, and notes on those of which it is not known.
 func imagesOf(ctx context.Context, env *environment.Environment) (images, notes []string, err error) {
-	env, options, err := publishOptions(env, clusterinit.Content(), "")
+	env, options, err := publishOptions(env, clusterinit.Content(), nil)
 	if err != nil {
 		return nil, nil, err
 	}

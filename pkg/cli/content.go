@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -40,8 +41,8 @@ func (o *contentOptions) of() (fs.FS, error) {
 }
 
 // publishOptions are those of the content that counts, which is fsys. What a bundle adds to the binary's components, a repository has itself.
-func (o *contentOptions) publishOptions(env *environment.Environment, fsys fs.FS, bundleFolder string) (*environment.Environment, content.PublishOptions, error) {
-	env, options, err := publishOptions(env, fsys, bundleFolder)
+func (o *contentOptions) publishOptions(env *environment.Environment, fsys fs.FS, opened *bundle.Bundle) (*environment.Environment, content.PublishOptions, error) {
+	env, options, err := publishOptions(env, fsys, opened)
 	if o.folder != "" {
 		options.Profile = nil
 	}

@@ -47,7 +47,7 @@ func TestContentOfARepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, options, err := publishOptions(env, o.fsys, "")
+	_, options, err := publishOptions(env, o.fsys, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

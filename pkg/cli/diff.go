@@ -21,12 +21,12 @@ import (
 // diffOptions are the flags of `diff`.
 type diffOptions struct {
 	environmentOptions
-	content        contentOptions
-	clusters       pivotClusters
-	bundle, format string
-	mirrors        []string
-	exitCode       bool
-	streams        Streams
+	content  contentOptions
+	clusters pivotClusters
+	applied  applyOptions
+	format   string
+	exitCode bool
+	streams  Streams
 }
 
 func newDiff(streams Streams) *cobra.Command {
@@ -50,8 +50,7 @@ Secrets are masked. What could not be compared is named, and the exit code is 32
 	o.content.flags(f)
 	o.clusters.flags(f)
 	choose(f, &o.format, "output", "o", "plain: for people; json or yaml: one document for programs", "plain", "json", "yaml")
-	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: its values count, and release files come from it")
-	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
+	o.applied.flags(f, "folder of an offline bundle: its values count, and release files come from it")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 85 when something differs")
 	return c
 }
@@ -66,10 +65,10 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 	if show == nil {
 		return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain, json or yaml.")
 	}
-	mirrors, err := oci.ParseMirrors(o.mirrors)
-	if err != nil {
+	if _, err := oci.ParseMirrors(o.applied.mirrors); err != nil {
 		return err
 	}
+	var err error
 	if o.fsys, err = o.content.of(); err != nil {
 		return err
 	}
@@ -77,7 +76,7 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	comparison, options, err := o.comparison(looking.Subject.Environment, mirrors)
+	comparison, options, err := o.comparison(looking.Subject.Environment)
 	if err != nil {
 		return err
 	}
@@ -104,21 +103,12 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 }
 
 // comparison is of what up would apply with the same flags, and where the content of its components comes from.
-func (o *diffOptions) comparison(env *environment.Environment, mirrors []oci.Mirror) (drift.Comparison, content.PublishOptions, error) {
-	env, options, err := o.content.publishOptions(env, o.fsys, o.bundle)
+func (o *diffOptions) comparison(env *environment.Environment) (drift.Comparison, content.PublishOptions, error) {
+	env, opened, err := o.applied.of(env)
 	if err != nil {
-		return drift.Comparison{}, options, err
+		return drift.Comparison{}, content.PublishOptions{}, err
 	}
-	if o.bundle != "" {
-		opened, err := openBundle(o.bundle, env.BuiltOn())
-		if err != nil {
-			return drift.Comparison{}, options, err
-		}
-		if mirrors, err = withBundle(mirrors, opened, env.ClusterName()); err != nil {
-			return drift.Comparison{}, options, err
-		}
-	}
-	env, err = env.WithRegistryMirrors(machineMirrors(mirrors), o.bundle != "")
+	env, options, err := o.content.publishOptions(env, o.fsys, opened)
 	return drift.Comparison{Environment: env, Known: knownSecrets(env)}, options, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oci"
@@ -44,7 +45,11 @@ which up reads it from there.`,
 			if err != nil {
 				return err
 			}
-			_, options, err := publishOptions(env, clusterinit.Content(), bundleFolder)
+			opened, err := openBundle(bundleFolder, env.BuiltOn())
+			if err != nil {
+				return err
+			}
+			_, options, err := publishOptions(env, clusterinit.Content(), opened)
 			if err != nil {
 				return err
 			}
@@ -96,18 +101,14 @@ func warnUnpinned(ctx context.Context, out io.Writer, options content.PublishOpt
 }
 
 // publishOptions says what `up` of the same environment, with the same bundle or none, reads; the environment is as that bundle makes it.
-func publishOptions(env *environment.Environment, fsys fs.FS, bundleFolder string) (*environment.Environment, content.PublishOptions, error) {
+func publishOptions(env *environment.Environment, fsys fs.FS, opened *bundle.Bundle) (*environment.Environment, content.PublishOptions, error) {
 	options := content.PublishOptions{FS: fsys}
 	fetcher, err := releaseFiles(env)
 	if err != nil {
 		return nil, options, err
 	}
 	options.Fetch = fetcher
-	if bundleFolder != "" {
-		opened, err := openBundle(bundleFolder, env.BuiltOn())
-		if err != nil {
-			return nil, options, err
-		}
+	if opened != nil {
 		if env, err = env.WithOverrides(bundleValues(opened, env.KubernetesVersion())); err != nil { // a bundle may hold another release of a component
 			return nil, options, err
 		}

@@ -77,7 +77,11 @@ func (o *renderOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	env, options, err := o.content.publishOptions(env, o.fsys, o.bundle)
+	opened, err := openBundle(o.bundle, env.BuiltOn())
+	if err != nil {
+		return err
+	}
+	env, options, err := o.content.publishOptions(env, o.fsys, opened)
 	if err != nil {
 		return err
 	}

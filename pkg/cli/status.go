@@ -19,6 +19,7 @@ import (
 type statusOptions struct {
 	environmentOptions
 	clusters pivotClusters
+	applied  applyOptions
 	format   string
 	watch    bool
 	streams  Streams
@@ -30,6 +31,7 @@ func newStatus(streams Streams) *cobra.Command {
 		Use:   "status ENVIRONMENT",
 		Short: "Show how far an environment is, and the state of what it is made of",
 		Long: `status looks at both clusters and the machines of an environment, from any machine that has the kubeconfig of the management cluster, and changes nothing.
+With --bundle and --registry-mirror as up had them it says, too, which values of the environment differ from those that its cluster was last given.
 
 It exits with 0 when the management cluster manages itself and all of it is ready, with 80 while something is on its way, with 50 when something is stuck, with 82 when
 a pivot was cut off or something foreign stands in its place, with 81 when nothing of it is there, and with 32 when what there is does not answer.`,
@@ -42,6 +44,7 @@ a pivot was cut off or something foreign stands in its place, with 81 when nothi
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams.In)
 	o.clusters.flags(f)
+	o.applied.flags(f, "folder of an offline bundle: its values count")
 	choose(f, &o.format, "output", "o", "plain: for people; wide: with all messages; json or yaml: one document for programs", "plain", "wide", "json", "yaml")
 	f.BoolVarP(&o.watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C")
 	return c
@@ -63,6 +66,9 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 	}
 	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
 	if err != nil {
+		return err
+	}
+	if looking.Subject.Environment, _, err = o.applied.of(looking.Subject.Environment); err != nil {
 		return err
 	}
 	run := up.New(up.Options{Subject: looking.Subject}, looking.Parts)

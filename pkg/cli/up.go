@@ -104,7 +104,11 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 	})
 }
 
+// openBundle opens a bundle for an environment; nil where no folder is named.
 func openBundle(folder, environmentName string) (*bundle.Bundle, error) {
+	if folder == "" {
+		return nil, nil
+	}
 	b, err := bundle.Open(folder)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/manifests"
-	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -99,20 +98,16 @@ func (c Comparison) values(ctx context.Context, in *kube.Cluster) (Part, error) 
 	part := Part{Name: "values", Objects: []Object{}}
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()
-	last, err := rollout.Given(ctx, in)
+	changes, whose, err := rollout.Differences(ctx, in, c.Environment)
 	switch {
 	case err != nil:
-		return part, fmt.Errorf("read the values that the %s cluster was last given: %w", in.Name, err)
-	case last.Values == nil:
+		return part, err
+	case whose == "":
 		part.All, part.Note = true, "the cluster was not given any yet"
 		return part, nil
-	case last.Values.Labels[owned.ClusterLabel] != c.Environment.ClusterName():
-		part.All, part.Note = true, "those that are there are of another cluster, "+last.Values.Labels[owned.ClusterLabel]
+	case whose != c.Environment.ClusterName():
+		part.All, part.Note = true, "those that are there are of another cluster, "+whose
 		return part, nil
-	}
-	changes, err := c.Environment.Changes(last)
-	if err != nil {
-		return part, fmt.Errorf("compare with the values that the %s cluster was last given: %w", in.Name, err)
 	}
 	for _, change := range changes {
 		field := Field{Path: change.Key}

@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	volumelimits "github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/limits"
 	"github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/volumes"
-	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/limits"
-	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/quotas"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/ports"
 )
 
@@ -64,38 +61,4 @@ func (c *Client) VolumesNamed(ctx context.Context, name string) ([]State, error)
 		}
 	}
 	return list, nil
-}
-
-// UsedUp returns the quotas of the project that a machine counts against and of which nothing is left, as "instances: 3 of 3".
-func (c *Client) UsedUp(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
-	defer cancel()
-	var full []string
-	line := func(what string, limit, used int) {
-		if limit >= 0 && used >= limit {
-			full = append(full, fmt.Sprintf("%s: %d of %d", what, used, limit))
-		}
-	}
-	compute, err := limits.Get(ctx, c.Compute, nil).Extract()
-	if err != nil {
-		return nil, Explain("read the quotas of compute", err)
-	}
-	line("instances", compute.Absolute.MaxTotalInstances, compute.Absolute.TotalInstancesUsed)
-	line("cores", compute.Absolute.MaxTotalCores, compute.Absolute.TotalCoresUsed)
-	line("MiB of memory", compute.Absolute.MaxTotalRAMSize, compute.Absolute.TotalRAMUsed)
-	network, err := quotas.GetDetail(ctx, c.Network, c.ProjectID).Extract()
-	if err != nil {
-		return nil, Explain("read the quotas of network", err)
-	}
-	line("ports", network.Port.Limit, network.Port.Used+network.Port.Reserved)
-	if c.BlockStorage == nil {
-		return full, nil
-	}
-	storage, err := volumelimits.Get(ctx, c.BlockStorage).Extract()
-	if err != nil {
-		return nil, Explain("read the quotas of volumes", err)
-	}
-	line("volumes", storage.Absolute.MaxTotalVolumes, storage.Absolute.TotalVolumesUsed)
-	line("gigabytes of volumes", storage.Absolute.MaxTotalVolumeGigabytes, storage.Absolute.TotalGigabytesUsed)
-	return full, nil
 }

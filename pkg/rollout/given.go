@@ -1,14 +1,17 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // Given reads the objects that carry the values which a cluster was last given; nil where one does not exist.
@@ -33,4 +36,23 @@ func Given(ctx context.Context, c *kube.Cluster) (environment.Objects, error) {
 		given.InfraSecrets = infra
 	}
 	return given, errors.Join(err, errSecrets, errInfra)
+}
+
+// Differences returns how the values of an environment differ from those that a cluster was last given, and for which cluster those were: only where it is
+// the environment's own is anything compared. Empty: it was given none yet.
+func Differences(ctx context.Context, c *kube.Cluster, env *environment.Environment) (differ []environment.Change, whose string, err error) {
+	last, err := Given(ctx, c)
+	if err != nil {
+		return nil, "", fmt.Errorf("read the values that the %s cluster was last given: %w", c.Name, err)
+	}
+	if last.Values == nil {
+		return nil, "", nil
+	}
+	if whose = last.Values.Labels[owned.ClusterLabel]; whose != env.ClusterName() {
+		return nil, cmp.Or(whose, "nobody that is known"), nil
+	}
+	if differ, err = env.Changes(last); err != nil {
+		return nil, whose, fmt.Errorf("compare with the values that the %s cluster was last given: %w", c.Name, err)
+	}
+	return differ, whose, nil
 }

@@ -68,6 +68,19 @@ func TestPrint(t *testing.T) {
 	golden.Check(t, "wide.txt", wide.Bytes())
 }
 
+func TestPrintDrift(t *testing.T) {
+	r := Report{Environment: "kubeadm-capd", Cluster: "default/demo", State: Up, Why: "the management cluster manages itself"}
+	var out bytes.Buffer
+	for _, r.Drift = range []*Drift{nil, {}, {Values: []Difference{{Key: "cluster.worker.replicas", From: "0", To: "1"}, {Key: "capo.password"}}},
+		{Unknown: "read the values that the management cluster was last given: forbidden"}} {
+		if err := r.Print(&out); err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString("----\n")
+	}
+	golden.Check(t, "drift.txt", out.Bytes())
+}
+
 func TestChanges(t *testing.T) {
 	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	before, now := Report{State: OnTheWay, Bootstrap: of("Ready"), Management: of("Progressing")}, Report{State: Up, Why: "well", Bootstrap: Side{State: "absent"}, Management: of("Ready")}

@@ -31,6 +31,7 @@ func (r Report) print(out io.Writer, wide bool) error {
 	if len(r.Machines) > 0 {
 		fmt.Fprintf(&b, "\nmachines: %s\n", strings.Join(r.Machines, ", "))
 	}
+	printDrift(&b, r.Drift, wide)
 	if len(r.Unknown) > 0 {
 		fmt.Fprintf(&b, "\nnot known:\n")
 		for _, what := range r.Unknown {

@@ -37,6 +37,8 @@ type Report struct {
 	Machines []string `json:"machines"`
 	// Causes are why something is not ready, as far as anybody has looked for them.
 	Causes []Cause `json:"causes"`
+	// Drift is nil where there is nothing to compare with.
+	Drift *Drift `json:"drift,omitempty"`
 	// Unknown is what could not be asked, and why.
 	Unknown []string `json:"unknown"`
 }
@@ -83,6 +85,7 @@ func Look(ctx context.Context, run *up.Run) Report {
 	if seen.MachinesErr != nil {
 		r.Unknown = append(r.Unknown, fmt.Sprintf("which machines exist: %v", seen.MachinesErr))
 	}
+	r.Drift = driftOf(ctx, seen, run.Environment)
 	r.State, r.Why = judge(seen, r)
 	return r
 }

@@ -63,7 +63,8 @@ func offerFlavors(ctx context.Context, admin cloud) error {
 	return nil
 }
 
-// offerNetwork makes the external network, with addresses that are reserved for documentation.
+// offerNetwork makes the external network, with addresses that are reserved for tests of devices (RFC 2544): those for documentation
+// may be in use where package servers are reached through stand-ins.
 func offerNetwork(ctx context.Context, admin cloud) error {
 	network, err := ensure(ctx, admin.network, "networks", "network", map[string]any{
 		"name": "public", "router:external": true,
@@ -74,8 +75,8 @@ func offerNetwork(ctx context.Context, admin cloud) error {
 	}
 	_, err = ensure(ctx, admin.network, "subnets", "subnet", map[string]any{
 		"name": "public", "network_id": network, "ip_version": 4, "enable_dhcp": false,
-		"cidr": "203.0.113.0/24", "gateway_ip": "203.0.113.1",
-		"allocation_pools": []map[string]any{{"start": "203.0.113.10", "end": "203.0.113.250"}},
+		"cidr": "198.19.0.0/24", "gateway_ip": "198.19.0.1",
+		"allocation_pools": []map[string]any{{"start": "198.19.0.10", "end": "198.19.0.250"}},
 	})
 	return err
 }

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/oci"
+)
+
+// applyOptions are the flags of up that change the values which it applies, for commands that compare with them.
+type applyOptions struct {
+	bundle  string
+	mirrors []string
+}
+
+func (o *applyOptions) flags(f *pflag.FlagSet, bundleUsage string) {
+	f.StringVar(&o.bundle, "bundle", "", bundleUsage)
+	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
+}
+
+// of returns the environment as up with these flags applies it, and the bundle; nil: none was named.
+func (o *applyOptions) of(env *environment.Environment) (*environment.Environment, *bundle.Bundle, error) {
+	mirrors, err := oci.ParseMirrors(o.mirrors)
+	if err != nil {
+		return nil, nil, err
+	}
+	opened, err := openBundle(o.bundle, env.BuiltOn())
+	if err != nil {
+		return nil, nil, err
+	}
+	env, _, err = asApplied(env, opened, mirrors)
+	return env, opened, err
+}
+
+// asApplied returns the environment with what a bundle, or none, and mirrors add to its values, and the mirrors of both.
+func asApplied(env *environment.Environment, opened *bundle.Bundle, mirrors []oci.Mirror) (*environment.Environment, []oci.Mirror, error) {
+	var err error
+	if opened != nil {
+		if env, err = env.WithOverrides(bundleValues(opened, env.KubernetesVersion())); err != nil { // a bundle may hold another release of a component
+			return nil, nil, err
+		}
+		if mirrors, err = withBundle(mirrors, opened, env.ClusterName()); err != nil {
+			return nil, nil, err
+		}
+	}
+	env, err = env.WithRegistryMirrors(machineMirrors(mirrors), opened != nil)
+	return env, mirrors, err
+}

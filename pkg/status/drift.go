@@ -1,0 +1,69 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
+	"github.com/cluster-init/cluster-init/pkg/up"
+)
+
+// Drift is how the values of the environment differ from those that its cluster was last given. No secret is in it.
+type Drift struct {
+	Values []Difference `json:"values"`
+	// Unknown is why the values could not be compared; empty where they were.
+	Unknown string `json:"unknown,omitempty"`
+}
+
+// Difference is a value that differs. From is what the cluster has and To what it would be given; both are empty for a secret.
+type Difference struct {
+	Key  string `json:"key"`
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+}
+
+// driftOf compares with the cluster that holds the definition; nil where there is none, or where it was given no values of this environment yet.
+func driftOf(ctx context.Context, seen up.Outlook, env *environment.Environment) *Drift {
+	of := seen.Management.Cluster
+	if seen.Stage != up.SelfManaged {
+		of = seen.Bootstrap.Cluster
+	}
+	if of == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	changes, whose, err := rollout.Differences(ctx, of, env)
+	switch {
+	case err != nil:
+		return &Drift{Values: []Difference{}, Unknown: err.Error()}
+	case whose != env.ClusterName():
+		return nil
+	}
+	d := &Drift{Values: []Difference{}}
+	for _, c := range changes {
+		d.Values = append(d.Values, Difference{Key: c.Key, From: c.From, To: c.To})
+	}
+	return d
+}
+
+func printDrift(b *strings.Builder, d *Drift, wide bool) {
+	switch {
+	case d == nil:
+	case d.Unknown != "":
+		fmt.Fprintf(b, "\nwhether its values differ from the environment is not known: %s\n", oneline.Of(d.Unknown, messageLimit(wide)))
+	case len(d.Values) > 0:
+		fmt.Fprintf(b, "\nthe environment has other values than the cluster was last given; cluster-init diff shows all that differs, up applies it:\n")
+		for _, v := range d.Values {
+			fmt.Fprintf(b, "  %s\n", v)
+		}
+	}
+}
+
+// String is for people.
+func (d Difference) String() string {
+	return environment.Change{Key: d.Key, From: d.From, To: d.To}.String()
+}
