@@ -28,16 +28,17 @@ type checkOptions struct {
 func newCheck(streams Streams) *cobra.Command {
 	o := &checkOptions{streams: streams}
 	c := &cobra.Command{
-		Use:   "check ENVIRONMENT",
+		Use:   "check [ENVIRONMENT]",
 		Short: "Check all that up would check before it changes something",
 		Long: `check looks at an environment and its flags, the source, this machine, the cloud, the release files and what an earlier run left, as up does with the same
-flags, and goes on where up would stop. It changes nothing: what is stopped stays stopped. With --online it asks the registries as well.
+flags, and goes on where up would stop. It changes nothing: what is stopped stays stopped. With --online it asks the registries as well. Without
+ENVIRONMENT it checks the only one whose runs are kept on this machine.
 
 It exits with 0 when up could begin, else with the exit code of the first problem.`,
 		Example: `  cluster-init check kubeadm-capo
   cluster-init check kubeadm-capd --bundle ./bundle -o json | jq -r '.checks[].problems[].hint'`,
-		Args: exactlyOne("ENVIRONMENT"),
-		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+		Args: oneOrUsual,
+		RunE: withUsual(o.run),
 	}
 	f := c.Flags()
 	o.buildOptions.flags(f, o.streams.In)

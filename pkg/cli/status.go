@@ -28,18 +28,20 @@ type statusOptions struct {
 func newStatus(streams Streams) *cobra.Command {
 	o := &statusOptions{streams: streams}
 	c := &cobra.Command{
-		Use:   "status ENVIRONMENT",
+		Use:   "status [ENVIRONMENT]",
 		Short: "Show how far an environment is, and the state of what it is made of",
 		Long: `status looks at both clusters and the machines of an environment, from any machine that has the kubeconfig of the management cluster, and changes nothing.
-With --bundle and --registry-mirror as up had them it says, too, which values of the environment differ from those that its cluster was last given.
+Without ENVIRONMENT it looks at the only one whose runs are kept on this machine.
+
+It says, too, which values of the environment differ from those that its cluster was last given; give it --bundle and --registry-mirror as up had them.
 
 It exits with 0 when the management cluster manages itself and all of it is ready, with 80 while something is on its way, with 50 when something is stuck, with 82 when
 a pivot was cut off or something foreign stands in its place, with 81 when nothing of it is there, and with 32 when what there is does not answer.`,
 		Example: `  cluster-init status kubeadm-capd
   cluster-init status kubeadm-capd --watch
   cluster-init status kubeadm-capd -o json | jq -r '.management.objects[] | select(.state != "Ready") | .name'`,
-		Args: exactlyOne("ENVIRONMENT"),
-		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
+		Args: oneOrUsual,
+		RunE: withUsual(o.run),
 	}
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams.In)

@@ -87,7 +87,15 @@ func (b *Builder) Share(ctx context.Context, modules []Module, packages ...strin
 		return err
 	}
 	space.Packages = packages
-	return b.Say.Step(fmt.Sprintf("compile what %d modules share", len(space.Modules)), func() error { return space.Compile(ctx) })
+	return b.Say.Step(fmt.Sprintf("compile what %d modules share", len(space.Modules)), func() error {
+		err := space.Compile(ctx)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		// A single module that could not be downloaded would cost the ten minutes that the rest has taken, which the toolchain keeps.
+		b.Say.Say("once more, because: %v", err)
+		return space.Compile(ctx)
+	})
 }
 
 // key hashes the module's files, the toolchain and the command lines.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,7 +23,7 @@ type Command struct {
 // endTime is how long a program has to end when it is asked to.
 const endTime = time.Minute
 
-// Run calls the program and returns what it wrote to stdout. The error carries the end of its stderr.
+// Run calls the program and returns what it wrote to stdout. The error carries the beginning and the end of what it wrote.
 func Run(ctx context.Context, command Command) (string, error) {
 	cmd := exec.CommandContext(ctx, command.Name, command.Args...)
 	// Asked to end, apt finishes the package that it is at and mmdebstrap removes what it has made. Killed at once, the one leaves
@@ -40,7 +41,7 @@ func Run(ctx context.Context, command Command) (string, error) {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return stdout.String(), fmt.Errorf("%s: %w%s", describe(command), err, tail(stderr.String()+stdout.String()))
+		return stdout.String(), fmt.Errorf("%s: %w%s", describe(command), err, excerpt(stderr.String()+stdout.String()))
 	}
 	return stdout.String(), nil
 }
@@ -54,14 +55,17 @@ func describe(command Command) string {
 	return strings.Join(words, " ")
 }
 
-// tail returns the last lines of a command's output, indented below the error.
-func tail(output string) string {
+// What is kept of a long output. Compilers say first what is wrong, and then what of it could not be made.
+const headLines, tailLines = 10, 15
+
+// excerpt returns the first and the last lines of a command's output, indented below the error.
+func excerpt(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	if len(lines) == 1 && lines[0] == "" {
 		return ""
 	}
-	if len(lines) > 15 {
-		lines = lines[len(lines)-15:]
+	if left := len(lines) - headLines - tailLines; left > 1 {
+		lines = slices.Concat(lines[:headLines], []string{fmt.Sprintf("... %d lines left out", left)}, lines[len(lines)-tailLines:])
 	}
 	return "\n  | " + strings.Join(lines, "\n  | ")
 }

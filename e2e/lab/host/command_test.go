@@ -1,39 +1,33 @@
 package host
 
 import (
-	"context"
-	"os"
-	"path/filepath"
+	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
-// What is under way when the lab ends may end well: apt would leave packages half installed.
-func TestRunLetsProgramsEnd(t *testing.T) {
-	dir := t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	pipe := filepath.Join(dir, "begun")
-	if err := unix.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	begun, err := os.OpenFile(pipe, os.O_RDWR, 0) // for writing too, so that it opens before the program does
-	if err != nil {
-		t.Fatal(err)
-	}
-	heard := make(chan struct{})
-	go func() {
-		defer close(heard)
-		_, _ = begun.Read(make([]byte, 1)) // the program has begun, or the test closes the pipe
-		cancel()
-	}()
-	_, err = Run(ctx, Command{Name: "sh", Dir: dir, Args: []string{"-c", "trap 'touch ended; exit 1' INT; echo >begun; while :; do sleep 0.05; done"}})
-	_ = begun.Close()
-	<-heard
+func TestTheErrorOfACommandHasWhatItSaidFirstAndLast(t *testing.T) {
+	_, err := Run(t.Context(), Command{Name: "sh", Args: []string{"-c", `echo "what is wrong" >&2; seq 1 100; exit 3`}})
 	if err == nil {
-		t.Error("a program that was interrupted gave no error")
+		t.Fatal("no error")
 	}
-	if _, err := os.Stat(filepath.Join(dir, "ended")); err != nil {
-		t.Errorf("it was killed: %v", err)
+	got := err.Error()
+	for _, part := range []string{"exit status 3", "| what is wrong\n", "| 9\n", "... 76 lines left out", "| 100"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("without %q:\n%s", part, got)
+		}
+	}
+	if strings.Contains(got, "| 50\n") {
+		t.Errorf("with the middle:\n%s", got)
+	}
+}
+
+func TestExcerptOfLittle(t *testing.T) {
+	for output, want := range map[string]string{"": "", "\n": "", "one\n": "\n  | one", "a\nb": "\n  | a\n  | b"} {
+		if got := excerpt(output); got != want {
+			t.Errorf("%q becomes %q, want %q", output, got, want)
+		}
+	}
+	if got := excerpt(strings.Repeat("x\n", headLines+tailLines+1)); strings.Contains(got, "left out") {
+		t.Error("a line is left out to say that a line is left out")
 	}
 }
