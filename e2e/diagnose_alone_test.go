@@ -35,7 +35,9 @@ func (l lab) alone(t *testing.T, c cluster, look []string) {
 	machine := machines(t)[0]
 	for _, f := range []soleFault{
 		{"a node without a network for pods", []string{"node-no-network"}, func(t *testing.T) {
-			inMachine(t, machine, "mkdir /etc/cni/off && mv /etc/cni/net.d/* /etc/cni/off/", "mv /etc/cni/off/* /etc/cni/net.d/ && rmdir /etc/cni/off")
+			// A folder in the place of each file: the plugin writes its configuration again with each change of a node.
+			inMachine(t, machine, "mkdir /etc/cni/off && cd /etc/cni/net.d && for f in *; do mv $f ../off/ && mkdir $f; done",
+				"cd /etc/cni/off && for f in *; do rmdir ../net.d/$f && mv $f ../net.d/; done && cd .. && rmdir off")
 		}},
 		{"a node that does not report", []string{"node-silent"}, func(t *testing.T) { inMachine(t, machine, "systemctl stop kubelet", "systemctl start kubelet") }},
 		{"large packets that are lost", []string{"api-handshake"}, func(t *testing.T) { losesLarge(t, l.name+"-lb") }},

@@ -16,12 +16,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/diagnose"
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/evidence"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/render"
+	"github.com/cluster-init/cluster-init/pkg/runs"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -64,7 +66,7 @@ func (o *collectOptions) run(ctx context.Context, name string) error {
 	if err := fault.Join(o.output.known(), recipientsErr); err != nil {
 		return err
 	}
-	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
+	looking, _, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
 	if err != nil {
 		return err
 	}
@@ -131,8 +133,12 @@ func (o *collectOptions) gather(ctx context.Context, looking *world.World, dir, 
 			return json.Marshal(c)
 		}}
 	run := evidence.Run{Command: "cluster-init collect " + name, Version: Version()}
-	if run.Events, err = lastRun(looking.Environment.Name()); err != nil {
+	run.Events, err = lastRun(name)
+	switch {
+	case err != nil:
 		run.Unread = append(run.Unread, "the last run on this machine: "+err.Error())
+	case run.Events == nil:
+		run.Unread = append(run.Unread, "the last run on this machine: none of "+name+" is kept")
 	}
 	collector.Left = func(what string) { left = append(left, what) }
 	err = collector.Collect(ctx, run)
@@ -159,7 +165,8 @@ func saidBy(of provider.Provider) func(context.Context) ([]evidence.Said, error)
 	}
 }
 
-// lastRun are the events of the last run of an environment that is kept on this machine; none where there is none.
+// lastRun are the events of the last run of an environment that is kept on this machine; none where there is none. A backup that went well says nothing of what
+// is wrong.
 func lastRun(environment string) ([]byte, error) {
 	store, err := runStore()
 	if err != nil {
@@ -169,8 +176,9 @@ func lastRun(environment string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	asked := runs.Of(event.Event{Environment: environment, Fields: ownFolder(environment)})
 	for _, r := range list { // the last one first
-		if r.Environment != environment {
+		if r.Of() != asked || r.Command == "backup" && r.Result == runs.Done {
 			continue
 		}
 		kept, err := store.Find(r.ID)

@@ -88,7 +88,7 @@ func (o *diagnoseOptions) report(ctx context.Context, args []string) (diagnose.R
 	if o.identity != "" {
 		return diagnose.Report{}, fault.New(fault.Usage, "--identity opens a file of --from, and none is given", "Add --from FILE, or leave --identity out.")
 	}
-	looking, err := lookingAt(ctx, args[0], &o.environmentOptions, &o.clusters)
+	looking, _, err := lookingAt(ctx, args[0], &o.environmentOptions, &o.clusters)
 	if err != nil {
 		return diagnose.Report{}, err
 	}

@@ -72,8 +72,8 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 	if o.fsys, err = o.content.of(); err != nil {
 		return err
 	}
-	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
-	if err != nil {
+	looking, lacks, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
+	if err := fault.Join(lacks, err); err != nil { // what is not known cannot be compared
 		return err
 	}
 	comparison, options, err := o.comparison(looking.Subject.Environment)

@@ -38,6 +38,23 @@ func (o *environmentOptions) load(ctx context.Context, name string, check func(*
 	return environment.Load(ctx, options)
 }
 
+// loadToLook loads an environment as far as it can be known here. lacks is why that is no more than its names: err is for what is wrong with these.
+func (o *environmentOptions) loadToLook(ctx context.Context, name string) (env *environment.Environment, lacks, err error) {
+	if env, lacks = o.load(ctx, name, nil); lacks == nil {
+		return env, nil, nil
+	}
+	options := o.options(name)
+	options.NamesOnly = true
+	options.Derive = func(_ context.Context, name string) (string, bool, error) {
+		value, found, err := known.DeriveToClean(os.LookupEnv, name)
+		return value, found && err == nil, nil // whoever asks the cloud is told that there are no credentials
+	}
+	if env, err = environment.Load(ctx, options); err != nil {
+		return nil, nil, err
+	}
+	return env, lacks, nil
+}
+
 // loadNames loads what an environment's things are called, and which cloud they are to be deleted in, if it uses one: no
 // other variable need be there.
 func (o *environmentOptions) loadNames(ctx context.Context, name string) (*environment.Environment, error) {

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
-	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -48,7 +47,7 @@ this name is not written over. With --workload it is that of a cluster which the
 }
 
 func (o *kubeconfigOptions) run(ctx context.Context, name string) error {
-	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
+	looking, _, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
 	if err != nil {
 		return err
 	}
@@ -75,18 +74,17 @@ func (o *kubeconfigOptions) run(ctx context.Context, name string) error {
 	return err
 }
 
-// lookingAt checks all input of a command that only looks, and returns where the clusters of an environment are looked at.
-func lookingAt(ctx context.Context, name string, of *environmentOptions, clusters *pivotClusters) (*world.World, error) {
-	env, err := of.load(ctx, name, func(env *environment.Environment) error {
-		return checkKubeconfig(clusters.kubeconfig, env.ClusterName())
-	})
-	if err := fault.Join(err, clusters.check()); err != nil {
-		return nil, err
+// lookingAt checks all input of a command that only looks, and returns where the clusters of an environment are looked at. It needs no more of the
+// environment than what its things are called: lacks is why the rest is not known here, as where the credentials of its cloud are not.
+func lookingAt(ctx context.Context, name string, of *environmentOptions, clusters *pivotClusters) (looking *world.World, lacks error, err error) {
+	env, lacks, err := of.loadToLook(ctx, name)
+	if err := fault.Join(err, clusters.checkToLook()); err != nil {
+		return nil, nil, err
 	}
 	subject, err := clusters.subject(env)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	engine := &docker.Client{}
-	return world.New(subject, world.Parts{Docker: engine, Provider: known.Of(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), nil
+	return world.New(subject, world.Parts{Docker: engine, Provider: known.Of(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), lacks, nil
 }

@@ -78,7 +78,7 @@ func (n *narration) estimated(e event.Event) event.Event {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if e.Type == event.RunStarted && n.kept != nil {
-		n.left = n.kept.Earlier(e.Command, e.Environment)
+		n.left = n.kept.Earlier(e)
 	}
 	if n.left == nil {
 		return e

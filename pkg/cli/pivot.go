@@ -77,7 +77,7 @@ func (o *pivotPlanOptions) run(ctx context.Context, name string) error {
 
 // complete checks all input, as `up` does, for a run that only looks.
 func (o *pivotPlanOptions) complete(ctx context.Context, name string) (*up.Run, error) {
-	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
+	looking, _, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
 	if err != nil {
 		return nil, err
 	}

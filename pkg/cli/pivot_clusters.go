@@ -26,14 +26,23 @@ func (c *pivotClusters) flags(f *pflag.FlagSet) {
 }
 
 func (c *pivotClusters) check() error {
-	err := checkEngineAddress(c.engineAddress)
-	if c.bootstrapKubeconfig == "" {
-		return err
+	return fault.Join(checkEngineAddress(c.engineAddress), readable("bootstrap-kubeconfig", c.bootstrapKubeconfig))
+}
+
+// checkToLook is check for commands that write no kubeconfig: then the one that is named must be there.
+func (c *pivotClusters) checkToLook() error {
+	return fault.Join(c.check(), readable("kubeconfig", c.kubeconfig))
+}
+
+// readable refuses a kubeconfig that a flag names and that is no file. Which cluster it is of, the cluster says.
+func readable(flag, path string) error {
+	if path == "" {
+		return nil
 	}
-	if fileErr := isFile(c.bootstrapKubeconfig); fileErr != nil {
-		return fault.Join(err, fault.Wrap(fmt.Errorf("read --bootstrap-kubeconfig: %w", fileErr), fault.Usage, "Name a file that holds a kubeconfig."))
+	if err := isFile(path); err != nil {
+		return fault.Wrap(fmt.Errorf("read --%s: %w", flag, err), fault.Usage, "Name a file that holds a kubeconfig.")
 	}
-	return err
+	return nil
 }
 
 // subject is the management cluster of an environment, as it is found with these flags.

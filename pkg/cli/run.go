@@ -77,7 +77,7 @@ type outcome struct {
 func narrate(ctx context.Context, sink event.Sink, command, environment string, work func(context.Context) (outcome, error),
 	failed func(context.Context, error, event.Event)) error {
 	start := time.Now()
-	sink.Emit(event.Event{Time: start, Type: event.RunStarted, Command: command, Environment: environment})
+	sink.Emit(event.Event{Time: start, Type: event.RunStarted, Command: command, Environment: environment, Fields: ownFolder(environment)})
 	done, err := work(ctx)
 	err = interrupted(ctx, err)
 	if err == nil && done.message != "" {

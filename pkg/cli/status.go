@@ -66,15 +66,17 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 	if o.watch && o.format == "yaml" {
 		return fault.New(fault.Usage, "--watch has no form in YAML", "Use plain, wide or json.")
 	}
-	looking, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
+	looking, lacks, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
 	if err != nil {
 		return err
 	}
-	if looking.Subject.Environment, _, err = o.applied.of(looking.Subject.Environment); err != nil {
-		return err
+	if lacks == nil {
+		if looking.Subject.Environment, _, err = o.applied.of(looking.Subject.Environment); err != nil {
+			return err
+		}
 	}
 	run := up.New(up.Options{Subject: looking.Subject}, looking.Parts)
-	diagnosed := diagnosedStatus{run: run, world: looking}
+	diagnosed := diagnosedStatus{run: run, world: looking, lacks: lacks}
 	report := diagnosed.look(ctx)
 	if err := show(report); err != nil {
 		return fmt.Errorf("print the status: %w", err)

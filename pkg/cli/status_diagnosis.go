@@ -21,13 +21,14 @@ const sureAfter = 10 * time.Second
 type diagnosedStatus struct {
 	run    *up.Run
 	world  *world.World
+	lacks  error // why no more of the environment is known than its names; nil: all is
 	causes []status.Cause
 	as     time.Time // when the causes were looked for
 }
 
 // look returns the status. Causes that were found a short while ago still count.
 func (d *diagnosedStatus) look(ctx context.Context) status.Report {
-	report := status.Look(ctx, d.run)
+	report := status.Look(ctx, d.run, d.lacks)
 	if !report.Diagnosable() {
 		return report
 	}

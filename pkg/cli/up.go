@@ -160,7 +160,7 @@ func (o *upOptions) outcome(run *up.Run) outcome {
 		fields: map[string]string{
 			"kubeconfig": o.kubeconfig,
 			"look":       "kubectl --kubeconfig " + o.kubeconfig + " get clusters,machines,kustomizations -A",
-			"undo":       "cluster-init cleanup " + run.Environment.Name() + " --yes --force " + run.Environment.ClusterName(),
+			"undo":       "cluster-init cleanup " + run.Environment.Argument() + " --yes --force " + run.Environment.ClusterName(),
 		},
 		figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10), timeline.InputsField: run.Inputs()},
 	}

@@ -42,7 +42,7 @@ func explain(ctx context.Context, sink event.Sink, err error, looking *world.Wor
 		tell(event.Warning, "cause: "+f.Cause+" ("+f.Object+"); cure: "+f.Cure, map[string]string{"rule": f.Rule, "object": f.Object, "cause": f.Cause, "cure": f.Cure})
 	}
 	if left := len(report.Findings) - mostCauses; left > 0 {
-		tell(event.Warning, "there are more causes: cluster-init diagnose "+looking.Environment.Name(), nil)
+		tell(event.Warning, "there are more causes: cluster-init diagnose "+looking.Environment.Argument(), nil)
 	}
 }
 

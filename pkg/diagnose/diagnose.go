@@ -96,7 +96,7 @@ func (r Report) Err() error {
 	case len(r.Findings) > 0:
 		return fault.New(fault.ComponentStuck, fmt.Sprintf("%s of what is not ready: %s", count(len(r.Findings), "cause"), r.Findings[0].Cause), r.Findings[0].Cure)
 	case len(r.Clusters) == 0:
-		return fault.New(fault.ClusterUnreachable, "no cluster of "+r.Environment+" answers"+because(r.Waiting), "If it was never made, cluster-init up "+r.Environment+" makes it.")
+		return fault.New(fault.ClusterUnreachable, "no cluster of "+r.Environment+" answers"+because(r.Waiting), "If it was never made, cluster-init up makes it.")
 	}
 	return nil
 }

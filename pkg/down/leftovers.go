@@ -53,7 +53,7 @@ func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 func (l leftovers) again(err error) error {
 	env := l.asked.Environment
 	return fault.Wrap(err, fault.CodeOr(err, fault.CleanupFailed),
-		"Run the same command again. What is left is shown, and deleted if you insist, by cluster-init cleanup "+env.Name()+" --yes --force "+env.ClusterName()+".")
+		"Run the same command again. What is left is shown, and deleted if you insist, by cluster-init cleanup "+env.Argument()+" --yes --force "+env.ClusterName()+".")
 }
 
 // inOrder splits a plan: first what needs the bootstrap cluster's network or nothing, then the files, then that cluster.

@@ -75,7 +75,7 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 }
 
 func (d *Run) others(agreed []string) others {
-	return others{scope: d.Scope(), environment: d.Environment.Name(), delete: d.WithWorkloadClusters, agreed: agreed}
+	return others{scope: d.Scope(), environment: d.Environment.Argument(), delete: d.WithWorkloadClusters, agreed: agreed}
 }
 
 // Print writes the plan for a person.

@@ -72,7 +72,7 @@ func (w *judged) confirm(ctx context.Context, allows decision) (world.Observatio
 // request is what verdicts about o need to know of this run.
 func (w *judged) request(o world.Observation) request {
 	return request{
-		environment: w.Environment.Name(), cluster: w.Environment.ClusterName(), namespace: w.Environment.ClusterNamespace(), place: w.Provider.Place(),
+		environment: w.Environment.Argument(), cluster: w.Environment.ClusterName(), namespace: w.Environment.ClusterNamespace(), place: w.Provider.Place(),
 		bootstrap: w.Side(o.Bootstrap.Cluster), management: w.Side(o.Management.Cluster),
 	}
 }

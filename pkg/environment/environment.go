@@ -54,6 +54,7 @@ type Options struct {
 // Environment is the validated input of a run. It never changes; WithOverrides makes another one.
 type Environment struct {
 	name      string
+	argument  string // see Argument
 	builtOn   string // see BuiltOn
 	title     string // the environment as the user knows it
 	namesOnly bool
@@ -92,7 +93,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	if err = fault.Join(s.err(), err, fileErr); err != nil && (docs.values == nil || fileErr != nil) {
 		return nil, err // there is nothing to look at
 	}
-	env := &Environment{name: name, builtOn: builtOn, title: title(options.Name), namesOnly: options.NamesOnly, ranges: options.Ranges, chart: loaded, bootstrap: bootstrapValues, documents: docs,
+	env := &Environment{name: name, argument: options.Name, builtOn: builtOn, title: title(options.Name), namesOnly: options.NamesOnly, ranges: options.Ranges, chart: loaded, bootstrap: bootstrapValues, documents: docs,
 		files: files, valuesFiles: valuesFiles}
 	err = fault.Join(err, env.userValues(options.Sets))
 	env.settle(env.documents.with(env.user))

@@ -69,16 +69,16 @@ func (k *Keeper) Begin(redact func(string) string) {
 	k.fail(k.store.prune())
 }
 
-// Earlier is the estimate that the runs allow which are kept of a command in an environment. One that cannot be read does not count: no run stops for
+// Earlier is the estimate that the runs allow which are kept of the command and the environment of a run that begins. One that cannot be read does not count: no run stops for
 // it, and List says why.
-func (k *Keeper) Earlier(command, environment string) *timeline.Estimate {
+func (k *Keeper) Earlier(started event.Event) *timeline.Estimate {
 	list, err := k.store.List()
 	if err != nil {
 		return timeline.EstimateFrom(nil)
 	}
 	var earlier []timeline.Timeline
 	for _, r := range list {
-		if r.Command == command && r.Environment == environment {
+		if r.Command == started.Command && r.Of() == Of(started) {
 			earlier = append(earlier, r.Timeline())
 		}
 	}

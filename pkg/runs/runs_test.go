@@ -281,10 +281,10 @@ func TestEarlierRuns(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(store.Dir, "20260102T030405Z-broken.jsonl"), []byte("{\n{\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if left := runs.NewKeeper(store).Earlier("up", "kubeadm-capd").Left(start()); left != 5*time.Minute {
+	if left := runs.NewKeeper(store).Earlier(event.Event{Command: "up", Environment: "kubeadm-capd"}).Left(start()); left != 5*time.Minute {
 		t.Errorf("%v left, want 5 minutes", left)
 	}
-	if left := runs.NewKeeper(runs.Store{Dir: filepath.Join(store.Dir, "none")}).Earlier("up", "kubeadm-capd").Left(start()); left != 0 {
+	if left := runs.NewKeeper(runs.Store{Dir: filepath.Join(store.Dir, "none")}).Earlier(event.Event{Command: "up", Environment: "kubeadm-capd"}).Left(start()); left != 0 {
 		t.Errorf("%v left without an earlier run", left)
 	}
 }

@@ -28,7 +28,7 @@ type Difference struct {
 // driftOf compares with the cluster that holds the definition; nil where there is none, or where it was given no values of this environment yet.
 func driftOf(ctx context.Context, seen up.Outlook, env *environment.Environment) *Drift {
 	of := seen.Management.Cluster
-	if seen.Stage != up.SelfManaged {
+	if seen.Stage != up.SelfManaged && !seen.ByItself() {
 		of = seen.Bootstrap.Cluster
 	}
 	if of == nil {

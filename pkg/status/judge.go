@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,6 +25,9 @@ const (
 
 // judge makes one word of what was seen.
 func judge(seen up.Outlook, r Report) (State, string) {
+	if seen.ByItself() {
+		return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself; whether a bootstrap cluster is left is not known here")
+	}
 	switch seen.Stage {
 	case up.NotThere:
 		return Absent, orElse(seen.Why, "nothing of it is there")
@@ -36,14 +40,14 @@ func judge(seen up.Outlook, r Report) (State, string) {
 	case up.Refused:
 		return refused(seen.Refusal)
 	}
-	of := r.Management
 	if seen.Stage != up.SelfManaged {
-		of = r.Bootstrap
+		return judgeObjects(r.Bootstrap, r.Unknown, OnTheWay, "the bootstrap cluster holds the definition")
 	}
-	worst, why := Up, "the management cluster manages itself"
-	if seen.Stage != up.SelfManaged {
-		worst, why = OnTheWay, "the bootstrap cluster holds the definition"
-	}
+	return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself")
+}
+
+// judgeObjects makes worse what an environment is at best, by what is not ready in the cluster that counts, and by what of it is not known.
+func judgeObjects(of Side, unknown []string, worst State, why string) (State, string) {
 	for _, o := range of.Objects {
 		switch {
 		case o.State == health.Failed || o.State == health.Suspended || o.State == "Paused":
@@ -52,8 +56,8 @@ func judge(seen up.Outlook, r Report) (State, string) {
 			worst, why = OnTheWay, fmt.Sprintf("%s is %s: %s", o, strings.ToLower(o.State), o.Message)
 		}
 	}
-	if len(r.Unknown) > 0 && worst == Up {
-		return Unknown, r.Unknown[0]
+	if len(unknown) > 0 && worst == Up {
+		return Unknown, unknown[0]
 	}
 	return worst, why
 }
@@ -69,18 +73,19 @@ func refused(refusal error) (State, string) {
 
 // Err is what a command that shows the report ends with: nil for one that is up.
 func (r Report) Err() error {
-	code, hint := fault.Code(""), "cluster-init diagnose "+r.Environment+" says why."
+	named := cmp.Or(r.Argument, r.Environment)
+	code, hint := fault.Code(""), "cluster-init diagnose "+named+" says why."
 	switch r.State {
 	case Up:
 		return nil
 	case OnTheWay:
-		code, hint = fault.StatusOnTheWay, "Nothing has to be done. cluster-init status "+r.Environment+" --watch shows it change."
+		code, hint = fault.StatusOnTheWay, "Nothing has to be done. cluster-init status "+named+" --watch shows it change."
 	case Stuck:
 		code = fault.ComponentStuck
 	case Broken:
-		code, hint = fault.StatusBroken, "cluster-init pivot plan "+r.Environment+" shows a pivot that was cut off, and what ends it."
+		code, hint = fault.StatusBroken, "cluster-init pivot plan "+named+" shows a pivot that was cut off, and what ends it."
 	case Absent:
-		code, hint = fault.StatusAbsent, "cluster-init up "+r.Environment+" makes it."
+		code, hint = fault.StatusAbsent, "cluster-init up "+named+" makes it."
 	default:
 		code = fault.ClusterUnreachable
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/golden"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -24,28 +25,36 @@ func of(state string) Side {
 
 func TestJudge(t *testing.T) {
 	foreign, silent, busy := fault.New(fault.ClusterForeign, "another cluster", ""), fault.New(fault.ClusterUnreachable, "silent", ""), fault.New(fault.Busy, "down", "")
+	unasked := world.BootstrapSide{State: world.BootstrapSilent, Unasked: true, Err: silent}
+	byItself := up.Outlook{Stage: up.Refused, Refusal: silent, Observation: world.Observation{Bootstrap: unasked, Management: world.ManagementSide{State: world.ManagementActive}}}
+	paused, exists := byItself, byItself
+	paused.Management.State, exists.Bootstrap.Unasked = world.ManagementPaused, false
 	for name, row := range map[string]struct {
 		seen up.Outlook
 		r    Report
 		want State
 		code fault.Code
 	}{
-		"all of it is ready":              {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Ready")}, Up, ""},
-		"something is on its way":         {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Progressing")}, OnTheWay, fault.StatusOnTheWay},
-		"something has given up":          {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Failed")}, Stuck, fault.ComponentStuck},
-		"something is suspended":          {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Suspended")}, Stuck, fault.ComponentStuck},
-		"something is paused":             {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Paused")}, Stuck, fault.ComponentStuck},
-		"ready, as far as it is known":    {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Ready"), Unknown: []string{"machines: forbidden"}}, Unknown, fault.ClusterUnreachable},
-		"before the pivot":                {up.Outlook{Stage: up.BeforePivot}, Report{Bootstrap: of("Ready")}, OnTheWay, fault.StatusOnTheWay},
-		"before the pivot, and stuck":     {up.Outlook{Stage: up.BeforePivot}, Report{Bootstrap: of("Failed")}, Stuck, fault.ComponentStuck},
-		"a pivot suspends what it moves":  {up.Outlook{Stage: up.PivotBegun}, Report{Bootstrap: of("Suspended")}, OnTheWay, fault.StatusOnTheWay},
-		"a pivot was cut off":             {up.Outlook{Stage: up.HalfMoved}, Report{}, Broken, fault.StatusBroken},
-		"nothing is there":                {up.Outlook{Stage: up.NotThere}, Report{}, Absent, fault.StatusAbsent},
-		"something is stopped":            {up.Outlook{Stage: up.Stopped}, Report{}, Stuck, fault.ComponentStuck},
-		"something foreign":               {up.Outlook{Stage: up.Refused, Refusal: foreign}, Report{}, Broken, fault.StatusBroken},
-		"a cluster that does not answer":  {up.Outlook{Stage: up.Refused, Refusal: silent}, Report{}, Unknown, fault.ClusterUnreachable},
-		"an error of no kind":             {up.Outlook{Stage: up.Refused, Refusal: errors.New("no")}, Report{}, Unknown, fault.ClusterUnreachable},
-		"a down is at work, or was begun": {up.Outlook{Stage: up.Refused, Refusal: busy}, Report{}, OnTheWay, fault.StatusOnTheWay},
+		"all of it is ready":                               {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Ready")}, Up, ""},
+		"something is on its way":                          {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Progressing")}, OnTheWay, fault.StatusOnTheWay},
+		"something has given up":                           {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Failed")}, Stuck, fault.ComponentStuck},
+		"something is suspended":                           {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Suspended")}, Stuck, fault.ComponentStuck},
+		"something is paused":                              {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Paused")}, Stuck, fault.ComponentStuck},
+		"ready, as far as it is known":                     {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Ready"), Unknown: []string{"machines: forbidden"}}, Unknown, fault.ClusterUnreachable},
+		"before the pivot":                                 {up.Outlook{Stage: up.BeforePivot}, Report{Bootstrap: of("Ready")}, OnTheWay, fault.StatusOnTheWay},
+		"before the pivot, and stuck":                      {up.Outlook{Stage: up.BeforePivot}, Report{Bootstrap: of("Failed")}, Stuck, fault.ComponentStuck},
+		"a pivot suspends what it moves":                   {up.Outlook{Stage: up.PivotBegun}, Report{Bootstrap: of("Suspended")}, OnTheWay, fault.StatusOnTheWay},
+		"a pivot was cut off":                              {up.Outlook{Stage: up.HalfMoved}, Report{}, Broken, fault.StatusBroken},
+		"nothing is there":                                 {up.Outlook{Stage: up.NotThere}, Report{}, Absent, fault.StatusAbsent},
+		"something is stopped":                             {up.Outlook{Stage: up.Stopped}, Report{}, Stuck, fault.ComponentStuck},
+		"something foreign":                                {up.Outlook{Stage: up.Refused, Refusal: foreign}, Report{}, Broken, fault.StatusBroken},
+		"a cluster that does not answer":                   {up.Outlook{Stage: up.Refused, Refusal: silent}, Report{}, Unknown, fault.ClusterUnreachable},
+		"only its kubeconfig is here":                      {byItself, Report{Management: of("Ready"), MachinesUnknown: "no engine"}, Up, ""},
+		"only its kubeconfig is here, and it is not ready": {byItself, Report{Management: of("Failed")}, Stuck, fault.ComponentStuck},
+		"only its kubeconfig is here, and it is paused":    {paused, Report{Management: of("Ready")}, Unknown, fault.ClusterUnreachable},
+		"a bootstrap cluster that is silent":               {exists, Report{Management: of("Ready")}, Unknown, fault.ClusterUnreachable},
+		"an error of no kind":                              {up.Outlook{Stage: up.Refused, Refusal: errors.New("no")}, Report{}, Unknown, fault.ClusterUnreachable},
+		"a down is at work, or was begun":                  {up.Outlook{Stage: up.Refused, Refusal: busy}, Report{}, OnTheWay, fault.StatusOnTheWay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row.r.State, row.r.Why = judge(row.seen, row.r)

@@ -31,6 +31,9 @@ func (r Report) print(out io.Writer, wide bool) error {
 	if len(r.Machines) > 0 {
 		fmt.Fprintf(&b, "\nmachines: %s\n", strings.Join(r.Machines, ", "))
 	}
+	if r.MachinesUnknown != "" {
+		fmt.Fprintf(&b, "\nwhich machines exist is not known: %s\n", oneline.Of(r.MachinesUnknown, messageLimit(wide)))
+	}
 	printDrift(&b, r.Drift, wide)
 	if len(r.Unknown) > 0 {
 		fmt.Fprintf(&b, "\nnot known:\n")

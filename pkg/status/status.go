@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -28,13 +29,15 @@ const askBound = 10 * time.Second
 // Report is the status of an environment.
 type Report struct {
 	Environment string `json:"environment"`
+	Argument    string `json:"-"`       // how a command names it
 	Cluster     string `json:"cluster"` // namespace/name
 	State       State  `json:"state"`
 	Why         string `json:"why"`
 	Bootstrap   Side   `json:"bootstrap"`
 	Management  Side   `json:"management"`
-	// Machines are those that the provider says exist.
-	Machines []string `json:"machines"`
+	// Machines are those that the provider says exist. MachinesUnknown is why it could not be asked, here: what the cluster itself says of its machines counts.
+	Machines        []string `json:"machines"`
+	MachinesUnknown string   `json:"machinesUnknown,omitempty"`
 	// Causes are why something is not ready, as far as anybody has looked for them.
 	Causes []Cause `json:"causes"`
 	// Drift is nil where there is nothing to compare with.
@@ -66,10 +69,10 @@ type Object struct {
 // String is Kind/name.
 func (o Object) String() string { return o.Kind + "/" + o.Name }
 
-// Look looks at an environment.
-func Look(ctx context.Context, run *up.Run) Report {
+// Look looks at an environment. lacks is why no more of it is known than its names; nil: all is.
+func Look(ctx context.Context, run *up.Run, lacks error) Report {
 	seen := run.Outlook(ctx)
-	r := Report{Environment: run.Environment.Name(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster, Machines: []string{}, Causes: []Cause{}, Unknown: []string{}}
+	r := Report{Environment: run.Environment.Name(), Argument: run.Environment.Argument(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster, Machines: []string{}, Causes: []Cause{}, Unknown: []string{}}
 	r.Bootstrap = r.side(ctx, string(seen.Bootstrap.State), seen.Bootstrap.Cluster, seen.Bootstrap.Err, run.Scope().Namespace)
 	r.Management = r.side(ctx, string(seen.Management.State), seen.Management.Cluster, seen.Management.Err, run.Scope().Namespace)
 	for _, m := range seen.Machines {
@@ -83,11 +86,24 @@ func Look(ctx context.Context, run *up.Run) Report {
 		r.Machines = append(r.Machines, name)
 	}
 	if seen.MachinesErr != nil {
-		r.Unknown = append(r.Unknown, fmt.Sprintf("which machines exist: %v", seen.MachinesErr))
+		r.MachinesUnknown = seen.MachinesErr.Error()
 	}
-	r.Drift = driftOf(ctx, seen, run.Environment)
+	if lacks != nil {
+		r.Drift = &Drift{Values: []Difference{}, Unknown: "the environment is not whole here: " + firstOf(lacks)}
+	} else {
+		r.Drift = driftOf(ctx, seen, run.Environment)
+	}
 	r.State, r.Why = judge(seen, r)
 	return r
+}
+
+// firstOf is the first of several problems, and how many there are besides.
+func firstOf(err error) string {
+	problems := fault.Problems(err)
+	if more := len(problems) - 1; more > 0 {
+		return fmt.Sprintf("%v; and %d more", problems[0], more)
+	}
+	return err.Error()
 }
 
 // side reads a cluster, where it answers.

@@ -39,7 +39,7 @@ func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, 
 	environment, err := rollout.Kept(ctx, side.Cluster)
 	if err != nil {
 		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up the management cluster %s: %w", u.Environment.ClusterName(), err), fault.BackupRefused,
-			"Check that the release telco-cloud-init in its namespace flux-system is complete: run cluster-init up "+u.Environment.Name()+".")
+			"Check that the release telco-cloud-init in its namespace flux-system is complete: run cluster-init up "+u.Environment.Argument()+".")
 	}
 	return keeper.Keep(ctx, u.world.Side(side.Cluster), u.Scope(), environment)
 }

@@ -14,7 +14,7 @@ import (
 
 // ResumePhases are what ends a pivot that was cut off, and nothing else, in order.
 func (u *Run) ResumePhases() []pipeline.Phase {
-	begun := begunPivot{world: u.world, environment: u.Environment.Name()}
+	begun := begunPivot{world: u.world, environment: u.Environment.Argument()}
 	move := u.pivotMove()
 	return []pipeline.Phase{
 		{Name: "look", Title: "look for a pivot that was cut off", Timeout: 10 * time.Minute, Looks: true, Run: begun.run},

@@ -17,7 +17,7 @@ import (
 // RollbackPhases are what moves the definition back into the bootstrap cluster, in order. It is a pivot with the sides exchanged, and as safe: a
 // killed one is finished by the next rollback, or undone by `up`, which moves the definition into the management cluster again.
 func (u *Run) RollbackPhases() []pipeline.Phase {
-	back := rollback{world: u.world, move: u.pivotMove(), environment: u.Environment.Name()}
+	back := rollback{world: u.world, move: u.pivotMove(), environment: u.Environment.Argument()}
 	return []pipeline.Phase{
 		{Name: "look", Title: "look whether the pivot can be undone", Timeout: 10 * time.Minute, Looks: true, Run: back.look},
 		{Name: "rollback", Title: "move the definition back", Timeout: 10 * time.Minute, Run: back.run},

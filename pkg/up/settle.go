@@ -75,7 +75,7 @@ func (w *judged) different(v verdict) string {
 // request is what verdicts about o need to know of this run.
 func (w *judged) request(o world.Observation) request {
 	r := request{
-		environment: w.Environment.Name(), cluster: w.Environment.ClusterName(), namespace: w.Environment.ClusterNamespace(),
+		environment: w.Environment.Argument(), cluster: w.Environment.ClusterName(), namespace: w.Environment.ClusterNamespace(),
 		place: w.Provider.Place(), kubeconfig: w.KubeconfigPath, backups: w.StateFolder,
 		source: w.Side(o.Bootstrap.Cluster), target: w.Side(o.Management.Cluster),
 	}

@@ -90,8 +90,12 @@ func (o sight) goingDown(r request) verdict {
 }
 
 func (o sight) silentBootstrap(r request) verdict {
+	what := "the bootstrap cluster exists, and what it holds is not known"
+	if o.Bootstrap.Unasked {
+		what = "whether there is a bootstrap cluster, and what it holds, is not known"
+	}
 	return verdict{decision: refuse, again: fault.CodeOf(o.Bootstrap.Err) != fault.Usage, refusal: fault.Wrap(
-		fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err), fault.CodeOr(o.Bootstrap.Err, fault.ClusterUnreachable),
+		fmt.Errorf("%s: %w", what, o.Bootstrap.Err), fault.CodeOr(o.Bootstrap.Err, fault.ClusterUnreachable),
 		bootstrapHint(o, r))}
 }
 

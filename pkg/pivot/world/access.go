@@ -31,7 +31,7 @@ func (w *World) Access(ctx context.Context) (*kube.Cluster, error) {
 		return nil, side.Err
 	}
 	return nil, fault.Retryable(fmt.Errorf("the management cluster that %s names does not answer: %w", side.Named, side.Err), fault.ClusterUnreachable,
-		"Nothing is printed that was not seen to work. cluster-init diagnose "+w.Environment.Name()+" says more.")
+		"Nothing is printed that was not seen to work. cluster-init diagnose "+w.Environment.Argument()+" says more.")
 }
 
 // WorkloadAccess returns the kubeconfig that Cluster API keeps of a cluster that the management cluster manages. name is NAMESPACE/NAME, or NAME where

@@ -32,6 +32,8 @@ func (o Observation) Stopped() bool {
 type BootstrapSide struct {
 	State BootstrapState
 	Err   error // of BootstrapSilent and BootstrapForeign
+	// Unasked is whether it is not even known that there is one, as nobody could be asked. Of BootstrapSilent.
+	Unasked bool
 	// Cure of BootstrapSilent, where it is known what makes it answer.
 	Cure string
 	// The rest is set when it answers.

@@ -96,7 +96,7 @@ func (w *World) seeOtherBootstrap(ctx context.Context) BootstrapSide {
 	case err == nil:
 		return BootstrapSide{State: BootstrapForeign, Err: fault.New(fault.ClusterForeign,
 			fmt.Sprintf("an earlier run made the kind cluster %s, and this one is to use another bootstrap cluster", w.BootstrapName()),
-			"Leave --bootstrap-kubeconfig out to go on with it, or run cluster-init cleanup "+w.Environment.Name()+" first.")}
+			"Leave --bootstrap-kubeconfig out to go on with it, or run cluster-init cleanup "+w.Environment.Argument()+" first.")}
 	case errors.Is(err, docker.ErrNotFound), fault.CodeOf(err) == fault.ClusterForeign:
 		return BootstrapSide{}
 	}
@@ -115,7 +115,7 @@ func (w *World) seeNode(ctx context.Context) BootstrapSide {
 	case fault.CodeOf(err) == fault.Busy: // listed, and not found
 		return BootstrapSide{State: BootstrapSilent, Err: err, Cure: fault.HintOf(err)}
 	case err != nil:
-		return silent(err)
+		return BootstrapSide{State: BootstrapSilent, Unasked: true, Err: err}
 	case node.Status == "paused":
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is paused", node.Name),
 			Cure: "Unpause it: docker unpause " + node.Name + ". Then run the same command again."}
@@ -144,7 +144,7 @@ func (w *World) unfinished(node docker.Container) BootstrapSide {
 	if age := w.Now().Add(w.ahead).Sub(node.Created); (id == "" || !node.HasMount(owned.MakerMarker(id))) && age < kind.CreationBound {
 		return BootstrapSide{State: BootstrapSilent, Err: fault.Retryable(
 			fmt.Errorf("kind has not finished it, and another run, of another user or machine, may be making it since %s", node.Created.Local().Format("15:04:05")), fault.Busy, ""),
-			Cure: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " + w.Environment.Name() + "."}
+			Cure: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " + w.Environment.Argument() + "."}
 	}
 	return BootstrapSide{State: BootstrapUnfinished}
 }
