@@ -65,11 +65,13 @@ type Event struct {
 	Message     string        `json:"message,omitempty"`
 	Elapsed     time.Duration `json:"elapsedNanoseconds,omitempty"`
 	// Remaining is how long the run will still take, as earlier runs did; of PhaseStarted and Waiting. Zero: nobody knows.
-	Remaining time.Duration     `json:"remainingNanoseconds,omitempty"`
-	Object    *Object           `json:"object,omitempty"`
-	Objects   []Object          `json:"objects,omitempty"`
-	Failure   *Failure          `json:"failure,omitempty"`
-	Fields    map[string]string `json:"fields,omitempty"`
+	Remaining time.Duration `json:"remainingNanoseconds,omitempty"`
+	// Ahead are the titles of the phases that come after one, in their order; of PhaseStarted.
+	Ahead   []string          `json:"ahead,omitempty"`
+	Object  *Object           `json:"object,omitempty"`
+	Objects []Object          `json:"objects,omitempty"`
+	Failure *Failure          `json:"failure,omitempty"`
+	Fields  map[string]string `json:"fields,omitempty"`
 }
 
 // Sink takes events. Emit may be called from several goroutines at once and must not block for long.

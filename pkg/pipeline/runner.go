@@ -33,11 +33,11 @@ func (r Runner) Run(ctx context.Context, phases []Phase) error {
 			r.Accepted()
 		}
 	})
-	for _, p := range phases {
+	for i, p := range phases {
 		if !p.Looks {
 			accepted()
 		}
-		if err := r.phase(ctx, p); err != nil {
+		if err := r.phase(ctx, p, titles(phases[i+1:])); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
 	}
@@ -55,13 +55,21 @@ func checkNames(phases []Phase) error {
 	return nil
 }
 
-func (r Runner) phase(ctx context.Context, p Phase) error {
+func titles(phases []Phase) []string {
+	var all []string
+	for _, p := range phases {
+		all = append(all, p.Title)
+	}
+	return all
+}
+
+func (r Runner) phase(ctx context.Context, p Phase, ahead []string) error {
 	start := r.Now()
 	emit := func(e event.Event) {
 		e.Time, e.Phase, e.Title = r.Now(), p.Name, p.Title
 		r.Sink.Emit(e)
 	}
-	emit(event.Event{Type: event.PhaseStarted})
+	emit(event.Event{Type: event.PhaseStarted, Ahead: ahead})
 	beat := r.startHeart(p, emit)
 	skipped, err := r.checkAndRun(ctx, p, beat.emit)
 	beat.stop()

@@ -50,6 +50,22 @@ func TestARunIsAcceptedBeforeItDoesMoreThanLook(t *testing.T) {
 	}
 }
 
+func TestAPhaseNamesThoseThatAreAhead(t *testing.T) {
+	var said event.Recorder
+	nothing := func(context.Context, pipeline.Reporter) error { return nil }
+	err := pipeline.Runner{Sink: &said, Now: time.Now}.Run(t.Context(), []pipeline.Phase{
+		{Name: "a", Title: "first", Run: nothing}, {Name: "b", Title: "second", Run: nothing}, {Name: "c", Title: "third", Run: nothing}})
+	var ahead []string
+	for _, e := range said.Events() {
+		if e.Type == event.PhaseStarted {
+			ahead = append(ahead, strings.Join(e.Ahead, ","))
+		}
+	}
+	if err != nil || !slices.Equal(ahead, []string{"second,third", "third", ""}) {
+		t.Errorf("%q, %v", ahead, err)
+	}
+}
+
 func TestRunnerEmitsTheExactSequence(t *testing.T) {
 	boom := errors.New("boom")
 	run := func(err error) func(context.Context, pipeline.Reporter) error {
