@@ -114,6 +114,41 @@ func TestWhatIsRedactedIsNotInTheFile(t *testing.T) {
 	}
 }
 
+// Words of the form itself, its times and its states stay, whatever secret is spelled like one.
+func TestASecretLikeAWordOfTheFormLeavesTheRunReadable(t *testing.T) {
+	for _, secret := range []string{"failure", "true", "2026", "started", "type", "run-finished", "schemaVersion", "1", "component/stuck", "Kustomization", `"`, "{", ":"} {
+		t.Run(secret, func(t *testing.T) {
+			store := runs.Store{Dir: t.TempDir()}
+			k := runs.NewKeeper(store)
+			events := failed()
+			last := &events[len(events)-1]
+			last.Failure = &event.Failure{Code: "component/stuck", Message: "the password is " + secret, Retry: true}
+			k.Emit(events[0])
+			k.Begin(func(text string) string { return strings.ReplaceAll(text, secret, "[REDACTED]") })
+			for _, e := range events[1:] {
+				k.Emit(e)
+			}
+			if err := k.Err(); err != nil {
+				t.Fatal(err)
+			}
+			list, err := store.List()
+			if err != nil || len(list) != 1 {
+				t.Fatalf("%v, %v", list, err)
+			}
+			r := list[0]
+			if r.Result != runs.Failed || r.Command != "up" || !r.Started.Equal(start()) || r.Elapsed != 12*time.Minute || len(r.Events) != len(events) || r.Unreadable != "" {
+				t.Fatalf("the run is %+v", r)
+			}
+			if f := r.Failure; f.Code != "component/stuck" || !f.Retry || f.Message != strings.ReplaceAll("the password is "+secret, secret, "[REDACTED]") {
+				t.Errorf("the failure is %+v", *f)
+			}
+			if o := r.Events[6].Object; o.Kind != "Kustomization" || o.State != "Progressing" {
+				t.Errorf("the object is %+v", *o)
+			}
+		})
+	}
+}
+
 func TestARefusedRunLeavesNothing(t *testing.T) {
 	store := runs.Store{Dir: filepath.Join(t.TempDir(), runs.Folder)}
 	k := runs.NewKeeper(store)
