@@ -228,21 +228,28 @@ func TestFind(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	const begun = `{"schemaVersion":1,"time":"2026-01-02T03:04:05Z","type":"run-started","command":"up","environment":"x"}` + "\n"
+	const finished = `{"schemaVersion":1,"time":"2026-01-02T03:04:06Z","type":"run-finished"}` + "\n"
 	for name, tc := range map[string]struct {
 		content string
 		want    runs.Result // empty: cannot be read
 	}{
 		"cut off":                      {begun, runs.CutOff},
 		"cut off in a line":            {begun + `{"schemaVersion":1,"ti`, runs.CutOff},
-		"finished":                     {begun + `{"schemaVersion":1,"time":"2026-01-02T03:04:06Z","type":"run-finished"}` + "\n", runs.Done},
+		"finished":                     {begun + finished, runs.Done},
 		"an answer at its end":         {begun + `{"type":"backup","path":"x"}` + "\n", runs.CutOff},
-		"a type of another version":    {begun + `{"schemaVersion":1,"type":"sung"}` + "\n", ""},
+		"a type that came later":       {begun + `{"schemaVersion":1,"type":"sung","object":"all","message":["la"]}` + "\n" + finished, runs.Done},
+		"one at its end":               {begun + `{"schemaVersion":1,"type":"sung"}` + "\n", runs.CutOff},
+		"one at its beginning":         {`{"schemaVersion":1,"type":"sung"}` + "\n" + begun + finished, runs.Done},
+		"one of a newer schema":        {begun + `{"schemaVersion":2,"type":"sung"}` + "\n" + finished, ""},
+		"only such":                    {`{"schemaVersion":1,"type":"sung"}` + "\n", ""},
+		"no type":                      {begun + `{"schemaVersion":1,"message":"x"}` + "\n" + finished, ""},
+		"a known one in another form":  {begun + `{"schemaVersion":1,"type":"progress","message":["la"]}` + "\n", ""},
 		"empty":                        {"", ""},
 		"no JSON":                      {"hello\n", ""},
 		"half a line in the middle":    {begun + `{"schemaVersion":1,"ti` + "\n" + begun, ""},
 		"a newer schema":               {strings.ReplaceAll(begun, `Version":1`, `Version":2`), ""},
 		"no schema":                    {strings.ReplaceAll(begun, `"schemaVersion":1,`, ""), ""},
-		"without its beginning":        {`{"schemaVersion":1,"time":"2026-01-02T03:04:06Z","type":"run-finished"}` + "\n", ""},
+		"without its beginning":        {finished, ""},
 		"an object-changed without it": {begun + `{"schemaVersion":1,"time":"2026-01-02T03:04:06Z","type":"object-changed"}` + "\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
