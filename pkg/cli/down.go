@@ -69,7 +69,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 	return conduct(ctx, sink, "down", name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
 		b := *shown
 		b.parts.Leases = leases
-		run := o.runOf(&b, s)
+		run := o.runOf(&b, s, sink)
 		run.Agreed = plan.WorkloadClusters
 		phases, err := o.phaseTimeouts.of(run.Phases())
 		if err != nil {
@@ -96,7 +96,7 @@ func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink)
 	if err != nil {
 		return nil, subject{}, down.Plan{}, err
 	}
-	plan, err := o.runOf(shown, s).Plan(ctx)
+	plan, err := o.runOf(shown, s, sink).Plan(ctx)
 	if err != nil {
 		return nil, subject{}, down.Plan{}, err
 	}
@@ -107,12 +107,14 @@ func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink)
 }
 
 // runOf is a run of `down` with what the flags come to.
-func (o *downOptions) runOf(b *built, s subject) *down.Run {
+func (o *downOptions) runOf(b *built, s subject, sink event.Sink) *down.Run {
 	return down.New(down.Options{
 		Subject: b.subject, Supplies: b.supplies, WithWorkloadClusters: o.withWorkloadClusters, BackupRecipients: b.recipients, Version: Version(), Heartbeat: 15 * time.Second,
 		Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target, Patience: 3 * time.Minute},
 		Observer: cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engineAddress, Target: s.target, StateFolder: s.state, Kubeconfig: o.kubeconfig,
-			Waiting: func(what string) { fmt.Fprintf(o.streams.Err, "waiting to see %s\n", what) }},
+			Waiting: func(what string) {
+				sink.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: "waiting to see " + what})
+			}},
 	}, b.parts)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/redact"
+	"github.com/cluster-init/cluster-init/pkg/render"
 	"github.com/cluster-init/cluster-init/pkg/runs"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 	"github.com/cluster-init/cluster-init/pkg/trace"
@@ -28,9 +29,12 @@ type narration struct {
 	left  *timeline.Estimate // nil: the run has not begun
 }
 
-// newNarration returns the narration of a run, which is kept once its begin is called.
+// viewPatience is how long the end of a run waits for a terminal, or for who reads its output, to take one more event.
+const viewPatience = 10 * time.Second
+
+// newNarration returns the narration of a run, which is kept once its begin is called. Whoever stops reading what the view writes stops no run.
 func newNarration(view event.Sink, companions companionOptions) *narration {
-	n := &narration{view: view, companions: companions, known: knownSecrets(nil)}
+	n := &narration{view: render.NewQueue(view, viewPatience), companions: companions, known: knownSecrets(nil)}
 	if store, err := runStore(); err == nil { // else the same error ends every run that needs a state folder
 		n.kept = runs.NewKeeper(store)
 	}

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // unbroken returns streams that can be written to also when nobody reads them any more, and a context that ends when that is seen: as
@@ -49,10 +50,27 @@ func interruptible(ctx context.Context, says io.Writer) (_ context.Context, fini
 		select {
 		case <-signals:
 			signal.Stop(signals) // before it says so: who reads it may send the second one
-			fmt.Fprintln(says, "interrupted: ending what is under way; once more (Ctrl-C) exits at once")
+			within(sayBound, func() {
+				fmt.Fprintln(says, "interrupted: ending what is under way; once more (Ctrl-C) exits at once")
+			})
 			cancel()
 		case <-finished:
 		}
 	})
 	return ctx, sync.OnceFunc(func() { close(finished); listening.Wait(); cancel() })
+}
+
+// sayBound is how long a terminal may keep an interrupt from taking effect.
+const sayBound = time.Second
+
+// within returns when say does, or after a bound: a terminal that takes nothing, as after Ctrl-S, is left to the end of the process.
+func within(bound time.Duration, say func()) {
+	said := make(chan struct{})
+	go func() { defer close(said); say() }()
+	timer := time.NewTimer(bound)
+	defer timer.Stop()
+	select {
+	case <-said:
+	case <-timer.C:
+	}
 }

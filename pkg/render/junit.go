@@ -64,7 +64,7 @@ type junit struct {
 	command  string
 	class    string
 	start    time.Time
-	open     int      // the testcase of the phase that has not ended; -1: none
+	open     int      // the testcase of the phase that has not ended, or has failed: what comes after that is about it; -1: none
 	output   []string // what was said since it began
 	awaited  []event.Object
 	causes   []string
@@ -84,7 +84,7 @@ func (j *junit) take(e event.Event) {
 		j.suite.Cases = append(j.suite.Cases, junitCase{Class: j.class, Name: e.Title, Seconds: junitSeconds(0)})
 		j.open = len(j.suite.Cases) - 1
 	case event.PhaseFinished, event.PhaseSkipped, event.PhaseFailed:
-		if j.open < 0 {
+		if !j.running() {
 			return
 		}
 		c := &j.suite.Cases[j.open]
@@ -94,6 +94,7 @@ func (j *junit) take(e event.Event) {
 		}
 		if e.Type == event.PhaseFailed {
 			c.Failure = j.failureOf(e.Failure)
+			return
 		}
 		j.endPhase()
 	case event.Progress, event.Warning:
@@ -111,7 +112,10 @@ func (j *junit) take(e event.Event) {
 	}
 }
 
-// endPhase gives the open testcase what was said in its phase.
+// running tells whether the open testcase is of a phase that has not ended.
+func (j *junit) running() bool { return j.open >= 0 && j.suite.Cases[j.open].Failure == nil }
+
+// endPhase gives the open testcase what was said in its phase, and after its failure.
 func (j *junit) endPhase() {
 	if j.open >= 0 {
 		j.suite.Cases[j.open].Output = strings.Join(j.output, "\n")
@@ -135,10 +139,14 @@ func (j *junit) failureOf(f *event.Failure) *junitFailure {
 func (j *junit) close() {
 	cutOff := &event.Failure{Code: "cut-off", Message: "the run was cut off", Hint: "Run the same command again: it resumes."}
 	switch {
-	case !j.finished && j.open >= 0:
+	case !j.finished && j.running():
 		j.suite.Cases[j.open].Failure = j.failureOf(cutOff)
 	case !j.finished:
 		j.failure = cutOff
+	}
+	outside := "" // what was said outside of the phases
+	if j.open < 0 {
+		outside = strings.Join(j.output, "\n")
 	}
 	j.endPhase()
 	failed := -1
@@ -149,7 +157,7 @@ func (j *junit) close() {
 	}
 	if j.failure != nil && failed < 0 {
 		failed = len(j.suite.Cases)
-		j.suite.Cases = append(j.suite.Cases, junitCase{Class: j.class, Name: j.command, Seconds: junitSeconds(j.elapsed), Failure: j.failureOf(j.failure)})
+		j.suite.Cases = append(j.suite.Cases, junitCase{Class: j.class, Name: j.command, Seconds: junitSeconds(j.elapsed), Failure: j.failureOf(j.failure), Output: outside})
 	}
 	for _, cause := range j.causes {
 		if failed >= 0 {

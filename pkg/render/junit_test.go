@@ -68,3 +68,51 @@ func TestJUnitCountsWhatFailed(t *testing.T) {
 		})
 	}
 }
+
+// What a run says between the failure of a phase and its own end is about that phase: what was seen of what ran out of time, and where it was kept.
+func TestJUnitHasWhatCameAfterAFailure(t *testing.T) {
+	failure := &event.Failure{Code: "component/stuck", Message: "not ready"}
+	said := func(kind event.Type, message string) event.Event { return event.Event{Type: kind, Message: message} }
+	begun, phase := event.Event{Type: event.RunStarted, Command: "up", Environment: "x"}, event.Event{Type: event.PhaseStarted, Title: "components"}
+	failed, over := event.Event{Type: event.PhaseFailed, Failure: failure}, event.Event{Type: event.RunFinished, Failure: failure}
+	history := said(event.Progress, "what was seen of Kustomization/capi: at 3s Failed")
+	cause := event.Event{Type: event.Warning, Message: "cause: no disk", Fields: map[string]string{"cause": "no disk"}}
+	for name, tc := range map[string]struct {
+		events []event.Event
+		cases  int
+		output string // of the last testcase
+		text   string // of its failure
+	}{
+		"after a phase":              {[]event.Event{begun, phase, said(event.Progress, "before"), failed, history, cause, over}, 1, "before\n" + history.Message + "\ncause: no disk", "not ready\ncause: no disk"},
+		"killed meanwhile":           {[]event.Event{begun, phase, failed, history}, 1, history.Message, "not ready"},
+		"another phase goes on":      {[]event.Event{begun, phase, failed, history, phase, said(event.Progress, "other"), {Type: event.PhaseFinished}, over}, 2, "other", ""},
+		"outside of all phases":      {[]event.Event{begun, history, over}, 1, history.Message, "not ready"},
+		"in a phase without its end": {[]event.Event{begun, phase, history, over}, 2, "", "not ready"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i := range tc.events {
+				tc.events[i].Time = start().Add(time.Duration(i) * time.Second)
+			}
+			content, err := render.JUnit(tc.events)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got struct {
+				Cases []struct {
+					Failure string `xml:"failure"`
+					Output  string `xml:"system-out"`
+				} `xml:"testsuite>testcase"`
+			}
+			if err := xml.Unmarshal(content, &got); err != nil {
+				t.Fatal(err)
+			}
+			last := got.Cases[len(got.Cases)-1]
+			if len(got.Cases) != tc.cases || last.Output != tc.output || last.Failure != tc.text {
+				t.Errorf("%d testcases, the last %+v", len(got.Cases), last)
+			}
+			if tc.cases == 2 && got.Cases[0].Output != history.Message {
+				t.Errorf("the first %+v", got.Cases[0])
+			}
+		})
+	}
+}

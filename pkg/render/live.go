@@ -23,6 +23,7 @@ type Live struct {
 	lines    bytes.Buffer
 	phase    *phaseUnderWay // nil: none
 	underWay map[string]*objectUnderWay
+	left     time.Duration // of the run, as it was painted last; 0: it never was
 	painting chan struct{} // closed to end the goroutine that paints the time; nil: there is none
 	painter  sync.WaitGroup
 }
@@ -91,6 +92,7 @@ func (l *Live) Emit(e event.Event) {
 func (l *Live) take(e event.Event) {
 	switch e.Type {
 	case event.RunStarted:
+		l.left = 0
 		l.begin()
 	case event.PhaseStarted:
 		l.phase = &phaseUnderWay{title: e.Title, begun: e.Time, remaining: e.Remaining, at: e.Time}
@@ -145,7 +147,7 @@ func (l *Live) object(o event.Object, at time.Time) {
 
 // waiting takes a heartbeat, which names all that is awaited: nothing else is.
 func (l *Live) waiting(e event.Event) {
-	if l.phase != nil && e.Remaining > 0 {
+	if l.phase != nil {
 		l.phase.remaining, l.phase.at = e.Remaining, e.Time
 	}
 	if len(e.Objects) == 0 {
@@ -170,7 +172,7 @@ func (l *Live) block() []string {
 	}
 	now := l.now()
 	head := paint(l.colours, bold, "● "+oneline.Of(l.phase.title, 120)) + "  " + short(now.Sub(l.phase.begun))
-	if left := l.phase.remaining - now.Sub(l.phase.at); l.phase.remaining > 0 && left > 0 {
+	if left := l.remaining(now); left > 0 {
 		head += paint(l.colours, faint, "  about "+short(left)+" left")
 	}
 	lines := []string{head}
@@ -187,6 +189,20 @@ func (l *Live) block() []string {
 		lines = append(lines, l.line(o, i == len(objects)-1, widest, now))
 	}
 	return lines
+}
+
+// remaining is how long the run will still take, as it is to be painted: never more than it was painted before, though an event may say so, as when a phase takes
+// longer than it usually did. 0: nobody knows.
+func (l *Live) remaining(now time.Time) time.Duration {
+	left := l.phase.remaining - now.Sub(l.phase.at)
+	if l.phase.remaining == 0 || left < time.Second {
+		return 0
+	}
+	if l.left > 0 {
+		left = min(left, l.left)
+	}
+	l.left = left
+	return left
 }
 
 // byNeed sorts first what waits for nothing else.

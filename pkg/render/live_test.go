@@ -110,6 +110,48 @@ func TestLivePaintsTheTime(t *testing.T) {
 	}
 }
 
+// What is left, as it stands on the terminal, never grows within a run, and goes once nobody knows it any more.
+func TestLiveNeverPaintsThatMoreIsLeft(t *testing.T) {
+	w := watch(100, 30, false)
+	said := func(kind event.Type, remaining time.Duration) {
+		w.emit(event.Event{Type: kind, Time: w.at, Title: "b", Message: "x", Remaining: remaining})
+	}
+	shows := func(want string) {
+		t.Helper()
+		_, got, _ := strings.Cut(w.terminal.seen(), "about ")
+		got, _, _ = strings.Cut(got, "\n")
+		if got != want {
+			t.Fatalf("it shows %q, want %q", got, want)
+		}
+	}
+	w.emit(event.Event{Type: event.RunStarted, Time: start()})
+	said(event.PhaseStarted, 2*time.Minute)
+	shows("2m0s left")
+	w.tick(14 * time.Second)
+	shows("1m46s left")
+	said(event.Waiting, 2*time.Minute) // the phase takes longer than it usually did
+	shows("1m46s left")
+	w.tick(10 * time.Second)
+	shows("1m46s left")
+	w.tick(10 * time.Second)
+	shows("1m40s left")
+	said(event.Waiting, 0) // nobody knows any more
+	shows("")
+	w.tick(time.Second)
+	shows("")
+	said(event.PhaseStarted, 3*time.Minute)
+	shows("1m40s left")
+	said(event.Waiting, time.Minute)
+	shows("1m0s left")
+	w.tick(59500 * time.Millisecond)
+	shows("")
+	said(event.RunFinished, 0)
+	w.emit(event.Event{Type: event.RunStarted, Time: w.at}) // another run
+	said(event.PhaseStarted, 2*time.Minute)
+	shows("2m0s left")
+	said(event.RunFinished, 0)
+}
+
 // A terminal that becomes narrower wraps the block, which is taken away all the same.
 func TestLiveOnATerminalThatIsMadeNarrower(t *testing.T) {
 	w := watch(120, 60, false)

@@ -1,9 +1,10 @@
 package render
 
 import (
-	"github.com/cluster-init/cluster-init/pkg/timeline"
+	"slices"
 
 	"github.com/cluster-init/cluster-init/pkg/oneline"
+	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
 // The picture of dependencies: a column for each depth, a box for each component; sizes are in pixels.
@@ -26,9 +27,13 @@ type reportGraph struct {
 type graphNode struct {
 	Name, Title, State                string
 	X, Y, Width, Height, TextX, TextY int
+	Critical                          bool // on the critical path
 }
 
-type graphEdge struct{ X1, Y1, X2, Y2, MiddleX int }
+type graphEdge struct {
+	X1, Y1, X2, Y2, MiddleX int
+	Critical                bool // the path goes along it
+}
 
 func newReportGraph(cluster string, components []timeline.Node) reportGraph {
 	g := reportGraph{Cluster: cluster}
@@ -36,7 +41,7 @@ func newReportGraph(cluster string, components []timeline.Node) reportGraph {
 	for n, c := range components {
 		column := depth(components, n, nil)
 		node := graphNode{Name: oneline.Of(c.Object.Name, nameLimit), Title: c.Object.Kind + "/" + c.Object.Name + ": " + whole(c.Object), State: c.Object.State,
-			X: margin + column*columnWidth, Y: margin + rows[column]*rowHeight, Width: boxWidth, Height: boxHeight}
+			X: margin + column*columnWidth, Y: margin + rows[column]*rowHeight, Width: boxWidth, Height: boxHeight, Critical: c.Critical}
 		node.TextX, node.TextY = node.X+10, node.Y+boxHeight*2/3
 		rows[column]++
 		g.Nodes = append(g.Nodes, node)
@@ -45,12 +50,21 @@ func newReportGraph(cluster string, components []timeline.Node) reportGraph {
 	for n, c := range components {
 		for _, dependency := range c.WaitsFor {
 			from, to := g.Nodes[dependency], g.Nodes[n]
-			edge := graphEdge{X1: from.X + boxWidth, Y1: from.Y + boxHeight/2, X2: to.X, Y2: to.Y + boxHeight/2}
+			edge := graphEdge{X1: from.X + boxWidth, Y1: from.Y + boxHeight/2, X2: to.X, Y2: to.Y + boxHeight/2, Critical: slices.Contains(c.Followed, dependency)}
 			edge.MiddleX = (edge.X1 + edge.X2) / 2
 			g.Edges = append(g.Edges, edge)
 		}
 	}
+	slices.SortStableFunc(g.Edges, func(a, b graphEdge) int { return rank(a) - rank(b) })
 	return g
+}
+
+// rank is higher for what is drawn later, over the rest.
+func rank(e graphEdge) int {
+	if e.Critical {
+		return 1
+	}
+	return 0
 }
 
 // depth is how many components come before one, at most. A circle ends where it began.

@@ -53,6 +53,26 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// The picture marks the critical path that the table names, and not the rest.
+func TestReportMarksTheCriticalPathInItsPicture(t *testing.T) {
+	page := report(t, recording(t))
+	_, pictures, _ := strings.Cut(page, "Components of the bootstrap cluster")
+	bootstrap, management, _ := strings.Cut(pictures, "Components of the management cluster")
+	for _, tc := range []struct{ cluster, picture, name, class string }{
+		{"bootstrap", bootstrap, "cert-manager", " critical"}, {"bootstrap", bootstrap, "capd", " critical"}, {"bootstrap", bootstrap, "capi", ""},
+		{"management", management, "cert-manager", " critical"}, {"management", management, "capi", " critical"}, {"management", management, "capd", ""},
+	} {
+		node := regexp.MustCompile(`<g><title>Kustomization/` + tc.name + `:[^<]*</title><rect[^>]*class="([a-z ]*)"`).FindStringSubmatch(tc.picture)
+		if node == nil || node[1] != tc.class {
+			t.Errorf("%s in the %s cluster: %q, want %q", tc.name, tc.cluster, node, tc.class)
+		}
+	}
+	edges, critical := strings.Count(page, "<path d="), strings.Count(page, `" class="critical"/>`)
+	if critical == 0 || critical >= edges/2 || !strings.Contains(page, "Bold: on the critical path") {
+		t.Errorf("%d of %d edges are marked", critical, edges)
+	}
+}
+
 // The page is opened from a file, by people who trust it: it loads nothing, and what an object says stays text.
 func TestReportIsSelfContained(t *testing.T) {
 	events := run()

@@ -49,7 +49,7 @@ func (k *Keeper) Emit(e event.Event) {
 	}
 }
 
-// Begin begins to keep the run: it changes something from now on. redact takes secrets out of a line.
+// Begin begins to keep the run: it changes something from now on. redact takes secrets out of a text.
 func (k *Keeper) Begin(redact func(string) string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -92,14 +92,15 @@ func (k *Keeper) Err() error {
 	return k.err
 }
 
-// write appends one line. A line is written at once or not at all, as far as the file system does that.
+// write appends one line. A line is written at once or not at all, as far as the file system does that. Secrets go out of the texts of an event and
+// not out of its line: a secret that is spelled like a key or a type would make the run unreadable.
 func (k *Keeper) write(e event.Event) {
 	if k.err != nil {
 		return
 	}
 	var line bytes.Buffer
-	render.NewJSON(&line).Emit(e)
-	_, err := k.file.WriteString(k.redact(line.String()))
+	render.NewJSON(&line).Emit(e.Clean(k.redact))
+	_, err := k.file.Write(line.Bytes())
 	k.fail(err)
 }
 

@@ -62,40 +62,58 @@ func Read(path string) (*Recording, error) {
 // Timeline is what the events of the run say together.
 func (r Recording) Timeline() timeline.Timeline { return timeline.Of(r.Events) }
 
+const hintForm = "Give a file as \"cluster-init runs export\" or --output json wrote it: one event a line."
+
 // decode reads one event a line. Half a line at the end is what a killed run was about to write.
 func decode(path string, content []byte) ([]event.Event, error) {
 	var events []event.Event
 	lines := bytes.Split(bytes.TrimRight(content, "\n"), []byte("\n"))
 	for n, line := range lines {
-		var e struct {
-			SchemaVersion int `json:"schemaVersion"`
-			event.Event
-		}
-		where := fmt.Sprintf("%s, line %d", path, n+1)
-		err := json.Unmarshal(line, &e)
-		if err != nil && n == len(lines)-1 {
+		e, err := decodeLine(line, fmt.Sprintf("%s, line %d", path, n+1))
+		if err != nil && n == len(lines)-1 && !json.Valid(line) {
 			break
 		}
 		if err != nil {
-			return nil, fault.Wrap(fmt.Errorf("read %s: %w", where, err), fault.RunUnreadable,
-				"Give a file as \"cluster-init runs export\" or --output json wrote it: one event a line.")
+			return nil, err
 		}
-		if e.SchemaVersion == 0 && e.Type != "" && !known(e.Type) {
-			continue // a line of --output json that is no event: a plan, an answer
+		if e != nil {
+			events = append(events, *e)
 		}
-		if e.SchemaVersion != event.SchemaVersion {
-			return nil, fault.New(fault.RunUnreadable, fmt.Sprintf("%s has events of schema version %d, and this binary reads version %d", where, e.SchemaVersion, event.SchemaVersion),
-				"Use the version of cluster-init that wrote it.")
-		}
-		if !known(e.Type) || e.Type == event.ObjectChanged && e.Object == nil {
-			return nil, fault.New(fault.RunUnreadable, fmt.Sprintf("%s is no event that this binary knows: type %q", where, e.Type), "Use the version of cluster-init that wrote it.")
-		}
-		events = append(events, e.Event)
 	}
 	if len(events) == 0 || events[0].Type != event.RunStarted {
-		return nil, fault.New(fault.RunUnreadable, path+" does not begin with the event that begins a run", "Give a file as \"cluster-init runs export\" or --output json wrote it.")
+		return nil, fault.New(fault.RunUnreadable, path+" does not begin with the event that begins a run", hintForm)
 	}
 	return events, nil
+}
+
+// decodeLine reads an event; nil: the line is to be left alone, as it is no event, or one of a type that came later. Only what changes the form has
+// another schema version, so of a type that is not known nothing else is read.
+func decodeLine(line []byte, where string) (*event.Event, error) {
+	var form struct {
+		SchemaVersion int        `json:"schemaVersion"`
+		Type          event.Type `json:"type"`
+	}
+	if err := json.Unmarshal(line, &form); err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read %s: %w", where, err), fault.RunUnreadable, hintForm)
+	}
+	unknown := form.Type != "" && !known(form.Type)
+	switch {
+	case unknown && form.SchemaVersion == 0: // a line of --output json that is no event: a plan, an answer
+		return nil, nil
+	case form.SchemaVersion != event.SchemaVersion:
+		return nil, fault.New(fault.RunUnreadable, fmt.Sprintf("%s has events of schema version %d, and this binary reads version %d", where, form.SchemaVersion, event.SchemaVersion),
+			"Use the version of cluster-init that wrote it.")
+	case unknown:
+		return nil, nil
+	}
+	var e event.Event
+	if err := json.Unmarshal(line, &e); err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read %s: %w", where, err), fault.RunUnreadable, hintForm)
+	}
+	if e.Type == "" || e.Type == event.ObjectChanged && e.Object == nil {
+		return nil, fault.New(fault.RunUnreadable, fmt.Sprintf("%s is no event: type %q", where, e.Type), hintForm)
+	}
+	return &e, nil
 }
 
 func known(t event.Type) bool { return slices.Contains(event.Types(), t) }

@@ -114,6 +114,41 @@ func TestWhatIsRedactedIsNotInTheFile(t *testing.T) {
 	}
 }
 
+// Words of the form itself, its times and its states stay, whatever secret is spelled like one.
+func TestASecretLikeAWordOfTheFormLeavesTheRunReadable(t *testing.T) {
+	for _, secret := range []string{"failure", "true", "2026", "started", "type", "run-finished", "schemaVersion", "1", "component/stuck", "Kustomization", `"`, "{", ":"} {
+		t.Run(secret, func(t *testing.T) {
+			store := runs.Store{Dir: t.TempDir()}
+			k := runs.NewKeeper(store)
+			events := failed()
+			last := &events[len(events)-1]
+			last.Failure = &event.Failure{Code: "component/stuck", Message: "the password is " + secret, Retry: true}
+			k.Emit(events[0])
+			k.Begin(func(text string) string { return strings.ReplaceAll(text, secret, "[REDACTED]") })
+			for _, e := range events[1:] {
+				k.Emit(e)
+			}
+			if err := k.Err(); err != nil {
+				t.Fatal(err)
+			}
+			list, err := store.List()
+			if err != nil || len(list) != 1 {
+				t.Fatalf("%v, %v", list, err)
+			}
+			r := list[0]
+			if r.Result != runs.Failed || r.Command != "up" || !r.Started.Equal(start()) || r.Elapsed != 12*time.Minute || len(r.Events) != len(events) || r.Unreadable != "" {
+				t.Fatalf("the run is %+v", r)
+			}
+			if f := r.Failure; f.Code != "component/stuck" || !f.Retry || f.Message != strings.ReplaceAll("the password is "+secret, secret, "[REDACTED]") {
+				t.Errorf("the failure is %+v", *f)
+			}
+			if o := r.Events[6].Object; o.Kind != "Kustomization" || o.State != "Progressing" {
+				t.Errorf("the object is %+v", *o)
+			}
+		})
+	}
+}
+
 func TestARefusedRunLeavesNothing(t *testing.T) {
 	store := runs.Store{Dir: filepath.Join(t.TempDir(), runs.Folder)}
 	k := runs.NewKeeper(store)
@@ -193,21 +228,28 @@ func TestFind(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	const begun = `{"schemaVersion":1,"time":"2026-01-02T03:04:05Z","type":"run-started","command":"up","environment":"x"}` + "\n"
+	const finished = `{"schemaVersion":1,"time":"2026-01-02T03:04:06Z","type":"run-finished"}` + "\n"
 	for name, tc := range map[string]struct {
 		content string
 		want    runs.Result // empty: cannot be read
 	}{
 		"cut off":                      {begun, runs.CutOff},
 		"cut off in a line":            {begun + `{"schemaVersion":1,"ti`, runs.CutOff},
-		"finished":                     {begun + `{"schemaVersion":1,"time":"2026-01-02T03:04:06Z","type":"run-finished"}` + "\n", runs.Done},
+		"finished":                     {begun + finished, runs.Done},
 		"an answer at its end":         {begun + `{"type":"backup","path":"x"}` + "\n", runs.CutOff},
-		"a type of another version":    {begun + `{"schemaVersion":1,"type":"sung"}` + "\n", ""},
+		"a type that came later":       {begun + `{"schemaVersion":1,"type":"sung","object":"all","message":["la"]}` + "\n" + finished, runs.Done},
+		"one at its end":               {begun + `{"schemaVersion":1,"type":"sung"}` + "\n", runs.CutOff},
+		"one at its beginning":         {`{"schemaVersion":1,"type":"sung"}` + "\n" + begun + finished, runs.Done},
+		"one of a newer schema":        {begun + `{"schemaVersion":2,"type":"sung"}` + "\n" + finished, ""},
+		"only such":                    {`{"schemaVersion":1,"type":"sung"}` + "\n", ""},
+		"no type":                      {begun + `{"schemaVersion":1,"message":"x"}` + "\n" + finished, ""},
+		"a known one in another form":  {begun + `{"schemaVersion":1,"type":"progress","message":["la"]}` + "\n", ""},
 		"empty":                        {"", ""},
 		"no JSON":                      {"hello\n", ""},
 		"half a line in the middle":    {begun + `{"schemaVersion":1,"ti` + "\n" + begun, ""},
 		"a newer schema":               {strings.ReplaceAll(begun, `Version":1`, `Version":2`), ""},
 		"no schema":                    {strings.ReplaceAll(begun, `"schemaVersion":1,`, ""), ""},
-		"without its beginning":        {`{"schemaVersion":1,"time":"2026-01-02T03:04:06Z","type":"run-finished"}` + "\n", ""},
+		"without its beginning":        {finished, ""},
 		"an object-changed without it": {begun + `{"schemaVersion":1,"time":"2026-01-02T03:04:06Z","type":"object-changed"}` + "\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

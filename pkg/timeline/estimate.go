@@ -14,6 +14,7 @@ const mostEarlier = 5
 // gone so far, it says nothing. It is not for several goroutines at once.
 type Estimate struct {
 	earlier []Timeline
+	like    bool // whether it is known which inputs this run has
 	ended   map[string]PhaseState
 	start   time.Time     // of the run
 	phase   string        // the one that has not ended; empty: none
@@ -33,10 +34,16 @@ func EstimateFrom(earlier []Timeline) *Estimate {
 	return e
 }
 
-// Of leaves of the earlier runs those with the same inputs: a cluster of three machines says little of one of thirty.
+// Of leaves of the earlier runs those with the same inputs: a cluster of three machines says little of one of thirty. Where earlier runs say which
+// inputs they had, nothing is said before Of.
 func (e *Estimate) Of(inputs string) {
+	e.like = true
 	e.earlier = slices.DeleteFunc(e.earlier, func(t Timeline) bool { return t.Inputs != inputs })
-	e.said = 0 // what was said before was of other runs
+}
+
+// knows tells whether the earlier runs that are left are like this one, as far as they say it.
+func (e *Estimate) knows() bool {
+	return e.like || !slices.ContainsFunc(e.earlier, func(t Timeline) bool { return t.Inputs != "" })
 }
 
 // alike are the earlier runs that went as this one has gone so far: the same phases had something to do. One that resumed another says nothing of one
@@ -115,8 +122,12 @@ func (e *Estimate) Emit(happened event.Event) {
 // patience is how much longer than usual a phase may take before earlier runs say nothing of it any more.
 func patience(took time.Duration) time.Duration { return took + took/2 + 10*time.Second }
 
-// Left is how long the run will still take at a time; 0: nobody knows, as when a phase takes far longer than it did. It does not grow from one call to the next.
+// Left is how long the run will still take at a time; 0: nobody knows, as when a phase takes far longer than it did. What it returns after that, too, is never
+// more than before.
 func (e *Estimate) Left(at time.Time) time.Duration {
+	if !e.knows() {
+		return 0
+	}
 	var left time.Duration
 	alike := e.alike()
 	for _, name := range phaseNames(alike) {
@@ -134,6 +145,8 @@ func (e *Estimate) Left(at time.Time) time.Duration {
 	if e.said > 0 {
 		left = min(left, e.said)
 	}
-	e.said = left
+	if left > 0 {
+		e.said = left
+	}
 	return left
 }

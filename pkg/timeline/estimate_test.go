@@ -116,11 +116,6 @@ func TestAnnotate(t *testing.T) {
 
 // A run with other inputs says nothing of this one, and neither does one that did not say what it had.
 func TestEstimateOfTheSameInputs(t *testing.T) {
-	with := func(inputs string, seconds ...float64) timeline.Timeline {
-		events := phases(seconds...)
-		events[len(events)-1].Fields = map[string]string{timeline.InputsField: inputs}
-		return timeline.Of(events)
-	}
 	for name, tc := range map[string]struct {
 		inputs string
 		want   time.Duration
@@ -130,10 +125,44 @@ func TestEstimateOfTheSameInputs(t *testing.T) {
 		"others":         {"thirty", 0},
 	} {
 		e := timeline.EstimateFrom([]timeline.Timeline{with("three", 10, 20, 30), with("one", 10, 3, 10), took(10, 90, 90)})
-		e.Of(tc.inputs)
 		tell(e, phases(10, 20, 30), at(15))
+		if got := e.Left(at(15)); got != 0 {
+			t.Errorf("%s: %s before anybody knew the inputs of this run", name, got)
+		}
+		e.Of(tc.inputs)
 		if got := e.Left(at(15)); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
+	}
+}
+
+// with is took, of a run that said what it had.
+func with(inputs string, seconds ...float64) timeline.Timeline {
+	events := phases(seconds...)
+	events[len(events)-1].Fields = map[string]string{timeline.InputsField: inputs}
+	return timeline.Of(events)
+}
+
+// Where no phase is left for which anything was expected nothing is said. Once other runs are the ones alike, more may be left again, but never more than was said before.
+func TestEstimateThatComesBackIsNotLonger(t *testing.T) {
+	var earlier []timeline.Timeline
+	for range 5 {
+		earlier = append(earlier, took(10, 5)) // without phase c
+	}
+	e := timeline.EstimateFrom(append(earlier, took(10, 0, 60)))
+	now := phases(10, 0, 60)
+	tell(e, now[:3], at(10)) // a has ended
+	tell(e, []event.Event{{Type: event.PhaseStarted, Phase: "b", Time: at(10)}}, at(10))
+	for _, step := range []struct {
+		at   float64
+		want time.Duration
+	}{{11, 4 * time.Second}, {16, 0}} {
+		if got := e.Left(at(step.at)); got != step.want {
+			t.Fatalf("at %v s %v are left, want %v", step.at, got, step.want)
+		}
+	}
+	tell(e, []event.Event{{Type: event.PhaseSkipped, Phase: "b", Time: at(17)}, {Type: event.PhaseStarted, Phase: "c", Time: at(17)}}, at(17))
+	if got := e.Left(at(17)); got != 4*time.Second {
+		t.Errorf("%v are left after b, want no more than the 4s that were said", got)
 	}
 }

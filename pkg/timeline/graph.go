@@ -168,6 +168,17 @@ func (g graph) together(n int) []int {
 	return same
 }
 
+// critical are the tracks of the critical path, with those of which nobody can say whether they decided.
+func (g graph) critical() map[int]bool {
+	critical := map[int]bool{}
+	for _, n := range g.chain() {
+		for _, same := range g.together(n) {
+			critical[same] = true
+		}
+	}
+	return critical
+}
+
 // delay is by how much earlier the phase would have ended, had these tracks taken no time.
 func (g graph) delay(tracks []int) time.Duration {
 	var end time.Time
