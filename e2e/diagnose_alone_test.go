@@ -35,9 +35,10 @@ func (l lab) alone(t *testing.T, c cluster, look []string) {
 	machine := machines(t)[0]
 	for _, f := range []soleFault{
 		{"a node without a network for pods", []string{"node-no-network"}, func(t *testing.T) {
-			// A folder in the place of each file: the plugin writes its configuration again with each change of a node.
+			// A folder in the place of each file: the plugin writes its configuration again with each change of a node. What comes back where a folder was, containerd
+			// did not always take notice of.
 			inMachine(t, machine, "mkdir /etc/cni/off && cd /etc/cni/net.d && for f in *; do mv $f ../off/ && mkdir $f; done",
-				"cd /etc/cni/off && for f in *; do rmdir ../net.d/$f && mv $f ../net.d/; done && cd .. && rmdir off")
+				"cd /etc/cni/off && for f in *; do rmdir ../net.d/$f && mv $f ../net.d/; done && cd .. && rmdir off && systemctl restart containerd")
 		}},
 		{"a node that does not report", []string{"node-silent"}, func(t *testing.T) { inMachine(t, machine, "systemctl stop kubelet", "systemctl start kubelet") }},
 		{"large packets that are lost", []string{"api-handshake"}, func(t *testing.T) { losesLarge(t, l.name+"-lb") }},
