@@ -11,6 +11,7 @@ import (
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
 func newExplain(streams Streams) *cobra.Command {
@@ -60,10 +61,7 @@ func explained(key string) (explanation, error) {
 	if len(e.Keys) > 0 {
 		return e, nil
 	}
-	hint := "Run \"cluster-init explain\" to list the values of the first level."
-	if near := nearest(key, names); near != "" {
-		hint = "Did you mean this: cluster-init explain " + near + "\n" + hint
-	}
+	hint := suggest.Hint(key, names, "cluster-init explain ") + "Run \"cluster-init explain\" to list the values of the first level."
 	return e, fault.New(fault.Usage, fmt.Sprintf("the chart has no value %q", key), hint)
 }
 

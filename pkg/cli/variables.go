@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
 // consents are the flags with which a user agrees to something that cannot be undone. An environment variable, set long ago or for another run,
@@ -79,23 +80,10 @@ func strayVariable(name string, c *cobra.Command, flags map[string]*pflag.Flag) 
 	for variable := range flags {
 		known = append(known, variable)
 	}
-	if near := nearest(name, known); near != "" {
-		text += ": did you mean " + near + "?"
+	if near := suggest.Near(name, known); len(near) > 0 {
+		text += ": did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return text
-}
-
-// nearest returns which of known somebody may have meant who typed what; empty: none is near. Whether one is, cobra says, as it does for commands.
-func nearest(what string, known []string) string {
-	slices.Sort(known)
-	judge := &cobra.Command{SuggestionsMinimumDistance: 2}
-	for _, name := range known {
-		judge.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
-	}
-	if all := judge.SuggestionsFor(what); len(all) > 0 {
-		return all[0]
-	}
-	return ""
 }
 
 // flagProblem gives the error of a flag its code and a hint, with the flag that may have been meant.
@@ -104,9 +92,7 @@ func flagProblem(c *cobra.Command, err error) error {
 	if typed, unknown := strings.CutPrefix(err.Error(), "unknown flag: --"); unknown {
 		var known []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-		if near := nearest(typed, known); near != "" {
-			hint = "Did you mean this: --" + near + "\n" + hint
-		}
+		hint = suggest.Hint(typed, known, "--") + hint
 	}
 	return fault.Wrap(err, fault.Usage, hint)
 }
