@@ -42,7 +42,8 @@ type buildOptions struct {
 	phaseTimeouts       phaseTimeouts
 }
 
-func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader) {
+// flags registers those of a command that has these phases.
+func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader, phases []string) {
 	o.environmentOptions.flags(f, in)
 	o.sourceOptions.flags(f)
 	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
@@ -53,7 +54,7 @@ func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader) {
 	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
 	o.recipients.flags(f)
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "bound of each phase that waits for a cluster; 0 waits for ever")
-	o.phaseTimeouts.flags(f)
+	o.phaseTimeouts.flags(f, phases)
 	f.DurationVar(&o.total, "total-timeout", 0, "bound of the whole run (default: none)")
 }
 

@@ -41,7 +41,7 @@ It exits with 0 when up could begin, else with the exit code of the first proble
 		RunE: withUsual(o.run),
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f, o.streams.In)
+	o.buildOptions.flags(f, o.streams.In, phasesOfUp())
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
 	f.BoolVar(&o.online, "online", false, "ask the registries too whether they serve the images of the components, and the bootstrap cluster's node image")

@@ -45,7 +45,7 @@ cleanup deletes what it finds without asking any controller: it is for what is b
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f, o.streams.In)
+	o.buildOptions.flags(f, o.streams.In, phasesOfDown())
 	o.output.flags(f)
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state folder")
 	f.BoolVar(&o.withWorkloadClusters, "with-workload-clusters", false, "delete the clusters too that it manages")

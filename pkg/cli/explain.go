@@ -36,8 +36,11 @@ that of a component for example, may be given as it is: components.capd.enabled.
 			}
 			return output.show(streams, found)
 		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return completeKey(c, args, begun)
+		ValidArgsFunction: func(_ *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return completeKey(begun)
 		},
 	}
 	output.formatFlag(c.Flags(), "plain: for people; json: one object")

@@ -27,11 +27,12 @@ type pivotRunOptions struct {
 	streams       Streams
 	verb          string
 	phases        func(*up.Run) []pipeline.Phase
+	phaseNames    []string // of phases
 	done          func(cluster string) outcome
 }
 
 func newPivotResume(streams Streams) *cobra.Command {
-	o := &pivotRunOptions{streams: streams, verb: "pivot resume", phases: (*up.Run).ResumePhases, done: func(cluster string) outcome {
+	o := &pivotRunOptions{streams: streams, verb: "pivot resume", phases: (*up.Run).ResumePhases, phaseNames: []string{"look", "pivot"}, done: func(cluster string) outcome {
 		return outcome{message: "The management cluster " + cluster + " holds its own definition."}
 	}}
 	return o.command(&cobra.Command{
@@ -44,7 +45,7 @@ shows the steps before. Where the two sides disagree in a way that no interrupte
 }
 
 func newPivotRollback(streams Streams) *cobra.Command {
-	o := &pivotRunOptions{streams: streams, verb: "pivot rollback", phases: (*up.Run).RollbackPhases, done: func(cluster string) outcome {
+	o := &pivotRunOptions{streams: streams, verb: "pivot rollback", phases: (*up.Run).RollbackPhases, phaseNames: []string{"look", "rollback"}, done: func(cluster string) outcome {
 		return outcome{message: "The bootstrap cluster holds the definition of " + cluster + " again. Once the management cluster works, run cluster-init up: it pivots again."}
 	}}
 	return o.command(&cobra.Command{
@@ -64,7 +65,7 @@ func (o *pivotRunOptions) command(c *cobra.Command) *cobra.Command {
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams.In)
 	o.clusters.flags(f)
-	o.phaseTimeouts.flags(f)
+	o.phaseTimeouts.flags(f, o.phaseNames)
 	o.output.flags(f)
 	o.recipients.flags(f)
 	return c

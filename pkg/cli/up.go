@@ -56,7 +56,7 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 		},
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f, o.streams.In)
+	o.buildOptions.flags(f, o.streams.In, phasesOfUp())
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.flags(f)
 	o.artifacts.register(f)
