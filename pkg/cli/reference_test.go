@@ -2,7 +2,9 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +57,44 @@ func TestOutputIsTheSameEverywhere(t *testing.T) {
 		if f.DefValue != "plain" || f.Shorthand != "o" || !strings.Contains(f.Usage, "json") {
 			t.Errorf("%s: --output is %+v", c.CommandPath(), f)
 		}
+	}
+}
+
+// An answer in JSON says what it is: every one that can be had without a cluster is asked for.
+func TestEveryAnswerInJSONHasATypeAndAVersion(t *testing.T) {
+	asked := map[string][]string{
+		"check": {"kubeadm-capd"}, "collect": {"kubeadm-capd"}, "diagnose": {"kubeadm-capd"}, "diff": {"kubeadm-capd"}, "environments": nil, "explain": {"cni"},
+		"init": {"kubeadm-capd", "mine"}, "runs list": nil, "runs show": {"run.jsonl"}, "show values": {"kubeadm-capd"}, "status": {"kubeadm-capd"}, "version": nil,
+	}
+	// Those of which the answer is about a cluster, or needs a registry; a run answers with events.
+	others := []string{"up", "down", "backup", "restore", "cleanup", "publish", "render", "pivot plan", "pivot resume", "pivot rollback", "runs replay"}
+	t.Chdir(t.TempDir())
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	run := `{"schemaVersion":1,"time":"2026-01-02T03:04:05Z","type":"run-started","command":"up","environment":"kubeadm-capd"}` + "\n"
+	if err := os.WriteFile("run.jsonl", []byte(run), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range visible(cli.Command()) {
+		_, name, _ := strings.Cut(c.CommandPath(), " ")
+		args, is := asked[name]
+		if !is {
+			if c.Flags().Lookup("output") != nil && !slices.Contains(others, name) {
+				t.Errorf("nobody asks %s for its answer", name)
+			}
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			var out, err bytes.Buffer
+			cli.Main(t.Context(), slices.Concat(strings.Fields(name), args, []string{"-o", "json"}), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err})
+			var answer struct {
+				Type          string `json:"type"`
+				SchemaVersion int    `json:"schemaVersion"`
+			}
+			if problem := json.Unmarshal(out.Bytes(), &answer); problem != nil || answer.Type == "" || answer.SchemaVersion != 1 {
+				t.Errorf("%v: %+v\n%s\n%s", problem, answer, &out, &err)
+			}
+		})
 	}
 }
 

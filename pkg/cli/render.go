@@ -62,6 +62,9 @@ func (o *renderOptions) known() error {
 	if o.graph != "" && manifests.Graphs()[o.graph] == nil {
 		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--graph %q is not known", o.graph), "Use text, mermaid or dot."))
 	}
+	if o.graph != "" && o.format != "plain" {
+		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--graph %s and --output %s do not go together", o.graph, o.format), "A graph has a form of its own: leave one of them out."))
+	}
 	return fault.Join(problems...)
 }
 

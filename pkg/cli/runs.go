@@ -44,7 +44,7 @@ func newRunsList(streams Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return output.show(streams, runs.List{Runs: list})
+			return output.show(streams, runs.NewList(list))
 		},
 	}
 	output.formatFlag(c.Flags(), "plain: a table for people; json: one document for programs")
@@ -66,7 +66,7 @@ func newRunsShow(streams Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return output.show(streams, r)
+			return output.show(streams, runs.NewShown(*r))
 		},
 	}
 	output.formatFlag(c.Flags(), "plain: for people; json: one document for programs, without the events")

@@ -27,12 +27,14 @@ const askBound = 10 * time.Second
 
 // Report is the status of an environment.
 type Report struct {
-	Environment string `json:"environment"`
-	Cluster     string `json:"cluster"` // namespace/name
-	State       State  `json:"state"`
-	Why         string `json:"why"`
-	Bootstrap   Side   `json:"bootstrap"`
-	Management  Side   `json:"management"`
+	Type          string `json:"type"` // "status"
+	SchemaVersion int    `json:"schemaVersion"`
+	Environment   string `json:"environment"`
+	Cluster       string `json:"cluster"` // namespace/name
+	State         State  `json:"state"`
+	Why           string `json:"why"`
+	Bootstrap     Side   `json:"bootstrap"`
+	Management    Side   `json:"management"`
 	// Machines are those that the provider says exist.
 	Machines []string `json:"machines"`
 	// Causes are why something is not ready, as far as anybody has looked for them.
@@ -42,6 +44,9 @@ type Report struct {
 	// Unknown is what could not be asked, and why.
 	Unknown []string `json:"unknown"`
 }
+
+// schemaVersion is that of the document. What is added to it leaves the version as it is.
+const schemaVersion = 1
 
 // Side is one of the two clusters.
 type Side struct {
@@ -69,7 +74,7 @@ func (o Object) String() string { return o.Kind + "/" + o.Name }
 // Look looks at an environment.
 func Look(ctx context.Context, run *up.Run) Report {
 	seen := run.Outlook(ctx)
-	r := Report{Environment: run.Environment.Name(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster, Machines: []string{}, Causes: []Cause{}, Unknown: []string{}}
+	r := Report{Type: "status", SchemaVersion: schemaVersion, Environment: run.Environment.Name(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster, Machines: []string{}, Causes: []Cause{}, Unknown: []string{}}
 	r.Bootstrap = r.side(ctx, string(seen.Bootstrap.State), seen.Bootstrap.Cluster, seen.Bootstrap.Err, run.Scope().Namespace)
 	r.Management = r.side(ctx, string(seen.Management.State), seen.Management.Cluster, seen.Management.Err, run.Scope().Namespace)
 	for _, m := range seen.Machines {
