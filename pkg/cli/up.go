@@ -63,6 +63,7 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	f.BoolVar(&o.dry, "dry-run", false, "change nothing: say of each phase what it would do now")
 	f.BoolVar(&o.keepWaiting, "keep-waiting", false, "wait until the time is up also for what has a cause that cannot go away by itself")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
+	giveWay(f, []string{"dry-run"}, "junit", "report") // and not the other way round: what is typed must not make a run of it
 	return c
 }
 

@@ -25,10 +25,10 @@ func variableName(text string) string {
 	return strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(text))
 }
 
-// setFromVariables gives the flags that were not given the values that the environment has for them, and returns what it has that is no flag. A
-// flag on the command line wins; an empty variable counts as none.
+// setFromVariables gives the flags that were not given the values that the environment has for them, and returns what it has that is no flag of any
+// command. A flag on the command line wins, also over one that it does not go together with; an empty variable counts as none.
 func setFromVariables(c *cobra.Command, environ []string) (strays []string, err error) {
-	prefix, flags := variablePrefix(c), flagsByVariable(c)
+	prefix, flags, given := variablePrefix(c), flagsByVariable(c), typed(c)
 	var problems []error
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
@@ -37,12 +37,13 @@ func setFromVariables(c *cobra.Command, environ []string) (strays []string, err 
 		}
 		flag := flags[name]
 		switch {
+		case flag == nil && isOfAnother(c.Root(), name): // CLUSTER_INIT_RUNS_LIST_OUTPUT is none of runs
 		case flag == nil:
 			strays = append(strays, strayVariable(name, c, flags))
 		case slices.Contains(consents(), flag.Name):
 			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is set: --%s is given on the command line only", name, flag.Name),
 				"Unset it, and give --"+flag.Name+" to the run that you mean."))
-		case !flag.Changed:
+		case !flag.Changed && !yields(flag, given):
 			problems = append(problems, setFlag(c, flag, name, value))
 		}
 	}
@@ -57,6 +58,11 @@ func flagsByVariable(c *cobra.Command) map[string]*pflag.Flag {
 		}
 	})
 	return all
+}
+
+// isOfAnother says whether a variable is that of a flag of c, or of a command below it.
+func isOfAnother(c *cobra.Command, variable string) bool {
+	return flagsByVariable(c)[variable] != nil || slices.ContainsFunc(c.Commands(), func(below *cobra.Command) bool { return isOfAnother(below, variable) })
 }
 
 // setFlag sets a flag as the command line does. One that can be repeated takes a value a line.
