@@ -71,6 +71,7 @@ type built struct {
 	supplies   bootstrap.Supplies
 	recipients backup.Recipients
 	parts      world.Parts
+	bounds     map[string]time.Duration // of phases, by their names, which nobody has held against those of a run yet
 }
 
 // complete checks all input, before anything is created.
@@ -83,12 +84,13 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 	})
 	mirrors, mirrorsErr := oci.ParseMirrors(o.mirrors)
 	recipients, recipientsErr := o.recipients.parse()
+	bounds, boundsErr := o.phaseTimeouts.parse()
 	var opened *bundle.Bundle
 	var bundleErr error
 	if o.bundle != "" {
 		opened, bundleErr = bundle.Open(o.bundle)
 	}
-	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), mirrorsErr, recipientsErr, bundleErr); err != nil {
+	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), boundsErr, mirrorsErr, recipientsErr, bundleErr); err != nil {
 		return nil, err
 	}
 	var profile map[string][]byte
@@ -137,6 +139,7 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 		supplies: bootstrap.Supplies{Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
 			NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort},
 		recipients: recipients,
+		bounds:     bounds,
 		parts: world.Parts{
 			Docker: engine, Provider: makes, Leases: leases, Now: time.Now,
 			Kind: kind.New(func(line string) {

@@ -60,7 +60,8 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 	found := []up.Finding{inputOf(err)}
 	if err == nil {
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, AllowChanges: o.allowChanges}, b.parts)
-		found = append(found, run.Check(ctx)...)
+		_, err := pipeline.WithBounds(run.Phases(), b.bounds)
+		found = append([]up.Finding{inputOf(err)}, run.Check(ctx)...)
 		if o.online {
 			found = append(found, o.checkImages(ctx, run.Environment, &docker.Client{}, run.BootstrapImage()))
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // downOptions are the flags of `down`.
@@ -71,7 +72,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 		b.parts.Leases = leases
 		run := o.runOf(&b, s)
 		run.Agreed = plan.WorkloadClusters
-		phases, err := o.phaseTimeouts.of(run.Phases())
+		phases, err := pipeline.WithBounds(run.Phases(), b.bounds)
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // phaseTimeouts are bounds of single phases, as they were given.
@@ -50,13 +49,4 @@ func (o *phaseTimeouts) parse() (map[string]time.Duration, error) {
 		bounds[phase] = bound
 	}
 	return bounds, fault.Join(problems...)
-}
-
-// of returns the phases with these bounds.
-func (o *phaseTimeouts) of(phases []pipeline.Phase) ([]pipeline.Phase, error) {
-	bounds, err := o.parse()
-	if err != nil {
-		return nil, err
-	}
-	return pipeline.WithBounds(phases, bounds)
 }

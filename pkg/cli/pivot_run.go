@@ -77,11 +77,11 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	return conduct(ctx, sink, o.verb, name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
-		run, err := o.complete(ctx, name, leases)
+		run, bounds, err := o.complete(ctx, name, leases)
 		if err != nil {
 			return nil, err
 		}
-		phases, err := o.phaseTimeouts.of(o.phases(run))
+		phases, err := pipeline.WithBounds(o.phases(run), bounds)
 		if err != nil {
 			return nil, err
 		}
@@ -90,21 +90,21 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 	}, nil)
 }
 
-// complete checks all input, before anything is changed.
-func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lease.Set) (*up.Run, error) {
+// complete checks all input, before anything is changed, and returns the bounds of phases besides.
+func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lease.Set) (*up.Run, map[string]time.Duration, error) {
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
 		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
 	})
 	recipients, recipientsErr := o.recipients.parse()
-	_, boundsErr := o.phaseTimeouts.parse()
+	bounds, boundsErr := o.phaseTimeouts.parse()
 	if err := fault.Join(err, recipientsErr, boundsErr, o.clusters.check()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	subject, err := o.clusters.subject(env)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	engine := &docker.Client{}
 	return up.New(up.Options{Subject: subject, BackupRecipients: recipients, Version: Version()}, world.Parts{Docker: engine, Provider: known.Of(env, engine), Leases: leases, Now: time.Now,
-		Kind: kind.New(func(string) {})}), nil
+		Kind: kind.New(func(string) {})}), bounds, nil
 }

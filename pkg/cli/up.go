@@ -15,6 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
@@ -92,7 +93,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			Causes: func(ctx context.Context) ([]rollout.Cause, error) {
 				return lasting(ctx, world.New(b.subject, b.parts), began) // a world of its own, as a look may outlast the wait that it is made for
 			}}, b.parts)
-		phases, err := o.phaseTimeouts.of(run.Phases())
+		phases, err := pipeline.WithBounds(run.Phases(), b.bounds)
 		if err != nil {
 			return nil, err
 		}
