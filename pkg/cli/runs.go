@@ -19,6 +19,10 @@ func newRuns(streams Streams) *cobra.Command {
 they have passed their checks.
 
 ID is as list prints it, or the beginning of it, or last; show and replay also take the path of a file that export, or --output json, wrote.`, runs.Most),
+		Example: `  cluster-init runs list
+  cluster-init runs show last
+  cluster-init runs export last --as html >run.html
+  cluster-init runs replay last --verbose`,
 		RunE: onlyCommands,
 	}
 	c.AddCommand(newRunsList(streams), newRunsShow(streams), newRunsReplay(streams), newRunsExport(streams))

@@ -16,7 +16,7 @@ import (
 
 // newShow is the parent of what shows an environment's parts.
 func newShow(streams Streams) *cobra.Command {
-	c := &cobra.Command{Use: "show", Short: "Show what an environment is made of", Args: cobra.ArbitraryArgs, RunE: onlyCommands}
+	c := &cobra.Command{Use: "show", Short: "Show what an environment is made of", Example: "  cluster-init show values kubeadm-capd", Args: cobra.ArbitraryArgs, RunE: onlyCommands}
 	c.AddCommand(newShowValues(streams))
 	return c
 }
