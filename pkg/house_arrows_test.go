@@ -10,7 +10,7 @@ type rule struct {
 // of its own floor what arrows says. pkg/internal is beside the house: tests of all floors use it.
 var floors = [][]string{
 	// ground: values, and words for them
-	{"fault", "redact", "health", "owned", "event", "oneline"},
+	{"fault", "redact", "health", "owned", "event", "oneline", "suggest"},
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "flux", "capi", "oci", "openstack", "aws"},
 	// parts: what a run is made of
@@ -32,6 +32,8 @@ var arrows = map[string]rule{
 	"event":   {nil, "events are plain values that the core emits and views read"},
 	"oneline": {nil, "text of others is printed on one line and without control characters in one way, whoever prints it"},
 
+	"suggest": {nil, "what somebody meant who typed a name that is none is read from the names that there are"},
+
 	// adapters: one outside system each
 	"kube":                  {[]string{"fault", "health"}, "an adapter to one API server knows nothing of runs; whether a definition is served is read as every condition is"},
 	"docker":                {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
@@ -52,7 +54,7 @@ var arrows = map[string]rule{
 	"trace":          {[]string{"timeline"}, "a trace is another form of what the events of a run say together"},
 	"runs":           {[]string{"event", "fault", "render", "timeline"}, "a run is kept in the form that the view for programs has, and read back from it"},
 	"parts":          {nil, "what is installed is read from the content and from the build information, and from nothing else"},
-	"environment":    {[]string{"fault", "owned"}, "an environment is a value: rendered and checked without any outside system"},
+	"environment":    {[]string{"fault", "owned", "suggest"}, "an environment is a value: rendered and checked without any outside system"},
 	"bundle":         {[]string{"docker", "fault", "oci"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
 	"registry":       {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
 	"source":         {[]string{"fault", "flux", "oci", "source/content"}, "where Flux reads from: checked before anything is created, and named in its objects"},
@@ -93,7 +95,7 @@ var arrows = map[string]rule{
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
-	"cli": {[]string{"fault", "event", "oneline", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content", "timeline",
+	"cli": {[]string{"fault", "event", "oneline", "suggest", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content", "timeline",
 		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 

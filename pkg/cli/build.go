@@ -42,7 +42,8 @@ type buildOptions struct {
 	phaseTimeouts       phaseTimeouts
 }
 
-func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader) {
+// flags registers those of a command that has these phases.
+func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader, phases []string) {
 	o.environmentOptions.flags(f, in)
 	o.sourceOptions.flags(f)
 	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
@@ -53,7 +54,7 @@ func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader) {
 	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
 	o.recipients.flags(f)
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "bound of each phase that waits for a cluster; 0 waits for ever")
-	o.phaseTimeouts.flags(f)
+	o.phaseTimeouts.flags(f, phases)
 	f.DurationVar(&o.total, "total-timeout", 0, "bound of the whole run (default: none)")
 }
 
@@ -70,6 +71,7 @@ type built struct {
 	supplies   bootstrap.Supplies
 	recipients backup.Recipients
 	parts      world.Parts
+	bounds     map[string]time.Duration // of phases, by their names, which nobody has held against those of a run yet
 }
 
 // complete checks all input, before anything is created.
@@ -82,12 +84,13 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 	})
 	mirrors, mirrorsErr := oci.ParseMirrors(o.mirrors)
 	recipients, recipientsErr := o.recipients.parse()
+	bounds, boundsErr := o.phaseTimeouts.parse()
 	var opened *bundle.Bundle
 	var bundleErr error
 	if o.bundle != "" {
 		opened, bundleErr = bundle.Open(o.bundle)
 	}
-	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), mirrorsErr, recipientsErr, bundleErr); err != nil {
+	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), boundsErr, mirrorsErr, recipientsErr, bundleErr); err != nil {
 		return nil, err
 	}
 	var profile map[string][]byte
@@ -136,6 +139,7 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 		supplies: bootstrap.Supplies{Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
 			NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort},
 		recipients: recipients,
+		bounds:     bounds,
 		parts: world.Parts{
 			Docker: engine, Provider: makes, Leases: leases, Now: time.Now,
 			Kind: kind.New(func(line string) {

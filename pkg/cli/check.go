@@ -41,7 +41,7 @@ It exits with 0 when up could begin, else with the exit code of the first proble
 		RunE: withUsual(o.run),
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f, o.streams.In)
+	o.buildOptions.flags(f, o.streams.In, phasesOfUp())
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
 	f.BoolVar(&o.online, "online", false, "ask the registries too whether they serve the images of the components, and the bootstrap cluster's node image")
@@ -60,7 +60,8 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 	found := []up.Finding{inputOf(err)}
 	if err == nil {
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, AllowChanges: o.allowChanges}, b.parts)
-		found = append(found, run.Check(ctx)...)
+		_, err := pipeline.WithBounds(run.Phases(), b.bounds)
+		found = append([]up.Finding{inputOf(err)}, run.Check(ctx)...)
 		if o.online {
 			found = append(found, o.checkImages(ctx, run.Environment, &docker.Client{}, run.BootstrapImage()))
 		}

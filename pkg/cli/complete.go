@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"slices"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +14,9 @@ import (
 // choices is the annotation of a flag that lists what it may be.
 const choices = "cluster-init/choices"
 
+// assigned is the annotation of a flag of the form NAME=VALUE that lists what may come first, with the =.
+const assigned = "cluster-init/assigned"
+
 // choose registers a flag that is one of several words, the first of which is its default.
 func choose(f *pflag.FlagSet, value *string, name, shorthand, usage string, of ...string) {
 	f.StringVarP(value, name, shorthand, of[0], usage)
@@ -25,11 +28,15 @@ func completeAll(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		completeArguments(c)
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if of := f.Annotations[choices]; of != nil {
+			switch of := f.Annotations[choices]; {
+			case of != nil:
 				completeFlag(c, f.Name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp))
-			}
-			if f.Name == "set" {
-				completeFlag(c, f.Name, completeKey)
+			case f.Annotations[assigned] != nil:
+				completeFlag(c, f.Name, cobra.FixedCompletions(f.Annotations[assigned], cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+			case f.Name == "set":
+				completeFlag(c, f.Name, completeSetting)
+			case f.Name == "allow-changes" || f.Value.Type() == "duration" || f.Value.Type() == "int32": // of no such thing there are files
+				completeFlag(c, f.Name, cobra.NoFileCompletions)
 			}
 		})
 		completeAll(c)
@@ -52,7 +59,7 @@ func completeArguments(c *cobra.Command) {
 		}
 		switch strings.Trim(wanted[len(args)], "[]") {
 		case "ENVIRONMENT":
-			return environment.List(clusterinit.Content()), cobra.ShellCompDirectiveDefault // or a folder
+			return completeEnvironment(begun)
 		case "ID":
 			return runIDs(), cobra.ShellCompDirectiveDefault // or a file
 		case "DIR", "FILE":
@@ -60,6 +67,28 @@ func completeArguments(c *cobra.Command) {
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// completeEnvironment completes an environment of this binary, or a folder, which only a path with a / means.
+func completeEnvironment(begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	begins := func(name string) bool { return strings.HasPrefix(name, begun) }
+	var found []cobra.Completion
+	for _, name := range environment.List(clusterinit.Content()) {
+		if begins(name) {
+			found = append(found, name)
+		}
+	}
+	if len(found) == 0 {
+		return nil, cobra.ShellCompDirectiveFilterDirs // by the shell, which knows of ~; it takes no names besides
+	}
+	directive := cobra.ShellCompDirectiveNoFileComp
+	here, _ := os.ReadDir(".") // what cannot be read is not completed
+	for _, entry := range here {
+		if info, err := os.Stat(entry.Name()); err == nil && info.IsDir() && begins(entry.Name()) && !strings.HasPrefix(entry.Name(), ".") {
+			found, directive = append(found, entry.Name()+"/"), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace
+		}
+	}
+	return found, directive
 }
 
 // runIDs are the runs that are kept. What cannot be read is not completed.
@@ -77,25 +106,4 @@ func runIDs() []string {
 		ids = append(ids, r.ID)
 	}
 	return ids
-}
-
-// completeKey completes the key of --set, a level at a time.
-func completeKey(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	keys, err := environment.Keys(clusterinit.Content())
-	if err != nil || strings.Contains(begun, "=") {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	depth := strings.Count(begun, ".")
-	var found []cobra.Completion
-	for _, k := range keys {
-		if strings.Count(k.Path, ".") != depth || !strings.HasPrefix(k.Path, begun) {
-			continue
-		}
-		end := "="
-		if slices.ContainsFunc(keys, func(below environment.Key) bool { return strings.HasPrefix(below.Path, k.Path+".") }) {
-			end = "."
-		}
-		found = append(found, cobra.CompletionWithDesc(k.Path+end, k.Description))
-	}
-	return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

@@ -57,6 +57,8 @@ With --from it looks at what cluster-init collect wrote, and at nothing else.`,
 	o.clusters.flags(f)
 	f.StringVar(&o.from, "from", "", "file that collect wrote, to look at in place of clusters")
 	f.StringVar(&o.identity, "identity", "", "file with a secret key of age, or of ssh, that opens an encrypted one")
+	giveWay(f, []string{"from"}, ofClusters()...)
+	giveWay(f, append(ofClusters(), anArgument), "from", "identity")
 	return c
 }
 
@@ -146,12 +148,15 @@ func (o *diagnoseOptions) opened(file io.Reader) (io.Reader, error) {
 	return plain, nil
 }
 
+// ofClusters are the flags that are about clusters, and not about a file.
+func ofClusters() []string { return []string{"set", "values", "kubeconfig", "bootstrap-kubeconfig"} }
+
 // args are ENVIRONMENT, or none where a file is looked at, to which nothing can be added.
 func (o *diagnoseOptions) args(c *cobra.Command, args []string) error {
 	if o.from == "" {
 		return exactlyOne("ENVIRONMENT")(c, args)
 	}
-	for _, flag := range []string{"set", "values", "kubeconfig", "bootstrap-kubeconfig"} {
+	for _, flag := range ofClusters() {
 		if c.Flags().Changed(flag) {
 			return fault.New(fault.Usage, "--"+flag+" and --from do not go together", "The file has all that was read when it was collected: leave one of them out.")
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // downOptions are the flags of `down`.
@@ -45,7 +46,7 @@ cleanup deletes what it finds without asking any controller: it is for what is b
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f, o.streams.In)
+	o.buildOptions.flags(f, o.streams.In, phasesOfDown())
 	o.output.flags(f)
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state folder")
 	f.BoolVar(&o.withWorkloadClusters, "with-workload-clusters", false, "delete the clusters too that it manages")
@@ -71,7 +72,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 		b.parts.Leases = leases
 		run := o.runOf(&b, s, sink)
 		run.Agreed = plan.WorkloadClusters
-		phases, err := o.phaseTimeouts.of(run.Phases())
+		phases, err := pipeline.WithBounds(run.Phases(), b.bounds)
 		if err != nil {
 			return nil, err
 		}

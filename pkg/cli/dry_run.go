@@ -30,7 +30,7 @@ func (o *upOptions) dryRun(ctx context.Context, name string) error {
 	var steps []up.Step
 	if err == nil {
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges}, b.parts)
-		if _, err := o.phaseTimeouts.of(run.Phases()); err != nil {
+		if _, err := pipeline.WithBounds(run.Phases(), b.bounds); err != nil {
 			return err
 		}
 		var more []up.Finding

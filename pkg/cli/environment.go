@@ -87,7 +87,7 @@ func newEnvironments(streams Streams) *cobra.Command {
 			if err := output.known(); err != nil {
 				return err
 			}
-			return output.show(streams, environmentList{environment.List(clusterinit.Content())})
+			return output.show(streams, environmentList{Type: "environments", SchemaVersion: 1, Environments: environment.List(clusterinit.Content())})
 		},
 	}
 	output.formatFlag(c.Flags(), "plain: a name a line; json: one object")
@@ -96,7 +96,9 @@ func newEnvironments(streams Streams) *cobra.Command {
 
 // environmentList is the answer of `environments`.
 type environmentList struct {
-	Environments []string `json:"environments"`
+	Type          string   `json:"type"` // "environments"
+	SchemaVersion int      `json:"schemaVersion"`
+	Environments  []string `json:"environments"`
 }
 
 // Print writes a name a line.

@@ -11,6 +11,7 @@ import (
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
 func newExplain(streams Streams) *cobra.Command {
@@ -35,8 +36,11 @@ that of a component for example, may be given as it is: components.capd.enabled.
 			}
 			return output.show(streams, found)
 		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return completeKey(c, args, begun)
+		ValidArgsFunction: func(_ *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return completeKey(begun)
 		},
 	}
 	output.formatFlag(c.Flags(), "plain: for people; json: one object")
@@ -60,10 +64,7 @@ func explained(key string) (explanation, error) {
 	if len(e.Keys) > 0 {
 		return e, nil
 	}
-	hint := "Run \"cluster-init explain\" to list the values of the first level."
-	if near := nearest(key, names); near != "" {
-		hint = "Did you mean this: cluster-init explain " + near + "\n" + hint
-	}
+	hint := suggest.Hint(key, names, "cluster-init explain ") + "Run \"cluster-init explain\" to list the values of the first level."
 	return e, fault.New(fault.Usage, fmt.Sprintf("the chart has no value %q", key), hint)
 }
 

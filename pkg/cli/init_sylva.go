@@ -31,15 +31,18 @@ func convert(ctx context.Context, seed, folder, name string) (map[string][]byte,
 	}
 	files[environment.OwnValuesFile] = append([]byte(convertedHeader(seed, c)), c.Values...)
 	if c.Secrets != nil {
-		files[environment.OwnSecretsFile] = append([]byte("# Secret: keep this file out of Git.\n"), c.Secrets...)
+		files[environment.OwnSecretsFile] = append([]byte(schemaLine()+"#\n# Secret: keep this file out of Git.\n"), c.Secrets...)
 	}
 	return files, c, nil
 }
 
+// schemaLine tells editors where the schema of a file of values is.
+func schemaLine() string { return "# yaml-language-server: $schema=" + environment.SchemaFile + "\n" }
+
 // convertedHeader says in the file what its author needs to know.
 func convertedHeader(seed string, c sylva.Converted) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n# Values over those of %s, converted from %s.\n", environment.SchemaFile, c.From, filepath.Base(seed))
+	fmt.Fprintf(&b, "%s#\n# Values over those of %s, converted from %s.\n", schemaLine(), c.From, filepath.Base(seed))
 	if len(c.Left) > 0 {
 		fmt.Fprintln(&b, "# Not converted:")
 	}

@@ -8,14 +8,30 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // phaseTimeouts are bounds of single phases, as they were given.
 type phaseTimeouts struct{ given []string }
 
-func (o *phaseTimeouts) flags(f *pflag.FlagSet) {
+// flags registers the flag of a command that has these phases.
+func (o *phaseTimeouts) flags(f *pflag.FlagSet, phases []string) {
 	f.StringSliceVar(&o.given, "phase-timeout", nil, "PHASE=DURATION: bound of that phase instead of its own; 0 waits for ever (repeatable)")
+	var begun []string
+	for _, phase := range phases {
+		begun = append(begun, phase+"=")
+	}
+	f.Lookup("phase-timeout").Annotations = map[string][]string{assigned: begun}
+}
+
+// phasesOfUp are the names of the phases of `up`, for a shell that completes them: a run has the phases themselves.
+func phasesOfUp() []string {
+	return []string{"preflight", "look", "images", "registry", "bootstrap-cluster", "bootstrap-flux", "management-cluster", "management-flux", "management-release",
+		"management-available", "pivot", "definition", "self-management", "bootstrap-removal"}
+}
+
+// phasesOfDown are those of `down`.
+func phasesOfDown() []string {
+	return []string{"look", "preflight", "images", "registry", "bootstrap-cluster", "bootstrap-flux", "providers", "workload-clusters", "move-back", "delete", "cleanup"}
 }
 
 // parse returns the bounds by the names of phases, or all that is wrong with them. Whether there are such phases it does not know.
@@ -33,13 +49,4 @@ func (o *phaseTimeouts) parse() (map[string]time.Duration, error) {
 		bounds[phase] = bound
 	}
 	return bounds, fault.Join(problems...)
-}
-
-// of returns the phases with these bounds.
-func (o *phaseTimeouts) of(phases []pipeline.Phase) ([]pipeline.Phase, error) {
-	bounds, err := o.parse()
-	if err != nil {
-		return nil, err
-	}
-	return pipeline.WithBounds(phases, bounds)
 }

@@ -14,7 +14,10 @@ func newPivot(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pivot",
 		Short: "Look at the move of the cluster definitions into the management cluster, end one that was cut off, or undo it",
-		RunE:  onlyCommands,
+		Example: `  cluster-init pivot plan kubeadm-capd
+  cluster-init pivot resume kubeadm-capd
+  cluster-init pivot rollback kubeadm-capd`,
+		RunE: onlyCommands,
 	}
 	c.AddCommand(newPivotPlan(streams), newPivotResume(streams), newPivotRollback(streams))
 	return c

@@ -27,11 +27,12 @@ type pivotRunOptions struct {
 	streams       Streams
 	verb          string
 	phases        func(*up.Run) []pipeline.Phase
+	phaseNames    []string // of phases
 	done          func(cluster string) outcome
 }
 
 func newPivotResume(streams Streams) *cobra.Command {
-	o := &pivotRunOptions{streams: streams, verb: "pivot resume", phases: (*up.Run).ResumePhases, done: func(cluster string) outcome {
+	o := &pivotRunOptions{streams: streams, verb: "pivot resume", phases: (*up.Run).ResumePhases, phaseNames: []string{"look", "pivot"}, done: func(cluster string) outcome {
 		return outcome{message: "The management cluster " + cluster + " holds its own definition."}
 	}}
 	return o.command(&cobra.Command{
@@ -44,7 +45,7 @@ shows the steps before. Where the two sides disagree in a way that no interrupte
 }
 
 func newPivotRollback(streams Streams) *cobra.Command {
-	o := &pivotRunOptions{streams: streams, verb: "pivot rollback", phases: (*up.Run).RollbackPhases, done: func(cluster string) outcome {
+	o := &pivotRunOptions{streams: streams, verb: "pivot rollback", phases: (*up.Run).RollbackPhases, phaseNames: []string{"look", "rollback"}, done: func(cluster string) outcome {
 		return outcome{message: "The bootstrap cluster holds the definition of " + cluster + " again. Once the management cluster works, run cluster-init up: it pivots again."}
 	}}
 	return o.command(&cobra.Command{
@@ -64,7 +65,7 @@ func (o *pivotRunOptions) command(c *cobra.Command) *cobra.Command {
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams.In)
 	o.clusters.flags(f)
-	o.phaseTimeouts.flags(f)
+	o.phaseTimeouts.flags(f, o.phaseNames)
 	o.output.flags(f)
 	o.recipients.flags(f)
 	return c
@@ -76,11 +77,11 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	return conduct(ctx, sink, o.verb, name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
-		run, err := o.complete(ctx, name, leases)
+		run, bounds, err := o.complete(ctx, name, leases)
 		if err != nil {
 			return nil, err
 		}
-		phases, err := o.phaseTimeouts.of(o.phases(run))
+		phases, err := pipeline.WithBounds(o.phases(run), bounds)
 		if err != nil {
 			return nil, err
 		}
@@ -89,21 +90,21 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 	}, nil)
 }
 
-// complete checks all input, before anything is changed.
-func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lease.Set) (*up.Run, error) {
+// complete checks all input, before anything is changed, and returns the bounds of phases besides.
+func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lease.Set) (*up.Run, map[string]time.Duration, error) {
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
 		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
 	})
 	recipients, recipientsErr := o.recipients.parse()
-	_, boundsErr := o.phaseTimeouts.parse()
+	bounds, boundsErr := o.phaseTimeouts.parse()
 	if err := fault.Join(err, recipientsErr, boundsErr, o.clusters.check()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	subject, err := o.clusters.subject(env)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	engine := &docker.Client{}
 	return up.New(up.Options{Subject: subject, BackupRecipients: recipients, Version: Version()}, world.Parts{Docker: engine, Provider: known.Of(env, engine), Leases: leases, Now: time.Now,
-		Kind: kind.New(func(string) {})}), nil
+		Kind: kind.New(func(string) {})}), bounds, nil
 }

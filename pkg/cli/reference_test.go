@@ -2,7 +2,9 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,17 +16,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/golden"
 )
 
-// visible are the commands that users see and that do something, in the order of their names.
+// visible are the commands that users see, in the order of their names: also those that are there for the ones below them.
 func visible(c *cobra.Command) []*cobra.Command {
 	var all []*cobra.Command
 	for _, below := range c.Commands() {
 		if below.Hidden || below.Name() == "help" || below.Name() == "completion" {
 			continue
 		}
-		if !below.HasSubCommands() {
-			all = append(all, below)
-		}
-		all = append(all, visible(below)...)
+		all = append(append(all, below), visible(below)...)
 	}
 	return all
 }
@@ -46,6 +45,9 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 func TestOutputIsTheSameEverywhere(t *testing.T) {
 	for _, c := range visible(cli.Command()) {
 		f := c.Flags().Lookup("output")
+		if c.HasSubCommands() {
+			continue
+		}
 		if f == nil {
 			if !slices.Contains([]string{"cluster-init kubeconfig", "cluster-init runs export"}, c.CommandPath()) {
 				t.Errorf("%s has no --output", c.CommandPath())
@@ -58,6 +60,44 @@ func TestOutputIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
+// An answer in JSON says what it is: every one that can be had without a cluster is asked for.
+func TestEveryAnswerInJSONHasATypeAndAVersion(t *testing.T) {
+	asked := map[string][]string{
+		"check": {"kubeadm-capd"}, "collect": {"kubeadm-capd"}, "diagnose": {"kubeadm-capd"}, "diff": {"kubeadm-capd"}, "environments": nil, "explain": {"cni"},
+		"init": {"kubeadm-capd", "mine"}, "runs list": nil, "runs show": {"run.jsonl"}, "show values": {"kubeadm-capd"}, "status": {"kubeadm-capd"}, "version": nil,
+	}
+	// Those of which the answer is about a cluster, or needs a registry; a run answers with events.
+	others := []string{"up", "down", "backup", "restore", "cleanup", "publish", "render", "pivot plan", "pivot resume", "pivot rollback", "runs replay"}
+	t.Chdir(t.TempDir())
+	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	run := `{"schemaVersion":1,"time":"2026-01-02T03:04:05Z","type":"run-started","command":"up","environment":"kubeadm-capd"}` + "\n"
+	if err := os.WriteFile("run.jsonl", []byte(run), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range visible(cli.Command()) {
+		_, name, _ := strings.Cut(c.CommandPath(), " ")
+		args, is := asked[name]
+		if !is {
+			if c.Flags().Lookup("output") != nil && !slices.Contains(others, name) {
+				t.Errorf("nobody asks %s for its answer", name)
+			}
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			var out, err bytes.Buffer
+			cli.Main(t.Context(), slices.Concat(strings.Fields(name), args, []string{"-o", "json"}), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err})
+			var answer struct {
+				Type          string `json:"type"`
+				SchemaVersion int    `json:"schemaVersion"`
+			}
+			if problem := json.Unmarshal(out.Bytes(), &answer); problem != nil || answer.Type == "" || answer.SchemaVersion != 1 {
+				t.Errorf("%v: %+v\n%s\n%s", problem, answer, &out, &err)
+			}
+		})
+	}
+}
+
 // docs/reference.md is made from the commands: go test ./pkg/cli -run Reference -update
 func TestReference(t *testing.T) {
 	var b bytes.Buffer
@@ -67,7 +107,9 @@ func TestReference(t *testing.T) {
 		if c.Long != "" {
 			fmt.Fprintf(&b, "\n%s\n", c.Long)
 		}
-		fmt.Fprintf(&b, "\n| flag | default | what it does |\n|---|---|---|\n")
+		if !c.HasSubCommands() {
+			fmt.Fprintf(&b, "\n| flag | default | what it does |\n|---|---|---|\n")
+		}
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if f.Name == "help" || f.Hidden {
 				return

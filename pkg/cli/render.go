@@ -47,6 +47,8 @@ Secrets are masked: of a Secret only the keys are shown.`,
 	f.StringVar(&o.graph, "graph", "", "draw which component waits for which instead: text, mermaid or dot")
 	f.Lookup("graph").Annotations = map[string][]string{choices: {"text", "mermaid", "dot"}}
 	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: its values count, and release files come from it")
+	giveWay(f, []string{"graph"}, "output")
+	giveWay(f, []string{"output"}, "graph")
 	return c
 }
 
@@ -61,6 +63,9 @@ func (o *renderOptions) known() error {
 	}
 	if o.graph != "" && manifests.Graphs()[o.graph] == nil {
 		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--graph %q is not known", o.graph), "Use text, mermaid or dot."))
+	}
+	if o.graph != "" && o.format != "plain" {
+		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--graph %s and --output %s do not go together", o.graph, o.format), "A graph has a form of its own: leave one of them out."))
 	}
 	return fault.Join(problems...)
 }

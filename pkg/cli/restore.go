@@ -52,7 +52,7 @@ says so. A restore that was cut off is finished by running it again. The values 
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster to restore into (required)")
 	f.StringVar(&o.identity, "identity", "", "file with a secret key of age, or of ssh, that opens an encrypted backup")
 	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: it does not answer, and is gone for good")
-	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long to wait for the restored Clusters to be available (10s to 24h)")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long to wait for the restored Clusters to be available (10s to 24h); 0 waits for ever")
 	return c
 }
 
@@ -116,7 +116,7 @@ func (o *restoreOptions) complete(path string) (pivot.RestoreInput, error) {
 		ids, idsErr = backup.ReadIdentities(o.identity)
 	}
 	in, targetErr := o.target()
-	if err := fault.Join(targetErr, idsErr, checkTimeout("--timeout ", o.timeout)); err != nil {
+	if err := fault.Join(targetErr, idsErr, checkBound("--timeout ", o.timeout)); err != nil {
 		return in, err
 	}
 	b, err := backup.Open(path, ids)

@@ -33,7 +33,7 @@ const adoptionPause = 5 * time.Second
 
 // await waits until the restored Clusters are available again and their Machines ready, and says what it waits for.
 func (o *restoreOptions) await(ctx context.Context, in pivot.RestoreInput, sink event.Sink) (pivot.Adoption, error) {
-	bounded, cancel := context.WithTimeout(ctx, o.timeout)
+	bounded, cancel := o.within(ctx)
 	defer cancel()
 	var last pivot.Adoption
 	for said := (time.Time{}); ; {
@@ -57,6 +57,14 @@ func (o *restoreOptions) await(ctx context.Context, in pivot.RestoreInput, sink 
 		case <-time.After(adoptionPause):
 		}
 	}
+}
+
+// within is ctx with the bound of --timeout; 0 is none.
+func (o *restoreOptions) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, o.timeout)
 }
 
 // unavailable is the end of a wait: all was restored all the same.

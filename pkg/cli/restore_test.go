@@ -76,6 +76,17 @@ func TestRestoreWaitsNoLongerThanAsked(t *testing.T) {
 	}
 }
 
+// 0 bounds nothing, as everywhere.
+func TestRestoreWaitsForEverWithoutATimeout(t *testing.T) {
+	for timeout, bounded := range map[time.Duration]bool{0: false, time.Minute: true} {
+		ctx, cancel := (&restoreOptions{timeout: timeout}).within(t.Context())
+		if _, is := ctx.Deadline(); is != bounded || ctx.Err() != nil {
+			t.Errorf("%s: bounded %t, %v", timeout, is, ctx.Err())
+		}
+		cancel()
+	}
+}
+
 // The target is the cluster of the file, each request to which has a bound; no other kubeconfig is read.
 func TestTheTargetOfARestoreIsThatOfTheFile(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")

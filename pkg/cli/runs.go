@@ -19,6 +19,10 @@ func newRuns(streams Streams) *cobra.Command {
 they have passed their checks.
 
 ID is as list prints it, or the beginning of it, or last; show and replay also take the path of a file that export, or --output json, wrote.`, runs.Most),
+		Example: `  cluster-init runs list
+  cluster-init runs show last
+  cluster-init runs export last --as html >run.html
+  cluster-init runs replay last --verbose`,
 		RunE: onlyCommands,
 	}
 	c.AddCommand(newRunsList(streams), newRunsShow(streams), newRunsReplay(streams), newRunsExport(streams))
@@ -44,7 +48,7 @@ func newRunsList(streams Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return output.show(streams, runs.List{Runs: list})
+			return output.show(streams, runs.NewList(list))
 		},
 	}
 	output.formatFlag(c.Flags(), "plain: a table for people; json: one document for programs")
@@ -66,7 +70,7 @@ func newRunsShow(streams Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return output.show(streams, r)
+			return output.show(streams, runs.NewShown(*r))
 		},
 	}
 	output.formatFlag(c.Flags(), "plain: for people; json: one document for programs, without the events")

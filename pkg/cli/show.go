@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -14,7 +16,7 @@ import (
 
 // newShow is the parent of what shows an environment's parts.
 func newShow(streams Streams) *cobra.Command {
-	c := &cobra.Command{Use: "show", Short: "Show what an environment is made of", Args: cobra.ArbitraryArgs, RunE: onlyCommands}
+	c := &cobra.Command{Use: "show", Short: "Show what an environment is made of", Example: "  cluster-init show values kubeadm-capd", Args: cobra.ArbitraryArgs, RunE: onlyCommands}
 	c.AddCommand(newShowValues(streams))
 	return c
 }
@@ -22,10 +24,9 @@ func newShow(streams Streams) *cobra.Command {
 // showValuesOptions are the flags of `show values`.
 type showValuesOptions struct {
 	environmentOptions
-	output  outputOptions
-	phase   string
-	origins bool
-	streams Streams
+	format, phase string
+	origins       bool
+	streams       Streams
 }
 
 func newShowValues(streams Streams) *cobra.Command {
@@ -43,15 +44,26 @@ and --set, in this order. With --origins it lists each value with the file or fl
 	}
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams.In)
-	o.output.formatFlag(f, "plain: YAML; json: one object")
+	choose(f, &o.format, "output", "o", "plain or yaml: the values as YAML; json: one document, with what it is of", "plain", "yaml", "json")
 	choose(f, &o.phase, "phase", "", "of which cluster: management or bootstrap", "management", "bootstrap")
 	f.BoolVar(&o.origins, "origins", false, "a line for each value, with the file or flag that it is from")
 	return c
 }
 
 func (o *showValuesOptions) run(ctx context.Context, name string) error {
-	if err := o.output.known(); err != nil {
-		return err
+	formats := map[string]func(shownValues) error{
+		"plain": func(v shownValues) error { return v.Print(o.streams.Out) },
+		"json":  func(v shownValues) error { return json.NewEncoder(o.streams.Out).Encode(v) },
+		"yaml": func(v shownValues) error {
+			if v.Origins != nil { // lines are no YAML
+				return encodeYAML(o.streams.Out, v)
+			}
+			return v.Print(o.streams.Out)
+		},
+	}
+	show := formats[o.format]
+	if show == nil {
+		return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain, yaml or json.")
 	}
 	phase := environment.Phase(o.phase)
 	if phase != environment.Management && phase != environment.Bootstrap {
@@ -69,7 +81,10 @@ func (o *showValuesOptions) run(ctx context.Context, name string) error {
 			shown.Origins[i].Value = origin.In(values)
 		}
 	}
-	return o.output.show(o.streams, shown)
+	if err := show(shown); err != nil {
+		return fmt.Errorf("print the values: %w", err)
+	}
+	return nil
 }
 
 // shownValues is the answer of `show values`.

@@ -16,7 +16,7 @@ import (
 // whose log is read later, it is none.
 func onScreen(err, to io.Writer) io.Writer {
 	file, is := err.(*os.File)
-	if !is || !term.IsTerminal(int(file.Fd())) || os.Getenv("CI") != "" || cmp.Or(os.Getenv("TERM"), "dumb") == "dumb" {
+	if !is || !term.IsTerminal(int(file.Fd())) || inCI() || cmp.Or(os.Getenv("TERM"), "dumb") == "dumb" {
 		return to
 	}
 	return render.NewScreen(to, func() (width, height int) {

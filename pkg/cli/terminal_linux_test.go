@@ -50,6 +50,8 @@ func TestOnATerminal(t *testing.T) {
 		"one that cannot":        {[]string{"TERM=dumb"}, nil, []string{"● check this machine"}, []string{"\x1b"}},
 		"nobody knows which":     {[]string{"TERM="}, nil, nil, []string{"\x1b"}},
 		"a CI job":               {[]string{"TERM=xterm", "CI=true"}, nil, nil, []string{"\x1b"}},
+		"CI=false is no CI job":  {[]string{"TERM=xterm", "CI=false"}, nil, []string{colours, up}, nil},
+		"CI=0 is no CI job":      {[]string{"TERM=xterm", "CI=0"}, nil, []string{colours, up}, nil},
 		"a job of GitHub":        {[]string{"TERM=xterm", "GITHUB_ACTIONS=true"}, nil, []string{"::group::"}, []string{"\x1b"}},
 		"events for programs":    {[]string{"TERM=xterm"}, []string{"-o", "json"}, nil, []string{"\x1b"}},
 		"a command without runs": {[]string{"TERM=xterm"}, []string{"--nothing"}, []string{"error: "}, []string{"\x1b"}},

@@ -15,6 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
@@ -56,13 +57,14 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 		},
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f, o.streams.In)
+	o.buildOptions.flags(f, o.streams.In, phasesOfUp())
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.flags(f)
 	o.artifacts.register(f)
 	f.BoolVar(&o.dry, "dry-run", false, "change nothing: say of each phase what it would do now")
 	f.BoolVar(&o.keepWaiting, "keep-waiting", false, "wait until the time is up also for what has a cause that cannot go away by itself")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
+	giveWay(f, []string{"dry-run"}, "junit", "report") // and not the other way round: what is typed must not make a run of it
 	return c
 }
 
@@ -91,7 +93,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			Causes: func(ctx context.Context) ([]rollout.Cause, error) {
 				return lasting(ctx, world.New(b.subject, b.parts), began) // a world of its own, as a look may outlast the wait that it is made for
 			}}, b.parts)
-		phases, err := o.phaseTimeouts.of(run.Phases())
+		phases, err := pipeline.WithBounds(run.Phases(), b.bounds)
 		if err != nil {
 			return nil, err
 		}

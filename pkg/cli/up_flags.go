@@ -33,8 +33,7 @@ func (o *buildOptions) check() error {
 	if err := checkEngineAddress(o.engineAddress); err != nil {
 		problems = append(problems, err)
 	}
-	_, err := o.phaseTimeouts.parse()
-	problems = append(problems, checkBound("--timeout ", o.timeout), checkBound("--total-timeout ", o.total), err)
+	problems = append(problems, checkBound("--timeout ", o.timeout), checkBound("--total-timeout ", o.total))
 	if o.apiServerPort < 0 || o.apiServerPort > 65535 {
 		refuse("Give a port from 1 to 65535, or 0, which takes a free one.", "--api-server-port: there is no port %d", o.apiServerPort)
 	}

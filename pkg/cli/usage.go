@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
 // asUsage gives an error that comes before any command has begun its code and a hint: cobra has no kind of its own for
@@ -24,7 +25,14 @@ func asUsage(c *cobra.Command, err error) error {
 }
 
 func unknownCommand(c *cobra.Command, name string) error {
-	return fault.New(fault.Usage, fmt.Sprintf("unknown command %q for %q", name, c.CommandPath()), "See "+c.CommandPath()+" --help.")
+	var known []string
+	for _, below := range c.Commands() {
+		if below.IsAvailableCommand() {
+			known = append(known, below.Name())
+		}
+	}
+	return fault.New(fault.Usage, fmt.Sprintf("unknown command %q for %q", name, c.CommandPath()),
+		suggest.Hint(name, known, c.CommandPath()+" ")+"See "+c.CommandPath()+" --help.")
 }
 
 // onlyCommands is what a command does that is there for the commands below it.
@@ -40,13 +48,16 @@ func refuseUnknown(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "completion":
-			c.RunE = onlyCommands
+			c.Args, c.RunE = cobra.ArbitraryArgs, onlyCommands
 		case "help":
 			c.Run = nil
 			c.RunE = func(c *cobra.Command, args []string) error {
 				found, rest, err := root.Find(args)
-				if err != nil || len(args) > 0 && found == root || found.HasSubCommands() && len(rest) > 0 {
+				switch {
+				case err != nil || len(args) > 0 && found == root:
 					return unknownCommand(root, args[0])
+				case found.HasSubCommands() && len(rest) > 0:
+					return unknownCommand(found, rest[0])
 				}
 				found.InitDefaultHelpFlag()
 				return found.Help()

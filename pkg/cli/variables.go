@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
 // consents are the flags with which a user agrees to something that cannot be undone. An environment variable, set long ago or for another run,
@@ -24,10 +25,10 @@ func variableName(text string) string {
 	return strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(text))
 }
 
-// setFromVariables gives the flags that were not given the values that the environment has for them, and returns what it has that is no flag. A
-// flag on the command line wins; an empty variable counts as none.
+// setFromVariables gives the flags that were not given the values that the environment has for them, and returns what it has that is no flag of any
+// command. A flag on the command line wins, also over one that it does not go together with; an empty variable counts as none.
 func setFromVariables(c *cobra.Command, environ []string) (strays []string, err error) {
-	prefix, flags := variablePrefix(c), flagsByVariable(c)
+	prefix, flags, given := variablePrefix(c), flagsByVariable(c), typed(c)
 	var problems []error
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
@@ -36,12 +37,13 @@ func setFromVariables(c *cobra.Command, environ []string) (strays []string, err 
 		}
 		flag := flags[name]
 		switch {
+		case flag == nil && isOfAnother(c.Root(), name): // CLUSTER_INIT_RUNS_LIST_OUTPUT is none of runs
 		case flag == nil:
 			strays = append(strays, strayVariable(name, c, flags))
 		case slices.Contains(consents(), flag.Name):
 			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is set: --%s is given on the command line only", name, flag.Name),
 				"Unset it, and give --"+flag.Name+" to the run that you mean."))
-		case !flag.Changed:
+		case !flag.Changed && !yields(flag, given):
 			problems = append(problems, setFlag(c, flag, name, value))
 		}
 	}
@@ -56,6 +58,11 @@ func flagsByVariable(c *cobra.Command) map[string]*pflag.Flag {
 		}
 	})
 	return all
+}
+
+// isOfAnother says whether a variable is that of a flag of c, or of a command below it.
+func isOfAnother(c *cobra.Command, variable string) bool {
+	return flagsByVariable(c)[variable] != nil || slices.ContainsFunc(c.Commands(), func(below *cobra.Command) bool { return isOfAnother(below, variable) })
 }
 
 // setFlag sets a flag as the command line does. One that can be repeated takes a value a line.
@@ -79,23 +86,10 @@ func strayVariable(name string, c *cobra.Command, flags map[string]*pflag.Flag) 
 	for variable := range flags {
 		known = append(known, variable)
 	}
-	if near := nearest(name, known); near != "" {
-		text += ": did you mean " + near + "?"
+	if near := suggest.Near(name, known); len(near) > 0 {
+		text += ": did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return text
-}
-
-// nearest returns which of known somebody may have meant who typed what; empty: none is near. Whether one is, cobra says, as it does for commands.
-func nearest(what string, known []string) string {
-	slices.Sort(known)
-	judge := &cobra.Command{SuggestionsMinimumDistance: 2}
-	for _, name := range known {
-		judge.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
-	}
-	if all := judge.SuggestionsFor(what); len(all) > 0 {
-		return all[0]
-	}
-	return ""
 }
 
 // flagProblem gives the error of a flag its code and a hint, with the flag that may have been meant.
@@ -104,9 +98,7 @@ func flagProblem(c *cobra.Command, err error) error {
 	if typed, unknown := strings.CutPrefix(err.Error(), "unknown flag: --"); unknown {
 		var known []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-		if near := nearest(typed, known); near != "" {
-			hint = "Did you mean this: --" + near + "\n" + hint
-		}
+		hint = suggest.Hint(typed, known, "--") + hint
 	}
 	return fault.Wrap(err, fault.Usage, hint)
 }

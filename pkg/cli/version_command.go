@@ -17,7 +17,8 @@ import (
 
 // versionReport is the output of `version -o json`.
 type versionReport struct {
-	SchemaVersion int `json:"schemaVersion"`
+	Type          string `json:"type"` // "version"
+	SchemaVersion int    `json:"schemaVersion"`
 	buildIdentity
 	Installs  []parts.Part `json:"installs"`  // what ends up in clusters
 	Libraries []parts.Part `json:"libraries"` // what of others does the work inside this binary
@@ -57,7 +58,7 @@ func newVersionReport(ctx context.Context, info *debug.BuildInfo) (versionReport
 	if err != nil {
 		return versionReport{}, err
 	}
-	return versionReport{SchemaVersion: 1, buildIdentity: identify(info), Installs: installs, Libraries: libraryParts(info)}, nil
+	return versionReport{Type: "version", SchemaVersion: 1, buildIdentity: identify(info), Installs: installs, Libraries: libraryParts(info)}, nil
 }
 
 func (r versionReport) writeJSON(w io.Writer) error {

@@ -143,7 +143,7 @@ func (c Case) Report() (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Environment: c.Environment, Clusters: []string{}, Findings: []Finding{}, Waiting: []Finding{}, Unasked: append([]string{}, c.Unasked...)}
+	r := Report{Type: "diagnosis", SchemaVersion: 1, Environment: c.Environment, Clusters: []string{}, Findings: []Finding{}, Waiting: []Finding{}, Unasked: append([]string{}, c.Unasked...)}
 	for _, each := range c.Observed {
 		r.observed(each, rules)
 	}

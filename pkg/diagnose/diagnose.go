@@ -19,7 +19,9 @@ const bound = 60 * time.Second
 
 // Report is what a diagnosis found.
 type Report struct {
-	Environment string `json:"environment"`
+	Type          string `json:"type"` // "diagnosis"
+	SchemaVersion int    `json:"schemaVersion"`
+	Environment   string `json:"environment"`
 	// Clusters are those that were looked at.
 	Clusters []string `json:"clusters"`
 	// Findings are the causes that are known, Waiting is what is not ready and has no known cause.

@@ -23,13 +23,21 @@ func (r Report) Print(out io.Writer) error {
 	if r.Note != "" {
 		fmt.Fprintln(&b, r.Note)
 	}
-	if len(r.Clusters) == 0 {
+	switch {
+	case len(r.Clusters) == 0:
 		fmt.Fprintln(&b, "No cluster of it is there: all would be made.")
-	} else {
+	case !r.compared():
+		fmt.Fprintln(&b, "Nothing was compared.")
+	default:
 		fmt.Fprintln(&b, r.summary())
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// compared says whether anything of any cluster was: of one that is silent, or whose Flux applies nothing any more, nothing is known.
+func (r Report) compared() bool {
+	return slices.ContainsFunc(r.Clusters, func(c Cluster) bool { return c.All || len(c.Parts) > 0 })
 }
 
 func (r Report) summary() string {

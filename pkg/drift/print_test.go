@@ -45,6 +45,33 @@ func TestPrint(t *testing.T) {
 	golden.Check(t, "report.txt", []byte(b.String()))
 }
 
+// Where nothing was compared, nothing is said of differences.
+func TestNothingWasCompared(t *testing.T) {
+	for name, tc := range map[string]struct {
+		clusters []drift.Cluster
+		last     string
+	}{
+		"a silent engine":         {[]drift.Cluster{{Name: "bootstrap", Error: "the engine does not answer"}}, "Nothing was compared."},
+		"its Flux is suspended":   {[]drift.Cluster{{Name: "bootstrap", Note: "its Flux is suspended"}}, "Nothing was compared."},
+		"one of two":              {[]drift.Cluster{{Name: "bootstrap", Error: "silent"}, {Name: "management", Parts: []drift.Part{{Name: "chart"}}}}, "Nothing differs in what could be compared."},
+		"one without a release":   {[]drift.Cluster{{Name: "management", All: true}}, "What differs: what is not there yet."},
+		"all of it, and it is so": {[]drift.Cluster{{Name: "management", Parts: []drift.Part{{Name: "chart"}}}}, "Nothing differs."},
+		"there is no cluster":     {nil, "No cluster of it is there: all would be made."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := drift.New("demo")
+			r.Clusters = append(r.Clusters, tc.clusters...)
+			var b strings.Builder
+			if err := r.Print(&b); err != nil {
+				t.Fatal(err)
+			}
+			if lines := strings.Split(strings.TrimSpace(b.String()), "\n"); lines[len(lines)-1] != tc.last {
+				t.Errorf("it ends with %q, want %q", lines[len(lines)-1], tc.last)
+			}
+		})
+	}
+}
+
 // A difference is what a run would change; what is not known is none, and an error.
 func TestWhatDiffers(t *testing.T) {
 	of := func(o ...drift.Object) drift.Report {

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
 // List returns the names of the environments in the content, sorted.
@@ -86,7 +87,7 @@ func locate(options Options, s *substituter) (name, folder string, files overlay
 	kustomization := path.Join(environmentsFolder, options.Name, "kustomization.yaml")
 	if _, err := fs.Stat(options.Content, kustomization); options.Name == "" || options.Name == "base" || err != nil {
 		return "", "", files, fault.New(fault.EnvironmentUnknown, fmt.Sprintf("there is no environment %q", options.Name),
-			fmt.Sprintf("environments: %s; for a folder of your own give its path, for example ./%s", strings.Join(List(options.Content), ", "), options.Name))
+			suggest.Hint(options.Name, List(options.Content), "")+fmt.Sprintf("environments: %s; for a folder of your own give its path, for example ./%s", strings.Join(List(options.Content), ", "), options.Name))
 	}
 	root := embeddedRoot + environmentsFolder
 	files.FileSystem, err = mount(options.Content, root)

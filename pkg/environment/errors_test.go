@@ -64,6 +64,7 @@ func TestBadInput(t *testing.T) {
 		hint    string // in the hint
 	}{
 		"unknown environment":         {named("nowhere"), fault.EnvironmentUnknown, `"nowhere"`, "kubeadm-capd"},
+		"misspelt environment":        {named("kubeadm-cadp"), fault.EnvironmentUnknown, `"kubeadm-cadp"`, "Did you mean this: kubeadm-capd\nenvironments: "},
 		"no environment":              {named(""), fault.EnvironmentUnknown, `""`, "kubeadm-capd"},
 		"base is none":                {named("base"), fault.EnvironmentUnknown, `"base"`, "kubeadm-capd"},
 		"path that is not there":      {named("./nowhere"), fault.EnvironmentUnknown, "./nowhere", "kubeadm-capd"},
@@ -77,8 +78,8 @@ func TestBadInput(t *testing.T) {
 		"a name that is none in YAML": {sets("cluster.name=y"), fault.ValuesInvalid, `--set: cluster.name is "y", which is no text in YAML`, "--set cluster.name=management-y"},
 		"even control plane":          {sets("cluster.control_plane.replicas=4"), fault.ValuesInvalid, "--set: cluster.control_plane.replicas is 4, an even number of control planes: etcd's quorum is 3 of 4, so they tolerate no more failed machines than 3 would", "odd number"},
 		"not one of":                  {sets("cni=flannel"), fault.ValuesInvalid, "value must be one of 'calico', 'custom', 'none'", ""},
-		"unknown key":                 {sets("cluster.worker.replica=1"), fault.ValuesInvalid, "'/cluster/worker': additional properties 'replica' not allowed", "allowed there: replicas"},
-		"unknown key of a component":  {sets("components.capi.enable=true"), fault.ValuesInvalid, "additional properties 'enable' not allowed", "enabled"},
+		"unknown key":                 {sets("cluster.worker.replica=1"), fault.ValuesInvalid, "'/cluster/worker': additional properties 'replica' not allowed", "Did you mean this: cluster.worker.replicas\nallowed there: replicas"},
+		"unknown key of a component":  {sets("components.capi.enable=true"), fault.ValuesInvalid, "additional properties 'enable' not allowed", "Did you mean this: components.capi.enabled\n"},
 		"bad --set":                   {sets("cluster"), fault.ValuesInvalid, "--set cluster", "key.key=value"},
 		"no room for pods":            {sets("cluster.control_plane.schedulable=false"), fault.ValuesInvalid, "cluster.worker.replicas is 0", ""},
 		"unknown format":              {sets("cluster.bootstrap_format=butane"), fault.ValuesInvalid, "value must be one of 'cloud-config', 'ignition'", ""},
@@ -89,7 +90,7 @@ func TestBadInput(t *testing.T) {
 		"checksum of nothing":         {rke2("cluster.rke2.air_gapped_checksum=" + strings.Repeat("a", 64)), fault.ValuesInvalid, "air_gapped is false", "both"},
 		"RKE2's mirror unverified":    {rke2("cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=https://b", "cluster.registry_mirrors[0].skip_verify=true"), fault.ValuesInvalid, "skip_verify", "certificate"},
 		"RKE2 without its provider":   {rke2("components.cabpr.enabled=false"), fault.ComponentUnknown, `depends on "cabpr", which is not enabled`, ""},
-		"unknown component":           {sets("components.kapi.enabled=true"), fault.ComponentUnknown, `"kapi"`, "capi"},
+		"unknown component":           {sets("components.kapi.enabled=true"), fault.ComponentUnknown, `"kapi"`, "Did you mean this: components.capi\n"},
 		"unknown dependency":          {sets("components.capi.dependsOn={cert-manger}"), fault.ComponentUnknown, `"capi" depends on "cert-manger"`, ""},
 		"disabled dependency":         {sets("components.capi.enabled=false", "components.cluster.enabled=false"), fault.ComponentUnknown, `"cni" depends on "capi", which is not enabled in phase bootstrap`, "enable both"},
 		"dependency in one phase":     {sets("components.cert-manager.enabled=bootstrap-only"), fault.ComponentUnknown, `depends on "cert-manager", which is not enabled in phase management`, ""},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
 // chartFailure finds the codes that the chart's own checks put before each of their messages in Helm's error. A message may
@@ -78,7 +79,7 @@ func (e *Environment) checkNames() error {
 		}
 		if component["path"] == nil && component["repo"] == nil {
 			problems = append(problems, fault.New(fault.ComponentUnknown, e.whence("components."+name)+fmt.Sprintf("there is no component %q", name),
-				fmt.Sprintf("components: %s; one of your own needs `path` or `repo`", strings.Join(sortedKeys(known), ", "))))
+				suggest.Hint(name, sortedKeys(known), "components.")+fmt.Sprintf("components: %s; one of your own needs `path` or `repo`", strings.Join(sortedKeys(known), ", "))))
 		}
 	}
 	return fault.Join(problems...)

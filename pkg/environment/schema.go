@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
 // violation is what the schema has against one value.
@@ -69,7 +70,7 @@ func (e *Environment) schemaProblems(text string) []error {
 		path := strings.ReplaceAll(strings.Trim(v.pointer, "/"), "/", ".")
 		given, hint := path, e.schemaDescription(v.pointer)
 		if extra := extraProperty.FindStringSubmatch(v.message); extra != nil {
-			given, hint = strings.Trim(path+"."+extra[1], "."), e.schemaHint(v.pointer)
+			given, hint = strings.Trim(path+"."+extra[1], "."), e.schemaHint(v.pointer, extra[1])
 		}
 		if e.isUnknown(given) {
 			continue
@@ -91,13 +92,14 @@ func (e *Environment) schemaDescription(pointer string) string {
 	return valuesHint
 }
 
-// schemaHint names the keys that are allowed at the place that a JSON pointer names.
-func (e *Environment) schemaHint(pointer string) string {
+// schemaHint names the keys that are allowed at the place that a JSON pointer names, and the one that was meant by what is not.
+func (e *Environment) schemaHint(pointer, given string) string {
 	properties, _ := e.schemaAt(pointer)["properties"].(map[string]any)
 	if len(properties) == 0 {
 		return valuesHint
 	}
-	return fmt.Sprintf("allowed there: %s", strings.Join(sortedKeys(properties), ", "))
+	path := strings.TrimPrefix(strings.ReplaceAll(pointer, "/", ".")+".", ".")
+	return suggest.Hint(given, sortedKeys(properties), path) + fmt.Sprintf("allowed there: %s", strings.Join(sortedKeys(properties), ", "))
 }
 
 // schemaAt is the schema of the place that a JSON pointer names; nil where it cannot be found.

@@ -59,8 +59,11 @@ func Unpack(from io.Reader, name string) ([]byte, error) {
 	}
 	defer plain.Close()
 	archive := tar.NewReader(plain)
-	for {
+	for first := true; ; first = false {
 		header, err := archive.Next()
+		if first && errors.Is(err, io.EOF) { // nothing was ever packed without any file
+			return nil, fmt.Errorf("unpack: it is empty: %w", io.ErrUnexpectedEOF)
+		}
 		if errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("unpack: there is no file %s in it: %w", name, fs.ErrNotExist)
 		}

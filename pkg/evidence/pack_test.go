@@ -2,6 +2,9 @@ package evidence
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +35,9 @@ func TestPackAndUnpack(t *testing.T) {
 		if got, err := Unpack(bytes.NewReader(content), CaseName); err == nil {
 			t.Errorf("%s: no error, %q", name, got)
 		}
+	}
+	if _, err := Unpack(bytes.NewReader(nil), CaseName); !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty file: %v", err)
 	}
 	if _, err := Unpack(bytes.NewReader(packed.Bytes()), "other"); err == nil || !strings.Contains(err.Error(), "there is no file other in it") {
 		t.Error(err)

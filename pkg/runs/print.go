@@ -11,9 +11,31 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
+// schemaVersion is that of the documents for programs. What is added to them leaves the version as it is.
+const schemaVersion = 1
+
 // List is what is kept, for people and programs.
 type List struct {
-	Runs []Recording `json:"runs"`
+	Type          string      `json:"type"` // "runs"
+	SchemaVersion int         `json:"schemaVersion"`
+	Runs          []Recording `json:"runs"`
+}
+
+// NewList returns the List of runs.
+func NewList(kept []Recording) List {
+	return List{Type: "runs", SchemaVersion: schemaVersion, Runs: append([]Recording{}, kept...)}
+}
+
+// Shown is one run, for people and programs.
+type Shown struct {
+	Type          string `json:"type"` // "run"
+	SchemaVersion int    `json:"schemaVersion"`
+	Recording
+}
+
+// NewShown returns a run to be shown.
+func NewShown(r Recording) Shown {
+	return Shown{Type: "run", SchemaVersion: schemaVersion, Recording: r}
 }
 
 // Print writes a line a run.

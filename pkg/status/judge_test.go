@@ -90,6 +90,19 @@ func TestPrintDrift(t *testing.T) {
 	golden.Check(t, "drift.txt", out.Bytes())
 }
 
+// What is not up says what can be done now; what is up has nothing to say.
+func TestPrintHint(t *testing.T) {
+	var out bytes.Buffer
+	for _, state := range []State{Up, OnTheWay, Stuck, Broken, Absent, Unknown} {
+		r := Report{Environment: "kubeadm-capd", Cluster: "default/demo", State: state, Why: "it is so", Bootstrap: Side{State: "absent"}, Management: Side{State: "absent"}}
+		if err := errors.Join(r.Print(&out), Wide{r}.Print(&out)); err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString("----\n")
+	}
+	golden.Check(t, "hint.txt", out.Bytes())
+}
+
 func TestChanges(t *testing.T) {
 	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	before, now := Report{State: OnTheWay, Bootstrap: of("Ready"), Management: of("Progressing")}, Report{State: Up, Why: "well", Bootstrap: Side{State: "absent"}, Management: of("Ready")}

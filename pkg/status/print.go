@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
@@ -41,8 +42,19 @@ func (r Report) print(out io.Writer, wide bool) error {
 			fmt.Fprintf(&b, "  %s\n", oneline.Of(what, messageLimit(wide)))
 		}
 	}
+	printHint(&b, fault.HintOf(r.Err()))
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// printHint says what can be done now, as it stands below an error.
+func printHint(b *strings.Builder, hint string) {
+	for i, line := range strings.FieldsFunc(hint, func(r rune) bool { return r == '\n' }) {
+		if i == 0 {
+			fmt.Fprintln(b)
+		}
+		fmt.Fprintf(b, "hint:  %s\n", line)
+	}
 }
 
 func printCauses(b *strings.Builder, causes []Cause, wide bool) {

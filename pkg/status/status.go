@@ -28,13 +28,15 @@ const askBound = 10 * time.Second
 
 // Report is the status of an environment.
 type Report struct {
-	Environment string `json:"environment"`
-	Argument    string `json:"-"`       // how a command names it
-	Cluster     string `json:"cluster"` // namespace/name
-	State       State  `json:"state"`
-	Why         string `json:"why"`
-	Bootstrap   Side   `json:"bootstrap"`
-	Management  Side   `json:"management"`
+	Type          string `json:"type"` // "status"
+	SchemaVersion int    `json:"schemaVersion"`
+	Environment   string `json:"environment"`
+	Argument      string `json:"-"`       // how a command names it
+	Cluster       string `json:"cluster"` // namespace/name
+	State         State  `json:"state"`
+	Why           string `json:"why"`
+	Bootstrap     Side   `json:"bootstrap"`
+	Management    Side   `json:"management"`
 	// Machines are those that the provider says exist. MachinesUnknown is why it could not be asked, here: what the cluster itself says of its machines counts.
 	Machines        []string `json:"machines"`
 	MachinesUnknown string   `json:"machinesUnknown,omitempty"`
@@ -45,6 +47,9 @@ type Report struct {
 	// Unknown is what could not be asked, and why.
 	Unknown []string `json:"unknown"`
 }
+
+// schemaVersion is that of the document. What is added to it leaves the version as it is.
+const schemaVersion = 1
 
 // Side is one of the two clusters.
 type Side struct {
@@ -72,7 +77,7 @@ func (o Object) String() string { return o.Kind + "/" + o.Name }
 // Look looks at an environment. lacks is why no more of it is known than its names; nil: all is.
 func Look(ctx context.Context, run *up.Run, lacks error) Report {
 	seen := run.Outlook(ctx)
-	r := Report{Environment: run.Environment.Name(), Argument: run.Environment.Argument(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster, Machines: []string{}, Causes: []Cause{}, Unknown: []string{}}
+	r := Report{Type: "status", SchemaVersion: schemaVersion, Environment: run.Environment.Name(), Argument: run.Environment.Argument(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster, Machines: []string{}, Causes: []Cause{}, Unknown: []string{}}
 	r.Bootstrap = r.side(ctx, string(seen.Bootstrap.State), seen.Bootstrap.Cluster, seen.Bootstrap.Err, run.Scope().Namespace)
 	r.Management = r.side(ctx, string(seen.Management.State), seen.Management.Cluster, seen.Management.Err, run.Scope().Namespace)
 	for _, m := range seen.Machines {
