@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	fetchesAtOnce = 4
+	fetchesAtOnce = 8
 	// afterFailure is how long the rest has once something could not be fetched: most likely it is the network, and a server that drops packets
 	// would be waited for once for each file.
 	afterFailure = 30 * time.Second
