@@ -164,13 +164,13 @@ func (l lab) quietBeside(t *testing.T, args []string) (ended func(exitCode int))
 			look = append(look, arg, args[i+1])
 		}
 	}
-	alarms := l.alarms(t, look)
+	alarms, started := l.alarms(t, look), time.Now()
 	return func(exitCode int) {
 		raised, looks := alarms()
 		if exitCode != 0 {
 			return
 		}
-		if t.Logf("%d diagnoses beside a run that went well", looks); looks == 0 {
+		if t.Logf("%d diagnoses beside a run that went well", looks); looks == 0 && time.Since(started) > time.Minute { // a run that finds all there ends before the first
 			t.Error("diagnose said nothing beside a run that went well")
 		}
 		for _, a := range raised {

@@ -49,30 +49,32 @@ func (p Preflight) Title() string {
 
 // Run looks.
 func (p Preflight) Run(ctx context.Context, report pipeline.Reporter) error {
+	problems := []error{p.machine(ctx, report)}
+	if p.Provider != nil {
+		problems = append(problems, p.Provider.Preflight(ctx, report))
+	}
+	return errors.Join(append(problems, p.fetchable(ctx, report))...)
+}
+
+// machine returns what the engine, or the machine that it is on, lacks.
+func (p Preflight) machine(ctx context.Context, report pipeline.Reporter) error {
 	info, err := p.World.AskEngine(ctx)
 	if err != nil {
 		return err
 	}
 	report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", info.ServerVersion, info.CgroupVersion, info.CPUs, gibibytes(info.MemoryBytes))
 	exists, err := p.World.BootstrapExists(ctx)
-	if err != nil {
-		return err
-	}
 	if address := p.World.ReachedAt(); address != "" {
 		report.Progress("the engine is on another machine: ports that it publishes are reached at %s", address)
 	}
 	port := p.APIServerPort
-	if exists { // then what listens on the port is most likely that cluster
+	if exists || err != nil { // then what listens on the port is most likely that cluster, or may be
 		port = 0
 	}
 	if p.host.listen == nil {
 		p.host = thisMachine()
 	}
-	problems := []error{p.host.problems(info, port)}
-	if p.Provider != nil {
-		problems = append(problems, p.Provider.Preflight(ctx, report))
-	}
-	return errors.Join(append(problems, p.fetchable(ctx, report))...)
+	return errors.Join(err, p.host.problems(info, port))
 }
 
 // problems returns all that this machine or the engine lacks, joined. Port 0 is always free.
@@ -121,27 +123,27 @@ func (h host) inotify(limit string, need int) error {
 // vouches for.
 func (p Preflight) fetchable(ctx context.Context, report pipeline.Reporter) error {
 	urls := []string{flux.ManifestsURL}
+	var errs []error
 	if p.Source.Kind == source.Embedded {
-		paths, err := p.Environment.ComponentPaths()
-		if err != nil {
-			return err
-		}
-		remote, err := content.PublishOptions{FS: p.Content, Profile: p.Profile, Paths: paths}.ReleaseFiles(ctx)
-		if err != nil {
-			return err
-		}
-		urls = append(urls, remote...)
+		remote, err := p.released(ctx)
+		urls, errs = append(urls, remote...), append(errs, err)
 	}
 	if unpinned := p.Manifests.Unpinned(urls); len(unpinned) > 0 {
 		report.Warn("%d of %d release files are not pinned by a digest, so a changed one would not be noticed: %s", len(unpinned), len(urls), strings.Join(unpinned, ", "))
 	}
-	var errs []error
+	_, lacks := content.FetchAll(ctx, p.Manifests, urls)
 	for _, url := range urls {
-		_, err := p.Manifests.Fetch(ctx, url)
-		if err != nil && p.Bundle == nil {
-			return err // most likely all of them: the network
-		}
-		errs = append(errs, err)
+		errs = append(errs, lacks[url])
+		delete(lacks, url) // two components may have the same
 	}
 	return errors.Join(errs...)
+}
+
+// released are the URLs that the components name.
+func (p Preflight) released(ctx context.Context) ([]string, error) {
+	paths, err := p.Environment.ComponentPaths()
+	if err != nil {
+		return nil, err
+	}
+	return content.PublishOptions{FS: p.Content, Profile: p.Profile, Paths: paths}.ReleaseFiles(ctx)
 }

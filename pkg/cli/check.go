@@ -31,7 +31,7 @@ func newCheck(streams Streams) *cobra.Command {
 		Use:   "check [ENVIRONMENT]",
 		Short: "Check all that up would check before it changes something",
 		Long: `check looks at an environment and its flags, the source, this machine, the cloud, the release files and what an earlier run left, as up does with the same
-flags, and goes on where up would stop. It changes nothing: what is stopped stays stopped. With --online it asks the registries as well. Without
+flags, and goes on where up would stop. It changes nothing: what is stopped stays stopped. With --online it asks the registries and the Git repositories of components as well. Without
 ENVIRONMENT it checks the only one whose runs are kept on this machine.
 
 It exits with 0 when up could begin, else with the exit code of the first problem.`,
@@ -44,7 +44,7 @@ It exits with 0 when up could begin, else with the exit code of the first proble
 	o.buildOptions.flags(f, o.streams.In, phasesOfUp())
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
-	f.BoolVar(&o.online, "online", false, "ask the registries too whether they serve the images of the components, and the bootstrap cluster's node image")
+	f.BoolVar(&o.online, "online", false, "ask the registries too whether they serve the images of the components, and the bootstrap cluster's node image; and the Git repositories that components have")
 	return c
 }
 
@@ -59,11 +59,12 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 	b, err := o.complete(ctx, name, event.Tee{}, leases)
 	found := []up.Finding{inputOf(err)}
 	if err == nil {
+		found[0].Seen = o.sourceSeen(b.supplies.Source)
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, AllowChanges: o.allowChanges}, b.parts)
 		_, err := pipeline.WithBounds(run.Phases(), b.bounds)
 		found = append([]up.Finding{inputOf(err)}, run.Check(ctx)...)
 		if o.online {
-			found = append(found, o.checkImages(ctx, run.Environment, &docker.Client{}, run.BootstrapImage()))
+			found = append(found, o.checkImages(ctx, run.Environment, &docker.Client{}, run.BootstrapImage()), checkRepositories(ctx, run.Environment))
 		}
 	}
 	report := checkReport{Type: "check", SchemaVersion: 1, Environment: name, Checks: checkLines(found)}

@@ -39,10 +39,7 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 	ctx, cancel := context.WithTimeout(ctx, onlineBound)
 	defer cancel()
 	images, notes, err := imagesOf(ctx, env)
-	if err != nil {
-		f.Problems = fault.Problems(err)
-		return f
-	}
+	lacks := fault.Problems(err)
 	f.Warnings = notes
 	images = slices.Compact(slices.Sorted(slices.Values(images)))
 	missing, unasked := served(ctx, images, mirrorsOf(env), keysOf(env))
@@ -53,37 +50,68 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 	for _, image := range unasked {
 		f.Warnings = append(f.Warnings, image+": "+oci.ErrCannotAsk.Error())
 	}
-	f.Problems = missing
+	f.Problems = append(lacks, missing...)
 	f.Seen = []string{fmt.Sprintf("%d of %d images are served", len(images)-len(missing)-len(unasked), len(images))}
 	return f
 }
 
-// imagesOf are the images of Flux and of the components in both clusters, and notes on those of which it is not known.
+// imagesOf are the images of Flux and of the components in both clusters, as far as they can be known, and notes on those of which it is not known. The
+// error joins what they cannot be known of.
 func imagesOf(ctx context.Context, env *environment.Environment) (images, notes []string, err error) {
 	env, options, err := publishOptions(env, clusterinit.Content(), nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	tree, err := options.Tree(ctx)
+	return knownImages(ctx, env, options)
+}
+
+// knownImages are those of the content that options publish.
+func knownImages(ctx context.Context, env *environment.Environment, options content.PublishOptions) (images, notes []string, err error) {
+	urls, err := options.ReleaseFiles(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if images, err = fluxImages(ctx, options.Fetch); err != nil {
+	files := fetched{}
+	files.got, files.lacks = content.FetchAll(ctx, options.Fetch, append(urls, flux.ManifestsURL))
+	images, err = fluxImages(ctx, files)
+	problems := []error{err}
+	tree, err := content.Components(options.FS, options.Profile)
+	if err != nil {
 		return nil, nil, err
 	}
+	lacking := map[string]string{}
+	for _, path := range options.Paths {
+		if with, err := content.Localize(ctx, tree, []string{path}, files); err == nil {
+			tree = with
+		} else {
+			lacking[path] = "its images are not known"
+			problems = append(problems, fmt.Errorf("images of %s are not known: %w", path, err))
+		}
+	}
 	for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
-		rendered, err := manifests.Render(ctx, env, phase, nil, tree)
+		rendered, err := manifests.RenderPartly(ctx, env, phase, nil, tree, lacking)
 		if err != nil {
-			return nil, nil, err
+			return images, notes, fault.Join(append(problems, err)...)
 		}
 		images = append(images, rendered.Images()...)
 		for _, c := range rendered.Components {
-			if note := "component " + c.Name + ": " + c.Note; c.Note != "" && !slices.Contains(notes, note) {
+			if note := "component " + c.Name + ": " + c.Note; c.Note != "" && lacking[c.Path] == "" && !slices.Contains(notes, note) {
 				notes = append(notes, note)
 			}
 		}
 	}
-	return images, notes, nil
+	return images, notes, fault.Join(problems...)
+}
+
+// fetched are release files that were fetched already, by URL, and why others could not be.
+type fetched struct {
+	got   map[string][]byte
+	lacks map[string]error
+}
+
+// Fetch returns one of them.
+func (f fetched) Fetch(_ context.Context, url string) ([]byte, error) {
+	return f.got[url], f.lacks[url]
 }
 
 // fluxImages are those of the controllers that up installs itself.

@@ -7,6 +7,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // conducted is a run that is ready to begin.
@@ -16,12 +17,17 @@ type conducted struct {
 	accepted func() // called once it has passed its checks
 	phases   []pipeline.Phase
 	outcome  func() outcome
+	looks    func() *world.World // where the cause is looked for when the run fails
 }
 
 // conduct narrates the phases of a run, one at a time on this machine. ready checks all input, before anything is changed; its run takes the leases of
-// the clusters that it finds. failed is that of narrate.
+// the clusters that it finds. When it fails it tells what was not ready in time, how that went, and why, as far as that can be found out. Then failed is called, which is that
+// of narrate.
 func conduct(ctx context.Context, sink event.Sink, verb, environment string, ready func(context.Context, *lease.Set) (*conducted, error),
 	failed func(context.Context, error, event.Event)) error {
+	said := &event.Recorder{}
+	sink = event.Tee{sink, said}
+	var looking *world.World // nil until all input was checked
 	return narrate(ctx, sink, verb, environment, func(ctx context.Context) (outcome, error) {
 		ctx, leases := lease.NewSet(ctx)
 		defer leases.ReleaseAll()
@@ -34,11 +40,18 @@ func conduct(ctx context.Context, sink event.Sink, verb, environment string, rea
 			return outcome{}, err
 		}
 		defer held.Release() // an error leaves an unlocked file, which the next run takes over
+		looking = run.looks()
 		if run.begins != nil {
 			run.begins()
 		}
 		runner := pipeline.Runner{Sink: sink, Now: time.Now, Heartbeat: 30 * time.Second, Accepted: run.accepted}
 		err = runner.Run(ctx, run.phases)
 		return run.outcome(), err
-	}, failed)
+	}, func(ctx context.Context, err error, finished event.Event) {
+		recount(sink, err, said.Events())
+		explain(ctx, sink, err, looking)
+		if failed != nil {
+			failed(ctx, err, finished)
+		}
+	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // downOptions are the flags of `down`.
@@ -76,7 +77,8 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		return &conducted{folder: run.StateFolder, accepted: func() { sink.begin(run.Environment) }, phases: phases, outcome: func() outcome {
+		looks := func() *world.World { return world.New(b.subject, b.parts) }
+		return &conducted{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) }, phases: phases, outcome: func() outcome {
 			message := "The management cluster " + plan.Cluster + " is deleted."
 			if plan.Nothing {
 				message = "Nothing of the management cluster " + plan.Cluster + " was found where this run looked, but leftovers at most."

@@ -77,7 +77,7 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	return conduct(ctx, sink, o.verb, name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
-		run, bounds, err := o.complete(ctx, name, leases)
+		run, looks, bounds, err := o.complete(ctx, name, leases)
 		if err != nil {
 			return nil, err
 		}
@@ -85,26 +85,26 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		return &conducted{folder: run.StateFolder, accepted: func() { sink.begin(run.Environment) }, phases: phases,
+		return &conducted{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) }, phases: phases,
 			outcome: func() outcome { return o.done(run.Environment.ClusterName()) }}, nil
 	}, nil)
 }
 
-// complete checks all input, before anything is changed, and returns the bounds of phases besides.
-func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lease.Set) (*up.Run, map[string]time.Duration, error) {
+// complete checks all input, before anything is changed. What it returns besides the run looks at the same clusters, and are the bounds of phases.
+func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lease.Set) (*up.Run, func() *world.World, map[string]time.Duration, error) {
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
 		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
 	})
 	recipients, recipientsErr := o.recipients.parse()
 	bounds, boundsErr := o.phaseTimeouts.parse()
 	if err := fault.Join(err, recipientsErr, boundsErr, o.clusters.check()); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	subject, err := o.clusters.subject(env)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	engine := &docker.Client{}
-	return up.New(up.Options{Subject: subject, BackupRecipients: recipients, Version: Version()}, world.Parts{Docker: engine, Provider: known.Of(env, engine), Leases: leases, Now: time.Now,
-		Kind: kind.New(func(string) {})}), bounds, nil
+	parts := world.Parts{Docker: engine, Provider: known.Of(env, engine), Leases: leases, Now: time.Now, Kind: kind.New(func(string) {})}
+	return up.New(up.Options{Subject: subject, BackupRecipients: recipients, Version: Version()}, parts), func() *world.World { return world.New(subject, parts) }, bounds, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
@@ -70,10 +71,24 @@ func (o *restoreOptions) within(ctx context.Context) (context.Context, context.C
 // unavailable is the end of a wait: all was restored all the same.
 func (o *restoreOptions) unavailable(seen pivot.Adoption, err error) error {
 	if err == nil {
-		err = fmt.Errorf("%d conditions are not true yet, the first: %s", len(seen.Unmet), seen.Unmet[0])
+		err = fmt.Errorf("%d conditions are not true yet: %s", len(seen.Unmet), named(seen.Unmet))
 	}
 	return fault.Retryable(fmt.Errorf("all was restored, and the Clusters are not available after %s: %w", o.timeout, err), fault.Timeout,
 		"Run the same command again: it restores nothing twice, and waits again.")
+}
+
+// mostUnmet is how many conditions an error names.
+const mostUnmet = 5
+
+func named(unmet []pivot.Unmet) string {
+	var all []string
+	for _, u := range unmet[:min(mostUnmet, len(unmet))] {
+		all = append(all, u.String())
+	}
+	if left := len(unmet) - mostUnmet; left > 0 {
+		all = append(all, fmt.Sprintf("and %d more", left))
+	}
+	return strings.Join(all, "; ")
 }
 
 func waitingFor(seen pivot.Adoption, err error) event.Event {

@@ -80,7 +80,6 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 	ctx, release := o.bounded(ctx)
 	defer release()
 	kept := &record{dir: dir}
-	var looking *world.World // nil until all input was checked
 	began := time.Now()
 	sink := event.Tee{narrated, kept}
 	return conduct(ctx, sink, "up", name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
@@ -97,11 +96,9 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		return &conducted{folder: run.StateFolder, begins: func() { kept.run, looking = run, world.New(b.subject, b.parts) },
+		return &conducted{folder: run.StateFolder, begins: func() { kept.run = run }, looks: func() *world.World { return world.New(b.subject, b.parts) },
 			accepted: func() { narrated.like(run.Inputs()); narrated.begin(run.Environment, secretsOf(run)...) }, phases: phases, outcome: func() outcome { return o.outcome(run) }}, nil
 	}, func(ctx context.Context, err error, finished event.Event) {
-		recount(sink, err, kept.Events())
-		explain(ctx, sink, err, looking)
 		kept.keep(ctx, sink, err, finished)
 	})
 }

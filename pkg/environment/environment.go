@@ -90,13 +90,17 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	name, builtOn, docs, err := build(options, s)
 	files := s.layers
 	valuesFiles, fileErr := readValuesFiles(options, s)
-	if err = fault.Join(s.err(), err, fileErr); err != nil && (docs.values == nil || fileErr != nil) {
-		return nil, err // there is nothing to look at
+	if all := fault.Join(s.err(), err, fileErr); all != nil && (docs.values == nil || fileErr != nil) {
+		return nil, all // there is nothing to look at
 	}
 	env := &Environment{name: name, argument: options.Name, builtOn: builtOn, title: title(options.Name), namesOnly: options.NamesOnly, ranges: options.Ranges, chart: loaded, bootstrap: bootstrapValues, documents: docs,
 		files: files, valuesFiles: valuesFiles}
-	err = fault.Join(err, env.userValues(options.Sets))
+	setsErr := env.userValues(options.Sets)
 	env.settle(env.documents.with(env.user))
+	err = fault.Join(s.counting(env.effective.merged()), setsErr)
+	if err == nil {
+		env.forgetUnknown()
+	}
 	err = fault.Join(err, env.accept())
 	if options.Check != nil {
 		err = fault.Join(err, options.Check(env))

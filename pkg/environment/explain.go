@@ -42,7 +42,7 @@ func (e *Environment) chartProblems(text string, found [][]int) []error {
 		}
 		message, hint, _ := strings.Cut(strings.TrimSpace(text[match[1]:end]), "\nhint: ")
 		paths := valuePath.FindAllString(message, -1)
-		if slices.ContainsFunc(paths, e.isUnknown) {
+		if slices.ContainsFunc(paths, e.isUnknown) || strings.Contains(message, unknownValue) {
 			continue
 		}
 		code := fault.ValuesInvalid

@@ -20,12 +20,9 @@ type substituter struct {
 	failed error // why the variable that was looked up last could not be
 	// problems are all that was wrong with files so far. kustomize rewrites the errors of its file system, and it alone
 	// knows which file it was.
-	problems []error
+	problems []problem
 	layers   []layer // the values of each file that was read, in that order
 }
-
-// err returns all problems.
-func (s *substituter) err() error { return fault.Join(s.problems...) }
 
 // process returns the content of a YAML file as kustomize shall see it. What a variable stands for that is missing is
 // unknown from then on: only a file that cannot be read at all is an error at once.
@@ -33,27 +30,25 @@ func (s *substituter) process(file origin, content []byte) ([]byte, error) {
 	out, err := s.substitute(file, content)
 	if err != nil {
 		err = fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, file.hint())
-		s.problems = append(s.problems, err)
+		s.problems = append(s.problems, problem{err: err})
 		return nil, err
 	}
 	s.layers = append(s.layers, layerOf(file, out))
 	return out, nil
 }
 
-// report keeps what is wrong with a scalar of a file.
-func (s *substituter) report(file origin, line int, err error) {
-	located := fmt.Errorf("%s: line %d: %w", file, line, err)
+// located says where a problem with a scalar is, and what to do about it.
+func located(file origin, line int, err error) error {
+	here := fmt.Errorf("%s: line %d: %w", file, line, err)
 	var missing missingVariable
 	switch {
 	case errors.As(err, &missing) && file.builtIn:
-		err = fault.Wrap(located, fault.VariableMissing, fmt.Sprintf("Set it: export %s=...", missing.name))
+		return fault.Wrap(here, fault.VariableMissing, fmt.Sprintf("Set it: export %s=...", missing.name))
 	case errors.As(err, &missing):
-		err = fault.Wrap(located, fault.VariableMissing,
+		return fault.Wrap(here, fault.VariableMissing,
 			fmt.Sprintf("Set it (export %s=...), or give it a default in the file: ${%s:=...}", missing.name, missing.name))
-	default:
-		err = fault.Wrap(located, fault.EnvironmentInvalid, file.hint())
 	}
-	s.problems = append(s.problems, err)
+	return fault.Wrap(here, fault.EnvironmentInvalid, file.hint())
 }
 
 func (s *substituter) substitute(file origin, content []byte) ([]byte, error) {
@@ -75,7 +70,7 @@ func (s *substituter) substitute(file origin, content []byte) ([]byte, error) {
 		if err := node.Decode(&probe); err != nil {
 			return nil, fmt.Errorf("not YAML: %w", err)
 		}
-		s.expandNode(file, &node)
+		s.expandNode(file, &node, !holdsValues(&node))
 		if err := encoder.Encode(&node); err != nil {
 			return nil, fmt.Errorf("write it again: %w", err)
 		}
@@ -90,22 +85,24 @@ func (s *substituter) substitute(file origin, content []byte) ([]byte, error) {
 }
 
 // expandNode fills in the variables of all scalars under node. A scalar without quotes takes the type of what it
-// becomes, one with quotes stays a string.
-func (s *substituter) expandNode(file origin, node *yaml.Node) {
+// becomes, one with quotes stays a string. always says that what it lacks counts, whatever becomes of it.
+func (s *substituter) expandNode(file origin, node *yaml.Node, always bool) {
 	for _, child := range node.Content {
-		s.expandNode(file, child)
+		s.expandNode(file, child, always)
 	}
 	if node.Kind != yaml.ScalarNode || !strings.Contains(node.Value, "${") {
 		return
 	}
 	value, err := expand(node.Value, s.lookup)
+	var problems []error
 	if s.failed != nil { // then it does not matter that there is a default, or none
-		s.problems = append(s.problems, fmt.Errorf("%s: %w", file, s.failed))
-		value, err, s.failed = unknownValue, nil, nil
+		problems, err, s.failed = []error{fmt.Errorf("%s: %w", file, s.failed)}, nil, nil
 	}
 	for _, problem := range fault.Problems(err) {
-		s.report(file, node.Line, problem)
-		value = unknownValue
+		problems = append(problems, located(file, node.Line, problem))
+	}
+	if problems != nil {
+		value = s.unknown(problems, always)
 	}
 	node.Value = value
 	if node.Style != 0 {

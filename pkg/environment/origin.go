@@ -8,10 +8,6 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 )
 
-// unknownValue stands for a value that could not be found out, until all else was looked at: an environment that holds it
-// is never returned, and nothing is said of what it breaks.
-const unknownValue = "cluster-init: unknown value"
-
 // origin is a file as the user knows it.
 type origin struct {
 	path    string

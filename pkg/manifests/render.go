@@ -46,6 +46,12 @@ type Component struct {
 // the content, with the release files in it. One that Flux reads from a repository of its own has none, and a note. Errors have the code
 // EnvironmentInvalid, or that of environment.Render.
 func Render(ctx context.Context, env *environment.Environment, phase environment.Phase, overrides map[string]any, tree content.Tree) (Rendered, error) {
+	return RenderPartly(ctx, env, phase, overrides, tree, nil)
+}
+
+// RenderPartly is Render for a tree in which some folders lack something: lacking says what, by the path of the component. Its component has that as its note, and no
+// objects.
+func RenderPartly(ctx context.Context, env *environment.Environment, phase environment.Phase, overrides map[string]any, tree content.Tree, lacking map[string]string) (Rendered, error) {
 	r := Rendered{Type: "manifests", SchemaVersion: schemaVersion, Environment: env.Name(), Phase: phase, Components: []Component{}}
 	var err error
 	if r.Values, err = values(env, phase); err != nil {
@@ -59,7 +65,7 @@ func Render(ctx context.Context, env *environment.Environment, phase environment
 		return r, err
 	}
 	for _, each := range environment.ComponentsOf(r.Chart) {
-		c, err := r.component(ctx, each, kustomizer)
+		c, err := r.component(ctx, each, kustomizer, lacking[each.Path])
 		if err != nil {
 			return r, err
 		}
@@ -98,12 +104,14 @@ func kustomizerOf(tree content.Tree) (*flux.Kustomizer, error) {
 	return flux.NewKustomizer(files, false), nil
 }
 
-func (r Rendered) component(ctx context.Context, of environment.Component, kustomizer *flux.Kustomizer) (Component, error) {
+func (r Rendered) component(ctx context.Context, of environment.Component, kustomizer *flux.Kustomizer, lacks string) (Component, error) {
 	kustomization := r.Kustomization(of.Name)
 	c := Component{Name: of.Name, Source: of.Source, Path: of.Path, DependsOn: dependencies(kustomization), Objects: []*unstructured.Unstructured{}}
 	switch {
 	case of.Source != environment.ReleaseName:
 		c.Note = fmt.Sprintf("read by Flux from the source %s, which was not asked", of.Source)
+	case lacks != "":
+		c.Note = lacks
 	case kustomizer == nil:
 		c.Note = "not rendered"
 	default:

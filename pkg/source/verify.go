@@ -25,10 +25,15 @@ const verifyTime = 30 * time.Second
 // Verify checks that the user's own source can be read from here, before anything is created that depends on it; of an Embedded one
 // there is nothing to check. It gives each server half a minute. Its errors are faults SourceUnreadable.
 func (s Source) Verify(ctx context.Context, proxies content.Proxies) error {
-	proxied := http.DefaultTransport.(*http.Transport).Clone()
-	proxied.Proxy = proxies.Proxy()
+	proxied := throughProxies(proxies)
 	defer proxied.CloseIdleConnections()
 	return s.verify(ctx, proxied)
+}
+
+func throughProxies(proxies content.Proxies) *http.Transport {
+	proxied := http.DefaultTransport.(*http.Transport).Clone()
+	proxied.Proxy = proxies.Proxy()
+	return proxied
 }
 
 func (s Source) verify(ctx context.Context, via http.RoundTripper) error {

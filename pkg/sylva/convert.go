@@ -185,6 +185,14 @@ func (c *conversion) clouds(path []string, comments, value *yaml.Node) {
 	c.encoded(path, []string{"cluster", "openstack", "clouds_yaml_b64"}, comments, text(content))
 }
 
+// onlyItsCloud says that the cloud of the folder has no CA where it has none: else it would get that of the shell's cloud.
+func (c *conversion) onlyItsCloud() {
+	const ca = "cluster.openstack.cacert_b64"
+	if _, own := c.by["cluster.openstack.clouds_yaml_b64"]; own && c.by[ca] == "" {
+		put(c.secrets, strings.Split(ca, "."), nil, text(""))
+	}
+}
+
 // encoded takes a text over as base64.
 func (c *conversion) encoded(from, to []string, comments, value *yaml.Node) {
 	if variable.MatchString(value.Value) {

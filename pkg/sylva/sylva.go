@@ -53,6 +53,7 @@ func Convert(folder, name, otherwise string, known []string, keys []environment.
 		}
 		c.document(document.root)
 	}
+	c.onlyItsCloud()
 	from, err := c.from(known)
 	if err != nil {
 		return Converted{}, err

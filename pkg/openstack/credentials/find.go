@@ -4,6 +4,7 @@ package credentials
 import (
 	"cmp"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,12 +14,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
+// ErrNone is that no credentials were found at all, not even incomplete ones.
+var ErrNone = errors.New("no OpenStack credentials")
+
 // Find returns the cloud that the user means, as python-openstackclient would take it: the entry OS_CLOUD of a
 // clouds.yaml (OS_CLIENT_CONFIG_FILE, ./clouds.yaml, ~/.config/openstack, /etc/openstack; with the secure.yaml beside
 // it), else the variables OS_AUTH_URL and so on, else the only entry of a clouds.yaml. Before all of them comes
 // OPENSTACK_CLOUD_YAML_B64, as clusterctl's users know it. lookup finds variables; os.LookupEnv fits.
 //
-// It fails with fault.CredentialsMissing when nothing is found, or what is found is incomplete or contradicts itself.
+// It fails with fault.CredentialsMissing when nothing is found (ErrNone), or what is found is incomplete or contradicts itself.
 // No error holds a secret.
 func Find(lookup func(name string) (string, bool)) (openstack.Cloud, error) {
 	f := finder{lookup: lookup}
@@ -78,9 +82,9 @@ func (f finder) wanted() (string, error) {
 func (f finder) nothing(name string) error {
 	looked := "clouds.yaml in " + strings.Join(f.folders, ", ")
 	if name != "" {
-		return missing(fmt.Sprintf("no clouds.yaml that could hold cloud %q: looked for %s", name, looked), "Write one, or name it with OS_CLIENT_CONFIG_FILE.")
+		return fault.Wrap(fmt.Errorf("%w: no clouds.yaml that could hold cloud %q; looked for %s", ErrNone, name, looked), fault.CredentialsMissing, "Write one, or name it with OS_CLIENT_CONFIG_FILE.")
 	}
-	return missing("no OpenStack credentials: OS_CLOUD and OS_AUTH_URL are not set; looked for "+looked, openstack.CredentialsHint)
+	return fault.Wrap(fmt.Errorf("%w: OS_CLOUD and OS_AUTH_URL are not set; looked for %s", ErrNone, looked), fault.CredentialsMissing, openstack.CredentialsHint)
 }
 
 // fromEncoded takes a clouds.yaml that is in a variable itself.

@@ -155,7 +155,7 @@ func TestFindTellsWhatIsMissing(t *testing.T) {
 		failure, hint string
 	}{
 		"nothing":                            {failure: "no OpenStack credentials: OS_CLOUD and OS_AUTH_URL are not set; looked for clouds.yaml in ., home/.config/openstack", hint: "Set OS_CLOUD"},
-		"no file":                            {variables: set("OS_CLOUD", "telco"), failure: `no clouds.yaml that could hold cloud "telco"`, hint: "OS_CLIENT_CONFIG_FILE"},
+		"no file":                            {variables: set("OS_CLOUD", "telco"), failure: `no OpenStack credentials: no clouds.yaml that could hold cloud "telco"`, hint: "OS_CLIENT_CONFIG_FILE"},
 		"no such file":                       {variables: set("OS_CLIENT_CONFIG_FILE", "nowhere.yaml"), files: file(passwordYAML), failure: "nowhere.yaml"},
 		"no such cloud":                      {variables: set("OS_CLOUD", "other"), files: file(passwordYAML), failure: `clouds.yaml has no cloud "other"`, hint: "It has: telco"},
 		"two clouds and no word":             {files: file("clouds: {a: {}, b: {}}"), failure: "holds 2 clouds, and OS_CLOUD does not say which one", hint: "a, b"},

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/source"
+	"github.com/cluster-init/cluster-init/pkg/up"
+)
+
+// errNotAsked says of a repository why it was not asked.
+type errNotAsked struct{ why string }
+
+// Error is for people.
+func (e errNotAsked) Error() string { return "not asked: " + e.why }
+
+// checkRepositories asks the Git repositories of components that have one of their own, with their credentials. The source itself was asked before.
+func checkRepositories(ctx context.Context, env *environment.Environment) up.Finding {
+	f := up.Finding{Title: "Git repositories of components"}
+	ctx, cancel := context.WithTimeout(ctx, onlineBound)
+	defer cancel()
+	var repositories []*unstructured.Unstructured
+	secrets := map[string]map[string]string{}
+	for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
+		objects, err := env.Render(phase, nil)
+		if err != nil {
+			f.Problems = fault.Problems(err)
+			return f
+		}
+		for _, object := range objects {
+			switch {
+			case object.GetKind() == "Secret":
+				secrets[object.GetName()], _, _ = unstructured.NestedStringMap(object.Object, "stringData")
+			case object.GetKind() == "GitRepository" && !slices.ContainsFunc(repositories, func(o *unstructured.Unstructured) bool { return o.GetName() == object.GetName() }):
+				repositories = append(repositories, object)
+			}
+		}
+	}
+	errs, seen := make([]error, len(repositories)), make([]string, len(repositories))
+	var beside errgroup.Group // none of them fails
+	beside.SetLimit(imagesAtOnce)
+	for i, repository := range repositories {
+		beside.Go(func() error {
+			seen[i], errs[i] = askRepository(ctx, env, repository, secrets)
+			return nil
+		})
+	}
+	_ = beside.Wait()
+	for i, repository := range repositories {
+		_, unasked := errors.AsType[errNotAsked](errs[i])
+		switch name := "GitRepository/" + repository.GetName() + ": "; {
+		case unasked:
+			f.Warnings = append(f.Warnings, name+errs[i].Error())
+		case errs[i] != nil:
+			f.Problems = append(f.Problems, fmt.Errorf("%s%w", name, errs[i]))
+		default:
+			f.Seen = append(f.Seen, name+seen[i])
+		}
+	}
+	if len(repositories) == 0 {
+		f.Seen = []string{"no component has one"}
+	}
+	return f
+}
+
+// askRepository returns what a GitRepository was seen to have.
+func askRepository(ctx context.Context, env *environment.Environment, object *unstructured.Unstructured, secrets map[string]map[string]string) (string, error) {
+	field := func(path ...string) string {
+		text, _, _ := unstructured.NestedString(object.Object, append([]string{"spec"}, path...)...)
+		return text
+	}
+	r := source.Repository{URL: field("url"), Branch: field("ref", "branch"), Tag: field("ref", "tag")}
+	if _, overSSH := source.GitAddress(r.URL); overSSH {
+		return "", errNotAsked{"it is read over ssh, with a key that only the cluster has"}
+	}
+	if name := field("secretRef", "name"); name != "" {
+		login, known := secrets[name]
+		if !known {
+			return "", errNotAsked{"its credentials are in the cluster's Secret " + name}
+		}
+		r.Username, r.Password = login["username"], login["password"]
+	}
+	if err := r.Verify(ctx, proxies(env)); err != nil {
+		return "", err
+	}
+	has := "it can be read"
+	switch {
+	case field("ref", "commit") != "" || field("ref", "semver") != "" || field("ref", "name") != "":
+		return has + "; whether it has the revision was not asked, which is neither a branch nor a tag", nil
+	case r.Tag != "":
+		has += ", and has tag " + r.Tag
+	case r.Branch != "":
+		has += ", and has branch " + r.Branch
+	}
+	return has, nil
+}
+
+// sourceSeen says what of the source was asked, which could be read.
+func (o *sourceOptions) sourceSeen(s source.Source) []string {
+	switch {
+	case s.Kind == source.OCI:
+		return []string{"the registry of the source has the content and the chart with these tags"}
+	case s.Kind == source.Git && s.Git.Commit != "":
+		return []string{"the Git repository of the source can be read; whether it has the commit was not asked"}
+	case s.Kind == source.Git && o.branch == "":
+		return []string{"the Git repository of the source can be read; whether it has branch " + s.Git.Branch + " was not asked"}
+	case s.Kind == source.Git:
+		return []string{"the Git repository of the source can be read, and has branch " + o.branch}
+	}
+	return nil
+}
