@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,7 @@ type phaseUnderWay struct {
 	begun     time.Time
 	remaining time.Duration // of the run, at `at`; 0: nobody knows
 	at        time.Time
+	ahead     []string // titles of the phases that come after it
 }
 
 // objectUnderWay is an object that is awaited.
@@ -95,7 +97,7 @@ func (l *Live) take(e event.Event) {
 		l.left = 0
 		l.begin()
 	case event.PhaseStarted:
-		l.phase = &phaseUnderWay{title: e.Title, begun: e.Time, remaining: e.Remaining, at: e.Time}
+		l.phase = &phaseUnderWay{title: e.Title, begun: e.Time, remaining: e.Remaining, at: e.Time, ahead: e.Ahead}
 		clear(l.underWay)
 	case event.PhaseFinished, event.PhaseSkipped, event.PhaseFailed, event.RunFinished:
 		l.phase = nil
@@ -188,6 +190,21 @@ func (l *Live) block() []string {
 	for i, o := range objects {
 		lines = append(lines, l.line(o, i == len(objects)-1, widest, now))
 	}
+	return append(lines, l.ahead()...)
+}
+
+// mostAhead is how many phases that are ahead have a line.
+const mostAhead = 3
+
+// ahead are the phases that come next.
+func (l *Live) ahead() []string {
+	var lines []string
+	for i, title := range l.phase.ahead {
+		if more := len(l.phase.ahead) - i; i == mostAhead && more > 1 {
+			return append(lines, paint(l.colours, faint, fmt.Sprintf("○ … and %d more", more)))
+		}
+		lines = append(lines, paint(l.colours, faint, "○ "+oneline.Of(title, 120)))
+	}
 	return lines
 }
 
@@ -243,59 +260,3 @@ func padded(text string, width int) string {
 
 // short is a time for people who watch it pass: whole seconds.
 func short(d time.Duration) string { return max(0, d).Truncate(time.Second).String() }
-
-// The colours of a terminal.
-const (
-	bold       = "\x1b[1m"
-	faint      = "\x1b[2m"
-	red        = "\x1b[31m"
-	green      = "\x1b[32m"
-	yellow     = "\x1b[33m"
-	plainAgain = "\x1b[0m"
-)
-
-func paint(colours bool, colour, text string) string {
-	if !colours || text == "" {
-		return text
-	}
-	return colour + text + plainAgain
-}
-
-// coloured colours whole lines by the sign that they begin with.
-func (l *Live) coloured(text string) string {
-	if !l.colours {
-		return text
-	}
-	lines := strings.SplitAfter(text, "\n")
-	for i, line := range lines {
-		body, end := strings.CutSuffix(line, "\n")
-		colour := colourOf(body)
-		if colour == "" {
-			continue
-		}
-		lines[i] = paint(true, colour, body)
-		if end {
-			lines[i] += "\n"
-		}
-	}
-	return strings.Join(lines, "")
-}
-
-func colourOf(line string) string {
-	_, after, timed := strings.Cut(line, "s  ")
-	switch {
-	case strings.HasPrefix(line, "error: "):
-		return red
-	case !timed:
-		return ""
-	case strings.HasPrefix(after, "✓"):
-		return green
-	case strings.HasPrefix(after, "✗"):
-		return red
-	case strings.HasPrefix(after, "  ! "):
-		return yellow
-	case strings.HasPrefix(after, "    "):
-		return faint
-	}
-	return ""
-}

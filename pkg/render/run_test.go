@@ -20,14 +20,14 @@ func run() []event.Event {
 		Hint:    "The first one named is the one to look at."}
 	events := []event.Event{
 		{Type: event.RunStarted, Command: "up", Environment: "kubeadm-capd"},
-		{Type: event.PhaseStarted, Phase: "registry", Title: "registry"},
+		{Type: event.PhaseStarted, Phase: "registry", Title: "registry", Ahead: []string{"bootstrap cluster", "Flux and the components", "management cluster", "pivot", "delete the bootstrap cluster"}},
 		{Type: event.PhaseSkipped, Phase: "registry", Title: "registry", Message: "it runs already", Elapsed: 20 * time.Millisecond},
 		{Type: event.PhaseStarted, Phase: "bootstrap-cluster", Title: "bootstrap cluster"},
 		{Type: event.Progress, Phase: "bootstrap-cluster", Title: "bootstrap cluster", Message: "creating kind cluster kubeadm-capd-bootstrap"},
 		{Type: event.Log, Phase: "bootstrap-cluster", Title: "bootstrap cluster", Message: "Preparing nodes\n"},
 		{Type: event.Warning, Phase: "bootstrap-cluster", Title: "bootstrap cluster", Message: "only 5 GiB of memory are free:\n6 are better"},
 		{Type: event.PhaseFinished, Phase: "bootstrap-cluster", Title: "bootstrap cluster", Elapsed: 14200 * time.Millisecond},
-		{Type: event.PhaseStarted, Phase: "bootstrap-flux", Title: "Flux and the components"},
+		{Type: event.PhaseStarted, Phase: "bootstrap-flux", Title: "Flux and the components", Ahead: []string{"management cluster", "pivot"}},
 		{Type: event.ObjectChanged, Object: waiting},
 		{Type: event.ObjectChanged, Object: kustomization("cert-manager", "Progressing", "Progressing", "building manifests")},
 		{Type: event.ObjectChanged, Object: kustomization("cert-manager", "Progressing", "Progressing", "health checks")},

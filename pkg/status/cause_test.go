@@ -38,6 +38,13 @@ func TestBecause(t *testing.T) {
 		t.Errorf("nothing has changed: %q", lines)
 	}
 	var out strings.Builder
+	if err := before.Because([]Cause{heals, lasting}).Print(&out); err != nil {
+		t.Error(err)
+	}
+	if needs, may := strings.Index(out.String(), "✗ no flavors were found"), strings.Index(out.String(), "? no route to host"); needs < 0 || may < needs {
+		t.Errorf("what needs somebody does not come first:\n%s", out.String())
+	}
+	out.Reset()
 	if err := after.Print(&out); err != nil || !strings.Contains(out.String(), "✗ no flavors were found\n    object: OpenStackServer/management/m\n    cure:   correct the flavor\n") {
 		t.Errorf("%v\n%s", err, out.String())
 	}

@@ -57,13 +57,34 @@ func printHint(b *strings.Builder, hint string) {
 	}
 }
 
+// printCauses prints first what needs somebody. What does not is what a controller may be about to do.
 func printCauses(b *strings.Builder, causes []Cause, wide bool) {
-	for i, c := range causes {
+	var lasting, others []Cause
+	for _, c := range causes {
+		if c.Lasting {
+			lasting = append(lasting, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	for i, c := range slices.Concat(lasting, others) {
 		if i == 0 {
 			fmt.Fprintln(b)
 		}
-		fmt.Fprintf(b, "✗ %s\n    object: %s\n    cure:   %s\n", oneline.Of(c.Cause, causeLimit(wide)), c.Object, oneline.Of(c.Cure, causeLimit(wide)))
+		sure := ""
+		if !c.Lasting {
+			sure = "    sure:   not that it is this, or it can go away by itself\n"
+		}
+		fmt.Fprintf(b, "%s %s\n    object: %s\n    cure:   %s\n%s", c.sign(), oneline.Of(c.Cause, causeLimit(wide)), c.Object, oneline.Of(c.Cure, causeLimit(wide)), sure)
 	}
+}
+
+// sign tells what needs somebody from what may not.
+func (c Cause) sign() string {
+	if c.Lasting {
+		return "✗"
+	}
+	return "?"
 }
 
 func printSide(b *strings.Builder, name string, s Side, wide bool) {
@@ -130,7 +151,7 @@ func (r Report) Changes(earlier Report, at time.Time) []string {
 	}
 	for _, c := range r.Causes {
 		if !slices.Contains(earlier.Causes, c) {
-			line("✗ %s (%s); cure: %s", oneline.Of(c.Cause, causeLimit(false)), c.Object, oneline.Of(c.Cure, causeLimit(false)))
+			line("%s %s (%s); cure: %s", c.sign(), oneline.Of(c.Cause, causeLimit(false)), c.Object, oneline.Of(c.Cure, causeLimit(false)))
 		}
 	}
 	for name, sides := range map[string][2]Side{"bootstrap": {earlier.Bootstrap, r.Bootstrap}, "management": {earlier.Management, r.Management}} {
