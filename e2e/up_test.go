@@ -37,6 +37,7 @@ func TestUp(t *testing.T) {
 	}
 	management := l.management(t)
 	l.built(t, management)
+	t.Run("its status is up where only its kubeconfig is", func(t *testing.T) { l.statusElsewhere(t) })
 	t.Run("a check finds it, and no problem", func(t *testing.T) {
 		if code, out := l.run(t, "check", l.name, "--bundle", l.bundle); code != 0 || !strings.Contains(out, "the management cluster holds its own definition") {
 			t.Errorf("check ended with %d: %s", code, out)
@@ -78,6 +79,22 @@ func (l lab) built(t *testing.T, management cluster) {
 			t.Errorf("left: %v", left)
 		}
 	})
+}
+
+// statusElsewhere asks for the status as on a machine without a Docker engine, which has no more than the kubeconfig and the bundle.
+func (l lab) statusElsewhere(t *testing.T) {
+	elsewhere := l
+	elsewhere.environment = append(slices.Clone(l.environment), "DOCKER_HOST=tcp://127.0.0.1:1", "XDG_STATE_HOME="+t.TempDir())
+	c := elsewhere.command(t.Context(), "status", l.name, "--kubeconfig", l.kubeconfig(l.name), "--bundle", l.bundle)
+	out, err := c.CombinedOutput()
+	for _, said := range []string{": up\n", "whether a bootstrap cluster is left is not known here"} {
+		if err != nil || !strings.Contains(string(out), said) {
+			t.Fatalf("%v, want %q\n%s", err, said, out)
+		}
+	}
+	if strings.Contains(string(out), "other values") || strings.Contains(string(out), "not whole") {
+		t.Errorf("of values that are the same it says\n%s", out)
+	}
 }
 
 // printsKubeconfig asks for the kubeconfig of the management cluster, and uses what is printed, and what is merged.

@@ -39,7 +39,7 @@ func pseudoTerminal(t *testing.T) (user, program *os.File) {
 
 // On a terminal what is under way is painted; not where the terminal cannot, where its user wants no colours without them, and never in a file or a CI job.
 func TestOnATerminal(t *testing.T) {
-	const colours, up = "\x1b[1m●", "\x1b[1A\x1b[J"
+	const colours, up = "\x1b[1m●", "\x1b[5A\x1b[J"
 	for name, tc := range map[string]struct {
 		environment []string
 		args        []string
