@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -38,7 +39,9 @@ func checkRepositories(ctx context.Context, env *environment.Environment) up.Fin
 			switch {
 			case object.GetKind() == "Secret":
 				secrets[object.GetName()], _, _ = unstructured.NestedStringMap(object.Object, "stringData")
-			case object.GetKind() == "GitRepository" && !slices.ContainsFunc(repositories, func(o *unstructured.Unstructured) bool { return o.GetName() == object.GetName() }):
+			case object.GetKind() == "GitRepository" && !slices.ContainsFunc(repositories, func(o *unstructured.Unstructured) bool {
+				return reflect.DeepEqual(o.Object["spec"], object.Object["spec"])
+			}):
 				repositories = append(repositories, object)
 			}
 		}

@@ -38,10 +38,14 @@ func (o *environmentOptions) load(ctx context.Context, name string, check func(*
 	return environment.Load(ctx, options)
 }
 
-// loadToLook loads an environment as far as it can be known here. lacks is why that is no more than its names: err is for what is wrong with these.
+// loadToLook loads an environment as far as it can be known here. lacks is why that is no more than its names: err is for what is wrong with these. A
+// variable that is not set may be a part of them: without it, they could be those of another cluster.
 func (o *environmentOptions) loadToLook(ctx context.Context, name string) (env *environment.Environment, lacks, err error) {
 	if env, lacks = o.load(ctx, name, nil); lacks == nil {
 		return env, nil, nil
+	}
+	if environment.LacksVariable(lacks) {
+		return nil, nil, lacks
 	}
 	options := o.options(name)
 	options.NamesOnly = true

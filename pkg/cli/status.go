@@ -70,10 +70,12 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	applied, _, err := o.applied.of(looking.Subject.Environment)
+	if err != nil {
+		return err
+	}
 	if lacks == nil {
-		if looking.Subject.Environment, _, err = o.applied.of(looking.Subject.Environment); err != nil {
-			return err
-		}
+		looking.Subject.Environment = applied
 	}
 	run := up.New(up.Options{Subject: looking.Subject}, looking.Parts)
 	diagnosed := diagnosedStatus{run: run, world: looking, lacks: lacks}

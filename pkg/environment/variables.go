@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,6 +30,12 @@ var allowedPrefixes = []string{"OS_", "CLUSTER_INIT_"}
 type missingVariable struct{ name string }
 
 func (m missingVariable) Error() string { return fmt.Sprintf("variable %s is not set", m.name) }
+
+// LacksVariable says whether a variable is not set that an environment needs, as an error of Load has it: then nobody knows what its things are called.
+func LacksVariable(err error) bool {
+	_, lacks := errors.AsType[missingVariable](err)
+	return lacks
+}
 
 // expand replaces ${NAME} by its value and ${NAME:=default} by its value or, when that is unset or empty, by the
 // default, which ends at the first }. $${ stands for ${. Every other $ is left alone. The error tells of all variables that

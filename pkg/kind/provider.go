@@ -31,12 +31,31 @@ func NodeName(name string) string { return name + "-control-plane" }
 
 // Exists says whether any node of the kind cluster called name exists, healthy or not.
 func (p *Provider) Exists(ctx context.Context, name string) (bool, error) {
-	var names []string
-	err := owned(ctx, func() (err error) { names, err = p.kind.List(); return })
+	names, err := p.list(ctx)
 	if err != nil {
 		return false, explain(fmt.Errorf("listing kind clusters: %w", err))
 	}
 	return slices.Contains(names, name), nil
+}
+
+// list lists the kind clusters. kind takes no context, and an engine that takes a connection and says nothing would be waited for without end: then its question,
+// which changes nothing, is left to itself.
+func (p *Provider) list(ctx context.Context) ([]string, error) {
+	type answer struct {
+		names []string
+		err   error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		names, err := p.kind.List()
+		answered <- answer{names, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("the Docker engine did not answer: %w", context.Cause(ctx))
+	case a := <-answered:
+		return a.names, errors.Join(a.err, ctx.Err())
+	}
 }
 
 // Create creates the cluster and waits until its node is ready, at most wait. kind takes no context: when ctx ends,

@@ -115,7 +115,8 @@ func (w *World) seeNode(ctx context.Context) BootstrapSide {
 	case fault.CodeOf(err) == fault.Busy: // listed, and not found
 		return BootstrapSide{State: BootstrapSilent, Err: err, Cure: fault.HintOf(err)}
 	case err != nil:
-		return BootstrapSide{State: BootstrapSilent, Unasked: true, Err: err}
+		_, unasked := errors.AsType[unaskedError](err)
+		return BootstrapSide{State: BootstrapSilent, Unasked: unasked, Err: err}
 	case node.Status == "paused":
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is paused", node.Name),
 			Cure: "Unpause it: docker unpause " + node.Name + ". Then run the same command again."}
@@ -171,11 +172,17 @@ func (w *World) bootstrapNode(ctx context.Context) (docker.Container, error) {
 // just removed. Seen in TestMatrixTwoAtOnce at 29910b2.
 const listedLooks = 4
 
+// unaskedError is of an engine that did not say which kind clusters there are: of one that is listed it is known that it exists.
+type unaskedError struct{ error }
+
+// Unwrap returns why it did not.
+func (e unaskedError) Unwrap() error { return e.error }
+
 // lookForNode looks once. listed is whether kind lists the cluster.
 func (w *World) lookForNode(ctx context.Context) (node docker.Container, listed bool, err error) {
 	exists, err := w.Kind.Exists(ctx, w.BootstrapName())
 	if err != nil {
-		return docker.Container{}, false, err
+		return docker.Container{}, false, unaskedError{err}
 	}
 	if !exists {
 		return docker.Container{}, false, docker.ErrNotFound

@@ -151,6 +151,27 @@ func TestANodeThatIsListedAndNotFoundIsLookedForAgain(t *testing.T) {
 	}
 }
 
+// Of an engine that says nothing it is not known whether there is a bootstrap cluster; of one that lists it, and does not say more, it is.
+func TestWhetherThereIsANodeIsAsked(t *testing.T) {
+	m := newMachine(t)
+	m.container(nodeName, "paused", true)
+	if side := m.world.seeNode(t.Context()); side.State != BootstrapSilent || side.Unasked {
+		t.Errorf("one that is listed: %+v", side)
+	}
+	m.write(nodeName, "no JSON")
+	m.write("listed", "")
+	if side := m.world.seeNode(t.Context()); side.State != BootstrapSilent || side.Unasked {
+		t.Errorf("one that is listed, and cannot be inspected: %+v", side)
+	}
+	if err := os.Remove(filepath.Join(m.folder, "docker")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", m.folder)
+	if side := m.world.seeNode(t.Context()); side.State != BootstrapSilent || !side.Unasked || side.Err == nil {
+		t.Errorf("without an engine: %+v", side)
+	}
+}
+
 func TestSeeNodeMapsWhatTheEngineSays(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status, marker string
