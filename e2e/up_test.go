@@ -84,7 +84,7 @@ func (l lab) built(t *testing.T, management cluster) {
 // statusElsewhere asks for the status as on a machine without a Docker engine, which has no more than the kubeconfig and the bundle.
 func (l lab) statusElsewhere(t *testing.T) {
 	elsewhere := l
-	elsewhere.environment = append(slices.Clone(l.environment), "DOCKER_HOST=tcp://127.0.0.1:1", "XDG_STATE_HOME="+t.TempDir())
+	elsewhere.environment = append(slices.Clone(l.environment), "PATH="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir())
 	c := elsewhere.command(t.Context(), "status", l.name, "--kubeconfig", l.kubeconfig(l.name), "--bundle", l.bundle)
 	out, err := c.CombinedOutput()
 	for _, said := range []string{": up\n", "whether a bootstrap cluster is left is not known here"} {
