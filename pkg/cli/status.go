@@ -47,7 +47,7 @@ a pivot was cut off or something foreign stands in its place, with 81 when nothi
 	o.environmentOptions.flags(f, o.streams.In)
 	o.clusters.flags(f)
 	o.applied.flags(f, "folder of an offline bundle: its values count")
-	choose(f, &o.format, "output", "o", "plain: for people; wide: with all messages; json or yaml: one document for programs", "plain", "wide", "json", "yaml")
+	choose(f, &o.format, "output", "o", "plain, or table: for people; wide: with all messages; json or yaml: one document for programs", "plain", "table", "wide", "json", "yaml")
 	f.BoolVarP(&o.watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C")
 	return c
 }
@@ -55,6 +55,7 @@ a pivot was cut off or something foreign stands in its place, with 81 when nothi
 func (o *statusOptions) run(ctx context.Context, name string) error {
 	formats := map[string]func(status.Report) error{
 		"plain": func(r status.Report) error { return r.Print(o.streams.Out) },
+		"table": func(r status.Report) error { return r.Print(o.streams.Out) },
 		"wide":  func(r status.Report) error { return status.Wide{Report: r}.Print(o.streams.Out) },
 		"json":  func(r status.Report) error { return json.NewEncoder(o.streams.Out).Encode(r) },
 		"yaml":  func(r status.Report) error { return encodeYAML(o.streams.Out, r) },
