@@ -31,7 +31,7 @@ func newCheck(streams Streams) *cobra.Command {
 		Use:   "check [ENVIRONMENT]",
 		Short: "Check all that up would check before it changes something",
 		Long: `check looks at an environment and its flags, the source, this machine, the cloud, the release files and what an earlier run left, as up does with the same
-flags, and goes on where up would stop. It changes nothing: what is stopped stays stopped. With --online it asks the registries and the Git repositories of components as well. Without
+flags, and goes on where up would stop. It changes nothing, and starts nothing. With --online it asks the registries and the Git repositories of components as well. Without
 ENVIRONMENT it checks the only one whose runs are kept on this machine.
 
 It exits with 0 when up could begin, else with the exit code of the first problem.`,

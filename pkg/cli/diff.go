@@ -11,7 +11,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/drift"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -64,9 +63,6 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 	show := formats[o.format]
 	if show == nil {
 		return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain, json or yaml.")
-	}
-	if _, err := oci.ParseMirrors(o.applied.mirrors); err != nil {
-		return err
 	}
 	var err error
 	if o.fsys, err = o.content.of(); err != nil {

@@ -51,7 +51,7 @@ func (o *environmentOptions) loadToLook(ctx context.Context, name string) (env *
 	options.NamesOnly = true
 	options.Derive = func(_ context.Context, name string) (string, bool, error) {
 		value, found, err := known.DeriveToClean(os.LookupEnv, name)
-		return value, found && err == nil, nil // whoever asks the cloud is told that there are no credentials
+		return value, found && err == nil, nil // without credentials the cloud is not asked, and that is said then
 	}
 	if env, err = environment.Load(ctx, options); err != nil {
 		return nil, nil, err

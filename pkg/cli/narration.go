@@ -32,7 +32,7 @@ type narration struct {
 // viewPatience is how long the end of a run waits for a terminal, or for who reads its output, to take one more event.
 const viewPatience = 10 * time.Second
 
-// newNarration returns the narration of a run, which is kept once its begin is called. Whoever stops reading what the view writes stops no run.
+// newNarration returns the narration of a run, which is kept once its begin is called. A terminal or a program that stops reading stops no run.
 func newNarration(view event.Sink, companions companionOptions) *narration {
 	n := &narration{view: render.NewQueue(view, viewPatience), companions: companions, known: knownSecrets(nil)}
 	if store, err := runStore(); err == nil { // else the same error ends every run that needs a state folder

@@ -25,7 +25,7 @@ func (s *stopped) Write(p []byte) (int, error) {
 	return s.taken.Write(p)
 }
 
-// Whoever stops reading, a terminal or a program, does not slow a run down: it does all its work, and ends. Released at last, all is there, before what is printed after it.
+// A terminal or a program that stops reading does not slow a run down: the run does all its work, and ends. When it reads again, all is there, before what is printed after it.
 func TestAViewThatIsStuckStopsNoRun(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("CI", "")

@@ -115,7 +115,7 @@ func (q *Queue) end(run *queuedRun) {
 	}
 }
 
-// signal tells whoever waits on c; that it was told before is enough.
+// signal wakes up what waits on c. One signal is enough, however often it is given.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -17,7 +17,7 @@ func TestOf(t *testing.T) {
 		return runs.Of(e)
 	}
 	if named("./site", "/a/site") != named("../site", "/a/site") || named("./site", "/a/site") == named("./site", "/b/site") || named("kubeadm-capd", "") != "kubeadm-capd" {
-		t.Error("environments are told apart by how they were named")
+		t.Error("one folder counts as two environments, or two folders as one")
 	}
 	if (runs.Recording{Environment: "unreadable"}).Of() != "unreadable" {
 		t.Error("a recording without events")
