@@ -17,6 +17,10 @@ func (e Event) Clean(redact func(string) string) Event {
 	if e.Objects != nil {
 		e.Objects = objects
 	}
+	if e.Delay != nil {
+		d := e.Delay.clean(redact)
+		e.Delay = &d
+	}
 	if e.Failure != nil {
 		f := *e.Failure
 		f.Message, f.Hint = redact(f.Message), redact(f.Hint)
@@ -37,4 +41,13 @@ func (o Object) clean(redact func(string) string) Object {
 	}
 	o.WaitsFor = waitsFor
 	return o
+}
+
+func (d Delay) clean(redact func(string) string) Delay {
+	var objects []string
+	for _, object := range d.Objects {
+		objects = append(objects, redact(object))
+	}
+	d.Objects = objects
+	return d
 }

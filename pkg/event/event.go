@@ -54,6 +54,12 @@ type Failure struct {
 	Retry   bool   `json:"retry"`
 }
 
+// Delay is what makes a run end later than earlier runs did.
+type Delay struct {
+	Objects []string      `json:"objects,omitempty"` // as Kind/name; none: the phase itself
+	By      time.Duration `json:"nanoseconds"`
+}
+
 // Event is one thing that happened. Fields that do not belong to its Type are empty.
 type Event struct {
 	Time        time.Time     `json:"time"`
@@ -66,6 +72,8 @@ type Event struct {
 	Elapsed     time.Duration `json:"elapsedNanoseconds,omitempty"`
 	// Remaining is how long the run will still take, as earlier runs did; of PhaseStarted and Waiting. Zero: nobody knows.
 	Remaining time.Duration `json:"remainingNanoseconds,omitempty"`
+	// Delay is what makes the run end later than earlier runs did; of Waiting. Nil: nothing does, or nobody knows.
+	Delay *Delay `json:"delay,omitempty"`
 	// Ahead are the titles of the phases that come after one, in their order; of PhaseStarted.
 	Ahead   []string          `json:"ahead,omitempty"`
 	Object  *Object           `json:"object,omitempty"`

@@ -3,8 +3,6 @@ package render
 import (
 	"bytes"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +34,7 @@ type phaseUnderWay struct {
 	remaining time.Duration // of the run, at `at`; 0: nobody knows
 	at        time.Time
 	ahead     []string // titles of the phases that come after it
+	delay     *event.Delay
 }
 
 // objectUnderWay is an object that is awaited.
@@ -150,7 +149,7 @@ func (l *Live) object(o event.Object, at time.Time) {
 // waiting takes a heartbeat, which names all that is awaited: nothing else is.
 func (l *Live) waiting(e event.Event) {
 	if l.phase != nil {
-		l.phase.remaining, l.phase.at = e.Remaining, e.Time
+		l.phase.remaining, l.phase.at, l.phase.delay = e.Remaining, e.Time, e.Delay
 	}
 	if len(e.Objects) == 0 {
 		return
@@ -165,32 +164,6 @@ func (l *Live) waiting(e event.Event) {
 			delete(l.underWay, id)
 		}
 	}
-}
-
-// block is what is under way, as lines.
-func (l *Live) block() []string {
-	if l.phase == nil {
-		return nil
-	}
-	now := l.now()
-	head := paint(l.colours, bold, "● "+oneline.Of(l.phase.title, 120)) + "  " + short(now.Sub(l.phase.begun))
-	if left := l.remaining(now); left > 0 {
-		head += paint(l.colours, faint, "  about "+short(left)+" left")
-	}
-	lines := []string{head}
-	objects := make([]*objectUnderWay, 0, len(l.underWay))
-	for _, o := range l.underWay {
-		objects = append(objects, o)
-	}
-	slices.SortFunc(objects, byNeed)
-	widest := 0
-	for _, o := range objects {
-		widest = max(widest, len(named(o)))
-	}
-	for i, o := range objects {
-		lines = append(lines, l.line(o, i == len(objects)-1, widest, now))
-	}
-	return append(lines, l.ahead()...)
 }
 
 // mostAhead is how many phases that are ahead have a line.
@@ -221,42 +194,3 @@ func (l *Live) remaining(now time.Time) time.Duration {
 	l.left = left
 	return left
 }
-
-// byNeed sorts first what waits for nothing else.
-func byNeed(a, b *objectUnderWay) int {
-	if need := len(a.WaitsFor) - len(b.WaitsFor); need != 0 {
-		return need
-	}
-	return strings.Compare(a.ID(), b.ID())
-}
-
-func (l *Live) line(o *objectUnderWay, last bool, widest int, now time.Time) string {
-	branch := "├ "
-	if last {
-		branch = "└ "
-	}
-	name := named(o)
-	text := "  " + branch + name + strings.Repeat(" ", widest-len(name)) + "  " + padded(short(now.Sub(o.since)), 6) + "  "
-	state := o.State
-	switch {
-	case len(o.WaitsFor) > 0:
-		state = "waits for " + oneline.Of(strings.Join(o.WaitsFor, ", "), 200)
-	case o.Message != "":
-		state += ": " + oneline.Of(o.Message, 200)
-	}
-	colour := faint
-	if o.State == "Failed" || o.State == "Suspended" {
-		colour = red
-	}
-	return text + paint(l.colours, colour, state)
-}
-
-// named is Kind/name.
-func named(o *objectUnderWay) string { return oneline.Of(o.Kind+"/"+o.Name, 120) }
-
-func padded(text string, width int) string {
-	return text + strings.Repeat(" ", max(0, width-len(text)))
-}
-
-// short is a time for people who watch it pass: whole seconds.
-func short(d time.Duration) string { return max(0, d).Truncate(time.Second).String() }

@@ -161,6 +161,18 @@ func (p *Plain) waiting(e event.Event) {
 		text += ": " + strings.Join(names, ", ")
 	}
 	p.line(e, "  … %s", text)
+	if e.Delay != nil {
+		p.line(e, "    %s", later(*e.Delay))
+	}
+}
+
+// later says what makes the run end later than earlier ones.
+func later(d event.Delay) string {
+	by := d.By.Round(time.Second).String()
+	if len(d.Objects) == 0 {
+		return "this takes " + by + " longer than in earlier runs"
+	}
+	return strings.Join(d.Objects, " and ") + ": the end comes " + by + " later than in earlier runs"
 }
 
 func (p *Plain) result(e event.Event) {

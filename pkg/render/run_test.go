@@ -36,7 +36,7 @@ func run() []event.Event {
 		{Type: event.ObjectChanged, Object: kustomization("cni", "Ready", "ReconciliationSucceeded", "Applied revision: latest@sha256:1234")},
 		{Type: event.ObjectChanged, Object: failing},
 		{Type: event.ObjectChanged, Object: kustomization("cni", "Deleted", "", "")},
-		{Type: event.Waiting, Remaining: 130 * time.Second, Message: "the components of the bootstrap cluster", Objects: []event.Object{*failing, *waiting}},
+		{Type: event.Waiting, Remaining: 130 * time.Second, Delay: &event.Delay{Objects: []string{"Kustomization/cert-manager"}, By: 32 * time.Second}, Message: "the components of the bootstrap cluster", Objects: []event.Object{*failing, *waiting}},
 		{Type: event.PhaseFailed, Phase: "bootstrap-flux", Title: "Flux and the components", Elapsed: 15 * time.Minute, Failure: failure},
 		{Type: event.RunFinished, Elapsed: 16 * time.Minute, Failure: failure},
 		// As after the same command, run again.

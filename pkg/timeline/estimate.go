@@ -14,7 +14,8 @@ const mostEarlier = 5
 // gone so far, it says nothing. It is not for several goroutines at once.
 type Estimate struct {
 	earlier []Timeline
-	like    bool // whether it is known which inputs this run has
+	like    bool     // whether it is known which inputs this run has
+	run     *builder // as it went so far
 	ended   map[string]PhaseState
 	start   time.Time     // of the run
 	phase   string        // the one that has not ended; empty: none
@@ -25,7 +26,7 @@ type Estimate struct {
 // EstimateFrom returns the estimate that earlier runs of the same command and environment allow; the last one is first. Those that did not come to
 // their end do not count.
 func EstimateFrom(earlier []Timeline) *Estimate {
-	e := &Estimate{ended: map[string]PhaseState{}}
+	e := &Estimate{run: newBuilder(), ended: map[string]PhaseState{}}
 	for _, t := range earlier {
 		if t.Finished && t.Failure == nil {
 			e.earlier = append(e.earlier, t)
@@ -87,6 +88,11 @@ func usual(name string, done []Timeline) time.Duration {
 			}
 		}
 	}
+	return median(took)
+}
+
+// median of none is 0.
+func median(took []time.Duration) time.Duration {
 	if len(took) == 0 {
 		return 0
 	}
@@ -97,17 +103,21 @@ func usual(name string, done []Timeline) time.Duration {
 // settled is how old a run is before it says how long it will take: before, it may turn out that there is nothing to do.
 const settled = 10 * time.Second
 
-// Annotate takes an event of the run, and returns it with how long the run will still take, if it is one that says so.
+// Annotate takes an event of the run, and returns it with how long the run will still take and what delays its end, if it is one that says so.
 func (e *Estimate) Annotate(happened event.Event) event.Event {
 	e.Emit(happened)
 	if (happened.Type == event.PhaseStarted || happened.Type == event.Waiting) && happened.Time.Sub(e.start) >= settled {
 		happened.Remaining = e.Left(happened.Time)
+	}
+	if happened.Type == event.Waiting {
+		happened.Delay = e.Delay(happened.Time)
 	}
 	return happened
 }
 
 // Emit takes an event of the run.
 func (e *Estimate) Emit(happened event.Event) {
+	e.run.Emit(happened)
 	switch happened.Type {
 	case event.RunStarted:
 		e.start = happened.Time

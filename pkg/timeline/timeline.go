@@ -75,7 +75,7 @@ func (t Timeline) Unready() []event.Object {
 
 // Of returns the timeline of events, which are those of one run in their order.
 func Of(events []event.Event) Timeline {
-	b := builder{open: -1, byID: map[string]int{}}
+	b := newBuilder()
 	for _, e := range events {
 		b.Emit(e)
 	}
@@ -88,6 +88,8 @@ type builder struct {
 	open int // the phase that has not ended; -1: none
 	byID map[string]int
 }
+
+func newBuilder() *builder { return &builder{open: -1, byID: map[string]int{}} }
 
 // Emit takes e.
 func (b *builder) Emit(e event.Event) {

@@ -1,0 +1,111 @@
+package timeline_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/timeline"
+)
+
+func TestDelay(t *testing.T) {
+	const k = "Kustomization"
+	// a and b take 20 s each; c follows a for 60 s, d follows b for 10 s.
+	usual := []event.Event{change(0, k, "a", "Progressing"), change(0, k, "b", "Progressing"), change(0, k, "c", "Waiting", "a"), change(0, k, "d", "Waiting", "b"),
+		change(20, k, "a", "Ready"), change(20, k, "b", "Ready"), change(20, k, "c", "Progressing"), change(20, k, "d", "Progressing"),
+		change(30, k, "d", "Ready"), change(80, k, "c", "Ready")}
+	begun := usual[:4]
+	with := func(more ...event.Event) []event.Event { return append(slices.Clone(begun), more...) }
+	cases := map[string]struct {
+		earlier [][]event.Event
+		now     []event.Event
+		at      float64
+		want    string
+	}{
+		"no earlier run":                 {nil, begun, 70, ""},
+		"as usual":                       {[][]event.Event{phase(80, usual...)}, begun, 20, ""},
+		"a little later":                 {[][]event.Event{phase(80, usual...)}, begun, 29, ""},
+		"one that others follow":         {[][]event.Event{phase(80, usual...)}, with(change(20, k, "b", "Ready")), 45, "25s Kustomization/a"},
+		"both, one has time left":        {[][]event.Event{phase(80, usual...)}, begun, 45, "25s Kustomization/a"},
+		"one that has time":              {[][]event.Event{phase(80, usual...)}, with(change(20, k, "a", "Ready"), change(20, k, "c", "Progressing")), 60, ""},
+		"one that had time":              {[][]event.Event{phase(80, usual...)}, with(change(20, k, "a", "Ready"), change(20, k, "c", "Progressing")), 85, "15s Kustomization/b"},
+		"the last ones, both":            {[][]event.Event{phase(80, usual...)}, with(change(20, k, "a", "Ready"), change(20, k, "b", "Ready"), change(20, k, "c", "Progressing"), change(20, k, "d", "Progressing")), 100, "20s Kustomization/c and Kustomization/d"},
+		"two alike":                      {[][]event.Event{phase(20, change(0, k, "a", "Progressing"), change(0, k, "b", "Progressing"), change(20, k, "a", "Ready"), change(20, k, "b", "Ready"))}, with()[:2], 50, "30s Kustomization/a and Kustomization/b"},
+		"never seen":                     {[][]event.Event{phase(80, usual...)}, with(change(1, k, "e", "Progressing")), 90, ""},
+		"ready all the time elsewhere":   {[][]event.Event{phase(80, append(slices.Clone(usual), change(1, k, "e", "Ready"))...)}, with(change(1, k, "e", "Progressing"), change(20, k, "a", "Ready"), change(20, k, "b", "Ready"), change(21, k, "c", "Ready"), change(21, k, "d", "Ready")), 60, "39s Kustomization/e"},
+		"one that failed":                {[][]event.Event{phase(80, usual...)}, with(change(20, k, "b", "Ready"), change(40, k, "a", "Failed")), 45, "25s Kustomization/a"},
+		"of three, the median":           {[][]event.Event{phase(10, change(0, k, "a", "Progressing"), change(10, k, "a", "Ready")), phase(90, change(0, k, "a", "Progressing"), change(90, k, "a", "Ready")), phase(20, change(0, k, "a", "Progressing"), change(20, k, "a", "Ready"))}, begun[:1], 45, "25s Kustomization/a"},
+		"nothing is followed":            {[][]event.Event{phase(30)}, nil, 50, "20s "},
+		"a circle":                       {[][]event.Event{phase(80, usual...)}, []event.Event{change(0, k, "a", "Waiting", "b"), change(0, k, "b", "Waiting", "a")}, 90, ""},
+		"all that was followed is ready": {[][]event.Event{phase(80, usual...)}, usual, 120, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var earlier []timeline.Timeline
+			for _, events := range tc.earlier {
+				earlier = append(earlier, timeline.Of(events))
+			}
+			e := timeline.EstimateFrom(earlier)
+			for _, happened := range phase(tc.at, tc.now...)[:len(tc.now)+2] {
+				e.Emit(happened)
+			}
+			got := ""
+			if d := e.Annotate(event.Event{Time: at(tc.at), Type: event.Waiting}).Delay; d != nil {
+				got = fmt.Sprint(d.By, " ", strings.Join(d.Objects, " and "))
+			}
+			if got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// Whatever events say, what delays the end delays it by no more than the phase is old.
+func TestDelayOfAnyEvents(t *testing.T) {
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		some := func() []event.Event {
+			var changes []event.Event
+			now := 0.0
+			for range random.IntN(40) {
+				now += float64(random.IntN(20))
+				name := func() string { return string(rune('a' + random.IntN(5))) }
+				states := []string{"Progressing", "Waiting", "Ready", "Failed", "Deleted"}
+				changes = append(changes, change(now, "Kustomization", name(), states[random.IntN(len(states))], name(), name()))
+			}
+			return phase(now, changes...)
+		}
+		e := timeline.EstimateFrom([]timeline.Timeline{timeline.Of(some()), timeline.Of(some())})
+		now := some()
+		for _, happened := range now[:len(now)-2] {
+			e.Emit(happened)
+			if d := e.Delay(happened.Time); d != nil && (d.By < 0 || d.By > happened.Time.Sub(start())) {
+				t.Fatalf("seed %d: %v at %v", seed, d, happened.Time.Sub(start()))
+			}
+		}
+	}
+}
+
+// Of a recorded run that is stretched, only the component that was stretched delays the end.
+func TestDelayOfARecordedRun(t *testing.T) {
+	events := recorded(t, "testdata/up-rke2-capd.jsonl")
+	e := timeline.EstimateFrom([]timeline.Timeline{timeline.Of(events)})
+	for _, happened := range events {
+		if o := happened.Object; o != nil && o.Kind == "Kustomization" && o.Name == "capd" && o.State == "Ready" {
+			late := event.Event{Time: happened.Time.Add(time.Minute), Type: event.Waiting, Message: "x"}
+			d := e.Annotate(late).Delay
+			if d == nil || !slices.Equal(d.Objects, []string{"Kustomization/capd"}) || d.By < 50*time.Second || d.By > 70*time.Second {
+				t.Errorf("%+v", d)
+			}
+			return
+		}
+		if d := e.Annotate(happened).Delay; d != nil {
+			t.Errorf("at %s something delays the end of a run that is the usual one: %+v", happened.Time.Format(time.TimeOnly), d)
+		}
+	}
+	t.Fatal("capd never was ready")
+}
