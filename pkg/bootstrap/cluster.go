@@ -39,6 +39,9 @@ func (c Cluster) Create(ctx context.Context, unfinished bool, report pipeline.Re
 	if err := ensureNetwork(ctx, c.Engine, c.StateFolder); err != nil {
 		return err
 	}
+	if err := c.pullNodeImage(ctx, report); err != nil {
+		return err
+	}
 	report.Progress("creating the kind cluster %s", c.name())
 	if err := c.Kind.Create(ctx, c.config(id), 5*time.Minute, c.made(id)); err != nil {
 		return err

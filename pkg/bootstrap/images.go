@@ -62,9 +62,7 @@ func size(bytes int64) string {
 }
 
 // rate is how fast a step was until now.
-func rate(s bundle.Step) string {
-	return fmt.Sprintf("%.1f MiB/s", float64(s.Sent)/(1<<20)/max(s.Elapsed.Seconds(), 0.001))
-}
+func rate(s bundle.Step) string { return perSecond(s.Sent, s.Elapsed) }
 
 // nothingToDo is the answer of a Check that found nothing to do.
 func nothingToDo(why string) (pipeline.Status, error) {

@@ -1,0 +1,156 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+)
+
+// Pull has the engine pull an image, with the credentials that the docker CLI has for its registry, and says meanwhile how many bytes of its layers have come and how many
+// there are; 0 of those while that is not known. The CLI itself says it on a terminal only.
+func (c *Client) Pull(ctx context.Context, reference string, progress func(come, all int64)) error {
+	if err := c.pull(ctx, reference, progress); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return fmt.Errorf("pull image %s: %w", reference, err)
+	}
+	return nil
+}
+
+func (c *Client) pull(ctx context.Context, reference string, progress func(come, all int64)) error {
+	image, err := name.ParseReference(reference)
+	if err != nil {
+		return err
+	}
+	credentials, err := registryAuth(ctx, image.Context())
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://docker/images/create?"+pullQuery(image).Encode(), nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("X-Registry-Auth", credentials)
+	engine, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) { return engine, nil }}
+	answer, err := transport.RoundTrip(request)
+	if err != nil {
+		engine.Close()
+		return errors.Join(err, engine.lastWords())
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		text, err := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
+		return errors.Join(fmt.Errorf("the Docker engine answers %s: %s", answer.Status, bytes.TrimSpace(text)), err)
+	}
+	return follow(answer.Body, progress)
+}
+
+// pullQuery names an image as the engine's API wants it; of one with tag and digest the digest counts.
+func pullQuery(image name.Reference) url.Values {
+	host := image.Context().RegistryStr()
+	if host == name.DefaultRegistry {
+		host = "docker.io"
+	}
+	return url.Values{"fromImage": {host + "/" + image.Context().RepositoryStr()}, "tag": {image.Identifier()}}
+}
+
+// registryAuth are the docker CLI's credentials for a registry, as the engine's API wants them.
+func registryAuth(ctx context.Context, registry authn.Resource) (string, error) {
+	keys, err := authn.Resolve(ctx, authn.DefaultKeychain, registry)
+	if err != nil {
+		return "", err
+	}
+	config, err := authn.Authorization(ctx, keys)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(map[string]string{"username": config.Username, "password": config.Password, "identitytoken": config.IdentityToken,
+		"registrytoken": config.RegistryToken, "serveraddress": registry.RegistryStr()})
+	return base64.URLEncoding.EncodeToString(text), err
+}
+
+// follow reads what the engine says while it pulls.
+func follow(said io.Reader, progress func(come, all int64)) error {
+	layers := map[string]*layer{}
+	decoder := json.NewDecoder(said)
+	for {
+		var line struct {
+			ID, Status, Error string
+			ProgressDetail    struct{ Current, Total int64 }
+		}
+		if err := decoder.Decode(&line); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if line.Error != "" {
+			return errors.New(line.Error)
+		}
+		if line.ID == "" || strings.HasPrefix(line.Status, "Pulling from ") { // of the image itself
+			continue
+		}
+		l := layers[line.ID]
+		if l == nil {
+			l = &layer{}
+			layers[line.ID] = l
+		}
+		if l.hear(line.Status, line.ProgressDetail.Current, line.ProgressDetail.Total) {
+			progress(sum(layers))
+		}
+	}
+}
+
+// layer is how much of a layer has come.
+type layer struct {
+	come, all int64
+	known     bool // whether its size is known, or nothing has to come
+}
+
+// hear takes a line about the layer, and tells whether it was about its coming.
+func (l *layer) hear(status string, current, total int64) bool {
+	switch status {
+	case "Downloading":
+		l.come = current
+		if total > 0 {
+			l.all, l.known = total, true
+		}
+		return true
+	case "Already exists":
+		l.known = true
+	case "Download complete", "Pull complete":
+		l.come, l.known = l.all, true
+		return true
+	}
+	return false
+}
+
+// sum is how much of all layers has come, and of how much: 0 while the size of one is not known.
+func sum(layers map[string]*layer) (come, all int64) {
+	known := true
+	for _, l := range layers {
+		come += l.come
+		all += l.all
+		known = known && l.known
+	}
+	if !known {
+		all = 0
+	}
+	return come, all
+}
