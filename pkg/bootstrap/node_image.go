@@ -11,7 +11,7 @@ import (
 // tellEvery is how often a pull says how far it is.
 const tellEvery = 5 * time.Second
 
-// pullNodeImage has the engine pull the node image, unless it has it: kind would, but says nothing until the image is there. What cannot be pulled is left to kind, which tries
+// pullNodeImage has the engine pull the node image, unless it has it: kind would, but it says nothing until the image is there. What cannot be pulled is left to kind, which tries
 // several times and has the last word.
 func (c Cluster) pullNodeImage(ctx context.Context, report pipeline.Reporter) error {
 	image := c.BootstrapImage()
@@ -28,7 +28,7 @@ func (c Cluster) pullNodeImage(ctx context.Context, report pipeline.Reporter) er
 		return err
 	}
 	if err != nil {
-		report.Progress("%v; kind tries it again", err)
+		report.Progress("%v; kind tries it", err)
 		return nil
 	}
 	p.end()

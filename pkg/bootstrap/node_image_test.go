@@ -36,7 +36,7 @@ func TestTheNodeImageIsPulled(t *testing.T) {
 	}{
 		"it is there":         {true, "", nil},
 		"it comes":            {false, `{"status":"Downloading","progressDetail":{"current":1,"total":2097152},"id":"1"}` + "\n" + `{"status":"Pull complete","id":"1"}`, []string{"pulling node:v1", "pulled 2.0 MiB in "}},
-		"it cannot be pulled": {false, `{"error":"manifest unknown"}`, []string{"pulling node:v1", "pull image node:v1: manifest unknown; kind tries it again"}},
+		"it cannot be pulled": {false, `{"error":"manifest unknown"}`, []string{"pulling node:v1", "pull image node:v1: manifest unknown; kind tries it"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -26,10 +26,14 @@ func giveWay(f *pflag.FlagSet, to []string, names ...string) {
 	}
 }
 
-// typed are the flags of the command line, before any variable was read, and whether there is an argument.
+// typed are the flags of the command line, before any variable was read, and whether there is an argument. One that is switched off asks for nothing.
 func typed(c *cobra.Command) []string {
 	var names []string
-	c.Flags().Visit(func(f *pflag.Flag) { names = append(names, f.Name) })
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() != "bool" || f.Value.String() == "true" {
+			names = append(names, f.Name)
+		}
+	})
 	if c.Flags().NArg() > 0 {
 		names = append(names, anArgument)
 	}

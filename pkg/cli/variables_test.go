@@ -83,6 +83,7 @@ func TestAVariableGivesWayToWhatIsTyped(t *testing.T) {
 	}{
 		"a report of no run":           {"up", []string{"x", "--dry-run"}, "report", false},
 		"a report of a run":            {"up", []string{"x"}, "report", true},
+		"a report of no dry run":       {"up", []string{"x", "--dry-run=false"}, "report", true},
 		"a dry run stays one":          {"up", []string{"x", "--report", "r.html"}, "dry-run", true},
 		"a file without clusters":      {"diagnose", []string{"--from", "f"}, "kubeconfig", false},
 		"clusters without a file":      {"diagnose", []string{"x"}, "from", false},

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -30,6 +31,9 @@ func (c *Client) Pull(ctx context.Context, reference string, progress func(come,
 }
 
 func (c *Client) pull(ctx context.Context, reference string, progress func(come, all int64)) error {
+	if trust, err := strconv.ParseBool(c.variable("DOCKER_CONTENT_TRUST")); err == nil && trust {
+		return errors.New("DOCKER_CONTENT_TRUST is set: only the docker CLI itself checks signatures")
+	}
 	image, err := name.ParseReference(reference)
 	if err != nil {
 		return err
@@ -38,7 +42,7 @@ func (c *Client) pull(ctx context.Context, reference string, progress func(come,
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://docker/images/create?"+pullQuery(image).Encode(), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://docker/images/create?"+pullQuery(image, c.variable("DOCKER_DEFAULT_PLATFORM")).Encode(), nil)
 	if err != nil {
 		return err
 	}
@@ -62,13 +66,17 @@ func (c *Client) pull(ctx context.Context, reference string, progress func(come,
 	return follow(answer.Body, progress)
 }
 
-// pullQuery names an image as the engine's API wants it; of one with tag and digest the digest counts.
-func pullQuery(image name.Reference) url.Values {
+// pullQuery names an image as the engine's API wants it; of one with tag and digest the digest counts. An empty platform is the engine's own.
+func pullQuery(image name.Reference, platform string) url.Values {
 	host := image.Context().RegistryStr()
 	if host == name.DefaultRegistry {
 		host = "docker.io"
 	}
-	return url.Values{"fromImage": {host + "/" + image.Context().RepositoryStr()}, "tag": {image.Identifier()}}
+	query := url.Values{"fromImage": {host + "/" + image.Context().RepositoryStr()}, "tag": {image.Identifier()}}
+	if platform != "" {
+		query.Set("platform", platform)
+	}
+	return query
 }
 
 // registryAuth are the docker CLI's credentials for a registry, as the engine's API wants them.

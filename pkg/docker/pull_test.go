@@ -83,6 +83,19 @@ func TestPullOfDockerHub(t *testing.T) {
 	}
 }
 
+func TestPullHeedsTheVariablesOfDocker(t *testing.T) {
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	c, request := engineAPI(t, ok)
+	c.Env = []string{"DOCKER_DEFAULT_PLATFORM=linux/arm64"}
+	if err := c.Pull(t.Context(), "a/b:v1", func(int64, int64) {}); err != nil || !strings.Contains(request(), "&platform=linux%2Farm64&") {
+		t.Errorf("%v, the request is\n%s", err, request())
+	}
+	c.Env = []string{"DOCKER_CONTENT_TRUST=1"}
+	if err := c.Pull(t.Context(), "a/b:v1", func(int64, int64) {}); err == nil {
+		t.Error("an image was pulled whose signature nobody checked")
+	}
+}
+
 func TestPullFails(t *testing.T) {
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	cases := map[string]struct{ answer, says string }{
