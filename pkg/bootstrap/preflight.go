@@ -62,7 +62,7 @@ func (p Preflight) machine(ctx context.Context, report pipeline.Reporter) error 
 	if err != nil {
 		return err
 	}
-	report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", info.ServerVersion, info.CgroupVersion, info.CPUs, gibibytes(info.MemoryBytes))
+	describe(info, report)
 	exists, err := p.World.BootstrapExists(ctx)
 	if address := p.World.ReachedAt(); address != "" {
 		report.Progress("the engine is on another machine: ports that it publishes are reached at %s", address)
@@ -75,6 +75,20 @@ func (p Preflight) machine(ctx context.Context, report pipeline.Reporter) error 
 		p.host = thisMachine()
 	}
 	return errors.Join(err, p.host.problems(info, port))
+}
+
+// CheckMachine looks at the engine and its machine alone, where nobody knows yet what is to be made there.
+func CheckMachine(ctx context.Context, engine *docker.Client, report pipeline.Reporter) error {
+	info, err := engine.Info(ctx)
+	if err != nil {
+		return err
+	}
+	describe(info, report)
+	return thisMachine().problems(info, 0)
+}
+
+func describe(engine docker.Info, report pipeline.Reporter) {
+	report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", engine.ServerVersion, engine.CgroupVersion, engine.CPUs, gibibytes(engine.MemoryBytes))
 }
 
 // problems returns all that this machine or the engine lacks, joined. Port 0 is always free.

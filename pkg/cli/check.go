@@ -57,7 +57,7 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 	ctx, leases := lease.NewSet(ctx)
 	defer leases.ReleaseAll()
 	b, err := o.complete(ctx, name, event.Tee{}, leases)
-	found := []up.Finding{inputOf(err)}
+	found := o.checkInput(ctx, err)
 	if err == nil {
 		found[0].Seen = o.sourceSeen(b.supplies.Source)
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, AllowChanges: o.allowChanges}, b.parts)
@@ -75,6 +75,16 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 		return told{err} // the report has said it
 	}
 	return nil
+}
+
+// checkInput is the check of what the user gave, which has found err. With that it is not known what up would make: then of the rest the machine alone can be looked at, if up
+// needs it whatever it makes.
+func (o *buildOptions) checkInput(ctx context.Context, err error) []up.Finding {
+	found := []up.Finding{inputOf(err)}
+	if err != nil && o.bootstrapKubeconfig == "" {
+		found = append(found, up.CheckMachine(ctx, &docker.Client{}))
+	}
+	return found
 }
 
 // inputOf is the check of what the user gave, which has found err.

@@ -26,7 +26,7 @@ func (o *upOptions) dryRun(ctx context.Context, name string) error {
 	ctx, leases := lease.NewSet(ctx)
 	defer leases.ReleaseAll()
 	b, err := o.complete(ctx, name, event.Tee{}, leases)
-	found := []up.Finding{inputOf(err)}
+	found := o.checkInput(ctx, err)
 	var steps []up.Step
 	if err == nil {
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap, AllowChanges: o.allowChanges}, b.parts)

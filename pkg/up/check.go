@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
@@ -29,6 +31,13 @@ func (u *Run) Check(ctx context.Context) []Finding {
 		found(ctx, preflight.Title, preflight.Timeout, preflight.Run),
 		found(ctx, "an earlier run", look.Timeout, u.lookEarlier),
 	}
+}
+
+// CheckMachine looks at the Docker engine and its machine alone, where the environment is not known.
+func CheckMachine(ctx context.Context, engine *docker.Client) Finding {
+	return found(ctx, "check this machine", time.Minute, func(ctx context.Context, report pipeline.Reporter) error {
+		return bootstrap.CheckMachine(ctx, engine, report)
+	})
 }
 
 // found is what a look has found within its bound.
