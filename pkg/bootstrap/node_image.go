@@ -16,8 +16,8 @@ const tellEvery = 5 * time.Second
 func (c Cluster) pullNodeImage(ctx context.Context, report pipeline.Reporter) error {
 	image := c.BootstrapImage()
 	switch there, err := c.Engine.ImageExists(ctx, image); {
-	case err != nil:
-		return err
+	case err != nil: // kind asks again
+		return ctx.Err()
 	case there:
 		return nil
 	}
@@ -28,10 +28,12 @@ func (c Cluster) pullNodeImage(ctx context.Context, report pipeline.Reporter) er
 		return err
 	}
 	if err != nil {
-		report.Progress("%v; kind tries it", err)
+		report.Progress("kind tries it, as this failed: %v", err)
 		return nil
 	}
-	p.end()
+	if there, _ := c.Engine.ImageExists(ctx, image); there { // else it did not say why it has none: kind finds out
+		p.end()
+	}
 	return nil
 }
 

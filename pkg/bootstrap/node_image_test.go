@@ -16,12 +16,14 @@ import (
 func pullingEngine(t *testing.T, has bool, says string) *docker.Client {
 	t.Helper()
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
-	inspect := `echo "Error: No such image: node" >&2; exit 1`
-	if has {
-		inspect = `echo '[{"Id":"1"}]'`
-	}
 	path := filepath.Join(t.TempDir(), "docker")
-	script := "#!/bin/sh\ncase \"$1\" in\nimage) " + inspect + " ;;\nsystem) while read -r line; do [ ${#line} -gt 1 ] || break; done\nprintf 'HTTP/1.1 200 OK\\r\\nConnection: close\\r\\n\\r\\n'\ncat <<'EOF'\n" + says + "\nEOF\n;;\nesac\n"
+	inspect := `[ -e ` + path + `.has ] || { echo "Error: No such image: node" >&2; exit 1; }; echo '[{"Id":"1"}]'`
+	if has {
+		if err := os.WriteFile(path+".has", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script := "#!/bin/sh\ncase \"$1\" in\nimage) " + inspect + " ;;\nsystem) while read -r line; do [ ${#line} -gt 1 ] || break; done\nprintf 'HTTP/1.1 200 OK\\r\\nConnection: close\\r\\n\\r\\n'\ncat <<'EOF'\n" + says + "\nEOF\ncase '" + says + "' in *complete*) touch " + path + ".has ;; esac ;;\nesac\n"
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +38,8 @@ func TestTheNodeImageIsPulled(t *testing.T) {
 	}{
 		"it is there":         {true, "", nil},
 		"it comes":            {false, `{"status":"Downloading","progressDetail":{"current":1,"total":2097152},"id":"1"}` + "\n" + `{"status":"Pull complete","id":"1"}`, []string{"pulling node:v1", "pulled 2.0 MiB in "}},
-		"it cannot be pulled": {false, `{"error":"manifest unknown"}`, []string{"pulling node:v1", "pull image node:v1: manifest unknown; kind tries it"}},
+		"it says nothing":     {false, "", []string{"pulling node:v1"}},
+		"it cannot be pulled": {false, `{"error":"manifest unknown"}`, []string{"pulling node:v1", "kind tries it, as this failed: pull image node:v1: manifest unknown"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -92,15 +92,31 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			Causes: func(ctx context.Context) ([]rollout.Cause, error) {
 				return lasting(ctx, world.New(b.subject, b.parts), began) // a world of its own, as a look may outlast the wait that it is made for
 			}}, b.parts)
-		phases, err := pipeline.WithBounds(run.Phases(), b.bounds)
+		phases, err := pipeline.WithBounds(after(run.Phases(), "look", func() { narrated.like(run.Inputs()) }), b.bounds)
 		if err != nil {
 			return nil, err
 		}
 		return &conducted{folder: run.StateFolder, begins: func() { kept.run = run }, looks: func() *world.World { return world.New(b.subject, b.parts) },
-			accepted: func() { narrated.like(run.Inputs()); narrated.begin(run.Environment, secretsOf(run)...) }, phases: phases, outcome: func() outcome { return o.outcome(run) }}, nil
+			accepted: func() { narrated.begin(run.Environment, secretsOf(run)...) }, phases: phases, outcome: func() outcome { return o.outcome(run) }}, nil
 	}, func(ctx context.Context, err error, finished event.Event) {
 		kept.keep(ctx, sink, err, finished)
 	})
+}
+
+// after has done called once the phase of that name has gone well.
+func after(phases []pipeline.Phase, name string, done func()) []pipeline.Phase {
+	for i := range phases {
+		if run := phases[i].Run; phases[i].Name == name {
+			phases[i].Run = func(ctx context.Context, report pipeline.Reporter) error {
+				err := run(ctx, report)
+				if err == nil {
+					done()
+				}
+				return err
+			}
+		}
+	}
+	return phases
 }
 
 // openBundle opens a bundle for an environment; nil where no folder is named.

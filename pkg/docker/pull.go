@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -31,7 +32,7 @@ func (c *Client) Pull(ctx context.Context, reference string, progress func(come,
 }
 
 func (c *Client) pull(ctx context.Context, reference string, progress func(come, all int64)) error {
-	if trust, err := strconv.ParseBool(c.variable("DOCKER_CONTENT_TRUST")); err == nil && trust {
+	if trust, err := strconv.ParseBool(cmp.Or(c.variable("DOCKER_CONTENT_TRUST"), "0")); err != nil || trust { // as the CLI reads it
 		return errors.New("DOCKER_CONTENT_TRUST is set: only the docker CLI itself checks signatures")
 	}
 	image, err := name.ParseReference(reference)
@@ -63,7 +64,11 @@ func (c *Client) pull(ctx context.Context, reference string, progress func(come,
 		text, err := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
 		return errors.Join(fmt.Errorf("the Docker engine answers %s: %s", answer.Status, bytes.TrimSpace(text)), err)
 	}
-	return follow(answer.Body, progress)
+	if err := follow(answer.Body, progress); err != nil {
+		engine.Close()
+		return errors.Join(err, engine.lastWords())
+	}
+	return nil
 }
 
 // pullQuery names an image as the engine's API wants it; of one with tag and digest the digest counts. An empty platform is the engine's own.
@@ -81,17 +86,41 @@ func pullQuery(image name.Reference, platform string) url.Values {
 
 // registryAuth are the docker CLI's credentials for a registry, as the engine's API wants them.
 func registryAuth(ctx context.Context, registry authn.Resource) (string, error) {
-	keys, err := authn.Resolve(ctx, authn.DefaultKeychain, registry)
-	if err != nil {
-		return "", err
-	}
-	config, err := authn.Authorization(ctx, keys)
+	config, err := credentials(ctx, registry)
 	if err != nil {
 		return "", err
 	}
 	text, err := json.Marshal(map[string]string{"username": config.Username, "password": config.Password, "identitytoken": config.IdentityToken,
 		"registrytoken": config.RegistryToken, "serveraddress": registry.RegistryStr()})
 	return base64.URLEncoding.EncodeToString(text), err
+}
+
+// credentials are those of the docker CLI. Its program that knows them takes no context: one that does not answer is left to itself. Its words are not told, as they may be the
+// credentials.
+func credentials(ctx context.Context, registry authn.Resource) (*authn.AuthConfig, error) {
+	type answer struct {
+		config *authn.AuthConfig
+		err    error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		keys, err := authn.Resolve(ctx, authn.DefaultKeychain, registry)
+		if err != nil {
+			answered <- answer{nil, err}
+			return
+		}
+		config, err := authn.Authorization(ctx, keys)
+		answered <- answer{config, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case a := <-answered:
+		if a.err != nil {
+			return nil, fmt.Errorf("the docker CLI's credentials for %s cannot be read", registry.RegistryStr())
+		}
+		return a.config, nil
+	}
 }
 
 // follow reads what the engine says while it pulls.
@@ -101,6 +130,7 @@ func follow(said io.Reader, progress func(come, all int64)) error {
 	for {
 		var line struct {
 			ID, Status, Error string
+			ErrorDetail       struct{ Message string }
 			ProgressDetail    struct{ Current, Total int64 }
 		}
 		if err := decoder.Decode(&line); errors.Is(err, io.EOF) {
@@ -108,8 +138,8 @@ func follow(said io.Reader, progress func(come, all int64)) error {
 		} else if err != nil {
 			return err
 		}
-		if line.Error != "" {
-			return errors.New(line.Error)
+		if problem := cmp.Or(line.ErrorDetail.Message, line.Error); problem != "" {
+			return errors.New(problem)
 		}
 		if line.ID == "" || strings.HasPrefix(line.Status, "Pulling from ") { // of the image itself
 			continue
@@ -143,6 +173,7 @@ func (l *layer) hear(status string, current, total int64) bool {
 	case "Already exists":
 		l.known = true
 	case "Download complete", "Pull complete":
+		l.all = max(l.all, l.come)
 		l.come, l.known = l.all, true
 		return true
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,9 +91,11 @@ func TestPullHeedsTheVariablesOfDocker(t *testing.T) {
 	if err := c.Pull(t.Context(), "a/b:v1", func(int64, int64) {}); err != nil || !strings.Contains(request(), "&platform=linux%2Farm64&") {
 		t.Errorf("%v, the request is\n%s", err, request())
 	}
-	c.Env = []string{"DOCKER_CONTENT_TRUST=1"}
-	if err := c.Pull(t.Context(), "a/b:v1", func(int64, int64) {}); err == nil {
-		t.Error("an image was pulled whose signature nobody checked")
+	for _, on := range []string{"1", "true", "yes", "on"} {
+		c.Env = []string{"DOCKER_CONTENT_TRUST=" + on}
+		if err := c.Pull(t.Context(), "a/b:v1", func(int64, int64) {}); err == nil {
+			t.Errorf("%s: an image was pulled whose signature nobody checked", on)
+		}
 	}
 }
 
@@ -101,6 +104,7 @@ func TestPullFails(t *testing.T) {
 	cases := map[string]struct{ answer, says string }{
 		"the engine refuses":            {"HTTP/1.1 404 Not Found\nContent-Length: 26\n\n" + `{"message":"no such thing"}`, "no such thing"},
 		"it fails while it pulls":       {ok + `{"status":"Downloading","progressDetail":{"current":10,"total":100},"id":"1"}` + "\n" + `{"error":"unexpected EOF of layer"}`, "unexpected EOF of layer"},
+		"an error in detail":            {ok + `{"errorDetail":{"message":"manifest unknown"}}`, "manifest unknown"},
 		"half a line":                   {ok + `{"status":"Downloading","progressDe`, "unexpected EOF"},
 		"an engine that says nothing":   {"", "EOF"},
 		"something else than an engine": {"SSH-2.0-x\n\n", "malformed HTTP"},
@@ -120,6 +124,42 @@ func TestPullFails(t *testing.T) {
 	}
 	if err := c.Pull(t.Context(), "A b", nil); err == nil {
 		t.Error("a reference that is none was pulled")
+	}
+}
+
+// The program that knows the CLI's credentials may hang, and its words may be the credentials.
+func TestAProgramForCredentials(t *testing.T) {
+	for name, tc := range map[string]struct{ script, says string }{
+		"that hangs": {"read x <$0.end", "enough"},
+		"that fails": {`echo '{"Username":"me","Secret":"hunter2"}'; exit 1`, "credentials for r.example cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			t.Setenv("DOCKER_CONFIG", folder)
+			t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+			program := filepath.Join(folder, "docker-credential-x")
+			for path, text := range map[string]string{filepath.Join(folder, "config.json"): `{"credsStore":"x"}`, program: "#!/bin/sh\n" + tc.script + "\n"} {
+				if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := syscall.Mkfifo(program+".end", 0o600); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { // for the program to read its end
+				if end, err := os.OpenFile(program+".end", os.O_RDWR, 0); err == nil {
+					defer end.Close()
+					_, _ = end.WriteString("\n")
+				}
+			})
+			c, _ := engineAPI(t, ok)
+			ctx, cancel := context.WithTimeoutCause(t.Context(), 500*time.Millisecond, fmt.Errorf("enough"))
+			defer cancel()
+			err := c.Pull(ctx, "r.example/a:v1", func(int64, int64) {})
+			if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 

@@ -194,7 +194,7 @@ func explain(err error) error {
 		return fault.Wrap(err, fault.DockerPrivileged, "kind's nodes are privileged containers: use an engine that allows them (no rootless sandbox, no user namespace remapping).")
 	case says("executable file not found", "cannot connect to the docker daemon", "failed to connect to the docker api", "error during connect"):
 		return fault.Wrap(err, fault.DockerUnreachable, "Start the Docker engine, or point DOCKER_HOST at one that runs; `docker info` must answer.")
-	case says("failed to pull image"):
+	case says("command \"docker pull "):
 		return fault.Retryable(err, fault.ClusterFailed, "The engine could not pull the node image: `docker pull` of it shows why. Without access to its registry, use --bundle, or --node-image with an image that the engine has.")
 	}
 	return fault.Retryable(err, fault.ClusterFailed, "See what the node says: docker logs NODE. Running the same command again starts over with a fresh node.")

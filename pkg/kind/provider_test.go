@@ -140,7 +140,7 @@ func TestCreateEndsWithItsContext(t *testing.T) {
 
 // kind pulls four times, with pauses, before it says this.
 func TestAnImageThatCannotBePulledHasItsOwnHint(t *testing.T) {
-	err := explain(errors.New(`failed to pull image "node:v1": command "docker pull node:v1" failed with error: exit status 1`))
+	err := explain(errors.New(`ERROR: failed to pull image "node:v1": command "docker pull node:v1" failed with error: exit status 1`))
 	if fault.CodeOf(err) != fault.ClusterFailed || !strings.Contains(fault.HintOf(err), "--bundle") {
 		t.Errorf("code %q, hint %q", fault.CodeOf(err), fault.HintOf(err))
 	}

@@ -19,8 +19,8 @@ func (l *Live) block() []string {
 	if left := l.remaining(now); left > 0 {
 		head += paint(l.colours, faint, "  about "+short(left)+" left")
 	}
-	if d := l.phase.delay; d != nil && len(d.Objects) == 0 {
-		head += paint(l.colours, yellow, "  "+short(d.By)+" longer than in earlier runs")
+	if l.phase.delay != nil {
+		head += paint(l.colours, yellow, "  "+later(*l.phase.delay))
 	}
 	lines := []string{head}
 	objects := make([]*objectUnderWay, 0, len(l.underWay))
@@ -53,9 +53,6 @@ func (l *Live) line(o *objectUnderWay, last bool, widest int, now time.Time) str
 	}
 	name := named(o)
 	text := "  " + branch + name + strings.Repeat(" ", widest-len(name)) + "  " + padded(short(now.Sub(o.since)), 6) + "  "
-	if d := l.phase.delay; d != nil && slices.Contains(d.Objects, o.Kind+"/"+o.Name) {
-		text += paint(l.colours, yellow, "delays the end by "+short(d.By)+"  ")
-	}
 	colour := faint
 	if o.State == "Failed" || o.State == "Suspended" {
 		colour = red
@@ -86,7 +83,7 @@ func (l *Live) behind(o *objectUnderWay) int {
 		name := names[0]
 		names = names[1:]
 		for id, other := range l.underWay {
-			if other.Cluster == o.Cluster && !counted[id] && slices.Contains(other.WaitsFor, name) {
+			if other.Cluster == o.Cluster && other.Kind == o.Kind && !counted[id] && slices.Contains(other.WaitsFor, name) {
 				counted[id] = true
 				names = append(names, other.Name)
 			}

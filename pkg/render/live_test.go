@@ -94,7 +94,7 @@ func TestLivePaintsTheTime(t *testing.T) {
 	}
 	w.tick(90 * time.Second)
 	got := w.terminal.seen()
-	for _, want := range []string{"● Flux and the components  1m43s  about 40s left\n", "├ Kustomization/cert-manager  1m40s   delays the end by 32s  Progressing, 1 behind it: timeout waiting for: Deployment/cert-manager",
+	for _, want := range []string{"● Flux and the components  1m43s  about 40s left  32s later than in earlier runs because of Kustomization/cert-manager\n", "├ Kustomization/cert-manager  1m40s   Progressing, 1 behind it: timeout waiting for: Deployment/cert-manager",
 		"└ Kustomization/capi          1m42s   waits for cert-manager\n"} {
 		if strings.Count(got, want) != 1 {
 			t.Errorf("%q is not there once:\n%s", want, got)
@@ -115,7 +115,7 @@ func TestLiveNamesAPhaseThatTakesLonger(t *testing.T) {
 	w := watch(100, 30, false)
 	w.emit(event.Event{Type: event.PhaseStarted, Title: "images", Time: start()})
 	w.emit(event.Event{Type: event.Waiting, Message: "images", Delay: &event.Delay{By: 20 * time.Second}, Time: start().Add(time.Minute)})
-	if got, want := w.terminal.seen(), "● images  1m0s  20s longer than in earlier runs\n"; got != want {
+	if got, want := w.terminal.seen(), "● images  1m0s  this takes 20s longer than in earlier runs\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -125,11 +125,13 @@ func TestLiveCountsWhatIsBehind(t *testing.T) {
 	w := watch(100, 30, false)
 	w.emit(event.Event{Type: event.PhaseStarted, Title: "p", Time: start()})
 	for _, o := range []event.Object{{Name: "a", State: "Progressing"}, {Name: "b", WaitsFor: []string{"a"}}, {Name: "c", WaitsFor: []string{"b", "a"}}, {Name: "d", WaitsFor: []string{"c"}},
-		{Name: "d", Cluster: "management", WaitsFor: []string{"a"}}, {Name: "e", State: "Failed", Message: "x"}} {
-		o.Kind = "K"
+		{Name: "d", Cluster: "management", WaitsFor: []string{"a"}}, {Name: "e", State: "Failed", Message: "x"}, {Kind: "Source", Name: "a", State: "Progressing"}} {
+		if o.Kind == "" {
+			o.Kind = "K"
+		}
 		w.emit(event.Event{Type: event.ObjectChanged, Object: &o, Time: start()})
 	}
-	for _, want := range []string{"K/a  0s      Progressing, 3 behind it\n", "K/e  0s      Failed: x\n"} {
+	for _, want := range []string{"K/a       0s      Progressing, 3 behind it\n", "K/e       0s      Failed: x\n", "Source/a  0s      Progressing\n"} {
 		if got := w.terminal.seen(); !strings.Contains(got, want) {
 			t.Errorf("%q is not there:\n%s", want, got)
 		}

@@ -172,7 +172,11 @@ func later(d event.Delay) string {
 	if len(d.Objects) == 0 {
 		return "this takes " + by + " longer than in earlier runs"
 	}
-	return strings.Join(d.Objects, " and ") + ": the end comes " + by + " later than in earlier runs"
+	text := by + " later than in earlier runs because of " + strings.Join(d.Objects[:min(mostAwaited, len(d.Objects))], " and ")
+	if more := len(d.Objects) - mostAwaited; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 func (p *Plain) result(e event.Event) {

@@ -11,22 +11,26 @@ import (
 const worthSaying = 10 * time.Second
 
 // Delay is what delays the end of the run at a time, and by how much: by how much earlier its phase would end, had what is under way been ready after
-// as long as it usually took, and all that is left took as long as usual. Nil: nothing does, or nobody knows, as where an earlier run has never seen one of
-// the components.
+// as long as it usually took, and all that is left took as long as usual. Where nobody can say what of the phase it is, it is the phase. Nil: nothing does, or nobody knows.
 func (e *Estimate) Delay(at time.Time) *event.Delay {
 	earlier := e.alike()
 	if !e.knows() || e.phase == "" || len(earlier) == 0 {
 		return nil
 	}
+	if d := e.ofObjects(at, earlier); d != nil {
+		return d
+	}
+	return e.ofPhase(at, earlier)
+}
+
+// ofObjects is which of the objects that the phase follows delay its end. Nil: none does, or nobody knows, as where one was never under way in that phase of earlier runs.
+func (e *Estimate) ofObjects(at time.Time, earlier []Timeline) *event.Delay {
 	now := e.run.timeline()
 	p := now.Phases[len(now.Phases)-1]
 	p.End = at
 	g := graphOf(p, now.Histories)
-	if len(g.tracks) == 0 {
-		return e.ofPhase(at, earlier)
-	}
 	took, known := g.usual(earlier)
-	if !known {
+	if !known || g.unclear(now.Histories) {
 		return nil
 	}
 	o := outlook{graph: g, took: took, at: at}
@@ -40,13 +44,16 @@ func (e *Estimate) Delay(at time.Time) *event.Delay {
 	if by < worthSaying {
 		return nil
 	}
-	if alone := slices.DeleteFunc(slices.Clone(late), func(n int) bool { return o.delay([]int{n}) == 0 }); len(alone) > 0 {
-		late = alone // without any other, the end would still be as late
+	for _, n := range slices.Clone(late) { // of one without whom the end is as late nothing is said
+		others := slices.DeleteFunc(slices.Clone(late), func(m int) bool { return m == n })
+		if by-o.delay(others) < worthSaying {
+			late = others
+		}
 	}
 	return &event.Delay{Objects: g.names(late), By: by}
 }
 
-// ofPhase is by how much the phase that is under way takes longer than usual: it follows no object.
+// ofPhase is by how much the phase that is under way takes longer than usual.
 func (e *Estimate) ofPhase(at time.Time, earlier []Timeline) *event.Delay {
 	took := usual(e.phase, earlier)
 	if by := at.Sub(e.since) - took; took > 0 && by >= worthSaying {
@@ -55,16 +62,12 @@ func (e *Estimate) ofPhase(at time.Time, earlier []Timeline) *event.Delay {
 	return nil
 }
 
-// usual is how long each track took in the same phase of earlier runs, the median; one that was ready there all the time took none. False: one of
-// them was never seen there.
+// usual is how long each track took in the same phase of earlier runs, the median. False: one of them was never under way there, so nobody knows.
 func (g graph) usual(earlier []Timeline) ([]time.Duration, bool) {
-	took, seen := map[string][]time.Duration{}, map[string]bool{}
+	took := map[string][]time.Duration{}
 	for _, t := range earlier {
-		for _, h := range t.Histories {
-			seen[h.Object.ID()] = true
-		}
 		for _, p := range t.Phases {
-			if p.Name != g.phase.Name {
+			if p.Name != g.phase.Name || p.State != Done {
 				continue
 			}
 			for _, track := range graphOf(p, t.Histories).tracks {
@@ -74,13 +77,25 @@ func (g graph) usual(earlier []Timeline) ([]time.Duration, bool) {
 	}
 	all := make([]time.Duration, len(g.tracks))
 	for n, t := range g.tracks {
-		id := t.object.ID()
-		if !seen[id] {
+		each := took[t.object.ID()]
+		if len(each) == 0 {
 			return nil, false
 		}
-		all[n] = median(took[id])
+		all[n] = median(each)
 	}
 	return all, true
+}
+
+// unclear tells whether it cannot be said what something of the graph waits for: it was ready before, or waits for what nobody has seen.
+func (g graph) unclear(histories []History) bool {
+	return slices.ContainsFunc(g.tracks, func(t track) bool {
+		if ended(t.object) {
+			return false
+		}
+		return t.again || slices.ContainsFunc(t.object.WaitsFor, func(name string) bool {
+			return !slices.ContainsFunc(histories, func(h History) bool { return h.Object.Cluster == t.object.Cluster && h.Object.Name == name })
+		})
+	})
 }
 
 // outlook is how a phase that is under way will go on, if all that is left takes as long as usual.
@@ -95,10 +110,7 @@ func (o outlook) begun(n int) bool {
 	return o.underWay(n) && !slices.ContainsFunc(o.tracks[n].waitsFor, o.underWay)
 }
 
-func (o outlook) underWay(n int) bool {
-	s := o.tracks[n].object.State
-	return s != "Ready" && s != "Deleted"
-}
+func (o outlook) underWay(n int) bool { return !ended(o.tracks[n].object) }
 
 // delay is by how much earlier the phase would end, had these tracks been ready after as long as usual.
 func (o outlook) delay(late []int) time.Duration { return o.end(nil).Sub(o.end(late)) }

@@ -12,6 +12,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
+// skipped is a run whose phases had nothing to do.
+func skipped(events []event.Event) []event.Event {
+	for i := range events {
+		if events[i].Type == event.PhaseFinished {
+			events[i].Type = event.PhaseSkipped
+		}
+	}
+	return events
+}
+
 func TestDelay(t *testing.T) {
 	const k = "Kustomization"
 	// a and b take 20 s each; c follows a for 60 s, d follows b for 10 s.
@@ -35,13 +45,18 @@ func TestDelay(t *testing.T) {
 		"one that had time":              {[][]event.Event{phase(80, usual...)}, with(change(20, k, "a", "Ready"), change(20, k, "c", "Progressing")), 85, "15s Kustomization/b"},
 		"the last ones, both":            {[][]event.Event{phase(80, usual...)}, with(change(20, k, "a", "Ready"), change(20, k, "b", "Ready"), change(20, k, "c", "Progressing"), change(20, k, "d", "Progressing")), 100, "20s Kustomization/c and Kustomization/d"},
 		"two alike":                      {[][]event.Event{phase(20, change(0, k, "a", "Progressing"), change(0, k, "b", "Progressing"), change(20, k, "a", "Ready"), change(20, k, "b", "Ready"))}, with()[:2], 50, "30s Kustomization/a and Kustomization/b"},
-		"never seen":                     {[][]event.Event{phase(80, usual...)}, with(change(1, k, "e", "Progressing")), 90, ""},
-		"ready all the time elsewhere":   {[][]event.Event{phase(80, append(slices.Clone(usual), change(1, k, "e", "Ready"))...)}, with(change(1, k, "e", "Progressing"), change(20, k, "a", "Ready"), change(20, k, "b", "Ready"), change(21, k, "c", "Ready"), change(21, k, "d", "Ready")), 60, "39s Kustomization/e"},
+		"never seen: the phase itself":   {[][]event.Event{phase(80, usual...)}, with(change(1, k, "e", "Progressing")), 90, "10s "},
+		"never seen, and it has time":    {[][]event.Event{phase(80, usual...)}, with(change(1, k, "e", "Progressing")), 85, ""},
+		"ready all the time elsewhere":   {[][]event.Event{phase(80, append(slices.Clone(usual), change(1, k, "e", "Ready"))...)}, with(change(1, k, "e", "Progressing")), 60, ""},
+		"elsewhere it had been there":    {[][]event.Event{skipped(phase(80, usual...))}, begun, 70, ""},
+		"one that was ready before":      {[][]event.Event{phase(80, usual...)}, with(change(20, k, "a", "Ready"), change(20, k, "b", "Ready"), change(20, k, "c", "Progressing"), change(60, k, "a", "Progressing")), 61, ""},
+		"one that nobody has seen":       {[][]event.Event{phase(80, usual...)}, begun[2:3], 61, ""},
+		"one of two, the other is near":  {[][]event.Event{phase(80, usual...)}, with(), 120, "1m40s Kustomization/a and Kustomization/b"},
 		"one that failed":                {[][]event.Event{phase(80, usual...)}, with(change(20, k, "b", "Ready"), change(40, k, "a", "Failed")), 45, "25s Kustomization/a"},
 		"of three, the median":           {[][]event.Event{phase(10, change(0, k, "a", "Progressing"), change(10, k, "a", "Ready")), phase(90, change(0, k, "a", "Progressing"), change(90, k, "a", "Ready")), phase(20, change(0, k, "a", "Progressing"), change(20, k, "a", "Ready"))}, begun[:1], 45, "25s Kustomization/a"},
 		"nothing is followed":            {[][]event.Event{phase(30)}, nil, 50, "20s "},
-		"a circle":                       {[][]event.Event{phase(80, usual...)}, []event.Event{change(0, k, "a", "Waiting", "b"), change(0, k, "b", "Waiting", "a")}, 90, ""},
-		"all that was followed is ready": {[][]event.Event{phase(80, usual...)}, usual, 120, ""},
+		"a circle":                       {[][]event.Event{phase(80, usual...)}, []event.Event{change(0, k, "a", "Waiting", "b"), change(0, k, "b", "Waiting", "a")}, 90, "10s "},
+		"all that was followed is ready": {[][]event.Event{phase(80, usual...)}, usual, 120, "40s "},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ type track struct {
 	start, end time.Time
 	waitsFor   []int // the tracks that it waited for
 	after      int   // the track whose end decided when it could start; -1: none
+	again      bool  // it was ready in the phase, and is so no longer, or was not for a while
 }
 
 // graph is what waits for what within one phase.
@@ -69,7 +70,7 @@ func trackOf(p Phase, h History) (track, []string, bool) {
 	var waitsFor []string
 	seen, moved, ready := false, false, true
 	for _, c := range h.Changes {
-		settled := c.Object.State == "Ready" || c.Object.State == "Deleted"
+		settled := ended(c.Object)
 		switch {
 		case c.Time.After(p.End):
 		case c.Time.Before(p.Start): // how it was when the phase began
@@ -79,6 +80,7 @@ func trackOf(p Phase, h History) (track, []string, bool) {
 				moved, t.first = true, p.Start
 			}
 			seen = true
+			t.again = t.again || moved && ready && !settled
 			if !settled && !moved {
 				moved, t.first = true, c.Time
 			}
@@ -97,6 +99,9 @@ func trackOf(p Phase, h History) (track, []string, bool) {
 	}
 	return t, waitsFor, seen && moved
 }
+
+// ended tells whether nothing of an object is awaited.
+func ended(o event.Object) bool { return o.State == "Ready" || o.State == "Deleted" }
 
 // named returns the track of the same cluster with this name, one of the same kind first; -1: there is none.
 func (g graph) named(n int, name string) int {

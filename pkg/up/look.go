@@ -16,6 +16,7 @@ type look struct {
 	engine  *docker.Client
 	cluster string
 	changes changes
+	resumes *bool // is set
 }
 
 // settler says what there is, once that can be known, and has the run work with what it found.
@@ -38,6 +39,7 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if v.warning != "" {
 		report.Warn("%s", v.warning)
 	}
+	*l.resumes = v.decision != fresh
 	report.Progress("%s", v.why)
 	return l.world.Adopt(o)
 }

@@ -29,7 +29,7 @@ func (u *Run) Phases() []pipeline.Phase {
 	flux := bootstrap.Flux{Environment: u.Environment, Fetch: u.Manifests, Follow: r.following(nil)}
 
 	preflight := bootstrap.Preflight{Wanted: wanted, World: w, Provider: w.Provider}
-	look := look{world: w, engine: w.Docker, cluster: u.Environment.ClusterName(), changes: changes{u.Environment, u.Source, u.AllowChanges}}
+	look := look{world: w, engine: w.Docker, cluster: u.Environment.ClusterName(), changes: changes{u.Environment, u.Source, u.AllowChanges}, resumes: &u.resumes}
 	images := bootstrap.Images{Bundle: u.Bundle, Engine: w.Docker}
 	registry := bootstrap.Registry{Wanted: wanted, Published: &published}
 	bootstrapCluster := bootstrapCluster{world: w, wanted: wanted}

@@ -29,7 +29,8 @@ type Options struct {
 // Run is one run of `up`.
 type Run struct {
 	Options
-	world *judged
+	world   *judged
+	resumes bool // whether an earlier run has left something, once the run has looked
 }
 
 // New returns a run that has not looked at anything yet.
