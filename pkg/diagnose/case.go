@@ -92,7 +92,7 @@ func (c Case) withoutUnknown() Case {
 func gather(ctx context.Context, w *world.World) (Case, *redact.Redactor) {
 	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: w.Environment.Name(), Scope: w.Scope()}
 	_, _ = w.AskEngine(ctx) // that it is silent is seen below
-	o := w.Observe(ctx)
+	o := w.ObserveLasting(ctx)
 	c.Unasked = machinesUnknown(o, w.Provider)
 	c.Observed = observedIn(o, kind.NodeName(w.BootstrapName()))
 	c.silent = o.Bootstrap.Err != nil || o.Management.Err != nil && o.Bootstrap.State != world.BootstrapActive // one that is still being made is none that should answer

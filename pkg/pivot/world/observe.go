@@ -120,6 +120,8 @@ func (w *World) seeNode(ctx context.Context) BootstrapSide {
 	case node.Status == "paused":
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is paused", node.Name),
 			Cure: "Unpause it: docker unpause " + node.Name + ". Then run the same command again."}
+	case node.Status == "removing":
+		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is being removed", node.Name), Cure: "When it is gone, run the same command again."}
 	case node.Status == "created": // it never ran: kind was cut off at its start
 		return w.unfinished(node)
 	case !node.Running:

@@ -184,6 +184,7 @@ func TestSeeNodeMapsWhatTheEngineSays(t *testing.T) {
 		"stopped, as after a reboot":     {status: "exited", want: BootstrapStopped},
 		"the engine could not end it":    {status: "dead", want: BootstrapStopped},
 		"paused":                         {status: "paused", want: BootstrapSilent, cure: "docker unpause " + nodeName},
+		"it is being removed":            {status: "removing", want: BootstrapSilent, cure: "run the same command again"},
 		"it never ran":                   {status: "created", want: BootstrapUnfinished},
 		"it runs, and kind was cut off":  {status: "running", marker: "absent", want: BootstrapUnfinished},
 		"it runs, and does not say more": {status: "running", marker: "", want: BootstrapSilent},

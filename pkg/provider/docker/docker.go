@@ -72,7 +72,7 @@ func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 	slices.SortStableFunc(containers, func(a, b engine.Container) int { return a.Created.Compare(b.Created) })
 	var machines []provider.Machine
 	for _, c := range containers {
-		machines = append(machines, provider.Machine{Name: c.Name, Stopped: !c.Running, Paused: c.Status == "paused"})
+		machines = append(machines, provider.Machine{Name: c.Name, Stopped: !c.Running && c.Status != "removing", Paused: c.Status == "paused"})
 	}
 	return machines, nil
 }

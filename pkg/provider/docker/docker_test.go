@@ -97,6 +97,7 @@ func TestMachines(t *testing.T) {
 		"none": {fake{}, nil, ""},
 		"in the order in which they were made": {fake{containers: map[string]engine.Container{"a": machine, "b": stopped, "lb": balancer}, listed: []string{"a", "b", "lb"}},
 			[]provider.Machine{{Name: "lb", Paused: true}, {Name: "b", Stopped: true}, {Name: "a"}}, ""},
+		"one that is being removed":  {fake{containers: map[string]engine.Container{"a": {Status: "removing", Mounts: ours}}, listed: []string{"a"}}, []provider.Machine{{Name: "a"}}, ""},
 		"one went meanwhile":         {fake{containers: map[string]engine.Container{"a": machine}, listed: []string{"gone", "a"}}, []provider.Machine{{Name: "a"}}, ""},
 		"a node of somebody else":    {fake{containers: map[string]engine.Container{"a": machine, "x": foreign}, listed: []string{"a", "x"}}, nil, fault.ClusterForeign},
 		"the engine does not answer": {fake{err: down}, nil, fault.Unknown},
