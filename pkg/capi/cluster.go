@@ -30,6 +30,7 @@ type Cluster struct {
 	ControlPlaneAvailable     health.Condition
 	ControlPlane              *ControlPlaneRef // nil when nothing manages the control plane
 	ClassNamespace, ClassName string           // of the ClusterClass in use, "" for none
+	Replicas                  []health.Replicas
 }
 
 // ControlPlaneRef names the control plane object of a Cluster. It is in the Cluster's namespace.
@@ -78,7 +79,19 @@ func clusterOf(doc *clusterv1.Cluster) Cluster {
 			GroupKind: schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}, Name: ref.Name,
 		}
 	}
+	if s := doc.Status.ControlPlane; s != nil {
+		cluster.Replicas = append(cluster.Replicas, replicasOf("controlPlane", s.DesiredReplicas, s.ReadyReplicas, s.UpToDateReplicas, s.Replicas))
+	}
+	if s := doc.Status.Workers; s != nil {
+		cluster.Replicas = append(cluster.Replicas, replicasOf("workers", s.DesiredReplicas, s.ReadyReplicas, s.UpToDateReplicas, s.Replicas))
+	}
 	return cluster
+}
+
+// replicasOf counts what the Cluster does not say as none.
+func replicasOf(of string, desired, ready, upToDate, all *int32) health.Replicas {
+	n := func(count *int32) int64 { return int64(ptr.Deref(count, 0)) }
+	return health.Replicas{Of: of, Desired: n(desired), Ready: n(ready), UpToDate: n(upToDate), All: n(all)}
 }
 
 // ControlPlane is what the control plane object of a Cluster says about itself.

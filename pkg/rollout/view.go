@@ -115,27 +115,17 @@ func (v *view) stateOf(k Key, o *unstructured.Unstructured) health.State {
 	return state
 }
 
-// machinesOf holds the state of a Cluster against its machines: it calls itself Available with the first of several, and
-// while old ones are being replaced. availableReplicas is not asked: of a control plane of the older contract (RKE2's) it
-// keeps an old value once no machine is unavailable any more.
+// machinesOf holds the state of a Cluster against its machines.
 func machinesOf(cluster *unstructured.Unstructured, state health.State) health.State {
 	for _, part := range []string{"controlPlane", "workers"} {
 		count := func(field string) int64 {
 			n, _, _ := unstructured.NestedInt64(cluster.Object, "status", part, field)
 			return n
 		}
-		desired, reason, message := count("desiredReplicas"), "", ""
-		switch ready, current, all := count("readyReplicas"), count("upToDateReplicas"), count("replicas"); {
-		case ready < desired:
-			reason, message = "ScalingUp", fmt.Sprintf("%s: %d of %d machines are ready", part, ready, desired)
-		case current < desired:
-			reason, message = "RollingOut", fmt.Sprintf("%s: %d of %d machines are up to date", part, current, desired)
-		case all > desired:
-			reason, message = "ScalingDown", fmt.Sprintf("%s: there are %d machines, and %d are wanted", part, all, desired)
-		default:
-			continue
+		replicas := health.Replicas{Of: part, Desired: count("desiredReplicas"), Ready: count("readyReplicas"), UpToDate: count("upToDateReplicas"), All: count("replicas")}
+		if reason, message := replicas.Lack(); reason != "" {
+			return health.State{Status: health.Progressing, Reason: reason, Message: message}
 		}
-		return health.State{Status: health.Progressing, Reason: reason, Message: message}
 	}
 	return state
 }

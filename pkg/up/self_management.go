@@ -105,7 +105,11 @@ func (s selfManagement) look(ctx context.Context, management *kube.Cluster) ([]p
 	if err != nil {
 		return nil, err
 	}
-	return pivot.SelfManaged(ctx, management, s.releases.scope, components)
+	unmet, err := pivot.SelfManaged(ctx, management, s.releases.scope, components)
+	if err != nil || len(unmet) > 0 {
+		return unmet, err
+	}
+	return pivot.RolledOut(ctx, management, s.releases.scope)
 }
 
 func unmetError(unmet []pivot.Unmet) error {
