@@ -20,7 +20,7 @@ func (l *Live) block() []string {
 		head += paint(l.colours, faint, "  about "+short(left)+" left")
 	}
 	if l.phase.delay != nil {
-		head += paint(l.colours, yellow, "  "+later(*l.phase.delay))
+		head += paint(l.colours, yellow, "  "+oneline.Of(later(*l.phase.delay), 200))
 	}
 	lines := []string{head}
 	objects := make([]*objectUnderWay, 0, len(l.underWay))
