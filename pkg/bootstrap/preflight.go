@@ -146,6 +146,9 @@ func (p Preflight) fetchable(ctx context.Context, report pipeline.Reporter) erro
 		report.Warn("%d of %d release files are not pinned by a digest, so a changed one would not be noticed: %s", len(unpinned), len(urls), strings.Join(unpinned, ", "))
 	}
 	_, lacks := content.FetchAll(ctx, p.Manifests, urls)
+	if errors.Is(ctx.Err(), context.Canceled) { // somebody has ended the run: what did not come says nothing
+		return fmt.Errorf("fetch the release files: %w", context.Cause(ctx))
+	}
 	for _, url := range urls {
 		errs = append(errs, lacks[url])
 		delete(lacks, url) // two components may have the same

@@ -95,3 +95,24 @@ func TestPreflightGoesOn(t *testing.T) {
 		})
 	}
 }
+
+// endingNetwork is where somebody ends the run while the first file is fetched.
+type endingNetwork struct{ end func() }
+
+func (n endingNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
+	n.end()
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// A run that somebody ends says so once, and not of each file that has not come.
+func TestPreflightThatIsInterrupted(t *testing.T) {
+	env, files, _ := releasedBy(t)
+	ctx, end := context.WithCancelCause(t.Context())
+	network := endingNetwork{func() { end(errors.New("Ctrl-C")) }}
+	p := Preflight{World: engineer{}, host: goodHost(), Wanted: Wanted{Environment: env, Supplies: Supplies{Content: files, Source: source.Source{Kind: source.Embedded},
+		Manifests: &content.HTTPFetcher{Client: &http.Client{Transport: network}}}}}
+	if err := p.Run(ctx, &pipeline.Notes{}); err == nil || err.Error() != "fetch the release files: Ctrl-C" {
+		t.Errorf("%v", err)
+	}
+}
