@@ -79,6 +79,25 @@ func TestDelay(t *testing.T) {
 	}
 }
 
+// What is left is not said to be a moment while something is late by more than that.
+func TestWhatIsLateLeavesNobodyKnowing(t *testing.T) {
+	e := timeline.EstimateFrom([]timeline.Timeline{took(100, 30)})
+	tell(e, phases(200, 30), at(0))
+	for _, tc := range []struct {
+		second     float64
+		left, late time.Duration
+	}{{90, 40 * time.Second, 0}, {115, 30 * time.Second, 15 * time.Second}, {140, 0, 40 * time.Second}} {
+		said := e.Annotate(event.Event{Time: at(tc.second), Type: event.Waiting})
+		by := time.Duration(0)
+		if said.Delay != nil {
+			by = said.Delay.By
+		}
+		if said.Remaining != tc.left || by != tc.late {
+			t.Errorf("at %v s: %v left, %v late", tc.second, said.Remaining, by)
+		}
+	}
+}
+
 // Whatever events say, what delays the end delays it by no more than the phase is old.
 func TestDelayOfAnyEvents(t *testing.T) {
 	for seed := range uint64(300) {

@@ -110,7 +110,9 @@ func (e *Estimate) Annotate(happened event.Event) event.Event {
 		happened.Remaining = e.Left(happened.Time)
 	}
 	if happened.Type == event.Waiting {
-		happened.Delay = e.Delay(happened.Time)
+		if happened.Delay = e.Delay(happened.Time); happened.Delay != nil && happened.Delay.By > happened.Remaining {
+			happened.Remaining = 0 // what is late may take as long again: nobody knows
+		}
 	}
 	return happened
 }
