@@ -25,18 +25,13 @@ func (e *Estimate) Delay(at time.Time) *event.Delay {
 
 // ofObjects is which of the objects that the phase follows delay its end. Nil: none does, or nobody knows, as where one was never under way in that phase of earlier runs.
 func (e *Estimate) ofObjects(at time.Time, earlier []Timeline) *event.Delay {
-	now := e.run.timeline()
-	p := now.Phases[len(now.Phases)-1]
-	p.End = at
-	g := graphOf(p, now.Histories)
-	took, known := g.usual(earlier)
-	if !known || g.unclear(now.Histories) {
+	o, known := e.outlook(at, earlier)
+	if !known {
 		return nil
 	}
-	o := outlook{graph: g, took: took, at: at}
 	var late []int // under way for longer than usual
-	for n, t := range g.tracks {
-		if o.begun(n) && at.Sub(t.start) > took[n] {
+	for n, t := range o.tracks {
+		if o.begun(n) && at.Sub(t.start) > o.took[n] {
 			late = append(late, n)
 		}
 	}
@@ -50,7 +45,17 @@ func (e *Estimate) ofObjects(at time.Time, earlier []Timeline) *event.Delay {
 			late = others
 		}
 	}
-	return &event.Delay{Objects: g.names(late), By: by}
+	return &event.Delay{Objects: o.names(late), By: by}
+}
+
+// outlook is how the phase that is under way will go on. False: nobody knows.
+func (e *Estimate) outlook(at time.Time, earlier []Timeline) (outlook, bool) {
+	now := e.run.timeline()
+	p := now.Phases[len(now.Phases)-1]
+	p.End = at
+	g := graphOf(p, now.Histories)
+	took, known := g.usual(earlier)
+	return outlook{graph: g, took: took, at: at}, known && !g.unclear(now.Histories)
 }
 
 // ofPhase is by how much the phase that is under way takes longer than usual.

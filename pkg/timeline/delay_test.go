@@ -79,6 +79,28 @@ func TestDelay(t *testing.T) {
 	}
 }
 
+// What a component is late by is left to those that follow it: after that, too.
+func TestWhatIsLeftKnowsWhatIsLate(t *testing.T) {
+	const k = "Kustomization"
+	run := func(ready float64, more float64) []event.Event {
+		return phase(ready+more, change(0, k, "a", "Progressing"), change(0, k, "b", "Waiting", "a"), change(ready, k, "a", "Ready"), change(ready, k, "b", "Progressing"), change(ready+more, k, "b", "Ready"))
+	}
+	e := timeline.EstimateFrom([]timeline.Timeline{timeline.Of(run(20, 60))})
+	now := run(50, 60)
+	for _, tc := range []struct {
+		second float64
+		left   time.Duration
+	}{{10, 70 * time.Second}, {20, 60 * time.Second}, {30, 60 * time.Second}, {45, 60 * time.Second}, {60, 50 * time.Second}, {100, 10 * time.Second}} {
+		for len(now) > 0 && !now[0].Time.After(at(tc.second)) {
+			e.Emit(now[0])
+			now = now[1:]
+		}
+		if got := e.Annotate(event.Event{Time: at(tc.second), Type: event.Waiting}).Remaining; got != tc.left {
+			t.Errorf("at %v s: %v left, want %v", tc.second, got, tc.left)
+		}
+	}
+}
+
 // What is left is not said to be a moment while something is late by more than that.
 func TestWhatIsLateLeavesNobodyKnowing(t *testing.T) {
 	e := timeline.EstimateFrom([]timeline.Timeline{took(100, 30)})

@@ -110,7 +110,8 @@ func (e *Estimate) Annotate(happened event.Event) event.Event {
 		happened.Remaining = e.Left(happened.Time)
 	}
 	if happened.Type == event.Waiting {
-		if happened.Delay = e.Delay(happened.Time); happened.Delay != nil && happened.Delay.By > happened.Remaining {
+		happened.Delay = e.Delay(happened.Time)
+		if late := happened.Delay; late != nil && late.By > happened.Remaining && (len(late.Objects) > 0 || e.ofComponents(happened.Time, e.alike()) == 0) {
 			happened.Remaining = 0 // what is late may take as long again: nobody knows
 		}
 	}
@@ -134,6 +135,14 @@ func (e *Estimate) Emit(happened event.Event) {
 // patience is how much longer than usual a phase may take before earlier runs say nothing of it any more.
 func patience(took time.Duration) time.Duration { return took + took/2 + 10*time.Second }
 
+// ofComponents is how long the phase that is under way still takes, if what it follows takes as long as usual from here on; 0: nobody knows.
+func (e *Estimate) ofComponents(at time.Time, alike []Timeline) time.Duration {
+	if o, known := e.outlook(at, alike); known && len(o.tracks) > 0 {
+		return o.end(nil).Sub(at)
+	}
+	return 0
+}
+
 // Left is how long the run will still take at a time; 0: nobody knows, as when a phase takes far longer than it did. What it returns after that, too, is never
 // more than before.
 func (e *Estimate) Left(at time.Time) time.Duration {
@@ -149,7 +158,7 @@ func (e *Estimate) Left(at time.Time) time.Duration {
 		case name == e.phase && at.Sub(e.since) > patience(took):
 			return 0
 		case name == e.phase:
-			left += max(0, took-at.Sub(e.since))
+			left += max(0, took-at.Sub(e.since), e.ofComponents(at, alike))
 		default:
 			left += took
 		}
