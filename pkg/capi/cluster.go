@@ -30,7 +30,7 @@ type Cluster struct {
 	ControlPlaneAvailable     health.Condition
 	ControlPlane              *ControlPlaneRef // nil when nothing manages the control plane
 	ClassNamespace, ClassName string           // of the ClusterClass in use, "" for none
-	Replicas                  []health.Replicas
+	Replicas                  []health.Replicas // of those that it says how many are desired
 }
 
 // ControlPlaneRef names the control plane object of a Cluster. It is in the Cluster's namespace.
@@ -79,10 +79,10 @@ func clusterOf(doc *clusterv1.Cluster) Cluster {
 			GroupKind: schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}, Name: ref.Name,
 		}
 	}
-	if s := doc.Status.ControlPlane; s != nil {
+	if s := doc.Status.ControlPlane; s != nil && s.DesiredReplicas != nil {
 		cluster.Replicas = append(cluster.Replicas, replicasOf("controlPlane", s.DesiredReplicas, s.ReadyReplicas, s.UpToDateReplicas, s.Replicas))
 	}
-	if s := doc.Status.Workers; s != nil {
+	if s := doc.Status.Workers; s != nil && s.DesiredReplicas != nil {
 		cluster.Replicas = append(cluster.Replicas, replicasOf("workers", s.DesiredReplicas, s.ReadyReplicas, s.UpToDateReplicas, s.Replicas))
 	}
 	return cluster
@@ -98,6 +98,8 @@ func replicasOf(of string, desired, ready, upToDate, all *int32) health.Replicas
 type ControlPlane struct {
 	Object
 	Available health.Condition
+	// SpecUpToDate is whether it has no machine of an older spec. Only RKE2's says so.
+	SpecUpToDate health.Condition
 }
 
 // ReadControlPlane reads the control plane object of a Cluster, whatever its kind. A provider that does not yet
@@ -119,7 +121,7 @@ func ReadControlPlane(ctx context.Context, c client.Client, namespace string, re
 			available = ready
 		}
 	}
-	return ControlPlane{Object: ObjectOf(u), Available: available}, nil
+	return ControlPlane{Object: ObjectOf(u), Available: available, SpecUpToDate: health.ConditionOf(u, "MachinesSpecUpToDate")}, nil
 }
 
 // Kubeconfig returns the kubeconfig that Cluster API keeps for a Cluster, in the Secret <name>-kubeconfig of the

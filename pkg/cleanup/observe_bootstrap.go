@@ -55,6 +55,8 @@ func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide,
 		return only(bootstrapSilent, err)
 	case !c.HasMount(owned.Marker(o.Target.Cluster)):
 		return only(bootstrapSilent, fmt.Errorf("container %s does not carry the marker %s", node, owned.Marker(o.Target.Cluster)))
+	case c.Status == "removing":
+		return only(bootstrapBusy, fault.Retryable(fmt.Errorf("container %s is being removed", node), fault.Busy, ""))
 	case c.Status == "paused":
 		return only(bootstrapFrozen, nil)
 	case c.Status == "created": // it never ran: kind was cut off at its start, or is about to start it

@@ -81,7 +81,7 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 // needs it whatever it makes.
 func (o *buildOptions) checkInput(ctx context.Context, err error) []up.Finding {
 	found := []up.Finding{inputOf(err)}
-	if err != nil && o.bootstrapKubeconfig == "" {
+	if err != nil && ctx.Err() == nil && o.bootstrapKubeconfig == "" {
 		found = append(found, up.CheckMachine(ctx, &docker.Client{}))
 	}
 	return found

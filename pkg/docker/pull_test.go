@@ -166,7 +166,7 @@ func TestAProgramForCredentials(t *testing.T) {
 // An engine that takes the request and says nothing more hangs nobody for longer than the context.
 func TestPullEndsWithItsContext(t *testing.T) {
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
-	for name, body := range map[string]string{"before the answer": "cat >/dev/null; exit", "amid it": `printf 'HTTP/1.1 200 OK\r\n\r\n{"status":'; cat >/dev/null; exit`} {
+	for name, body := range map[string]string{"before the answer": "cat >/dev/null; exit", "amid it": `while read -r line; do [ ${#line} -gt 1 ] || break; done; printf 'HTTP/1.1 200 OK\r\n\r\n{"status":'; cat >/dev/null; exit`} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := fakeDocker(t, body)
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, fmt.Errorf("enough"))

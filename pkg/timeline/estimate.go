@@ -111,7 +111,8 @@ func (e *Estimate) Annotate(happened event.Event) event.Event {
 	}
 	if happened.Type == event.Waiting {
 		happened.Delay = e.Delay(happened.Time)
-		if late := happened.Delay; late != nil && late.By > happened.Remaining && (len(late.Objects) > 0 || e.ofComponents(happened.Time, e.alike()) == 0) {
+		still := e.ofComponents(happened.Time, e.alike())
+		if late := happened.Delay; late != nil && late.By > happened.Remaining && (len(late.Objects) > 0 || still <= 0 || still > happened.Remaining+worthSaying) {
 			happened.Remaining = 0 // what is late may take as long again: nobody knows
 		}
 	}

@@ -25,7 +25,7 @@ func (w *World) startStopped(ctx context.Context, o Observation, started map[str
 	if err != nil && !errors.Is(err, docker.ErrNotFound) {
 		return err
 	}
-	if err == nil && !registry.Running {
+	if err == nil && !registry.Running && registry.Status != "removing" {
 		stopped = append(stopped, engine(w.RegistryName()))
 	}
 	if o.Bootstrap.State == BootstrapStopped {
