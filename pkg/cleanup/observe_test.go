@@ -160,6 +160,7 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 			e.finished = false
 			node(func(c *docker.Container) { c.Created = time.Now() })(e)
 		}, "another run, of another user or machine, may be making it"},
+		"it is being removed":                 {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status = false, "removing" }), "is being removed"},
 		"another run may be starting it":      {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status, c.Created = false, "created", time.Now() }), "may be making it"},
 		"it publishes no port":                {api{clusters: active}, node(func(c *docker.Container) { c.Ports = nil }), "does not publish its port 6443/tcp"},
 		"it is on an engine elsewhere":        {api{clusters: active}, func(e *engineOf) { e.remote = "tcp://127.0.0.2:2376" }, ""},
