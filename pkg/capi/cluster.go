@@ -28,8 +28,8 @@ type Cluster struct {
 	ControlPlaneInitialized   bool
 	Available                 health.Condition
 	ControlPlaneAvailable     health.Condition
-	ControlPlane              *ControlPlaneRef // nil when nothing manages the control plane
-	ClassNamespace, ClassName string           // of the ClusterClass in use, "" for none
+	ControlPlane              *ControlPlaneRef  // nil when nothing manages the control plane
+	ClassNamespace, ClassName string            // of the ClusterClass in use, "" for none
 	Replicas                  []health.Replicas // of those that it says how many are desired
 }
 
