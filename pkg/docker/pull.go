@@ -95,8 +95,8 @@ func registryAuth(ctx context.Context, registry authn.Resource) (string, error) 
 	return base64.URLEncoding.EncodeToString(text), err
 }
 
-// credentials are those of the docker CLI. Its program that knows them takes no context: one that does not answer is left to itself. Its words are not told, as they may be the
-// credentials.
+// credentials are those of the docker CLI, which may ask a credential helper, a program that cannot be given a deadline: ctx ends the wait for it, and not the program. What a helper that fails
+// has printed is in no error, as it may be the credentials.
 func credentials(ctx context.Context, registry authn.Resource) (*authn.AuthConfig, error) {
 	type answer struct {
 		config *authn.AuthConfig

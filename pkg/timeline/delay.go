@@ -48,8 +48,11 @@ func (e *Estimate) ofObjects(at time.Time, earlier []Timeline) *event.Delay {
 	return &event.Delay{Objects: o.names(late), By: by}
 }
 
-// outlook is how the phase that is under way will go on. False: nobody knows.
+// outlook is how the phase that is under way will go on. False: nobody knows, or none is.
 func (e *Estimate) outlook(at time.Time, earlier []Timeline) (outlook, bool) {
+	if e.phase == "" {
+		return outlook{}, false
+	}
 	now := e.run.timeline()
 	p := now.Phases[len(now.Phases)-1]
 	p.End = at

@@ -165,3 +165,21 @@ func TestDelayOfARecordedRun(t *testing.T) {
 	}
 	t.Fatal("capd never was ready")
 }
+
+// A wait outside of all phases, as of `restore`, and one between two of them.
+func TestAWaitOutsideOfPhases(t *testing.T) {
+	for name, begun := range map[string][]event.Event{"no phase yet": {{Time: at(0), Type: event.RunStarted}}, "between two": phases(10, 20)[:3]} {
+		t.Run(name, func(t *testing.T) {
+			e := timeline.EstimateFrom([]timeline.Timeline{took(10, 20)})
+			for _, happened := range begun {
+				e.Emit(happened)
+			}
+			if said := e.Annotate(event.Event{Time: at(40), Type: event.Waiting, Message: "x"}); said.Delay != nil {
+				t.Errorf("%+v", said.Delay)
+			}
+		})
+	}
+	if said := timeline.EstimateFrom(nil).Annotate(event.Event{Time: at(40), Type: event.Waiting, Message: "x"}); said.Delay != nil || said.Remaining != 0 {
+		t.Errorf("without any earlier run: %+v", said)
+	}
+}

@@ -111,12 +111,17 @@ func (e *Estimate) Annotate(happened event.Event) event.Event {
 	}
 	if happened.Type == event.Waiting {
 		happened.Delay = e.Delay(happened.Time)
-		still := e.ofComponents(happened.Time, e.alike())
-		if late := happened.Delay; late != nil && late.By > happened.Remaining && (len(late.Objects) > 0 || still <= 0 || still > happened.Remaining+worthSaying) {
+		if late := happened.Delay; late != nil && late.By > happened.Remaining && !e.accountsFor(*late, happened.Remaining, happened.Time) {
 			happened.Remaining = 0 // what is late may take as long again: nobody knows
 		}
 	}
 	return happened
+}
+
+// accountsFor tells whether what is left of the run is known though something is late: nothing that is under way is, and what it still takes is a part of what is left.
+func (e *Estimate) accountsFor(late event.Delay, left time.Duration, at time.Time) bool {
+	still := e.ofComponents(at, e.alike())
+	return len(late.Objects) == 0 && still > 0 && still <= left+worthSaying
 }
 
 // Emit takes an event of the run.
