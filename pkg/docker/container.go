@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -134,12 +135,40 @@ func (c *Client) Start(ctx context.Context, container string) error {
 	return nil
 }
 
-// Remove stops and removes containers, and their anonymous volumes. One that is gone already is no error.
+const (
+	// removalBound is how long a removal that somebody else has begun is waited for: the engine may have a large container to delete.
+	removalBound = time.Minute
+	removalPause = 250 * time.Millisecond // between two looks at it
+)
+
+// Remove stops and removes containers, and their anonymous volumes. One that is gone already is no error; one that the engine is removing, as a provider's controller
+// has asked it to, is waited for.
 func (c *Client) Remove(ctx context.Context, containers ...string) error {
 	for _, name := range containers {
-		if _, err := c.output(ctx, "rm", "--force", "--volumes", name); err != nil && !isNotFound(err) {
+		if err := c.remove(ctx, name); err != nil {
 			return fmt.Errorf("remove container %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+func (c *Client) remove(ctx context.Context, container string) error {
+	bound, cancel := context.WithTimeout(ctx, removalBound)
+	defer cancel()
+	again := time.NewTicker(removalPause)
+	defer again.Stop()
+	for {
+		_, err := c.output(ctx, "rm", "--force", "--volumes", container)
+		switch {
+		case err == nil, isNotFound(err):
+			return nil
+		case !isBeingRemoved(err):
+			return err
+		}
+		select {
+		case <-bound.Done():
+			return cmp.Or(context.Cause(ctx), err)
+		case <-again.C:
+		}
+	}
 }

@@ -196,6 +196,29 @@ func TestContainersOfANetwork(t *testing.T) {
 	}
 }
 
+// A provider's controller may have asked the engine to remove a container just before.
+func TestRemoveWaitsForARemovalUnderWay(t *testing.T) {
+	c, calls := fakeDocker(t, `case $(wc -l <"$(dirname "$0")/calls") in
+1|2) echo "Error response from daemon: removal of container n is already in progress" >&2; exit 1;;
+*) echo "Error response from daemon: No such container: n" >&2; exit 1;;
+esac`)
+	if err := c.Remove(t.Context(), "n"); err != nil || len(calls()) != 3 {
+		t.Errorf("after %d calls: %v", len(calls()), err)
+	}
+	for name, body := range map[string]string{
+		"refused":        fails(1, "Error response from daemon: cannot remove container n: driver failed"),
+		"never finished": fails(1, "Error response from daemon: removal of container n is already in progress"),
+	} {
+		c, _ := fakeDocker(t, body)
+		ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+		err := c.Remove(ctx, "n")
+		cancel()
+		if ended := errors.Is(err, context.DeadlineExceeded); err == nil || ended != (name == "never finished") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestExecJoinsPipes(t *testing.T) {
 	c, calls := fakeDocker(t, "cat")
 	var out bytes.Buffer

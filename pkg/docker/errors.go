@@ -60,6 +60,12 @@ func classify(args []string, stderr string, err error) error {
 	}
 }
 
+// isBeingRemoved tells whether the engine did not remove a container because it is at it already.
+func isBeingRemoved(err error) bool {
+	var command *CommandError
+	return errors.As(err, &command) && strings.Contains(command.Stderr, "is already in progress")
+}
+
 func containsAny(s string, parts ...string) bool {
 	for _, part := range parts {
 		if strings.Contains(s, part) {

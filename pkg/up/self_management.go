@@ -41,8 +41,8 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 	defer func() { cancel(); <-gone }()
 	ended, said := gone, s.releases.now()
 	for {
-		unmet, err := s.look(ctx, management)
-		if err == nil && len(unmet) == 0 {
+		found, err := s.look(ctx, management)
+		if err == nil && len(found.unmet) == 0 {
 			if err = s.remarks(ctx, management, report); err == nil {
 				report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components Ready, all of it reconciled by its controllers")
 				return nil
@@ -50,7 +50,7 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 		}
 		if s.releases.now().Sub(said) >= s.releases.heartbeat {
 			said = s.releases.now()
-			report.Waiting("the management cluster to manage itself: "+errors.Join(err, unmetError(unmet)).Error(), nil)
+			report.Waiting(found.awaited()+": "+errors.Join(err, unmetError(found.unmet)).Error(), nil)
 		}
 		select {
 		case err := <-ended:
@@ -60,7 +60,7 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 			}
 			ended = nil // it ends well only with ctx
 		case <-ctx.Done():
-			return fault.Retryable(fmt.Errorf("the management cluster does not manage itself: %w", errors.Join(err, unmetError(unmet), ctx.Err())),
+			return fault.Retryable(fmt.Errorf("%s: %w", found.lack(), errors.Join(err, unmetError(found.unmet), ctx.Err())),
 				fault.ComponentStuck, "The bootstrap cluster is kept. Run the same command again to go on.")
 		case <-tick.C:
 		}
@@ -98,18 +98,41 @@ func (s selfManagement) remarks(ctx context.Context, management *kube.Cluster, r
 }
 
 // look gives one look a bound: an API server that hangs must not hold up the look at whether it is gone.
-func (s selfManagement) look(ctx context.Context, management *kube.Cluster) ([]pivot.Unmet, error) {
+func (s selfManagement) look(ctx context.Context, management *kube.Cluster) (proof, error) {
 	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
 	defer cancel()
 	components, err := rollout.Made(ctx, management)
 	if err != nil {
-		return nil, err
+		return proof{}, err
 	}
 	unmet, err := pivot.SelfManaged(ctx, management, s.releases.scope, components)
 	if err != nil || len(unmet) > 0 {
-		return unmet, err
+		return proof{unmet: unmet}, err
 	}
-	return pivot.RolledOut(ctx, management, s.releases.scope)
+	unmet, err = pivot.RolledOut(ctx, management, s.releases.scope)
+	return proof{manages: true, unmet: unmet}, err
+}
+
+// proof is what one look found.
+type proof struct {
+	manages bool          // the management cluster manages itself: what is unmet are machines that it is still to make, replace or delete
+	unmet   []pivot.Unmet // what is not yet as it should be
+}
+
+// awaited is what is waited for.
+func (p proof) awaited() string {
+	if p.manages {
+		return "the management cluster to have all its machines as they should be"
+	}
+	return "the management cluster to manage itself"
+}
+
+// lack is what has not come true when nobody waits any longer.
+func (p proof) lack() string {
+	if p.manages {
+		return "the management cluster manages itself, but not all its machines are as they should be"
+	}
+	return "the management cluster does not manage itself"
 }
 
 func unmetError(unmet []pivot.Unmet) error {
