@@ -18,6 +18,11 @@ type Observed struct {
 	Generation int64
 	// Paused is whether the controller saw that the object, or its Cluster, is paused.
 	Paused bool
+	// Replicas are the machines that a MachineDeployment, MachineSet or MachinePool counts. What it does not say counts as none; where it is not said how many are
+	// wanted, that is one, as for Kubernetes.
+	Replicas health.Replicas
+	// UpToDate is what a Machine says of whether it is of the latest spec.
+	UpToDate health.Condition
 }
 
 // Observed returns it for an object of the graph.
@@ -29,8 +34,18 @@ func (g *Graph) Observed(o Object) Observed {
 }
 
 func observedOf(u *unstructured.Unstructured) Observed {
-	generation, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
-	return Observed{Generation: generation, Paused: health.ConditionOf(u, clusterv1.PausedCondition).Status == corev1.ConditionTrue}
+	count := func(without int64, path ...string) int64 {
+		if n, found, err := unstructured.NestedInt64(u.Object, path...); found && err == nil {
+			return n
+		}
+		return without
+	}
+	return Observed{
+		Generation: count(0, "status", "observedGeneration"), Paused: health.ConditionOf(u, clusterv1.PausedCondition).Status == corev1.ConditionTrue,
+		Replicas: health.Replicas{Of: "workers", Desired: count(1, "spec", "replicas"), Ready: count(0, "status", "readyReplicas"),
+			UpToDate: count(0, "status", "upToDateReplicas"), All: count(0, "status", "replicas")},
+		UpToDate: health.ConditionOf(u, clusterv1.MachineUpToDateCondition),
+	}
 }
 
 // SaysGeneration is whether the controller of an object writes status.observedGeneration each time that it has reconciled the object, and

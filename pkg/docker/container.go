@@ -153,22 +153,34 @@ func (c *Client) Remove(ctx context.Context, containers ...string) error {
 }
 
 func (c *Client) remove(ctx context.Context, container string) error {
+	_, err := c.output(ctx, "rm", "--force", "--volumes", container)
+	if isBeingRemoved(err) {
+		err = c.awaitRemoval(ctx, container, err)
+	}
+	if isNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// awaitRemoval waits until a container is gone that the engine is removing, and removes it if that has failed; refused is what the engine said. It goes by the container's ID: there may soon be
+// another one of its name.
+func (c *Client) awaitRemoval(ctx context.Context, container string, refused error) error {
+	found, err := c.Inspect(ctx, container)
+	if err != nil {
+		return err
+	}
 	bound, cancel := context.WithTimeout(ctx, removalBound)
 	defer cancel()
 	again := time.NewTicker(removalPause)
 	defer again.Stop()
-	for {
-		_, err := c.output(ctx, "rm", "--force", "--volumes", container)
-		switch {
-		case err == nil, isNotFound(err):
-			return nil
-		case !isBeingRemoved(err):
-			return err
-		}
+	for isBeingRemoved(refused) {
 		select {
 		case <-bound.Done():
-			return cmp.Or(context.Cause(ctx), err)
+			return cmp.Or(context.Cause(ctx), refused)
 		case <-again.C:
 		}
+		_, refused = c.output(ctx, "rm", "--force", "--volumes", found.ID)
 	}
+	return refused
 }

@@ -196,25 +196,34 @@ func TestContainersOfANetwork(t *testing.T) {
 	}
 }
 
-// A provider's controller may have asked the engine to remove a container just before.
+// A provider's controller may have asked the engine to remove a container just before. It is waited for by its ID: another run may make one of that name meanwhile.
 func TestRemoveWaitsForARemovalUnderWay(t *testing.T) {
-	c, calls := fakeDocker(t, `case $(wc -l <"$(dirname "$0")/calls") in
-1|2) echo "Error response from daemon: removal of container n is already in progress" >&2; exit 1;;
-*) echo "Error response from daemon: No such container: n" >&2; exit 1;;
-esac`)
-	if err := c.Remove(t.Context(), "n"); err != nil || len(calls()) != 3 {
-		t.Errorf("after %d calls: %v", len(calls()), err)
+	const underWay, gone = "Error response from daemon: removal of container n is already in progress", "Error response from daemon: No such container: n"
+	const inspected = `[{"Id":"1d","Name":"/n","State":{"Status":"removing"}}]`
+	answer := func(inspect, again string) string {
+		return "case \"$*\" in\n*inspect*) " + inspect + ";;\n*\" 1d\") " + again + ";;\n*) " + fails(1, underWay) + ";;\nesac"
 	}
-	for name, body := range map[string]string{
-		"refused":        fails(1, "Error response from daemon: cannot remove container n: driver failed"),
-		"never finished": fails(1, "Error response from daemon: removal of container n is already in progress"),
+	for name, tc := range map[string]struct {
+		body  string
+		calls int // none: as many as there is time for
+		want  string
+	}{
+		"it goes":              {answer(says(inspected)+"\n", fails(1, gone)+"\n"), 3, ""},
+		"it has gone":          {answer(fails(1, gone)+"\n", fails(1, gone)+"\n"), 2, ""},
+		"that removal failed":  {answer(says(inspected)+"\n", "exit 0"), 3, ""},
+		"so did this one":      {answer(says(inspected)+"\n", fails(1, "driver failed")+"\n"), 3, "driver failed"},
+		"the engine refuses":   {fails(1, "cannot remove container n: driver failed"), 1, "driver failed"},
+		"it never comes to it": {answer(says(inspected)+"\n", fails(1, underWay)+"\n"), 0, "deadline exceeded"},
 	} {
-		c, _ := fakeDocker(t, body)
-		ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+		c, calls := fakeDocker(t, tc.body)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		err := c.Remove(ctx, "n")
 		cancel()
-		if ended := errors.Is(err, context.DeadlineExceeded); err == nil || ended != (name == "never finished") {
-			t.Errorf("%s: %v", name, err)
+		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+		if n := len(calls()); tc.calls > 0 && n != tc.calls {
+			t.Errorf("%s: %d calls, want %d: %q", name, n, tc.calls, calls())
 		}
 	}
 }

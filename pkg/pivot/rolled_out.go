@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,7 +15,7 @@ import (
 )
 
 // RolledOut looks, from the API of a management cluster, for machines that are still to be made, replaced or deleted. Machines that are replaced one after the other are all ready between two
-// of them, so SelfManaged alone does not see that there is more to come. What waits for somebody's hand is left out.
+// of them, so SelfManaged alone does not see that there is more to come. What waits for somebody's hand is left out: what is paused, and the replacement of machines that somebody deletes.
 func RolledOut(ctx context.Context, target client.Client, scope Scope) ([]Unmet, error) {
 	unmet, err := rolledOut(ctx, target, scope)
 	if err != nil {
@@ -32,42 +31,100 @@ func rolledOut(ctx context.Context, target client.Client, scope Scope) ([]Unmet,
 	}
 	own := Holding{Clusters: clusters}.Cluster(scope.Cluster)
 	if own == nil {
-		return nil, nil
+		return []Unmet{absentCluster(scope)}, nil
 	}
 	graph, err := capi.Discover(ctx, target, scope.Namespace)
 	if err != nil {
 		return nil, err
 	}
+	m := machinery{graph: graph, own: ownObjects(graph, scope)}
+	plane, err := m.controlPlane(ctx, target, own)
+	return append(plane, m.workers()...), err
+}
+
+// machinery is what makes, replaces and deletes the machines of one Cluster.
+type machinery struct {
+	graph *capi.Graph
+	own   []capi.Object
+}
+
+// controlPlane goes by what the Cluster counts: it knows how control planes of older contracts call their counts.
+func (m machinery) controlPlane(ctx context.Context, target client.Client, own *capi.Cluster) ([]Unmet, error) {
+	parts := slices.DeleteFunc(slices.Clone(m.own), func(o capi.Object) bool {
+		u, _ := m.graph.Get(o)
+		_, machine := u.GetLabels()[clusterv1.MachineControlPlaneLabel]
+		return !strings.HasSuffix(o.Kind, "ControlPlane") && (o.Kind != "Machine" || !machine)
+	})
+	if own.ControlPlane == nil || m.paused(parts) {
+		return nil, nil
+	}
 	var unmet []Unmet
 	for _, replicas := range own.Replicas {
-		if _, message := replicas.Lack(); message != "" && !byHand(graph, scope, replicas.Of) {
-			unmet = append(unmet, Unmet{Aspect: AspectMachines, Object: own.String(), Message: message, Waiting: true})
+		if replicas.Of == "controlPlane" {
+			unmet = append(unmet, m.lacking(AspectControlPlane, own.Object, replicas, parts)...)
 		}
-	}
-	if own.ControlPlane == nil || byHand(graph, scope, "controlPlane") {
-		return unmet, nil
 	}
 	plane, err := capi.ReadControlPlane(ctx, target, own.Namespace, *own.ControlPlane)
 	if err != nil {
 		return nil, err
 	}
 	if old := plane.SpecUpToDate; old.Status == "False" { // the Cluster's count may be an older one: RKE2 does not say that none is up to date
-		unmet = append(unmet, Unmet{Aspect: AspectControlPlane, Object: plane.String(), Message: old.Message, Waiting: true})
+		unmet = append(unmet, Unmet{Aspect: AspectControlPlane, Object: plane.String(), Message: old.String(), Waiting: true})
 	}
 	return unmet, nil
 }
 
-// byHand tells whether the control plane, or some of the workers, are made and replaced only when somebody does something: it is paused, has the strategy OnDelete, or is a machine of nobody's.
-func byHand(graph *capi.Graph, scope Scope, of string) bool {
-	return slices.ContainsFunc(ownObjects(graph, scope), func(o capi.Object) bool {
-		u, _ := graph.Get(o)
-		switch o.Kind {
-		case "MachineDeployment":
-			strategy, _, _ := unstructured.NestedString(u.Object, "spec", "rollout", "strategy", "type")
-			return of == "workers" && (health.Paused(u) || strategy == "OnDelete")
-		case "MachineSet", "Machine":
-			return of == "workers" && slices.ContainsFunc(u.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Kind == clusterv1.ClusterKind })
+// workers goes by what each pool counts: one of which machines wait for somebody's hand says nothing of the others. Machines of no pool are replaced by nobody.
+func (m machinery) workers() []Unmet {
+	var unmet []Unmet
+	for _, o := range m.own {
+		u, _ := m.graph.Get(o)
+		alone := o.Kind == "MachineSet" && slices.ContainsFunc(m.own, func(owner capi.Object) bool { return owner.Kind == clusterv1.ClusterKind && owns(u, owner) })
+		if o.Kind != "MachineDeployment" && o.Kind != "MachinePool" && !alone {
+			continue
 		}
-		return of == "controlPlane" && strings.HasSuffix(o.Kind, "ControlPlane") && health.Paused(u)
+		below := m.graph.Below(o)
+		if m.paused(below) {
+			continue
+		}
+		replicas := m.graph.Observed(o).Replicas
+		if strategy, _, _ := unstructured.NestedString(u.Object, "spec", "rollout", "strategy", "type"); alone || strategy == "OnDelete" {
+			replicas.UpToDate = replicas.Desired // somebody deletes those that are not
+		}
+		unmet = append(unmet, m.lacking(AspectMachines, o, replicas, below)...)
+	}
+	return unmet
+}
+
+// paused tells whether one of these is, so that what it makes or replaces stays as it is.
+func (m machinery) paused(objects []capi.Object) bool {
+	return slices.ContainsFunc(objects, func(o capi.Object) bool {
+		u, _ := m.graph.Get(o)
+		return health.Paused(u)
 	})
+}
+
+// lacking is what o still has to do until it has as many machines as it should, of its latest spec. Of those that are not, the first one says why.
+func (m machinery) lacking(aspect Aspect, o capi.Object, replicas health.Replicas, below []capi.Object) []Unmet {
+	_, message := replicas.Lack()
+	if message == "" {
+		return nil
+	}
+	for _, machine := range below {
+		current := m.graph.Observed(machine).UpToDate
+		if machine.Kind == "Machine" && replicas.Ready >= replicas.Desired && current.Status == "False" && current.Message != "" {
+			message += fmt.Sprintf(" (%s: %s)", machine.Name, strings.Join(strings.Fields(current.Message), " "))
+			break
+		}
+	}
+	return []Unmet{{Aspect: aspect, Object: o.String(), Message: message, Waiting: true}}
+}
+
+func owns(u *unstructured.Unstructured, owner capi.Object) bool {
+	for _, ref := range u.GetOwnerReferences() {
+		if ref.UID == owner.UID {
+			return true
+		}
+	}
+	return false
 }

@@ -72,10 +72,7 @@ func lookAtCluster(ctx context.Context, c client.Client, scope Scope) ([]Unmet, 
 	}
 	own := Holding{Clusters: clusters}.Cluster(scope.Cluster)
 	if own == nil {
-		return []Unmet{{
-			Aspect: AspectCluster, Object: fmt.Sprintf("Cluster %s/%s", scope.Namespace, scope.Cluster),
-			Message: "is not in its own API",
-		}}, nil
+		return []Unmet{absentCluster(scope)}, nil
 	}
 	var unmet []Unmet
 	if own.Paused {
@@ -89,6 +86,10 @@ func lookAtCluster(ctx context.Context, c client.Client, scope Scope) ([]Unmet, 
 	}
 	more, err := lookAtControlPlane(ctx, c, own)
 	return append(unmet, more...), err
+}
+
+func absentCluster(scope Scope) Unmet {
+	return Unmet{Aspect: AspectCluster, Object: fmt.Sprintf("Cluster %s/%s", scope.Namespace, scope.Cluster), Message: "is not in its own API"}
 }
 
 func lookAtControlPlane(ctx context.Context, c client.Client, own *capi.Cluster) ([]Unmet, error) {

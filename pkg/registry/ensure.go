@@ -164,7 +164,7 @@ func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, im
 		if found.Image == image && attached && found.Running {
 			return nil
 		}
-		if err := d.Remove(ctx, name); err != nil {
+		if err := d.Remove(ctx, found.ID); err != nil { // by its ID: another run may make one of that name meanwhile
 			return err
 		}
 		if found.Image != image && strings.HasPrefix(found.Image, owned.RegistryRepository+":") {

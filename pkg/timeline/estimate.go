@@ -149,8 +149,8 @@ func (e *Estimate) ofComponents(at time.Time, alike []Timeline) time.Duration {
 	return 0
 }
 
-// Left is how long the run will still take at a time; 0: nobody knows, as when a phase takes far longer than it did. What it returns after that, too, is never
-// more than before.
+// Left is how long the run will still take at a time; 0: nobody knows, as when a phase takes far longer than it did, or far more is left than was said before. What it returns
+// after that, too, is never more than before.
 func (e *Estimate) Left(at time.Time) time.Duration {
 	if !e.knows() {
 		return 0
@@ -169,6 +169,9 @@ func (e *Estimate) Left(at time.Time) time.Duration {
 			left += took
 		}
 	}
+	if e.said > 0 && left > e.said+e.said/near+worthSaying {
+		return 0 // what was said is of no use any more, and what is left never grows
+	}
 	if e.said > 0 {
 		left = min(left, e.said)
 	}
@@ -177,3 +180,6 @@ func (e *Estimate) Left(at time.Time) time.Duration {
 	}
 	return left
 }
+
+// near is by which part of what was said there may be more left, before it is not said any more.
+const near = 8

@@ -143,7 +143,8 @@ func with(inputs string, seconds ...float64) timeline.Timeline {
 	return timeline.Of(events)
 }
 
-// Where no phase is left for which anything was expected nothing is said. Once other runs are the ones alike, more may be left again, but never more than was said before.
+// Where no phase is left for which anything was expected nothing is said. Once other runs are the ones alike far more is left: what was said before is not said again, and what is left
+// is not, before it is about as little.
 func TestEstimateThatComesBackIsNotLonger(t *testing.T) {
 	var earlier []timeline.Timeline
 	for range 5 {
@@ -162,7 +163,25 @@ func TestEstimateThatComesBackIsNotLonger(t *testing.T) {
 		}
 	}
 	tell(e, []event.Event{{Type: event.PhaseSkipped, Phase: "b", Time: at(17)}, {Type: event.PhaseStarted, Phase: "c", Time: at(17)}}, at(17))
-	if got := e.Left(at(17)); got != 4*time.Second {
-		t.Errorf("%v are left after b, want no more than the 4s that were said", got)
+	for _, step := range []struct {
+		at   float64
+		want time.Duration
+	}{{17, 0}, {50, 0}, {70, 4 * time.Second}, {75, 2 * time.Second}} {
+		if got := e.Left(at(step.at)); got != step.want {
+			t.Errorf("at %v s %v are left, want %v", step.at, got, step.want)
+		}
+	}
+}
+
+// The last five runs had next to nothing to do, and this one goes on as the one before them: what the five took is not said of it for ever.
+func TestEstimateOfOtherRunsIsNotKept(t *testing.T) {
+	e, now := timeline.EstimateFrom([]timeline.Timeline{
+		took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 60, 600, 30)}), phases(12, 60, 600, 30)
+	for second := 12; second < 700; second++ {
+		tell(e, now, at(float64(second)))
+		left, is := e.Left(at(float64(second))), time.Duration(702-second)*time.Second
+		if second > 22 && left > 0 && is > left+left/8+10*time.Second {
+			t.Fatalf("after %d s %v are left, it says %v", second, is, left)
+		}
 	}
 }

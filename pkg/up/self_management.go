@@ -40,9 +40,10 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 	go func() { gone <- rollout.Listen(ctx, management) }()
 	defer func() { cancel(); <-gone }()
 	ended, said := gone, s.releases.now()
+	var found proof
 	for {
-		found, err := s.look(ctx, management)
-		if err == nil && len(found.unmet) == 0 {
+		seen, err := s.look(ctx, management)
+		if found = found.after(seen, err); err == nil && len(found.unmet) == 0 {
 			if err = s.remarks(ctx, management, report); err == nil {
 				report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components Ready, all of it reconciled by its controllers")
 				return nil
@@ -97,42 +98,26 @@ func (s selfManagement) remarks(ctx context.Context, management *kube.Cluster, r
 	return pivot.ForgetMachines(ctx, management, s.releases.scope)
 }
 
-// look gives one look a bound: an API server that hangs must not hold up the look at whether it is gone.
+// look gives each half of a look a bound: an API server that hangs must not hold up the look at whether it is gone.
 func (s selfManagement) look(ctx context.Context, management *kube.Cluster) (proof, error) {
-	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
-	defer cancel()
-	components, err := rollout.Made(ctx, management)
-	if err != nil {
-		return proof{}, err
-	}
-	unmet, err := pivot.SelfManaged(ctx, management, s.releases.scope, components)
+	unmet, err := s.managesItself(ctx, management)
 	if err != nil || len(unmet) > 0 {
 		return proof{unmet: unmet}, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
+	defer cancel()
 	unmet, err = pivot.RolledOut(ctx, management, s.releases.scope)
 	return proof{manages: true, unmet: unmet}, err
 }
 
-// proof is what one look found.
-type proof struct {
-	manages bool          // the management cluster manages itself: what is unmet are machines that it is still to make, replace or delete
-	unmet   []pivot.Unmet // what is not yet as it should be
-}
-
-// awaited is what is waited for.
-func (p proof) awaited() string {
-	if p.manages {
-		return "the management cluster to have all its machines as they should be"
+func (s selfManagement) managesItself(ctx context.Context, management *kube.Cluster) ([]pivot.Unmet, error) {
+	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
+	defer cancel()
+	components, err := rollout.Made(ctx, management)
+	if err != nil {
+		return nil, err
 	}
-	return "the management cluster to manage itself"
-}
-
-// lack is what has not come true when nobody waits any longer.
-func (p proof) lack() string {
-	if p.manages {
-		return "the management cluster manages itself, but not all its machines are as they should be"
-	}
-	return "the management cluster does not manage itself"
+	return pivot.SelfManaged(ctx, management, s.releases.scope, components)
 }
 
 func unmetError(unmet []pivot.Unmet) error {

@@ -1,0 +1,38 @@
+package up
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+)
+
+// Who reads that a cluster was not seen to manage itself looks for another fault than who reads that machines are still being replaced.
+func TestProofSaysWhatLacks(t *testing.T) {
+	replaced, refused := []pivot.Unmet{{Object: "Cluster m/m", Message: "1 of 3"}}, errors.New("timeout")
+	type look struct {
+		proof
+		err error
+	}
+	for name, tc := range map[string]struct {
+		looks         []look
+		awaited, lack string
+		unmet         int
+	}{
+		"no look has ended":                  {[]look{{err: refused}}, "to manage itself", "was not seen to manage itself", 0},
+		"it does not manage itself":          {[]look{{proof: proof{unmet: replaced}}}, "to manage itself", "was not seen to manage itself", 1},
+		"machines are left":                  {[]look{{proof: proof{manages: true, unmet: replaced}}}, "all its machines", "manages itself, but was not seen to have all its machines", 1},
+		"then the time is up within a look":  {[]look{{proof: proof{manages: true, unmet: replaced}}, {err: refused}}, "all its machines", "manages itself, but was not seen to have all its machines", 1},
+		"nothing is left but marks":          {[]look{{proof: proof{manages: true}}}, "the marks of the pivot", "could not be looked at", 0},
+		"it does not manage itself any more": {[]look{{proof: proof{manages: true}}, {proof: proof{unmet: replaced}}}, "to manage itself", "was not seen to manage itself", 1},
+	} {
+		var p proof
+		for _, l := range tc.looks {
+			p = p.after(l.proof, l.err)
+		}
+		if !strings.Contains(p.awaited(), tc.awaited) || !strings.Contains(p.lack(), tc.lack) || len(p.unmet) != tc.unmet {
+			t.Errorf("%s: %q, %q, %d", name, p.awaited(), p.lack(), len(p.unmet))
+		}
+	}
+}
