@@ -88,7 +88,7 @@ func (m machinery) workers() []Unmet {
 			continue
 		}
 		replicas := m.graph.Observed(o).Replicas
-		if strategy, _, _ := unstructured.NestedString(u.Object, "spec", "rollout", "strategy", "type"); alone || strategy == "OnDelete" {
+		if alone || health.LeftAsIs(u) {
 			replicas.UpToDate = replicas.Desired // somebody deletes those that are not
 		}
 		unmet = append(unmet, m.lacking(AspectMachines, o, replicas, below)...)
@@ -104,16 +104,22 @@ func (m machinery) paused(objects []capi.Object) bool {
 	})
 }
 
-// lacking is what o still has to do until it has as many machines as it should, of its latest spec. Of those that are not, the first one says why.
+// lacking is what o still has to do until it has as many machines as it should, of its latest spec. Of those that are not, the first one says why. Nobody replaces a machine only because its node
+// has another version.
 func (m machinery) lacking(aspect Aspect, o capi.Object, replicas health.Replicas, below []capi.Object) []Unmet {
+	for _, machine := range below {
+		if m.graph.Observed(machine).OtherVersion {
+			replicas.UpToDate++
+		}
+	}
 	_, message := replicas.Lack()
 	if message == "" {
 		return nil
 	}
 	for _, machine := range below {
-		current := m.graph.Observed(machine).UpToDate
-		if machine.Kind == "Machine" && replicas.Ready >= replicas.Desired && current.Status == "False" && current.Message != "" {
-			message += fmt.Sprintf(" (%s: %s)", machine.Name, strings.Join(strings.Fields(current.Message), " "))
+		seen := m.graph.Observed(machine)
+		if current := seen.UpToDate; machine.Kind == "Machine" && replicas.Ready >= replicas.Desired && current.Status == "False" && current.Message != "" && !seen.OtherVersion {
+			message += fmt.Sprintf(" (%s: %s)", machine.Name, strings.Join(strings.Fields(seen.UpToDate.Message), " "))
 			break
 		}
 	}

@@ -30,6 +30,9 @@ func TestRolledOut(t *testing.T) {
 	ownedByCluster := func(kind, name string) fixture.Edit {
 		return fixture.Set(kind, name, []any{map[string]any{"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "mgmt"}}, "metadata", "ownerReferences")
 	}
+	otherVersion := func(machine string) fixture.Edit {
+		return fixture.Set("Machine", machine, []any{map[string]any{"type": "UpToDate", "status": "False", "reason": "Updating", "message": "* Node.status.nodeInfo.kubeletVersion v1.36.3, v1.36.4 required"}}, "status", "conditions")
+	}
 	onDelete := fixture.Set("MachineDeployment", "mgmt-md", "OnDelete", "spec", "rollout", "strategy", "type")
 	well, all := plane(3, 3, 3, 3), pool(1, 1, 1, 1)
 	for name, tc := range map[string]struct {
@@ -41,6 +44,8 @@ func TestRolledOut(t *testing.T) {
 		"workers without counts":                {[]fixture.Edit{well}, []string{"workers: 0 of 1 machines are ready"}},
 		"old ones are left":                     {[]fixture.Edit{plane(3, 3, 1, 3), all}, []string{"controlPlane: 1 of 3 machines are up to date"}},
 		"one says why it is old":                {[]fixture.Edit{well, pool(1, 1, 0, 1), condition("Machine", "mgmt-md-1-b", "UpToDate", "False", "* Version v1.36.3,\n  v1.36.4 required")}, []string{"workers: 0 of 1 machines are up to date (mgmt-md-1-b: * Version v1.36.3, v1.36.4 required)"}},
+		"its node has another version":          {[]fixture.Edit{well, pool(1, 1, 0, 1), otherVersion("mgmt-md-1-b")}, nil},
+		"so has a control plane's":              {[]fixture.Edit{plane(1, 1, 0, 1), all, otherVersion("mgmt-cp-a")}, nil},
 		"one is not ready":                      {[]fixture.Edit{well, pool(2, 1, 2, 2)}, []string{"workers: 1 of 2 machines are ready"}},
 		"one is too many":                       {[]fixture.Edit{plane(1, 1, 1, 2), pool(1, 1, 0, 1)}, []string{"controlPlane: there are 2 machines, and 1 are wanted", "workers: 0 of 1 machines are up to date"}},
 		"a control plane that says so":          {[]fixture.Edit{well, all, condition("KubeadmControlPlane", "mgmt-cp", "MachinesSpecUpToDate", "False", "Rolling 2 replicas")}, []string{"Rolling 2 replicas"}},

@@ -80,6 +80,7 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 	}
 	before := v.states[k]
 	v.states[k] = now
+	v.countAgain(k)
 	changed := before.State != now.State || before.Message != now.Message || strings.Join(before.WaitsFor, ",") != strings.Join(now.WaitsFor, ",")
 	return changed, now
 }
@@ -96,7 +97,7 @@ func (v *view) stateOf(k Key, o *unstructured.Unstructured) health.State {
 		}
 	}
 	if k.Kind == "Cluster" {
-		return machinesOf(o, state)
+		return v.machinesOf(o, state)
 	}
 	source, _, _ := unstructured.NestedString(o.Object, "spec", "sourceRef", "name")
 	if v.goal.Revision != "" && k.Kind == "Kustomization" && source == flux.ReleaseName {
@@ -110,21 +111,6 @@ func (v *view) stateOf(k Key, o *unstructured.Unstructured) health.State {
 				return health.State{Status: health.Progressing, Reason: "Progressing", Message: "Reconciliation in progress"}
 			}
 			return health.State{Status: health.Progressing, Message: "has applied " + applied + ", not yet the present revision"}
-		}
-	}
-	return state
-}
-
-// machinesOf holds the state of a Cluster against its machines.
-func machinesOf(cluster *unstructured.Unstructured, state health.State) health.State {
-	for _, part := range []string{"controlPlane", "workers"} {
-		count := func(field string) int64 {
-			n, _, _ := unstructured.NestedInt64(cluster.Object, "status", part, field)
-			return n
-		}
-		replicas := health.Replicas{Of: part, Desired: count("desiredReplicas"), Ready: count("readyReplicas"), UpToDate: count("upToDateReplicas"), All: count("replicas")}
-		if reason, message := replicas.Lack(); reason != "" {
-			return health.State{Status: health.Progressing, Reason: reason, Message: message}
 		}
 	}
 	return state
@@ -179,24 +165,6 @@ func (v *view) reached() bool {
 		}
 	}
 	return !slices.ContainsFunc(v.goal.Ready, v.lacksMachines)
-}
-
-// lacksMachines says whether a goal is a Cluster of which a Machine is not ready, or whose Machines are not known yet. A control plane of the
-// older contract counts machines that have no node yet.
-func (v *view) lacksMachines(goal Key) bool {
-	if goal.Kind != "Cluster" {
-		return false
-	}
-	if !v.listed["machines"] {
-		return true
-	}
-	for k, o := range v.objects {
-		of, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
-		if k.Kind == "Machine" && k.Namespace == goal.Namespace && of == goal.Name && v.states[k].State != health.Ready {
-			return true
-		}
-	}
-	return false
 }
 
 // blocked returns the goals that are not ready, with the state of each, behind what they are stuck on; when all are,

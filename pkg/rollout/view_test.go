@@ -41,6 +41,29 @@ func cluster(desired, ready, current, all int64) *unstructured.Unstructured {
 	}}
 }
 
+// workers is a Cluster that calls itself Available, with as many workers of each sort.
+func workers(desired, ready, current, all int64) *unstructured.Unstructured {
+	c := cluster(desired, ready, current, all)
+	status := c.Object["status"].(map[string]any)
+	status["workers"] = status["controlPlane"]
+	delete(status, "controlPlane")
+	return c
+}
+
+// deployment is the Cluster's.
+func deployment(strategy string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineDeployment",
+		"metadata": map[string]any{"name": "workers", "namespace": "management", "generation": int64(1)},
+		"spec":     map[string]any{"clusterName": "c", "rollout": map[string]any{"strategy": map[string]any{"type": strategy}}},
+	}}
+}
+
+func paused(u *unstructured.Unstructured) *unstructured.Unstructured {
+	u.SetAnnotations(map[string]string{"cluster.x-k8s.io/paused": ""})
+	return u
+}
+
 // machine is one of a Cluster.
 func machine(cluster, name, ready string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
@@ -117,6 +140,21 @@ func TestViewJudgesTheGoal(t *testing.T) {
 		"a Cluster of which machines are missing": {
 			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: 1 of 3 machines are ready",
 			objects: []*unstructured.Unstructured{cluster(3, 1, 1, 1)}},
+		"a Cluster with old workers": {
+			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "workers: 1 of 2 machines are up to date",
+			objects: []*unstructured.Unstructured{workers(2, 2, 1, 2), deployment("RollingUpdate")}},
+		"a Cluster with old workers that somebody deletes": {
+			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
+			objects: []*unstructured.Unstructured{workers(2, 2, 1, 2), deployment("OnDelete")}, reached: true},
+		"those are made all the same": {
+			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "workers: 1 of 2 machines are ready",
+			objects: []*unstructured.Unstructured{workers(2, 1, 1, 2), deployment("OnDelete")}},
+		"one that was paused before its Cluster came": {
+			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
+			objects: []*unstructured.Unstructured{paused(deployment("RollingUpdate")), workers(2, 2, 1, 2)}, reached: true},
+		"old control planes beside workers that somebody deletes": {
+			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: 1 of 3 machines are up to date",
+			objects: []*unstructured.Unstructured{cluster(3, 3, 1, 3), deployment("OnDelete")}},
 		"a Cluster with all its machines": {
 			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, reached: true,
 			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3)}},

@@ -5,12 +5,13 @@ import "github.com/cluster-init/cluster-init/pkg/pivot"
 // proof is what the looks at a management cluster have found so far.
 type proof struct {
 	manages bool          // it manages itself: what is unmet are machines that it is still to make, replace or delete
+	counted bool          // those were looked at, too
 	unmet   []pivot.Unmet // what is not yet as it should be
 }
 
-// after is what is found when one more look has ended. One that failed has found nothing, so what was seen before it still stands.
+// after is what is found when one more look has ended. What one that failed did not come to is as it was seen before.
 func (p proof) after(seen proof, err error) proof {
-	if err != nil {
+	if err != nil && (p.manages || !seen.manages) {
 		return p
 	}
 	return seen
@@ -21,7 +22,7 @@ func (p proof) awaited() string {
 	switch {
 	case !p.manages:
 		return "the management cluster to manage itself"
-	case len(p.unmet) > 0:
+	case !p.counted || len(p.unmet) > 0:
 		return "the management cluster to have all its machines as they should be"
 	}
 	return "the marks of the pivot in the management cluster"
@@ -32,7 +33,7 @@ func (p proof) lack() string {
 	switch {
 	case !p.manages:
 		return "the management cluster was not seen to manage itself"
-	case len(p.unmet) > 0:
+	case !p.counted || len(p.unmet) > 0:
 		return "the management cluster manages itself, but was not seen to have all its machines as they should be"
 	}
 	return "the management cluster manages itself, but what the pivot has marked in it could not be looked at, or not be cleared"

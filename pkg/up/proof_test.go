@@ -20,12 +20,13 @@ func TestProofSaysWhatLacks(t *testing.T) {
 		awaited, lack string
 		unmet         int
 	}{
-		"no look has ended":                  {[]look{{err: refused}}, "to manage itself", "was not seen to manage itself", 0},
-		"it does not manage itself":          {[]look{{proof: proof{unmet: replaced}}}, "to manage itself", "was not seen to manage itself", 1},
-		"machines are left":                  {[]look{{proof: proof{manages: true, unmet: replaced}}}, "all its machines", "manages itself, but was not seen to have all its machines", 1},
-		"then the time is up within a look":  {[]look{{proof: proof{manages: true, unmet: replaced}}, {err: refused}}, "all its machines", "manages itself, but was not seen to have all its machines", 1},
-		"nothing is left but marks":          {[]look{{proof: proof{manages: true}}}, "the marks of the pivot", "could not be looked at", 0},
-		"it does not manage itself any more": {[]look{{proof: proof{manages: true}}, {proof: proof{unmet: replaced}}}, "to manage itself", "was not seen to manage itself", 1},
+		"no look has ended":                   {[]look{{err: refused}}, "to manage itself", "was not seen to manage itself", 0},
+		"it does not manage itself":           {[]look{{proof: proof{unmet: replaced}}}, "to manage itself", "was not seen to manage itself", 1},
+		"machines are left":                   {[]look{{proof: proof{manages: true, counted: true, unmet: replaced}}}, "all its machines", "manages itself, but was not seen to have all its machines", 1},
+		"then the time is up within a look":   {[]look{{proof: proof{manages: true, counted: true, unmet: replaced}}, {err: refused}}, "all its machines", "manages itself, but was not seen to have all its machines", 1},
+		"its machines could not be looked at": {[]look{{proof: proof{unmet: replaced}}, {proof: proof{manages: true}, err: refused}}, "all its machines", "manages itself, but was not seen to have all its machines", 0},
+		"nothing is left but marks":           {[]look{{proof: proof{manages: true, counted: true}}}, "the marks of the pivot", "could not be looked at", 0},
+		"it does not manage itself any more":  {[]look{{proof: proof{manages: true, counted: true}}, {proof: proof{unmet: replaced}}}, "to manage itself", "was not seen to manage itself", 1},
 	} {
 		var p proof
 		for _, l := range tc.looks {

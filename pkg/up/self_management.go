@@ -107,7 +107,7 @@ func (s selfManagement) look(ctx context.Context, management *kube.Cluster) (pro
 	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
 	defer cancel()
 	unmet, err = pivot.RolledOut(ctx, management, s.releases.scope)
-	return proof{manages: true, unmet: unmet}, err
+	return proof{manages: true, counted: err == nil, unmet: unmet}, err
 }
 
 func (s selfManagement) managesItself(ctx context.Context, management *kube.Cluster) ([]pivot.Unmet, error) {

@@ -1,0 +1,35 @@
+package health
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// LeftAsIs says whether a control plane, a MachineDeployment or a Machine stays as it is until somebody does something, however many machines of the latest spec are wanted: it is
+// paused, somebody deletes its old machines, it is a worker that no MachineDeployment and no MachinePool replaces, or its node has another version.
+func LeftAsIs(u *unstructured.Unstructured) bool {
+	if Paused(u) {
+		return true
+	}
+	switch u.GetKind() {
+	case "MachineDeployment":
+		strategy, _, _ := unstructured.NestedString(u.Object, "spec", "rollout", "strategy", "type")
+		return strategy == string(clusterv1.OnDeleteMachineDeploymentStrategyType)
+	case "Machine":
+		return OtherVersion(u) || !slices.ContainsFunc([]string{clusterv1.MachineControlPlaneLabel, clusterv1.MachineDeploymentNameLabel, clusterv1.MachinePoolNameLabel}, func(label string) bool {
+			_, has := u.GetLabels()[label]
+			return has
+		})
+	}
+	return false
+}
+
+// OtherVersion says whether the node of a Machine runs another version of Kubernetes than the Machine wants, as its image has it. Cluster API calls such a Machine not up to date,
+// and replaces it for nothing (v1.14.0).
+func OtherVersion(machine *unstructured.Unstructured) bool {
+	current := ConditionOf(machine, clusterv1.MachineUpToDateCondition)
+	return current.Status == "False" && current.Reason == clusterv1.MachineUpToDateUpdatingReason && strings.Contains(current.Message, "kubeletVersion")
+}
