@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
@@ -30,7 +29,7 @@ func Deleting(ctx context.Context, c client.Reader, namespace string) ([]Leaving
 		}
 		err := listEach(ctx, c, crd.GVK, func(u *unstructured.Unstructured) error {
 			if u.GetDeletionTimestamp() != nil {
-				all = append(all, Leaving{Object: ObjectOf(u), Finalizers: u.GetFinalizers(), Why: whyLeaving(u)})
+				all = append(all, Leaving{Object: ObjectOf(u), Finalizers: u.GetFinalizers(), Why: health.WhyDeleting(u)})
 			}
 			return nil
 		}, client.InNamespace(namespace))
@@ -39,16 +38,4 @@ func Deleting(ctx context.Context, c client.Reader, namespace string) ([]Leaving
 		}
 	}
 	return all, nil
-}
-
-// whyLeaving is the message of the condition Deleting, which controllers of Cluster API keep while they delete.
-func whyLeaving(u *unstructured.Unstructured) string {
-	condition := health.ConditionOf(u, clusterv1.DeletingCondition)
-	if condition.Reason == health.NotReported {
-		return ""
-	}
-	if condition.Message != "" {
-		return condition.Message
-	}
-	return condition.Reason
 }

@@ -3,11 +3,13 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -31,7 +33,7 @@ type State struct {
 // such an object for ready before its controller has seen it.
 func Of(u *unstructured.Unstructured) State {
 	if u.GetDeletionTimestamp() != nil {
-		return State{Status: Deleting, Message: "is being deleted"}
+		return deleting(u)
 	}
 	if suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); suspended {
 		return State{Status: Suspended, Message: "is suspended"}
@@ -57,6 +59,24 @@ func Of(u *unstructured.Unstructured) State {
 		return s
 	}
 	return State{Status: Progressing, Message: "has no status yet"}
+}
+
+// deleting reads an object that is on its way out, with what its controller says of what that waits for.
+func deleting(u *unstructured.Unstructured) State {
+	s := State{Status: Deleting, Message: "is being deleted"}
+	if why := WhyDeleting(u); why != "" {
+		s.Message += ": " + why
+	}
+	return s
+}
+
+// WhyDeleting is what the condition Deleting says, which controllers of Cluster API keep while they delete; "" for nothing.
+func WhyDeleting(u *unstructured.Unstructured) string {
+	c := ConditionOf(u, "Deleting")
+	if c.Status != corev1.ConditionTrue {
+		return ""
+	}
+	return cmp.Or(c.Message, c.Reason)
 }
 
 // ofWorkload reads an object whose pods Kubernetes keeps running. It never gives up on them: one that is out of time is reported

@@ -57,6 +57,15 @@ func TestOf(t *testing.T) {
 		"deleting, suspended and ready": {
 			object: `{metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, spec: {suspend: true}, status: {conditions: [{type: Ready, status: "True"}]}}`,
 			want:   health.State{Status: health.Deleting, Message: "is being deleted"}},
+		"deleting, and not yet at it": {
+			object: `{kind: Machine, metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, status: {conditions: [{type: Deleting, status: "False", reason: NotDeleting}]}}`,
+			want:   health.State{Status: health.Deleting, Message: "is being deleted"}},
+		"deleting, with what that waits for": {
+			object: `{kind: Machine, metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, status: {conditions: [{type: Ready, status: "False", message: x}, {type: Deleting, status: "True", reason: DrainingNode, message: Drain not completed yet}]}}`,
+			want:   health.State{Status: health.Deleting, Message: "is being deleted: Drain not completed yet"}},
+		"deleting, with no words": {
+			object: `{kind: Machine, metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, status: {conditions: [{type: Deleting, status: "True", reason: WaitingForInfrastructureDeletion}]}}`,
+			want:   health.State{Status: health.Deleting, Message: "is being deleted: WaitingForInfrastructureDeletion"}},
 		"Cluster API, available": {
 			object: `{kind: Cluster, metadata: {generation: 4}, status: {conditions: [{type: Paused, status: "False"}, {type: Available, status: "True", observedGeneration: 4, reason: Available, message: ""}]}}`,
 			want:   health.State{Status: health.Ready, Reason: "Available"}},
