@@ -73,7 +73,7 @@ func deleting(u *unstructured.Unstructured) State {
 // WhyDeleting is what the condition Deleting says, which controllers of Cluster API keep while they delete; "" for nothing.
 func WhyDeleting(u *unstructured.Unstructured) string {
 	c := ConditionOf(u, "Deleting")
-	if c.Status != corev1.ConditionTrue {
+	if c.Reason == NotReported || c.Status == corev1.ConditionFalse { // its controller has not come to it
 		return ""
 	}
 	return cmp.Or(c.Message, c.Reason)

@@ -104,6 +104,9 @@ func (p *Plain) news(o event.Object) string {
 	case moving:
 		return ""
 	}
+	if o.State == "Deleting" {
+		return o.State // the heartbeat says what that waits for
+	}
 	if o.State == "Deleted" {
 		delete(p.wasReady, o.ID())
 	}

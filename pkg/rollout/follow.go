@@ -161,6 +161,9 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			nudgeAll(ctx, f.renewing(report), v.waitingControlPlanes, report)
 		case c := <-changes:
 			changed, object := v.take(c)
+			for _, cluster := range v.takeRecounted() {
+				report.Object(cluster)
+			}
 			if !changed && c.Object != nil {
 				continue
 			}

@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
@@ -50,10 +51,21 @@ func (v *view) countAgain(changed Key) {
 	for k, o := range v.objects {
 		if now := v.states[k]; k.Kind == "Cluster" && k.Namespace == changed.Namespace {
 			state := v.stateOf(k, o)
+			if now.State == state.Status && now.Message == state.Message {
+				continue
+			}
 			now.State, now.Reason, now.Message = state.Status, state.Reason, state.Message
 			v.states[k] = now
+			v.recounted = append(v.recounted, now)
 		}
 	}
+}
+
+// takeRecounted returns the Clusters that are to be told of, once.
+func (v *view) takeRecounted() []event.Object {
+	list := v.recounted
+	v.recounted = nil
+	return list
 }
 
 // lacksMachines says whether a goal is a Cluster of which a Machine is not ready, or whose Machines are not known yet. A control plane of the

@@ -116,6 +116,30 @@ func wanted(names ...string) Goal {
 	return g
 }
 
+// A Cluster may not change any more itself when it turns out that its old workers wait for somebody, or do so no longer.
+func TestARecountedClusterIsToldOfOnce(t *testing.T) {
+	v := newView("management", Goal{Ready: []Key{{"Cluster", "management", "c"}}})
+	byHand := deployment("OnDelete")
+	for _, step := range []struct {
+		change kube.Change
+		told   string
+	}{
+		{kube.Change{Object: workers(2, 2, 1, 2)}, ""},
+		{kube.Change{Object: byHand}, "Ready"},
+		{kube.Change{Object: byHand}, ""},
+		{kube.Change{Object: byHand, Deleted: true}, "Progressing"},
+	} {
+		v.take(step.change)
+		told := ""
+		for _, o := range v.takeRecounted() {
+			told += o.State
+		}
+		if told != step.told {
+			t.Errorf("after %s: %q, want %q", step.change.Object.GetKind(), told, step.told)
+		}
+	}
+}
+
 func TestViewJudgesTheGoal(t *testing.T) {
 	tests := map[string]struct {
 		goal     Goal
