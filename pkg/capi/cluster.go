@@ -28,9 +28,9 @@ type Cluster struct {
 	ControlPlaneInitialized   bool
 	Available                 health.Condition
 	ControlPlaneAvailable     health.Condition
-	ControlPlane              *ControlPlaneRef  // nil when nothing manages the control plane
-	ClassNamespace, ClassName string            // of the ClusterClass in use, "" for none
-	Replicas                  []health.Replicas // of those that it says how many are desired
+	ControlPlane              *ControlPlaneRef // nil when nothing manages the control plane
+	ClassNamespace, ClassName string           // of the ClusterClass in use, "" for none
+	ControlPlaneReplicas      *health.Replicas // what it does not count is none; nil when it does not say how many are desired
 }
 
 // ControlPlaneRef names the control plane object of a Cluster. It is in the Cluster's namespace.
@@ -80,18 +80,10 @@ func clusterOf(doc *clusterv1.Cluster) Cluster {
 		}
 	}
 	if s := doc.Status.ControlPlane; s != nil && s.DesiredReplicas != nil {
-		cluster.Replicas = append(cluster.Replicas, replicasOf("controlPlane", s.DesiredReplicas, s.ReadyReplicas, s.UpToDateReplicas, s.Replicas))
-	}
-	if s := doc.Status.Workers; s != nil && s.DesiredReplicas != nil {
-		cluster.Replicas = append(cluster.Replicas, replicasOf("workers", s.DesiredReplicas, s.ReadyReplicas, s.UpToDateReplicas, s.Replicas))
+		count := func(n *int32) int64 { return int64(ptr.Deref(n, 0)) }
+		cluster.ControlPlaneReplicas = &health.Replicas{Of: "controlPlane", Desired: count(s.DesiredReplicas), Ready: count(s.ReadyReplicas), UpToDate: count(s.UpToDateReplicas), All: count(s.Replicas)}
 	}
 	return cluster
-}
-
-// replicasOf counts what the Cluster does not say as none.
-func replicasOf(of string, desired, ready, upToDate, all *int32) health.Replicas {
-	n := func(count *int32) int64 { return int64(ptr.Deref(count, 0)) }
-	return health.Replicas{Of: of, Desired: n(desired), Ready: n(ready), UpToDate: n(upToDate), All: n(all)}
 }
 
 // ControlPlane is what the control plane object of a Cluster says about itself.

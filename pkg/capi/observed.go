@@ -23,8 +23,6 @@ type Observed struct {
 	Replicas health.Replicas
 	// UpToDate is what a Machine says of whether it is of the latest spec.
 	UpToDate health.Condition
-	// OtherVersion is whether a Machine is not for its node's version alone, for which nobody replaces it.
-	OtherVersion bool
 }
 
 // Observed returns it for an object of the graph.
@@ -46,7 +44,7 @@ func observedOf(u *unstructured.Unstructured) Observed {
 		Generation: count(0, "status", "observedGeneration"), Paused: health.ConditionOf(u, clusterv1.PausedCondition).Status == corev1.ConditionTrue,
 		Replicas: health.Replicas{Of: "workers", Desired: count(1, "spec", "replicas"), Ready: count(0, "status", "readyReplicas"),
 			UpToDate: count(0, "status", "upToDateReplicas"), All: count(0, "status", "replicas")},
-		UpToDate: health.ConditionOf(u, clusterv1.MachineUpToDateCondition), OtherVersion: health.OtherVersion(u),
+		UpToDate: health.ConditionOf(u, clusterv1.MachineUpToDateCondition),
 	}
 }
 

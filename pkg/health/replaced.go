@@ -19,7 +19,7 @@ func LeftAsIs(u *unstructured.Unstructured) bool {
 		strategy, _, _ := unstructured.NestedString(u.Object, "spec", "rollout", "strategy", "type")
 		return strategy == string(clusterv1.OnDeleteMachineDeploymentStrategyType)
 	case "Machine":
-		return OtherVersion(u) || !slices.ContainsFunc([]string{clusterv1.MachineControlPlaneLabel, clusterv1.MachineDeploymentNameLabel, clusterv1.MachinePoolNameLabel}, func(label string) bool {
+		return OtherVersion(ConditionOf(u, clusterv1.MachineUpToDateCondition)) || !slices.ContainsFunc([]string{clusterv1.MachineControlPlaneLabel, clusterv1.MachineDeploymentNameLabel, clusterv1.MachinePoolNameLabel}, func(label string) bool {
 			_, has := u.GetLabels()[label]
 			return has
 		})
@@ -27,9 +27,8 @@ func LeftAsIs(u *unstructured.Unstructured) bool {
 	return false
 }
 
-// OtherVersion says whether the node of a Machine runs another version of Kubernetes than the Machine wants, as its image has it. Cluster API calls such a Machine not up to date,
-// and replaces it for nothing (v1.14.0).
-func OtherVersion(machine *unstructured.Unstructured) bool {
-	current := ConditionOf(machine, clusterv1.MachineUpToDateCondition)
+// OtherVersion says whether a Machine, by its condition UpToDate, is not up to date only because its node runs another version of Kubernetes than it wants, as its image has it. Cluster API
+// v1.14.0 replaces no Machine for that.
+func OtherVersion(current Condition) bool {
 	return current.Status == "False" && current.Reason == clusterv1.MachineUpToDateUpdatingReason && strings.Contains(current.Message, "kubeletVersion")
 }

@@ -59,10 +59,8 @@ func (m machinery) controlPlane(ctx context.Context, target client.Client, own *
 		return nil, nil
 	}
 	var unmet []Unmet
-	for _, replicas := range own.Replicas {
-		if replicas.Of == "controlPlane" {
-			unmet = append(unmet, m.lacking(AspectControlPlane, own.Object, replicas, parts)...)
-		}
+	if replicas := own.ControlPlaneReplicas; replicas != nil {
+		unmet = m.lacking(AspectControlPlane, own.Object, *replicas, parts)
 	}
 	plane, err := capi.ReadControlPlane(ctx, target, own.Namespace, *own.ControlPlane)
 	if err != nil {
@@ -104,11 +102,10 @@ func (m machinery) paused(objects []capi.Object) bool {
 	})
 }
 
-// lacking is what o still has to do until it has as many machines as it should, of its latest spec. Of those that are not, the first one says why. Nobody replaces a machine only because its node
-// has another version.
+// lacking is what o still has to do until it has as many machines as it should, of its latest spec. Nobody replaces a machine only because its node has another version.
 func (m machinery) lacking(aspect Aspect, o capi.Object, replicas health.Replicas, below []capi.Object) []Unmet {
 	for _, machine := range below {
-		if m.graph.Observed(machine).OtherVersion {
+		if health.OtherVersion(m.graph.Observed(machine).UpToDate) {
 			replicas.UpToDate++
 		}
 	}
@@ -116,14 +113,21 @@ func (m machinery) lacking(aspect Aspect, o capi.Object, replicas health.Replica
 	if message == "" {
 		return nil
 	}
-	for _, machine := range below {
-		seen := m.graph.Observed(machine)
-		if current := seen.UpToDate; machine.Kind == "Machine" && replicas.Ready >= replicas.Desired && current.Status == "False" && current.Message != "" && !seen.OtherVersion {
-			message += fmt.Sprintf(" (%s: %s)", machine.Name, strings.Join(strings.Fields(seen.UpToDate.Message), " "))
-			break
-		}
+	if replicas.Ready >= replicas.Desired {
+		message += m.whyOld(below)
 	}
 	return []Unmet{{Aspect: aspect, Object: o.String(), Message: message, Waiting: true}}
+}
+
+// whyOld is what the first of these Machines that is to be replaced says of why, "" for nothing.
+func (m machinery) whyOld(below []capi.Object) string {
+	for _, machine := range below {
+		current := m.graph.Observed(machine).UpToDate
+		if current.Status == "False" && current.Message != "" && !health.OtherVersion(current) {
+			return fmt.Sprintf(" (%s: %s)", machine.Name, strings.Join(strings.Fields(current.Message), " "))
+		}
+	}
+	return ""
 }
 
 func owns(u *unstructured.Unstructured, owner capi.Object) bool {

@@ -161,14 +161,15 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			nudgeAll(ctx, f.renewing(report), v.waitingControlPlanes, report)
 		case c := <-changes:
 			changed, object := v.take(c)
-			for _, cluster := range v.takeRecounted() {
-				report.Object(cluster)
-			}
-			if !changed && c.Object != nil {
-				continue
-			}
 			if changed {
 				report.Object(object)
+			}
+			clusters := v.countAgain(c)
+			for _, cluster := range clusters {
+				report.Object(cluster)
+			}
+			if !changed && len(clusters) == 0 && c.Object != nil {
+				continue
 			}
 			if remark := v.remark(object); remark != "" {
 				report.Warn("%s", remark)

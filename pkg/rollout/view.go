@@ -48,8 +48,6 @@ type view struct {
 	listed map[string]bool
 	// remarked are the user's own objects of which it was said that they are not well.
 	remarked map[Key]bool
-	// recounted are Clusters of another state than before, because something else has changed, that nobody was told of yet.
-	recounted []event.Object
 	// elsewhere fails in another cluster, on which this wait hangs.
 	elsewhere []event.Object
 }
@@ -71,7 +69,6 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 	if c.Deleted {
 		delete(v.objects, k)
 		delete(v.states, k)
-		v.countAgain(k)
 		now.State = "Deleted"
 		return true, now
 	}
@@ -83,7 +80,6 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 	}
 	before := v.states[k]
 	v.states[k] = now
-	v.countAgain(k)
 	changed := before.State != now.State || before.Message != now.Message || strings.Join(before.WaitsFor, ",") != strings.Join(now.WaitsFor, ",")
 	return changed, now
 }

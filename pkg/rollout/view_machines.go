@@ -6,6 +6,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // machinesOf holds the state of a Cluster against its machines. Where something waits for somebody's hand it need only have as many ready as are wanted.
@@ -43,29 +44,25 @@ func (v *view) leftAsIs(cluster *unstructured.Unstructured, part string) bool {
 	return false
 }
 
-// countAgain holds Clusters against their machines again when something else than a Cluster has changed: a Cluster may not change any more itself.
-func (v *view) countAgain(changed Key) {
-	if changed.Kind == "Cluster" {
-		return
+// countAgain holds the Clusters against their machines again when another object has changed, as a Cluster may not change any more itself. It returns those that have another state now.
+func (v *view) countAgain(c kube.Change) []event.Object {
+	if c.Object == nil || c.Object.GetKind() == "Cluster" {
+		return nil
 	}
+	var other []event.Object
 	for k, o := range v.objects {
-		if now := v.states[k]; k.Kind == "Cluster" && k.Namespace == changed.Namespace {
-			state := v.stateOf(k, o)
-			if now.State == state.Status && now.Message == state.Message {
-				continue
-			}
-			now.State, now.Reason, now.Message = state.Status, state.Reason, state.Message
-			v.states[k] = now
-			v.recounted = append(v.recounted, now)
+		if k.Kind != "Cluster" || k.Namespace != c.Object.GetNamespace() {
+			continue
 		}
+		now, state := v.states[k], v.stateOf(k, o)
+		if now.State == state.Status && now.Message == state.Message {
+			continue
+		}
+		now.State, now.Reason, now.Message = state.Status, state.Reason, state.Message
+		v.states[k] = now
+		other = append(other, now)
 	}
-}
-
-// takeRecounted returns the Clusters that are to be told of, once.
-func (v *view) takeRecounted() []event.Object {
-	list := v.recounted
-	v.recounted = nil
-	return list
+	return other
 }
 
 // lacksMachines says whether a goal is a Cluster of which a Machine is not ready, or whose Machines are not known yet. A control plane of the

@@ -117,12 +117,12 @@ func wanted(names ...string) Goal {
 }
 
 // A Cluster may not change any more itself when it turns out that its old workers wait for somebody, or do so no longer.
-func TestARecountedClusterIsToldOfOnce(t *testing.T) {
+func TestClustersAreCountedAgain(t *testing.T) {
 	v := newView("management", Goal{Ready: []Key{{"Cluster", "management", "c"}}})
 	byHand := deployment("OnDelete")
 	for _, step := range []struct {
 		change kube.Change
-		told   string
+		want   string
 	}{
 		{kube.Change{Object: workers(2, 2, 1, 2)}, ""},
 		{kube.Change{Object: byHand}, "Ready"},
@@ -130,12 +130,12 @@ func TestARecountedClusterIsToldOfOnce(t *testing.T) {
 		{kube.Change{Object: byHand, Deleted: true}, "Progressing"},
 	} {
 		v.take(step.change)
-		told := ""
-		for _, o := range v.takeRecounted() {
-			told += o.State
+		got := ""
+		for _, o := range v.countAgain(step.change) {
+			got += o.State
 		}
-		if told != step.told {
-			t.Errorf("after %s: %q, want %q", step.change.Object.GetKind(), told, step.told)
+		if got != step.want {
+			t.Errorf("after %s: %q, want %q", step.change.Object.GetKind(), got, step.want)
 		}
 	}
 }
@@ -208,6 +208,7 @@ func TestViewJudgesTheGoal(t *testing.T) {
 			v := newView("bootstrap", tc.goal)
 			for _, o := range tc.objects {
 				v.take(kube.Change{Object: o})
+				v.countAgain(kube.Change{Object: o})
 			}
 			if !tc.unlisted {
 				v.take(kube.Change{Listed: resource("cluster.x-k8s.io", "v1beta2", "machines")})

@@ -17,24 +17,14 @@ func (p proof) after(seen proof, err error) proof {
 	return seen
 }
 
-// awaited is what is waited for.
-func (p proof) awaited() string {
+// words are what is waited for, and what was not seen when nobody waits any longer. Who could not be asked has not said that it is otherwise.
+func (p proof) words() (awaited, lack string) {
 	switch {
 	case !p.manages:
-		return "the management cluster to manage itself"
+		return "the management cluster to manage itself", "the management cluster was not seen to manage itself"
 	case !p.counted || len(p.unmet) > 0:
-		return "the management cluster to have all its machines as they should be"
+		return "the management cluster to have all its machines as they should be",
+			"the management cluster manages itself, but was not seen to have all its machines as they should be"
 	}
-	return "the marks of the pivot in the management cluster"
-}
-
-// lack is what was not seen when nobody waits any longer. Who could not be asked has not said that it is otherwise.
-func (p proof) lack() string {
-	switch {
-	case !p.manages:
-		return "the management cluster was not seen to manage itself"
-	case !p.counted || len(p.unmet) > 0:
-		return "the management cluster manages itself, but was not seen to have all its machines as they should be"
-	}
-	return "the management cluster manages itself, but what the pivot has marked in it could not be looked at, or not be cleared"
+	return "the marks of the pivot in the management cluster", "the management cluster manages itself, but what the pivot has marked in it could not be looked at, or not be cleared"
 }

@@ -32,8 +32,8 @@ func TestProofSaysWhatLacks(t *testing.T) {
 		for _, l := range tc.looks {
 			p = p.after(l.proof, l.err)
 		}
-		if !strings.Contains(p.awaited(), tc.awaited) || !strings.Contains(p.lack(), tc.lack) || len(p.unmet) != tc.unmet {
-			t.Errorf("%s: %q, %q, %d", name, p.awaited(), p.lack(), len(p.unmet))
+		if awaited, lack := p.words(); !strings.Contains(awaited, tc.awaited) || !strings.Contains(lack, tc.lack) || len(p.unmet) != tc.unmet {
+			t.Errorf("%s: %q, %q, %d", name, awaited, lack, len(p.unmet))
 		}
 	}
 }

@@ -49,9 +49,10 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 				return nil
 			}
 		}
+		awaited, lack := found.words()
 		if s.releases.now().Sub(said) >= s.releases.heartbeat {
 			said = s.releases.now()
-			report.Waiting(found.awaited()+": "+errors.Join(err, unmetError(found.unmet)).Error(), nil)
+			report.Waiting(awaited+": "+errors.Join(err, unmetError(found.unmet)).Error(), nil)
 		}
 		select {
 		case err := <-ended:
@@ -61,7 +62,7 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 			}
 			ended = nil // it ends well only with ctx
 		case <-ctx.Done():
-			return fault.Retryable(fmt.Errorf("%s: %w", found.lack(), errors.Join(err, unmetError(found.unmet), ctx.Err())),
+			return fault.Retryable(fmt.Errorf("%s: %w", lack, errors.Join(err, unmetError(found.unmet), ctx.Err())),
 				fault.ComponentStuck, "The bootstrap cluster is kept. Run the same command again to go on.")
 		case <-tick.C:
 		}
