@@ -21,6 +21,8 @@ type bootstrapSide struct {
 	node  string // its container
 	// others are the Clusters that it holds besides the one that is cleaned up.
 	others []string
+	// rolledBack is whether the Cluster that it holds managed itself before: a rollback has brought it here, and no build.
+	rolledBack bool
 }
 
 // bootstrapState is how the bootstrap cluster is, as far as cleanup has to know.
@@ -44,6 +46,8 @@ type managementSide struct {
 	err   error  // of managementSilent and managementBusy
 	named string // the kubeconfigs that name it, or the places where there is none
 	host  string // where it answers
+	// others are the Clusters that it holds besides its own. Of managementEmpty.
+	others []string
 }
 
 // managementState is how the management cluster is, as far as cleanup has to know.

@@ -144,11 +144,13 @@ func (o Observer) readBootstrap(ctx context.Context, c *kube.Cluster) (bootstrap
 		switch {
 		case c.Namespace != o.Target.Namespace || c.Name != o.Target.Cluster:
 			side.others = append(side.others, c.String())
+			continue
 		case c.Paused:
 			side.state = bootstrapPaused
 		default:
 			side.state = bootstrapActive
 		}
+		side.rolledBack = owned.ManagedItself(c.Annotations) && !c.Deleting // what is being deleted is lost already
 	}
 	return side, nil
 }

@@ -92,6 +92,9 @@ func (o Observer) question(ctx context.Context, w witness, machines []string) ma
 		side.state = managementManaging
 	case w.proven:
 		side.state = managementEmpty
+		for _, c := range clusters {
+			side.others = append(side.others, c.String())
+		}
 	}
 	return side
 }

@@ -82,7 +82,7 @@ var running = cleanup.Plan{Delete: []cleanup.Item{{Where: inCloud, Kind: "server
 func TestAskTheManagementCluster(t *testing.T) {
 	one := func(name string) string { return clusterObject("ns", name, "") }
 	itself, other := api{clusters: one("a")}, api{clusters: one("workload")}
-	trusted := other.serve(t)
+	trusted := api{}.serve(t)
 	for name, tc := range map[string]struct {
 		kept, given string
 		says        string
@@ -99,6 +99,7 @@ func TestAskTheManagementCluster(t *testing.T) {
 		"it does so, paused":                      {api{clusters: clusterObject("ns", "a", `"paused": true`)}.serve(t), "", "manages itself"},
 		"it has more clusters than its own":       {api{clusters: one("workload") + "," + one("a")}.serve(t), "", "manages itself"},
 		"it does not have its own Cluster":        {trusted, "", ""},
+		"it has others, and not its own":          {other.serve(t), "", "manages other clusters, which would be lost with it: Cluster ns/workload"},
 		"it has no Cluster API":                   {api{bare: true}.serve(t), "", ""},
 		"any cluster":                             {"", other.serve(t), "cannot be proven to be this one"},
 		"the same cluster by another file":        {silent(trusted), trusted, ""},
@@ -138,6 +139,7 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 		says string
 	}{
 		"it holds the Cluster":               {api{clusters: active}, nil, ""},
+		"a rollback brought it back":         {api{clusters: strings.Replace(active, `"metadata": {`, `"metadata": {"annotations": {"cluster-init.io/pivot-verified": "x"}, `, 1)}, nil, "before a rollback, and which other clusters it manages is not known"},
 		"it holds it, and Flux is suspended": {api{clusters: active, kustomizations: kustomization(true, "ns/a")}, nil, ""},
 		"another run works on it":            {api{clusters: active, held: true}, nil, "alice@one is at work on the bootstrap cluster, since"},
 		"it does not tell whether one does":  {api{clusters: active, unleased: true}, nil, "it is not known whether another run is at work: read the Lease kube-system/cluster-init.ns.a in the bootstrap cluster: not yours"},

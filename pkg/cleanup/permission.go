@@ -60,9 +60,16 @@ func permit(o observation, t Target) Permission {
 	case len(b.others) > 0:
 		return refuse("the bootstrap cluster holds other definitions, which would go with it: "+strings.Join(b.others, ", "),
 			"Move them to where they are to be managed (clusterctl move), or delete them there. If one of them is what you want to delete, name it: --cluster NAMESPACE/NAME.")
+	case len(o.management.others) > 0:
+		return refuse(fmt.Sprintf("the management cluster %s answers at %s and manages other clusters, which would be lost with it: %s",
+			t.Cluster, o.management.host, strings.Join(o.management.others, ", ")),
+			"Move them to where they are to be managed (clusterctl move), or delete them there.")
 	case b.definition() && t.Elsewhere.Place != "":
 		return refuse(fmt.Sprintf("the bootstrap cluster holds the definition of %s, and what that has in %s would be left without it: %s", t.Cluster, t.Elsewhere.Place, t.Elsewhere.Why),
 			t.Elsewhere.Hint)
+	case b.state == bootstrapActive && b.rolledBack && o.management.state != managementEmpty:
+		return refuse(fmt.Sprintf("the management cluster %s managed itself before a rollback, and which other clusters it manages is not known: %s", t.Cluster, o.asked()),
+			o.management.hint())
 	case b.state == bootstrapActive:
 		return Permission{Why: "the bootstrap cluster holds the definition, and no pivot was begun"}
 	case o.management.state == managementEmpty:
@@ -115,6 +122,7 @@ func (o observation) asked() string {
 		bootstrapEmpty:  "the bootstrap cluster does not hold its definition",
 		bootstrapMoved:  "the bootstrap cluster does not hold its definition any more",
 		bootstrapPaused: "the bootstrap cluster holds its definition, paused",
+		bootstrapActive: "the bootstrap cluster holds its definition",
 	}[o.bootstrap.state]
 	switch m := o.management; m.state {
 	case managementSilent:

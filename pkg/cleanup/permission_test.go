@@ -2,6 +2,8 @@ package cleanup
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +44,7 @@ func short(p Permission) string {
 	for _, reason := range []struct{ says, word string }{
 		{"and nobody says that demo does not manage itself", "nobody"}, {"manages itself", "manages"}, {"is stopped", "stopped"}, {"is paused", "frozen"},
 		{"exists, and what it holds is not known", "silent"}, {"is at work", "busy"}, {"other definitions", "others"}, {"would be left without it", "elsewhere"},
+		{"managed itself before a rollback", "rollback"}, {"manages other clusters, which would be lost with it: Cluster team/shop", "tenants"},
 	} {
 		if strings.Contains(p.Refused, reason.says) {
 			return reason.word
@@ -74,6 +77,13 @@ func TestPermissions(t *testing.T) {
 	for b := range beyond {
 		beyond[b] = nothing[b]
 	}
+	nothingAfter, others := maps.Clone(nothing), map[bootstrapState][]string{}
+	nothingAfter[bootstrapActive] = []string{"rollback", "rollback", "rollback", "go", "busy", "manages"}
+	for b, row := range nothing {
+		if others[b] = slices.Clone(row); row[3] == "go" {
+			others[b][3] = "tenants"
+		}
+	}
 	beyond[bootstrapActive], beyond[bootstrapPaused] = alike("elsewhere"), alike("elsewhere")
 	elsewhere := demo
 	elsewhere.Elsewhere = Elsewhere{Place: "AWS", Why: "nobody can", Hint: "Delete it there."}
@@ -87,7 +97,13 @@ func TestPermissions(t *testing.T) {
 		"which machines exist is not known":      {demo, func(o *observation) { o.machinesErr = errors.New("503") }, cautious},
 		"a backup of a pivot":                    {demo, func(o *observation) { o.backup = "/state/demo-20260102T030405Z" }, cautious},
 		"whether there is a backup is not known": {demo, func(o *observation) { o.backupErr = errors.New("denied") }, cautious},
-		"machines elsewhere, or not":             {elsewhere, func(*observation) {}, beyond},
+		"after a rollback":                       {demo, func(o *observation) { o.bootstrap.rolledBack = o.bootstrap.definition() }, nothingAfter},
+		"it manages others": {demo, func(o *observation) {
+			if o.management.state == managementEmpty {
+				o.management.others = []string{"Cluster team/shop"}
+			}
+		}, others},
+		"machines elsewhere, or not": {elsewhere, func(*observation) {}, beyond},
 	} {
 		for b, row := range tc.table {
 			for i, m := range columns {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
@@ -78,6 +79,8 @@ func (o sight) inBootstrap(r request) verdict {
 		return o.between(r)
 	case o.Management.State == world.ManagementSilent && o.Bootstrap.Suspended:
 		return o.silentManagement(r, "a pivot into it was begun, and how far it came is not known")
+	case o.Management.Cluster == nil && owned.ManagedItself(o.Bootstrap.Holds.Cluster(r.cluster).Annotations):
+		return o.silentManagement(r, "it managed itself before a rollback: which other clusters it manages is not known")
 	}
 	return gone
 }

@@ -21,6 +21,7 @@ type side struct {
 	suspended bool
 	down      bool
 	deleting  bool
+	verified  bool // its Cluster bears the mark of a verified pivot
 }
 
 func seen(b, m side, machines []provider.Machine, machinesErr error) world.Observation {
@@ -35,6 +36,9 @@ func seen(b, m side, machines []provider.Machine, machinesErr error) world.Obser
 	switch b.state {
 	case "active", "paused":
 		o.Bootstrap.Cluster, o.Bootstrap.Holds = connected, own(b.state == "paused")
+		if b.verified {
+			o.Bootstrap.Holds.Clusters[0].Annotations = map[string]string{"cluster-init.io/pivot-verified": "uid-in-the-management-cluster"}
+		}
 	case "empty", "moved":
 		o.Bootstrap.Cluster = connected
 	case "silent":
@@ -94,6 +98,10 @@ func TestJudge(t *testing.T) {
 		"an up that never got to a Cluster":                    {empty, absent, nil, nil, sweep, "", ""},
 		"before the pivot":                                     {active, empty, some, nil, remove, "", ""},
 		"before the management cluster answers":                {active, silent, some, nil, remove, "", ""},
+		"after a rollback":                                     {side{state: "active", verified: true}, empty, some, nil, remove, "", ""},
+		"after a rollback, and nobody answers":                 {side{state: "active", verified: true}, silent, some, nil, refuse, fault.ClusterUnreachable, "before a rollback"},
+		"after a rollback, and nobody knows its kubeconfig":    {side{state: "active", verified: true}, absent, some, nil, refuse, fault.ClusterUnreachable, "before a rollback"},
+		"after a rollback it is being deleted":                 {side{state: "active", verified: true, down: true}, silent, some, nil, remove, "", ""},
 		"a pivot was begun, and nobody answers":                {side{state: "active", suspended: true}, silent, some, nil, refuse, fault.ClusterUnreachable, "how far it came"},
 		"a pivot was cut off":                                  {paused, paused, some, nil, refuse, fault.PivotRefused, "not finished"},
 		"a pivot was cut off at its end":                       {moved, paused, some, nil, refuse, fault.PivotRefused, "not finished"},

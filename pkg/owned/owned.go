@@ -61,6 +61,10 @@ func ClusterOfMarker(path string) (cluster string, isMarker bool) {
 	return strings.CutPrefix(path, markerFolder)
 }
 
+// ManagedItself reports whether a Cluster's annotations bear the mark of a verified pivot, wherever the Cluster is now: the management cluster
+// held its own definition once, and may manage other clusters. The Cluster of one that is being built bears none.
+func ManagedItself(annotations map[string]string) bool { return annotations[VerifiedAnnotation] != "" }
+
 // SuspendedFor is the value of SuspendedAnnotation: for which cluster's pivot it was. A user's own bootstrap cluster may have seen others.
 func SuspendedFor(namespace, cluster string) string { return namespace + "/" + cluster }
 
