@@ -91,14 +91,14 @@ func (p Plan) machines() (names []string, err error) {
 	return names, err
 }
 
-// backup returns the newest folder with what a pivot moved; empty: there is none.
+// backup returns the newest folder with what a pivot moved, or the record of that; empty: there is none.
 func (o Observer) backup() (string, error) {
 	entries, err := os.ReadDir(o.StateFolder) // sorted by name, which ends with the time
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	for _, e := range slices.Backward(entries) {
-		if owned.IsBackup(o.Target.Cluster, e.Name()) {
+		if owned.TellsOfPivot(o.Target.Cluster, e.Name()) {
 			return filepath.Join(o.StateFolder, e.Name()), nil
 		}
 	}

@@ -237,6 +237,7 @@ func TestAskAboutWhatWasFound(t *testing.T) {
 		"floating IPs are not listed":     {unlisted(openstack.KindFloatingIP, "503"), nil, ""},
 		"a silent management cluster":     {cleanup.Plan{}, map[string]string{"kubeconfig": silent(gone)}, "there is a kubeconfig of a management cluster"},
 		"a backup":                        {cleanup.Plan{}, map[string]string{"a-20260101T000000Z": "", "a-20260102T000000Z": ""}, "a-20260102T000000Z)"},
+		"a record without its backup":     {cleanup.Plan{}, map[string]string{"a-20260102T000000Z.unverified": ""}, "a-20260102T000000Z.unverified)"},
 		"a kubeconfig that was put aside": {cleanup.Plan{}, map[string]string{"kubeconfig.20260102T000000Z": silent(gone), "bootstrap.kubeconfig": "x"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) { asked{state: tc.state, plan: tc.plan}.expect(t, tc.says) })

@@ -70,6 +70,10 @@ func SuspendedFor(namespace, cluster string) string { return namespace + "/" + c
 
 const backupTime = "20060102T150405Z"
 
+// UnverifiedSuffix ends the name of a file beside a backup: the record of a move that nobody has verified yet. It tells of that move also where
+// its backup was moved away.
+const UnverifiedSuffix = ".unverified"
+
 // EncryptedSuffix ends the name of a backup that is one encrypted file.
 const EncryptedSuffix = ".tar.age"
 
@@ -83,6 +87,11 @@ func Backup(cluster string, at time.Time) string {
 func IsBackup(cluster, name string) bool {
 	_, is := BackupTime(cluster, name)
 	return is
+}
+
+// TellsOfPivot reports whether something in a cluster's state folder is left of a pivot, by its name: a backup, or the record of a move.
+func TellsOfPivot(cluster, name string) bool {
+	return IsBackup(cluster, strings.TrimSuffix(name, UnverifiedSuffix))
 }
 
 // BackupTime returns the time in the name of a backup, in UTC; false: it is not the name of one.

@@ -16,9 +16,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// unverifiedSuffix is that of a file beside a backup whose move has not been verified yet, which holds the record of it.
-const unverifiedSuffix = ".unverified"
-
 // recordFormat is the version of that file. No other one is read.
 const recordFormat = 1
 
@@ -68,7 +65,7 @@ func (r *record) objects() []capi.Object {
 
 // marker is the path of the record beside a backup. It is not in the folder: it goes when the move is verified, and the backup stays as it is.
 func marker(backup string) string {
-	return strings.TrimSuffix(backup, owned.EncryptedSuffix) + unverifiedSuffix
+	return strings.TrimSuffix(backup, owned.EncryptedSuffix) + owned.UnverifiedSuffix
 }
 
 // newRecord notes what a staged backup holds.

@@ -170,7 +170,7 @@ func again(err error) error {
 func (in Input) stop(state State, saved *record, why string) error {
 	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(Kubectl(in.Source, in.Scope)+" get cluster-api", Kubectl(in.Target, in.Scope)+" get cluster-api")
 	if saved != nil {
-		keep += "\nWhat was there before the move is in " + saved.path + "."
+		keep += "\nWhat was there before the move is in " + whereIs(saved.path) + "."
 	}
 	keep += "\nWhen the target has all that is needed, resume it:\n" + Step{ActionResume, AtTarget, state.Target.pausedObjects()}.Command(in.Source, in.Target, in.Scope)
 	if saved != nil {

@@ -57,7 +57,7 @@ func recordedBackups(dir, cluster string) ([]string, error) {
 	}
 	var all []string
 	for _, e := range entries { // names end with the time
-		if name, is := strings.CutSuffix(e.Name(), unverifiedSuffix); is && owned.IsBackup(cluster, name) {
+		if name, is := strings.CutSuffix(e.Name(), owned.UnverifiedSuffix); is && owned.IsBackup(cluster, name) {
 			all = append(all, filepath.Join(dir, name))
 		}
 	}
@@ -65,23 +65,28 @@ func recordedBackups(dir, cluster string) ([]string, error) {
 }
 
 // Unverified returns the newest backup of a cluster in dir that was made for a move, if nobody has seen that all of it arrived; "" if there
-// is none. A record without its backup is of an attempt that ended before it moved anything.
+// is none. The record alone has all that is compared: the backup may have been moved away since.
 func Unverified(dir, cluster string) (backup string, err error) {
 	all, err := recordedBackups(dir, cluster)
 	if err != nil {
 		return "", fmt.Errorf("look for a move that was not verified: %w", err)
 	}
-	for _, path := range slices.Backward(all) {
-		for _, form := range []string{path, path + owned.EncryptedSuffix} {
-			switch _, err := os.Stat(form); {
-			case err == nil:
-				return form, nil
-			case !errors.Is(err, fs.ErrNotExist):
-				return "", fmt.Errorf("look for a move that was not verified: %w", err)
-			}
-		}
+	if len(all) == 0 {
+		return "", nil
 	}
-	return "", nil
+	newest := all[len(all)-1]
+	if _, err := os.Stat(newest + owned.EncryptedSuffix); err == nil {
+		return newest + owned.EncryptedSuffix, nil
+	}
+	return newest, nil
+}
+
+// whereIs says where a backup is, for a hint: one that was moved away was at a path.
+func whereIs(backup string) string {
+	if _, err := os.Stat(backup); err != nil {
+		return "the backup that was at " + strings.TrimSuffix(backup, owned.EncryptedSuffix)
+	}
+	return backup
 }
 
 // VerifyBackup repeats the verification of a move that ended unverified: all that was moved is on the target as it was, but for machines and
@@ -117,7 +122,7 @@ func VerifyBackup(ctx context.Context, target Side, scope Scope, backup string) 
 	}
 	if len(wrong) > 0 {
 		return fault.New(fault.PivotFailed, "an earlier move did not end as planned: "+strings.Join(wrong, "\n"),
-			"What was there before the move is in "+backup+". Compare it with the management cluster. When nothing is missing that is needed, remove "+marker(backup)+
+			"What was there before the move is in "+whereIs(backup)+". Compare it with the management cluster. When nothing is missing that is needed, remove "+marker(backup)+
 				", and run the same command again.")
 	}
 	return markVerified(ctx, target, scope, dir, r.objects())

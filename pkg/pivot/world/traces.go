@@ -13,7 +13,8 @@ import (
 
 // Traces are what earlier runs with this state folder left in it. They count where nothing that could be asked holds the definition.
 type Traces struct {
-	// Backup is the newest backup of the definition: a pivot was begun, or the management cluster was asked for it. Empty: there is none.
+	// Backup is the newest backup of the definition, or the record of a move whose backup was moved away: a pivot was begun, or the management
+	// cluster was asked for it. Empty: there is none.
 	Backup string
 	// Building is whether a run with this folder made the bootstrap cluster and none has deleted it after a pivot.
 	Building bool
@@ -27,7 +28,7 @@ func (w *World) traces() Traces {
 	}
 	var t Traces
 	for _, e := range slices.Backward(entries) {
-		if t.Backup == "" && owned.IsBackup(w.Environment.ClusterName(), e.Name()) {
+		if t.Backup == "" && owned.TellsOfPivot(w.Environment.ClusterName(), e.Name()) {
 			t.Backup = filepath.Join(w.StateFolder, e.Name())
 		}
 		t.Building = t.Building || e.Name() == filepath.Base(w.BootstrapKubeconfigPath())

@@ -25,6 +25,7 @@ func TestTraces(t *testing.T) {
 		"a kubeconfig":                   {files: []string{"kubeconfig", "id"}},
 		"a backup":                       {files: []string{"kubeconfig", "kubeadm-capd-20260102T020405Z"}, backup: "kubeadm-capd-20260102T020405Z"},
 		"two, of which one is encrypted": {files: []string{"kubeadm-capd-20260102T020405Z", "kubeadm-capd-20260103T020405Z.tar.age"}, backup: "kubeadm-capd-20260103T020405Z.tar.age"},
+		"a record without its backup":    {files: []string{"kubeconfig", "kubeadm-capd-20260102T020405Z.unverified"}, backup: "kubeadm-capd-20260102T020405Z.unverified"},
 		"another cluster's":              {files: []string{"kubeadm-20260102T020405Z"}},
 		"a bootstrap cluster":            {files: []string{"kubeconfig", "bootstrap.kubeconfig"}, building: true},
 		"both":                           {files: []string{"bootstrap.kubeconfig", "kubeadm-capd-20260102T020405Z"}, backup: "kubeadm-capd-20260102T020405Z", building: true},
