@@ -94,6 +94,10 @@ func Install(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstr
 	return nil
 }
 
+// featureGates are those of kustomize-controller. With the first one a correction of a component that is waited for is applied at once, not after
+// half an hour. With the second one a new API version of a CRD does not make the next apply fail with "field not declared in schema".
+const featureGates = "CancelHealthCheckOnNewRevision=true,MigrateAPIVersion=true"
+
 func tune(deployment *unstructured.Unstructured, environment []EnvironmentVariable) error {
 	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
 	if err != nil || len(containers) == 0 {
@@ -108,8 +112,7 @@ func tune(deployment *unstructured.Unstructured, environment []EnvironmentVariab
 		args = append(args, "--requeue-dependency=2s")
 	}
 	if deployment.GetName() == "kustomize-controller" {
-		// What is corrected while a component is waited for is applied at once, not when its time is up: half an hour for a cluster.
-		args = append(args, "--feature-gates=CancelHealthCheckOnNewRevision=true")
+		args = append(args, "--feature-gates="+featureGates)
 	}
 	args = append(args, "--concurrent=8")
 	if err := unstructured.SetNestedStringSlice(container, args, "args"); err != nil {

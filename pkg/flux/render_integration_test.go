@@ -45,8 +45,9 @@ func TestRenderTunesTheControllers(t *testing.T) {
 		if got, want := slices.Contains(args, "--requeue-dependency=2s"), o.GetName() != "source-controller"; got != want {
 			t.Errorf("%s: a short requeue %t, want %t", o.GetName(), got, want)
 		}
-		if got, want := slices.Contains(args, "--feature-gates=CancelHealthCheckOnNewRevision=true"), o.GetName() == "kustomize-controller"; got != want {
-			t.Errorf("%s: waits are cut short by corrections: %t, want %t", o.GetName(), got, want)
+		const gates = "--feature-gates=CancelHealthCheckOnNewRevision=true,MigrateAPIVersion=true"
+		if got, want := slices.Contains(args, gates), o.GetName() == "kustomize-controller"; got != want {
+			t.Errorf("%s: has the feature gates: %t, want %t", o.GetName(), got, want)
 		}
 		env, _, _ := unstructured.NestedSlice(container, "env")
 		if !slices.ContainsFunc(env, func(v any) bool {
