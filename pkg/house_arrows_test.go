@@ -14,7 +14,7 @@ var floors = [][]string{
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "flux", "capi", "oci", "openstack", "aws"},
 	// parts: what a run is made of
-	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva"},
+	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness"},
 	// verbs: what a user asks for
 	{"up", "down", "pivot", "cleanup", "evidence", "diagnose", "status", "drift"},
 	// wiring
@@ -59,6 +59,7 @@ var arrows = map[string]rule{
 	"registry":       {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
 	"source":         {[]string{"fault", "flux", "oci", "source/content"}, "where Flux reads from: checked before anything is created, and named in its objects"},
 	"source/content": {[]string{"fault", "oci"}, "content is made of files and of what their addresses serve, and published in a registry"},
+	"readiness":      {[]string{"capi", "flux", "health", "kube", "owned"}, "whether a cluster can act is read from its API server alone, whoever asks"},
 	"rollout":        {[]string{"environment", "event", "fault", "flux", "health", "kube", "oneline", "owned", "pipeline", "source", "source/content"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
 	"bootstrap": {[]string{"bundle", "docker", "environment", "fault", "flux", "kind", "kube", "lease", "lock", "oci", "owned", "pipeline", "provider", "registry", "rollout", "source", "source/content"},
 		"a bootstrap cluster is made in one way, for whichever verb needs one"},
@@ -82,7 +83,7 @@ var arrows = map[string]rule{
 		"both sides of a pivot, and the machines, are looked at before anything is done, and again before what cannot be undone; pivot itself knows neither engine nor files of kubeconfigs"},
 	"cleanup":  {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "pivot", "pivot/world", "provider", "redact"},
+	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "pivot", "pivot/world", "provider", "readiness", "redact"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
 	"status": {[]string{"capi", "environment", "fault", "flux", "health", "kube", "oneline", "rollout", "up"},
 		"it says what up would make of what it sees, lists what is there, and compares the values that the cluster was given"},

@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
@@ -39,11 +40,13 @@ const (
 
 // Seen is what was read of one cluster.
 type Seen struct {
-	Listed
+	readiness.Observation
 	// Moved is whether its Flux is suspended for a pivot, Ends whether the management cluster is taken down: both are meant to be so.
 	Moved, Ends bool
-	Logs        []Lines   // of containers that ended, and of controllers about machines
-	Said        []Signals // by machines, or of them by the cloud
+	// Building is whether the cluster is not yet what it is to be: a run is making it, or moves its definition.
+	Building bool
+	Logs     []Lines   // of containers that ended, and of controllers about machines
+	Said     []Signals // by machines, or of them by the cloud
 
 	secretsUnknown bool // its Secrets could not be listed
 }
@@ -74,14 +77,14 @@ func (c Case) withoutUnknown() Case {
 	clusters := slices.Clone(c.Clusters)
 	unknown := c.silent || slices.ContainsFunc(clusters, func(s Seen) bool { return s.secretsUnknown })
 	for i, seen := range clusters {
-		unasked := slices.Clone(seen.Unasked)
+		unasked := slices.Clone(seen.NotChecked)
 		switch {
 		case seen.secretsUnknown:
-			clusters[i] = Seen{Moved: seen.Moved, Ends: seen.Ends, Listed: Listed{Cluster: seen.Cluster,
-				Unasked: append(unasked, "all of the "+seen.Cluster+" cluster: left out, as its Secrets are not known")}}
+			clusters[i] = Seen{Moved: seen.Moved, Ends: seen.Ends, Observation: readiness.Observation{Cluster: seen.Cluster,
+				NotChecked: append(unasked, "all of the "+seen.Cluster+" cluster: left out, as its Secrets are not known")}}
 		case unknown:
 			clusters[i].Logs, clusters[i].Said = nil, nil
-			clusters[i].Unasked = append(unasked, "logs of the "+seen.Cluster+" cluster and what its machines say: left out, as the Secrets of another cluster are not known")
+			clusters[i].NotChecked = append(unasked, "logs of the "+seen.Cluster+" cluster and what its machines say: left out, as the Secrets of another cluster are not known")
 		}
 	}
 	c.Clusters = clusters
@@ -101,26 +104,26 @@ func gather(ctx context.Context, w *world.World) (Case, *redact.Redactor) {
 		known.Add(redact.FromValues(document)...)
 	}
 	if in := o.Bootstrap.Cluster; in != nil {
-		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, moved: o.Bootstrap.Suspended, ends: o.Bootstrap.Down}, known))
+		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, moved: o.Bootstrap.Suspended, ends: o.Bootstrap.Down, building: true}, known))
 	}
 	if in := o.Management.Cluster; in != nil {
-		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, moved: o.Management.Suspended, ends: o.Management.Down}, known))
+		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, moved: o.Management.Suspended, ends: o.Management.Down, building: !finished(o)}, known))
 	}
 	return c, known
 }
 
 // see reads one cluster.
 func see(ctx context.Context, in *kube.Cluster, of side, known *redact.Redactor) Seen {
-	seen := Seen{Listed: Take(ctx, in), Moved: of.moved, Ends: of.ends}
-	s := NewSnapshot(seen.Listed)
+	seen := Seen{Observation: readiness.Observe(ctx, in), Moved: of.moved, Ends: of.ends, Building: of.building}
+	s := NewSnapshot(seen.Observation)
 	if err := learnSecrets(ctx, in, known); err != nil {
 		seen.secretsUnknown = true
-		seen.Unasked = append(seen.Unasked, fmt.Sprintf("logs of the %s cluster and what its machines say, which could hold secrets that are not known here: %v", in.Name, err))
+		seen.NotChecked = append(seen.NotChecked, fmt.Sprintf("logs of the %s cluster and what its machines say, which could hold secrets that are not known here: %v", in.Name, err))
 	} else {
-		seen.Unasked = append(seen.Unasked, s.readLogs(ctx, in)...)
+		seen.NotChecked = append(seen.NotChecked, s.readLogs(ctx, in)...)
 	}
 	if !of.moved && !of.ends && !seen.secretsUnknown {
-		seen.Unasked = append(seen.Unasked, s.inspectMachines(ctx, of.machines)...)
+		seen.NotChecked = append(seen.NotChecked, s.inspectMachines(ctx, of.machines)...)
 	}
 	for _, r := range sortedRefs(s.logs) {
 		seen.Logs = append(seen.Logs, Lines{r, s.logs[r]})
@@ -148,7 +151,7 @@ func (c Case) Report() (Report, error) {
 		r.observed(each, rules)
 	}
 	for _, seen := range c.Clusters {
-		r.judge(seen, side{scope: c.Scope, moved: seen.Moved, ends: seen.Ends}, rules)
+		r.judge(seen, side{scope: c.Scope, moved: seen.Moved, ends: seen.Ends, building: seen.Building}, rules)
 	}
 	r.sort()
 	return r, nil
@@ -157,8 +160,8 @@ func (c Case) Report() (Report, error) {
 // judge adds what is wrong in one cluster.
 func (r *Report) judge(seen Seen, of side, rules []Rule) {
 	r.Clusters = append(r.Clusters, seen.Cluster)
-	r.Unasked = append(r.Unasked, seen.Unasked...)
-	s := NewSnapshot(seen.Listed)
+	r.Unasked = append(r.Unasked, seen.NotChecked...)
+	s := NewSnapshot(seen.Observation)
 	for _, each := range seen.Logs {
 		s.logs[each.Object] = each.Lines
 	}
@@ -166,8 +169,9 @@ func (r *Report) judge(seen Seen, of side, rules []Rule) {
 		s.said[each.Object] = each.Signals
 	}
 	findings, waiting := s.examine(s.roots(of), rules)
-	r.Findings = append(r.Findings, findings...)
-	r.Waiting = append(r.Waiting, waiting...)
+	unhealthy := unhealthy(seen, findings)
+	r.Findings = append(r.Findings, slices.Concat(unhealthy, findings)...)
+	r.Waiting = append(r.Waiting, unexplained(waiting, unhealthy)...)
 }
 
 // redacted returns a copy that has gone through clean, as JSON does.

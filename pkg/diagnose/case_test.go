@@ -10,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
@@ -19,7 +20,7 @@ func aCase(t *testing.T) Case {
 	objects := decode(t, component)
 	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: "demo", Scope: pivot.Scope{Namespace: "management", Cluster: "demo"}, Unasked: []string{"which machines exist"},
 		Observed: []Signals{{health.Ref{Kind: "Container", Name: "demo-lb"}, []Signal{{From: "stopped", Message: "does not run"}}}},
-		Clusters: []Seen{{Listed: Listed{Cluster: "bootstrap", Objects: objects, Unasked: []string{"secrets"}}}}}
+		Clusters: []Seen{{Observation: readiness.Observation{Cluster: "bootstrap", Objects: objects, NotChecked: []string{"secrets"}}}}}
 	c.Clusters[0].Logs = []Lines{{health.RefOf(objects[0]), []string{"a line with s3cret-of-a-log"}}}
 	c.Clusters[0].Said = []Signals{{health.RefOf(objects[0]), []Signal{{From: "journal", Message: "kubeadm failed"}}}}
 	return c
@@ -98,7 +99,7 @@ func TestLogsAreLeftOutWhereAnotherClusterIsSilent(t *testing.T) {
 	c := aCase(t)
 	c.silent = true
 	kept := c.withoutUnknown().Clusters[0]
-	if len(kept.Objects) == 0 || len(kept.Logs) > 0 || len(kept.Said) > 0 || !strings.Contains(strings.Join(kept.Unasked, "\n"), "left out") {
+	if len(kept.Objects) == 0 || len(kept.Logs) > 0 || len(kept.Said) > 0 || !strings.Contains(strings.Join(kept.NotChecked, "\n"), "left out") {
 		t.Errorf("%+v", kept)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
 // webhook is a Deployment whose Pod cannot start before a Certificate was issued, whose issuer does not exist.
@@ -35,7 +36,7 @@ status: {conditions: [{type: Ready, status: "False", reason: DoesNotExist, messa
 `
 
 func TestACertificateIsWhatItsSecretWaitsFor(t *testing.T) {
-	listed := Listed{Cluster: "bootstrap", Objects: decode(t, webhook), Kinds: []schema.GroupKind{{Kind: "Secret"}, {Group: "cert-manager.io", Kind: "Issuer"}}}
+	listed := readiness.Observation{Cluster: "bootstrap", Objects: decode(t, webhook), Kinds: []schema.GroupKind{{Kind: "Secret"}, {Group: "cert-manager.io", Kind: "Issuer"}}}
 	s := NewSnapshot(listed)
 	findings, waiting := s.examine(s.roots(side{}), readRules(t))
 	want := []string{"missing-issuer Issuer/kube-system/nope: Deployment/kube-system/webhook > Pod/kube-system/webhook-x > Secret/kube-system/webhook-cert > Certificate/kube-system/serving > Issuer/kube-system/nope"}
@@ -86,7 +87,7 @@ lastTimestamp: "2026-11-25T10:05:00Z"
 		"what went well since":          {strings.Replace(retried, "HealthCheckFailed", "ReconciliationSucceeded", 1), nil},
 		"what waits for something else": {strings.Replace(retried, "reason: Progressing,", "reason: DependencyNotReady,", 1), nil},
 	} {
-		s := NewSnapshot(Listed{Cluster: "bootstrap", Objects: decode(t, tc.object), Events: decode(t, said)})
+		s := NewSnapshot(readiness.Observation{Cluster: "bootstrap", Objects: decode(t, tc.object), Events: decode(t, said)})
 		findings, _ := s.examine(s.roots(side{}), readRules(t))
 		if diff := cmp.Diff(tc.want, inShort(findings)); diff != "" {
 			t.Error(name, diff)
@@ -126,7 +127,7 @@ kind: DevCluster
 metadata: {name: a, namespace: default}
 status: {conditions: [{type: Ready, status: "False", reason: NotReady, message: nobody knows}]}
 `
-	s := NewSnapshot(Listed{Cluster: "bootstrap", Objects: decode(t, cluster)})
+	s := NewSnapshot(readiness.Observation{Cluster: "bootstrap", Objects: decode(t, cluster)})
 	findings, waiting := s.examine(s.roots(side{scope: pivot.Scope{Namespace: "default"}}), readRules(t))
 	want := []string{"control-plane-machines KubeadmControlPlane/default/a: Cluster/default/a > KubeadmControlPlane/default/a"}
 	if diff := cmp.Diff(want, inShort(findings)); diff != "" || len(waiting) != 1 || waiting[0].Object != "DevCluster/default/a" {

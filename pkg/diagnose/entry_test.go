@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
 const controllerLog = `I1126 02:30:00.000000       1 openstackserver_controller.go:100] "Reconciling Server" controller="openstackserver" controllerKind="OpenStackServer" OpenStackServer="management/c-workers-1"
@@ -79,7 +80,7 @@ func TestEntryAt(t *testing.T) {
 
 // A complaint is past when its controller went on to something else with the object.
 func TestComplaintsThatAreOver(t *testing.T) {
-	s := NewSnapshot(Listed{Cluster: "bootstrap", Objects: machineOf(t, "c-workers-1")})
+	s := NewSnapshot(readiness.Observation{Cluster: "bootstrap", Objects: machineOf(t, "c-workers-1")})
 	const then = `I1126 02:31:00.000000       1 openstackserver_controller.go:100] "Waiting for instance" controllerKind="OpenStackServer" OpenStackServer="management/c-workers-1"`
 	s.aboutMachines(strings.Split(controllerLog, "\n"))
 	s.aboutMachines(strings.Split(strings.Replace(controllerLog, "m1.", "m2.", 1)+"\n"+then, "\n"))

@@ -4,6 +4,7 @@ package diagnose
 
 import (
 	"context"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"testing"
 	"time"
 
@@ -109,9 +110,9 @@ func says(ctx context.Context, t *testing.T, o client.Object) {
 // examined is what diagnose finds in the server, apart from what other tests have left to Flux.
 func examined(ctx context.Context, t *testing.T) []Finding {
 	t.Helper()
-	listed := Take(ctx, shared.Client)
-	if len(listed.Unasked) > 0 {
-		t.Fatal(listed.Unasked)
+	listed := readiness.Observe(ctx, shared.Client)
+	if len(listed.NotChecked) > 0 {
+		t.Fatal(listed.NotChecked)
 	}
 	s := NewSnapshot(listed)
 	findings, _ := s.examine(s.roots(side{moved: true}), readRules(t))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
 // cloud is a provider that says of a machine what answer does.
@@ -52,7 +53,7 @@ status: {conditions: [{type: Ready, status: "False", reason: InstanceStateError}
 
 // What the cloud says of a server explains it better than the state ERROR of the object that stands for it.
 func TestFaultOfServer(t *testing.T) {
-	s := NewSnapshot(Listed{Cluster: "management", Objects: machineOf(t, "m")})
+	s := NewSnapshot(readiness.Observation{Cluster: "management", Objects: machineOf(t, "m")})
 	unasked := s.inspectMachines(t.Context(), &cloud{answer: func(string) ([]provider.Said, error) {
 		return []provider.Said{{From: "fault", Text: "No valid host was found. \n"}}, errors.New("it has no console")
 	}})
@@ -75,7 +76,7 @@ func TestInspectsManyMachines(t *testing.T) {
 	of := &cloud{answer: func(machine string) ([]provider.Said, error) {
 		return []provider.Said{{From: "console", Text: machine}}, nil
 	}}
-	s := NewSnapshot(Listed{Cluster: "management", Objects: objects})
+	s := NewSnapshot(readiness.Observation{Cluster: "management", Objects: objects})
 	unasked := s.inspectMachines(t.Context(), of)
 	if len(unasked) != 1 || !strings.HasPrefix(unasked[0], "2 further machines") || of.asked.Load() != mostMachines {
 		t.Errorf("%d were asked, not asked: %v", of.asked.Load(), unasked)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/oneline"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
 // mostShown is how much of a message is printed, in characters.
@@ -62,6 +63,9 @@ func printFinding(b *strings.Builder, f Finding) {
 	}
 	if f.Heals {
 		sure += "; it can go away by itself"
+	}
+	if f.Severity == readiness.Warning {
+		sure += "; nothing waits for it yet"
 	}
 	fmt.Fprintf(b, "    sure:    %s\n", sure)
 	fmt.Fprintf(b, "    object:  %s%s\n", f.Object, in(f))

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -23,9 +22,10 @@ type side struct {
 	machines provider.Provider
 	// moved is whether its Flux is suspended for a pivot, ends whether the management cluster is taken down: both are meant to be so.
 	moved, ends bool
+	building    bool // a run is making it
 }
 
-// roots are the objects that a run waits for in a cluster: of Flux, of Cluster API, what Kubernetes itself runs on, and the nodes. What belongs to
+// roots are the objects that a run waits for in a cluster: of Flux, of Cluster API, the workloads of what is installed, and the nodes. What belongs to
 // others is looked at only where one of these waits for it.
 func (s *Snapshot) roots(of side) []health.Ref {
 	return slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
@@ -37,7 +37,7 @@ func (s *Snapshot) roots(of side) []health.Ref {
 		case r.Kind == "Node" && r.Group == "":
 			return false
 		case r.Group == "apps" && r.Kind != "ReplicaSet":
-			return r.Namespace != "kube-system" && r.Namespace != flux.Namespace
+			return !s.installed[r.Namespace]
 		}
 		return true
 	})

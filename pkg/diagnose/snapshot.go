@@ -10,19 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
-
-// Listed is what was read of one cluster at one moment.
-type Listed struct {
-	Cluster string // "bootstrap" or "management"
-	// Kinds were listed in full: what is not among their objects does not exist.
-	Kinds   []schema.GroupKind
-	Objects []*unstructured.Unstructured
-	// Events are events of Kubernetes that warn.
-	Events []*unstructured.Unstructured
-	// Unasked says, in words, what could not be read, and why.
-	Unasked []string
-}
 
 // Snapshot is what was read of one cluster, by name.
 type Snapshot struct {
@@ -33,12 +22,14 @@ type Snapshot struct {
 	events  map[health.Ref][]Signal     // the newest first
 	logs    map[health.Ref][]string     // of containers of a Pod, or about a machine
 	said    map[health.Ref][]Signal     // by machines, or of them by the cloud
+	// installed are the namespaces of what this product installs or depends on.
+	installed map[string]bool
 }
 
 // NewSnapshot sorts what was read.
-func NewSnapshot(l Listed) *Snapshot {
+func NewSnapshot(l readiness.Observation) *Snapshot {
 	s := &Snapshot{cluster: l.Cluster, kinds: map[schema.GroupKind]bool{}, objects: map[health.Ref]*unstructured.Unstructured{},
-		below: map[health.Ref][]health.Ref{}, events: map[health.Ref][]Signal{}, logs: map[health.Ref][]string{}, said: map[health.Ref][]Signal{}}
+		below: map[health.Ref][]health.Ref{}, events: map[health.Ref][]Signal{}, logs: map[health.Ref][]string{}, said: map[health.Ref][]Signal{}, installed: readiness.Installed(l)}
 	for _, kind := range l.Kinds {
 		s.kinds[kind] = true
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
@@ -39,9 +40,9 @@ func TestTake(t *testing.T) {
 	shared.Create(ctx, t, secret)
 
 	t.Run("all", func(t *testing.T) {
-		listed := Take(ctx, shared.Client)
-		if len(listed.Unasked) > 0 {
-			t.Error(listed.Unasked)
+		listed := readiness.Observe(ctx, shared.Client)
+		if len(listed.NotChecked) > 0 {
+			t.Error(listed.NotChecked)
 		}
 		for _, u := range listed.Objects {
 			if data, has := u.Object["data"]; has {
@@ -73,8 +74,8 @@ func TestTake(t *testing.T) {
 				cluster.Server = "https://127.0.0.1:1"
 			}
 		})
-		listed := Take(ctx, gone)
-		if len(listed.Unasked) == 0 || len(listed.Objects) > 0 || len(listed.Kinds) > 0 {
+		listed := readiness.Observe(ctx, gone)
+		if len(listed.NotChecked) == 0 || len(listed.Objects) > 0 || len(listed.Kinds) > 0 {
 			t.Errorf("%+v", listed)
 		}
 	})

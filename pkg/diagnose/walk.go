@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
 // Finding is a cause that was found, and what to do about it.
@@ -19,6 +20,8 @@ type Finding struct {
 	Cure  string    `json:"cure"`
 	// Certain is false where what was seen can have another cause too.
 	Certain bool `json:"certain"`
+	// Severity is "warning" where nothing waits for it yet, and "blocking" where something does not happen because of it; empty where something is not ready.
+	Severity readiness.Severity `json:"severity,omitempty"`
 	// Heals is whether it can go away by itself.
 	Heals   bool     `json:"heals"`
 	Message string   `json:"message,omitempty"` // what was seen, in its own words
@@ -31,7 +34,9 @@ type Finding struct {
 }
 
 // Lasting is whether a cause is certain, does not go away by itself, and is there now.
-func (f Finding) Lasting() bool { return f.Certain && !f.Heals && !f.Past }
+func (f Finding) Lasting() bool {
+	return f.Certain && !f.Heals && !f.Past && f.Severity != readiness.Warning
+}
 
 // Link is an object on the way down.
 type Link struct {

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
 // world is a component whose HelmRelease has a Deployment with a Pod; each test says how they are.
@@ -89,7 +90,7 @@ func TestACauseOfItsOwnCountsToo(t *testing.T) {
 // What a kind was not listed of is not known, and not missing.
 func TestUnlistedIsNotMissing(t *testing.T) {
 	objects := decode(t, component)
-	listed := Listed{Cluster: "bootstrap"}
+	listed := readiness.Observation{Cluster: "bootstrap"}
 	for _, u := range objects {
 		if u.GetKind() != "OCIRepository" {
 			listed.Objects = append(listed.Objects, u)
@@ -132,7 +133,7 @@ kind: Kustomization
 metadata: {name: ours, namespace: flux-system}
 spec: {suspend: true}
 `
-	s := NewSnapshot(Listed{Objects: decode(t, tenants)})
+	s := NewSnapshot(readiness.Observation{Objects: decode(t, tenants)})
 	findings, _ := s.examine(s.roots(side{scope: pivot.Scope{Namespace: "default"}}), readRules(t))
 	if len(findings) != 1 || findings[0].Rule != "suspended" || findings[0].Object != "Kustomization/flux-system/ours" {
 		t.Error(inShort(findings))
@@ -162,7 +163,7 @@ spec: {dependsOn: [{name: a}]}
 
 func examine(t *testing.T, text string) (findings, waiting []Finding) {
 	t.Helper()
-	s := NewSnapshot(Listed{Cluster: "bootstrap", Objects: decode(t, text)})
+	s := NewSnapshot(readiness.Observation{Cluster: "bootstrap", Objects: decode(t, text)})
 	return s.examine(s.roots(side{}), readRules(t))
 }
 

@@ -93,15 +93,24 @@ func fluxEdges(u *unstructured.Unstructured) []Edge {
 // inventoryEdges are what a Kustomization or a HelmRelease applied.
 func inventoryEdges(u *unstructured.Unstructured) []Edge {
 	var edges []Edge
+	for _, r := range Inventory(u) {
+		edges = append(edges, Edge{To: r})
+	}
+	return edges
+}
+
+// Inventory are the objects that a Kustomization or a HelmRelease says that it has applied.
+func Inventory(u *unstructured.Unstructured) []Ref {
+	var refs []Ref
 	for _, each := range maps(u, "status", "inventory", "entries") {
 		id, _ := each["id"].(string)
 		applied, err := object.ParseObjMetadata(id)
 		if err != nil {
 			continue // a form of the inventory that is not known here leads nowhere
 		}
-		edges = append(edges, Edge{To: Ref{applied.GroupKind.Group, applied.GroupKind.Kind, applied.Namespace, applied.Name}})
+		refs = append(refs, Ref{applied.GroupKind.Group, applied.GroupKind.Kind, applied.Namespace, applied.Name})
 	}
-	return edges
+	return refs
 }
 
 func clusterEdges(u *unstructured.Unstructured) []Edge {

@@ -1,0 +1,90 @@
+package readiness
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+// readQuestions read what others read: each version of a definition that a webhook converts, and the artifacts of sources.
+func (o *observing) readQuestions(v *view) []question {
+	var questions []question
+	for _, crd := range v.list("apiextensions.k8s.io", "CustomResourceDefinition") {
+		if text(crd, "spec", "conversion", "strategy") == "Webhook" {
+			questions = append(questions, func(ctx context.Context) { o.readVersions(ctx, crd) })
+		}
+	}
+	for _, kind := range []string{"GitRepository", "OCIRepository"} {
+		for _, u := range v.list("source.toolkit.fluxcd.io", kind) {
+			if address := text(u, "status", "artifact", "url"); address != "" {
+				questions = append(questions, func(ctx context.Context) { o.readArtifact(ctx, health.RefOf(u), address) })
+			}
+		}
+	}
+	return questions
+}
+
+// readVersions reads one object of a kind in each version that is served and not stored: a webhook converts it.
+func (o *observing) readVersions(ctx context.Context, crd *unstructured.Unstructured) {
+	for _, version := range maps(crd, "spec", "versions") {
+		name, _ := version["name"].(string)
+		if version["served"] != true || version["storage"] == true {
+			continue
+		}
+		resource := schema.GroupVersionResource{Group: text(crd, "spec", "group"), Version: name, Resource: text(crd, "spec", "names", "plural")}
+		_, err := o.Dynamic.Resource(resource).List(ctx, metav1.ListOptions{Limit: 1})
+		p := Probe{Kind: ServedRead, Object: health.RefOf(crd), OK: err == nil}
+		switch {
+		case apierrors.IsNotFound(err): // it was served a moment ago, or will be
+			continue
+		case err != nil && unanswered(err):
+			o.notChecked("%s of version %s in the %s cluster: %v", crd.GetName(), name, o.Name, err)
+			continue
+		case err != nil:
+			p.Message = fmt.Sprintf("version %s: %v", name, err)
+		}
+		o.probed(p)
+	}
+}
+
+// readArtifact fetches the head of an artifact by way of the API server, as Flux' other controllers fetch it from the Service.
+func (o *observing) readArtifact(ctx context.Context, source health.Ref, address string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		o.notChecked("the artifact of %s: %v", source, err)
+		return
+	}
+	parts := strings.Split(u.Hostname(), ".")
+	if len(parts) < 2 {
+		return // no Service's address
+	}
+	port := u.Port()
+	if port == "" {
+		port = "80"
+	}
+	answer, _, err := o.get(ctx, fmt.Sprintf("/api/v1/namespaces/%s/services/http:%s:%s/proxy%s", parts[1], parts[0], port, u.EscapedPath()))
+	p := Probe{Kind: ArtifactRead, Object: source}
+	switch {
+	case err != nil:
+		o.notChecked("the artifact of %s in the %s cluster: %v", source, o.Name, err)
+		return
+	case answer.StatusCode == http.StatusOK:
+		p.OK = true
+	case slices.Contains([]int{http.StatusNotFound, http.StatusGone, http.StatusServiceUnavailable}, answer.StatusCode):
+		p.Message = answer.Status
+	default:
+		o.notChecked("the artifact of %s in the %s cluster: %s", source, o.Name, answer.Status)
+		return
+	}
+	o.probed(p)
+}

@@ -1,0 +1,171 @@
+package readiness
+
+import (
+	"bufio"
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+// mostAnswer bounds what is read of one answer, in bytes.
+const mostAnswer = 1 << 20
+
+// serverQuestions ask the API server for its own readiness, clock and certificate, and for the certificates that the cluster keeps.
+func (o *observing) serverQuestions() []question {
+	return []question{o.readyz, o.configuration("coredns"), o.configuration("kube-proxy"), o.certificatesOf("kubernetes.io/tls"), o.certificatesOf("cluster.x-k8s.io/secret")}
+}
+
+func (o *observing) readyz(ctx context.Context) {
+	answer, body, err := o.get(ctx, "/readyz?verbose")
+	if err != nil {
+		o.notChecked("the readiness of the %s cluster's API server: %v", o.Name, err)
+		return
+	}
+	if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+		o.mu.Lock()
+		o.seen.At, o.seen.Local = at, time.Now()
+		o.mu.Unlock()
+	}
+	if answer.TLS != nil && len(answer.TLS.PeerCertificates) > 0 {
+		o.expires(Expiry{Object: health.Ref{Kind: "APIServer", Name: o.Name}, What: "certificate of the API server at " + o.Config.Host, At: answer.TLS.PeerCertificates[0].NotAfter})
+	}
+	if answer.StatusCode == http.StatusOK {
+		o.probed(Probe{Kind: ReadyCheck, Object: health.Ref{Kind: "Check", Name: "readyz"}, OK: true})
+		return
+	}
+	failed := 0
+	for line := range strings.Lines(string(body)) {
+		if rest, is := strings.CutPrefix(strings.TrimSpace(line), "[-]"); is {
+			name, why, _ := strings.Cut(rest, " ")
+			failed++
+			o.probed(Probe{Kind: ReadyCheck, Object: health.Ref{Kind: "Check", Name: name}, Message: why})
+		}
+	}
+	if failed == 0 {
+		o.notChecked("the readiness of the %s cluster's API server: %s", o.Name, answer.Status)
+	}
+}
+
+// get reads a path of the API server, whatever its answer is.
+func (o *observing) get(ctx context.Context, path string) (*http.Response, []byte, error) {
+	host, _, err := rest.DefaultServerUrlFor(o.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := rest.HTTPClientFor(o.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(host.String(), "/")+path, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(bufio.NewReader(answer.Body), mostAnswer))
+	return answer, body, err
+}
+
+// configuration reads one of the ConfigMaps with which a part of Kubernetes starts. One that is not there is not that part's.
+func (o *observing) configuration(name string) question {
+	return func(ctx context.Context) {
+		var m corev1.ConfigMap
+		key := client.ObjectKey{Namespace: systemNamespace, Name: name}
+		switch err := o.Get(ctx, key, &m); {
+		case client.IgnoreNotFound(err) != nil:
+			o.notChecked("the configuration of %s in the %s cluster: %v", name, o.Name, err)
+		case err == nil:
+			wrong := readable(name, m.Data)
+			o.probed(Probe{Kind: Configuration, Object: health.Ref{Kind: "ConfigMap", Namespace: key.Namespace, Name: name}, OK: wrong == "", Message: wrong})
+		}
+	}
+}
+
+// certificatesOf reads when the certificates end that Secrets of a type hold. Nothing else is kept of them.
+func (o *observing) certificatesOf(kind corev1.SecretType) question {
+	return func(ctx context.Context) {
+		var list corev1.SecretList
+		if err := o.List(ctx, &list, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("type", string(kind))}); err != nil {
+			o.notChecked("the ends of certificates in Secrets of the %s cluster: %v", o.Name, err)
+			return
+		}
+		for _, s := range list.Items {
+			if at, is := endOf(s.Data[corev1.TLSCertKey]); is {
+				e := Expiry{Object: health.Ref{Kind: "Secret", Namespace: s.Namespace, Name: s.Name}, What: fmt.Sprintf("certificate in Secret %s/%s", s.Namespace, s.Name), At: at}
+				if s.Annotations["cert-manager.io/certificate-name"] != "" {
+					e.RenewedBy = "cert-manager"
+				}
+				o.expires(e)
+			}
+		}
+	}
+}
+
+// endOf is when the first certificate of a file ends.
+func endOf(content []byte) (time.Time, bool) {
+	block, _ := pem.Decode(content)
+	if block == nil || block.Type != "CERTIFICATE" {
+		return time.Time{}, false
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return time.Time{}, false
+	}
+	return certificate.NotAfter, true
+}
+
+// kubeconfigExpiries are the ends of what a kubeconfig proves itself with.
+func kubeconfigExpiries(config *rest.Config) []Expiry {
+	object := health.Ref{Kind: "Kubeconfig", Name: config.Host}
+	var found []Expiry
+	if at, is := endOf(config.CertData); is {
+		found = append(found, Expiry{Object: object, What: "client certificate of the kubeconfig", At: at})
+	}
+	if at, is := endOfToken(config.BearerToken); is {
+		found = append(found, Expiry{Object: object, What: "token of the kubeconfig", At: at})
+	}
+	return found
+}
+
+// KubeconfigEnd is when what a kubeconfig proves itself with ends, for who cannot reach its cluster; false where nothing says so.
+func KubeconfigEnd(kubeconfig []byte) (Expiry, bool) {
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		return Expiry{}, false
+	}
+	return Earliest(Observation{Expiries: kubeconfigExpiries(config)})
+}
+
+// endOfToken is when a token ends that says so by itself, as those of service accounts do.
+func endOfToken(token string) (time.Time, bool) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return time.Time{}, false
+	}
+	content, err := base64.RawURLEncoding.DecodeString(parts[1])
+	var claims struct {
+		Expiry float64 `json:"exp"`
+	}
+	if err != nil || json.Unmarshal(content, &claims) != nil || claims.Expiry == 0 {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(claims.Expiry), 0), true
+}

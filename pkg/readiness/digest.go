@@ -1,0 +1,61 @@
+package readiness
+
+import (
+	"bytes"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+// digest keeps of what is large only what is judged: of the record of writers who wrote last, and of a definition no schema.
+func (o *observing) digest() {
+	for _, u := range o.seen.Objects {
+		r := health.RefOf(u)
+		behind := number(u, u.GetGeneration(), "status", "observedGeneration") < u.GetGeneration()
+		if isWorkload(u) || behind || r.Kind == "Lease" || r.Group == "" && (r.Kind == "ConfigMap" || r.Kind == "Secret") {
+			if w := writeOf(u); !w.Clock.IsZero() {
+				o.seen.Writes = append(o.seen.Writes, w)
+			}
+		}
+		u.SetManagedFields(nil)
+		if r.Kind == "CustomResourceDefinition" {
+			withoutSchemas(u)
+		}
+	}
+}
+
+// writeOf reads from an object's managed fields who wrote it last.
+func writeOf(u *unstructured.Unstructured) Write {
+	w := Write{Object: health.RefOf(u)}
+	for _, entry := range u.GetManagedFields() {
+		if entry.Time == nil {
+			continue
+		}
+		if entry.Time.After(w.Clock) {
+			w.Clock = entry.Time.Time
+		}
+		if entry.Subresource != "status" && entry.Time.After(w.At) {
+			w.By, w.At = entry.Manager, entry.Time.Time
+		}
+		if entry.Subresource != "status" && setsReplicas(entry) {
+			w.ReplicasBy = entry.Manager
+		}
+	}
+	return w
+}
+
+func setsReplicas(entry metav1.ManagedFieldsEntry) bool {
+	return entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:replicas"`))
+}
+
+func withoutSchemas(crd *unstructured.Unstructured) {
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, version := range mapsOf(versions) {
+		delete(version, "schema")
+		delete(version, "additionalPrinterColumns")
+	}
+	_ = unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions")
+	unstructured.RemoveNestedField(crd.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
+}

@@ -1,0 +1,123 @@
+package readiness
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+// kubeletSilence is how long a kubelet may not renew its Lease, which it does every ten seconds and which Kubernetes itself gives 40.
+const kubeletSilence = 45 * time.Second
+
+// judgeNodes finds nodes that are dead though nobody has marked them, and those that take no Pods.
+func judgeNodes(v *view) []Finding {
+	var found []Finding
+	free := 0
+	nodes := v.list("", "Node")
+	for _, n := range nodes {
+		dead, isDead := v.silentKubelet(n)
+		if isDead {
+			found = append(found, dead)
+		}
+		why := unschedulable(n)
+		if why == "" && !isDead && health.ConditionOf(n, "Ready").Status == "True" {
+			free++
+		}
+		if cordoned, _, _ := unstructured.NestedBool(n.Object, "spec", "unschedulable"); cordoned && !v.leaving(n) {
+			found = append(found, Finding{ID: "node-cordoned", Object: health.RefOf(n), Severity: Warning, Certain: true,
+				Cause: "node " + n.GetName() + " is cordoned: no new Pod gets onto it", Message: v.pending(), Remedy: "If that is over: kubectl uncordon " + n.GetName()})
+		}
+	}
+	if len(nodes) == 0 || free > 0 {
+		return found
+	}
+	for i := range found {
+		found[i].Severity = Blocking
+	}
+	for _, n := range nodes {
+		if why := unschedulable(n); why != "" && why != cordon {
+			found = append(found, Finding{ID: "node-unschedulable", Object: health.RefOf(n), Severity: Blocking, Certain: true, Message: v.pending(), Transient: strings.Contains(why, "node."),
+				Cause: fmt.Sprintf("no node takes a new Pod; node %s has %s", n.GetName(), why), Remedy: "Remove the taint, or what it stands for: kubectl describe node " + n.GetName()})
+		}
+	}
+	return found
+}
+
+const cordon = "a cordon"
+
+// unschedulable says what keeps an ordinary Pod of ours off a node. The taint of control planes is tolerated.
+func unschedulable(n *unstructured.Unstructured) string {
+	if cordoned, _, _ := unstructured.NestedBool(n.Object, "spec", "unschedulable"); cordoned {
+		return cordon
+	}
+	tolerated := []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "node-role.kubernetes.io/etcd", "CriticalAddonsOnly"}
+	for _, taint := range maps(n, "spec", "taints") {
+		key, _ := taint["key"].(string)
+		effect, _ := taint["effect"].(string)
+		if effect != "PreferNoSchedule" && !slices.Contains(tolerated, key) {
+			return fmt.Sprintf("the taint %s:%s", key, effect)
+		}
+	}
+	return ""
+}
+
+// leaving reports whether the Machine of a node is being deleted: then it is drained.
+func (v *view) leaving(node *unstructured.Unstructured) bool {
+	for _, m := range v.list("cluster.x-k8s.io", "Machine") {
+		if m.GetDeletionTimestamp() != nil && text(m, "status", "nodeRef", "name") == node.GetName() {
+			return true
+		}
+	}
+	return node.GetDeletionTimestamp() != nil
+}
+
+// pending counts the Pods that wait for a node.
+func (v *view) pending() string {
+	var waiting []string
+	for _, pod := range v.list("", "Pod") {
+		if text(pod, "status", "phase") == "Pending" && text(pod, "spec", "nodeName") == "" {
+			waiting = append(waiting, pod.GetNamespace()+"/"+pod.GetName())
+		}
+	}
+	if len(waiting) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d Pods wait for a node, %s among them", len(waiting), waiting[0])
+}
+
+// silentKubelet is a node whose kubelet does not renew its Lease. The kube-controller-manager marks such a node later, and only if it lives.
+func (v *view) silentKubelet(n *unstructured.Unstructured) (Finding, bool) {
+	const leases = "kube-node-lease"
+	r := health.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: leases, Name: n.GetName()}
+	lease := v.objects[r]
+	if v.age(n.GetCreationTimestamp().Time) < startTime || !v.listed(r.Group, r.Kind) {
+		return Finding{}, false
+	}
+	f := Finding{ID: "kubelet-silent", Object: health.RefOf(n), Severity: Warning, Certain: true,
+		Remedy: "See the kubelet on the machine (systemctl status kubelet; journalctl -u kubelet), start the machine, or replace it."}
+	if isControlPlane(n) {
+		f.Severity = Blocking
+	}
+	if lease == nil {
+		f.Cause, f.Certain = "the kubelet of node "+n.GetName()+" has no Lease", false
+		return f, true
+	}
+	if silent := v.age(v.renewed(lease)); silent > kubeletSilence {
+		f.Cause = fmt.Sprintf("the kubelet of node %s has not renewed its Lease for %s: what the node and its Pods say of themselves is old", n.GetName(), silent.Round(time.Second))
+		return f, true
+	}
+	return Finding{}, false
+}
+
+// renewed is when a Lease was last renewed, by the API server's clock where that is known: the holder's may be wrong.
+func (v *view) renewed(lease *unstructured.Unstructured) time.Time {
+	if w := v.writes[health.RefOf(lease)]; !w.Clock.IsZero() {
+		return w.Clock
+	}
+	return moment(text(lease, "spec", "renewTime"))
+}

@@ -1,0 +1,290 @@
+package readiness
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// objectsOf reads a list of objects, with numbers as an API server's answer has them.
+func objectsOf(t *testing.T, content string) []*unstructured.Unstructured {
+	t.Helper()
+	text, err := yaml.YAMLToJSON([]byte(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		t.Fatal(err)
+	}
+	var list []*unstructured.Unstructured
+	for _, each := range raw {
+		u := &unstructured.Unstructured{}
+		if err := u.UnmarshalJSON(each); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, u)
+	}
+	return list
+}
+
+// healthy is a cluster in which nothing is wrong, of which every kind is known.
+func healthy(t *testing.T) Observation {
+	t.Helper()
+	content, err := os.ReadFile("testdata/healthy.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Observation{Cluster: "management", At: noon, Local: noon, Objects: objectsOf(t, string(content))}
+	for _, kind := range slices.Concat(builtInKinds(), namedKinds()) {
+		o.Kinds = append(o.Kinds, schema.GroupKind{Group: kind.Resource.Group, Kind: kind.Kind})
+	}
+	for _, u := range o.Objects {
+		if kind := u.GroupVersionKind().GroupKind(); !slices.Contains(o.Kinds, kind) {
+			o.Kinds = append(o.Kinds, kind)
+		}
+	}
+	o.Probes = []Probe{{Kind: ReadyCheck, Object: health.Ref{Kind: "Check", Name: "readyz"}, OK: true}}
+	o.Expiries = machineExpiries(o.Objects)
+	return o
+}
+
+func ref(text string) health.Ref {
+	parts := strings.Split(text, "/")
+	switch len(parts) {
+	case 2:
+		return health.Ref{Kind: parts[0], Name: parts[1]}
+	default:
+		return health.Ref{Kind: parts[0], Namespace: parts[1], Name: parts[2]}
+	}
+}
+
+func (o *Observation) find(t *testing.T, name string) *unstructured.Unstructured {
+	t.Helper()
+	for _, u := range o.Objects {
+		if health.RefOf(u).String() == name {
+			return u
+		}
+	}
+	t.Fatalf("no %s", name)
+	return nil
+}
+
+func set(t *testing.T, u *unstructured.Unstructured, value any, path ...string) {
+	t.Helper()
+	if err := unstructured.SetNestedField(u.Object, value, path...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (o *Observation) drop(t *testing.T, name string) {
+	t.Helper()
+	o.find(t, name)
+	o.Objects = slices.DeleteFunc(o.Objects, func(u *unstructured.Unstructured) bool { return health.RefOf(u).String() == name })
+}
+
+func (o *Observation) add(t *testing.T, content string) {
+	o.Objects = append(o.Objects, objectsOf(t, content)...)
+}
+
+func (o *Observation) probe(kind, object, message string) {
+	o.Probes = append(o.Probes, Probe{Kind: kind, Object: ref(object), Message: message})
+}
+
+// Each fault is one change of a healthy cluster, and gives the findings that are named, and no others.
+func TestJudge(t *testing.T) {
+	type edit func(t *testing.T, o *Observation)
+	setTo := func(object string, value any, path ...string) edit {
+		return func(t *testing.T, o *Observation) { set(t, o.find(t, object), value, path...) }
+	}
+	gone := func(object string) edit { return func(t *testing.T, o *Observation) { o.drop(t, object) } }
+	more := func(content string) edit { return func(t *testing.T, o *Observation) { o.add(t, content) } }
+	probe := func(kind, object, message string) edit {
+		return func(_ *testing.T, o *Observation) { o.probe(kind, object, message) }
+	}
+	all := func(edits ...edit) edit {
+		return func(t *testing.T, o *Observation) {
+			for _, e := range edits {
+				e(t, o)
+			}
+		}
+	}
+	for name, row := range map[string]struct {
+		edit edit
+		want string // "ID Object", one line each, in the order of Judge
+	}{
+		"nothing": {all(), ""},
+		// alive
+		"Cluster API's controller is scaled down": {setTo("Deployment/capi-system/capi-controller-manager", int64(0), "spec", "replicas"), "workload-scaled-down Deployment/capi-system/capi-controller-manager"},
+		"Flux is scaled down by Flux": {all(setTo("Deployment/flux-system/helm-controller", int64(0), "spec", "replicas"), func(_ *testing.T, o *Observation) {
+			o.Writes = append(o.Writes, Write{Object: health.Ref{Group: "apps", Kind: "Deployment", Namespace: "flux-system", Name: "helm-controller"}, ReplicasBy: "kustomize-controller", Clock: noon})
+		}), "workload-scaled-down Deployment/flux-system/helm-controller"},
+		"a user's own workload that its definition scales down": {all(more(`[{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: shop, name: spare, labels: {kustomize.toolkit.fluxcd.io/name: shop}}, spec: {replicas: 0}}]`), func(_ *testing.T, o *Observation) {
+			o.Writes = append(o.Writes, Write{Object: health.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "spare"}, ReplicasBy: "kustomize-controller", Clock: noon})
+		}), ""},
+		"a stranger's workload is none of ours": {more(`[{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: shop, name: spare}, spec: {replicas: 0}}]`), ""},
+		"a controller of Flux was deleted":      {gone("Deployment/flux-system/kustomize-controller"), "workload-missing Deployment/flux-system/kustomize-controller"},
+		"a Deployment has no Pods": {all(setTo("Deployment/capi-system/capi-controller-manager", int64(0), "status", "availableReplicas"),
+			setTo("Deployment/capi-system/capi-controller-manager", []any{map[string]any{"type": "Available", "status": "False", "lastTransitionTime": "2026-01-01T11:50:00Z"}}, "status", "conditions")),
+			"workload-unavailable Deployment/capi-system/capi-controller-manager"},
+		"a Deployment has just begun to start": {all(setTo("Deployment/capi-system/capi-controller-manager", int64(0), "status", "availableReplicas"),
+			setTo("Deployment/capi-system/capi-controller-manager", []any{map[string]any{"type": "Available", "status": "False", "lastTransitionTime": "2026-01-01T11:59:30Z"}}, "status", "conditions")), ""},
+		"kube-proxy selects no node":        {setTo("DaemonSet/kube-system/kube-proxy", int64(0), "status", "desiredNumberScheduled"), "workload-without-nodes DaemonSet/kube-system/kube-proxy"},
+		"a DaemonSet for other nodes":       {more(`[{apiVersion: apps/v1, kind: DaemonSet, metadata: {namespace: kube-system, name: w, creationTimestamp: "2026-01-01T11:00:00Z"}, spec: {template: {spec: {nodeSelector: {kubernetes.io/os: windows}}}}, status: {desiredNumberScheduled: 0}}]`), ""},
+		"kube-proxy was deleted":            {gone("DaemonSet/kube-system/kube-proxy"), "kube-proxy-missing DaemonSet/kube-system/kube-proxy"},
+		"the scheduler is gone":             {gone("Pod/kube-system/kube-scheduler-cp"), "control-plane-part-missing Pod/kube-system/kube-scheduler-cp"},
+		"the controller manager is gone":    {gone("Pod/kube-system/kube-controller-manager-cp"), "control-plane-part-missing Pod/kube-system/kube-controller-manager-cp"},
+		"etcd runs elsewhere":               {gone("Pod/kube-system/etcd-cp"), ""},
+		"the control plane runs elsewhere":  {all(gone("Pod/kube-system/etcd-cp"), gone("Pod/kube-system/kube-apiserver-cp"), gone("Pod/kube-system/kube-scheduler-cp"), gone("Pod/kube-system/kube-controller-manager-cp")), ""},
+		"which Pods there are is not known": {all(gone("Pod/kube-system/kube-scheduler-cp"), unknown("", "Pod")), ""},
+		"the scheduler crashes": {setTo("Pod/kube-system/kube-scheduler-cp", []any{map[string]any{"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-01T11:50:00Z"}}, "status", "conditions"),
+			"control-plane-part-down Pod/kube-system/kube-scheduler-cp"},
+		"nobody leads Cluster API":   {setTo("Lease/capi-system/controller-leader-election-capi", "2026-01-01T11:50:00.000000Z", "spec", "renewTime"), "lease-not-renewed Lease/capi-system/controller-leader-election-capi"},
+		"nobody leads the scheduler": {setTo("Lease/kube-system/kube-scheduler", "2026-01-01T11:50:00.000000Z", "spec", "renewTime"), "lease-not-renewed Lease/kube-system/kube-scheduler"},
+		"a dead process holds a Lease": {all(setTo("Lease/capi-system/controller-leader-election-capi", "2026-01-01T11:50:00.000000Z", "spec", "renewTime"), setTo("Lease/capi-system/controller-leader-election-capi", "capi-controller-manager-old_1", "spec", "holderIdentity"),
+			setTo("Lease/capi-system/controller-leader-election-capi", int64(99999), "spec", "leaseDurationSeconds")), "lease-held-by-dead-process Lease/capi-system/controller-leader-election-capi"},
+		"a Lease of a version that is no more": {more(`[{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {namespace: kube-system, name: old}, spec: {holderIdentity: old-thing-1_2, leaseDurationSeconds: 15, renewTime: "2025-01-01T00:00:00.000000Z"}}]`), ""},
+		"a controller has not seen a spec": {all(setTo("Cluster/default/demo", int64(3), "metadata", "generation"), func(_ *testing.T, o *Observation) {
+			o.Writes = append(o.Writes, Write{Object: health.Ref{Group: "cluster.x-k8s.io", Kind: "Cluster", Namespace: "default", Name: "demo"}, By: "kubectl-edit", At: noon.Add(-time.Hour), Clock: noon})
+		}), "spec-not-seen Cluster/default/demo"},
+		"a spec that was just written": {all(setTo("Cluster/default/demo", int64(3), "metadata", "generation"), func(_ *testing.T, o *Observation) {
+			o.Writes = append(o.Writes, Write{Object: health.Ref{Group: "cluster.x-k8s.io", Kind: "Cluster", Namespace: "default", Name: "demo"}, At: noon.Add(-time.Second), Clock: noon})
+		}), ""},
+		// nodes
+		"the only node is cordoned": {setTo("Node/cp", true, "spec", "unschedulable"), "node-cordoned Node/cp"},
+		"the only node is tainted":  {setTo("Node/cp", []any{map[string]any{"key": "team", "effect": "NoSchedule"}}, "spec", "taints"), "node-unschedulable Node/cp"},
+		"a control plane's taint":   {setTo("Node/cp", []any{map[string]any{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}}, "spec", "taints"), ""},
+		"a kubelet is silent":       {setTo("Lease/kube-node-lease/cp", "2026-01-01T11:58:00.000000Z", "spec", "renewTime"), "kubelet-silent Node/cp"},
+		"a node that is drained":    {all(setTo("Node/cp", true, "spec", "unschedulable"), setTo("Machine/default/demo-cp", "2026-01-01T11:59:00Z", "metadata", "deletionTimestamp")), ""},
+		// what everything passes through
+		"DNS has no endpoint":              {setTo("EndpointSlice/kube-system/kube-dns-1", []any{}, "endpoints"), "dns-without-endpoints Service/kube-system/kube-dns"},
+		"DNS has no Service":               {gone("Service/kube-system/kube-dns"), "dns-missing Service/kube-system/kube-dns"},
+		"endpoints are not known":          {all(setTo("EndpointSlice/kube-system/kube-dns-1", []any{}, "endpoints"), unknown("discovery.k8s.io", "EndpointSlice")), ""},
+		"a webhook's Service was deleted":  {gone("Service/capi-system/capi-webhook-service"), "webhook-silent ValidatingWebhookConfiguration/capi\nconversion-webhook-silent CustomResourceDefinition/clusters.cluster.x-k8s.io"},
+		"a webhook's Service has no Pods":  {gone("EndpointSlice/capi-system/capi-1"), "webhook-silent ValidatingWebhookConfiguration/capi\nconversion-webhook-silent CustomResourceDefinition/clusters.cluster.x-k8s.io"},
+		"a stranger's webhook refuses all": {all(probe(DryRunPod, "Deployment/capi-system/capi-controller-manager", `admission webhook "no.example.org" denied the request: no`), probe(DryRunPod, "Deployment/flux-system/helm-controller", `admission webhook "no.example.org" denied the request: no`)), "webhook-refuses ValidatingWebhookConfiguration/no.example.org"},
+		"a webhook by URL is silent":       {probe(DryRunCreate, "Cluster/default/demo", `Internal error occurred: failed calling webhook "no.example.org": Post "https://192.0.2.1/": context deadline exceeded`), "webhook-silent ValidatingWebhookConfiguration/no.example.org"},
+		"a quota is full":                  {probe(DryRunPod, "Deployment/flux-system/helm-controller", `pods "helm-controller-x" is forbidden: exceeded quota: none, requested: pods=1, used: pods=3, limited: pods=0`), "quota-exceeded Deployment/flux-system/helm-controller"},
+		"Pod Security refuses":             {probe(DryRunPod, "Deployment/capd-system/capd", `pods "capd-x" is forbidden: violates PodSecurity "restricted:latest": hostPath volumes`), "pod-security-refuses Namespace/capd-system"},
+		"a priority class is missing":      {probe(DryRunPod, "Deployment/flux-system/helm-controller", `pods "x" is forbidden: no PriorityClass with name system-none was found`), "priority-class-missing Deployment/flux-system/helm-controller"},
+		"a service account is missing":     {probe(DryRunPod, "Deployment/flux-system/helm-controller", `pods "x" is forbidden: error looking up service account flux-system/helm-controller: serviceaccount "helm-controller" not found`), "service-account-missing Deployment/flux-system/helm-controller"},
+		"an API without a server": {more(`[{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.metrics, creationTimestamp: "2026-01-01T11:00:00Z"}, spec: {service: {namespace: shop, name: metrics}}, status: {conditions: [{type: Available, status: "False", message: no}]}}]`),
+			"api-unavailable APIService/v1.metrics"},
+		"the API server fails a check": {probe(ReadyCheck, "Check/etcd", "failed"), "api-server-check-failed Check/etcd"},
+		"etcd is full":                 {probe(EtcdHealth, "Pod/kube-system/etcd-cp", "ALARM NOSPACE"), "etcd-full Pod/kube-system/etcd-cp"},
+		"an artifact is lost":          {probe(ArtifactRead, "GitRepository/flux-system/telco-cloud-init", "404 Not Found"), "artifact-unreadable GitRepository/flux-system/telco-cloud-init"},
+		"a permission is missing":      {probe(Permission, "ServiceAccount/flux-system/helm-controller", "list helmreleases"), "permission-missing ServiceAccount/flux-system/helm-controller"},
+		"a role is missing":            {gone("ClusterRole/capi-manager-role"), "role-missing ClusterRole/capi-manager-role"},
+		"a definition was deleted": {func(_ *testing.T, o *Observation) {
+			o.Missing = []Applied{{health.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "x"}, health.Ref{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization", Namespace: "flux-system", Name: "capi"}}}
+		}, "applied-object-missing CustomResourceDefinition/x"},
+		"a policy cuts Flux off":  {more(`[{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {namespace: flux-system, name: deny}, spec: {podSelector: {}, policyTypes: [Ingress, Egress]}}]`), "network-policy-cuts-off NetworkPolicy/flux-system/deny"},
+		"CoreDNS would not start": {probe(Configuration, "ConfigMap/kube-system/coredns", "no"), "configuration-invalid ConfigMap/kube-system/coredns"},
+		"configuration was changed by hand": {func(_ *testing.T, o *Observation) {
+			o.Writes = append(o.Writes, Write{Object: ref("ConfigMap/kube-system/coredns"), By: "kubectl-edit", At: noon.Add(-time.Minute), Clock: noon})
+		}, "configuration-changed ConfigMap/kube-system/coredns"},
+		"configuration was deleted": {gone("ConfigMap/kube-system/coredns"), "configuration-missing ConfigMap/kube-system/coredns"},
+		// held
+		"the source is suspended": {setTo("GitRepository/flux-system/telco-cloud-init", true, "spec", "suspend"), "suspended GitRepository/flux-system/telco-cloud-init"},
+		"the Cluster is paused":   {setTo("Cluster/default/demo", true, "spec", "paused"), "paused Cluster/default/demo"},
+		"a pivot suspends":        {all(setTo("Kustomization/flux-system/capi", true, "spec", "suspend"), setTo("Kustomization/flux-system/capi", "default/demo", "metadata", "annotations", "cluster-init.io/suspended-for-pivot")), ""},
+		// hanging
+		"a namespace is stuck":            {more(`[{apiVersion: v1, kind: Namespace, metadata: {name: old, deletionTimestamp: "2026-01-01T11:50:00Z"}, status: {phase: Terminating, conditions: [{type: NamespaceFinalizersRemaining, status: "True", message: some}]}}]`), "namespace-stuck Namespace/old"},
+		"a Pod hangs":                     {setTo("Pod/capi-system/capi-controller-manager-5-y", "2026-01-01T11:50:00Z", "metadata", "deletionTimestamp"), "deletion-stuck Pod/capi-system/capi-controller-manager-5-y"},
+		"a claim has no class":            {all(gone("StorageClass/standard"), more(`[{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: flux-system, name: data, creationTimestamp: "2026-01-01T11:00:00Z"}, spec: {}, status: {phase: Pending}}]`)), "storage-class-missing PersistentVolumeClaim/flux-system/data"},
+		"a Pod that nobody has looked at": {more(`[{apiVersion: v1, kind: Pod, metadata: {namespace: flux-system, name: p, creationTimestamp: "2026-01-01T11:55:00Z"}, spec: {}, status: {phase: Pending}}]`), "pod-pending Pod/flux-system/p"},
+		// ends
+		"the kubeconfig ends soon": {func(_ *testing.T, o *Observation) {
+			o.Expiries = append(o.Expiries, Expiry{Object: ref("Kubeconfig/x"), What: "client certificate of the kubeconfig", At: noon.Add(29 * 24 * time.Hour)})
+		}, "expires-soon Kubeconfig/x"},
+		"the kubeconfig has time": {func(_ *testing.T, o *Observation) {
+			o.Expiries = append(o.Expiries, Expiry{Object: ref("Kubeconfig/x"), What: "client certificate of the kubeconfig", At: noon.Add(31 * 24 * time.Hour)})
+		}, ""},
+		"a control plane's certificate has ended": {func(_ *testing.T, o *Observation) {
+			o.Expiries = append(o.Expiries, Expiry{Object: ref("Machine/default/demo-cp"), What: "x", At: noon.Add(-time.Hour)})
+		}, "expired Machine/default/demo-cp"},
+		"cert-manager does not renew":   {setTo("Certificate/capi-system/capi-serving-cert", "2026-01-01T10:00:00Z", "status", "renewalTime"), "renewal-overdue Certificate/capi-system/capi-serving-cert"},
+		"this machine's clock is wrong": {func(_ *testing.T, o *Observation) { o.Local = noon.Add(-time.Hour) }, "clock-differs APIServer/management"},
+		"a node's clock is wrong": {all(setTo("Lease/kube-node-lease/cp", "2026-01-01T13:00:00.000000Z", "spec", "renewTime"), func(_ *testing.T, o *Observation) {
+			o.Writes = append(o.Writes, Write{Object: health.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: "kube-node-lease", Name: "cp"}, Clock: noon.Add(-time.Second)})
+		}), "clock-differs Node/cp"},
+		"a clock that is behind is no silent kubelet": {all(setTo("Lease/kube-node-lease/cp", "2026-01-01T11:00:00.000000Z", "spec", "renewTime"), func(_ *testing.T, o *Observation) {
+			o.Writes = append(o.Writes, Write{Object: health.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: "kube-node-lease", Name: "cp"}, Clock: noon.Add(-time.Second)})
+		}), "clock-differs Node/cp"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := healthy(t)
+			row.edit(t, &o)
+			var got []string
+			for _, f := range Judge(o) {
+				got = append(got, f.ID+" "+f.Object.String())
+				if f.Cause == "" || f.Remedy == "" || f.Severity == "" {
+					t.Errorf("a finding has a cause, a remedy and a severity: %+v", f)
+				}
+			}
+			if text := strings.Join(got, "\n"); text != row.want {
+				t.Errorf("found\n%s\nwant\n%s", text, row.want)
+			}
+		})
+	}
+}
+
+// unknown takes what is known of a kind away: it could not be read.
+func unknown(group, kind string) func(*testing.T, *Observation) {
+	return func(_ *testing.T, o *Observation) {
+		o.Kinds = slices.DeleteFunc(o.Kinds, func(k schema.GroupKind) bool { return k == schema.GroupKind{Group: group, Kind: kind} })
+	}
+}
+
+// Who could read nothing finds nothing: what is not known is not missing.
+func TestNothingIsKnown(t *testing.T) {
+	if found := Judge(Observation{Cluster: "management", NotChecked: []string{"all"}}); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+	o := healthy(t)
+	o.Kinds = nil
+	if found := Judge(o); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+	o.Objects = nil
+	if found := Judge(o); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+}
+
+func TestCorefile(t *testing.T) {
+	const whole = ".:53 {\n    errors\n    health {\n       lameduck 5s\n    }\n    ready\n    kubernetes cluster.local in-addr.arpa ip6.arpa {\n       pods insecure\n    }\n    forward . /etc/resolv.conf {\n       max_concurrent 1000\n    }\n    cache 30 # seconds\n    loop\n    reload\n    loadbalance\n}\n"
+	for name, row := range map[string]struct{ content, want string }{
+		"as kubeadm makes it": {whole, ""},
+		"empty":               {"", "no Corefile"},
+		"cut off":             {whole[:len(whole)-3], "does not close"},
+		"a plugin's name":     {strings.Replace(whole, "kubernetes cluster", "kubernets cluster", 1), `plugin "kubernets"`},
+		"no names":            {".:53 {\n  errors\n}\n", "no plugin kubernetes"},
+		"one too many":        {whole + "}\n", "was not opened"},
+	} {
+		if got := corefile(row.content); row.want == "" && got != "" || !strings.Contains(got, row.want) {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+}
+
+func TestEarliest(t *testing.T) {
+	o := Observation{Expiries: []Expiry{{What: "late", At: noon.Add(2 * time.Hour)}, {What: "renewed", At: noon, RenewedBy: "cert-manager"}, {What: "first", At: noon.Add(time.Hour)}}}
+	if e, known := Earliest(o); !known || e.What != "first" {
+		t.Errorf("%+v", e)
+	}
+	if _, known := Earliest(Observation{}); known {
+		t.Error("nothing is known to end")
+	}
+}
