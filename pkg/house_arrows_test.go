@@ -85,11 +85,11 @@ var arrows = map[string]rule{
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
 	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "pivot", "pivot/world", "provider", "readiness", "redact"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
-	"status": {[]string{"capi", "environment", "fault", "flux", "health", "kube", "oneline", "rollout", "up"},
+	"status": {[]string{"capi", "environment", "fault", "flux", "health", "kube", "oneline", "readiness", "rollout", "up"},
 		"it says what up would make of what it sees, lists what is there, and compares the values that the cluster was given"},
 	"drift": {[]string{"environment", "fault", "flux", "kube", "manifests", "redact", "rollout", "source/content"},
 		"what an environment comes to is compared with one cluster after the other, whoever found them"},
-	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/world"},
+	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/world", "readiness"},
 		"the phases of `up` bring the adapters together"},
 
 	"down": {[]string{"backup", "bootstrap", "capi", "cleanup", "docker", "environment", "fault", "flux", "kube", "lease", "owned", "pipeline", "pivot", "pivot/world", "provider", "rollout", "source/content"},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/diagnose"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/status"
 	"github.com/cluster-init/cluster-init/pkg/up"
@@ -24,11 +25,13 @@ type diagnosedStatus struct {
 	lacks  error // why no more of the environment is known than its names; nil: all is
 	causes []status.Cause
 	as     time.Time // when the causes were looked for
+	health status.Health
+	seenAt time.Time // when the health was looked at
 }
 
 // look returns the status. Causes that were found a short while ago still count.
 func (d *diagnosedStatus) look(ctx context.Context) status.Report {
-	report := status.Look(ctx, d.run, d.lacks)
+	report := status.Look(ctx, d.run, d.lacks, d.healthOf)
 	if !report.Diagnosable() {
 		return report
 	}
@@ -38,6 +41,14 @@ func (d *diagnosedStatus) look(ctx context.Context) status.Report {
 		}
 	}
 	return report.Because(d.causes)
+}
+
+// healthOf looks whether a cluster can act. An answer of a short while ago still counts.
+func (d *diagnosedStatus) healthOf(ctx context.Context, c *kube.Cluster) status.Health {
+	if time.Since(d.seenAt) >= diagnosisPause {
+		d.health, d.seenAt = status.HealthOf(ctx, c), time.Now()
+	}
+	return d.health
 }
 
 // diagnose looks for causes, and a second time where one would last, which it does only if both looks have found it.

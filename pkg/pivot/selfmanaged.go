@@ -22,6 +22,7 @@ const (
 	AspectNodes         Aspect = "nodes"         // the node of each Machine is a ready node of this same API
 	AspectKustomization Aspect = "kustomization" // Flux has applied its definition
 	AspectControllers   Aspect = "controllers"   // each controller has reconciled what it looks after, as it is now
+	AspectHealth        Aspect = "health"        // nothing keeps the cluster from acting, whatever its objects say of themselves
 )
 
 // Unmet is one thing that is not yet true of a management cluster that is to manage itself.

@@ -1,6 +1,7 @@
 package readiness
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -76,4 +77,14 @@ type Expiry struct {
 	At     time.Time
 	// RenewedBy is what renews it before that, "" for nothing.
 	RenewedBy string `json:",omitempty"`
+}
+
+// Complete reports whether all was read that decides whether controllers act.
+func (o Observation) Complete() bool {
+	for _, kind := range []schema.GroupKind{{Kind: "Node"}, {Kind: "Pod"}, {Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "DaemonSet"}, {Group: "coordination.k8s.io", Kind: "Lease"}} {
+		if !slices.Contains(o.Kinds, kind) {
+			return false
+		}
+	}
+	return true
 }

@@ -36,6 +36,7 @@ func (r Report) print(out io.Writer, wide bool) error {
 		fmt.Fprintf(&b, "\nwhich machines exist is not known: %s\n", oneline.Of(r.MachinesUnknown, messageLimit(wide)))
 	}
 	printDrift(&b, r.Drift, wide)
+	printHealth(&b, r.Health, r.Causes, wide)
 	if len(r.Unknown) > 0 {
 		fmt.Fprintf(&b, "\nnot known:\n")
 		for _, what := range r.Unknown {

@@ -42,6 +42,8 @@ type Report struct {
 	MachinesUnknown string   `json:"machinesUnknown,omitempty"`
 	// Causes are why something is not ready, as far as anybody has looked for them.
 	Causes []Cause `json:"causes"`
+	// Health is whether the management cluster can act; nil where it is not up by what it says itself.
+	Health *Health `json:"health,omitempty"`
 	// Drift is nil where there is nothing to compare with.
 	Drift *Drift `json:"drift,omitempty"`
 	// Unknown is what could not be asked, and why.
@@ -74,8 +76,8 @@ type Object struct {
 // String is Kind/name.
 func (o Object) String() string { return o.Kind + "/" + o.Name }
 
-// Look looks at an environment. lacks is why no more of it is known than its names; nil: all is.
-func Look(ctx context.Context, run *up.Run, lacks error) Report {
+// Look looks at an environment. lacks is why no more of it is known than its names; nil: all is. health looks whether a management cluster can act that says it is ready.
+func Look(ctx context.Context, run *up.Run, lacks error, health func(context.Context, *kube.Cluster) Health) Report {
 	seen := run.Outlook(ctx)
 	r := Report{Type: "status", SchemaVersion: schemaVersion, Environment: run.Environment.Name(), Argument: run.Environment.Argument(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster, Machines: []string{}, Causes: []Cause{}, Unknown: []string{}}
 	r.Bootstrap = r.side(ctx, string(seen.Bootstrap.State), seen.Bootstrap.Cluster, seen.Bootstrap.Err, run.Scope().Namespace)
@@ -98,7 +100,9 @@ func Look(ctx context.Context, run *up.Run, lacks error) Report {
 	} else {
 		r.Drift = driftOf(ctx, seen, run.Environment)
 	}
-	r.State, r.Why = judge(seen, r)
+	if r.State, r.Why = judge(seen, r); r.State == Up && seen.Management.Cluster != nil {
+		return r.withHealth(health(ctx, seen.Management.Cluster))
+	}
 	return r
 }
 

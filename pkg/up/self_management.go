@@ -12,6 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
@@ -44,8 +45,9 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 	for {
 		seen, err := s.look(ctx, management)
 		if found = found.after(seen, err); err == nil && len(found.unmet) == 0 {
+			found.warn(report)
 			if err = s.remarks(ctx, management, report); err == nil {
-				report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components Ready, all of it reconciled by its controllers")
+				report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components Ready, all of it reconciled by its controllers, which act")
 				return nil
 			}
 		}
@@ -108,7 +110,23 @@ func (s selfManagement) look(ctx context.Context, management *kube.Cluster) (pro
 	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
 	defer cancel()
 	unmet, err = pivot.RolledOut(ctx, management, s.releases.scope)
-	return proof{manages: true, counted: err == nil, unmet: unmet}, err
+	if err != nil || len(unmet) > 0 {
+		return proof{manages: true, counted: err == nil, unmet: unmet}, err
+	}
+	return canAct(ctx, management)
+}
+
+// canAct finds what keeps a cluster from acting that says of itself that all is ready: a status is what its controller last wrote.
+func canAct(ctx context.Context, management *kube.Cluster) (proof, error) {
+	o := readiness.Observe(ctx, management)
+	p := proof{manages: true, counted: true, healthy: o.Complete(), findings: readiness.Judge(o)}
+	if !p.healthy {
+		return p, fmt.Errorf("see whether the controllers of the management cluster act: %s", strings.Join(o.NotChecked, "; "))
+	}
+	for _, f := range readiness.Blocks(p.findings) {
+		p.unmet = append(p.unmet, pivot.Unmet{Aspect: pivot.AspectHealth, Object: f.Object.String(), Message: f.Cause, Waiting: true})
+	}
+	return p, nil
 }
 
 func (s selfManagement) managesItself(ctx context.Context, management *kube.Cluster) ([]pivot.Unmet, error) {
