@@ -12,7 +12,7 @@ var floors = [][]string{
 	// ground: values, and words for them
 	{"fault", "redact", "health", "owned", "event", "oneline", "suggest"},
 	// adapters: one outside system each
-	{"kube", "docker", "kind", "flux", "capi", "oci", "openstack", "aws"},
+	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws"},
 	// parts: what a run is made of
 	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness"},
 	// verbs: what a user asks for
@@ -38,7 +38,8 @@ var arrows = map[string]rule{
 	"kube":                  {[]string{"fault", "health"}, "an adapter to one API server knows nothing of runs; whether a definition is served is read as every condition is"},
 	"docker":                {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
 	"kind":                  {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
-	"flux":                  {[]string{"kube"}, "an adapter to Flux, which is reached through an API server"},
+	"kustomize":             {[]string{"fault"}, "an adapter to kustomize, which gets local files only: whoever builds a folder asks here"},
+	"flux":                  {[]string{"kube", "kustomize"}, "an adapter to Flux, which is reached through an API server; what it builds is built here without it"},
 	"capi":                  {[]string{"health"}, "an adapter to Cluster API, which is reached through an API server"},
 	"aws":                   {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
 	"openstack":             {[]string{"fault"}, "an adapter to OpenStack knows nothing of environments or runs"},
@@ -54,7 +55,7 @@ var arrows = map[string]rule{
 	"trace":          {[]string{"timeline"}, "a trace is another form of what the events of a run say together"},
 	"runs":           {[]string{"event", "fault", "render", "timeline"}, "a run is kept in the form that the view for programs has, and read back from it"},
 	"parts":          {nil, "what is installed is read from the content and from the build information, and from nothing else"},
-	"environment":    {[]string{"fault", "owned", "suggest"}, "an environment is a value: rendered and checked without any outside system"},
+	"environment":    {[]string{"fault", "kustomize", "owned", "suggest"}, "an environment is a value: rendered and checked without any outside system"},
 	"bundle":         {[]string{"docker", "fault", "oci"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
 	"registry":       {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
 	"source":         {[]string{"fault", "flux", "oci", "source/content"}, "where Flux reads from: checked before anything is created, and named in its objects"},
@@ -66,7 +67,7 @@ var arrows = map[string]rule{
 	"lease":              {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},
 	"lock":               {[]string{"fault"}, "one run at a time, whatever it does"},
 	"manifests":          {[]string{"environment", "fault", "flux", "redact", "source/content"}, "what an environment comes to is made of it and of the content, without any outside system"},
-	"sylva":              {[]string{"environment", "fault"}, "what the seed project's folders say is said in the words of this one's environments"},
+	"sylva":              {[]string{"environment", "fault", "kustomize"}, "what the seed project's folders say is said in the words of this one's environments"},
 	"backup":             {[]string{"capi", "fault", "owned"}, "the form of a backup is read and written without any cluster"},
 	"provider":           {nil, "the seam for infrastructure: what a run asks of the one that it has"},
 	"provider/docker":    {[]string{"docker", "fault", "kind", "owned", "provider"}, "machines are containers of the Docker engine"},

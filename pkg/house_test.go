@@ -201,3 +201,23 @@ func TestThePictureShowsEveryPackage(t *testing.T) {
 		}
 	}
 }
+
+// TestKustomizeRunsInOnePlace holds that no package of the product gives kustomize a folder without the checks of pkg/kustomize. What only tests
+// and the lab build is excepted: manifests of upstream modules, which stand in the module cache with checksums and name each other in ways of
+// their own.
+func TestKustomizeRunsInOnePlace(t *testing.T) {
+	goFiles(t, func(file string) {
+		if strings.HasPrefix(file, "kustomize/") || strings.HasPrefix(file, "internal/") || strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			if path, _ := strconv.Unquote(spec.Path.Value); path == "sigs.k8s.io/kustomize/api/krusty" {
+				t.Errorf("%s runs kustomize itself: use pkg/kustomize", file)
+			}
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,11 +10,10 @@ import (
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chartutil"
-	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kustomize"
 	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
@@ -41,7 +41,7 @@ func build(options Options, s *substituter) (name, builtOn string, docs document
 
 // buildAt is build for the environment on which depth others stand.
 func buildAt(options Options, s *substituter, depth int) (name, builtOn string, docs documents, err error) {
-	name, folder, files, err := locate(options, s)
+	name, folder, files, err := locate(options)
 	if err != nil {
 		return "", "", documents{}, err
 	}
@@ -61,7 +61,12 @@ func buildAt(options Options, s *substituter, depth int) (name, builtOn string, 
 
 // kustomized are the values of the three objects that kustomize makes of a folder.
 func kustomized(name, folder string, files overlay, s *substituter) (documents, error) {
-	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, folder)
+	resources, err := kustomize.Build(kustomize.Options{Files: files, Folder: folder, Root: files.root, Read: files.read(s), Title: files.title,
+		Missing: "An environment that stands on ../base finds it next to itself or in cluster-init."})
+	var refused *fault.Fault
+	if errors.As(err, &refused) {
+		return documents{}, fault.Join(s.err(), err)
+	}
 	if err != nil && len(s.problems) > 0 { // kustomize only says in other words what came of them
 		return documents{}, s.err()
 	}
@@ -79,8 +84,7 @@ func kustomized(name, folder string, files overlay, s *substituter) (documents, 
 }
 
 // locate finds the environment's folder and the file system that holds it.
-func locate(options Options, s *substituter) (name, folder string, files overlay, err error) {
-	files.substituter = s
+func locate(options Options) (name, folder string, files overlay, err error) {
 	if isPath(options.Name) {
 		return locateOnDisk(options, files)
 	}
@@ -90,6 +94,7 @@ func locate(options Options, s *substituter) (name, folder string, files overlay
 			suggest.Hint(options.Name, List(options.Content), "")+fmt.Sprintf("environments: %s; for a folder of your own give its path, for example ./%s", strings.Join(List(options.Content), ", "), options.Name))
 	}
 	root := embeddedRoot + environmentsFolder
+	files.root = root
 	files.FileSystem, err = mount(options.Content, root)
 	return options.Name, path.Join(root, options.Name), files, err
 }
@@ -105,8 +110,8 @@ func locateOnDisk(options Options, files overlay) (name, folder string, _ overla
 		return "", "", files, fault.New(fault.EnvironmentUnknown, fmt.Sprintf("there is no folder %s", options.Name),
 			"environments without a path: "+strings.Join(List(options.Content), ", "))
 	}
-	files.FileSystem = filesys.MakeFsOnDisk()
-	files.folder, files.given = folder, options.Name
+	files.FileSystem = kustomize.Disk()
+	files.folder, files.given, files.root = folder, options.Name, filepath.Dir(folder)
 	files.fallback, err = mount(options.Content, filepath.Dir(folder))
 	return filepath.Base(folder), folder, files, err
 }

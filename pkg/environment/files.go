@@ -41,7 +41,10 @@ func (s *substituter) process(file origin, content []byte) ([]byte, error) {
 func located(file origin, line int, err error) error {
 	here := fmt.Errorf("%s: line %d: %w", file, line, err)
 	var missing missingVariable
+	var forbidden forbiddenVariable
 	switch {
+	case errors.As(err, &forbidden) && !file.builtIn:
+		return fault.Wrap(here, fault.EnvironmentInvalid, forbidden.hint())
 	case errors.As(err, &missing) && file.builtIn:
 		return fault.Wrap(here, fault.VariableMissing, fmt.Sprintf("Set it: export %s=...", missing.name))
 	case errors.As(err, &missing):
@@ -70,7 +73,7 @@ func (s *substituter) substitute(file origin, content []byte) ([]byte, error) {
 		if err := node.Decode(&probe); err != nil {
 			return nil, fmt.Errorf("not YAML: %w", err)
 		}
-		s.expandNode(file, &node, !holdsValues(&node))
+		s.expandNode(file, &node)
 		if err := encoder.Encode(&node); err != nil {
 			return nil, fmt.Errorf("write it again: %w", err)
 		}
@@ -85,10 +88,10 @@ func (s *substituter) substitute(file origin, content []byte) ([]byte, error) {
 }
 
 // expandNode fills in the variables of all scalars under node. A scalar without quotes takes the type of what it
-// becomes, one with quotes stays a string. always says that what it lacks counts, whatever becomes of it.
-func (s *substituter) expandNode(file origin, node *yaml.Node, always bool) {
+// becomes, one with quotes stays a string.
+func (s *substituter) expandNode(file origin, node *yaml.Node) {
 	for _, child := range node.Content {
-		s.expandNode(file, child, always)
+		s.expandNode(file, child)
 	}
 	if node.Kind != yaml.ScalarNode || !strings.Contains(node.Value, "${") {
 		return
@@ -102,7 +105,7 @@ func (s *substituter) expandNode(file origin, node *yaml.Node, always bool) {
 		problems = append(problems, located(file, node.Line, problem))
 	}
 	if problems != nil {
-		value = s.unknown(problems, always)
+		value = s.unknown(problems)
 	}
 	node.Value = value
 	if node.Style != 0 {
@@ -113,6 +116,38 @@ func (s *substituter) expandNode(file origin, node *yaml.Node, always bool) {
 		// Nothing would be null, and null deletes.
 		node.Tag, node.Style = "!!str", yaml.DoubleQuotedStyle
 	}
+}
+
+// refuseVariables refuses what looks like a variable in a file that is no file of values.
+func (s *substituter) refuseVariables(file origin, content []byte) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	var problems []error
+	for {
+		var node yaml.Node
+		if decoder.Decode(&node) != nil { // its end, or no YAML, which kustomize says
+			break
+		}
+		for _, line := range linesWithVariables(&node) {
+			problems = append(problems, fault.New(fault.EnvironmentInvalid,
+				fmt.Sprintf("%s: line %d: variables are filled in only in files of values and secrets", file, line),
+				"Move the value into a file that configMapGenerator or secretGenerator names."))
+		}
+	}
+	for _, err := range problems {
+		s.problems = append(s.problems, problem{err: err})
+	}
+	return fault.Join(problems...)
+}
+
+func linesWithVariables(node *yaml.Node) []int {
+	if node.Kind == yaml.ScalarNode && strings.Contains(node.Value, "${") {
+		return []int{node.Line}
+	}
+	var lines []int
+	for _, child := range node.Content {
+		lines = append(lines, linesWithVariables(child)...)
+	}
+	return lines
 }
 
 func isYAML(path string) bool {

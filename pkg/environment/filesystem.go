@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kustomize"
 )
 
 // embeddedRoot is where the content is mounted for kustomize. It only has to be a place that no user's folder is in.
@@ -16,13 +17,13 @@ const embeddedRoot = "/.cluster-init-content/"
 
 const environmentsFolder = "environment-values"
 
-// overlay is what kustomize reads: variables are filled in on the way, and a folder beside the user's own one that
-// is not there (../base) is taken from the content.
+// overlay is what kustomize reads: a folder next to the user's own one that is not there (../base) is taken from the content.
 type overlay struct {
 	filesys.FileSystem // the disk, or the content in memory
 	fallback           filesys.FileSystem
 	folder, given      string // the user's own folder: where it is, and as the user called it
-	*substituter
+	// root holds the environment's folder and those next to it: environments stand on ../base, and nothing above is theirs.
+	root string
 }
 
 func (o overlay) pick(name string) filesys.FileSystem {
@@ -32,16 +33,30 @@ func (o overlay) pick(name string) filesys.FileSystem {
 	return o.fallback
 }
 
-// ReadFile reads a file with its variables filled in.
-func (o overlay) ReadFile(name string) ([]byte, error) {
-	content, err := o.pick(name).ReadFile(name)
-	if err != nil {
-		return nil, err
+// ReadFile reads a file from the place where it is.
+func (o overlay) ReadFile(name string) ([]byte, error) { return o.pick(name).ReadFile(name) }
+
+// read returns what kustomize gets of each file: variables are filled in only in files of values and secrets. What else is made of a variable could
+// name the files that are read.
+func (o overlay) read(s *substituter) func(string, kustomize.Role, []byte) ([]byte, error) {
+	return func(name string, role kustomize.Role, content []byte) ([]byte, error) {
+		file := o.origin(name)
+		if role == kustomize.Values && isYAML(name) {
+			return s.process(file, content)
+		}
+		if role == kustomize.Other {
+			s.layers = append(s.layers, layerOf(file, content))
+		}
+		return content, s.refuseVariables(file, content)
 	}
-	if !isYAML(name) {
-		return content, nil
+}
+
+// title is a path as the user knows it.
+func (o overlay) title(name string) string {
+	if name == o.folder {
+		return o.given
 	}
-	return o.process(o.origin(name), content)
+	return o.origin(name).String()
 }
 
 // origin is where the user finds a file.

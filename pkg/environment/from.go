@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kustomize"
 )
 
 // The files of an environment that stands on another one without kustomize.
@@ -30,7 +31,7 @@ type fromFile struct {
 func readFrom(folder, given string) (fromFile, bool, error) {
 	var f fromFile
 	name := filepath.Join(given, FromFile)
-	content, err := os.ReadFile(filepath.Join(folder, FromFile))
+	content, err := kustomize.ReadBelow(filepath.Dir(folder), filepath.Join(folder, FromFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, false, nil
 	}
@@ -91,7 +92,7 @@ func (f fromFile) inherit(options Options, s *substituter, folder string, depth 
 // own reads a file of values in the folder; one that is not there has none.
 func (s *substituter) own(folder, given, name string) (map[string]any, error) {
 	file := origin{path: filepath.Join(given, name)}
-	content, err := os.ReadFile(filepath.Join(folder, name))
+	content, err := kustomize.ReadBelow(filepath.Dir(folder), filepath.Join(folder, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -60,9 +60,9 @@ func TestProblemsNameTheirPlace(t *testing.T) {
 	own := folder(t, map[string]string{"kustomization.yaml": strings.Replace(secretsOf, "values.yaml]", "values.yaml=mine.yaml]", 1),
 		"mine.yaml": `
 cluster:
-  name: ${CLUSTER_INIT_A}-${CLUSTER_INIT_B}
+  name: ${CLUSTER_INIT_VAR_A}-${CLUSTER_INIT_VAR_B}
   worker: {replicas: many}
-  control_plane: {replicas: "${CLUSTER_INIT_N}"}
+  control_plane: {replicas: "${CLUSTER_INIT_VAR_N}"}
   pod_cidr: 10.0.0.0/8
 components: {capd: {enabled: true}, cluster: {enabled: true}}
 `, "secrets.yaml": "# none\n", "infra.yaml": "cluster: {imag: x}\n"})
@@ -72,9 +72,9 @@ components: {capd: {enabled: true}, cluster: {enabled: true}}
 	}
 	got := messages(t, environment.Options{Name: own + "/", ValuesFiles: []string{more}, Sets: []string{"components.kapi.enabled=true", "phase=x"}})
 	want := []string{
-		own + "/mine.yaml: line 3: variable CLUSTER_INIT_A is not set",
-		own + "/mine.yaml: line 3: variable CLUSTER_INIT_B is not set",
-		own + "/mine.yaml: line 5: variable CLUSTER_INIT_N is not set",
+		own + "/mine.yaml: line 3: variable CLUSTER_INIT_VAR_A is not set",
+		own + "/mine.yaml: line 3: variable CLUSTER_INIT_VAR_B is not set",
+		own + "/mine.yaml: line 5: variable CLUSTER_INIT_VAR_N is not set",
 		more + ": line 2: variable OS_CNI is not set",
 		`--set: there is no component "kapi"`,
 		own + "/mine.yaml: at '/cluster/worker/replicas': got string, want integer",
@@ -116,7 +116,7 @@ func TestFilesBesideTheFolder(t *testing.T) {
 	if err := os.WriteFile("kubeadm-capo/kustomization.yaml", []byte("resources: [\"${OS_X}\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"kubeadm-capo/kustomization.yaml: line 1: variable OS_X is not set"}
+	want := []string{"kubeadm-capo/kustomization.yaml: line 1: variables are filled in only in files of values and secrets"}
 	if diff := cmp.Diff(want, messages(t, environment.Options{Name: "./mine"})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
@@ -41,32 +39,12 @@ func (s *substituter) those(count func(problem) bool) error {
 }
 
 // unknown keeps why a value could not be found out, and returns what stands for it.
-func (s *substituter) unknown(why []error, always bool) string {
+func (s *substituter) unknown(why []error) string {
 	standIn := fmt.Sprintf("%s %d.", unknownValue, len(s.problems)) // the dot ends the number
 	for _, err := range why {
-		p := problem{err: err, standIn: standIn}
-		if always {
-			p.standIn = ""
-		}
-		s.problems = append(s.problems, p)
+		s.problems = append(s.problems, problem{err: err, standIn: standIn})
 	}
 	return standIn
-}
-
-// holdsValues says whether a document of YAML holds values of the chart, and is not a manifest, a patch or a kustomization: of those it cannot be seen
-// in the values what becomes of what they lack.
-func holdsValues(document *yaml.Node) bool {
-	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
-		return false
-	}
-	keys := document.Content[0].Content
-	for i := 0; i < len(keys); i += 2 {
-		switch keys[i].Value {
-		case "kind", "resources", "configMapGenerator", "secretGenerator": // a kustomization need not say that it is one
-			return false
-		}
-	}
-	return true
 }
 
 // holds says whether a text is in a value, or in a key.

@@ -29,7 +29,7 @@ func TestWhatDoesNotCountIsNotNeeded(t *testing.T) {
 	kustomized := func(values, secrets, infra string) map[string]string {
 		return map[string]string{"kustomization.yaml": secretsOf, "values.yaml": values + "components: {capd: {enabled: true}, cluster: {enabled: true}}\n", "secrets.yaml": secrets, "infra.yaml": infra}
 	}
-	const lacks = "git_auth_default: {password: \"${CLUSTER_INIT_A}\"}\n"
+	const lacks = "git_auth_default: {password: \"${CLUSTER_INIT_VAR_A}\"}\n"
 	cases := map[string]struct {
 		files    map[string]string
 		more     string // a file of --values
@@ -41,17 +41,17 @@ func TestWhatDoesNotCountIsNotNeeded(t *testing.T) {
 		"credentials by --set":                    {files: onCapo("{}\n"), sets: []string{"cluster.openstack.clouds_yaml_b64=" + cloudsOfOne, "cluster.openstack.cloud_name=edge", "cluster.openstack.cacert_b64="}},
 		"some of them":                            {files: onCapo("cluster: {openstack: {clouds_yaml_b64: " + cloudsOfOne + ", cacert_b64: \"\"}}\n"), problems: []string{builtIn}},
 		"none":                                    {files: onCapo("{}\n"), problems: []string{builtIn}},
-		"credentials and a variable that is lost": {files: onCapo(own + "cni: ${CLUSTER_INIT_A}\nproxies: {http_proxy: \"${CLUSTER_INIT_B}\"}\n"), problems: []string{"FOLDER/secrets.yaml: line 2: variable CLUSTER_INIT_A is not set", "FOLDER/secrets.yaml: line 3: variable CLUSTER_INIT_B is not set"}},
+		"credentials and a variable that is lost": {files: onCapo(own + "cni: ${CLUSTER_INIT_VAR_A}\nproxies: {http_proxy: \"${CLUSTER_INIT_VAR_B}\"}\n"), problems: []string{"FOLDER/secrets.yaml: line 2: variable CLUSTER_INIT_VAR_A is not set", "FOLDER/secrets.yaml: line 3: variable CLUSTER_INIT_VAR_B is not set"}},
 		"a later Secret":                          {files: kustomized("", lacks, "git_auth_default: {password: x}\n")},
 		"a Secret over the ConfigMap":             {files: kustomized(lacks, "git_auth_default: {password: x}\n", "{}\n")},
-		"an earlier Secret does not help":         {files: kustomized("", "git_auth_default: {password: x}\n", lacks), problems: []string{"FOLDER/infra.yaml: line 1: variable CLUSTER_INIT_A is not set"}},
-		"null":                                    {files: kustomized("", "components: {capi: {spec: {timeout: \"${CLUSTER_INIT_A}\"}}}\n", "components: {capi: {spec: null}}\n")},
-		"a list":                                  {files: kustomized("", "components: {capi: {namespaces: [a, \"${CLUSTER_INIT_A}\"]}}\n", "components: {capi: {namespaces: [capi-system]}}\n")},
-		"one entry of a list":                     {files: kustomized("", "components: {capi: {namespaces: [a, \"${CLUSTER_INIT_A}\"]}}\n", "{}\n"), sets: []string{"components.capi.namespaces[0]=b"}, problems: []string{"FOLDER/secrets.yaml: line 1: variable CLUSTER_INIT_A is not set"}},
-		"a map beside it":                         {files: kustomized("", lacks, "git_auth_default: {username: x}\n"), problems: []string{"FOLDER/secrets.yaml: line 1: variable CLUSTER_INIT_A is not set"}},
-		"a key":                                   {files: kustomized("", "registry_secret: {\"${CLUSTER_INIT_A}\": {username: a, password: b}}\n", "{}\n"), problems: []string{"FOLDER/secrets.yaml: line 1: variable CLUSTER_INIT_A is not set"}},
-		"a kustomization": {files: map[string]string{"kustomization.yaml": secretsOf + "namePrefix: \"\"\nbuildMetadata: [\"${CLUSTER_INIT_A}\"]\n", "values.yaml": "components: {capd: {enabled: true}, cluster: {enabled: true}}\n", "secrets.yaml": "{}\n", "infra.yaml": "{}\n"},
-			problems: []string{"FOLDER/kustomization.yaml: line 9: variable CLUSTER_INIT_A is not set"}},
+		"an earlier Secret does not help":         {files: kustomized("", "git_auth_default: {password: x}\n", lacks), problems: []string{"FOLDER/infra.yaml: line 1: variable CLUSTER_INIT_VAR_A is not set"}},
+		"null":                                    {files: kustomized("", "components: {capi: {spec: {timeout: \"${CLUSTER_INIT_VAR_A}\"}}}\n", "components: {capi: {spec: null}}\n")},
+		"a list":                                  {files: kustomized("", "components: {capi: {namespaces: [a, \"${CLUSTER_INIT_VAR_A}\"]}}\n", "components: {capi: {namespaces: [capi-system]}}\n")},
+		"one entry of a list":                     {files: kustomized("", "components: {capi: {namespaces: [a, \"${CLUSTER_INIT_VAR_A}\"]}}\n", "{}\n"), sets: []string{"components.capi.namespaces[0]=b"}, problems: []string{"FOLDER/secrets.yaml: line 1: variable CLUSTER_INIT_VAR_A is not set"}},
+		"a map beside it":                         {files: kustomized("", lacks, "git_auth_default: {username: x}\n"), problems: []string{"FOLDER/secrets.yaml: line 1: variable CLUSTER_INIT_VAR_A is not set"}},
+		"a key":                                   {files: kustomized("", "registry_secret: {\"${CLUSTER_INIT_VAR_A}\": {username: a, password: b}}\n", "{}\n"), problems: []string{"FOLDER/secrets.yaml: line 1: variable CLUSTER_INIT_VAR_A is not set"}},
+		"a kustomization": {files: map[string]string{"kustomization.yaml": secretsOf + "namePrefix: \"\"\nbuildMetadata: [\"${CLUSTER_INIT_VAR_A}\"]\n", "values.yaml": "components: {capd: {enabled: true}, cluster: {enabled: true}}\n", "secrets.yaml": "{}\n", "infra.yaml": "{}\n"},
+			problems: []string{"FOLDER/kustomization.yaml: line 9: variables are filled in only in files of values and secrets"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

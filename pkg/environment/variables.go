@@ -23,13 +23,30 @@ var allowed = []string{
 	"OPENSTACK_EXTERNAL_NETWORK", "OPENSTACK_DNS_NAMESERVERS", "OPENSTACK_API_SERVER_FLOATING_IP",
 }
 
-// allowedPrefixes are families of variables: OpenStack's and cluster-init's own.
-var allowedPrefixes = []string{"OS_", "CLUSTER_INIT_"}
+// allowedPrefixes are families of variables: OpenStack's, and those that users make for their own files. The rest of CLUSTER_INIT_ are flags and
+// secrets of cluster-init itself, which are nothing to an environment.
+var allowedPrefixes = []string{"OS_", ownPrefix}
+
+const ownPrefix = "CLUSTER_INIT_VAR_"
 
 // missingVariable is the error for a variable that is not set and has no default.
 type missingVariable struct{ name string }
 
 func (m missingVariable) Error() string { return fmt.Sprintf("variable %s is not set", m.name) }
+
+// forbiddenVariable is the error for a variable that an environment may not read.
+type forbiddenVariable struct{ name string }
+
+func (f forbiddenVariable) Error() string {
+	return fmt.Sprintf("variable %s is not one that an environment may use; these are: %s, and all that start with %s",
+		f.name, strings.Join(allowed, ", "), strings.Join(allowedPrefixes, " or "))
+}
+
+// hint says how to call the variable.
+func (f forbiddenVariable) hint() string {
+	rest := strings.TrimPrefix(f.name, "CLUSTER_INIT_")
+	return fmt.Sprintf("Call a variable of your own %s%s, in the file and in the shell.", ownPrefix, strings.ToUpper(rest))
+}
 
 // LacksVariable says whether a variable is not set that an environment needs, as an error of Load has it: then nobody knows what its things are called.
 func LacksVariable(err error) bool {
@@ -72,8 +89,7 @@ func evaluate(expression string, lookup func(string) (string, bool)) (string, er
 		return "", fmt.Errorf("${%s} is neither ${NAME} nor ${NAME:=default}; write $${ for a literal ${", expression)
 	}
 	if !MayUse(name) {
-		return "", fmt.Errorf("variable %s is not one that an environment may use; these are: %s, and all that start with %s",
-			name, strings.Join(allowed, ", "), strings.Join(allowedPrefixes, " or "))
+		return "", forbiddenVariable{name}
 	}
 	value, found := find(name, lookup)
 	switch {

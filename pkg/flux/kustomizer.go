@@ -4,16 +4,18 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/fluxcd/pkg/kustomize"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	local "github.com/cluster-init/cluster-init/pkg/kustomize"
 )
 
 // Kustomizer does in memory what Flux's kustomize-controller does with a Kustomization: target namespace, patches, build, and variables by Flux's
@@ -74,13 +76,16 @@ func (k *Kustomizer) build(kustomization *unstructured.Unstructured) (resmap.Res
 	if err := k.files.WriteFile("/overlay/kustomization.yaml", overlay); err != nil {
 		return nil, err
 	}
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(k.files, "/overlay")
+	built, err := local.Build(local.Options{Files: k.files, Folder: "/overlay", Root: "/", Title: inContent})
 	if err != nil {
 		return nil, err
 	}
 	k.builds[string(overlay)] = built
 	return built.DeepCopy(), nil
 }
+
+// inContent is a path as the content has it.
+func inContent(path string) string { return strings.TrimPrefix(path, "/") }
 
 // secrets is a cluster that has nothing but the Secrets among objects.
 type secrets struct {

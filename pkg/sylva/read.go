@@ -8,12 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kustomize"
 )
 
 // document is one of the objects that carry values.
@@ -33,10 +32,17 @@ var order = []struct{ name, key string }{
 // read builds the folder, as `kubectl kustomize` does, and returns the values in it, the object that wins first.
 func read(folder string) ([]document, error) {
 	absolute, err := filepath.Abs(folder)
+	if err == nil {
+		absolute, err = filepath.EvalSymlinks(absolute) // the folders next to it are those of the real place
+	}
 	if info, statErr := os.Stat(absolute); err != nil || statErr != nil || !info.IsDir() {
 		return nil, fault.New(fault.EnvironmentUnknown, "there is no folder "+folder, "Name a folder of the seed project's environment-values, or your copy of one.")
 	}
-	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), absolute)
+	resources, err := kustomize.Build(kustomize.Options{Files: kustomize.Disk(), Folder: absolute, Root: filepath.Dir(absolute), Title: seenFrom(folder, absolute)})
+	var refused *fault.Fault
+	if errors.As(err, &refused) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fault.Wrap(fmt.Errorf("build %s: %w", folder, err), fault.EnvironmentInvalid, "kubectl kustomize "+folder+" must work: an environment of the seed project is a kustomization.")
 	}
@@ -70,6 +76,17 @@ func read(folder string) ([]document, error) {
 		return nil, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s renders %s as well", folder, name), "Take it out of the kustomization, and bring it as a component of your own: docs/environments.md.")
 	}
 	return read, nil
+}
+
+// seenFrom returns how the user knows a path: as one that begins with the folder as it was given.
+func seenFrom(given, folder string) func(string) string {
+	return func(path string) string {
+		relative, err := filepath.Rel(folder, path)
+		if err != nil {
+			return path
+		}
+		return filepath.Join(given, relative)
+	}
 }
 
 // withoutHash is the name of a generated object without what kustomize adds to it.

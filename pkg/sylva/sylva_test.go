@@ -58,7 +58,7 @@ func TestWhatWasConvertedIsAnEnvironment(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	given := map[string]string{"CLUSTER_INIT_WORKERS": "2", "http_proxy": "http://proxy:3128", "https_proxy": "http://proxy:3129", "no_proxy": "10.0.0.0/8", "GITLAB_USER": "me"}
+	given := map[string]string{"CLUSTER_INIT_VAR_WORKERS": "2", "http_proxy": "http://proxy:3128", "https_proxy": "http://proxy:3129", "no_proxy": "10.0.0.0/8", "GITLAB_USER": "me"}
 	env, err := environment.Load(t.Context(), environment.Options{Name: folder, Content: clusterinit.Content(),
 		Variables: func(name string) (string, bool) { value, set := given[name]; return value, set }}) // and no credentials: the seed has them
 	if err != nil {
@@ -77,7 +77,7 @@ func TestWhatCannotBeConverted(t *testing.T) {
 		code  fault.Code
 		says  string
 	}{
-		"no kustomization":   {map[string]string{"values.yaml": "cluster: {}"}, fault.EnvironmentInvalid, "build "},
+		"no kustomization":   {map[string]string{"values.yaml": "cluster: {}"}, fault.EnvironmentInvalid, "there is no kustomization.yaml in "},
 		"no values":          {map[string]string{"kustomization.yaml": "configMapGenerator: [{name: other, literals: [a=b]}]\n"}, fault.EnvironmentInvalid, "it is no map"},
 		"something else":     {map[string]string{"kustomization.yaml": "configMapGenerator: [{name: other, literals: ['a={b: 1}']}]\n"}, fault.EnvironmentInvalid, "renders no ConfigMap management-cluster-values"},
 		"something besides":  {map[string]string{"kustomization.yaml": "configMapGenerator: [{name: management-cluster-values, files: [values=values.yaml]}, {name: other, literals: ['a={b: 1}']}]\n", "values.yaml": "a: 1"}, fault.EnvironmentInvalid, "as well"},
@@ -136,5 +136,25 @@ proxies: {http_proxy: "http://me:of-the-proxy@proxy:3128"}
 	}
 	if strings.Count(string(c.Values), `flavor: "$${MY_FLAVOR}"`) != 2 {
 		t.Errorf("a variable that may not be used does not stand as it is: %s", c.Values)
+	}
+}
+
+// A folder that names something remote is refused before anything is asked or run.
+func TestARemoteEntryIsRefused(t *testing.T) {
+	programs, marker := t.TempDir(), filepath.Join(t.TempDir(), "ran")
+	if err := os.WriteFile(filepath.Join(programs, "git"), []byte("#!/bin/sh\ntouch "+marker+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", programs)
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte("resources: [\"file:///x?ref=--upload-pack=id\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := convert(t, folder)
+	if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(fmt.Sprint(err), "kustomization.yaml: line 1: resources: ") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("git ran")
 	}
 }

@@ -1,0 +1,61 @@
+package kustomize
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// mostOfFile is the most that is read of one file.
+const mostOfFile = 16 << 20
+
+// Disk returns the file system of this machine. It reads regular files only, so that no folder of others can make a run wait for a pipe or read
+// a device.
+func Disk() filesys.FileSystem { return disk{filesys.MakeFsOnDisk()} }
+
+type disk struct{ filesys.FileSystem }
+
+// ReadFile reads a regular file of at most 16 MiB.
+func (disk) ReadFile(path string) ([]byte, error) { return readRegular(path) }
+
+// ReadBelow reads a regular file of at most 16 MiB that is below root after symbolic links. It is for files of folders of others that kustomize
+// has no part in. The error of a file that is not there is fs.ErrNotExist.
+func ReadBelow(root, path string) ([]byte, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return nil, err
+	}
+	if !within(filesys.ConfirmedDir(root), real) {
+		return nil, fmt.Errorf("it is a link that leads out of %s", root)
+	}
+	return readRegular(real)
+}
+
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("read %s: is a directory", path)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read %s: it is no regular file", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	content, err := io.ReadAll(io.LimitReader(file, mostOfFile+1))
+	if err == nil && len(content) > mostOfFile {
+		return nil, fmt.Errorf("read %s: it has more than %d MiB", path, mostOfFile>>20)
+	}
+	return content, err
+}

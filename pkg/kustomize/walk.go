@@ -1,0 +1,146 @@
+package kustomize
+
+import (
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/provider"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// The most that is read. kustomize builds a folder as often as it is named, so that a few small files can ask for work without end.
+const (
+	mostFolders = 500
+	mostBytes   = 64 << 20
+)
+
+// walker goes through the kustomizations that kustomize would go through, checks their entries and copies their files.
+type walker struct {
+	Options
+	root     filesys.ConfirmedDir
+	copies   map[string][]byte
+	problems []error
+	folders  int // that were visited, each as often as it is named
+	bytes    int
+}
+
+func (w *walker) start() {
+	root, err := filesys.ConfirmDir(w.Files, w.Root)
+	if err != nil {
+		w.refuse(fmt.Sprintf("find the folder %s: %v", w.Title(w.Root), err), "Check the path.")
+		return
+	}
+	folder, err := filesys.ConfirmDir(w.Files, w.Folder)
+	if err != nil || !folder.HasPrefix(root) {
+		w.refuse(fmt.Sprintf("%s is no folder below %s", w.Title(w.Folder), w.Title(w.Root)), "Give the path of a folder.")
+		return
+	}
+	w.root = root
+	w.visit(folder, nil)
+}
+
+func (w *walker) refuse(message, hint string) {
+	w.problems = append(w.problems, fault.New(fault.EnvironmentInvalid, message, hint))
+}
+
+// visit checks the kustomization of a folder, and those that it names. above are the folders that lead to it.
+func (w *walker) visit(folder filesys.ConfirmedDir, above []filesys.ConfirmedDir) {
+	if w.folders++; w.folders > mostFolders {
+		if w.folders == mostFolders+1 {
+			w.refuse(fmt.Sprintf("%s leads to more than %d kustomizations", w.Title(w.Folder), mostFolders), "Name each folder once.")
+		}
+		return
+	}
+	file, ok := w.kustomizationOf(folder)
+	if !ok {
+		return
+	}
+	content, ok := w.copy(folder, file, Kustomization)
+	if !ok {
+		return
+	}
+	// As kustomize itself reads it: what is an entry for one and not for the other would not be checked.
+	var k types.Kustomization
+	if err := k.Unmarshal(content); err != nil {
+		w.refuse(fmt.Sprintf("read %s: %v", w.Title(folder.Join(file)), err), "Correct the file "+w.Title(folder.Join(file))+".")
+		return
+	}
+	k.FixKustomization()
+	above = append(above[:len(above):len(above)], folder)
+	at := place{walker: w, folder: folder, above: above, file: w.Title(folder.Join(file)), content: content}
+	at.checkKustomization(k)
+}
+
+// kustomizationOf returns the name of a folder's kustomization file.
+func (w *walker) kustomizationOf(folder filesys.ConfirmedDir) (string, bool) {
+	var found []string
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if path := folder.Join(name); w.Files.Exists(path) && !w.Files.IsDir(path) {
+			found = append(found, name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		w.refuse("there is no kustomization.yaml in "+w.Title(folder.String()), "Write one there, or name another folder.")
+	case 1:
+		return found[0], true
+	default:
+		w.refuse(fmt.Sprintf("%s has both %s and %s", w.Title(folder.String()), found[0], found[1]), "Delete one of them.")
+	}
+	return "", false
+}
+
+// copy reads a file of a folder for kustomize, once. The file must be below the folder, which kustomize demands of files too.
+func (w *walker) copy(folder filesys.ConfirmedDir, name string, role Role) ([]byte, bool) {
+	title := w.Title(folder.Join(name))
+	dir, base, err := w.Files.CleanedAbs(folder.Join(name))
+	switch {
+	case err != nil:
+		w.refuse(fmt.Sprintf("there is no file %s", title), "Check the path.")
+		return nil, false
+	case base == "":
+		w.refuse(fmt.Sprintf("%s is a folder, where a file is wanted", title), "Name a file.")
+		return nil, false
+	case !dir.HasPrefix(folder):
+		w.refuse(fmt.Sprintf("%s leads out of its folder", title), "Put a copy of the file in its place.")
+		return nil, false
+	}
+	path := dir.Join(base)
+	if content, known := w.copies[path]; known {
+		return content, true
+	}
+	content, err := w.Files.ReadFile(path)
+	if w.bytes += len(content); err == nil && w.bytes > mostBytes {
+		err = fmt.Errorf("the files of this kustomization have more than %d MiB", mostBytes>>20)
+	}
+	if err != nil {
+		var coded *fault.Fault
+		if !errors.As(err, &coded) {
+			err = fault.Wrap(fmt.Errorf("read %s: %w", title, err), fault.EnvironmentInvalid, "Check the file.")
+		}
+		w.problems = append(w.problems, err)
+		return nil, false
+	}
+	if w.Read != nil {
+		if content, err = w.Read(path, role, content); err != nil {
+			w.problems = append(w.problems, err)
+			return nil, false
+		}
+	}
+	if err := checkAliases(content); role != Values && err != nil {
+		w.refuse(fmt.Sprintf("read %s: %v", title, err), "Correct the file "+title+".")
+		return nil, false
+	}
+	w.copies[path] = content
+	return content, true
+}
+
+// resources returns a factory as kustomize's own, which tells YAML from paths.
+func resources() *resmap.Factory {
+	return resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory())
+}
