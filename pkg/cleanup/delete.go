@@ -13,15 +13,15 @@ import (
 // deleteLocal deletes one thing on this machine, unless ctx has ended.
 func deleteLocal(ctx context.Context, engine Engine, item Item) Result {
 	if ctx.Err() != nil {
-		return Result{item, CouldNot, "interrupted before"}
+		return Result{Item: item, Outcome: CouldNot, Why: "interrupted before"}
 	}
 	switch err := remove(ctx, engine, item); {
 	case errors.Is(err, docker.ErrNotFound):
-		return Result{item, AlreadyGone, ""}
+		return Result{Item: item, Outcome: AlreadyGone}
 	case err != nil:
-		return Result{item, CouldNot, err.Error()}
+		return Result{Item: item, Outcome: CouldNot, Why: err.Error()}
 	}
-	return Result{item, Deleted, ""}
+	return Result{Item: item, Outcome: Deleted}
 }
 
 func remove(ctx context.Context, engine Engine, item Item) error {

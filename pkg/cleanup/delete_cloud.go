@@ -77,8 +77,8 @@ func (d *deletion) one(ctx context.Context, p *pending) Result {
 	taken := false // by a user that it is a part of
 	for _, user := range p.users {
 		<-user.done
-		if user.result.Outcome == CouldNot {
-			return Result{p.item, CouldNot, user.Kind + " " + user.Name + ", " + why(user, p) + ", is still there"}
+		if user.result.Outcome == CouldNot && !(user.result.Released && !slices.Contains(user.ProvenBy, p.ID)) {
+			return Result{Item: p.item, Outcome: CouldNot, Why: user.Kind + " " + user.Name + ", " + why(user, p) + ", is still there"}
 		}
 		taken = taken || user.result.Outcome == Deleted && p.PartOf == user.ID
 	}
@@ -87,15 +87,35 @@ func (d *deletion) one(ctx context.Context, p *pending) Result {
 	case err == nil:
 		d.progress()
 		if accepted || taken {
-			return Result{p.item, Deleted, ""}
+			return Result{Item: p.item, Outcome: Deleted}
 		}
-		return Result{p.item, AlreadyGone, ""}
+		return Result{Item: p.item, Outcome: AlreadyGone}
 	case ctx.Err() != nil && accepted:
-		return Result{p.item, CouldNot, "interrupted while it was going"}
+		return Result{Item: p.item, Outcome: CouldNot, Why: "interrupted while it was going"}
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return Result{p.item, CouldNot, "interrupted before"}
+		return Result{Item: p.item, Outcome: CouldNot, Why: "interrupted before"}
 	}
-	return Result{p.item, CouldNot, err.Error()}
+	if errors.Is(err, provider.ErrForbidden) {
+		return d.forbidden(ctx, p, err)
+	}
+	return Result{Item: p.item, Outcome: CouldNot, Why: err.Error()}
+}
+
+// forbidden is the result of a leftover that only an administrator can delete. It lets go of what it uses, so that all else can go.
+func (d *deletion) forbidden(ctx context.Context, p *pending, why error) Result {
+	result := Result{Item: p.item, Outcome: CouldNot, Why: why.Error(), Forbidden: true}
+	releaser, can := d.Cloud.(provider.Releaser)
+	if !can {
+		return result
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	released, err := releaser.Release(ctx, p.Leftover)
+	if err != nil {
+		result.Why += "; nor can it be disassociated: " + err.Error()
+	}
+	result.Released = released && err == nil
+	return result
 }
 
 // why tells why a leftover waits for one that uses it.

@@ -145,7 +145,9 @@ func TestDeletionsThatFail(t *testing.T) {
 					}
 					return
 				}
-				if fault.CodeOf(err) != fault.CleanupFailed || !fault.CanRetry(err) {
+				// What policy forbids another run could not do either.
+				forbids := slices.ContainsFunc(receipt.CouldNot, func(r cleanup.Result) bool { return r.Forbidden })
+				if fault.CodeOf(err) != fault.CleanupFailed || fault.CanRetry(err) == forbids {
 					t.Errorf("%s: %v", fault.CodeOf(err), err)
 				}
 				for _, r := range receipt.CouldNot {
@@ -222,6 +224,44 @@ func TestPatienceCountsFromTheLastProgress(t *testing.T) {
 			t.Errorf("took %s", took)
 		}
 	})
+}
+
+// Where policy forbids to delete floating IPs, all else goes, the state folder too, and the administrator is told which one is left.
+func TestAFloatingIPThatPolicyKeepsHoldsUpNothingElse(t *testing.T) {
+	address := project.Ref(openstack.KindFloatingIP, "203.0.113.a")
+	for name, tc := range map[string]struct {
+		bound    error
+		left     string // IDs
+		released bool
+	}{
+		"it can be disassociated":     {nil, address.ID, true},
+		"nor can it be disassociated": {refused(403, false), address.ID, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cloud := &project.Cloud{Resources: project.Cluster("a", false), Going: map[openstack.Ref]bool{}, Forever: map[openstack.Ref]error{address: refused(403, false)},
+					Bound: map[openstack.Ref]error{address: tc.bound}}
+				file := filepath.Join(t.TempDir(), "state")
+				if err := os.Mkdir(file, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud, file)
+				_, gone := os.Stat(file)
+				if tc.released && !slices.Equal(results(receipt.CouldNot), fields(tc.left)) || !slices.Contains(results(receipt.CouldNot), address.ID) {
+					t.Errorf("could not delete %v, want %v", results(receipt.CouldNot), fields(tc.left))
+				}
+				if os.IsNotExist(gone) != tc.released {
+					t.Errorf("the state folder: %v", gone)
+				}
+				if fault.CodeOf(err) != fault.CleanupFailed || !strings.Contains(fault.HintOf(err), "Ask an administrator of the cloud to delete floating-ip 203.0.113.a (ID "+address.ID+").") {
+					t.Errorf("%v\nhint: %s", err, fault.HintOf(err))
+				}
+				if tc.released && fault.CanRetry(err) {
+					t.Error("another run is advised, which could do no more")
+				}
+			})
+		})
+	}
 }
 
 // Whatever is made again while it is deleted is found by the next look, and nobody can keep that up for ever.

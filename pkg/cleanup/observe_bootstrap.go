@@ -60,7 +60,7 @@ func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide,
 	case c.Status == "paused":
 		return only(bootstrapFrozen, nil)
 	case c.Status == "created": // it never ran: kind was cut off at its start, or is about to start it
-		return only(o.unfinished(c))
+		return only(o.unfinished(ctx, c))
 	case !c.Running:
 		return only(bootstrapStopped, nil)
 	}
@@ -69,7 +69,7 @@ func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide,
 		return only(bootstrapSilent, err)
 	}
 	if !finished {
-		return only(o.unfinished(c))
+		return only(o.unfinished(ctx, c))
 	}
 	cluster, err := o.connectBootstrap(ctx, node, c)
 	if err != nil {
@@ -79,12 +79,21 @@ func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide,
 }
 
 // unfinished judges a node that kind did not finish, as `up` does: a run with another state folder may be making it.
-func (o Observer) unfinished(c docker.Container) (bootstrapState, error) {
+// The engine dates its containers, so its clock counts.
+func (o Observer) unfinished(ctx context.Context, c docker.Container) (bootstrapState, error) {
 	id, err := lease.ID(o.StateFolder)
 	if err != nil {
 		return bootstrapSilent, err
 	}
-	if age := time.Since(c.Created); (id == "" || !c.HasMount(owned.MakerMarker(id))) && age < kind.CreationBound {
+	engine, err := o.Engine.Info(ctx)
+	if err != nil {
+		return bootstrapSilent, fmt.Errorf("read the clock of the Docker engine: %w", err)
+	}
+	now := engine.Time
+	if now.IsZero() { // it does not say
+		now = time.Now()
+	}
+	if age := now.Sub(c.Created); (id == "" || !c.HasMount(owned.MakerMarker(id))) && age < kind.CreationBound {
 		return bootstrapBusy, fault.Retryable(fmt.Errorf("kind has not finished the bootstrap cluster, and another run, of another user or machine, may be making it since %s",
 			c.Created.Local().Format("15:04:05")), fault.Busy, "")
 	}

@@ -150,10 +150,11 @@ type engineOf struct {
 	kubeconfig string // in the bootstrap cluster's node
 	remote     string // DOCKER_HOST
 	execFails  error
+	clock      time.Time // its own; zero: it does not say
 }
 
 func (e *engineOf) Info(context.Context) (docker.Info, error) {
-	return docker.Info{Endpoint: e.remote}, e.fails["info"]
+	return docker.Info{Endpoint: e.remote, Time: e.clock}, e.fails["info"]
 }
 
 func (e *engineOf) HasFile(_ context.Context, _, path string) (bool, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/project"
+	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
@@ -162,6 +163,17 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 			e.finished = false
 			node(func(c *docker.Container) { c.Created = time.Now() })(e)
 		}, "another run, of another user or machine, may be making it"},
+		"another run may be making it, by a clock that is behind": {api{clusters: active}, func(e *engineOf) {
+			e.finished, e.clock = false, time.Now().Add(-time.Hour)
+			node(func(c *docker.Container) { c.Created = e.clock })(e)
+		}, "may be making it"},
+		"its maker gave up, by a clock that is ahead": {api{clusters: active}, func(e *engineOf) {
+			e.finished, e.clock = false, time.Now().Add(time.Hour)
+			node(func(c *docker.Container) { c.Created = e.clock.Add(-kind.CreationBound) })(e)
+		}, "there is no bootstrap cluster"},
+		"it was never finished, and the engine does not tell the time": {api{clusters: active}, func(e *engineOf) {
+			e.finished, e.fails = false, map[string]error{"info": broken}
+		}, "read the clock of the Docker engine: the engine went away"},
 		"it is being removed":                 {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status = false, "removing" }), "is being removed"},
 		"another run may be starting it":      {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status, c.Created = false, "created", time.Now() }), "may be making it"},
 		"it publishes no port":                {api{clusters: active}, node(func(c *docker.Container) { c.Ports = nil }), "does not publish its port 6443/tcp"},

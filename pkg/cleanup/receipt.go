@@ -24,6 +24,10 @@ type Result struct {
 	Item
 	Outcome Outcome `json:"outcome"`
 	Why     string  `json:"why,omitempty"`
+	// Forbidden is whether policy forbids the deletion to these credentials: another run could not do it either.
+	Forbidden bool `json:"forbidden,omitempty"`
+	// Released is whether it uses nothing of the cluster any more, and nothing of the cluster is needed to delete it.
+	Released bool `json:"released,omitempty"`
 }
 
 // String tells it for people.
@@ -69,12 +73,17 @@ func (r *Receipt) correct(found provider.Found, still func(Item) bool) {
 	r.Unknown = unasked(found.Unknown)
 	for _, result := range slices.Clone(r.CouldNot) {
 		if !result.Where.here() && found.Gone(string(result.Kind), result.ID) && !still(result.Item) {
-			r.add(Result{result.Item, Deleted, ""})
+			r.add(Result{Item: result.Item, Outcome: Deleted})
 		}
 	}
 	for _, l := range found.Stays {
-		r.add(Result{itemOf(l), CouldNot, l.Proof})
+		r.add(Result{Item: itemOf(l), Outcome: CouldNot, Why: l.Proof})
 	}
+}
+
+// ends tells whether nothing is left, except what was released for an administrator to delete: nothing on this machine is needed for that.
+func (r *Receipt) ends() bool {
+	return len(r.Unknown) == 0 && !slices.ContainsFunc(r.CouldNot, func(result Result) bool { return !result.Released })
 }
 
 // insist is what the next run needs besides, as a sentence after a hint: the bootstrap cluster, which said that no pivot was begun, is gone.
@@ -90,9 +99,12 @@ func (r *Receipt) err(again string) error {
 	var left, files, elsewhere []error
 	for _, result := range r.CouldNot {
 		err := fmt.Errorf("deleting %s %s: %s", result.Kind, result.Name, result.Why)
-		if result.Kind == File {
+		switch {
+		case result.Kind == File:
 			files = append(files, err)
-		} else {
+		case result.Forbidden:
+			elsewhere = append(elsewhere, fault.Wrap(err, fault.CleanupFailed, fmt.Sprintf("Ask an administrator of the cloud to delete %s %s (ID %s).", result.Kind, result.Name, result.ID)))
+		default:
 			left = append(left, err)
 		}
 	}

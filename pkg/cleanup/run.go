@@ -90,7 +90,7 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 		}
 	}
 	c.local(ctx, r, plan, Registry, Volume, Image, Network)
-	if len(r.CouldNot)+len(r.Unknown) == 0 {
+	if r.ends() {
 		c.local(ctx, r, plan, File)
 	} else {
 		c.keepFiles(r, plan)
@@ -155,7 +155,7 @@ func (c Cleaner) local(ctx context.Context, r *Receipt, plan Plan, kinds ...Kind
 func (c Cleaner) keepFiles(r *Receipt, plan Plan) {
 	for _, item := range plan.Delete {
 		if item.Kind == File {
-			c.tell(r, Result{item, CouldNot, "it stays until all else is gone: it may be needed to see what is left"})
+			c.tell(r, Result{Item: item, Outcome: CouldNot, Why: "it stays until all else is gone: it may be needed to see what is left"})
 		}
 	}
 }

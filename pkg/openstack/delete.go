@@ -35,6 +35,16 @@ func (c *Client) Delete(ctx context.Context, r Resource) (gone bool, err error) 
 	return !slices.Contains([]Kind{KindServer, KindVolume, KindSnapshot, KindLoadBalancer}, r.Kind), err
 }
 
+// Disassociate has a floating IP lead to no port any more. The error is ErrNotFound when it was not there.
+func (c *Client) Disassociate(ctx context.Context, r Resource) error {
+	service, address, err := c.address(r.Ref)
+	if err != nil {
+		return err
+	}
+	_, err = service.Put(ctx, address, map[string]any{"floatingip": map[string]any{"port_id": nil}}, nil, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
+	return Answer(err)
+}
+
 // Status returns the status of a resource whose deletion takes its time, in lower case as its service calls it. The
 // error is ErrNotFound when it is gone.
 func (c *Client) Status(ctx context.Context, r Resource) (string, error) {

@@ -27,6 +27,12 @@ func Temporary(err error) bool {
 	return is && refused.Temporary
 }
 
+// Forbidden tells whether the cloud's policy forbids it to these credentials.
+func Forbidden(err error) bool {
+	refused, is := errors.AsType[*Refusal](err)
+	return is && refused.Code == http.StatusForbidden
+}
+
 // Answer turns gophercloud's errors, which hold addresses and whole bodies, into ErrNotFound or a Refusal.
 func Answer(err error) error {
 	if err == nil {

@@ -16,6 +16,21 @@ func resource(kind openstack.Kind) openstack.Resource {
 	return openstack.Resource{Ref: openstack.Ref{Kind: kind, ID: "x"}, PartOf: openstack.Ref{ID: "of"}}
 }
 
+// A floating IP that must not be deleted lets go of its port.
+func TestDisassociate(t *testing.T) {
+	c, asked := standin.Memory(nil).Client(), ""
+	c.Provider.HTTPClient.Transport = standin.Memory{"PUT /network/floatingips/x": "200 {}"}.Seeing(func(r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = r.Method + " " + r.URL.RequestURI() + " " + strings.TrimSpace(string(body))
+	})
+	if err := c.Disassociate(t.Context(), resource(openstack.KindFloatingIP)); err != nil || asked != `PUT /network/floatingips/x {"floatingip":{"port_id":null}}` {
+		t.Errorf("%q, %v", asked, err)
+	}
+	if err := standin.Memory(nil).Client().Disassociate(t.Context(), resource(openstack.KindFloatingIP)); !errors.Is(err, openstack.ErrNotFound) {
+		t.Errorf("of what is not there: %v", err)
+	}
+}
+
 func TestDelete(t *testing.T) {
 	for kind, want := range map[openstack.Kind]struct {
 		request string

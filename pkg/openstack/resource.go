@@ -1,6 +1,9 @@
 package openstack
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Kind is what a resource is.
 type Kind string
@@ -45,6 +48,9 @@ type Resource struct {
 	// termination, the load balancer of its port, the router of an interface, the port of a trunk. Zero: nothing.
 	PartOf Ref
 }
+
+// Title is the name of a resource, or its ID where it has none, as ports and volumes often do.
+func (r Resource) Title() string { return cmp.Or(r.Name, r.ID) }
 
 // Inventory is what a project has.
 type Inventory struct {

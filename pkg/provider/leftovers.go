@@ -10,6 +10,15 @@ import (
 // ErrGone says of a leftover that it is not there, or not any more.
 var ErrGone = errors.New("it is gone")
 
+// ErrForbidden says that the system's policy forbids the deletion to these credentials: only an administrator can do it.
+var ErrForbidden = errors.New("policy forbids it")
+
+// Releaser is a Leftovers that can have a leftover let go of what it uses, where it cannot be deleted itself.
+type Releaser interface {
+	// Release leaves the leftover where it is. What it used can then be deleted. released is false for a kind that cannot let go.
+	Release(context.Context, Leftover) (released bool, err error)
+}
+
 // Leftovers is what one cluster has where its machines are: found by proof, and deleted.
 type Leftovers interface {
 	// Look finds all of it, and changes nothing.

@@ -80,6 +80,8 @@ type Cloud struct {
 	// last one for ever when it is in Forever.
 	Answers map[openstack.Ref][]error
 	Forever map[openstack.Ref]error
+	// Bound are floating IPs that cannot be disassociated, and why.
+	Bound map[openstack.Ref]error
 	// Takes is how many looks at its status it takes until a resource is gone, and what the status is meanwhile.
 	Takes    map[openstack.Ref][]string
 	Going    map[openstack.Ref]bool
@@ -124,7 +126,7 @@ func (f *Cloud) Delete(ctx context.Context, r openstack.Resource) (bool, error) 
 		return false, errors.New("an interface is deleted at its router")
 	}
 	for _, other := range f.Resources {
-		if slices.Contains(other.Uses, r.Ref) && other.Kind != r.Kind && other.Kind != openstack.KindFloatingIP {
+		if slices.Contains(other.Uses, r.Ref) && other.Kind != r.Kind && (other.Kind != openstack.KindFloatingIP || r.Kind == openstack.KindInterface) {
 			return false, &openstack.Refusal{Code: 409, Message: "in use by " + other.Name, Temporary: true}
 		}
 	}
@@ -137,6 +139,22 @@ func (f *Cloud) Delete(ctx context.Context, r openstack.Resource) (bool, error) 
 	}
 	f.Drop(r.Ref)
 	return true, nil
+}
+
+// Disassociate has a floating IP use nothing any more, unless Bound refuses it.
+func (f *Cloud) Disassociate(_ context.Context, r openstack.Resource) error {
+	f.Lock()
+	defer f.Unlock()
+	if err := f.Bound[r.Ref]; err != nil {
+		return err
+	}
+	for i := range f.Resources {
+		if f.Resources[i].Ref == r.Ref {
+			f.Resources[i].Uses = nil
+			return nil
+		}
+	}
+	return openstack.ErrNotFound
 }
 
 func (f *Cloud) Status(_ context.Context, r openstack.Resource) (string, error) {

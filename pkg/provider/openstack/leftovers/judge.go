@@ -1,6 +1,7 @@
 package leftovers
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,6 +30,11 @@ func (c Cluster) judge(inventory openstack.Inventory) *judge {
 		j.byRef[r.Ref] = r
 	}
 	return j
+}
+
+// titled is a resource for people: its kind and its name, or its ID.
+func (j *judge) titled(ref openstack.Ref) string {
+	return fmt.Sprintf("%s %s", ref.Kind, cmp.Or(j.byRef[ref].Name, ref.ID))
 }
 
 // found holds all that a project has against the cluster.
@@ -65,7 +71,7 @@ func (j *judge) here(r openstack.Resource) bool { return r.Project == "" || r.Pr
 // hangs returns why a resource belongs to what is owned already.
 func (j *judge) hangs(r openstack.Resource) string {
 	_, partOfOwned := j.owned[r.PartOf]
-	whole := fmt.Sprintf("part of %s %s", r.PartOf.Kind, j.byRef[r.PartOf].Name)
+	whole := "part of " + j.titled(r.PartOf)
 	switch r.Kind {
 	case openstack.KindInterface:
 		return j.routing(r)
@@ -101,7 +107,7 @@ func (j *judge) routing(r openstack.Resource) string {
 	given := j.cluster.Router != "" && (router == j.cluster.Router || r.PartOf.ID == j.cluster.Router)
 	switch {
 	case j.owned[r.PartOf] != "":
-		return fmt.Sprintf("part of %s %s", r.PartOf.Kind, router)
+		return "part of " + j.titled(r.PartOf)
 	case cluster && given:
 		return "of the cluster's subnet, at the router that the environment names"
 	}
@@ -117,7 +123,7 @@ func (j *judge) abandonedPort(r openstack.Resource) string {
 	}
 	for _, used := range r.Uses {
 		if (used.Kind == openstack.KindNetwork || used.Kind == openstack.KindSecurityGroup) && j.owned[used] != "" {
-			return fmt.Sprintf("name and description, of %s %s", used.Kind, j.byRef[used].Name)
+			return "name and description, of " + j.titled(used)
 		}
 	}
 	return ""

@@ -23,6 +23,7 @@ type Cloud interface {
 	Inventory(context.Context) (openstack.Inventory, error)
 	Delete(context.Context, openstack.Resource) (gone bool, err error)
 	Status(context.Context, openstack.Resource) (string, error)
+	Disassociate(context.Context, openstack.Resource) error
 }
 
 // Cluster is whose things are looked for.
@@ -41,7 +42,10 @@ type Project struct {
 	Cluster Cluster
 }
 
-var _ provider.Leftovers = Project{}
+var (
+	_ provider.Leftovers = Project{}
+	_ provider.Releaser  = Project{}
+)
 
 // Look lists the project and holds each resource against the cluster. A kind that could not be listed is unknown.
 func (p Project) Look(ctx context.Context) (provider.Found, error) {
@@ -56,6 +60,14 @@ func (p Project) Look(ctx context.Context) (provider.Found, error) {
 func (p Project) Delete(ctx context.Context, l provider.Leftover) (gone bool, err error) {
 	gone, err = p.Cloud.Delete(ctx, resource(l))
 	return gone, answer(err)
+}
+
+// Release has a floating IP lead to no port any more; nothing else can be released.
+func (p Project) Release(ctx context.Context, l provider.Leftover) (released bool, err error) {
+	if openstack.Kind(l.Kind) != openstack.KindFloatingIP {
+		return false, nil
+	}
+	return true, answer(p.Cloud.Disassociate(ctx, resource(l)))
 }
 
 // Going looks at the status, as long as there is one.
@@ -95,13 +107,21 @@ func answer(err error) error {
 		return provider.ErrGone
 	case openstack.Temporary(err):
 		return fault.Retryable(err, fault.CleanupFailed, "")
+	case openstack.Forbidden(err):
+		return forbidden{err}
 	}
 	return err
 }
 
+// forbidden is the cloud's own refusal, and provider.ErrForbidden.
+type forbidden struct{ error }
+
+// Unwrap returns both.
+func (f forbidden) Unwrap() []error { return []error{f.error, provider.ErrForbidden} }
+
 // leftover is a resource as the seam knows it, alone.
 func leftover(r openstack.Resource, proof string) provider.Leftover {
-	return provider.Leftover{Where: where, Kind: string(r.Kind), ID: r.ID, Name: r.Name, Proof: proof, Rank: slices.Index(forPeople(), r.Kind),
+	return provider.Leftover{Where: where, Kind: string(r.Kind), ID: r.ID, Name: r.Title(), Proof: proof, Rank: slices.Index(forPeople(), r.Kind),
 		PartOf: r.PartOf.ID, Created: r.Created, Machine: r.Kind == openstack.KindServer}
 }
 

@@ -142,3 +142,25 @@ func TestSurvey(t *testing.T) {
 		}
 	}
 }
+
+// What has no name is called by its ID, wherever a person reads it.
+func TestWhatHasNoNameIsCalledByItsID(t *testing.T) {
+	nameless := func(r *openstack.Resource) { r.Name = "" }
+	cloud := &project.Cloud{Resources: append(project.Cluster("a", false),
+		project.Resource(openstack.KindPort, "bare", project.Tagged("ns-a"), nameless),
+		project.Resource(openstack.KindTrunk, "part", project.PartOf(openstack.KindPort, "bare")))}
+	found, err := leftovers.Project{Cloud: cloud, Cluster: leftovers.Cluster{Namespace: "ns", Name: "a"}}.Look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]provider.Leftover{}
+	for _, l := range found.Delete {
+		seen[l.ID] = l
+	}
+	if got := seen["port/bare"].Name; got != "port/bare" {
+		t.Errorf("the port is called %q", got)
+	}
+	if got := seen["trunk/part"].Proof; got != "part of port port/bare" {
+		t.Errorf("the trunk is %q", got)
+	}
+}

@@ -25,7 +25,7 @@ func (c Cluster) Servers(inventory openstack.Inventory) ([]openstack.Resource, e
 		case proven:
 			ours = append(ours, r)
 		case possible:
-			unsure = r.Name
+			unsure = r.Title()
 		}
 	}
 	if len(ours) > 0 || unsure == "" {

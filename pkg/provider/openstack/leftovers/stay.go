@@ -59,13 +59,9 @@ func (j *judge) keep(ref openstack.Ref, reason string) {
 
 // called names a resource, and for a port the server that has it.
 func (j *judge) called(r openstack.Resource) string {
-	name := r.Name
-	if name == "" {
-		name = r.ID
-	}
-	text := fmt.Sprintf("%s %s", r.Kind, name)
-	if user, found := j.byRef[r.PartOf]; found {
-		return fmt.Sprintf("%s of %s %s", text, user.Kind, user.Name)
+	text := j.titled(r.Ref)
+	if _, found := j.byRef[r.PartOf]; found {
+		return text + " of " + j.titled(r.PartOf)
 	}
 	return text
 }
@@ -103,9 +99,9 @@ func (j *judge) leftAlone(r openstack.Resource) string {
 			continue
 		}
 		if other != "" {
-			return fmt.Sprintf("uses %s %s, but is marked as that of cluster %s", used.Kind, j.byRef[used].Name, other)
+			return fmt.Sprintf("uses %s, but is marked as that of cluster %s", j.titled(used), other)
 		}
-		return fmt.Sprintf("uses %s %s, but nothing proves that the cluster made it", used.Kind, j.byRef[used].Name)
+		return fmt.Sprintf("uses %s, but nothing proves that the cluster made it", j.titled(used))
 	}
 	if neighbor := j.near(r); neighbor != "" {
 		return neighbor + ", but nothing proves that the cluster made it"
@@ -125,9 +121,9 @@ func (j *judge) near(r openstack.Resource) string {
 		_, owned := j.owned[other.Ref]
 		switch {
 		case owned && (r.Kind == openstack.KindVolume || r.Kind == openstack.KindServerGroup) && slices.Contains(other.Uses, r.Ref):
-			return fmt.Sprintf("%s %s uses it", other.Kind, other.Name)
+			return j.titled(other.Ref) + " uses it"
 		case owned && r.Kind == openstack.KindServer && other.Kind == openstack.KindNetwork && j.reaches(r, other.Ref):
-			return fmt.Sprintf("is on network %s", other.Name)
+			return "is on " + j.titled(other.Ref)
 		}
 	}
 	return ""
