@@ -73,7 +73,7 @@ var arrows = map[string]rule{
 	"provider/docker":    {[]string{"docker", "fault", "kind", "owned", "provider"}, "machines are containers of the Docker engine"},
 	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory", "openstack/preflight", "provider", "provider/openstack/leftovers"}, "machines are servers of an OpenStack project, which are proven as what they leave is"},
 	"provider/aws":       {[]string{"aws", "provider"}, "machines are instances of EC2"},
-	"provider/known":     {[]string{"docker", "environment", "provider", "provider/aws", "provider/docker", "provider/openstack"}, "the only one to read a provider's name: it finds the one that an environment asks for"},
+	"provider/known":     {[]string{"docker", "environment", "fault", "provider", "provider/aws", "provider/docker", "provider/openstack"}, "the only one to read a provider's name: it finds the one that an environment asks for"},
 	"provider/openstack/leftovers": {[]string{"fault", "openstack", "owned", "provider"},
 		"what a cluster has left in a project is found by proof and deleted there, for a verb that knows no provider"},
 

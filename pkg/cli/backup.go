@@ -96,8 +96,12 @@ func (o *backupOptions) complete(ctx context.Context, name string) (*up.Run, err
 		return nil, fault.Wrap(fmt.Errorf("write a backup: %w", err), fault.Usage, "Give --to a folder that you may write to.")
 	}
 	engine := &docker.Client{}
+	makes, err := known.Of(env, engine)
+	if err != nil {
+		return nil, err
+	}
 	return up.New(up.Options{Subject: world.Subject{Environment: env, KubeconfigPath: o.kubeconfig, StateFolder: state}, BackupRecipients: recipients, Version: Version()},
-		world.Parts{Docker: engine, Provider: known.Of(env, engine), Now: time.Now}), nil
+		world.Parts{Docker: engine, Provider: makes, Now: time.Now}), nil
 }
 
 // check returns what is wrong with flags that stand for themselves.

@@ -38,6 +38,7 @@ type buildOptions struct {
 	engineAddress       string
 	recipients          recipientOptions
 	kubeconfig          string
+	newCluster          string
 	timeout, total      time.Duration
 	phaseTimeouts       phaseTimeouts
 }
@@ -60,6 +61,7 @@ func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader, phases []string) {
 
 // flagsOfUp registers those that `down` has not.
 func (o *buildOptions) flagsOfUp(f *pflag.FlagSet, allowChanges *[]string) {
+	f.StringVar(&o.newCluster, "new", "", "NAME of the cluster: it does not exist yet. Needed for the first run where machines cannot be listed (AWS); leave it out of CI jobs that run again")
 	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
 	f.StringSliceVar(allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster, as a run that refuses it says (repeatable)")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where up writes the management cluster's kubeconfig, besides the state folder")
@@ -79,8 +81,8 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 	engine := &docker.Client{}
 	var makes provider.Provider // stays nil when the environment cannot be read
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
-		makes = known.Of(env, engine)
-		return checkKubeconfig(o.kubeconfig, env.ClusterName())
+		makes, _ = known.Of(env, engine) // the schema refuses one that is not known, by name
+		return fault.Join(checkKubeconfig(o.kubeconfig, env.ClusterName()), checkNew(o.newCluster, env.ClusterName()))
 	})
 	mirrors, mirrorsErr := oci.ParseMirrors(o.mirrors)
 	recipients, recipientsErr := o.recipients.parse()

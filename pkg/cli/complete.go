@@ -35,7 +35,7 @@ func completeAll(root *cobra.Command) {
 				completeFlag(c, f.Name, cobra.FixedCompletions(f.Annotations[assigned], cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 			case f.Name == "set":
 				completeFlag(c, f.Name, completeSetting)
-			case f.Name == "allow-changes" || f.Value.Type() == "duration" || f.Value.Type() == "int32": // of no such thing there are files
+			case f.Name == "allow-changes" || f.Name == "new" || f.Value.Type() == "duration" || f.Value.Type() == "int32": // of no such thing there are files
 				completeFlag(c, f.Name, cobra.NoFileCompletions)
 			}
 		})

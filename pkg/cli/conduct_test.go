@@ -29,6 +29,10 @@ func TestARunThatFailsSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := &docker.Client{}
+	makes, err := known.Of(env, engine)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, tc := range map[string]struct {
 		err  error
 		says []string // in this order; one that is not there is not said
@@ -42,7 +46,7 @@ func TestARunThatFailsSaysWhy(t *testing.T) {
 			err := conduct(t.Context(), heard, "down", "kubeadm-capd", func(context.Context, *lease.Set) (*conducted, error) {
 				return &conducted{folder: t.TempDir(), outcome: func() outcome { return outcome{} },
 					looks: func() *world.World {
-						return world.New(world.Subject{Environment: env, StateFolder: t.TempDir()}, world.Parts{Docker: engine, Provider: known.Of(env, engine), Kind: kind.New(func(string) {}), Now: time.Now})
+						return world.New(world.Subject{Environment: env, StateFolder: t.TempDir()}, world.Parts{Docker: engine, Provider: makes, Kind: kind.New(func(string) {}), Now: time.Now})
 					},
 					phases: []pipeline.Phase{{Name: "delete", Run: func(_ context.Context, report pipeline.Reporter) error {
 						report.Object(event.Object{Cluster: "bootstrap", Kind: "Machine", Name: "a", State: "Deleting", Message: "two volumes are attached"})

@@ -86,5 +86,9 @@ func lookingAt(ctx context.Context, name string, of *environmentOptions, cluster
 		return nil, nil, err
 	}
 	engine := &docker.Client{}
-	return world.New(subject, world.Parts{Docker: engine, Provider: known.Of(env, engine), Now: time.Now, Kind: kind.New(func(string) {})}), lacks, nil
+	makes, err := known.Of(env, engine)
+	if err != nil {
+		return nil, nil, err
+	}
+	return world.New(subject, world.Parts{Docker: engine, Provider: makes, Now: time.Now, Kind: kind.New(func(string) {})}), lacks, nil
 }

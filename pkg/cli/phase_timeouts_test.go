@@ -22,7 +22,11 @@ func TestThePhasesThatAreCompletedAreThoseOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject, parts := world.Subject{Environment: env, StateFolder: t.TempDir()}, world.Parts{Provider: known.Of(env, &docker.Client{})}
+	makes, err := known.Of(env, &docker.Client{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject, parts := world.Subject{Environment: env, StateFolder: t.TempDir()}, world.Parts{Provider: makes}
 	run := up.New(up.Options{Subject: subject}, parts)
 	for command, phases := range map[string][]pipeline.Phase{
 		"up": run.Phases(), "check": run.Phases(), "down": down.New(down.Options{Subject: subject}, parts).Phases(),

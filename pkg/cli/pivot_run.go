@@ -105,6 +105,10 @@ func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lea
 		return nil, nil, nil, err
 	}
 	engine := &docker.Client{}
-	parts := world.Parts{Docker: engine, Provider: known.Of(env, engine), Leases: leases, Now: time.Now, Kind: kind.New(func(string) {})}
+	makes, err := known.Of(env, engine)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	parts := world.Parts{Docker: engine, Provider: makes, Leases: leases, Now: time.Now, Kind: kind.New(func(string) {})}
 	return up.New(up.Options{Subject: subject, BackupRecipients: recipients, Version: Version()}, parts), func() *world.World { return world.New(subject, parts) }, bounds, nil
 }

@@ -18,11 +18,15 @@ func derive(ctx context.Context, name string) (string, bool, error) {
 
 // lookInto connects to where the environment's machines are, besides the Docker engine, or says that it cannot.
 func (s *subject) lookInto(ctx context.Context, env *environment.Environment) (err error) {
-	switch p := known.Of(env, nil).(type) {
+	makes, err := known.Of(env, nil)
+	if err != nil {
+		return err
+	}
+	switch p := makes.(type) {
 	case provider.Cleaned:
 		s.cloud, err = p.Leftovers(ctx)
 	case provider.Uncleaned:
-		s.target.Elsewhere = cleanup.Elsewhere{Place: known.Of(env, nil).Place(), Certain: true,
+		s.target.Elsewhere = cleanup.Elsewhere{Place: makes.Place(), Certain: true,
 			Why: "it cannot be listed or deleted from here: only the cluster that holds its definition can delete it",
 			Hint: fmt.Sprintf("Suspend the HelmRelease telco-cloud-init and the Kustomization cluster in that cluster's namespace flux-system, then delete Cluster %s/%s there. See what is left with %q.",
 				env.ClusterNamespace(), env.ClusterName(), p.Find(env.ClusterName()))}

@@ -60,6 +60,14 @@ func (o *buildOptions) check() error {
 	return fault.Join(problems...)
 }
 
+// checkNew refuses a --new of another cluster than the environment's, which the user would build by mistake.
+func checkNew(given, cluster string) error {
+	if given == "" || given == cluster {
+		return nil
+	}
+	return fault.New(fault.Usage, fmt.Sprintf("--new is %s, but the environment's cluster is %s", given, cluster), "Give --new "+cluster+", or set cluster.name to "+given+".")
+}
+
 // checkBound is checkTimeout for a flag that may be 0, which bounds nothing.
 func checkBound(flag string, bound time.Duration) error {
 	if bound == 0 {

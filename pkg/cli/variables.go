@@ -15,7 +15,7 @@ import (
 // consents are the flags with which a user agrees to something that cannot be undone. An environment variable, set long ago or for another run,
 // agrees to nothing.
 func consents() []string {
-	return []string{"yes", "force", "allow-admin", "allow-changes", "with-workload-clusters"}
+	return []string{"yes", "force", "allow-admin", "allow-changes", "with-workload-clusters", "new"}
 }
 
 // variablePrefix is that of the environment variables of a command: CLUSTER_INIT_UP_ for cluster-init up.

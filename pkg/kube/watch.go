@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
 
@@ -29,6 +30,7 @@ var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Ver
 // waits for its goroutines and returns. A custom resource whose definition does not exist yet is watched as soon as it
 // is served, so that one Watch can be started before any of them is installed. It is told, too, when all of a resource that was there has been
 // reported. changed is never called concurrently.
+// A custom resource without a version is watched in the one that its definition serves, and so is one whose version is no longer served.
 // namespace limits it to one namespace; empty means all, which custom resources need.
 func (c *Cluster) Watch(ctx context.Context, namespace string, resources []schema.GroupVersionResource, changed func(Change)) error {
 	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(c.Dynamic, 0, namespace, nil)
@@ -114,6 +116,9 @@ func (c *Cluster) awaitDefinitions(ctx context.Context, factory dynamicinformer.
 		if !want || !established(crd) {
 			return
 		}
+		if r.Version = servedVersion(crd, r.Version); r.Version == "" {
+			return
+		}
 		delete(wanted, crd.GetName())
 		served <- r
 	}
@@ -126,6 +131,26 @@ func (c *Cluster) awaitDefinitions(ctx context.Context, factory dynamicinformer.
 	}
 	factory.Start(ctx.Done())
 	return nil
+}
+
+// servedVersion is the version in which objects of a CustomResourceDefinition are watched: the wanted one if it is served, else the newest that is.
+// Empty: none is served.
+func servedVersion(crd *unstructured.Unstructured, wanted string) string {
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	newest := ""
+	for _, each := range versions {
+		fields, _ := each.(map[string]any)
+		name, _, _ := unstructured.NestedString(fields, "name")
+		served, _, _ := unstructured.NestedBool(fields, "served")
+		switch {
+		case !served:
+		case name == wanted:
+			return name
+		case newest == "" || version.CompareKubeAwareVersionStrings(name, newest) > 0:
+			newest = name
+		}
+	}
+	return newest
 }
 
 func builtIn(r schema.GroupVersionResource) bool {

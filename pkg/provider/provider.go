@@ -20,7 +20,8 @@ type Provider interface {
 	ReachesEngine() bool
 	// Preflight asks whether the cluster can be made; its error joins all that is lacking. It changes nothing.
 	Preflight(context.Context, Reporter) error
-	// Kinds are those of the provider that say how far the cluster is, besides Cluster API's own.
+	// Kinds are those of the provider that say how far the cluster is, besides Cluster API's own. They have no version: that is the one that is
+	// served.
 	Kinds() []schema.GroupVersionResource
 	// Machines returns what exists for the cluster, in the order in which it was made; ErrCannotAsk when that cannot be known.
 	Machines(context.Context) ([]Machine, error)

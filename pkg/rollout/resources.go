@@ -26,6 +26,6 @@ func clusterResources() []schema.GroupVersionResource {
 		resource("cluster.x-k8s.io", "v1beta2", "machines"),
 		resource("cluster.x-k8s.io", "v1beta2", "machinedeployments"),
 		resource(controlPlaneGroup, "v1beta2", "kubeadmcontrolplanes"),
-		resource(controlPlaneGroup, "v1beta1", "rke2controlplanes"),
+		resource(controlPlaneGroup, "", "rke2controlplanes"), // in the version that its provider serves
 	}
 }

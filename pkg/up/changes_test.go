@@ -10,7 +10,7 @@ import (
 
 func TestWhatTakesAwayIsRefused(t *testing.T) {
 	fewer := environment.Change{Key: "cluster.worker.replicas", From: "2", To: "0", TakesAway: "fewer workers"}
-	off := environment.Change{Key: "components.cni", From: "on", To: "off", TakesAway: "what the component installed is deleted"}
+	off := environment.Change{Key: "components.cni", From: "on", To: "off", TakesAway: "what the component installed stays"}
 	more := environment.Change{Key: "cluster.control_plane.replicas", From: "1", To: "3"}
 	cases := map[string]struct {
 		changes []environment.Change

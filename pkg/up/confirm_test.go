@@ -76,7 +76,7 @@ func TestConfirm(t *testing.T) {
 				}
 				return clock
 			}
-			w := &judged{world.New(world.Subject{Environment: env, StateFolder: state, KubeconfigPath: filepath.Join(state, "kubeconfig"), Timeout: time.Hour},
+			w := &judged{World: world.New(world.Subject{Environment: env, StateFolder: state, KubeconfigPath: filepath.Join(state, "kubeconfig"), Timeout: time.Hour},
 				world.Parts{Docker: &docker.Client{Binary: filepath.Join(folder, "docker")}, Kind: kind.New(func(string) {}), Provider: there, Now: now})}
 			_, err = w.confirm(t.Context(), tc.allows)
 			if fault.CodeOf(err) != tc.code || tc.says != "" && !strings.Contains(err.Error(), tc.says) {

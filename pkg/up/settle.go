@@ -9,10 +9,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
 // judged is the world with the verdicts that `up` gives on it.
-type judged struct{ *world.World }
+type judged struct {
+	*world.World
+	isNew bool // the user says that the cluster does not exist yet
+}
 
 // settleAlone looks, under the leases of what it found, until a verdict can stand.
 func (w *judged) settleAlone(ctx context.Context, report pipeline.Reporter) (world.Observation, verdict, error) {
@@ -78,6 +82,10 @@ func (w *judged) request(o world.Observation) request {
 		environment: w.Environment.Argument(), cluster: w.Environment.ClusterName(), namespace: w.Environment.ClusterNamespace(),
 		place: w.Provider.Place(), kubeconfig: w.KubeconfigPath, backups: w.StateFolder,
 		source: w.Side(o.Bootstrap.Cluster), target: w.Side(o.Management.Cluster),
+	}
+	r.isNew = w.isNew
+	if p, is := w.Provider.(provider.Uncleaned); is {
+		r.find = p.Find(r.cluster)
 	}
 	if w.BootstrapKubeconfig == "" {
 		r.node = kind.NodeName(w.BootstrapName())

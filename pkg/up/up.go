@@ -17,6 +17,7 @@ type Options struct {
 	world.Subject
 	bootstrap.Supplies
 	KeepBootstrap    bool
+	New              string            // the name of the cluster, if the user says that it does not exist yet; of use only where nobody can list its machines
 	AllowChanges     []string          // keys of changes that may take something away from the cluster
 	BackupRecipients backup.Recipients // who can open backups; none: they are not encrypted
 	Version          string            // of cluster-init, for backups
@@ -35,7 +36,7 @@ type Run struct {
 
 // New returns a run that has not looked at anything yet.
 func New(o Options, p world.Parts) *Run {
-	return &Run{Options: o, world: &judged{world.New(o.Subject, p)}}
+	return &Run{Options: o, world: &judged{World: world.New(o.Subject, p), isNew: o.New != ""}}
 }
 
 // Requests returns how many API requests this run has sent so far to both clusters, the move included.

@@ -41,6 +41,8 @@ type request struct {
 	kubeconfig                      string // where that of the management cluster goes
 	backups                         string // folder
 	source, target                  pivot.Side
+	isNew                           bool   // the user says that the cluster does not exist yet
+	find                            string // command that lists what the cluster has where nobody here can; empty: there is none
 }
 
 // sight is an observation as `up` reads it.

@@ -20,8 +20,7 @@ func (o sight) withoutMachines(r request, none verdict) verdict {
 	silent := o.Management.State == world.ManagementSilent
 	switch {
 	case errors.Is(o.MachinesErr, provider.ErrCannotAsk) && !silent:
-		none.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made some, stop now", r.place, r.cluster)
-		return none
+		return o.perhapsBuilt(r, none)
 	case errors.Is(o.MachinesErr, provider.ErrCannotAsk):
 		return o.perhapsGone(r, "nobody else can be asked whether it exists")
 	case o.MachinesErr != nil:
@@ -49,6 +48,23 @@ func (o sight) withoutMachines(r request, none verdict) verdict {
 			strings.Join(o.Management.Files, ", "), r.place)
 	}
 	return none
+}
+
+// perhapsBuilt returns none if the user says that the cluster is new, or the bootstrap cluster of an earlier run shows it. Nobody here can list the
+// machines: another machine or CI job may have built the cluster, and a second one of its name would work against it.
+func (o sight) perhapsBuilt(r request, none verdict) verdict {
+	earlier := o.Bootstrap.State != world.BootstrapAbsent && r.node != "" // made by a run that was allowed to begin
+	if r.isNew || earlier {
+		none.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made some, stop now", r.place, r.cluster)
+		return none
+	}
+	look := ""
+	if r.find != "" {
+		look = " See what exists: " + r.find + "."
+	}
+	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
+		fmt.Sprintf("it is not known whether %s exists already: %s cannot be asked for its machines, and no kubeconfig names it", r.cluster, r.place),
+		"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+"."+look+" If it is a new cluster, add --new "+r.cluster+".")}
 }
 
 // unproven refuses because a kubeconfig is given that may be another cluster's: it would be written over.

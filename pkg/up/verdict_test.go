@@ -112,7 +112,9 @@ func TestVerdictsOnMachines(t *testing.T) {
 		"the cloud does not say":                            {world.BootstrapAbsent, world.ManagementAbsent, unasked(failed), "cluster/unreachable?", "it is not known whether machines of demo exist: 503", "when it can be asked"},
 		"the cloud does not say, in its own words":          {world.BootstrapEmpty, world.ManagementAbsent, unasked(fault.New(fault.CloudUnreachable, "no answer", "Look at it.")), "cloud/unreachable?", "no answer", "Look at it."},
 		"the cloud does not say, and it does not matter":    {world.BootstrapActive, world.ManagementAbsent, unasked(failed), "go on", "", ""},
-		"nobody can be asked":                               {world.BootstrapAbsent, world.ManagementAbsent, unasked(provider.ErrCannotAsk), "fresh", "", ""},
+		"nobody can be asked":                               {world.BootstrapAbsent, world.ManagementAbsent, unasked(provider.ErrCannotAsk), "cluster/unreachable", "it is not known whether demo exists already", "--new demo"},
+		"nobody can be asked, while it is being built":      {world.BootstrapEmpty, world.ManagementAbsent, unasked(provider.ErrCannotAsk), "go on", "", ""},
+		"nobody can be asked, as it was never finished":     {world.BootstrapUnfinished, world.ManagementAbsent, unasked(provider.ErrCannotAsk), "fresh", "", ""},
 		"nobody can be asked, and a kubeconfig is there":    {world.BootstrapAbsent, world.ManagementSilent, unasked(provider.ErrCannotAsk), "cluster/unreachable?", "nobody else can be asked", "/state/kubeconfig"},
 		"somebody else's machines":                          {world.BootstrapAbsent, world.ManagementAbsent, unasked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign", "a node of another cluster", ""},
 		"a silent kubeconfig that nobody proves":            {world.BootstrapAbsent, world.ManagementSilent, func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?", "whose kubeconfig that is cannot be known", "rm '/state/kubeconfig'"},
@@ -147,6 +149,33 @@ func TestVerdictsOnMachines(t *testing.T) {
 				t.Errorf("the warning is %q", v.warning)
 			}
 		})
+	}
+}
+
+// Where nobody can list machines, only the user knows that a cluster is new: a CI job that has lost its state folder would build a second one. A
+// cluster of the user's own in place of kind shows nothing.
+func TestACloudThatCannotBeAskedNeedsAWord(t *testing.T) {
+	for name, tc := range map[string]struct {
+		b     world.BootstrapState
+		m     world.ManagementState
+		isNew bool
+		node  string
+		want  string
+	}{
+		"nothing is known":                     {world.BootstrapAbsent, world.ManagementAbsent, false, thisRun.node, "cluster/unreachable"},
+		"it is new":                            {world.BootstrapAbsent, world.ManagementAbsent, true, thisRun.node, "fresh"},
+		"a bootstrap cluster of the user's":    {world.BootstrapEmpty, world.ManagementAbsent, false, "", "cluster/unreachable"},
+		"the same, and it is new":              {world.BootstrapEmpty, world.ManagementAbsent, true, "", "go on"},
+		"it is new, and a kubeconfig names it": {world.BootstrapAbsent, world.ManagementSilent, true, thisRun.node, "cluster/unreachable?"},
+	} {
+		r := thisRun
+		r.isNew, r.node, r.find = tc.isNew, tc.node, "aws list"
+		o := seen(tc.b, tc.m)
+		o.MachinesErr = provider.ErrCannotAsk
+		v := judge(o, r)
+		if got := short(v); got != tc.want || got == "cluster/unreachable" && !strings.Contains(fault.HintOf(v.refusal), "aws list") {
+			t.Errorf("%s: %s, want %s: %v\nhint: %s", name, got, tc.want, v.refusal, fault.HintOf(v.refusal))
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func (Provider) Preflight(context.Context, provider.Reporter) error { return nil
 
 // Kinds are those that say why a machine is not made.
 func (Provider) Kinds() []schema.GroupVersionResource {
-	group := schema.GroupVersion{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2"}
+	group := schema.GroupVersion{Group: "infrastructure.cluster.x-k8s.io"}
 	return []schema.GroupVersionResource{group.WithResource("awsclusters"), group.WithResource("awsmachines")}
 }
 

@@ -3,30 +3,36 @@ package known
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/provider/aws"
 	dockerprovider "github.com/cluster-init/cluster-init/pkg/provider/docker"
 	"github.com/cluster-init/cluster-init/pkg/provider/openstack"
 )
 
-// Of returns who makes the environment's machines. The chart's schema knows no others.
-func Of(env *environment.Environment, engine *docker.Client) provider.Provider {
-	switch env.InfraProvider() {
+// Of returns who makes the environment's machines. A provider that is not known here is a fault ValuesInvalid, and never another one: its machines
+// would be looked for in the wrong place.
+func Of(env *environment.Environment, engine *docker.Client) (provider.Provider, error) {
+	switch name := env.InfraProvider(); name {
 	case "capo":
-		return openstack.New(env)
+		return openstack.New(env), nil
 	case "capa":
-		return aws.Provider{}
+		return aws.Provider{}, nil
+	case "capd":
+		return dockerprovider.Provider{Engine: engine, Cluster: env.ClusterName()}, nil
 	default:
-		return dockerprovider.Provider{Engine: engine, Cluster: env.ClusterName()}
+		return nil, fault.New(fault.ValuesInvalid, fmt.Sprintf("cluster.infra_provider is %q, which is no provider of this binary", name), "Set cluster.infra_provider to capa, capd or capo.")
 	}
 }
 
 // Ranges are the ranges of addresses that the environment's provider uses: see environment.Options.
 func Ranges(env *environment.Environment) []environment.Range {
-	if p, uses := Of(env, nil).(interface{ Ranges() []environment.Range }); uses {
+	makes, err := Of(env, nil)
+	if p, uses := makes.(interface{ Ranges() []environment.Range }); err == nil && uses {
 		return p.Ranges()
 	}
 	return nil

@@ -1,11 +1,15 @@
 package known_test
 
 import (
+	"bytes"
+	"io/fs"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
@@ -34,4 +38,40 @@ func TestRangesOfTheProvider(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The chart that is asked may know a provider that this binary does not: its machines are not Docker's.
+func TestAnUnknownProviderIsNotDocker(t *testing.T) {
+	const schema = "charts/telco-cloud-init/values.schema.json"
+	text, err := fs.ReadFile(clusterinit.Content(), schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := overlaid{clusterinit.Content(), map[string][]byte{schema: bytes.Replace(text, []byte(`"capd",`), []byte(`"capd", "capx",`), 1)}}
+	for name, want := range map[string]string{"capd": "Docker", "capa": "AWS", "capo": "OpenStack", "capx": ""} {
+		env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: content, NamesOnly: true, Sets: []string{"cluster.infra_provider=" + name}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := known.Of(env, nil)
+		switch {
+		case want == "" && (made != nil || fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), `"capx"`)):
+			t.Errorf("%s: %v, %v", name, made, err)
+		case want != "" && (err != nil || made.Place() != want):
+			t.Errorf("%s: %v, %v", name, made, err)
+		}
+	}
+}
+
+// overlaid is a file system with some files in place of its own.
+type overlaid struct {
+	fs.FS
+	files map[string][]byte
+}
+
+func (o overlaid) Open(name string) (fs.File, error) {
+	if content, own := o.files[name]; own {
+		return fstest.MapFS{name: {Data: content}}.Open(name)
+	}
+	return o.FS.Open(name)
 }

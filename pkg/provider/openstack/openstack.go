@@ -70,7 +70,7 @@ func checkAuthority(env *environment.Environment, of cloud.Cloud) error {
 
 // Kinds are those that say why a machine is not made.
 func (Provider) Kinds() []schema.GroupVersionResource {
-	group := schema.GroupVersion{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta1"}
+	group := schema.GroupVersion{Group: "infrastructure.cluster.x-k8s.io"}
 	return []schema.GroupVersionResource{group.WithResource("openstackclusters"), group.WithResource("openstackmachines")}
 }
 
