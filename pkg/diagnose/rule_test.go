@@ -103,3 +103,18 @@ func parseRef(t *testing.T, text string) health.Ref {
 	t.Fatalf("%q is no Kind/namespace/name", text)
 	return health.Ref{}
 }
+
+// A remedy is printed as it is to be written: the text itself is $${NAME} in a manifest.
+func TestTheRemedyForAVariableKeepsItsDollars(t *testing.T) {
+	for _, rule := range readRules(t) {
+		if rule.Name != "kustomize-substitution" {
+			continue
+		}
+		found, _ := firstMatch([]Rule{rule}, parseRef(t, rule.Examples[0].Object), []Signal{rule.Examples[0].Signal})
+		if want := "components.a.substitute, or write $${NAME} where"; !strings.Contains(found.Cure, want) {
+			t.Errorf("%q does not hold %q", found.Cure, want)
+		}
+		return
+	}
+	t.Error("there is no such rule")
+}

@@ -12,7 +12,7 @@ import (
 func newKustomizer(t *testing.T) *flux.Kustomizer {
 	t.Helper()
 	files, _ := components(t)
-	return flux.NewKustomizer(files, true) // so that a variable that nobody gives is found here
+	return flux.NewKustomizer(files)
 }
 
 // applied returns what Flux applies for a component of the management cluster.

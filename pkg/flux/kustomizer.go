@@ -6,12 +6,14 @@ import (
 	"path"
 	"strings"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/kustomize"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
@@ -22,17 +24,33 @@ import (
 // own function. It is not for several goroutines at once.
 type Kustomizer struct {
 	files  filesys.FileSystem
-	strict bool
 	builds map[string]resmap.ResMap // what was built already, before the variables
 }
 
-// NewKustomizer returns a Kustomizer that reads the folders of components below / of files, where it writes one of its own. When it is strict, a
-// variable that nobody gives is an error; Flux takes it for empty.
-func NewKustomizer(files filesys.FileSystem, strict bool) *Kustomizer {
-	return &Kustomizer{files, strict, map[string]resmap.ResMap{}}
+// strictSubstitutions is the default of the gate StrictPostBuildSubstitutions in the kustomize-controller of Version: a variable without a value and
+// without a default is an error.
+const strictSubstitutions = true
+
+// SubstitutionError says that Flux cannot fill in the variables of an object.
+type SubstitutionError struct {
+	Object string // kind and name
+	Err    error
 }
 
-// Apply returns what Flux applies for a Kustomization; the Secrets that it takes variables from are among rendered.
+func (e SubstitutionError) Error() string {
+	return fmt.Sprintf("fill in the variables of %s: %v", e.Object, e.Err)
+}
+
+// Unwrap returns Flux's own error.
+func (e SubstitutionError) Unwrap() error { return e.Err }
+
+// NewKustomizer returns a Kustomizer that reads the folders of components below / of files, where it writes one of its own.
+func NewKustomizer(files filesys.FileSystem) *Kustomizer {
+	return &Kustomizer{files, map[string]resmap.ResMap{}}
+}
+
+// Apply returns what Flux applies for a Kustomization; the Secrets that it takes variables from are among rendered. Variables that cannot be filled in
+// are a SubstitutionError.
 func (k *Kustomizer) Apply(ctx context.Context, kustomization *unstructured.Unstructured, rendered []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	resources, err := k.build(kustomization)
 	if err != nil {
@@ -41,12 +59,9 @@ func (k *Kustomizer) Apply(ctx context.Context, kustomization *unstructured.Unst
 	var objects []*unstructured.Unstructured
 	for _, resource := range resources.Resources() {
 		name := resource.GetKind() + " " + resource.GetName()
-		filled, err := kustomize.SubstituteVariables(ctx, secrets{objects: rendered}, *kustomization, resource, kustomize.SubstituteWithStrict(k.strict))
+		filled, err := substitute(ctx, kustomization, resource, rendered)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if filled == nil { // it says that it has no variables
-			filled = resource
+			return nil, SubstitutionError{name, err}
 		}
 		content, err := filled.MarshalJSON()
 		object := &unstructured.Unstructured{}
@@ -59,6 +74,21 @@ func (k *Kustomizer) Apply(ctx context.Context, kustomization *unstructured.Unst
 		objects = append(objects, object)
 	}
 	return objects, nil
+}
+
+// substitute fills in the variables of a resource as kustomize-controller does.
+func substitute(ctx context.Context, kustomization *unstructured.Unstructured, resource *resource.Resource, rendered []*unstructured.Unstructured) (*resource.Resource, error) {
+	if _, has, _ := unstructured.NestedMap(kustomization.Object, "spec", "postBuild"); !has {
+		return resource, nil
+	}
+	strategy, _, _ := unstructured.NestedString(kustomization.Object, "spec", "postBuild", "substituteStrategy")
+	filled, err := kustomize.SubstituteVariables(ctx, secrets{objects: rendered}, *kustomization, resource,
+		kustomize.SubstituteWithStrict(strictSubstitutions),
+		kustomize.SubstituteWithAlways(strategy == string(kustomizev1.SubstituteStrategyAlways)))
+	if filled == nil { // it says that it has no variables
+		filled = resource
+	}
+	return filled, err
 }
 
 // build returns what kustomize makes of a Kustomization, a copy.

@@ -4,6 +4,7 @@ package manifests
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 
@@ -101,7 +102,7 @@ func kustomizerOf(tree content.Tree) (*flux.Kustomizer, error) {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
 	}
-	return flux.NewKustomizer(files, false), nil
+	return flux.NewKustomizer(files), nil
 }
 
 func (r Rendered) component(ctx context.Context, of environment.Component, kustomizer *flux.Kustomizer, lacks string) (Component, error) {
@@ -117,11 +118,20 @@ func (r Rendered) component(ctx context.Context, of environment.Component, kusto
 	default:
 		objects, err := kustomizer.Apply(ctx, kustomization, r.Chart)
 		if err != nil {
-			return c, fault.Wrap(fmt.Errorf("render component %s: %w", of.Name, err), fault.EnvironmentInvalid, "Correct the folder "+of.Path+", or the component's values.")
+			return c, fault.Wrap(fmt.Errorf("render component %s: %w", of.Name, err), fault.EnvironmentInvalid, componentHint(of, err))
 		}
 		c.Objects = append(c.Objects, objects...)
 	}
 	return c, nil
+}
+
+// componentHint says what to do about a component that cannot be rendered.
+func componentHint(of environment.Component, err error) string {
+	var substitution flux.SubstitutionError
+	if errors.As(err, &substitution) {
+		return fmt.Sprintf("Give the variable a value in components.%s.substitute, or write $${NAME} in %s where the text itself is meant.", of.Name, of.Path)
+	}
+	return "Correct the folder " + of.Path + ", or the component's values."
 }
 
 // Kustomization is the one that the chart made for a component; without content where there is none.
