@@ -32,7 +32,7 @@ func ciJob(t *testing.T, name string) (l lab, folder string) {
 	t.Helper()
 	l = newLabFor(t, name)
 	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: a network namespace needs root")
+		missing(t, "a network namespace needs root")
 	}
 	if err := host.Install(t.Context(), "ip", "iproute2"); err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func ciJob(t *testing.T, name string) (l lab, folder string) {
 	if os.Getenv("DOCKER_HOST") == "" {
 		socket = "/var/run/docker.sock"
 	} else if !isSocket {
-		t.Skip("SKIPPED: the engine is not on this machine")
+		missing(t, "the engine is not on this machine")
 	}
 	jobNetwork(t)
 	address := forward(t, socket)

@@ -8,6 +8,8 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"net"
@@ -23,6 +25,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // TestUpRKE2 is the whole of a user's way with RKE2, as a pipeline job beside an engine that it reaches by TCP only: up, a
@@ -179,34 +184,54 @@ func sectionsAreClosed(t *testing.T, log string) {
 	}
 }
 
-// usedInTheJob runs this test program once more, in the job's network, where TestInsideTheJob looks at the cluster.
+// usedInTheJob runs this test program once more, in the job's network, where it counts the nodes.
 func (l lab) usedInTheJob(t *testing.T) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), "ip", "netns", "exec", jobNamespace, self, "-test.run", "^TestInsideTheJob$", "-test.v")
+	c := exec.CommandContext(t.Context(), "ip", "netns", "exec", jobNamespace, self)
 	c.Env = append(os.Environ(), insideTheJob+"="+l.kubeconfig(l.name))
 	if out, err := c.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("nodes answer")) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
 
-// insideTheJob names the kubeconfig for TestInsideTheJob.
-const insideTheJob = "CLUSTER_INIT_E2E_INSIDE_THE_JOB"
-
-// TestInsideTheJob is no test of its own: TestUpRKE2 runs it in the job's network.
-func TestInsideTheJob(t *testing.T) {
+// TestMain runs the tests, or what usedInTheJob asks this program for.
+func TestMain(m *testing.M) {
 	kubeconfig := os.Getenv(insideTheJob)
 	if kubeconfig == "" {
-		t.Skip("SKIPPED: it is run by TestUpRKE2")
+		os.Exit(m.Run())
+	}
+	if err := countNodes(context.Background(), kubeconfig); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// insideTheJob names the kubeconfig for countNodes.
+const insideTheJob = "CLUSTER_INIT_E2E_INSIDE_THE_JOB"
+
+// countNodes prints how many nodes the cluster of a kubeconfig file has. TestUpRKE2 runs it in the job's network.
+func countNodes(ctx context.Context, kubeconfig string) error {
+	content, err := os.ReadFile(kubeconfig)
+	if err != nil {
+		return err
+	}
+	c, err := kube.Connect("management", content, clientgoscheme.Scheme)
+	if err != nil {
+		return err
 	}
 	var nodes corev1.NodeList
-	if err := connect(t, kubeconfig).List(t.Context(), &nodes); err != nil || len(nodes.Items) == 0 {
-		t.Fatalf("%d nodes (%v)", len(nodes.Items), err)
+	if err := c.List(ctx, &nodes); err != nil {
+		return err
 	}
-	t.Logf("%d nodes answer", len(nodes.Items))
+	if len(nodes.Items) == 0 {
+		return errors.New("the cluster has no nodes")
+	}
+	fmt.Printf("%d nodes answer\n", len(nodes.Items))
+	return nil
 }
 
 // secretsOfBothClusters are the values of their Secrets that are long enough to be nothing else, and the credentials of

@@ -18,7 +18,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -101,7 +100,7 @@ func (c cluster) problems(t *testing.T) (problems []string) {
 		t.Fatal(err)
 	}
 	clusters := c.list(t, "cluster.x-k8s.io", "v1beta2", "Cluster")
-	if len(clusters) != 1 || clusters[0].GetName() != c.name || health.Paused(&clusters[0]) {
+	if len(clusters) != 1 || clusters[0].GetName() != c.name || paused(&clusters[0]) {
 		is("clusters %v, want the one of its own, active", clusters)
 	}
 	machines := c.list(t, "cluster.x-k8s.io", "v1beta2", "Machine")
@@ -119,8 +118,8 @@ func (c cluster) problems(t *testing.T) (problems []string) {
 	}
 	all := slices.Concat(clusters, machines, controlPlanes, kustomizations, c.list(t, "helm.toolkit.fluxcd.io", "v2", "HelmRelease"))
 	for i := range all {
-		if s := health.Of(&all[i]); s.Status != health.Ready {
-			is("%s %s is %s: %s", all[i].GetKind(), all[i].GetName(), s.Status, s.Message)
+		if why := unready(&all[i]); why != "" {
+			is("%s", why)
 		}
 	}
 	return problems

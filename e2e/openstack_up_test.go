@@ -20,7 +20,6 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/resource"
 	"github.com/cluster-init/cluster-init/e2e/lab/progress"
 	"github.com/cluster-init/cluster-init/pkg/event"
-	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
@@ -236,8 +235,8 @@ func (c cluster) openStackProblems(t *testing.T) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%d objects of kind %s, want %d", len(objects), of.kind, of.want))
 		}
 		for i := range objects {
-			if s := health.Of(&objects[i]); s.Status != health.Ready {
-				problems = append(problems, fmt.Sprintf("%s %s is %s: %s", of.kind, objects[i].GetName(), s.Status, s.Message))
+			if why := unready(&objects[i]); why != "" {
+				problems = append(problems, why)
 			}
 		}
 	}

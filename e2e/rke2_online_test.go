@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -17,7 +18,7 @@ func TestUpRKE2Online(t *testing.T) {
 	l.environment = []string{"XDG_STATE_HOME=" + l.state}
 	for _, address := range []string{"https://get.rke2.io", "https://registry.k8s.io/v2/", "https://github.com"} {
 		if err := answers(t.Context(), address); err != nil {
-			t.Skipf("SKIPPED: the real RKE2 was not run, as there is no internet here: %v", err)
+			missing(t, fmt.Sprintf("the real RKE2 needs the internet: %v", err))
 		}
 	}
 	cleanBefore(t, l)

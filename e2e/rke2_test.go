@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
 const rke2Name = "rke2-capd"
@@ -119,8 +117,8 @@ func (c cluster) bootstrapped(t *testing.T) {
 		t.Error("no DevMachines")
 	}
 	for i := range machines {
-		if s := health.Of(&machines[i]); s.Status != health.Ready {
-			t.Errorf("DevMachine %s is %s: %s", machines[i].GetName(), s.Status, s.Message)
+		if why := unready(&machines[i]); why != "" {
+			t.Error(why)
 		}
 	}
 	for _, m := range c.list(t, "cluster.x-k8s.io", "v1beta2", "Machine") { // containers have their names

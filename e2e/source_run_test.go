@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
-	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
@@ -138,8 +137,8 @@ func (c cluster) sourceAt(t *testing.T, kind, name, revision string) {
 	if o == nil {
 		t.Fatalf("no %s %s", kind, name)
 	}
-	if s := health.Of(o); s.Status != health.Ready {
-		t.Errorf("%s %s is %s: %s", kind, name, s.Status, s.Message)
+	if why := unready(o); why != "" {
+		t.Error(why)
 	}
 	if at, _, _ := unstructured.NestedString(o.Object, "status", "artifact", "revision"); !strings.Contains(at, revision) {
 		t.Errorf("%s %s is at %q, want %s", kind, name, at, revision)

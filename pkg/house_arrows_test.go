@@ -103,6 +103,7 @@ var arrows = map[string]rule{
 
 	// what tests share: no other line may name it
 	"internal/golden":       {nil, "a golden file is compared without knowing what is in it"},
+	"internal/prerequisite": {nil, "what a machine has is asked of the machine"},
 	"internal/sshgit":       {nil, "a git server over ssh is nothing of ours"},
 	"internal/distribution": {nil, "a real registry server is nothing of ours"},
 	"internal/apiserver":    {nil, "a real API server is nothing of ours; the lab builds it, and a folder is all that is known of the lab"},
@@ -117,6 +118,7 @@ var arrows = map[string]rule{
 // anyTest is what each test may import besides what its package may, and why.
 var anyTest = map[string]string{
 	"internal/golden":       "compares with golden files",
+	"internal/prerequisite": "needs a program or an engine on the machine",
 	"internal/sshgit":       "fetches from a git server over ssh",
 	"internal/distribution": "pushes to a real registry",
 	"internal/fluxserver":   "asks a real API server that has Flux's objects",

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/internal/prerequisite"
 )
 
 // countingEngine counts the loads that reach a real engine.
@@ -33,7 +34,7 @@ func TestLoadIntoRealEngine(t *testing.T) {
 	engine := &countingEngine{Client: &docker.Client{}}
 	t.Cleanup(func() { _ = engine.RemoveImage(context.Background(), ref) })
 	if _, err := engine.Info(ctx); err != nil {
-		t.Skipf("no Docker engine: %v", err)
+		prerequisite.Missing(t, fmt.Sprintf("no Docker engine: %v", err))
 	}
 	source := newLayoutImages(t, ref)
 	for range 2 {

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/cluster-init/cluster-init/pkg/internal/prerequisite"
 )
 
 // installs runs the lines of a pipeline that install the released binary, against a release of one archive that has the
@@ -39,9 +41,7 @@ func installs(t *testing.T, script []string, variables map[string]string) {
 		}
 	}
 	for _, tool := range []string{"sh", "wget", "tar", "sha256sum"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the pipeline's lines are not run: %v", err)
-		}
+		prerequisite.Program(t, tool) // of the pipeline's lines
 	}
 	version := variables["CLUSTER_INIT_VERSION"]
 	for name, tamper := range map[string]bool{"a release": false, "a release whose archive was changed": true} {

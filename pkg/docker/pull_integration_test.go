@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/google/go-containerregistry/pkg/v1/random"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/cluster-init/cluster-init/pkg/internal/prerequisite"
 )
 
 // A real engine pulls from a registry: it says how much has come, and then has the image by tag and digest.
@@ -25,7 +27,7 @@ func TestPullByARealEngine(t *testing.T) {
 	defer cancel()
 	engine := &Client{}
 	if _, err := engine.Info(ctx); err != nil {
-		t.Skipf("no Docker engine: %v", err)
+		prerequisite.Missing(t, fmt.Sprintf("no Docker engine: %v", err))
 	}
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()

@@ -207,7 +207,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, secret, after, other string) {
 		trimmed := strings.TrimSpace(secret)
 		if len(trimmed) < redact.MinLength {
-			t.Skip()
+			return // too short to be taken for a secret
 		}
 		r := redact.New(secret, other)
 		for name, encode := range map[string]func(string) string{

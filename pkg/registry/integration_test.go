@@ -19,6 +19,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/prerequisite"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
@@ -27,7 +28,7 @@ func realEngine(t *testing.T, ctx context.Context) *docker.Client {
 	t.Helper()
 	d := &docker.Client{}
 	if _, err := d.Info(ctx); err != nil {
-		t.Skipf("no Docker engine: %v", err)
+		prerequisite.Missing(t, fmt.Sprintf("no Docker engine: %v", err))
 	}
 	return d
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cluster-init/cluster-init/pkg/internal/prerequisite"
 )
 
 const policy = `content="default-src 'none'; style-src 'unsafe-inline'"`
@@ -77,13 +79,7 @@ func TestReportRunsNothing(t *testing.T) {
 // titleInBrowser opens the page from a file in headless Chromium, and returns the title that it has then.
 func titleInBrowser(t *testing.T, page string, width int) string {
 	t.Helper()
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("SKIPPED: there is no chromium here; `CI=true make test` installs it")
-	}
+	browser := prerequisite.Program(t, "chromium") // `CI=true make test` installs it
 	folder := t.TempDir()
 	file := filepath.Join(folder, "report.html")
 	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/internal/prerequisite"
 	"github.com/cluster-init/cluster-init/pkg/internal/sshgit"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
@@ -110,9 +111,7 @@ func TestSSHKeyAsSecret(t *testing.T) {
 
 // What git itself says is understood.
 func TestReadPacketsOfGit(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
+	prerequisite.Program(t, "git")
 	dir := t.TempDir()
 	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=main"}, {"commit", "--quiet", "--allow-empty", "-m", "one"}, {"tag", "v1"}} {
 		git := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.org"}, args...)...)

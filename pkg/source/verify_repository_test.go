@@ -1,14 +1,13 @@
 package source
 
 import (
-	"os/exec"
 	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/internal/prerequisite"
 )
 
 func TestVerifyRepository(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
+	prerequisite.Program(t, "git")
 	server := gitServer(t)
 	for name, tc := range map[string]struct {
 		branch, tag, password string

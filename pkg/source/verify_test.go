@@ -20,6 +20,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/internal/distribution"
+	"github.com/cluster-init/cluster-init/pkg/internal/prerequisite"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
@@ -86,9 +87,7 @@ func gitServer(t *testing.T) *httptest.Server {
 }
 
 func TestVerifyGitSource(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
+	prerequisite.Program(t, "git")
 	server := gitServer(t)
 	trusted := server.Client().Transport
 	cases := []struct {
