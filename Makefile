@@ -34,7 +34,7 @@ forecast:
 build:
 	@$(BUILD)
 
-APART = ^Test((Restore)?Struck|WhatClusterctlLeaves|AnotherMachineEnds|AMoveIsFinished|AMoveBackThatIsCutOff|HalfDoneMoves|RestoreIsRefused|PivotResumeAndRollback|PivotPlanOfTwoClusters|RestoreOfABackup|Scripts)
+APART = ^Test((Restore)?Struck|WhatClusterctlLeaves|AnotherMachineEnds|AMoveIsFinished|AMoveBackThatIsCutOff|HalfDoneMoves|RestoreIsRefused|PivotResumeAndRollback|PivotPlanOfTwoClusters|RestoreOfABackup|CommandsThatOnlyLook|Scripts)
 TEST  = -vet=off -ldflags='-s -w' -timeout 20m -tags integration
 
 ## test: unit tests, and integration tests against real API servers and a real Docker engine; in CI with the race detector
