@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/owned"
@@ -68,7 +69,7 @@ func (c Cluster) config(id string) kind.Config {
 	return kind.Config{
 		Name: c.name(), Markers: []string{owned.Marker(c.Environment.ClusterName()), owned.MakerMarker(id)}, NodeImage: c.BootstrapImage(),
 		APIServerAddress: c.ListenAddress, APIServerPort: c.APIServerPort, DockerSocket: spec.Cluster.DockerSocket(),
-		Proxies: kind.Proxies{HTTP: spec.Proxies.HTTP, HTTPS: spec.Proxies.HTTPS, No: strings.TrimSuffix(c.Environment.NoProxy()+","+c.ReachedAt, ",")},
+		Proxies: kind.Proxies{HTTP: spec.Proxies.HTTP, HTTPS: spec.Proxies.HTTPS, No: strings.TrimSuffix(c.Environment.NoProxy(environment.Bootstrap)+","+c.ReachedAt, ",")},
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 // Flux installs the version of Flux that this program carries.
 type Flux struct {
 	Environment *environment.Environment
+	Phase       environment.Phase // of the cluster
 	Fetch       content.Fetcher
 	Follow      rollout.Options
 }
@@ -40,7 +41,7 @@ func (f Flux) Install(ctx context.Context, c *kube.Cluster, report pipeline.Repo
 	if err != nil {
 		return fmt.Errorf("fetch Flux's manifests: %w", err)
 	}
-	objects, err := flux.Render(flux.Options{Archive: archive, Environment: proxyVariables(f.Environment)})
+	objects, err := flux.Render(flux.Options{Archive: archive, Environment: proxyVariables(f.Environment, f.Phase)})
 	if err != nil {
 		return err
 	}
@@ -56,10 +57,10 @@ func (f Flux) Install(ctx context.Context, c *kube.Cluster, report pipeline.Repo
 }
 
 // proxyVariables are what Flux's controllers need to reach sources.
-func proxyVariables(e *environment.Environment) []flux.EnvironmentVariable {
+func proxyVariables(e *environment.Environment, phase environment.Phase) []flux.EnvironmentVariable {
 	p := e.Spec().Proxies
 	if p.HTTP == "" && p.HTTPS == "" {
 		return nil
 	}
-	return []flux.EnvironmentVariable{{Name: "HTTP_PROXY", Value: p.HTTP}, {Name: "HTTPS_PROXY", Value: p.HTTPS}, {Name: "NO_PROXY", Value: e.NoProxy()}}
+	return []flux.EnvironmentVariable{{Name: "HTTP_PROXY", Value: p.HTTP}, {Name: "HTTPS_PROXY", Value: p.HTTPS}, {Name: "NO_PROXY", Value: e.NoProxy(phase)}}
 }

@@ -18,7 +18,7 @@ func TestFluxAsksNoProxyForWhatIsInTheCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := httpproxy.Config{}
-	for _, v := range proxyVariables(env) {
+	for _, v := range proxyVariables(env, environment.Management) {
 		switch v.Name {
 		case "HTTP_PROXY":
 			config.HTTPProxy = v.Value

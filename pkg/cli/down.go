@@ -30,6 +30,7 @@ type downOptions struct {
 
 func newDown(streams Streams) *cobra.Command {
 	o := &downOptions{streams: streams}
+	o.appliesNothing = true
 	c := &cobra.Command{
 		Use:   "down ENVIRONMENT",
 		Short: "Delete a living management cluster with its own controllers",

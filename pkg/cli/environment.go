@@ -22,6 +22,8 @@ type environmentOptions struct {
 	valueFiles []string
 	stdin      func() ([]byte, error)
 	fsys       fs.FS // of the chart, the components and built-in environments; nil: this binary's
+	// appliesNothing is of a command that only looks or deletes: a proxy of the shell that is none does not matter.
+	appliesNothing bool
 }
 
 // flags registers them; in is the standard input, which is read once, and only for --values -.
@@ -41,6 +43,7 @@ func (o *environmentOptions) load(ctx context.Context, name string, check func(*
 // loadToLook loads an environment as far as it can be known here. lacks is why that is no more than its names: err is for what is wrong with these. A
 // variable that is not set may be a part of them: without it, they could be those of another cluster.
 func (o *environmentOptions) loadToLook(ctx context.Context, name string) (env *environment.Environment, lacks, err error) {
+	o.appliesNothing = true
 	if env, lacks = o.load(ctx, name, nil); lacks == nil {
 		return env, nil, nil
 	}
@@ -75,8 +78,12 @@ func (o *environmentOptions) options(name string) environment.Options {
 	if content == nil {
 		content = clusterinit.Content()
 	}
+	variables := os.LookupEnv
+	if o.appliesNothing {
+		variables = environment.WithValidProxies(os.LookupEnv)
+	}
 	return environment.Options{
-		Name: name, Content: content, Variables: os.LookupEnv, Sets: o.sets, ValuesFiles: o.valueFiles, Input: o.stdin, Ranges: known.Ranges,
+		Name: name, Content: content, Variables: variables, Sets: o.sets, ValuesFiles: o.valueFiles, Input: o.stdin, Ranges: known.Ranges,
 	}
 }
 

@@ -120,12 +120,17 @@ func (n *narration) like(inputs string) {
 
 // begin keeps the run from here on: its input is checked, and it is alone. Secrets of env, and others that are known, are taken out.
 func (n *narration) begin(env *environment.Environment, secrets ...string) {
+	n.learn(env, secrets...)
+	if n.kept != nil {
+		n.kept.Begin(n.redact)
+	}
+}
+
+// learn takes out other secrets from here on: those of env, which may have changed, and others that are known.
+func (n *narration) learn(env *environment.Environment, secrets ...string) {
 	known := knownSecrets(env)
 	known.Add(secrets...)
 	n.mu.Lock()
 	n.known = known
 	n.mu.Unlock()
-	if n.kept != nil {
-		n.kept.Begin(n.redact)
-	}
 }

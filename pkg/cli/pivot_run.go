@@ -63,6 +63,7 @@ func (o *pivotRunOptions) command(c *cobra.Command) *cobra.Command {
 	c.Args = exactlyOne("ENVIRONMENT")
 	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) }
 	f := c.Flags()
+	o.appliesNothing = true
 	o.environmentOptions.flags(f, o.streams.In)
 	o.clusters.flags(f)
 	o.phaseTimeouts.flags(f, o.phaseNames)

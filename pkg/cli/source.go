@@ -88,5 +88,5 @@ func releaseFiles(env *environment.Environment) (*content.HTTPFetcher, error) {
 
 func proxies(env *environment.Environment) content.Proxies {
 	p := env.Spec().Proxies
-	return content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: env.NoProxy()}
+	return content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: env.NoProxy(environment.Management)}
 }

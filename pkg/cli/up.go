@@ -92,7 +92,10 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			Causes: func(ctx context.Context) ([]rollout.Cause, error) {
 				return lasting(ctx, world.New(b.subject, b.parts), began) // a world of its own, as a look may outlast the wait that it is made for
 			}}, b.parts)
-		phases, err := pipeline.WithBounds(after(run.Phases(), "look", func() { narrated.like(run.Inputs()) }), b.bounds)
+		phases, err := pipeline.WithBounds(after(run.Phases(), "look", func() {
+			narrated.learn(run.Environment, secretsOf(run)...)
+			narrated.like(run.Inputs())
+		}), b.bounds)
 		if err != nil {
 			return nil, err
 		}

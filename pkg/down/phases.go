@@ -7,6 +7,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
@@ -45,7 +46,7 @@ func (d *Run) Phases() []pipeline.Phase {
 	images := bootstrap.Images{Bundle: d.Bundle, Engine: w.Docker}
 	registry := bootstrap.Registry{Wanted: wanted, Published: &published}
 	cluster := bootstrapCluster{world: w, wanted: wanted}
-	flux := bootstrapFlux{world: w, flux: bootstrap.Flux{Environment: d.Environment, Fetch: d.Manifests, Follow: follow}}
+	flux := bootstrapFlux{world: w, flux: bootstrap.Flux{Environment: d.Environment, Phase: environment.Bootstrap, Fetch: d.Manifests, Follow: follow}}
 	providers := providers{world: w, scope: d.Scope(), release: rollout.Release{Environment: d.Environment, Source: d.Source, ProvidersOnly: true}, published: &published, follow: follow, now: w.Now}
 	back := moveHome{world: w, others: others, scope: d.Scope(), asked: d.Options, move: capi.Move, now: w.Now}
 	deletion := deletion{world: w, others: others, scope: d.Scope(), report: d.Heartbeat, now: w.Now}

@@ -51,6 +51,11 @@ func (c Comparison) compare(ctx context.Context, in *kube.Cluster, found *Cluste
 		found.All, found.Note = true, "it has no release of "+flux.ReleaseName+" yet: all would be made"
 		return nil
 	}
+	bounded, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	if c.Environment, err = rollout.Applied(bounded, in, c.Environment); err != nil {
+		return err
+	}
 	rendered, err := manifests.Render(ctx, c.Environment, found.Phase, overrides, c.Tree)
 	if err != nil {
 		return err

@@ -40,7 +40,9 @@ func (e *Environment) Changes(given Objects) ([]Change, error) {
 	before.settle(last)
 	changes := slices.Concat(differences("", before.settled[Management], e.settled[Management], secretPaths(last, e.effective)), before.withoutComponents(e))
 	for i := range changes {
-		changes[i].TakesAway = takesAway(changes[i], before.spec.Cluster, e.spec.Cluster)
+		if changes[i].TakesAway = takesAway(changes[i], before.spec.Cluster, e.spec.Cluster); changes[i].TakesAway == "" && sameProviders(before.spec.Cluster, e.spec.Cluster) {
+			changes[i].TakesAway = e.onlyByShell(changes[i].Key, &before)
+		}
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return compareKeys(a.Key, b.Key) })
 	return changes, nil
@@ -65,6 +67,21 @@ func takesAway(c Change, before, after Cluster) string {
 		}
 	}
 	return c.TakesAway
+}
+
+// sameProviders reports whether the same providers make the machines. Others make new ones, whatever the shell gives them.
+func sameProviders(before, after Cluster) bool {
+	return before.InfraProvider == after.InfraProvider && before.BootstrapProvider == after.BootstrapProvider
+}
+
+// onlyByShell says that machines are replaced for a value that nothing but the shell gives; empty: it is not so.
+func (e *Environment) onlyByShell(key string, before *Environment) string {
+	v, from := e.shellValueAt(strings.Split(key, "."))
+	old, there := below(before.settled[Management], v.keys)
+	if !from || !there || len(v.set) == 0 || !e.replacesMachines(v, old) {
+		return ""
+	}
+	return "machines are replaced, and only the shell asks for it, by " + strings.Join(v.set, ", ")
 }
 
 func fewer(before, after Machines, what string) string {

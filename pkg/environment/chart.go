@@ -54,7 +54,7 @@ func (e *Environment) Values(phase Phase) map[string]any { return copyMap(e.sett
 
 // settle makes the values that the environment has from now on.
 func (e *Environment) settle(effective documents) {
-	e.effective = effective
+	e.effective = effective.normalized()
 	e.settled = map[Phase]map[string]any{Bootstrap: e.coalesced(Bootstrap), Management: e.coalesced(Management)}
 	e.spec = decode[Spec](e.settled[Management])
 	cluster, _ := e.settled[Management]["cluster"].(map[string]any)

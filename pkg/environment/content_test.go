@@ -257,7 +257,7 @@ func TestProxiesAndPullSecretsReachControllers(t *testing.T) {
 
 // Flux fills variables into what the chart's patches hold as well: a password with dollar signs must reach machines as it is.
 func TestDollarSignsOfProxiesStay(t *testing.T) {
-	const address = "http://u:a$$b${c}d$e@proxy:3128"
+	const address = "http://u:a$$b$c$(d)$e@proxy:3128" // braces are none that an address may have
 	for _, name := range []string{"kubeadm-capd", "rke2-capd"} {
 		env := load(t, environment.Options{Name: name, Sets: []string{"proxies.https_proxy=" + address}})
 		for _, component := range []string{"cluster", "capi"} {

@@ -68,7 +68,8 @@ type Environment struct {
 	settled   map[Phase]map[string]any // the same as the chart works with it, its defaults included
 	spec      Spec                     // the same for the management cluster, typed
 	openstack openStackValues          // and those of OpenStack, with secrets
-	noProxy   string                   // see NoProxy
+	noProxy   map[Phase]string         // see NoProxy
+	kept      keptValues               // what the cluster keeps, over all else
 
 	// Where values come from, each place after those that it wins over.
 	files, valuesFiles []layer
@@ -96,7 +97,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	env := &Environment{name: name, argument: options.Name, builtOn: builtOn, title: title(options.Name), namesOnly: options.NamesOnly, ranges: options.Ranges, chart: loaded, bootstrap: bootstrapValues, documents: docs,
 		files: files, valuesFiles: valuesFiles}
 	setsErr := env.userValues(options.Sets)
-	env.settle(env.documents.with(env.user))
+	env.resettle()
 	err = fault.Join(s.counting(env.effective.merged()), setsErr)
 	if err == nil {
 		env.forgetUnknown()
@@ -117,7 +118,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 func (e *Environment) WithOverrides(overrides map[string]any) (*Environment, error) {
 	merged := *e
 	merged.overrides = merge(e.overrides, overrides)
-	merged.settle(e.documents.with(merged.overrides).with(e.user))
+	merged.resettle()
 	if err := merged.accept(); err != nil {
 		return nil, err
 	}

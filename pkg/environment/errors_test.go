@@ -121,7 +121,7 @@ func TestBadInput(t *testing.T) {
 		"two mirrors of one host":     {sets("cluster.registry_mirrors[0].host=ghcr.io,cluster.registry_mirrors[0].url=http://a,cluster.registry_mirrors[1].host=ghcr.io,cluster.registry_mirrors[1].url=http://b"), fault.ValuesInvalid, "--set: cluster.registry_mirrors.1.host: there is another mirror of ghcr.io", ""},
 		"network that is none":        {sets("cluster.pod_cidr=10.300.0.0/16"), fault.ValuesInvalid, "--set: cluster.pod_cidr 10.300.0.0/16 is not a range of addresses", "10.244.0.0/16"},
 		"port of a mirror":            {sets("cluster.registry_mirrors[0].host=docker.io", "cluster.registry_mirrors[0].url=http://m:70000/v2"), fault.ValuesInvalid, "cluster.registry_mirrors.0.url: there is no port 70000", "65535"},
-		"a secret is not quoted":      {sets("proxies.http_proxy=me:s3cret@proxy"), fault.ValuesInvalid, "--set: at '/proxies/http_proxy': the value has not the form", ""},
+		"a secret is not quoted":      {sets("proxies.http_proxy=me:s3cret@proxy"), fault.ValuesInvalid, "--set: proxies.http_proxy: want http://HOST:PORT", ""},
 		"cycle of one":                {sets("components.capi.dependsOn={capi}"), fault.ComponentCycle, "capi -> capi", ""},
 		"unknown repo":                {sets("components.x.enabled=true", "components.x.repo=y"), fault.ValuesInvalid, `components.x.repo is "y"`, ""},
 		"base that is not there": {func(t *testing.T) environment.Options {

@@ -18,6 +18,8 @@ import (
 type substituter struct {
 	lookup func(string) (string, bool)
 	failed error // why the variable that was looked up last could not be
+	// inShell are the variables that the shell has and that are not empty, derived those that have a value from elsewhere, of those looked up so far.
+	inShell, derived map[string]bool
 	// problems are all that was wrong with files so far. kustomize rewrites the errors of its file system, and it alone
 	// knows which file it was.
 	problems []problem
@@ -33,7 +35,9 @@ func (s *substituter) process(file origin, content []byte) ([]byte, error) {
 		s.problems = append(s.problems, problem{err: err})
 		return nil, err
 	}
-	s.layers = append(s.layers, layerOf(file, out))
+	from := layerOf(file, out)
+	from.shell = s.shellValues(content)
+	s.layers = append(s.layers, from)
 	return out, nil
 }
 

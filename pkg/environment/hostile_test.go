@@ -79,6 +79,7 @@ var also = map[string]func(string) bool{
 		return !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, value)
 	},
 	"cluster.aws.credentials": base64Text,
+	"proxies.no_proxy":        regexp.MustCompile(`^[A-Za-z0-9_.-]*$`).MatchString,
 }
 
 // forms are the values that must have one. Those without %s have one that leaves no room for anything else, or are made by hand.

@@ -34,8 +34,10 @@ func (e *Environment) Objects() (Objects, error) {
 	if err != nil {
 		return Objects{}, err
 	}
+	configMap := e.configMap(ValuesName, string(values))
+	configMap.Annotations = map[string]string{owned.ShellAnnotation: e.shellRecord()}
 	return Objects{
-		Values:       e.configMap(ValuesName, string(values)),
+		Values:       configMap,
 		Secrets:      e.secret(SecretsName, secrets),
 		InfraSecrets: e.secret(InfraSecretsName, infraSecrets),
 	}, nil

@@ -14,10 +14,15 @@ type origin struct {
 	builtIn bool // one that the binary carries
 }
 
+// keptPlace is where values come from that a cluster keeps.
+const keptPlace = "the cluster's last values"
+
+const builtInPrefix = "built-in "
+
 // String is the path as the user gave it; of what the user never wrote it says so.
 func (o origin) String() string {
 	if o.builtIn {
-		return "built-in " + o.path
+		return builtInPrefix + o.path
 	}
 	return o.path
 }
@@ -33,6 +38,7 @@ func (o origin) hint() string {
 type layer struct {
 	name   string
 	values map[string]any
+	shell  []shellValue // which of the values variables give
 }
 
 // layerOf reads the values in a file: a values file, or the manifest of an object that holds one.
@@ -48,7 +54,7 @@ func layerOf(file origin, content []byte) layer {
 			}
 		}
 	}
-	return layer{file.String(), values}
+	return layer{name: file.String(), values: values}
 }
 
 // whence names the place that gives the first of some values that anybody gave; empty when none did. Places that win are
@@ -57,7 +63,7 @@ func (e *Environment) whence(paths ...string) string {
 	for _, place := range e.layers() {
 		for _, path := range paths {
 			if _, there := at(place.values, path); there {
-				return place.name + ": "
+				return place.origin(strings.Split(path, ".")) + ": "
 			}
 		}
 	}
@@ -66,17 +72,34 @@ func (e *Environment) whence(paths ...string) string {
 
 // layers are all places that values come from, each before those that it wins over.
 func (e *Environment) layers() []layer {
-	layers := []layer{{"--set", e.sets}}
+	return append([]layer{{name: keptPlace, values: e.kept}}, e.givenLayers()...)
+}
+
+// givenLayers are those without what the cluster keeps.
+func (e *Environment) givenLayers() []layer {
+	layers := []layer{{name: "--set", values: e.sets}}
 	for i := len(e.valuesFiles) - 1; i >= 0; i-- {
 		layers = append(layers, e.valuesFiles[i])
 	}
-	layers = append(layers, layer{"set by --bundle or --registry-mirror", e.overrides})
+	layers = append(layers, layer{name: "set by --bundle or --registry-mirror", values: e.overrides})
 	// Which files an environment is made of only kustomize knows: one counts for what is in the result as it stands there.
 	merged := e.documents.merged()
 	for i := len(e.files) - 1; i >= 0; i-- {
-		layers = append(layers, layer{e.files[i].name, common(e.files[i].values, merged)})
+		layers = append(layers, layer{e.files[i].name, common(e.files[i].values, merged), e.files[i].shell})
 	}
-	return append(layers, layer{e.title + ", by default of the chart", e.chart.Values})
+	return append(layers, layer{name: e.title + ", by default of the chart", values: e.chart.Values})
+}
+
+// origin says where the place has a value from: a variable of the shell, or itself.
+func (l layer) origin(keys []string) string {
+	v, _ := l.shellValueAt(keys)
+	switch {
+	case len(v.set) == 0:
+		return l.name
+	case strings.HasPrefix(l.name, builtInPrefix): // the user has not written it
+		return "variable " + strings.Join(v.set, ", ")
+	}
+	return l.name + ", variable " + strings.Join(v.set, ", ")
 }
 
 // common returns of values what is the same in other.

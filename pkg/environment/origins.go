@@ -11,7 +11,7 @@ import (
 // Origin says where a value is from.
 type Origin struct {
 	Path  string `json:"path"`  // dotted; an entry of a list has its number
-	From  string `json:"from"`  // a file, a flag, or the chart
+	From  string `json:"from"`  // a variable, a file, a flag, or the chart
 	Value any    `json:"value"` // a secret is not masked here: mask it before it is shown
 
 	keys []string // of the path: a key may have dots itself
@@ -28,7 +28,7 @@ func (e *Environment) Origins(phase Phase) []Origin {
 	layers := e.layers()
 	if phase == Bootstrap {
 		bootstrap, _ := chartutil.ReadValues(e.bootstrap) // a test reads it
-		own := layer{e.title + ", bootstrap.values.yaml of the chart", bootstrap}
+		own := layer{name: e.title + ", bootstrap.values.yaml of the chart", values: bootstrap}
 		layers = append(layers[:len(layers)-1:len(layers)-1], own, layers[len(layers)-1])
 	}
 	var origins []Origin
@@ -36,7 +36,7 @@ func (e *Environment) Origins(phase Phase) []Origin {
 		leaf.From = "cluster-init"
 		for _, place := range layers {
 			if _, there := below(place.values, leaf.keys); there {
-				leaf.From = place.name
+				leaf.From = place.origin(leaf.keys)
 				break
 			}
 		}

@@ -72,7 +72,7 @@ func (e *Environment) schemaProblems(text string) []error {
 		if extra := extraProperty.FindStringSubmatch(v.message); extra != nil {
 			given, hint = strings.Trim(path+"."+extra[1], "."), e.schemaHint(v.pointer, extra[1])
 		}
-		if e.isUnknown(given) {
+		if e.isUnknown(given) || slices.Contains(append(proxyPaths(), noProxyPath), given) && strings.HasPrefix(v.message, "'") { // checkProxies says more
 			continue
 		}
 		// The validator quotes the value, and an address may hold a password wherever it stands.

@@ -34,7 +34,7 @@ func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 			problems = append(problems, fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, "a values file is a YAML map"))
 			continue
 		}
-		layers = append(layers, layer{file, values})
+		layers = append(layers, layer{file, values, s.layers[len(s.layers)-1].shell})
 	}
 	return layers, fault.Join(problems...)
 }
@@ -65,7 +65,9 @@ func (e *Environment) userValues(sets []string) error {
 		for _, target := range []map[string]any{e.sets, full} {
 			if err := strvals.ParseInto(set, target); err != nil {
 				problems = append(problems, setProblem(set, err))
+				continue
 			}
+			e.keepText(set, target)
 		}
 	}
 	e.sets = pick(full, e.sets)

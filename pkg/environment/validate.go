@@ -17,7 +17,7 @@ func (e *Environment) validate() error {
 	}
 	schema := fault.Join(e.checkSchema(Bootstrap), e.checkSchema(Management))
 	chart := e.checkChart(schema == nil)
-	problems := fault.Join(e.checkNames(), schema, chart, e.checkNeeded(chart), e.checkNetworks(), e.checkMirrors())
+	problems := fault.Join(e.checkNames(), schema, chart, e.checkNeeded(chart), e.checkNetworks(), e.checkMirrors(), e.checkProxies())
 	if problems != nil {
 		return problems
 	}

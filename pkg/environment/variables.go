@@ -101,18 +101,31 @@ func evaluate(expression string, lookup func(string) (string, bool)) (string, er
 	return value, nil
 }
 
-// find looks a variable up. Proxy variables are known in both cases, and the lower one wins, as in curl.
+// find looks a variable up by all its names. The first one that is not empty wins; a proxy variable also when it is empty, which means none.
 func find(name string, lookup func(string) (string, bool)) (string, bool) {
 	if lookup == nil {
 		return "", false
 	}
-	if value, ok := lookup(name); ok {
-		return value, true
+	found := false
+	for _, spelling := range spellings(name) {
+		value, ok := lookup(spelling)
+		if found = found || ok; ok && (value != "" || strings.HasSuffix(name, "_proxy")) {
+			return value, true
+		}
 	}
+	return "", found
+}
+
+// spellings are the names of a variable, the best first. Proxy variables are known in both cases, and the lower one wins, as in curl. An external network
+// is called as Cluster API's provider for OpenStack calls it, too.
+func spellings(name string) []string {
 	if strings.HasSuffix(name, "_proxy") {
-		return lookup(strings.ToUpper(name))
+		return []string{name, strings.ToUpper(name)}
 	}
-	return "", false
+	if name == "OPENSTACK_EXTERNAL_NETWORK" {
+		return []string{name, name + "_ID"}
+	}
+	return []string{name}
 }
 
 // MayUse says whether an environment may use a variable: all others of a shell are nothing to it.

@@ -32,7 +32,7 @@ type Config struct {
 	APIServerAddress string   // empty: kind's default, loopback
 	APIServerPort    int32    // 0: a free one
 	ExtraMounts      []Mount
-	Proxies          Proxies // of the node; without any, kind takes those of this process
+	Proxies          Proxies // of the node, and no others: not those of this process
 }
 
 // Mount is a bind mount from the Docker host into the node.

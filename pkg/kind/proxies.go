@@ -8,11 +8,11 @@ import (
 // Proxies are addresses, empty where there is no proxy, and the list of what is reached without one.
 type Proxies struct{ HTTP, HTTPS, No string }
 
-// inForce puts the proxies into the environment of this process: kind knows no other way to give them to a node, and it runs the docker
-// CLI, which reads them too. restore puts back what was there.
+// inForce puts the proxies into the environment of this process, and takes out those that a node shall not have: kind knows no other way to give them
+// to a node, and it runs the docker CLI, which reads them too. restore puts back what was there.
 func (p Proxies) inForce() (restore func(), err error) {
 	if p.HTTP == "" && p.HTTPS == "" {
-		return func() {}, nil
+		p.No = ""
 	}
 	var undo []func() error
 	restore = func() {
@@ -27,7 +27,12 @@ func (p Proxies) inForce() (restore func(), err error) {
 			} else {
 				undo = append(undo, func() error { return os.Unsetenv(name) })
 			}
-			if err := os.Setenv(name, value); err != nil {
+			if value == "" {
+				err = os.Unsetenv(name)
+			} else {
+				err = os.Setenv(name, value)
+			}
+			if err != nil {
 				restore()
 				return nil, err
 			}

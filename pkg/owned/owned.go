@@ -30,6 +30,8 @@ const (
 	PivotAnnotation = "cluster-init.io/pivot"
 	// RestoringMark is the value of Cluster API's paused annotation on what a restore has paused, and not a person.
 	RestoringMark = "cluster-init.io/restoring"
+	// ShellAnnotation is on the ConfigMap with an environment's values. It lists the paths of those that variables of a shell gave.
+	ShellAnnotation = "cluster-init.io/values-from-shell"
 	// WokenAnnotation is set and removed at once: the change has a controller look at the object.
 	WokenAnnotation = "cluster-init.io/woken"
 

@@ -38,6 +38,18 @@ func Given(ctx context.Context, c *kube.Cluster) (environment.Objects, error) {
 	return given, errors.Join(err, errSecrets, errInfra)
 }
 
+// Applied returns an environment as a run applies it to a cluster, with the values that the cluster keeps.
+func Applied(ctx context.Context, c *kube.Cluster, env *environment.Environment) (*environment.Environment, error) {
+	last, err := Given(ctx, c)
+	if err == nil && last.Values != nil && last.Values.Labels[owned.ClusterLabel] == env.ClusterName() {
+		env, _, err = env.Keep(last, nil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the values that the %s cluster was last given: %w", c.Name, err)
+	}
+	return env, nil
+}
+
 // Differences returns how the values of an environment differ from those that a cluster was last given, and for which cluster those were: only where it is
 // the environment's own is anything compared. Empty: it was given none yet.
 func Differences(ctx context.Context, c *kube.Cluster, env *environment.Environment) (differ []environment.Change, whose string, err error) {
@@ -51,7 +63,11 @@ func Differences(ctx context.Context, c *kube.Cluster, env *environment.Environm
 	if whose = last.Values.Labels[owned.ClusterLabel]; whose != env.ClusterName() {
 		return nil, cmp.Or(whose, "nobody that is known"), nil
 	}
-	if differ, err = env.Changes(last); err != nil {
+	kept, _, err := env.Keep(last, nil) // as a run does
+	if err == nil {
+		differ, err = kept.Changes(last)
+	}
+	if err != nil {
 		return nil, whose, fmt.Errorf("compare with the values that the %s cluster was last given: %w", c.Name, err)
 	}
 	return differ, whose, nil

@@ -47,7 +47,7 @@ func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment
 	follow := rollout.Options{Heartbeat: 50 * time.Millisecond, Now: time.Now}
 	at := func(seen decision) clusters { return both{seenWorld{seen: seen}, management} }
 	inManagement := func(seen decision) func(context.Context, pipeline.Reporter) error {
-		return fluxIn{cluster: world.ManagementName, world: at(seen), flux: bootstrap.Flux{Environment: env, Fetch: manifests{}, Follow: follow}}.run
+		return fluxIn{cluster: world.ManagementName, world: at(seen), flux: bootstrap.Flux{Environment: env, Phase: environment.Management, Fetch: manifests{}, Follow: follow}}.run
 	}
 	release := managementRelease{world: at(goOn), releases: releases{environment: env, scope: pivot.Scope{Namespace: "observed", Cluster: env.ClusterName()},
 		source: source.Source{Kind: source.Embedded}, published: &content.Published{}, heartbeat: follow.Heartbeat, now: time.Now}}

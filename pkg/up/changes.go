@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
@@ -31,48 +30,62 @@ type changes struct {
 }
 
 // check says how what this run is asked for differs from what the cluster that counts was last given, and refuses what takes something
-// away, unless the user named it.
-func (c changes) check(ctx context.Context, o world.Observation, v verdict, report pipeline.Reporter) error {
+// away, unless the user named it. It returns the environment that this run applies: of what only the shell gives, a cluster that was built keeps its own.
+func (c changes) check(ctx context.Context, o world.Observation, v verdict, report pipeline.Reporter) (*environment.Environment, error) {
 	counts := o.Bootstrap.Cluster
 	if v.decision == pivoted {
 		counts = o.Management.Cluster
 	}
 	if counts == nil { // a fresh start
-		return nil
+		c.sayShell(report)
+		return c.environment, nil
 	}
-	given, older, err := c.of(ctx, counts)
+	last, older, err := c.of(ctx, counts)
 	if err != nil {
-		return fault.Wrap(fmt.Errorf("compare with what the %s cluster was last given: %w", counts.Name, err), fault.CodeOr(err, fault.ClusterUnreachable),
-			orHint(err, "Run the same command again when it can be read."))
+		return nil, unread(counts, err)
+	}
+	if last.Values == nil { // it was given nothing of this cluster yet
+		c.sayShell(report)
+		return c.environment, refused(older, c.allowed)
+	}
+	machines, err := c.machines(ctx, o, v, counts)
+	if err != nil {
+		return nil, err
+	}
+	applied := c.environment
+	if machines.built {
+		var kept []environment.Kept
+		if applied, kept, err = c.environment.Keep(last, c.allowed); err != nil {
+			return nil, unread(counts, broken(err))
+		}
+		sayKept(report, kept)
+	} else {
+		c.sayShell(report)
+	}
+	given, err := applied.Changes(last)
+	if err != nil {
+		return nil, unread(counts, broken(err))
 	}
 	for _, change := range slices.Concat(given, older) {
 		report.Progress("another value than last time: %s", change)
 	}
-	if v.decision != pivoted {
-		if given, err = c.built(ctx, o, given); err != nil {
-			return err
-		}
+	if !machines.built {
+		there := o.Bootstrap.Holds.Cluster(c.environment.ClusterName()) != nil
+		given = slices.DeleteFunc(given, func(change environment.Change) bool { return !there || !ofCluster(change) })
+	} else if err := machines.sayReplaced(ctx, counts, applied, report); err != nil {
+		return nil, err
 	}
-	return refused(slices.Concat(given, older), c.allowed)
+	return applied, refused(slices.Concat(given, older), c.allowed)
 }
 
-// built returns those changes of values that something was built of. The provider that this run would use need not be the one that built
-// it: only the bootstrap cluster knows whether there are machines of another one.
-func (c changes) built(ctx context.Context, o world.Observation, given []environment.Change) ([]environment.Change, error) {
-	if len(given) == 0 || len(o.Machines) > 0 || o.MachinesErr != nil {
-		return given, nil
-	}
-	all, err := capi.Machines(ctx, o.Bootstrap.Cluster, "")
-	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("look whether anything was built of the values of the last run: %w", err), fault.ClusterUnreachable,
-			"Run the same command again when it can be read.")
-	}
-	own := c.environment.ClusterName()
-	if slices.ContainsFunc(all, func(m capi.Machine) bool { return m.Cluster == own }) {
-		return given, nil
-	}
-	there := o.Bootstrap.Holds.Cluster(own) != nil
-	return slices.DeleteFunc(given, func(change environment.Change) bool { return !there || !ofCluster(change) }), nil
+// broken is the error for values of a cluster that cannot be read as such.
+func broken(err error) error {
+	return fault.Wrap(err, fault.CodeOr(err, fault.ClusterFailed), orHint(err, "Put it right with kubectl -n "+environment.Namespace+" edit, or delete it: then nothing is compared."))
+}
+
+func unread(counts *kube.Cluster, err error) error {
+	return fault.Wrap(fmt.Errorf("compare with what the %s cluster was last given: %w", counts.Name, err), fault.CodeOr(err, fault.ClusterUnreachable),
+		orHint(err, "Run the same command again when it can be read."))
 }
 
 // ofCluster says whether a Cluster without any machine is another one by a change: what its provider made before the first machine would
@@ -97,21 +110,17 @@ func refused(changes []environment.Change, allowed []string) error {
 		"Nothing was changed. Ask for what the cluster was given last time, or, if it is meant: --allow-changes "+strings.Join(keys, ",")+".")
 }
 
-// of returns how the values differ from those that a cluster was given, none where there was no earlier run, and which of its parts this run
-// would make older.
-func (c changes) of(ctx context.Context, cluster *kube.Cluster) (values, older []environment.Change, err error) {
+// of returns what a cluster was last given, nothing where there was no earlier run, and which of its parts this run would make older.
+func (c changes) of(ctx context.Context, cluster *kube.Cluster) (last environment.Objects, older []environment.Change, err error) {
 	if older, err = c.olderParts(ctx, cluster); err != nil {
-		return nil, nil, err
+		return environment.Objects{}, nil, err
 	}
-	given, err := rollout.Given(ctx, cluster)
+	last, err = rollout.Given(ctx, cluster)
 	// The values are applied first of all. A bootstrap cluster of the user's own may hold those of another cluster.
-	if err != nil || given.Values == nil || given.Values.Labels[owned.ClusterLabel] != c.environment.ClusterName() {
-		return nil, older, err
+	if err != nil || last.Values == nil || last.Values.Labels[owned.ClusterLabel] != c.environment.ClusterName() {
+		return environment.Objects{}, older, err
 	}
-	if values, err = c.environment.Changes(given); err != nil {
-		return nil, nil, fault.Wrap(err, fault.ClusterFailed, "Put it right with kubectl -n "+environment.Namespace+" edit, or delete it: then nothing is compared.")
-	}
-	return values, older, nil
+	return last, older, nil
 }
 
 // olderParts returns what this run would install in an older version than the one that is there.

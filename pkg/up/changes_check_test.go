@@ -106,7 +106,7 @@ func TestWhenChangesAreRefused(t *testing.T) {
 			if tc.pivoted {
 				is, o.Management, o.Bootstrap = pivoted, world.ManagementSide{State: world.ManagementActive, Cluster: o.Bootstrap.Cluster}, world.BootstrapSide{}
 			}
-			err := c.check(t.Context(), o, verdict{decision: is}, silence{})
+			_, err := c.check(t.Context(), o, verdict{decision: is}, silence{})
 			switch {
 			case tc.unlisted != nil:
 				if !errors.Is(err, tc.unlisted) || fault.CodeOf(err) != fault.ClusterUnreachable {

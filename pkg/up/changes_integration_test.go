@@ -34,8 +34,8 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 		return changes{environment: env, source: source.Source{Kind: source.Embedded}}
 	}
 	u := load()
-	if values, older, err := u.of(ctx, shared.Client); err != nil || len(values)+len(older) > 0 {
-		t.Errorf("a cluster that was given nothing: %v, %v, %v", values, older, err)
+	if last, older, err := u.of(ctx, shared.Client); err != nil || last.Values != nil || len(older) > 0 {
+		t.Errorf("a cluster that was given nothing: %v, %v, %v", last.Values, older, err)
 	}
 	given, err := load("cluster.worker.replicas=2", "git_auth_default.username=me", "git_auth_default.password=hunter2").environment.Objects()
 	if err != nil {
@@ -45,7 +45,11 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { shared.Remove(context.WithoutCancel(ctx), t, given.Values, given.Secrets, given.InfraSecrets) })
-	values, _, err := u.of(ctx, shared.Client)
+	last, _, err := u.of(ctx, shared.Client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := u.environment.Changes(last)
 	if err := refused(values, nil); fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(err.Error(), "cluster.worker.replicas: 2 -> 0 (fewer workers)") {
 		t.Errorf("fewer workers: %v", err)
 	}
@@ -67,17 +71,17 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 		shared.Patch(context.WithoutCancel(ctx), t, d, `{"metadata":{"labels":{"`+flux.VersionLabel+`":"`+flux.Version+`"}}}`)
 	})
 	nothingBuilt := world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapEmpty, Cluster: shared.Client}}
-	err = u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{})
+	_, err = u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{})
 	if fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(fault.HintOf(err), "--allow-changes flux.") || strings.Contains(err.Error(), "replicas") {
 		t.Errorf("a newer Flux before any machine exists: %v", err)
 	}
 	nothingBuilt.Machines = []provider.Machine{{Name: "one"}}
-	if err := u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{}); !strings.Contains(fault.HintOf(err), "--allow-changes cluster.worker.replicas,flux.") {
+	if _, err := u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{}); !strings.Contains(fault.HintOf(err), "--allow-changes cluster.worker.replicas,flux.") {
 		t.Errorf("a newer Flux and fewer workers: %v", err)
 	}
 
 	shared.Patch(ctx, t, &corev1.ConfigMap{ObjectMeta: given.Values.ObjectMeta}, `{"data":{"values.yaml":"a: b: c"}}`)
-	if _, _, err := u.of(ctx, shared.Client); fault.CodeOf(err) != fault.ClusterFailed {
+	if _, err := u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{}); fault.CodeOf(err) != fault.ClusterFailed {
 		t.Errorf("values that are no YAML: %v", err)
 	}
 }

@@ -74,7 +74,11 @@ func (u *Run) lookEarlier(ctx context.Context, report pipeline.Reporter) error {
 	}
 	report.Progress("%s", v.why)
 	w.Borrow(o)
-	return changes{u.Environment, u.Source, u.AllowChanges}.check(ctx, o, v, report)
+	applied, err := changes{u.Environment, u.Source, u.AllowChanges}.check(ctx, o, v, report)
+	if err == nil {
+		u.Environment = applied
+	}
+	return err
 }
 
 // apart takes joined problems apart, by errors.Join too. An error that wraps several in a sentence of its own stays one.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/registry"
@@ -16,7 +17,8 @@ type look struct {
 	engine  *docker.Client
 	cluster string
 	changes changes
-	resumes *bool // is set
+	resumes *bool                          // is set
+	applies func(*environment.Environment) // what the phases after it apply
 }
 
 // settler says what there is, once that can be known, and has the run work with what it found.
@@ -33,9 +35,11 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	if err := l.changes.check(ctx, o, v, report); err != nil {
+	applied, err := l.changes.check(ctx, o, v, report)
+	if err != nil {
 		return err
 	}
+	l.applies(applied)
 	if v.warning != "" {
 		report.Warn("%s", v.warning)
 	}

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
-	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // clusters is what most phases need to know of the world.
@@ -19,23 +19,35 @@ type clusters interface {
 	progress(context.Context) (decision, error)
 }
 
-// Phases returns what `up` does, in order.
+// Phases returns what `up` does, in order. Each works with the environment as it is when the phase begins: look finds out which values the cluster keeps.
 func (u *Run) Phases() []pipeline.Phase {
+	phases := u.phases()
+	for i, p := range phases {
+		if phases[i].Run = func(ctx context.Context, report pipeline.Reporter) error { return u.phases()[i].Run(ctx, report) }; p.Check != nil {
+			phases[i].Check = func(ctx context.Context) (pipeline.Status, error) { return u.phases()[i].Check(ctx) }
+		}
+	}
+	return phases
+}
+
+func (u *Run) phases() []pipeline.Phase {
 	w, short, long := u.world, 10*time.Minute, u.Timeout
-	var published content.Published
-	r := releases{environment: u.Environment, scope: u.Scope(), source: u.Source, published: &published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds(),
+	r := releases{environment: u.Environment, scope: u.Scope(), source: u.Source, published: &u.published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds(),
 		causes: u.Causes, patient: u.KeepWaiting}
 	wanted := bootstrap.Wanted{Supplies: u.Supplies, Environment: u.Environment, StateFolder: u.StateFolder, Existing: u.BootstrapKubeconfig, Engine: w.Docker, Kind: w.Kind}
-	flux := bootstrap.Flux{Environment: u.Environment, Fetch: u.Manifests, Follow: r.following(nil)}
+	flux := func(phase environment.Phase) bootstrap.Flux {
+		return bootstrap.Flux{Environment: u.Environment, Phase: phase, Fetch: u.Manifests, Follow: r.following(nil)}
+	}
 
 	preflight := bootstrap.Preflight{Wanted: wanted, World: w, Provider: w.Provider}
-	look := look{world: w, engine: w.Docker, cluster: u.Environment.ClusterName(), changes: changes{u.Environment, u.Source, u.AllowChanges}, resumes: &u.resumes}
+	look := look{world: w, engine: w.Docker, cluster: u.Environment.ClusterName(), changes: changes{u.Environment, u.Source, u.AllowChanges}, resumes: &u.resumes,
+		applies: func(env *environment.Environment) { u.Environment = env }}
 	images := bootstrap.Images{Bundle: u.Bundle, Engine: w.Docker}
-	registry := bootstrap.Registry{Wanted: wanted, Published: &published}
+	registry := bootstrap.Registry{Wanted: wanted, Published: &u.published}
 	bootstrapCluster := bootstrapCluster{world: w, wanted: wanted}
-	bootstrapFlux := fluxIn{cluster: world.BootstrapName, world: w, flux: flux, untilPivot: true}
+	bootstrapFlux := fluxIn{cluster: world.BootstrapName, world: w, flux: flux(environment.Bootstrap), untilPivot: true}
 	managementCluster := managementCluster{world: w, releases: r}
-	managementFlux := fluxIn{cluster: world.ManagementName, world: w, flux: flux}
+	managementFlux := fluxIn{cluster: world.ManagementName, world: w, flux: flux(environment.Management)}
 	managementRelease := managementRelease{world: w, releases: r}
 	managementAvailable := managementAvailable{world: w, releases: r}
 	pivot := u.pivotMove()

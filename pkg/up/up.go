@@ -10,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // Options is what a run of `up` is asked for.
@@ -30,8 +31,9 @@ type Options struct {
 // Run is one run of `up`.
 type Run struct {
 	Options
-	world   *judged
-	resumes bool // whether an earlier run has left something, once the run has looked
+	world     *judged
+	resumes   bool              // whether an earlier run has left something, once the run has looked
+	published content.Published // of an embedded source, once it is
 }
 
 // New returns a run that has not looked at anything yet.

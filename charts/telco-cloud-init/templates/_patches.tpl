@@ -19,7 +19,8 @@
 {{- end -}}
 {{- with include "telco-cloud-init.proxyVariables" .root -}}
 {{- $env := list -}}
-{{- range $name, $value := fromJson . -}}{{- $env = append $env (dict "name" $name "value" $value) -}}{{- end -}}
+{{- $variables := set (fromJson .) "NO_PROXY" (include "telco-cloud-init.controllerNoProxy" $.root) -}}
+{{- range $name, $value := $variables -}}{{- $env = append $env (dict "name" $name "value" $value) -}}{{- end -}}
 {{- range $component.controllers -}}
 {{- $container := dict "name" .container "env" $env -}}
 {{- $kind := .kind | default "Deployment" -}}

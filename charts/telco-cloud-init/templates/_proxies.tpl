@@ -1,11 +1,8 @@
-{{/* no_proxy with all that must never go through a proxy, in the bootstrap cluster and in the management cluster: one list for
-     everybody. cluster-init reads it from here, for Flux, for the bootstrap cluster's node and for itself. It must not depend on
-     the phase, as it is in the templates of machines. */}}
+{{/* no_proxy with all that must never go through a proxy around the management cluster. It must not depend on the phase, as it is in the
+     templates of machines. */}}
 {{- define "telco-cloud-init.noProxy" -}}
 {{- $cluster := .Values.cluster -}}
 {{- $addresses := concat (splitList "," .Values.proxies.no_proxy) (list "localhost" "127.0.0.1" $cluster.pod_cidr $cluster.service_cidr) -}}
-{{- /* Those of kind's pods and services: the bootstrap cluster has them, whatever the management cluster has. */ -}}
-{{- $addresses = concat $addresses (list "10.244.0.0/16" "10.96.0.0/16") -}}
 {{- /* Flux ends names of services with a dot, which Go's HTTP client compares too. The last is the registry beside the clusters. */ -}}
 {{- $addresses = concat $addresses (list ".svc" ".cluster.local" ".cluster.local." (printf "%s-registry" $cluster.name)) -}}
 {{- range $cluster.registry_mirrors -}}
@@ -15,6 +12,14 @@
 {{- $trimmed := list -}}
 {{- range concat $addresses (splitList "," $provider) -}}{{- $trimmed = append $trimmed (trim .) -}}{{- end -}}
 {{- $trimmed | compact | uniq | join "," -}}
+{{- end -}}
+
+{{/* The same for controllers. cluster-init reads it from here, for Flux, for the bootstrap cluster's node and for itself. Kind's pods and services
+     have ranges of their own, whatever the management cluster has: outside of the bootstrap cluster they may be somebody else's. */}}
+{{- define "telco-cloud-init.controllerNoProxy" -}}
+{{- $addresses := splitList "," (include "telco-cloud-init.noProxy" .) -}}
+{{- if eq .Values.phase "bootstrap" -}}{{- $addresses = concat $addresses (list "10.244.0.0/16" "10.96.0.0/16") -}}{{- end -}}
+{{- $addresses | uniq | join "," -}}
 {{- end -}}
 
 {{/* {NAME: value} of the proxy variables, as JSON; empty when there is no proxy. */}}

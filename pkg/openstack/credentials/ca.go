@@ -14,12 +14,12 @@ import (
 // returns is the certificates of it and nothing else.
 func (f finder) certificates(path string) ([]byte, error) {
 	text, where := []byte(nil), "OPENSTACK_CLOUD_CACERT_B64"
-	switch encoded := f.get(where); {
-	case encoded != "":
-		decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
-		if err != nil {
-			return nil, missing(where+" is not base64", "Give it the output of `base64 -w0 ca.pem`.")
-		}
+	encoded := strings.TrimSpace(f.get(where))
+	decoded, err := base64.StdEncoding.DecodeString(encoded)
+	switch {
+	case err != nil:
+		return nil, missing(where+" is not base64", "Give it the output of `base64 -w0 ca.pem`.")
+	case strings.TrimSpace(string(decoded)) != "": // the env.rc of Cluster API's provider encodes a line feed where there is none
 		text = decoded
 	case path != "":
 		where = f.expand(path)

@@ -19,6 +19,8 @@ import (
 type cloudsText struct {
 	Clouds map[string]yaml.Node `yaml:"clouds"`
 	Public map[string]yaml.Node `yaml:"public-clouds"`
+
+	beside []*yaml.Node // all keys of the file
 }
 
 // files are a clouds.yaml and what lies beside it.
@@ -100,6 +102,12 @@ func parseClouds(text []byte, path string) (cloudsText, error) {
 	if err := yaml.Unmarshal(text, &parsed); err != nil {
 		return cloudsText{}, invalid(err, path)
 	}
+	var document yaml.Node
+	if yaml.Unmarshal(text, &document) == nil && len(document.Content) == 1 && document.Content[0].Kind == yaml.MappingNode {
+		for i := 0; i < len(document.Content[0].Content); i += 2 {
+			parsed.beside = append(parsed.beside, document.Content[0].Content[i])
+		}
+	}
 	return parsed, nil
 }
 
@@ -120,6 +128,9 @@ func (in files) entry(name, region string) (source, error) {
 	node := in.clouds.Clouds[name]
 	if err := node.Decode(&e); err != nil {
 		return source{}, invalid(err, in.path)
+	}
+	if err := in.misplaced(name); err != nil {
+		return source{}, err
 	}
 	if profile := cmp.Or(e.Profile, e.Cloud); profile != "" {
 		public, known := in.public.Public[profile]

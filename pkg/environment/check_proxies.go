@@ -1,0 +1,130 @@
+package environment
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// proxyPaths are the values that hold a proxy, noProxyPath is that of what is reached without one.
+func proxyPaths() []string { return []string{"proxies.http_proxy", "proxies.https_proxy"} }
+
+const noProxyPath = "proxies.no_proxy"
+
+// checkProxies refuses proxies and exceptions that programs would read differently, or not at all. The schema sees the form of an address only.
+func (e *Environment) checkProxies() error {
+	var problems []error
+	for _, path := range proxyPaths() {
+		value, _ := at(e.settled[Management], path)
+		if text, isText := value.(string); isText && !e.isUnknown(path) && !isProxy(text) {
+			problems = append(problems, fault.New(fault.ValuesInvalid, e.called(path)+": want http://HOST:PORT", proxyHint(text)))
+		}
+	}
+	value, _ := at(e.settled[Management], noProxyPath)
+	text, _ := value.(string)
+	if wrong := notDirect(text); len(wrong) > 0 && !e.isUnknown(noProxyPath) {
+		problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8, not %s", e.called(noProxyPath), strings.Join(wrong, ", ")),
+			directHint(wrong[0])))
+	}
+	return fault.Join(problems...)
+}
+
+// WithValidProxies is a lookup of variables that knows no proxy that Load would refuse: for who applies nothing.
+func WithValidProxies(lookup func(name string) (string, bool)) func(name string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, found := lookup(name)
+		switch lower := strings.ToLower(name); {
+		case lower == "no_proxy" && len(notDirect(noProxyList(value))) > 0:
+			return "", false
+		case (lower == "http_proxy" || lower == "https_proxy") && !isProxy(proxyAddress(value)):
+			return "", false
+		}
+		return value, found
+	}
+}
+
+// notDirect are the entries of a list of what is reached without a proxy that some programs do not know.
+func notDirect(list string) []string {
+	var wrong []string
+	for _, entry := range strings.Split(list, ",") {
+		if entry != "" && !isDirect(entry) {
+			wrong = append(wrong, entry)
+		}
+	}
+	return wrong
+}
+
+// called is how the user knows a value: a variable by its name, all else by its path and where that is given.
+func (e *Environment) called(path string) string {
+	where := strings.TrimSuffix(e.whence(path), ": ")
+	if strings.HasPrefix(where, "variable ") {
+		return where
+	}
+	return where + ": " + path
+}
+
+// hostName matches a name or an IPv4 address.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?$`)
+
+// isProxy reports whether a text is the address of an HTTP proxy, or empty.
+func isProxy(text string) bool {
+	if text == "" {
+		return true
+	}
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Opaque != "" || strings.ContainsAny(text, "?#\"\\") {
+		return false
+	}
+	return (parsed.Path == "" || parsed.Path == "/") && isHost(parsed.Hostname()) && (parsed.Port() == "" && !strings.HasSuffix(parsed.Host, ":") || isPort(parsed.Port()))
+}
+
+func isHost(text string) bool {
+	_, err := netip.ParseAddr(text)
+	return err == nil || hostName.MatchString(text)
+}
+
+func isPort(text string) bool {
+	port, err := strconv.Atoi(text)
+	return err == nil && port > 0 && port < 65536
+}
+
+// proxyHint must not quote: an address may hold a password anywhere.
+func proxyHint(text string) string {
+	scheme, _, _ := strings.Cut(text, "://")
+	switch {
+	case strings.HasPrefix(scheme, "socks"):
+		return "Give an HTTP proxy: not all that reaches the network from a cluster speaks SOCKS."
+	case strings.Contains(text, "@"):
+		return `Write it as http://USER:PASSWORD@HOST:PORT, with # as %23, % as %25, / as %2F, ? as %3F and \ as %5C in USER and PASSWORD.`
+	}
+	return "Write it as http://proxy.example.org:3128, or leave it empty: then there is no proxy."
+}
+
+// isDirect reports whether Go, curl and systemd all know an entry of a list of what is reached without a proxy.
+func isDirect(entry string) bool {
+	if _, err := netip.ParsePrefix(entry); err == nil || isHost(strings.TrimPrefix(entry, ".")) {
+		return true
+	}
+	host, port := entry, ""
+	if i := strings.LastIndex(entry, ":"); i > 0 {
+		host, port = entry[:i], entry[i+1:]
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(host, "["), "."), "]")
+	return isHost(host) && isPort(port)
+}
+
+func directHint(entry string) string {
+	switch labels := strings.Split(entry, "."); {
+	case entry == "*":
+		return "Leave http_proxy and https_proxy empty: then nothing goes through a proxy."
+	case slices.Contains(labels, "*"):
+		return "Write a network as a range, for example 172.17.0.0/16, and a domain as .example.org."
+	}
+	return "Separate entries by commas, for example localhost,.example.org,10.0.0.0/8."
+}

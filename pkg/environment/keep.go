@@ -1,0 +1,145 @@
+package environment
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// Kept is a value that a cluster keeps as it was last given it, although the shell of this run gives another one, or none.
+type Kept struct {
+	Path      string
+	Variables []string // of the shell, or those that are missing there
+	Set       bool     // whether the shell has one of them
+}
+
+// String is for people.
+func (k Kept) String() string {
+	names := strings.Join(k.Variables, ", ")
+	if !k.Set {
+		return fmt.Sprintf("%s: the cluster keeps the value that it was last given; %s is not set here", k.Path, names)
+	}
+	return fmt.Sprintf("%s: the cluster keeps the value that it was last given, and %s of this shell is not used; --allow-changes %s uses it", k.Path, names, k.Path)
+}
+
+// ambient are the variables that shells have for other programs. A cluster that was built takes nothing from them by itself.
+func ambient(name string) bool {
+	return name == "DOCKER_HOST" || strings.HasSuffix(strings.ToLower(name), "_proxy")
+}
+
+// FromShell returns the values that the shell gives, for people: each with its variables.
+func (e *Environment) FromShell() []string {
+	var from []string
+	for _, v := range e.shellValues() {
+		if _, kept := below(map[string]any(e.kept), v.keys); len(v.set) > 0 && !kept {
+			from = append(from, v.path()+" ("+strings.Join(v.set, ", ")+")")
+		}
+	}
+	return from
+}
+
+// Keep returns the environment as it is applied to a cluster that exists. The objects are what that was last given. Files and flags define a
+// cluster: of what variables give, the last value stays, unless allowed names its path. Two kinds of values are still taken from the shell: credentials, and
+// what replaces machines, which Changes says it does.
+func (e *Environment) Keep(given Objects, allowed []string) (*Environment, []Kept, error) {
+	last, err := given.documents()
+	if err != nil {
+		return nil, nil, err
+	}
+	if last.values == nil {
+		return e, nil, nil
+	}
+	before, now, secret := last.normalized().merged(), e.effective.merged(), secretPaths(e.effective)
+	recorded := recordedShell(given)
+	kept, list := *e, []Kept(nil)
+	kept.kept = maps.Clone(e.kept)
+	for _, v := range e.shellValues() {
+		path := v.path()
+		old, there := below(before, v.keys)
+		if value, _ := below(now, v.keys); !there || shown(old) == shown(value) || slices.Contains(allowed, path) || namesCluster(path) {
+			continue
+		}
+		switch {
+		case !v.resolved && !recorded(path): // the file has another default now
+			continue
+		case v.resolved && !slices.ContainsFunc(v.names, ambient) && (secret[path] || e.replacesMachines(v, old)):
+			continue
+		}
+		names, set := v.names, len(v.set) > 0
+		if set {
+			names = v.set
+		}
+		kept.kept = kept.kept.with(v.keys, old)
+		list = append(list, Kept{Path: path, Variables: names, Set: set})
+	}
+	if len(list) == 0 {
+		return e, nil, nil
+	}
+	kept.resettle()
+	if err := kept.accept(); err != nil {
+		return nil, nil, fault.Wrap(fmt.Errorf("use the values that the cluster was last given: %w", err), fault.ValuesInvalid,
+			"Give the value by a file or by --set.")
+	}
+	return &kept, list, nil
+}
+
+// namesCluster reports whether a value decides which cluster it is: a run has looked at that of its own value.
+func namesCluster(path string) bool { return path == "cluster.name" || path == "cluster.namespace" }
+
+// replacesMachines reports whether v makes other templates of machines than old would in its place.
+func (e *Environment) replacesMachines(v shellValue, old any) bool {
+	other := *e
+	other.kept = maps.Clone(e.kept).with(v.keys, old)
+	other.resettle()
+	with, err := e.TemplateHashes()
+	without, errOther := other.TemplateHashes()
+	return err != nil || errOther != nil || !maps.Equal(with, without) // what cannot be known is refused, and may be allowed
+}
+
+// keptValues are values that a cluster keeps, as maps below their paths.
+type keptValues map[string]any
+
+// with returns the values with another one, at the path of keys.
+func (k keptValues) with(keys []string, value any) keptValues {
+	nested := map[string]any{keys[len(keys)-1]: copyValue(value)}
+	for i := len(keys) - 2; i >= 0; i-- {
+		nested = map[string]any{keys[i]: nested}
+	}
+	return merge(k, nested)
+}
+
+// resettle makes the values anew, of all places that they come from.
+func (e *Environment) resettle() {
+	e.settle(e.documents.with(e.overrides).with(e.user).replaced(e.kept))
+}
+
+// replaced returns the documents with other values, each in those documents that have one at its place.
+func (d documents) replaced(by keptValues) documents {
+	return documents{values: overlayExisting(d.values, by), secrets: overlayExisting(d.secrets, by), infraSecrets: overlayExisting(d.infraSecrets, by)}
+}
+
+// shellRecord lists the paths of the values that the shell gave, or gave a run before and the cluster has kept.
+func (e *Environment) shellRecord() string {
+	paths := []string{}
+	for _, v := range e.shellValues() {
+		if _, kept := below(map[string]any(e.kept), v.keys); kept || v.resolved {
+			paths = append(paths, v.path())
+		}
+	}
+	text, _ := json.Marshal(paths) // strings always fit
+	return string(text)
+}
+
+// recordedShell reports of a path whether the shell gave its value. An older version of cluster-init left no record: then it is taken to be so of all.
+func recordedShell(given Objects) func(path string) bool {
+	var paths []string
+	if given.Values == nil || json.Unmarshal([]byte(given.Values.Annotations[owned.ShellAnnotation]), &paths) != nil {
+		return func(string) bool { return true }
+	}
+	return func(path string) bool { return slices.Contains(paths, path) }
+}

@@ -1,0 +1,219 @@
+package environment_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+const (
+	anImage  = "cluster.openstack.image"
+	httpPath = "proxies.http_proxy"
+)
+
+// A cluster is defined by files and flags: a shell that differs from the one that built it changes nothing by itself.
+func TestKeep(t *testing.T) {
+	file := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n", "values.yaml": "cluster: {image: \"${CLUSTER_INIT_VAR_IMAGE:=first}\"}\n"})
+	cases := map[string]struct {
+		name          string // of the environment; empty: kubeadm-capd
+		before, after map[string]string
+		sets          []string // of the later run
+		allowed       []string
+		kept          []string // paths
+		set           []string // of them, those that the shell sets
+		changed       []string // paths that differ all the same
+		refused       []string // of them, those that take something away
+	}{
+		"the same shell":                      {before: map[string]string{"http_proxy": "http://p:1"}, after: map[string]string{"http_proxy": "http://p:1"}},
+		"the same proxy in another spelling":  {before: map[string]string{"http_proxy": "http://p:1"}, after: map[string]string{"HTTP_PROXY": "p:1"}},
+		"a proxy that is gone":                {before: map[string]string{"http_proxy": "http://p:1"}, kept: []string{httpPath}},
+		"a proxy that is new":                 {after: map[string]string{"http_proxy": "http://p:1"}, kept: []string{httpPath}, set: []string{httpPath}},
+		"another proxy":                       {before: map[string]string{"http_proxy": "http://p:1"}, after: map[string]string{"http_proxy": "http://q:1"}, kept: []string{httpPath}, set: []string{httpPath}},
+		"another proxy, which is allowed":     {before: map[string]string{"http_proxy": "http://p:1"}, after: map[string]string{"http_proxy": "http://q:1"}, allowed: []string{httpPath}, changed: []string{httpPath}, refused: []string{httpPath}},
+		"another proxy by a flag":             {before: map[string]string{"http_proxy": "http://p:1"}, after: map[string]string{"http_proxy": "http://q:1"}, sets: []string{httpPath + "=http://r:1"}, changed: []string{httpPath}},
+		"another engine":                      {after: map[string]string{"DOCKER_HOST": "unix:///run/user/1000/docker.sock"}, kept: []string{"cluster.docker_host"}, set: []string{"cluster.docker_host"}},
+		"a token":                             {before: map[string]string{"GITLAB_TOKEN": "one"}, after: map[string]string{"GITLAB_TOKEN": "two"}, changed: []string{"git_auth_default.password"}},
+		"a token that is gone":                {before: map[string]string{"GITLAB_TOKEN": "one"}, kept: []string{"git_auth_default.password"}},
+		"an image of machines":                {name: "kubeadm-capo", before: map[string]string{"OPENSTACK_IMAGE_NAME": "one"}, after: map[string]string{"OPENSTACK_IMAGE_NAME": "two"}, changed: []string{anImage}, refused: []string{anImage}},
+		"an image of machines by a flag":      {name: "kubeadm-capo", before: map[string]string{"OPENSTACK_IMAGE_NAME": "one"}, sets: []string{anImage + "=two"}, changed: []string{anImage}},
+		"what is in no template of a machine": {name: "kubeadm-capo", before: map[string]string{"OPENSTACK_API_SERVER_FLOATING_IP": "203.0.113.7"}, after: map[string]string{"OPENSTACK_DNS_NAMESERVERS": "192.0.2.1"}, kept: []string{"cluster.openstack.api_server.floating_ip", "cluster.openstack.dns_nameservers"}, set: []string{"cluster.openstack.dns_nameservers"}},
+		"one's own variable":                  {name: file, before: map[string]string{"CLUSTER_INIT_VAR_IMAGE": "mine"}, kept: []string{"cluster.image"}},
+		"one's own variable, machines":        {name: file, before: map[string]string{"CLUSTER_INIT_VAR_IMAGE": "mine"}, after: map[string]string{"CLUSTER_INIT_VAR_IMAGE": "other"}, changed: []string{"cluster.image"}, refused: []string{"cluster.image"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if tc.name == "" {
+				tc.name = "kubeadm-capd"
+			}
+			given, err := shellEnvironment(t, tc.name, tc.before).Objects()
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept, list, err := shellEnvironment(t, tc.name, tc.after, tc.sets...).Keep(given, tc.allowed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var paths, set []string
+			for _, k := range list {
+				paths = append(paths, k.Path)
+				if k.Set {
+					set = append(set, k.Path)
+				}
+			}
+			changes, err := kept.Changes(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var changed, refused []string
+			for _, c := range changes {
+				changed = append(changed, c.Key)
+				if c.TakesAway != "" {
+					refused = append(refused, c.Key)
+				}
+			}
+			for what, pair := range map[string][2][]string{"kept": {paths, tc.kept}, "set": {set, tc.set}, "changed": {changed, tc.changed}, "refused": {refused, tc.refused}} {
+				if !slices.Equal(pair[0], pair[1]) {
+					t.Errorf("%s: %v, want %v", what, pair[0], pair[1])
+				}
+			}
+		})
+	}
+}
+
+// shellEnvironment is an environment from a shell with these variables; those of OpenStack's it has besides.
+func shellEnvironment(t *testing.T, name string, shell map[string]string, sets ...string) *environment.Environment {
+	t.Helper()
+	all := map[string]string{}
+	if strings.Contains(name, "capo") {
+		all = openstackVariables()
+	}
+	maps.Copy(all, shell)
+	return load(t, environment.Options{Name: name, Variables: variables(all), Sets: sets})
+}
+
+// The third run, from yet another shell, keeps what the first one took.
+func TestKeptValuesAreKeptOn(t *testing.T) {
+	given, err := shellEnvironment(t, "kubeadm-capd", map[string]string{"http_proxy": "http://p:1"}).Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		kept, list, err := shellEnvironment(t, "kubeadm-capd", nil).Keep(given, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := kept.Spec().Proxies.HTTP; got != "http://p:1" || len(list) != 1 {
+			t.Fatalf("the proxy is %q, kept %v", got, list)
+		}
+		if over, err := kept.WithOverrides(map[string]any{"cluster": map[string]any{"image": "x"}}); err != nil || over.Spec().Proxies.HTTP != "http://p:1" {
+			t.Fatalf("with overrides it is %v, %v", over, err)
+		}
+		if given, err = kept.Objects(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Where the file's own default changes, that counts, unless the shell gave the value before.
+func TestAnotherDefaultIsNoShell(t *testing.T) {
+	of := func(t *testing.T, fallback string, shell map[string]string) *environment.Environment {
+		return shellEnvironment(t, folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n", "values.yaml": "cluster: {image: \"${CLUSTER_INIT_VAR_IMAGE:=" + fallback + "}\"}\n"}), shell)
+	}
+	for name, tc := range map[string]struct {
+		before map[string]string
+		legacy bool // an older version made the cluster
+		want   string
+	}{
+		"the default of before":    {nil, false, "second"},
+		"the shell gave it":        {map[string]string{"CLUSTER_INIT_VAR_IMAGE": "mine"}, false, "mine"},
+		"nobody knows who gave it": {nil, true, "first"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given, err := of(t, "first", tc.before).Objects()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.legacy {
+				delete(given.Values.Annotations, owned.ShellAnnotation)
+			}
+			kept, _, err := of(t, "second", nil).Keep(given, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := kept.Spec().Cluster.Image; got != tc.want {
+				t.Errorf("the image is %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// The same files from two shells make the same machines, once the cluster is there.
+func TestAnotherShellReplacesNoMachines(t *testing.T) {
+	first := shellEnvironment(t, "kubeadm-capd", nil)
+	given, err := first.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := shellEnvironment(t, "kubeadm-capd", map[string]string{"http_proxy": "http://p:1", "no_proxy": "a", "DOCKER_HOST": "unix:///run/user/1000/docker.sock"})
+	kept, _, err := other.Keep(given, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _, errFirst := first.Templates()
+	got, _, errKept := kept.Templates()
+	if errFirst != nil || errKept != nil || got != want {
+		t.Errorf("templates %v, want %v (%v, %v)", got, want, errFirst, errKept)
+	}
+	if from := kept.FromShell(); len(from) > 0 {
+		t.Errorf("from the shell: %v", from)
+	}
+}
+
+func TestOriginsNameTheVariable(t *testing.T) {
+	own := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n", "values.yaml": "cluster: {image: \"${CLUSTER_INIT_VAR_IMAGE}\"}\n"})
+	env := shellEnvironment(t, own, map[string]string{"HTTP_PROXY": "http://p:1", "CLUSTER_INIT_VAR_IMAGE": "mine"})
+	want := map[string]string{"proxies.http_proxy": "variable HTTP_PROXY", "proxies.https_proxy": "built-in environment-values/base/secrets.yaml",
+		"cluster.image": own + "/values.yaml, variable CLUSTER_INIT_VAR_IMAGE"}
+	for _, o := range env.Origins(environment.Management) {
+		if from, asked := want[o.Path]; asked && o.From != from {
+			t.Errorf("%s is from %q, want %q", o.Path, o.From, from)
+		}
+	}
+}
+
+// What the schema wants as text stays text, as with helm --set-string.
+func TestSetKeepsText(t *testing.T) {
+	env := shellEnvironment(t, "kubeadm-capo", nil, "cluster.openstack.image=123456", "cluster.openstack.ssh_key_name=true", "cluster.openstack.dns_nameservers[0]=1.10",
+		"cluster.worker.replicas=2", "cluster.openstack.load_balancers=true")
+	cloud := env.OpenStack()
+	if cloud.Image != "123456" || cloud.SSHKeyName != "true" || !slices.Equal(cloud.Network.DNSNameservers, []string{"1.10"}) || cloud.Workers.Count != 2 || !cloud.LoadBalancers {
+		t.Errorf("it is %+v", cloud)
+	}
+}
+
+// The shell that env.rc of Cluster API's provider for OpenStack leaves.
+func TestVariablesOfTheProviderForOpenStack(t *testing.T) {
+	shell := openstackVariables()
+	delete(shell, "OPENSTACK_EXTERNAL_NETWORK")
+	shell["OPENSTACK_EXTERNAL_NETWORK_ID"], shell["OPENSTACK_CLOUD_CACERT_B64"] = "79241ddc-c51b-4677-a763-f48c60870923", "Cg=="
+	shell["OPENSTACK_CLOUD_YAML_B64"] = shell["OPENSTACK_CLOUD_YAML_B64"][:40] + "\n" + shell["OPENSTACK_CLOUD_YAML_B64"][40:] + "\n"
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capo", Content: clusterinit.Content(), Variables: variables(shell)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, ca := env.OpenStackCredentials(); ca != "" {
+		t.Errorf("the CA is %q", ca)
+	}
+	if got := env.OpenStack().ExternalNetwork; got != shell["OPENSTACK_EXTERNAL_NETWORK_ID"] {
+		t.Errorf("the external network is %q", got)
+	}
+	shell["OPENSTACK_EXTERNAL_NETWORK"] = "public"
+	if got := load(t, environment.Options{Name: "kubeadm-capo", Variables: variables(shell)}).OpenStack().ExternalNetwork; got != "public" {
+		t.Errorf("with both names the external network is %q", got)
+	}
+}

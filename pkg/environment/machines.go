@@ -1,0 +1,76 @@
+package environment
+
+import (
+	"errors"
+	"maps"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/owned"
+)
+
+// Variables of the manifests that name the templates of machines: those of all, or those of one role.
+const (
+	templateHash             = "TEMPLATE_HASH"
+	controlPlaneTemplateHash = "CONTROL_PLANE_TEMPLATE_HASH"
+	workerTemplateHash       = "WORKER_TEMPLATE_HASH"
+)
+
+// Templates says what names the templates of machines: where two differ, the machines of that role are replaced.
+type Templates struct{ ControlPlane, Workers string }
+
+// TemplateHashes returns the variables that name the templates of machines in the management cluster.
+func (e *Environment) TemplateHashes() (map[string]string, error) {
+	definition, err := e.definition()
+	if err != nil {
+		return nil, err
+	}
+	variables, _, err := unstructured.NestedStringMap(definition.Object, "spec", "postBuild", "substitute")
+	maps.DeleteFunc(variables, func(name, _ string) bool { return !strings.HasSuffix(name, templateHash) })
+	return variables, err
+}
+
+// Templates returns those that the environment asks for, and the Kustomization that carries them.
+func (e *Environment) Templates() (Templates, client.ObjectKey, error) {
+	definition, err := e.definition()
+	if err != nil {
+		return Templates{}, client.ObjectKey{}, err
+	}
+	variables, _, err := unstructured.NestedStringMap(definition.Object, "spec", "postBuild", "substitute")
+	return TemplatesOf(variables), client.ObjectKeyFromObject(definition), err
+}
+
+// TemplatesOf reads them from the variables of a Kustomization.
+func TemplatesOf(variables map[string]string) Templates {
+	t := Templates{variables[controlPlaneTemplateHash], variables[workerTemplateHash]}
+	if t.ControlPlane == "" && t.Workers == "" {
+		t = Templates{variables[templateHash], variables[templateHash]}
+	}
+	// A control plane is replaced for these, too, without another template.
+	t.ControlPlane += " " + variables["CONTROL_PLANE_TAINTS"]
+	return t
+}
+
+// definition is the Kustomization of the component `cluster`, whether or not the values fit together.
+func (e *Environment) definition() (*unstructured.Unstructured, error) {
+	alone, unchecked := *e.chart, *e
+	alone.Templates, alone.Schema = nil, nil
+	for _, template := range e.chart.Templates {
+		if strings.HasSuffix(template.Name, ".tpl") || template.Name == "templates/kustomizations.yaml" {
+			alone.Templates = append(alone.Templates, template)
+		}
+	}
+	unchecked.chart = &alone
+	objects, err := unchecked.Render(Management, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range objects {
+		if object.GetKind() == "Kustomization" && object.GetLabels()[owned.ComponentLabel] == "cluster" {
+			return object, nil
+		}
+	}
+	return nil, errors.New("chart " + ReleaseName + " renders no component cluster")
+}
