@@ -42,9 +42,6 @@ type Options struct {
 	Environment     []EnvironmentVariable
 }
 
-// EnvironmentVariable is set in every controller, such as a proxy.
-type EnvironmentVariable struct{ Name, Value string }
-
 // Render returns Flux's objects, tuned for a bootstrap: what waits for a dependency looks again after two seconds
 // instead of thirty, more objects are reconciled side by side, and readiness is looked at every second.
 func Render(o Options) ([]*unstructured.Unstructured, error) {
@@ -78,6 +75,9 @@ func Render(o Options) ([]*unstructured.Unstructured, error) {
 			return nil, fmt.Errorf("tuning Flux's %s: %w", object.GetName(), err)
 		}
 	}
+	if len(o.Environment) > 0 {
+		objects = append(objects, secretOf(o.Environment))
+	}
 	return objects, nil
 }
 
@@ -88,6 +88,9 @@ func Install(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstr
 	manager := ssa.NewResourceManager(c.Client, poller, ssa.Owner{Field: kube.FieldOwner, Group: "cluster-init.io"})
 	options := ssa.DefaultApplyOptions()
 	options.WaitInterval = 200 * time.Millisecond
+	if err := applyEnvironment(ctx, c, manager, objects, options); err != nil {
+		return fmt.Errorf("installing Flux in the %s cluster: %w", c.Name, err)
+	}
 	if _, err := manager.ApplyAllStaged(ctx, objects, options); err != nil {
 		return fmt.Errorf("installing Flux in the %s cluster: %w", c.Name, err)
 	}
@@ -119,9 +122,7 @@ func tune(deployment *unstructured.Unstructured, environment []EnvironmentVariab
 		return err
 	}
 	env, _, _ := unstructured.NestedSlice(container, "env")
-	for _, v := range environment {
-		env = append(env, map[string]any{"name": v.Name, "value": v.Value})
-	}
+	env = append(env, references(environment)...)
 	if err := unstructured.SetNestedSlice(container, env, "env"); err != nil {
 		return err
 	}
