@@ -11,6 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // Options is what a run of `down` is asked for.
@@ -30,7 +31,8 @@ type Options struct {
 // Run is one run of `down`.
 type Run struct {
 	Options
-	world *judged
+	world     *judged
+	published content.Published // of an embedded source, once it is
 }
 
 // New returns a run that has not looked at anything yet.

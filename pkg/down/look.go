@@ -6,6 +6,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
 // look finds out how far an earlier run came, and refuses where that cannot be known. What is ours and stopped it starts; it changes nothing
@@ -13,6 +14,25 @@ import (
 type look struct {
 	world  settler
 	others others
+	// keep has the phases after it work with the values that the cluster keeps: what this shell has decides nothing.
+	keep func(context.Context, world.Observation, pipeline.Reporter)
+}
+
+// keepValues has the run use the values that the cluster keeps. Where they cannot be read or used, that must not keep a cluster from being deleted.
+func (d *Run) keepValues(ctx context.Context, o world.Observation, report pipeline.Reporter) {
+	counts := o.Management.Cluster
+	if counts == nil {
+		counts = o.Bootstrap.Cluster
+	}
+	if counts == nil {
+		return
+	}
+	kept, err := rollout.Applied(ctx, counts, d.Environment)
+	if err != nil {
+		report.Warn("this run uses the values of the environment and of this shell: %v", err)
+		return
+	}
+	d.Environment = kept
 }
 
 // settler says what there is, once that can be known, and has the run work with what it found.
@@ -39,5 +59,9 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if _, err := l.others.mayGo(ctx, o); err != nil { // before anything is made
 		return err
 	}
-	return l.world.Adopt(o)
+	if err := l.world.Adopt(o); err != nil {
+		return err
+	}
+	l.keep(ctx, o, report)
+	return nil
 }

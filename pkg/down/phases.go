@@ -14,7 +14,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
-	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
 // clusters is what most phases need to know of the world.
@@ -30,24 +29,33 @@ type clusters interface {
 	Side(*kube.Cluster) pivot.Side
 }
 
-// Phases returns what `down` does, in order.
+// Phases returns what `down` does, in order. Each works with the environment as it is when the phase begins: look finds out which values the cluster keeps.
 func (d *Run) Phases() []pipeline.Phase {
+	phases := d.phases()
+	for i, p := range phases {
+		if phases[i].Run = func(ctx context.Context, report pipeline.Reporter) error { return d.phases()[i].Run(ctx, report) }; p.Check != nil {
+			phases[i].Check = func(ctx context.Context) (pipeline.Status, error) { return d.phases()[i].Check(ctx) }
+		}
+	}
+	return phases
+}
+
+func (d *Run) phases() []pipeline.Phase {
 	w, short, long := d.world, 10*time.Minute, d.Timeout
-	var published content.Published
 	wanted := bootstrap.Wanted{Supplies: d.Supplies, Environment: d.Environment, StateFolder: d.StateFolder, Engine: w.Docker, Kind: w.Kind}
 	follow := rollout.Options{Heartbeat: d.Heartbeat, Now: w.Now, Kinds: w.Provider.Kinds(),
 		Cluster: rollout.Key{Kind: "Cluster", Namespace: d.Scope().Namespace, Name: d.Scope().Cluster}}
 
 	others := d.others(d.Agreed)
-	look := look{world: w, others: others}
+	look := look{world: w, others: others, keep: d.keepValues}
 	workload := workloadClusters{world: w, others: others, fit: pivot.CheckSides,
 		farewell: func(c *kube.Cluster) farewell { return farewell{cluster: c, heartbeat: d.Heartbeat, now: w.Now} }}
 	room := bootstrap.Preflight{Wanted: wanted, World: w}
 	images := bootstrap.Images{Bundle: d.Bundle, Engine: w.Docker}
-	registry := bootstrap.Registry{Wanted: wanted, Published: &published}
+	registry := bootstrap.Registry{Wanted: wanted, Published: &d.published}
 	cluster := bootstrapCluster{world: w, wanted: wanted}
 	flux := bootstrapFlux{world: w, flux: bootstrap.Flux{Environment: d.Environment, Phase: environment.Bootstrap, Fetch: d.Manifests, Follow: follow}}
-	providers := providers{world: w, scope: d.Scope(), release: rollout.Release{Environment: d.Environment, Source: d.Source, ProvidersOnly: true}, published: &published, follow: follow, now: w.Now}
+	providers := providers{world: w, scope: d.Scope(), release: rollout.Release{Environment: d.Environment, Source: d.Source, ProvidersOnly: true}, published: &d.published, follow: follow, now: w.Now}
 	back := moveHome{world: w, others: others, scope: d.Scope(), asked: d.Options, move: capi.Move, now: w.Now}
 	deletion := deletion{world: w, others: others, scope: d.Scope(), report: d.Heartbeat, now: w.Now}
 	rest := leftovers{world: w, others: others, asked: d.Options, leases: w.Leases}
