@@ -43,6 +43,9 @@ func (e *Environment) Changes(given Objects) ([]Change, error) {
 		if changes[i].TakesAway = takesAway(changes[i], before.spec.Cluster, e.spec.Cluster); changes[i].TakesAway == "" && sameProviders(before.spec.Cluster, e.spec.Cluster) {
 			changes[i].TakesAway = e.onlyByShell(changes[i].Key, &before)
 		}
+		if changes[i].Key == "cluster.openstack.clouds_yaml_b64" && changes[i].TakesAway == "" {
+			changes[i].TakesAway = before.openstack.elsewhere(e.openstack)
+		}
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return compareKeys(a.Key, b.Key) })
 	return changes, nil

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	anImage  = "cluster.openstack.image"
-	httpPath = "proxies.http_proxy"
+	anImage   = "cluster.openstack.image"
+	cloudPath = "cluster.openstack.clouds_yaml_b64"
+	httpPath  = "proxies.http_proxy"
 )
 
 // A cluster is defined by files and flags: a shell that differs from the one that built it changes nothing by itself.
@@ -42,6 +43,9 @@ func TestKeep(t *testing.T) {
 		"an image of machines":                {name: "kubeadm-capo", before: map[string]string{"OPENSTACK_IMAGE_NAME": "one"}, after: map[string]string{"OPENSTACK_IMAGE_NAME": "two"}, changed: []string{anImage}, refused: []string{anImage}},
 		"an image of machines by a flag":      {name: "kubeadm-capo", before: map[string]string{"OPENSTACK_IMAGE_NAME": "one"}, sets: []string{anImage + "=two"}, changed: []string{anImage}},
 		"what is in no template of a machine": {name: "kubeadm-capo", before: map[string]string{"OPENSTACK_API_SERVER_FLOATING_IP": "203.0.113.7"}, after: map[string]string{"OPENSTACK_DNS_NAMESERVERS": "192.0.2.1"}, kept: []string{"cluster.openstack.api_server.floating_ip", "cluster.openstack.dns_nameservers"}, set: []string{"cluster.openstack.dns_nameservers"}},
+		"another password of the cloud":       {name: "kubeadm-capo", after: map[string]string{"OPENSTACK_CLOUD_YAML_B64": encoded(strings.Replace(passwordCloud, "s3cret", "other", 1))}, changed: []string{cloudPath}},
+		"another project of the cloud":        {name: "kubeadm-capo", after: map[string]string{"OPENSTACK_CLOUD_YAML_B64": encoded(strings.Replace(passwordCloud, "project_name: ", "project_name: not-", 1))}, changed: []string{cloudPath}, refused: []string{cloudPath}},
+		"another cloud":                       {name: "kubeadm-capo", after: map[string]string{"OPENSTACK_CLOUD_YAML_B64": encoded(strings.Replace(passwordCloud, "https://", "https://not-", 1))}, changed: []string{cloudPath}, refused: []string{cloudPath}},
 		"one's own variable":                  {name: file, before: map[string]string{"CLUSTER_INIT_VAR_IMAGE": "mine"}, kept: []string{"cluster.image"}},
 		"one's own variable, machines":        {name: file, before: map[string]string{"CLUSTER_INIT_VAR_IMAGE": "mine"}, after: map[string]string{"CLUSTER_INIT_VAR_IMAGE": "other"}, changed: []string{"cluster.image"}, refused: []string{"cluster.image"}},
 	}
