@@ -37,10 +37,10 @@ var arrows = map[string]rule{
 	// adapters: one outside system each
 	"kube":                  {[]string{"fault", "health"}, "an adapter to one API server knows nothing of runs; whether a definition is served is read as every condition is"},
 	"docker":                {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
-	"kind":                  {[]string{"fault"}, "an adapter to kind knows nothing of runs"},
+	"kind":                  {[]string{"fault", "kube"}, "an adapter to kind knows nothing of runs; the kubeconfig in a node is checked where it is read"},
 	"kustomize":             {[]string{"fault"}, "an adapter to kustomize, which gets local files only: whoever builds a folder asks here"},
 	"flux":                  {[]string{"kube", "kustomize"}, "an adapter to Flux, which is reached through an API server; what it builds is built here without it"},
-	"capi":                  {[]string{"health"}, "an adapter to Cluster API, which is reached through an API server"},
+	"capi":                  {[]string{"health", "kube"}, "an adapter to Cluster API, which is reached through an API server; the kubeconfig in a Secret is checked where it is read"},
 	"aws":                   {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
 	"openstack":             {[]string{"fault"}, "an adapter to OpenStack knows nothing of environments or runs"},
 	"openstack/credentials": {[]string{"fault", "openstack"}, "which cloud the user means, as the tools of OpenStack find it"},
@@ -111,7 +111,8 @@ var arrows = map[string]rule{
 	"internal/project":      {[]string{"openstack", "owned"}, "a project in memory answers as the adapter to OpenStack does, and has what carries our tag"},
 	"internal/fixture":      {[]string{"capi"}, "the objects of a management cluster have Cluster API's labels"},
 	"internal/testenv":      {[]string{"capi", "internal/apiserver", "internal/fixture"}, "API servers with Cluster API's definitions, for the pivot"},
-	"internal/fluxserver":   {[]string{"capi", "flux", "internal/apiserver", "kube", "owned"}, "a real API server with Flux's objects"},
+	"internal/kubeconfig":   {nil, "a kubeconfig of a cluster that needs not exist is nothing of ours"},
+	"internal/fluxserver":   {[]string{"capi", "flux", "internal/apiserver", "internal/kubeconfig", "kube", "owned"}, "a real API server with Flux's objects"},
 	"internal/providers":    {[]string{"root", "flux", "internal/apiserver", "kube", "source/content"}, "real managers of providers run as Flux would have them run"},
 }
 
@@ -122,6 +123,7 @@ var anyTest = map[string]string{
 	"internal/sshgit":       "fetches from a git server over ssh",
 	"internal/distribution": "pushes to a real registry",
 	"internal/fluxserver":   "asks a real API server that has Flux's objects",
+	"internal/kubeconfig":   "reads kubeconfigs of clusters that need not exist",
 	"internal/apiserver":    "asks a real API server",
 	"root":                  "is held against the content that the binary carries",
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // Cluster is what a Cluster object says about itself.
@@ -117,7 +118,8 @@ func ReadControlPlane(ctx context.Context, c client.Client, namespace string, re
 }
 
 // Kubeconfig returns the kubeconfig that Cluster API keeps for a Cluster, in the Secret <name>-kubeconfig of the
-// Cluster's namespace. found is false while there is none.
+// Cluster's namespace. found is false while there is none. One that kube.Embedded refuses is an error: who may write
+// that Secret is not who runs this.
 func Kubeconfig(ctx context.Context, c client.Reader, cluster client.ObjectKey) (kubeconfig []byte, found bool, err error) {
 	name := secret.Name(cluster.Name, secret.Kubeconfig)
 	u := &unstructured.Unstructured{}
@@ -139,5 +141,9 @@ func Kubeconfig(ctx context.Context, c client.Reader, cluster client.ObjectKey) 
 	if !ok || len(value) == 0 {
 		return nil, false, fmt.Errorf("the Secret %s/%s has no key %q", cluster.Namespace, name, secret.KubeconfigDataName)
 	}
-	return value, true, nil
+	checked, err := kube.Embedded(value)
+	if err != nil {
+		return nil, false, fmt.Errorf("the Secret %s/%s: %w", cluster.Namespace, name, err)
+	}
+	return checked, true, nil
 }

@@ -106,7 +106,11 @@ func (o Observer) connectBootstrap(ctx context.Context, node string, c docker.Co
 	if err := o.Engine.Exec(ctx, node, []string{"cat", adminKubeconfig}, docker.ExecOptions{Stdout: &kubeconfig}); err != nil {
 		return nil, fmt.Errorf("read the kubeconfig of the bootstrap cluster: %w", err)
 	}
-	published, err := o.published(ctx, kubeconfig.Bytes(), c)
+	checked, err := kube.Embedded(kubeconfig.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig of the bootstrap cluster: %w", err)
+	}
+	published, err := o.published(ctx, checked, c)
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,10 @@
 package cleanup
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
@@ -58,9 +57,9 @@ func (o Observer) witnesses() []*witness {
 	var all []*witness
 	var kept []byte
 	for _, path := range o.kubeconfigs() {
-		content, err := os.ReadFile(path)
+		content, err := kube.ReadFile(path)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), err == nil && len(bytes.TrimSpace(content)) == 0:
+		case errors.Is(err, fs.ErrNotExist) && fault.CodeOf(err) != fault.Usage, err == nil && content == nil:
 			continue
 		case err != nil:
 			all = append(all, &witness{path: path, side: managementSide{state: managementSilent, named: path, err: fmt.Errorf("read its kubeconfig: %w", err)}})

@@ -114,7 +114,7 @@ func certificate(t *testing.T) tls.Certificate {
 
 func kubeconfig(address string, of tls.Certificate) string {
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: of.Certificate[0]})
-	return fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a}],
+	return fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a, user: {token: t}}],
 clusters: [{name: a, cluster: {server: %q, certificate-authority-data: %s}}]}`, address, base64.StdEncoding.EncodeToString(authority))
 }
 

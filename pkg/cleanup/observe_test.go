@@ -89,7 +89,7 @@ func TestAskTheManagementCluster(t *testing.T) {
 		says        string
 	}{
 		"no kubeconfig":                           {"", "", "no kubeconfig of its management cluster"},
-		"half a kubeconfig":                       {"{apiVersion: v1", "", "reading the kubeconfig"},
+		"half a kubeconfig":                       {"{apiVersion: v1", "", "read kubeconfig"},
 		"nobody answers":                          {silent(itself.serve(t)), "", "connection refused"},
 		"a certificate of somebody else":          {kubeconfig(addressIn(t, itself.serve(t)).String(), certificate(t)), "", "x509: certificate signed by unknown authority"},
 		"it is not ready":                         {api{ready: 500, clusters: one("workload")}.serve(t), "", "gives no answer that counts"},

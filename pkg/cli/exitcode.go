@@ -32,6 +32,7 @@ func exitCodes() map[fault.Code]int {
 		fault.ClusterUnreachable:   32,
 		fault.Busy:                 33,
 		fault.ChangeRefused:        34,
+		fault.KubeconfigRefused:    35,
 		fault.BundleInvalid:        40,
 		fault.SourceUnreadable:     41,
 		fault.ComponentStuck:       50,

@@ -27,7 +27,7 @@ func (c *Client) connect(ctx context.Context) (*connection, error) {
 	cmd.Env = append(os.Environ(), c.Env...)
 	said := &tail{limit: 4 << 10}
 	cmd.Stderr = said
-	cmd.WaitDelay = 2 * time.Second // what is below it, as ssh, may keep its stderr
+	cmd.WaitDelay = waitDelay
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("docker system dial-stdio: %w", err)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
 // Client runs docker commands. The zero value uses the `docker` on PATH with the process environment.
@@ -30,6 +31,9 @@ type call struct {
 	stderr io.Writer // gets what the command says there; nil: only an error carries the end of it
 }
 
+// waitDelay is for how long a command that was killed is waited for: what it started, as ssh or a plugin, may keep its output open without end.
+const waitDelay = 2 * time.Second
+
 // run executes one docker command. Its errors are *CommandError below a fault, or ctx's error.
 func (c *Client) run(ctx context.Context, k call) error {
 	cmd := exec.CommandContext(ctx, c.binary(), k.args...)
@@ -39,6 +43,7 @@ func (c *Client) run(ctx context.Context, k call) error {
 	if k.stderr != nil {
 		cmd.Stderr = io.MultiWriter(stderr, k.stderr)
 	}
+	cmd.WaitDelay = waitDelay
 	err := cmd.Run()
 	if err == nil {
 		return nil

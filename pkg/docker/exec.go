@@ -52,6 +52,7 @@ func (c *Client) HasFile(ctx context.Context, container, path string) (bool, err
 // that speak a protocol over its pipes. It lives until ctx ends or its process does.
 func (c *Client) ExecCommand(ctx context.Context, container string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.binary(), append([]string{"exec", "--interactive", container}, args...)...)
+	cmd.WaitDelay = waitDelay
 	cmd.Env = append(os.Environ(), c.Env...)
 	return cmd
 }

@@ -35,6 +35,7 @@ const (
 	ClusterUnreachable   Code = "cluster/unreachable"
 	Busy                 Code = "cluster/busy"
 	ChangeRefused        Code = "change/refused"
+	KubeconfigRefused    Code = "kubeconfig/refused"
 	BundleInvalid        Code = "bundle/invalid"
 	SourceUnreadable     Code = "source/unreadable"
 	PivotRefused         Code = "pivot/refused"

@@ -23,4 +23,7 @@ func TestExistsEndsWithItsContext(t *testing.T) {
 	if _, err := New(func(string) {}).Exists(ctx, "demo"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 20*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}
+	if _, err := New(func(string) {}).Kubeconfig(ctx, "demo"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 20*time.Second {
+		t.Errorf("the kubeconfig, after %s: %v", time.Since(began), err)
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kind/pkg/exec"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // Provider creates, finds and deletes kind clusters on the Docker engine that the environment names.
@@ -31,30 +32,31 @@ func NodeName(name string) string { return name + "-control-plane" }
 
 // Exists says whether any node of the kind cluster called name exists, healthy or not.
 func (p *Provider) Exists(ctx context.Context, name string) (bool, error) {
-	names, err := p.list(ctx)
+	names, err := asked(ctx, p.kind.List)
 	if err != nil {
 		return false, explain(fmt.Errorf("listing kind clusters: %w", err))
 	}
 	return slices.Contains(names, name), nil
 }
 
-// list lists the kind clusters. kind takes no context, and an engine that takes a connection and says nothing would be waited for without end: then its question,
-// which changes nothing, is left to itself.
-func (p *Provider) list(ctx context.Context) ([]string, error) {
+// asked returns the answer to a question of kind's. kind takes no context, and an engine that takes a connection and says nothing would be waited for without
+// end: then the question, which changes nothing, is left to itself.
+func asked[T any](ctx context.Context, question func() (T, error)) (T, error) {
 	type answer struct {
-		names []string
+		value T
 		err   error
 	}
 	answered := make(chan answer, 1)
 	go func() {
-		names, err := p.kind.List()
-		answered <- answer{names, err}
+		value, err := question()
+		answered <- answer{value, err}
 	}()
 	select {
 	case <-ctx.Done():
-		return nil, fmt.Errorf("the Docker engine did not answer: %w", context.Cause(ctx))
+		var none T
+		return none, fmt.Errorf("the Docker engine did not answer: %w", context.Cause(ctx))
 	case a := <-answered:
-		return a.names, errors.Join(a.err, ctx.Err())
+		return a.value, errors.Join(a.err, ctx.Err())
 	}
 }
 
@@ -154,14 +156,18 @@ func (p *Provider) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// Kubeconfig returns the admin kubeconfig of the kind cluster called name, for use from this machine.
+// Kubeconfig returns the admin kubeconfig of the kind cluster called name, for use from this machine. It is read in the node, and must be one that
+// kube.Embedded lets pass.
 func (p *Provider) Kubeconfig(ctx context.Context, name string) ([]byte, error) {
-	var kubeconfig string
-	err := owned(ctx, func() (err error) { kubeconfig, err = p.kind.KubeConfig(name, false); return })
+	kubeconfig, err := asked(ctx, func() (string, error) { return p.kind.KubeConfig(name, false) })
 	if err != nil {
 		return nil, explain(fmt.Errorf("reading the kubeconfig of the kind cluster %s: %w", name, err))
 	}
-	return []byte(kubeconfig), nil
+	checked, err := kube.Embedded([]byte(kubeconfig))
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig of the kind cluster %s: %w", name, err)
+	}
+	return checked, nil
 }
 
 // owned runs work, which cannot be interrupted, unless ctx has ended; a context that ends meanwhile is reported even

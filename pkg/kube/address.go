@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -35,4 +36,39 @@ func WithServer(kubeconfig []byte, host, port string) ([]byte, error) {
 		c.Server = "https://" + net.JoinHostPort(host, to)
 	}
 	return clientcmd.Write(*config)
+}
+
+// AtServerOf returns kubeconfig with the address and the name of the certificate that another kubeconfig has in its current context.
+func AtServerOf(kubeconfig, other []byte) ([]byte, error) {
+	config, err := clientcmd.Load(kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading a kubeconfig: %w", err)
+	}
+	from, err := clientcmd.Load(other)
+	if err != nil {
+		return nil, fmt.Errorf("reading a kubeconfig: %w", err)
+	}
+	context := from.Contexts[from.CurrentContext]
+	if context == nil || from.Clusters[context.Cluster] == nil {
+		return nil, errors.New("reading a kubeconfig: it has no current context")
+	}
+	at := from.Clusters[context.Cluster]
+	for _, c := range config.Clusters {
+		c.Server, c.TLSServerName = at.Server, at.TLSServerName
+	}
+	return clientcmd.Write(*config)
+}
+
+// ListensHere says whether a kubeconfig names its server by a loopback address, as RKE2 writes it for the machine that it runs on.
+func ListensHere(kubeconfig []byte) bool {
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		return false
+	}
+	u, err := url.Parse(config.Host)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-const kubeconfig = `apiVersion: v1
+const withToken = `apiVersion: v1
 kind: Config
 clusters:
 - name: c
@@ -20,14 +20,14 @@ users:
 `
 
 func TestWithServerKeepsTheNameOfTheCertificate(t *testing.T) {
-	named := strings.Replace(kubeconfig, `6443"}`, `6443", tls-server-name: localhost}`, 1)
+	named := strings.Replace(withToken, `6443"}`, `6443", tls-server-name: localhost}`, 1)
 	cases := map[string]struct {
 		kubeconfig, host, port string
 		lines                  []string
 	}{
-		"a published port":       {kubeconfig, "127.0.0.1", "32768", []string{"server: https://127.0.0.1:32768", "tls-server-name: 172.18.0.3"}},
-		"the port as it is":      {kubeconfig, "docker", "", []string{"server: https://docker:6443", "tls-server-name: 172.18.0.3"}},
-		"an IPv6 address":        {kubeconfig, "2001:db8::7", "1", []string{"server: https://[2001:db8::7]:1"}},
+		"a published port":       {withToken, "127.0.0.1", "32768", []string{"server: https://127.0.0.1:32768", "tls-server-name: 172.18.0.3"}},
+		"the port as it is":      {withToken, "docker", "", []string{"server: https://docker:6443", "tls-server-name: 172.18.0.3"}},
+		"an IPv6 address":        {withToken, "2001:db8::7", "1", []string{"server: https://[2001:db8::7]:1"}},
 		"one that has been here": {named, "docker", "1", []string{"server: https://docker:1", "tls-server-name: localhost"}},
 	}
 	for name, tc := range cases {

@@ -1,16 +1,25 @@
 package kube
 
 import (
-	"bytes"
 	"encoding/pem"
 	"errors"
 
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// authority returns the certificate authorities that a kubeconfig trusts in its current context, without PEM's freedom of form. Those of
+// Identity is how two kubeconfigs compare.
+type Identity string
+
+// The answers of Compare.
+const (
+	Same         Identity = "same"
+	Other        Identity = "other"
+	Incomparable Identity = "incomparable" // one of the two does not say which authorities it trusts, or they share some only
+)
+
+// authorities returns the certificate authorities that a kubeconfig trusts in its current context, without PEM's freedom of form. Those of
 // a Cluster are made with it and move with it: they say which cluster a kubeconfig is of, whatever its address.
-func authority(kubeconfig []byte) ([]byte, error) {
+func authorities(kubeconfig []byte) (map[string]bool, error) {
 	config, err := clientcmd.Load(kubeconfig)
 	if err != nil {
 		return nil, err
@@ -19,13 +28,13 @@ func authority(kubeconfig []byte) ([]byte, error) {
 	if context == nil || config.Clusters[context.Cluster] == nil {
 		return nil, errors.New("it has no current context")
 	}
-	var all []byte
+	all := map[string]bool{}
 	for rest := config.Clusters[context.Cluster].CertificateAuthorityData; ; {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
 			break
 		}
-		all = append(all, block.Bytes...)
+		all[string(block.Bytes)] = true
 	}
 	if len(all) == 0 {
 		return nil, errors.New("it holds no certificate authority")
@@ -33,12 +42,31 @@ func authority(kubeconfig []byte) ([]byte, error) {
 	return all, nil
 }
 
-// SameCluster says whether two kubeconfigs are of one cluster, for sure.
-func SameCluster(a, b []byte) bool {
-	one, err := authority(a)
+// Compare says whether two kubeconfigs are of one cluster. They are if they trust the same authorities, in whatever order. Where they share some
+// only, as while one is replaced, either of them may be answered by a cluster that the other does not know.
+func Compare(a, b []byte) Identity {
+	one, err := authorities(a)
 	if err != nil {
-		return false
+		return Incomparable
 	}
-	other, err := authority(b)
-	return err == nil && bytes.Equal(one, other)
+	other, err := authorities(b)
+	if err != nil {
+		return Incomparable
+	}
+	shared := 0
+	for authority := range one {
+		if other[authority] {
+			shared++
+		}
+	}
+	switch {
+	case shared == 0:
+		return Other
+	case shared == len(one) && shared == len(other):
+		return Same
+	}
+	return Incomparable
 }
+
+// SameCluster says whether two kubeconfigs are of one cluster, for sure.
+func SameCluster(a, b []byte) bool { return Compare(a, b) == Same }

@@ -73,11 +73,11 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			r.Ask = nil
 			text := strings.Replace(oldKubeconfig, `"token":"hunter2"`, `"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"touch","interactiveMode":"Never"}`, 1)
 			r.backUp(t, kubeconfigSecret(text))
-		}, fault.RestoreRefused, "it names programs or files", ""},
+		}, fault.RestoreRefused, "the kubeconfig is refused: it has exec", ""},
 		"anybody may answer for the old cluster": {func(t *testing.T, r *restoring) {
 			r.Ask = nil
 			r.backUp(t, kubeconfigSecret(strings.Replace(oldKubeconfig, "certificate-authority-data", "proxy-url-of-old", 1)))
-		}, fault.RestoreRefused, "it does not say who may answer", ""},
+		}, fault.RestoreRefused, "it has no certificate-authority-data", ""},
 		"the move of the backup was not finished": {func(t *testing.T, r *restoring) {
 			r.old = oldCluster(t, nil)
 			must(t, os.WriteFile(r.Path+".unverified", nil, 0o600))

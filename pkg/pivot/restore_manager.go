@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/clientcmd"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -150,22 +149,11 @@ func (in RestoreInput) managerKubeconfig() []byte {
 // files of this machine. Without an authority of its own nobody could tell who answers. Errors hold nothing of it but its address.
 func connect(kubeconfig []byte) (client.Client, string, error) {
 	const wrong = "the kubeconfig of it in the backup cannot be used: "
-	config, err := clientcmd.Load(kubeconfig)
+	checked, err := kube.Embedded(kubeconfig)
 	if err != nil {
-		return nil, "", errors.New(wrong + "it cannot be read")
+		return nil, "", fmt.Errorf(wrong+"%w", err)
 	}
-	current := config.Contexts[config.CurrentContext]
-	if current == nil || config.Clusters[current.Cluster] == nil || config.AuthInfos[current.AuthInfo] == nil {
-		return nil, "", errors.New(wrong + "it has no current context")
-	}
-	cluster, user := config.Clusters[current.Cluster], config.AuthInfos[current.AuthInfo]
-	switch {
-	case user.Exec != nil, user.AuthProvider != nil, user.ClientCertificate+user.ClientKey+user.TokenFile+cluster.CertificateAuthority != "":
-		return nil, "", errors.New(wrong + "it names programs or files")
-	case len(cluster.CertificateAuthorityData) == 0, cluster.InsecureSkipTLSVerify:
-		return nil, "", errors.New(wrong + "it does not say who may answer")
-	}
-	c, err := kube.Connect("old management", kubeconfig, runtime.NewScheme())
+	c, err := kube.Connect("old management", checked, runtime.NewScheme())
 	if err != nil {
 		return nil, "", errors.New(wrong + "it is not complete")
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"io"
 	"log"
 	"math/big"
@@ -17,9 +18,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
-	"github.com/cluster-init/cluster-init/pkg/internal/fluxserver"
+	"github.com/cluster-init/cluster-init/pkg/internal/kubeconfig"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
@@ -35,7 +37,9 @@ func TestAnExpiredCertificateIsNoClusterThatIsGone(t *testing.T) {
 		"that of the kubeconfig's user has, only": {time.Now().Add(time.Hour), http.StatusUnauthorized, "Give a kubeconfig of it whose credentials are valid"},
 	} {
 		server, authority := serve(t, tc.ends, tc.answers)
-		c, err := kube.Connect(world.ManagementName, fluxserver.KubeconfigOf(t, string(authority), server), runtime.NewScheme())
+		c, err := kube.Connect(world.ManagementName, kubeconfig.Of(t, "", server, func(c *api.Cluster, _ *api.AuthInfo) {
+			c.CertificateAuthorityData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority})
+		}), runtime.NewScheme())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,51 @@
+package kube
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/pem"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Newer says whether a kubeconfig has other credentials than the one that is in use and does not end before it. Both must be such that Embedded lets them pass:
+// a kubeconfig that its user wrote with a program or a file in it is not replaced.
+func Newer(fresh, used []byte) bool {
+	one, other := user(fresh), user(used)
+	if one == nil || other == nil {
+		return false
+	}
+	if bytes.Equal(one.ClientCertificateData, other.ClientCertificateData) && bytes.Equal(one.ClientKeyData, other.ClientKeyData) && one.Token == other.Token {
+		return false
+	}
+	freshEnd, usedEnd := end(one), end(other)
+	return freshEnd.IsZero() || usedEnd.IsZero() || !freshEnd.Before(usedEnd)
+}
+
+// user returns the user of a kubeconfig that Embedded lets pass, nil otherwise.
+func user(kubeconfig []byte) *clientcmdapi.AuthInfo {
+	checked, err := Embedded(kubeconfig)
+	if err != nil {
+		return nil
+	}
+	config, err := clientcmd.Load(checked)
+	if err != nil {
+		return nil
+	}
+	return config.AuthInfos[config.Contexts[config.CurrentContext].AuthInfo]
+}
+
+// end is when a client certificate ends; zero: it has none.
+func end(u *clientcmdapi.AuthInfo) time.Time {
+	block, _ := pem.Decode(u.ClientCertificateData)
+	if block == nil {
+		return time.Time{}
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return time.Time{}
+	}
+	return certificate.NotAfter
+}

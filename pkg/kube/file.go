@@ -1,0 +1,64 @@
+package kube
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// ReadFile reads a kubeconfig file of this machine's user, which may run programs and name files as kubectl allows. Paths in it count from the file's
+// folder. What it returns stands for itself: paths are absolute, and certificates that are files are inline, so that the cluster is known by them.
+// An empty file gives nil. A file that is no kubeconfig, or names a file that cannot be read, is fault.Usage; a path that cannot be read is not.
+func ReadFile(path string) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	if err != nil || len(bytes.TrimSpace(content)) == 0 {
+		return nil, err
+	}
+	unusable := func(err error) ([]byte, error) {
+		return nil, fault.Wrap(fmt.Errorf("read kubeconfig %s: %s", path, strings.Join(strings.Fields(err.Error()), " ")), fault.Usage,
+			"Correct the file until kubectl --kubeconfig "+path+" get nodes works, or name another one.")
+	}
+	config, err := clientcmd.Load(content)
+	if err != nil {
+		return unusable(err)
+	}
+	if config.Contexts[config.CurrentContext] == nil {
+		return unusable(errors.New("it has no current context: want current-context with the name of one of its contexts"))
+	}
+	for _, c := range config.Clusters {
+		c.LocationOfOrigin = path
+	}
+	for _, u := range config.AuthInfos {
+		u.LocationOfOrigin = path
+	}
+	if err := clientcmd.ResolveLocalPaths(config); err != nil {
+		return unusable(err)
+	}
+	if config, err = flat(config); err != nil {
+		return unusable(err)
+	}
+	whole, err := clientcmd.Write(*config)
+	if err != nil {
+		return unusable(err)
+	}
+	if _, err := clientcmd.RESTConfigFromKubeConfig(whole); err != nil {
+		return unusable(err)
+	}
+	return whole, nil
+}
+
+// IsOfClusterAlone says whether a kubeconfig knows one cluster, under this name, and uses it.
+func IsOfClusterAlone(kubeconfig []byte, cluster string) bool {
+	config, err := clientcmd.Load(kubeconfig)
+	if err != nil {
+		return false
+	}
+	context := config.Contexts[config.CurrentContext]
+	return context != nil && context.Cluster == cluster && len(config.Clusters) == 1
+}
