@@ -94,6 +94,26 @@ func TestArrowsGoDown(t *testing.T) {
 	}
 }
 
+// TestOnlyKubeReadsKubeconfigs holds that there is one place which decides what a kubeconfig may do here: kube.Embedded for one of a cluster, a backup or a
+// container, kube.ReadFile for one of the user's own.
+func TestOnlyKubeReadsKubeconfigs(t *testing.T) {
+	goFiles(t, func(file string) {
+		from := filepath.ToSlash(filepath.Dir(file))
+		if from == "kube" || strings.HasPrefix(from, "internal/") || strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range parsed.Imports {
+			if i.Path.Value == `"k8s.io/client-go/tools/clientcmd"` {
+				t.Errorf("%s reads kubeconfigs by itself: pkg/kube does", file)
+			}
+		}
+	})
+}
+
 // goFiles calls visit with each Go file below pkg, but for what tests only read or compile.
 func goFiles(t *testing.T, visit func(file string)) {
 	t.Helper()

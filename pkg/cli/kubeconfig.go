@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ type kubeconfigOptions struct {
 	clusters pivotClusters
 	merge    bool
 	workload string
+	recover  bool
 	streams  Streams
 }
 
@@ -31,10 +33,14 @@ func newKubeconfig(streams Streams) *cobra.Command {
 		Short: "Print the kubeconfig of a management cluster, or of a cluster that it manages",
 		Long: `kubeconfig looks for the management cluster as up does, is sure that it is this one and that it answers, and prints its kubeconfig. With --merge it goes
 into the file that kubectl uses (KUBECONFIG, or ~/.kube/config) instead, as the current context with the name of the cluster; an entry of another cluster that has
-this name is not written over. With --workload it is that of a cluster which the management cluster manages.`,
+this name is not written over. With --workload it is that of a cluster which the management cluster manages.
+
+With --recover it is read in a control-plane machine again, when it was lost or its client certificate has ended, and saved where up keeps it. It is saved only
+when it is proven to be this cluster's. Machines in Docker can be read; elsewhere the error says how you read it yourself.`,
 		Example: `  cluster-init kubeconfig kubeadm-capd >mgmt.kubeconfig
   cluster-init kubeconfig kubeadm-capd --merge
-  cluster-init kubeconfig kubeadm-capd --workload team-a/shop --merge`,
+  cluster-init kubeconfig kubeadm-capd --workload team-a/shop --merge
+  cluster-init kubeconfig kubeadm-capd --recover`,
 		Args: exactlyOne("ENVIRONMENT"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
@@ -42,16 +48,20 @@ this name is not written over. With --workload it is that of a cluster which the
 	o.environmentOptions.flags(f, o.streams.In)
 	o.clusters.flags(f)
 	f.BoolVar(&o.merge, "merge", false, "put it into the file that kubectl uses, as its current context")
+	f.BoolVar(&o.recover, "recover", false, "read it in a control-plane machine again, and save it")
 	f.StringVar(&o.workload, "workload", "", "[NAMESPACE/]NAME of a cluster that the management cluster manages")
 	return c
 }
 
 func (o *kubeconfigOptions) run(ctx context.Context, name string) error {
+	if o.recover && o.workload != "" {
+		return fault.New(fault.Usage, "--recover and --workload are given together", "Recover the kubeconfig of the management cluster first, then ask for that of the workload cluster.")
+	}
 	looking, _, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
 	if err != nil {
 		return err
 	}
-	management, err := looking.Access(ctx)
+	management, err := o.find(ctx, looking)
 	if err != nil {
 		return err
 	}
@@ -62,9 +72,12 @@ func (o *kubeconfigOptions) run(ctx context.Context, name string) error {
 		}
 		called = o.workload
 	}
-	if !o.merge {
+	if !o.merge && !o.recover {
 		_, err = o.streams.Out.Write(kubeconfig)
 		return err
+	}
+	if !o.merge {
+		return nil
 	}
 	file, err := kube.Merge(kubeconfig, called)
 	if err != nil {
@@ -72,6 +85,19 @@ func (o *kubeconfigOptions) run(ctx context.Context, name string) error {
 	}
 	_, err = fmt.Fprintf(o.streams.Err, "%s has the context %s, and it is the current one\n", file, called)
 	return err
+}
+
+// find connects to the management cluster; with --recover by what its machines hold, which is saved.
+func (o *kubeconfigOptions) find(ctx context.Context, looking *world.World) (*kube.Cluster, error) {
+	if !o.recover {
+		return looking.Access(ctx)
+	}
+	management, files, err := looking.Recover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = fmt.Fprintf(o.streams.Err, "recovered the kubeconfig of %s: %s\n", looking.Environment.ClusterName(), strings.Join(files, ", "))
+	return management, err
 }
 
 // lookingAt checks all input of a command that only looks, and returns where the clusters of an environment are looked at. It needs no more of the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
@@ -26,7 +27,7 @@ func (c *pivotClusters) flags(f *pflag.FlagSet) {
 }
 
 func (c *pivotClusters) check() error {
-	return fault.Join(checkEngineAddress(c.engineAddress), readable("bootstrap-kubeconfig", c.bootstrapKubeconfig))
+	return fault.Join(checkEngineAddress(c.engineAddress), readable("bootstrap-kubeconfig", c.bootstrapKubeconfig), differ(c.bootstrapKubeconfig, c.kubeconfig))
 }
 
 // checkToLook is check for commands that write no kubeconfig: then the one that is named must be there.
@@ -34,7 +35,7 @@ func (c *pivotClusters) checkToLook() error {
 	return fault.Join(c.check(), readable("kubeconfig", c.kubeconfig))
 }
 
-// readable refuses a kubeconfig that a flag names and that is no file. Which cluster it is of, the cluster says.
+// readable refuses a kubeconfig that a flag names and that is no file, or no kubeconfig. Which cluster it is of, the cluster says.
 func readable(flag, path string) error {
 	if path == "" {
 		return nil
@@ -42,7 +43,28 @@ func readable(flag, path string) error {
 	if err := isFile(path); err != nil {
 		return fault.Wrap(fmt.Errorf("read --%s: %w", flag, err), fault.Usage, "Name a file that holds a kubeconfig.")
 	}
+	if isReplaceable(path) != nil { // reading a pipe would take from the one who reads it later
+		return nil
+	}
+	if _, err := kube.ReadFile(path); err != nil {
+		return fault.Wrap(fmt.Errorf("--%s: %w", flag, err), fault.Usage, fault.HintOf(err))
+	}
 	return nil
+}
+
+// differ refuses two flags that name one cluster. Whether a file is a kubeconfig at all is said by others.
+func differ(bootstrap, management string) error {
+	if bootstrap == "" || management == "" || isReplaceable(bootstrap) != nil || isReplaceable(management) != nil {
+		return nil
+	}
+	one, err := kube.ReadFile(bootstrap)
+	if err != nil || one == nil {
+		return nil
+	}
+	if other, err := kube.ReadFile(management); err != nil || !kube.SameCluster(one, other) {
+		return nil
+	}
+	return world.SameAsBootstrap(management)
 }
 
 // subject is the management cluster of an environment, as it is found with these flags.

@@ -3,19 +3,18 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -140,15 +139,18 @@ func (o *restoreOptions) target() (pivot.RestoreInput, error) {
 	if o.kubeconfig == "" {
 		return refuse(fmt.Errorf("--kubeconfig is missing: no current context is ever used"), hint)
 	}
-	text, err := os.ReadFile(o.kubeconfig)
+	text, err := kube.ReadFile(o.kubeconfig)
+	if err == nil && text == nil {
+		err = fmt.Errorf("%s is empty", o.kubeconfig)
+	}
 	if err != nil {
 		return refuse(fmt.Errorf("read --kubeconfig: %w", err), hint)
 	}
-	config, err := clientcmd.RESTConfigFromKubeConfig(text)
+	target, err := kube.Connect("target", text, runtime.NewScheme())
 	if err != nil {
-		return refuse(fmt.Errorf("read --kubeconfig: %s holds no kubeconfig", o.kubeconfig), hint)
+		return refuse(fmt.Errorf("read --kubeconfig %s: %w", o.kubeconfig, err), hint)
 	}
-	config.QPS, config.WarningHandlerWithContext = -1, rest.NoWarnings{}
+	config := rest.CopyConfig(target.Config)
 	config.Timeout = 30 * time.Second // of one request
 	c, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})
 	if err != nil {

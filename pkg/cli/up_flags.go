@@ -13,9 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"k8s.io/client-go/tools/clientcmd"
-
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // What --timeout may be besides 0: less than any cluster takes would only fail, and nobody waits longer for one phase.
@@ -38,7 +37,6 @@ func (o *buildOptions) check() error {
 		refuse("Give a port from 1 to 65535, or 0, which takes a free one.", "--api-server-port: there is no port %d", o.apiServerPort)
 	}
 	for _, file := range []struct{ flag, path, hint string }{
-		{"--bootstrap-kubeconfig", o.bootstrapKubeconfig, "Name a file that holds a kubeconfig."},
 		{"--registry-binary", o.registryBinary, "Name a static linux binary of cluster-init."},
 	} {
 		if file.path == "" {
@@ -48,6 +46,7 @@ func (o *buildOptions) check() error {
 			problems = append(problems, fault.Wrap(fmt.Errorf("read %s: %w", file.flag, err), fault.Usage, file.hint))
 		}
 	}
+	problems = append(problems, readable("bootstrap-kubeconfig", o.bootstrapKubeconfig), differ(o.bootstrapKubeconfig, o.kubeconfig))
 	if o.kubeconfig != "" {
 		err := canWrite(o.kubeconfig)
 		if err == nil {
@@ -168,12 +167,8 @@ func checkKubeconfig(path, cluster string) error {
 	if cluster == "" || err != nil || len(bytes.TrimSpace(content)) == 0 {
 		return nil
 	}
-	config, err := clientcmd.Load(content)
-	if err == nil {
-		context := config.Contexts[config.CurrentContext]
-		if context != nil && context.Cluster == cluster && len(config.Clusters) == 1 {
-			return nil
-		}
+	if kube.IsOfClusterAlone(content, cluster) {
+		return nil
 	}
 	return fault.New(fault.Usage, fmt.Sprintf("write --kubeconfig: %s exists and is not the kubeconfig of the cluster %s alone", path, cluster),
 		"Give --kubeconfig a new file. kubectl reads several: export KUBECONFIG=FILE1:FILE2.")

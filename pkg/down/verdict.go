@@ -149,12 +149,12 @@ func (o sight) withoutDefinition(r request) verdict {
 		return o.silentManagement(r, "only it can delete what it has made")
 	case unasked:
 		return refused(fault.New(fault.ClusterUnreachable, fmt.Sprintf("no kubeconfig names the management cluster %s, and %s cannot be asked what exists of it", r.cluster, r.place),
-			"Name its kubeconfig with --kubeconfig FILE."))
+			"Name its kubeconfig with --kubeconfig FILE. "+world.RecoverHint(r.environment)))
 	case o.MachinesErr != nil:
 		return silent(fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr), o.MachinesErr, "Run the same command again when it can be asked.")
 	case len(o.Machines) > 0:
 		return refused(fault.New(fault.ClusterUnreachable, fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition", r.cluster, r.place, names(o.Machines)),
-			"Name the kubeconfig of the management cluster with --kubeconfig FILE. Or delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
+			"Name the kubeconfig of the management cluster with --kubeconfig FILE. "+world.RecoverHint(r.environment)+" Or delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
 	}
 	return none
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -51,6 +52,11 @@ func ReadFile(path string) ([]byte, error) {
 		return unusable(err)
 	}
 	return whole, nil
+}
+
+// RESTConfig is what the current context of a kubeconfig says. It connects to nothing and runs nothing.
+func RESTConfig(kubeconfig []byte) (*rest.Config, error) {
+	return clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 }
 
 // IsOfClusterAlone says whether a kubeconfig knows one cluster, under this name, and uses it.

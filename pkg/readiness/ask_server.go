@@ -16,10 +16,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // mostAnswer bounds what is read of one answer, in bytes.
@@ -147,7 +147,7 @@ func kubeconfigExpiries(config *rest.Config) []Expiry {
 
 // KubeconfigEnd is when what a kubeconfig proves itself with ends, for who cannot reach its cluster; false where nothing says so.
 func KubeconfigEnd(kubeconfig []byte) (Expiry, bool) {
-	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	config, err := kube.RESTConfig(kubeconfig)
 	if err != nil {
 		return Expiry{}, false
 	}

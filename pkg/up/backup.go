@@ -22,7 +22,7 @@ func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, 
 	defer cancel()
 	_, _ = u.world.AskEngine(ctx) // it may know another address of the cluster; without one its own has to do
 	side := u.world.SeeManagement(ctx, nil)
-	hint := "Name its kubeconfig with --kubeconfig FILE."
+	hint := "Name its kubeconfig with --kubeconfig FILE. " + world.RecoverHint(u.Environment.Argument())
 	switch side.State {
 	case world.ManagementForeign:
 		return "", backup.Manifest{}, side.Err

@@ -183,7 +183,7 @@ func (o sight) moved(r request) verdict {
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
 		fmt.Sprintf("the definition of %s was moved into the management cluster, and no kubeconfig names that", r.cluster),
-		"Put the management cluster's kubeconfig back at "+r.kubeconfig+", and run the same command again. If it was cleaned up, and the bootstrap cluster is your own: "+
+		world.RecoverHint(r.environment)+" Then run the same command again. If it was cleaned up, and the bootstrap cluster is your own: "+
 			"delete in its namespace flux-system the HelmRelease and the Kustomizations that are suspended.")}
 }
 

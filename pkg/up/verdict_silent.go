@@ -32,7 +32,7 @@ func (o sight) withoutMachines(r request, none verdict) verdict {
 	case len(o.Machines) > 0:
 		return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
 			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition", r.cluster, r.place, names(o.Machines)),
-			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". If it is not needed: cluster-init cleanup "+r.environment+".")}
+			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". "+world.RecoverHint(r.environment)+" If it is not needed: cluster-init cleanup "+r.environment+".")}
 	case silent && !o.Management.Proven:
 		return o.unproven(r)
 	case silent && answered(o.Management.Err):
@@ -79,7 +79,7 @@ func (o sight) unproven(r request) verdict {
 func (o sight) perhapsGone(r request, because string) verdict {
 	v := o.silentManagement(r, because)
 	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
-		o.haveItAnswer("Use the cluster.infra_provider and the cloud project or Docker engine that it was made with, and start what it runs on.")+" "+o.ifGone(r)+
+		o.haveItAnswer(r, "Use the cluster.infra_provider and the cloud project or Docker engine that it was made with, and start what it runs on.")+" "+o.ifGone(r)+
 			" Then run the same command again. If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")
 	return v
 }
@@ -94,14 +94,14 @@ func (o sight) ifGone(r request) string {
 		remove = append(remove, pivot.Kubectl(r.source, r.scope())+" delete secret "+r.cluster+"-kubeconfig")
 	}
 	if len(remove) == 0 {
-		return "Make its kubeconfig readable."
+		return "Make its kubeconfig readable. " + world.RecoverHint(r.environment)
 	}
 	return "If its cluster is gone, remove its kubeconfig: " + strings.Join(remove, " && ") + "."
 }
 
 // silentManagement refuses because a cluster that is named does not answer.
 func (o sight) silentManagement(r request, because string) verdict {
-	hint := o.haveItAnswer("Start what it runs on, or restore the network in between, and run the same command again. Its kubeconfig is " + o.Management.Named + ".")
+	hint := o.haveItAnswer(r, "Start what it runs on, or restore the network in between, and run the same command again. Its kubeconfig is "+o.Management.Named+".")
 	return verdict{decision: refuse, again: true, refusal: fault.Wrap(
 		fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err), fault.ClusterUnreachable,
 		hint+" If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")}
@@ -115,14 +115,14 @@ func answered(err error) bool {
 }
 
 // haveItAnswer is what makes a silent management cluster answer, by why it is silent; otherwise where that says nothing.
-func (o sight) haveItAnswer(otherwise string) string {
+func (o sight) haveItAnswer(r request, otherwise string) string {
 	for _, m := range o.Machines {
 		if m.Paused {
 			return "Unpause it: docker unpause " + m.Name + ". Then run the same command again."
 		}
 	}
 	if apierrors.IsUnauthorized(o.Management.Err) || apierrors.IsForbidden(o.Management.Err) {
-		return "Give a kubeconfig of it whose credentials are valid: --kubeconfig FILE. Those of " + o.Management.Named + " are refused."
+		return "Give a kubeconfig of it whose credentials are valid: --kubeconfig FILE. Those of " + o.Management.Named + " are refused. " + world.RecoverHint(r.environment)
 	}
 	if invalid, is := errors.AsType[x509.CertificateInvalidError](o.Management.Err); is && invalid.Reason == x509.Expired {
 		return "Renew the certificate of its API server on its control-plane machines (kubeadm certs renew apiserver, or restart rke2-server), and run the same command again."

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
@@ -26,12 +27,20 @@ func (w *World) Access(ctx context.Context) (*kube.Cluster, error) {
 		return side.Cluster, nil
 	case side.State == ManagementAbsent:
 		return nil, fault.New(fault.ClusterUnreachable, "no kubeconfig of a management cluster of "+w.Environment.Name()+" is found here",
-			"It is looked for in "+strings.Join(w.kubeconfigPaths(), " and in ")+", and in the bootstrap cluster. Where it is elsewhere, name it with --kubeconfig; if there is no such cluster, cluster-init up makes it.")
+			"It is looked for in "+strings.Join(w.kubeconfigPaths(), " and in ")+", and in the bootstrap cluster. Name another file with --kubeconfig. "+RecoverHint(w.Environment.Argument())+" If there is no such cluster, cluster-init up makes it.")
 	case side.State == ManagementForeign:
 		return nil, side.Err
 	}
 	return nil, fault.Retryable(fmt.Errorf("the management cluster that %s names does not answer: %w", side.Named, side.Err), fault.ClusterUnreachable,
-		"Nothing is printed that was not seen to work. cluster-init diagnose "+w.Environment.Argument()+" says more.")
+		"Nothing is printed that was not seen to work. cluster-init diagnose "+w.Environment.Argument()+" says more. "+w.ifEnded(side.Err))
+}
+
+// ifEnded is how to get other credentials where these are refused.
+func (w *World) ifEnded(err error) string {
+	if apierrors.IsUnauthorized(err) {
+		return RecoverHint(w.Environment.Argument())
+	}
+	return ""
 }
 
 // WorkloadAccess returns the kubeconfig that Cluster API keeps of a cluster that the management cluster manages. name is NAMESPACE/NAME, or NAME where

@@ -3,6 +3,8 @@ package world
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -26,28 +28,62 @@ func (w *World) APIServerAddress() string {
 	return ""
 }
 
-// reach returns the first form of kubeconfig whose endpoint answers from here: as it is, and else through the port
-// that the load balancer's container publishes. With an engine elsewhere the port comes first: addresses of its networks
-// are not routed to this machine, and packets to them may be dropped in silence until the time is over.
+// grace is for how long the preferred address is waited for when the other one has answered. Who waits for the management cluster's API asks for a
+// second at a time.
+const grace = 250 * time.Millisecond
+
+// reach returns the form of kubeconfig whose endpoint answers from here: as it is, or through the port that the load balancer's container publishes.
+// Both are tried at once: packets to an address of the engine's networks may be dropped in silence, as they are on macOS and with a rootless engine.
+// Where both answer it is as it is, unless the engine is elsewhere.
 func (w *World) reach(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
-	first, second := w.reachDirectly, w.reachPublished
+	preferred, other := w.reachDirectly, w.reachPublished
 	if w.ReachedAt() != "" {
-		first, second = second, first
+		preferred, other = other, preferred
 	}
-	c, err := first(ctx, kubeconfig)
-	if err == nil {
-		return c, nil
+	type answer struct {
+		cluster *kube.Cluster
+		err     error
 	}
-	c, secondErr := second(ctx, kubeconfig)
+	ctx, cancel := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
+	ask := func(reach func(context.Context, []byte) (*kube.Cluster, error)) <-chan answer {
+		answered := make(chan answer, 1)
+		asking.Go(func() {
+			c, err := reach(ctx, kubeconfig)
+			answered <- answer{c, err}
+		})
+		return answered
+	}
+	first, second := ask(preferred), ask(other)
+	var one, two answer
+	select {
+	case one = <-first:
+		if one.err == nil {
+			return one.cluster, nil
+		}
+		two = <-second
+	case two = <-second:
+		if two.err != nil {
+			one = <-first
+			break
+		}
+		select {
+		case one = <-first:
+		case <-time.After(grace):
+			return two.cluster, nil
+		}
+	}
 	switch {
-	case secondErr == nil:
-		return c, nil
-	case errors.Is(secondErr, docker.ErrNotFound):
-		return nil, err
-	case errors.Is(err, docker.ErrNotFound):
-		return nil, secondErr
+	case one.err == nil:
+		return one.cluster, nil
+	case two.err == nil:
+		return two.cluster, nil
+	case errors.Is(one.err, docker.ErrNotFound):
+		return nil, two.err
 	}
-	return nil, err
+	return nil, one.err
 }
 
 func (w *World) reachDirectly(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {

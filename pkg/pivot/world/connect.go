@@ -1,9 +1,9 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"os"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -37,9 +37,12 @@ func (w *World) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 	var kubeconfig []byte
 	var err error
 	if w.BootstrapKubeconfig != "" {
-		kubeconfig, err = os.ReadFile(w.BootstrapKubeconfig)
+		kubeconfig, err = kube.ReadFile(w.BootstrapKubeconfig)
+		if err == nil && kubeconfig == nil {
+			err = fmt.Errorf("%s is empty", w.BootstrapKubeconfig)
+		}
 		if err != nil {
-			return nil, fault.Wrap(fmt.Errorf("read --bootstrap-kubeconfig: %w", err), fault.Usage, "Name a file that holds a kubeconfig.")
+			return nil, fault.Wrap(fmt.Errorf("read --bootstrap-kubeconfig: %w", err), fault.Usage, orHint(err, "Name a file that holds a kubeconfig."))
 		}
 	} else {
 		kubeconfig, err = w.Kind.Kubeconfig(ctx, w.BootstrapName())
@@ -56,6 +59,8 @@ func (w *World) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 	}
 	return c, c.Reachable(ctx)
 }
+
+func orHint(err error, hint string) string { return cmp.Or(fault.HintOf(err), hint) }
 
 // managementKubeconfig reads the management cluster's kubeconfig from a cluster that holds its definition; false while it has none.
 func (w *World) managementKubeconfig(ctx context.Context, holder *kube.Cluster) ([]byte, bool, error) {

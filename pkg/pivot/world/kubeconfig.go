@@ -1,6 +1,7 @@
 package world
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,14 +12,26 @@ import (
 )
 
 // save writes the management cluster's kubeconfig to where the user wants it, and into the state folder, where cleanup
-// looks for whom to ask.
+// looks for whom to ask. A file whose user wrote a program or another file into it is left as it is.
 func (w *World) save(kubeconfig []byte) error {
 	for _, path := range w.kubeconfigPaths() {
+		if content, err := os.ReadFile(path); err == nil && (bytes.Equal(content, kubeconfig) || w.isUsersOwn(path, content)) {
+			continue
+		}
 		if err := writeFile(path, kubeconfig); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isUsersOwn says whether a file is a kubeconfig that up did not write.
+func (w *World) isUsersOwn(path string, content []byte) bool {
+	if path == w.savedPath() || len(bytes.TrimSpace(content)) == 0 {
+		return false
+	}
+	_, err := kube.Embedded(content)
+	return err != nil
 }
 
 // SetAside renames what an earlier cluster of this name has left, which is gone: the next one has another authority, and the file would be
@@ -34,12 +47,15 @@ func (w *World) SetAside() error {
 
 // kubeconfigPaths are where the management cluster's kubeconfig is kept: where the user wants it, and in the state folder.
 func (w *World) kubeconfigPaths() []string {
-	kept := filepath.Join(w.StateFolder, "kubeconfig")
+	kept := w.savedPath()
 	if w.KubeconfigPath == kept {
 		return []string{kept}
 	}
 	return []string{w.KubeconfigPath, kept}
 }
+
+// savedPath is where up keeps the management cluster's kubeconfig.
+func (w *World) savedPath() string { return filepath.Join(w.StateFolder, "kubeconfig") }
 
 // BootstrapKubeconfigPath is where the kubeconfig of the kind cluster is kept, for the commands in hints.
 func (w *World) BootstrapKubeconfigPath() string {

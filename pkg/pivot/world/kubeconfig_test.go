@@ -10,7 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-const kubeconfig = `apiVersion: v1
+const withToken = `apiVersion: v1
 kind: Config
 clusters:
 - name: c

@@ -53,7 +53,7 @@ type BootstrapState string
 // The states of a bootstrap cluster.
 const (
 	BootstrapAbsent     BootstrapState = "absent"
-	BootstrapForeign    BootstrapState = "foreign"    // something has its name that is not ours
+	BootstrapForeign    BootstrapState = "foreign"    // something has its name that is not ours, or it holds what is not to be used
 	BootstrapStopped    BootstrapState = "stopped"    // its container does not run
 	BootstrapUnfinished BootstrapState = "unfinished" // kind was cut off while it made it, so it never held anything
 	BootstrapSilent     BootstrapState = "silent"     // it is there, and what it holds is not known
@@ -87,7 +87,7 @@ type ManagementState string
 const (
 	ManagementAbsent  ManagementState = "absent"  // no kubeconfig names one
 	ManagementSilent  ManagementState = "silent"  // one is named, and what it holds is not known
-	ManagementForeign ManagementState = "foreign" // what is named, or answers, is not this cluster
+	ManagementForeign ManagementState = "foreign" // what is named, or answers, is not this cluster, or its kubeconfig is not to be used
 	ManagementEmpty   ManagementState = "empty"   // it is this cluster, and does not hold its own Cluster
 	ManagementActive  ManagementState = "active"  // it holds its own Cluster
 	ManagementPaused  ManagementState = "paused"  // it holds its own Cluster, paused

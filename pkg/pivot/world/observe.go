@@ -35,7 +35,7 @@ func (w *World) Observe(ctx context.Context) Observation {
 	var beside sync.WaitGroup
 	beside.Go(func() { o.Machines, o.MachinesErr = w.Provider.Machines(ctx) })
 	o.Bootstrap = w.seeBootstrap(ctx)
-	o.Management = w.SeeManagement(ctx, o.Bootstrap.Kubeconfig)
+	o.Management = notBootstrap(w.SeeManagement(ctx, o.Bootstrap.Kubeconfig), o.Bootstrap)
 	o.Traces = w.traces()
 	beside.Wait()
 	return o
@@ -227,6 +227,9 @@ func (w *World) readBootstrap(ctx context.Context, c *kube.Cluster) BootstrapSid
 	suspended, suspendedErr := Suspension(c, w.Scope()).Stands(ctx)
 	kubeconfig, _, kubeconfigErr := w.managementKubeconfig(ctx, c)
 	down, downErr := w.takenDown(ctx, c, holds)
+	if fault.CodeOf(kubeconfigErr) == fault.KubeconfigRefused {
+		return BootstrapSide{State: BootstrapForeign, Err: fmt.Errorf("the bootstrap cluster answers at %s: %w", c.Config.Host, kubeconfigErr)}
+	}
 	if err := errors.Join(err, suspendedErr, downErr, kubeconfigErr); err != nil {
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
 	}

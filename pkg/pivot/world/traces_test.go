@@ -58,7 +58,7 @@ func TestTraces(t *testing.T) {
 	})
 	t.Run("a run that made the bootstrap cluster leaves one", func(t *testing.T) {
 		w := &World{Subject: Subject{Environment: env, StateFolder: t.TempDir()}}
-		if err := w.KeepBootstrapKubeconfig(&kube.Cluster{Kubeconfig: []byte(kubeconfig)}); err != nil || !w.traces().Building {
+		if err := w.KeepBootstrapKubeconfig(&kube.Cluster{Kubeconfig: []byte(withToken)}); err != nil || !w.traces().Building {
 			t.Errorf("%+v, %v", w.traces(), err)
 		}
 	})
