@@ -26,7 +26,7 @@ type Plan struct {
 	Nothing bool `json:"nothing"`
 }
 
-// Plan looks at what there is, takes no lease, and changes nothing but the bootstrap cluster's kubeconfig in the state folder. An error is that of
+// Plan looks at what there is, takes no lease, and changes and writes nothing. An error is that of
 // a run which could not begin: with the code fault.CleanupRefused where the cluster manages others and they are not to be deleted too.
 func (d *Run) Plan(ctx context.Context) (Plan, error) {
 	p := Plan{Namespace: d.Scope().Namespace, Cluster: d.Scope().Cluster, Machines: []string{}, WorkloadClusters: []string{}}

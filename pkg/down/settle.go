@@ -24,7 +24,7 @@ func (w *judged) settleAlone(ctx context.Context, report pipeline.Reporter) (wor
 	return o, v, err
 }
 
-// look looks without changing or starting anything, until a verdict can stand or patience ends. Where something is stopped it says so at once.
+// look looks without changing, starting or writing anything, until a verdict can stand or patience ends. Where something is stopped it says so at once.
 func (w *judged) look(ctx context.Context) (world.Observation, verdict, error) {
 	return w.judgeUntil(ctx, func(v verdict) (done, again bool) { return v.decision != refuse, v.again })
 }
@@ -36,7 +36,7 @@ func (w *judged) judgeUntil(ctx context.Context, enough func(verdict) (done, aga
 		return enough(v)
 	})
 	if err == nil && v.decision == refuse {
-		err = errors.Join(v.refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster))
+		err = v.refusal
 	}
 	return o, v, err
 }
@@ -59,8 +59,11 @@ func (w *judged) confirm(ctx context.Context, allows decision) (world.Observatio
 	o, v, err := w.judgeUntil(ctx, func(v verdict) (done, again bool) {
 		return v.decision == allows, v.again || v.decision == start // a container that is being made looks stopped
 	})
-	if err != nil || v.decision == allows {
-		return o, err
+	if err != nil {
+		return o, errors.Join(err, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster)) // its hint may name the file
+	}
+	if v.decision == allows {
+		return o, nil
 	}
 	if v.decision == start {
 		return o, stoppedMeanwhile()

@@ -44,10 +44,10 @@ func (r recordingWorld) confirm(ctx context.Context, allows decision) (world.Obs
 	return *r.seen, nil
 }
 
-func (r recordingWorld) BootstrapKubeconfigPath() string { return r.path }
-func (r recordingWorld) EndLease(cluster string)         { r.note("end the lease of " + cluster) }
-func (r recordingWorld) APIServerAddress() string        { return "" }
-func (r recordingWorld) ReachedAt() string               { return "" }
+func (r recordingWorld) ForgetBootstrap() error   { return os.Remove(r.path) }
+func (r recordingWorld) EndLease(cluster string)  { r.note("end the lease of " + cluster) }
+func (r recordingWorld) APIServerAddress() string { return "" }
+func (r recordingWorld) ReachedAt() string        { return "" }
 func (r recordingWorld) SetAside() error {
 	r.note("set aside")
 	return errors.New("this test makes nothing")

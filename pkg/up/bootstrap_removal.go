@@ -2,10 +2,7 @@ package up
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
@@ -29,7 +26,8 @@ type remover interface {
 	confirm(context.Context, decision) (world.Observation, error)
 	// BootstrapExists is whether there is a bootstrap cluster of ours; one of its name that is not is an error.
 	BootstrapExists(context.Context) (bool, error)
-	BootstrapKubeconfigPath() string
+	// ForgetBootstrap removes what the state folder holds of it.
+	ForgetBootstrap() error
 	EndLease(cluster string)
 }
 
@@ -64,10 +62,7 @@ func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 	if err := b.kind.Delete(ctx, b.asked.BootstrapName()); err != nil {
 		return err
 	}
-	if err := os.Remove(b.world.BootstrapKubeconfigPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the bootstrap cluster's kubeconfig: %w", err)
-	}
-	return nil
+	return b.world.ForgetBootstrap()
 }
 
 // keepsBootstrap is whether the user wants the bootstrap cluster to stay, or it is theirs.

@@ -13,8 +13,7 @@ import (
 )
 
 // PreviewPivot returns what a pivot would do with the two clusters as they are. It finds and identifies them as a run does first, takes no lock
-// and no lease, starts nothing and changes nothing in them; the kubeconfig of the bootstrap cluster is written into the state folder, for the
-// commands that are shown. An error has the code fault.PivotRefused where there is nothing to pivot yet, and another one where that is not known.
+// and no lease, starts nothing and changes nothing in them, and writes no file. An error has the code fault.PivotRefused where there is nothing to pivot yet, and another one where that is not known.
 func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	w := u.world
 	if _, err := w.AskEngine(ctx); err != nil { // ports that it publishes are where it runs
@@ -22,9 +21,6 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	}
 	o, err := w.lookOn(ctx)
 	if err != nil {
-		return pivot.Preview{}, err
-	}
-	if err := w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster); err != nil {
 		return pivot.Preview{}, err
 	}
 	preview, err := pivot.NewPreview(ctx, w.Side(o.Bootstrap.Cluster), w.Side(o.Management.Cluster), u.Scope(), o.Bootstrap.Suspended)
@@ -36,6 +32,11 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	}
 	if _, err := os.Stat(w.KubeconfigPath); errors.Is(err, fs.ErrNotExist) {
 		preview.Notes = append(preview.Notes, fmt.Sprintf("%s is not there yet: cluster-init up writes it", w.KubeconfigPath))
+	}
+	if path := w.BootstrapKubeconfigPath(); w.BootstrapKubeconfig == "" && o.Bootstrap.Cluster != nil {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			preview.Notes = append(preview.Notes, fmt.Sprintf("%s is not there: kind get kubeconfig --name %s >%s", path, w.BootstrapName(), path))
+		}
 	}
 	return preview, nil
 }

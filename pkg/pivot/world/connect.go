@@ -98,8 +98,13 @@ func (w *World) AdoptBootstrap(ctx context.Context, report pipeline.Reporter) er
 		return fmt.Errorf("connect to the new bootstrap cluster: %w", err)
 	}
 	w.bootstrap = c
-	if err := w.KeepBootstrapKubeconfig(c); err != nil { // as long as it is there, no run with this state folder has come to the end of a pivot
+	if err := w.KeepBootstrapKubeconfig(c); err != nil {
 		return err
+	}
+	if w.BootstrapKubeconfig == "" { // as long as it is there, no run with this state folder has come to the end of a pivot
+		if err := writeFile(w.builtPath(), nil); err != nil {
+			return err
+		}
 	}
 	_, err = w.TakeLease(ctx, c, report)
 	return err

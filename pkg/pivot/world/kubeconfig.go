@@ -62,12 +62,28 @@ func (w *World) BootstrapKubeconfigPath() string {
 	return filepath.Join(w.StateFolder, "bootstrap.kubeconfig")
 }
 
-// KeepBootstrapKubeconfig writes it: without it, such a command would go to the cluster of the user's shell.
+// KeepBootstrapKubeconfig writes it: without it, such a command would go to the cluster of the user's shell. It is for runs only: who only looks
+// writes nothing.
 func (w *World) KeepBootstrapKubeconfig(c *kube.Cluster) error {
 	if c == nil || w.BootstrapKubeconfig != "" {
 		return nil
 	}
 	return writeFile(w.BootstrapKubeconfigPath(), c.Kubeconfig)
+}
+
+// builtPath is a file that proves that a run with this state folder made the bootstrap cluster, and that none has deleted it after a pivot.
+func (w *World) builtPath() string { return filepath.Join(w.StateFolder, builtName) }
+
+const builtName = "bootstrap.built"
+
+// ForgetBootstrap removes what the state folder holds of a bootstrap cluster that was deleted. The proof goes first: what is left without it proves nothing.
+func (w *World) ForgetBootstrap() error {
+	for _, path := range []string{w.builtPath(), w.BootstrapKubeconfigPath()} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove what is kept of the bootstrap cluster: %w", err)
+		}
+	}
+	return nil
 }
 
 // writeFile writes a file for its owner only, in one step, so that a reader never sees half of it.

@@ -31,7 +31,7 @@ func (w *World) traces() Traces {
 		if t.Backup == "" && owned.TellsOfPivot(w.Environment.ClusterName(), e.Name()) {
 			t.Backup = filepath.Join(w.StateFolder, e.Name())
 		}
-		t.Building = t.Building || e.Name() == filepath.Base(w.BootstrapKubeconfigPath())
+		t.Building = t.Building || e.Name() == builtName
 	}
 	return t
 }
