@@ -340,3 +340,14 @@ func TestCreateKindNetwork(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A command whose child keeps its output open, as ssh does below a hanging exec, is not waited for when its bound is over.
+func TestABoundHoldsWhateverACommandHasStarted(t *testing.T) {
+	c, _ := fakeDocker(t, "sleep 60 &\nsleep 60")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, err := c.HasFile(ctx, "node", "/marker"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 30*time.Second {
+		t.Errorf("after %s: %v", time.Since(began), err)
+	}
+}

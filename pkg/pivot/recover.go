@@ -36,7 +36,7 @@ func (in Input) recover(ctx context.Context, state State) (Result, error) {
 	case steps[0].Where == AtSource:
 		return in.moveAgain(ctx, state, saved, steps[0].Objects)
 	}
-	lasting, cancel := context.WithTimeout(lease.UntilTakenOver(ctx), afterTimeout)
+	lasting, cancel := context.WithTimeout(lease.UntilTakenOver(ctx), afterMoveOf(max(len(state.Source.Objects), len(state.Target.Objects))))
 	defer cancel()
 	return in.finish(lasting, state, saved, steps)
 }

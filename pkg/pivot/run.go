@@ -14,6 +14,11 @@ import (
 // afterTimeout bounds the looking around that follows a move: it must happen even when the user has interrupted.
 const afterTimeout = 2 * time.Minute
 
+// afterMoveOf is afterTimeout for what asks something of each object: one second more for each of them.
+func afterMoveOf(objects int) time.Duration {
+	return afterTimeout + time.Duration(objects)*time.Second
+}
+
 // Run pivots: it refuses what a rule forbids, suspends Flux, backs up, moves, and verifies. It may be repeated, here and on another machine:
 // a finished pivot is left as it is, and an interrupted one is finished by the steps of State.Recovery, unless the two sides disagree in a way that no
 // interrupted move leaves.
@@ -85,7 +90,7 @@ func (in Input) carryOut(ctx context.Context, plan Plan, saved *record) (Result,
 		TakenOver: lease.UntilTakenOver(ctx).Done(),
 	})
 	lost := lostLease(ctx)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout) // to look around; what is written asks for the lease
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterMoveOf(len(plan.Objects))) // to look around; what is written asks for the lease
 	defer cancel()
 	result := Result{Moved: plan.Objects, Backup: saved.path}
 	if err != nil {

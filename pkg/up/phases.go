@@ -32,6 +32,7 @@ func (u *Run) Phases() []pipeline.Phase {
 
 func (u *Run) phases() []pipeline.Phase {
 	w, short, long := u.world, 10*time.Minute, u.Timeout
+	looking := max(short, u.Timeout/3) // its patience grows with --timeout
 	r := releases{environment: u.Environment, scope: u.Scope(), source: u.Source, published: &u.published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds(),
 		causes: u.Causes, patient: u.KeepWaiting}
 	wanted := bootstrap.Wanted{Supplies: u.Supplies, Environment: u.Environment, StateFolder: u.StateFolder, Existing: u.BootstrapKubeconfig, Engine: w.Docker, Kind: w.Kind}
@@ -57,7 +58,7 @@ func (u *Run) phases() []pipeline.Phase {
 
 	return []pipeline.Phase{
 		{Name: "preflight", Title: preflight.Title(), Timeout: 5 * time.Minute, Looks: true, Run: preflight.Run},
-		{Name: "look", Title: "look for an earlier run", Timeout: short, Looks: true, Run: look.run},
+		{Name: "look", Title: "look for an earlier run", Timeout: looking, Looks: true, Run: look.run},
 		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: images.Check, Run: images.Run},
 		{Name: "registry", Title: "registry and content", Timeout: short, Check: registry.Check, Run: registry.Run},
 		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: bootstrapCluster.check, Run: bootstrapCluster.run},

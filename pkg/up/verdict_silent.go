@@ -19,6 +19,8 @@ import (
 func (o sight) withoutMachines(r request, none verdict) verdict {
 	silent := o.Management.State == world.ManagementSilent
 	switch {
+	case silent && o.Management.Answered:
+		return o.silentManagement(r, "it has answered to this run before")
 	case errors.Is(o.MachinesErr, provider.ErrCannotAsk) && !silent:
 		return o.perhapsBuilt(r, none)
 	case errors.Is(o.MachinesErr, provider.ErrCannotAsk):
@@ -79,7 +81,7 @@ func (o sight) unproven(r request) verdict {
 func (o sight) perhapsGone(r request, because string) verdict {
 	v := o.silentManagement(r, because)
 	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
-		o.haveItAnswer(r, "Use the cluster.infra_provider and the cloud project or Docker engine that it was made with, and start what it runs on.")+" "+o.ifGone(r)+
+		o.haveItAnswer(r, waitHint+" Else use the cluster.infra_provider and the cloud project or Docker engine that it was made with, and start what it runs on.")+" "+o.ifGone(r)+
 			" Then run the same command again. If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")
 	return v
 }
@@ -99,12 +101,20 @@ func (o sight) ifGone(r request) string {
 	return "If its cluster is gone, remove its kubeconfig: " + strings.Join(remove, " && ") + "."
 }
 
+// waitHint is what helps most often: an API server is silent while its machine is replaced or busy.
+const waitHint = "Wait a few minutes, and run the same command again: it resumes."
+
 // silentManagement refuses because a cluster that is named does not answer.
 func (o sight) silentManagement(r request, because string) verdict {
-	hint := o.haveItAnswer(r, "Start what it runs on, or restore the network in between, and run the same command again. Its kubeconfig is "+o.Management.Named+".")
-	return verdict{decision: refuse, again: true, refusal: fault.Wrap(
-		fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err), fault.ClusterUnreachable,
-		hint+" If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")}
+	hint := o.haveItAnswer(r, waitHint+" Else start what it runs on, or restore the network in between. Its kubeconfig is "+o.Management.Named+".")
+	if !o.Management.Answered { // nobody deletes what was there a moment ago because it is silent for another
+		hint += " If nothing of the environment is needed: cluster-init cleanup " + r.environment + "."
+	}
+	err := fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err)
+	if answered(o.Management.Err) { // credentials and certificates do not heal
+		return verdict{decision: refuse, again: true, refusal: fault.Wrap(err, fault.ClusterUnreachable, hint)}
+	}
+	return verdict{decision: refuse, again: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}
 }
 
 // answered says whether a server did answer, and refused.

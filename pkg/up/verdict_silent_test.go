@@ -94,3 +94,31 @@ func TestWhyAManagementClusterIsSilentSaysWhatHelps(t *testing.T) {
 		}
 	}
 }
+
+// An API server that has answered to this run and is silent now is waited for: nobody is told to delete what was there a moment ago.
+func TestASilentManagementClusterIsWaitedFor(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answered bool
+		err      error
+		retry    bool
+		cleanup  bool
+	}{
+		"it answered before":                     {true, errors.New("i/o timeout"), true, false},
+		"it was never seen to":                   {false, errors.New("i/o timeout"), true, true},
+		"it refuses the credentials, which last": {true, apierrors.NewUnauthorized("expired"), false, false},
+	} {
+		o := seen(world.BootstrapAbsent, world.ManagementSilent)
+		o.Management.Answered, o.Management.Err, o.MachinesErr = tc.answered, tc.err, provider.ErrCannotAsk
+		v := judge(o, thisRun)
+		hint := fault.HintOf(v.refusal)
+		if v.decision != refuse || fault.CodeOf(v.refusal) != fault.ClusterUnreachable || fault.CanRetry(v.refusal) != tc.retry || strings.Contains(hint, "cleanup") != tc.cleanup {
+			t.Errorf("%s: %v, again %t\nhint: %s", name, v.refusal, fault.CanRetry(v.refusal), hint)
+		}
+		if tc.retry && !strings.Contains(hint, "run the same command again: it resumes") {
+			t.Errorf("%s: hint: %s", name, hint)
+		}
+		if tc.answered && (strings.Contains(v.refusal.Error(), "nobody else") || strings.Contains(hint, "rm ")) {
+			t.Errorf("%s: %v\nhint: %s", name, v.refusal, hint)
+		}
+	}
+}

@@ -211,3 +211,22 @@ func TestThePublishedAddressIsTriedAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// A cluster that answered to this run and falls silent is not one that nobody knows anything about.
+func TestWhatAnsweredBeforeIsRemembered(t *testing.T) {
+	m, s := place(t)
+	s.kept = s.with(t, "ours", "t")
+	saveAt(t, m.world.savedPath(), s.kept)
+	o := m.world.Observe(t.Context())
+	if o.Management.State != ManagementActive || o.Management.Answered {
+		t.Fatalf("%s, %t: %v", o.Management.State, o.Management.Answered, o.Management.Err)
+	}
+	m.world.Borrow(o)
+	if o := m.world.ObserveClusters(t.Context()); o.Management.State != ManagementActive || o.Management.Answered {
+		t.Errorf("%s, %t", o.Management.State, o.Management.Answered)
+	}
+	s.token = "nobody's"
+	if o := m.world.ObserveClusters(t.Context()); o.Management.State != ManagementSilent || !o.Management.Answered {
+		t.Errorf("%s, %t", o.Management.State, o.Management.Answered)
+	}
+}

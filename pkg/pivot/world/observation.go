@@ -71,6 +71,8 @@ type ManagementSide struct {
 	Files []string // of ManagementSilent: all files that name it
 	// Proven is whether what names it is this cluster's for sure, though it may not answer.
 	Proven bool
+	// Answered is whether it has answered to this run before and was proven then. Of ManagementSilent.
+	Answered bool
 	// The rest is set when it answers and is ours.
 	Cluster *kube.Cluster
 	Holds   pivot.Holding

@@ -29,16 +29,28 @@ const observationBound = 30 * time.Second
 // Observe looks at the bootstrap cluster, the management cluster and the machines. It changes nothing, and no error is lost: each is
 // part of what was seen.
 func (w *World) Observe(ctx context.Context) Observation {
+	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()
 	var o Observation
 	var beside sync.WaitGroup
-	beside.Go(func() { o.Machines, o.MachinesErr = w.Provider.Machines(ctx) })
+	beside.Go(func() { o.Machines, o.MachinesErr = w.machines(whole) })
 	o.Bootstrap = w.seeBootstrap(ctx)
 	o.Management = notBootstrap(w.SeeManagement(ctx, o.Bootstrap.Kubeconfig), o.Bootstrap)
 	o.Traces = w.traces()
 	beside.Wait()
 	return o
+}
+
+// machines asks which machines exist. A project with thousands of resources takes longer to list than a cluster takes to answer, so --timeout raises this bound.
+func (w *World) machines(ctx context.Context) ([]provider.Machine, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.inventoryBound())
+	defer cancel()
+	return w.Provider.Machines(ctx)
+}
+
+func (w *World) inventoryBound() time.Duration {
+	return min(max(observationBound, w.Timeout/60), 4*time.Minute)
 }
 
 // ObserveClusters looks at the two clusters only, through the connections that there are: a look that many phases can afford. Nobody asks
@@ -53,7 +65,10 @@ func (w *World) ObserveClusters(ctx context.Context) Observation {
 	}
 	if w.management != nil {
 		known := candidate{named: w.KubeconfigPath, kubeconfig: w.management.Kubeconfig, proven: true}
-		both.Go(func() { o.Management = w.readManagement(ctx, known, w.management) })
+		both.Go(func() {
+			o.Management = w.readManagement(ctx, known, w.management)
+			o.Management.Answered = o.Management.State == ManagementSilent
+		})
 	}
 	both.Wait()
 	return o

@@ -21,12 +21,14 @@ type Judgement struct {
 func (w *World) Settle(ctx context.Context, report pipeline.Reporter, judge func(Observation) Judgement) (Observation, error) {
 	started := map[string]bool{}
 	deadline := w.Now().Add(w.Patience())
+	var last error
 	for {
 		o := w.Observe(ctx)
 		if err := ctx.Err(); err != nil {
-			return o, fmt.Errorf("look at what is there: %w", err)
+			return o, unfinished(err, last)
 		}
 		j := judge(o)
+		last = j.Refusal
 		switch {
 		case j.Start:
 			if err := w.startStopped(ctx, o, started, report); err != nil {
@@ -36,7 +38,7 @@ func (w *World) Settle(ctx context.Context, report pipeline.Reporter, judge func
 			continue
 		case j.Refusal == nil:
 			return o, nil
-		case !j.Again || !w.Now().Before(deadline):
+		case !j.Again || !w.Now().Before(deadline) || w.endsBeforeNextLook(ctx):
 			return o, errors.Join(j.Refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster)) // its hint may name the file
 		}
 		report.Waiting("an answer: "+j.Refusal.Error(), nil)
@@ -73,16 +75,32 @@ func (w *World) SettleAlone(ctx context.Context, report pipeline.Reporter, judge
 // again. It starts nothing. Its error is that of ctx.
 func (w *World) LookUntil(ctx context.Context, look func(context.Context) Observation, enough func(Observation) (done, again bool)) error {
 	deadline := w.Now().Add(w.Patience())
-	for {
+	for looked := false; ; looked = true {
 		o := look(ctx)
-		if err := ctx.Err(); err != nil {
+		if err := ctx.Err(); errors.Is(err, context.DeadlineExceeded) && looked {
+			return nil // what was seen before its end counts
+		} else if err != nil {
 			return fmt.Errorf("look at what is there: %w", err)
 		}
-		if done, again := enough(o); done || !again || !w.Now().Before(deadline) {
+		if done, again := enough(o); done || !again || !w.Now().Before(deadline) || w.endsBeforeNextLook(ctx) {
 			return nil
 		}
 		w.pause(ctx)
 	}
+}
+
+// endsBeforeNextLook says whether ctx ends before another look could: what was seen counts then, and is not lost to "not finished in time".
+func (w *World) endsBeforeNextLook(ctx context.Context) bool {
+	end, has := ctx.Deadline()
+	return has && time.Until(end) < w.inventoryBound()
+}
+
+// unfinished is the error of a look that ctx has ended. What the look before it has found is worth more than that time is up.
+func unfinished(err, last error) error {
+	if errors.Is(err, context.DeadlineExceeded) && last != nil {
+		return last
+	}
+	return fmt.Errorf("look at what is there: %w", err)
 }
 
 // pauseBetweenLooks returns sooner when ctx ends.

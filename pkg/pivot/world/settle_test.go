@@ -340,3 +340,39 @@ func TestLookUntil(t *testing.T) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
+
+// With a long --timeout the patience is longer than the bound of the phase that looks. What was seen is not lost to that bound.
+func TestARefusalOutlivesTheBoundOfALook(t *testing.T) {
+	refused := fault.New(fault.ClusterUnreachable, "it does not answer", "Start it.")
+	m := newMachine(t)
+	m.world.Timeout = 24 * time.Hour
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	looks := 0
+	_, err := m.world.Settle(ctx, m, func(Observation) Judgement {
+		looks++
+		return Judgement{Refusal: refused, Again: true}
+	})
+	if !errors.Is(err, refused) || looks != 1 {
+		t.Errorf("after %d looks: %v", looks, err)
+	}
+	looks = 0
+	if err := m.world.LookUntil(ctx, m.world.Observe, func(Observation) (done, again bool) { looks++; return false, true }); err != nil || looks != 1 {
+		t.Errorf("after %d looks: %v", looks, err)
+	}
+	if got := unfinished(context.DeadlineExceeded, refused); !errors.Is(got, refused) {
+		t.Errorf("%v", got)
+	}
+	if got := unfinished(context.Canceled, refused); !errors.Is(got, context.Canceled) || errors.Is(got, refused) {
+		t.Errorf("Ctrl-C: %v", got)
+	}
+}
+
+// A large project takes longer to list than a cluster takes to answer.
+func TestTheInventoryHasABoundThatTimeoutRaises(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{0: 30 * time.Second, 30 * time.Minute: 30 * time.Second, 2 * time.Hour: 2 * time.Minute, 24 * time.Hour: 4 * time.Minute} {
+		if got := (&World{Subject: Subject{Timeout: timeout}}).inventoryBound(); got != want {
+			t.Errorf("--timeout %s: %s, want %s", timeout, got, want)
+		}
+	}
+}
