@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +27,7 @@ type diffOptions struct {
 	applied  applyOptions
 	format   string
 	exitCode bool
+	timeout  time.Duration
 	streams  Streams
 }
 
@@ -50,6 +53,7 @@ Secrets are masked. What could not be compared is named, and the exit code is 32
 	o.clusters.flags(f)
 	choose(f, &o.format, "output", "o", "plain: for people; json or yaml: one document for programs", "plain", "json", "yaml")
 	o.applied.flags(f, "folder of an offline bundle: its values count, and release files come from it")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long the comparison may take (10s to 24h)")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 85 when something differs")
 	return c
 }
@@ -69,9 +73,13 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	looking, lacks, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
-	if err := fault.Join(lacks, err); err != nil { // what is not known cannot be compared
+	if err := fault.Join(checkTimeout("--timeout ", o.timeout), lacks, err); err != nil { // what is not known cannot be compared
 		return err
 	}
+	looking.Timeout = boundedBy(o.timeout)
+	whole := ctx
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
 	comparison, options, err := o.comparison(looking.Subject.Environment)
 	if err != nil {
 		return err
@@ -79,7 +87,7 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 	seen := up.New(up.Options{Subject: looking.Subject}, looking.Parts).Outlook(ctx)
 	if seen.Bootstrap.Cluster != nil || seen.Management.Cluster != nil {
 		if comparison.Tree, err = options.Tree(ctx); err != nil {
-			return err
+			return cmp.Or(late(whole, ctx, "the comparison", o.timeout), err)
 		}
 	}
 	report, err := compare(ctx, seen, comparison)
@@ -89,7 +97,7 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 	if err := show(report); err != nil {
 		return fmt.Errorf("print the differences: %w", err)
 	}
-	if err := report.Err(); err != nil {
+	if err := cmp.Or(late(whole, ctx, "the comparison", o.timeout), report.Err()); err != nil {
 		return err
 	}
 	if o.exitCode && report.Differs() {

@@ -22,6 +22,7 @@ type statusOptions struct {
 	applied  applyOptions
 	format   string
 	watch    bool
+	timeout  time.Duration
 	streams  Streams
 }
 
@@ -48,6 +49,7 @@ a pivot was cut off or something foreign stands in its place, with 81 when nothi
 	o.clusters.flags(f)
 	o.applied.flags(f, "folder of an offline bundle: its values count")
 	choose(f, &o.format, "output", "o", "plain, or table: for people; wide: with all messages; json or yaml: one document for programs", "plain", "table", "wide", "json", "yaml")
+	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long one look may take (10s to 24h); half of it is for the inventory of a cloud")
 	f.BoolVarP(&o.watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C")
 	return c
 }
@@ -68,9 +70,10 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 		return fault.New(fault.Usage, "--watch has no form in YAML", "Use plain, wide or json.")
 	}
 	looking, lacks, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
-	if err != nil {
+	if err := fault.Join(checkTimeout("--timeout ", o.timeout), err); err != nil {
 		return err
 	}
+	looking.Timeout = boundedBy(o.timeout)
 	applied, _, err := o.applied.of(looking.Subject.Environment)
 	if err != nil {
 		return err
@@ -80,17 +83,39 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 	}
 	run := up.New(up.Options{Subject: looking.Subject}, looking.Parts)
 	diagnosed := diagnosedStatus{run: run, world: looking, lacks: lacks}
-	report := diagnosed.look(ctx)
+	report, tooLate := o.look(ctx, &diagnosed)
 	if err := show(report); err != nil {
 		return fmt.Errorf("print the status: %w", err)
 	}
 	if o.watch {
 		return o.follow(ctx, &diagnosed, report, show)
 	}
+	if tooLate != nil {
+		return tooLate
+	}
 	if err := report.Err(); err != nil {
 		return told{err} // the report has said it
 	}
 	return nil
+}
+
+// look looks once, for no longer than --timeout. What had not answered by then is in the report as such.
+func (o *statusOptions) look(ctx context.Context, diagnosed *diagnosedStatus) (status.Report, error) {
+	bounded, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	report := diagnosed.look(bounded)
+	return report, late(ctx, bounded, "the status", o.timeout)
+}
+
+// boundedBy is the Timeout of a world with which half of a look's bound is for the inventory of a cloud.
+func boundedBy(look time.Duration) time.Duration { return 30 * look }
+
+// late is the error of a look that its bound has ended, and not who asked for it.
+func late(ctx, bounded context.Context, what string, bound time.Duration) error {
+	if ctx.Err() != nil || bounded.Err() == nil {
+		return nil
+	}
+	return fault.Retryable(fmt.Errorf("%s is not complete within --timeout %s", what, bound), fault.Timeout, "Run the same command again with a longer --timeout.")
 }
 
 // watchPause is between two looks of --watch.
@@ -106,7 +131,7 @@ func (o *statusOptions) follow(ctx context.Context, diagnosed *diagnosedStatus, 
 			return nil // Ctrl-C is how it ends
 		case <-tick.C:
 		}
-		report := diagnosed.look(ctx)
+		report, _ := o.look(ctx, diagnosed) // what is late is in the report
 		if ctx.Err() != nil {
 			return nil
 		}
