@@ -57,18 +57,23 @@ func flat(config *clientcmdapi.Config) (*clientcmdapi.Config, error) {
 	return config, clientcmdapi.FlattenConfig(config)
 }
 
-// mayReplace refuses entries of the name that are of another cluster.
+// mayReplace refuses entries of the name that are of another cluster, or may be.
 func mayReplace(existing *clientcmdapi.Config, kubeconfig []byte, name string) error {
 	there, is := existing.Clusters[name]
 	if !is {
 		return nil
 	}
 	only := clientcmdapi.NewConfig()
-	only.Clusters[name], only.Contexts[name], only.CurrentContext = there, &clientcmdapi.Context{Cluster: name}, name
-	content, err := clientcmd.Write(*only)
-	if err == nil && SameCluster(content, kubeconfig) {
+	only.Clusters[name], only.Contexts[name], only.CurrentContext = there.DeepCopy(), &clientcmdapi.Context{Cluster: name}, name
+	why := "it is another one"
+	err := clientcmdapi.FlattenConfig(only) // its authority may be a file
+	content, writeErr := clientcmd.Write(*only)
+	switch identity := Compare(content, kubeconfig); {
+	case err != nil || writeErr != nil || identity == Incomparable:
+		why = "it cannot be compared, as it does not name the same certificate authorities"
+	case identity == Same:
 		return nil
 	}
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has a cluster %s already, and it is another one, at %s", there.LocationOfOrigin, name, there.Server),
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has a cluster %s already, and %s, at %s", there.LocationOfOrigin, name, why, there.Server),
 		"Nothing was written. If that cluster is gone: kubectl config delete-cluster "+name+". Else print the kubeconfig into a file of its own.")
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/kubeconfig"
 )
 
 const others = `
@@ -50,6 +51,28 @@ func TestMerge(t *testing.T) {
 		t.Errorf("another cluster of that name: %v", err)
 	}
 	has("https://b:6443")
+}
+
+// An entry whose authority is a file is known by it; one without an authority is not called another cluster's.
+func TestMergeComparesAsKubectlWouldConnect(t *testing.T) {
+	for name, tc := range map[string]struct{ authority, entry, says string }{
+		"the same, as a file":    {"mine", "certificate-authority: pki/ca.crt, ", ""},
+		"another one, as a file": {"theirs", "certificate-authority: pki/ca.crt, ", "it is another one"},
+		"a file that is gone":    {"mine", "certificate-authority: pki/gone.crt, ", "it cannot be compared"},
+		"none":                   {"mine", "", "it cannot be compared"},
+	} {
+		file := inFolder(t, strings.ReplaceAll(strings.Replace(others, "server:", tc.entry+"server:", 1), "theirs", "demo"))
+		if err := os.Mkdir(filepath.Join(filepath.Dir(file), "pki"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "pki/ca.crt"), kubeconfig.Authority(t, tc.authority), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Merge(kubeconfigOf(t, "mine", "https://a:6443"), "demo")
+		if tc.says == "" && err != nil || tc.says != "" && (fault.CodeOf(err) != fault.ClusterForeign || !strings.Contains(err.Error(), tc.says)) {
+			t.Errorf("%s: %v, want %q", name, err, tc.says)
+		}
+	}
 }
 
 func TestMergeIntoNothing(t *testing.T) {
