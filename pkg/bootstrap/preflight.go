@@ -74,7 +74,22 @@ func (p Preflight) machine(ctx context.Context, report pipeline.Reporter) error 
 	if p.host.listen == nil {
 		p.host = thisMachine()
 	}
-	return errors.Join(err, p.host.problems(info, port))
+	return errors.Join(err, suits(info, p.Provider != nil && p.Provider.ReachesEngine(), report), p.host.problems(info, port))
+}
+
+// suits refuses an engine on which nodes do not come up. machines is whether Cluster API makes machines on it, too.
+func suits(engine docker.Info, machines bool, report pipeline.Reporter) error {
+	switch {
+	case engine.OSType != "" && engine.OSType != "linux":
+		return fault.New(fault.DockerFailed, fmt.Sprintf("the Docker engine runs %s containers, and nodes of Kubernetes are Linux containers", engine.OSType),
+			"Switch the engine to Linux containers, or use another one (DOCKER_HOST).")
+	case engine.Rootless && machines:
+		return fault.New(fault.DockerFailed, "the Docker engine is rootless, and kubelet does not start in machines that Cluster API's provider for Docker makes there",
+			"Use an engine that runs as root (DOCKER_HOST, or docker context use).")
+	case engine.Rootless:
+		report.Warn("the Docker engine is rootless: kind needs cgroup v2 with the controllers cpu, memory and pids delegated to this user")
+	}
+	return nil
 }
 
 // CheckMachine looks at the engine and its machine alone, where nobody knows yet what is to be made there.
@@ -84,7 +99,7 @@ func CheckMachine(ctx context.Context, engine *docker.Client, report pipeline.Re
 		return err
 	}
 	describe(info, report)
-	return thisMachine().problems(info, 0)
+	return errors.Join(suits(info, false, report), thisMachine().problems(info, 0))
 }
 
 func describe(engine docker.Info, report pipeline.Reporter) {

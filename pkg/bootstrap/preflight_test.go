@@ -8,6 +8,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
 // goodHost is a machine that has enough of everything.
@@ -90,6 +91,32 @@ func TestProblemsOfTheMachine(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Engines that are no place for nodes are refused before anything is made.
+func TestEnginesThatDoNotSuit(t *testing.T) {
+	for name, tc := range map[string]struct {
+		engine   docker.Info
+		machines bool
+		says     string // in the refusal
+		warns    string
+	}{
+		"an ordinary one":                      {docker.Info{OSType: "linux"}, true, "", ""},
+		"one that does not say":                {docker.Info{}, true, "", ""},
+		"Windows":                              {docker.Info{OSType: "windows"}, false, "runs windows containers", ""},
+		"rootless, for machines":               {docker.Info{OSType: "linux", Rootless: true}, true, "is rootless", ""},
+		"rootless, for the bootstrap cluster":  {docker.Info{OSType: "linux", Rootless: true}, false, "", "is rootless"},
+		"rootless Windows, whatever that were": {docker.Info{OSType: "windows", Rootless: true}, true, "windows", ""},
+	} {
+		notes := &pipeline.Notes{}
+		err := suits(tc.engine, tc.machines, notes)
+		if (err != nil) != (tc.says != "") || err != nil && (!strings.Contains(err.Error(), tc.says) || fault.HintOf(err) == "") {
+			t.Errorf("%s: %v, want %q", name, err, tc.says)
+		}
+		if warned := strings.Join(notes.Warnings, "\n"); (warned != "") != (tc.warns != "") || !strings.Contains(warned, tc.warns) {
+			t.Errorf("%s: warns %q, want %q", name, warned, tc.warns)
+		}
 	}
 }
 

@@ -106,6 +106,25 @@ func TestInfo(t *testing.T) {
 	}
 }
 
+// What other programs print under the name docker, as podman 4.1.1 and nerdctl 1.5.5 do.
+func TestOtherProgramsAreNotDocker(t *testing.T) {
+	for program, prints := range map[string]string{
+		"podman": `{"host":{"arch":"amd64","buildahVersion":"1.26.1","cgroupVersion":"v2","cpus":16},"store":{"graphDriverName":"overlay"},"version":{"APIVersion":"4.1.1"}}`,
+		"nerdctl": `{"ID":"x","Plugins":{"Log":["json-file"],"Storage":["native","overlayfs"]},"CgroupVersion":"2","OSType":"linux","Architecture":"x86_64","Name":"x","ServerVersion":"v1.5.5",` +
+			`"SecurityOptions":["name=seccomp,profile=default","name=rootless"]}`,
+	} {
+		c, _ := fakeDocker(t, says(prints))
+		_, err := c.Info(context.Background())
+		if fault.CodeOf(err) != fault.DockerUnreachable || !strings.Contains(err.Error(), program) || !strings.Contains(fault.HintOf(err), "PATH") {
+			t.Errorf("%s: %v, hint %q", program, err, fault.HintOf(err))
+		}
+	}
+	c, _ := fakeDocker(t, says(`{"ServerVersion":"28.0.4","OSType":"linux","Plugins":{"Volume":["local"],"Network":["bridge"],"Log":["json-file"]}}`))
+	if _, err := c.Info(context.Background()); err != nil {
+		t.Errorf("Docker itself: %v", err)
+	}
+}
+
 func TestEngineThatNeverAnswers(t *testing.T) {
 	c, _ := fakeDocker(t, "exec sleep 60")
 	_, err := c.info(context.Background(), 50*time.Millisecond)

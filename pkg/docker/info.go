@@ -50,9 +50,17 @@ func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
 		MemTotal                                                                                            int64
 		SecurityOptions, ServerErrors                                                                       []string
 		ClientInfo                                                                                          struct{ Context string }
+		Plugins                                                                                             struct{ Storage []string } // of nerdctl only
+		Host                                                                                                struct{ BuildahVersion string }
 	}
 	if err := json.Unmarshal(out.Bytes(), &raw); err != nil {
 		return Info{}, fault.Wrap(fmt.Errorf("docker info: %w", err), fault.DockerFailed, "")
+	}
+	switch {
+	case raw.Host.BuildahVersion != "":
+		return Info{}, notDocker("podman")
+	case len(raw.Plugins.Storage) > 0:
+		return Info{}, notDocker("nerdctl")
 	}
 	if len(raw.ServerErrors) > 0 || raw.ServerVersion == "" {
 		msg := "docker info: no server answered"
@@ -74,6 +82,12 @@ func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
 	}
 	info.Endpoint, err = c.endpoint(ctx, raw.ClientInfo.Context)
 	return info, err
+}
+
+// notDocker refuses another program under the name docker: neither kind's way of making nodes nor Cluster API's provider for Docker works with it.
+func notDocker(program string) error {
+	return fault.New(fault.DockerUnreachable, "the program called docker is "+program+", and not the CLI of a Docker engine",
+		"Install Docker's own CLI and engine, and put that CLI first in PATH.")
 }
 
 // goArch turns the kernel's name of an architecture into Go's.
