@@ -14,7 +14,7 @@ var floors = [][]string{
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws"},
 	// parts: what a run is made of
-	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness"},
+	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions"},
 	// verbs: what a user asks for
 	{"up", "down", "pivot", "cleanup", "evidence", "diagnose", "status", "drift"},
 	// wiring
@@ -55,11 +55,12 @@ var arrows = map[string]rule{
 	"trace":          {[]string{"timeline"}, "a trace is another form of what the events of a run say together"},
 	"runs":           {[]string{"event", "fault", "render", "timeline"}, "a run is kept in the form that the view for programs has, and read back from it"},
 	"parts":          {nil, "what is installed is read from the content and from the build information, and from nothing else"},
-	"environment":    {[]string{"fault", "kustomize", "owned", "suggest"}, "an environment is a value: rendered and checked without any outside system"},
+	"definitions":    {[]string{"fault"}, "what the chart must know of the definitions beside it is read from the files of both alone"},
+	"environment":    {[]string{"definitions", "fault", "kustomize", "owned", "suggest"}, "an environment is a value: rendered and checked without any outside system"},
 	"bundle":         {[]string{"docker", "fault", "oci"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
 	"registry":       {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
 	"source":         {[]string{"fault", "flux", "oci", "source/content"}, "where Flux reads from: checked before anything is created, and named in its objects"},
-	"source/content": {[]string{"fault", "oci"}, "content is made of files and of what their addresses serve, and published in a registry"},
+	"source/content": {[]string{"definitions", "fault", "oci"}, "content is made of files and of what their addresses serve, and published in a registry"},
 	"readiness":      {[]string{"capi", "flux", "health", "kube", "owned"}, "whether a cluster can act is read from its API server alone, whoever asks"},
 	"rollout":        {[]string{"environment", "event", "fault", "flux", "health", "kube", "oneline", "owned", "pipeline", "source", "source/content"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
 	"bootstrap": {[]string{"bundle", "docker", "environment", "fault", "flux", "kind", "kube", "lease", "lock", "oci", "owned", "pipeline", "provider", "registry", "rollout", "source", "source/content"},
@@ -97,7 +98,7 @@ var arrows = map[string]rule{
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
-	"cli": {[]string{"fault", "event", "oneline", "suggest", "backup", "bootstrap", "pipeline", "render", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content", "timeline",
+	"cli": {[]string{"fault", "event", "oneline", "suggest", "backup", "bootstrap", "pipeline", "render", "definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content", "timeline",
 		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 

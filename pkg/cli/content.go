@@ -5,12 +5,14 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/bundle"
+	"github.com/cluster-init/cluster-init/pkg/definitions"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -37,7 +39,30 @@ func (o *contentOptions) of() (fs.FS, error) {
 				"Name the root of a repository that has charts/telco-cloud-init and kustomize-components, as --source git reads them.")
 		}
 	}
+	if err := definitions.Check(folder); err != nil {
+		return nil, fmt.Errorf("--%s %s: %w", contentFlag, o.folder, err)
+	}
 	return repositoryContent{FS: clusterinit.Content(), repository: folder}, nil
+}
+
+// checkCheckout refuses the checkout that an environment's folder is in, if its chart knows other definitions than those beside it: with --source git
+// the cluster reads both from the repository. An environment elsewhere says nothing of the repository.
+func checkCheckout(environment string) error {
+	folder, err := filepath.Abs(environment)
+	if info, statErr := os.Stat(folder); err != nil || statErr != nil || !info.IsDir() {
+		return nil // one of the binary's, or it is said already
+	}
+	for ; ; folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(definitions.File))); err == nil {
+			if err := definitions.Check(os.DirFS(folder)); err != nil {
+				return fmt.Errorf("the checkout %s: %w", folder, err)
+			}
+			return nil
+		}
+		if folder == filepath.Dir(folder) {
+			return nil
+		}
+	}
 }
 
 // publishOptions are those of the content that counts, which is fsys. What a bundle adds to the binary's components, a repository has itself.

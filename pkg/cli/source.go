@@ -44,6 +44,9 @@ func (o *sourceOptions) source(ctx context.Context, env *environment.Environment
 }
 
 func (o *sourceOptions) git(ctx context.Context, env *environment.Environment) (source.Source, error) {
+	if err := checkCheckout(env.Argument()); err != nil {
+		return source.Source{}, err
+	}
 	commit := o.commit
 	if commit == "" {
 		commit = os.Getenv("CURRENT_COMMIT")

@@ -14,6 +14,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -192,6 +193,14 @@ func TestCompare(t *testing.T) {
 			inventory(ctx, t, "capi", []kustomizev1.ResourceRef{{ID: "default_old_apps_Deployment", Version: "v1"}})
 			inventory(ctx, t, "cni", []kustomizev1.ResourceRef{{ID: "default_old_apps_DaemonSet", Version: "v1"}})
 		}, says: []string{"- Deployment default/old\n", ". DaemonSet default/old (no longer applied, and left)\n"}},
+		"no longer part of it, and never pruned": {change: func(ctx context.Context, t *testing.T) {
+			for name, annotations := range map[string]map[string]string{"kept": {"kustomize.toolkit.fluxcd.io/prune": "disabled"}, "loose": nil} {
+				o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Annotations: annotations}}
+				shared.Create(ctx, t, o)
+				t.Cleanup(func() { shared.Remove(context.WithoutCancel(ctx), t, o) })
+			}
+			inventory(ctx, t, "capi", []kustomizev1.ResourceRef{{ID: "default_kept__ConfigMap", Version: "v1"}, {ID: "default_loose__ConfigMap", Version: "v1"}})
+		}, says: []string{". ConfigMap default/kept (no longer applied, and left)\n", "- ConfigMap default/loose\n"}},
 		"it cannot be changed": {change: func(ctx context.Context, t *testing.T) {
 			patch(ctx, t, &corev1.ConfigMap{}, "capi", `{"immutable":true,"data":{"answer":"0"}}`)
 		}, says: []string{"! ConfigMap default/capi (the API server would refuse it): ", "immutable"}},

@@ -74,6 +74,10 @@ func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, 
 	switch {
 	case silent(err):
 		return found, false, err
+	case apierrors.IsInvalid(err) && forced(want):
+		found = objectOf(Update, want)
+		found.Message = "Flux deletes it and makes it anew"
+		return found, false, nil
 	case refused(err):
 		found = objectOf(Refused, want)
 		found.Message = c.Known.Text(err.Error())
@@ -92,6 +96,11 @@ func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, 
 		found.Fields = append(found.Fields, Field{Path: c.Known.Text(op.Path), From: c.Known.Value(op.OldValue), To: c.Known.Value(op.Value)})
 	}
 	return found, false, nil
+}
+
+// forced says whether Flux makes an object anew where a field cannot be changed.
+func forced(o *unstructured.Unstructured) bool {
+	return o.GetAnnotations()["kustomize.toolkit.fluxcd.io/force"] == "enabled"
 }
 
 // refused says whether the API server, or a policy or webhook that it asks, does not take an object, whoever applies it. Who may not ask is told so in other words.

@@ -6,6 +6,9 @@ import (
 
 	"github.com/fluxcd/cli-utils/pkg/object"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -84,7 +87,7 @@ func (c Comparison) component(ctx context.Context, in *kube.Cluster, rendered ma
 	if err := c.applied(ctx, in, kustomizeController, of.Objects, &part); err != nil {
 		return part, err
 	}
-	gone, err := c.gone(last, of.Objects)
+	gone, err := c.gone(ctx, in, last, of.Objects)
 	part.Objects = append(part.Objects, gone...)
 	return part, err
 }
@@ -95,7 +98,7 @@ func appliedElsewhere(kustomization *unstructured.Unstructured) bool {
 }
 
 // gone are the objects that Flux applied last and that are not among want.
-func (c Comparison) gone(last *kustomizev1.Kustomization, want []*unstructured.Unstructured) ([]Object, error) {
+func (c Comparison) gone(ctx context.Context, in *kube.Cluster, last *kustomizev1.Kustomization, want []*unstructured.Unstructured) ([]Object, error) {
 	if last.Status.Inventory == nil {
 		return nil, nil
 	}
@@ -103,19 +106,43 @@ func (c Comparison) gone(last *kustomizev1.Kustomization, want []*unstructured.U
 	for _, o := range want {
 		has[object.UnstructuredToObjMetadata(o)] = true
 	}
-	change := Leave
-	if last.Spec.Prune {
-		change = Delete
-	}
 	var gone []Object
 	for _, entry := range last.Status.Inventory.Entries {
 		id, err := object.ParseObjMetadata(entry.ID)
 		if err != nil {
 			return gone, fmt.Errorf("read the inventory of Kustomization %s: %w", last.Name, err)
 		}
-		if !has[id] {
-			gone = append(gone, Object{Change: change, Kind: id.GroupKind.Kind, Namespace: id.Namespace, Name: id.Name})
+		if has[id] {
+			continue
 		}
+		change := Leave
+		if last.Spec.Prune {
+			if change, err = pruned(ctx, in, id, entry.Version); err != nil {
+				return gone, err
+			}
+		}
+		gone = append(gone, Object{Change: change, Kind: id.GroupKind.Kind, Namespace: id.Namespace, Name: id.Name})
 	}
 	return gone, nil
+}
+
+// pruned says what Flux does with an object that it no longer applies: what says so itself is left, as all CRDs and namespaces of components do.
+func pruned(ctx context.Context, in *kube.Cluster, id object.ObjMetadata, version string) (Change, error) {
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	there := &metav1.PartialObjectMetadata{}
+	there.SetGroupVersionKind(id.GroupKind.WithVersion(version))
+	err := in.Get(ctx, client.ObjectKey{Namespace: id.Namespace, Name: id.Name}, there)
+	switch {
+	case apierrors.IsNotFound(err), apimeta.IsNoMatchError(err):
+		return Delete, nil // it went already
+	case err != nil:
+		return Leave, fmt.Errorf("read %s %s, which is no longer applied: %w", id.GroupKind.Kind, id.Name, err)
+	}
+	for _, key := range []string{"kustomize.toolkit.fluxcd.io/prune", "kustomize.toolkit.fluxcd.io/reconcile"} {
+		if there.Annotations[key] == "disabled" || there.Labels[key] == "disabled" {
+			return Leave, nil
+		}
+	}
+	return Delete, nil
 }

@@ -366,3 +366,26 @@ func find(t *testing.T, objects []*unstructured.Unstructured, kind, name string)
 	t.Fatalf("no %s %s", kind, name)
 	return nil
 }
+
+// A control-plane machine takes the floating IP that the provider made along: no date may replace it.
+func TestNoDateTakesTheAddressAway(t *testing.T) {
+	for name, tc := range map[string]struct {
+		sets []string
+		want bool
+	}{
+		"one that the provider makes": {nil, false},
+		"one that is given":           {[]string{"cluster.openstack.api_server.floating_ip=203.0.113.7"}, true},
+		"a load balancer":             {[]string{"cluster.openstack.api_server.mode=octavia"}, true},
+		"other days":                  {[]string{"cluster.openstack.api_server.mode=octavia", "cluster.control_plane.certificates_expiry_days=90"}, true},
+	} {
+		for _, object := range applied(t, capo(t, "kubeadm-capo", nil, tc.sets...), "cluster") {
+			if object.GetKind() != "KubeadmControlPlane" {
+				continue
+			}
+			days, found, _ := unstructured.NestedInt64(object.Object, "spec", "rollout", "before", "certificatesExpiryDays")
+			if want := int64(60 + 30*len(tc.sets[min(1, len(tc.sets)):])); found != tc.want || found && days != want {
+				t.Errorf("%s: %d days, found %t", name, days, found)
+			}
+		}
+	}
+}

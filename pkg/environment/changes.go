@@ -128,10 +128,18 @@ func (e *Environment) withoutComponents(after *Environment) []Change {
 	var off []Change
 	for _, c := range had {
 		if !slices.ContainsFunc(has, func(o Component) bool { return o.Name == c.Name }) {
-			off = append(off, Change{Key: "components." + c.Name, From: "on", To: "off", TakesAway: "what the component installed is deleted"})
+			off = append(off, Change{Key: "components." + c.Name, From: "on", To: "off", TakesAway: switchedOff(c.Deletes)})
 		}
 	}
 	return off
+}
+
+// switchedOff says what becomes of what a component installed.
+func switchedOff(deletes bool) string {
+	if deletes {
+		return "Flux deletes what the component installed, except CRDs and namespaces"
+	}
+	return "what the component installed stays in the cluster, and nothing keeps it up to date or repairs it"
 }
 
 // documents reads the objects back.

@@ -91,6 +91,40 @@ func TestAnotherProviderTakesAway(t *testing.T) {
 	}
 }
 
+// The chart has Flux leave what a component installed, unless the component says otherwise.
+func TestASwitchedOffComponentSaysWhatBecomesOfIt(t *testing.T) {
+	const stays, goes = "stays in the cluster", "Flux deletes what the component installed"
+	for name, tc := range map[string]struct {
+		spec []string
+		says string
+	}{
+		"as it is":               {nil, stays},
+		"it is never pruned":     {[]string{"prune=false"}, stays},
+		"it deletes":             {[]string{"deletionPolicy=Delete"}, goes},
+		"it deletes and waits":   {[]string{"deletionPolicy=WaitForTermination", "prune=false"}, goes},
+		"as Flux does":           {[]string{"deletionPolicy=MirrorPrune"}, goes},
+		"as Flux does, unpruned": {[]string{"deletionPolicy=MirrorPrune", "prune=false"}, stays},
+	} {
+		more := []string{"components.more.enabled=true", "components.more.path=./more"}
+		for _, field := range tc.spec {
+			more = append(more, "components.more.spec."+field)
+		}
+		given, err := change(t, more).Objects()
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes, err := change(t, nil).Changes(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(changes, func(c environment.Change) bool {
+			return c.Key == "components.more" && strings.Contains(c.TakesAway, tc.says)
+		}) {
+			t.Errorf("%s: %+v", name, changes)
+		}
+	}
+}
+
 func TestChangesOfWhatCannotBeReadAreNotNone(t *testing.T) {
 	given := environment.Objects{Secrets: &corev1.Secret{Data: map[string][]byte{environment.ValuesKey: []byte("a: hunter2: x")}}}
 	_, err := change(t, nil).Changes(given)

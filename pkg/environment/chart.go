@@ -3,6 +3,7 @@ package environment
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/cluster-init/cluster-init/pkg/definitions"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
@@ -42,11 +44,26 @@ func loadChart(content fs.FS) (*chart.Chart, []byte, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", chartFolder, err)
 	}
+	if files, err = withDefinitions(content, files); err != nil {
+		return nil, nil, err
+	}
 	loaded, err := loader.LoadFiles(files)
 	if err != nil {
 		return nil, nil, fmt.Errorf("load %s: %w", chartFolder, err)
 	}
 	return loaded, bootstrapValues, nil
+}
+
+// withDefinitions gives the chart what it must know of the definitions that are beside it, whatever its own file says of them: it is published so.
+func withDefinitions(content fs.FS, files []*loader.BufferedFile) ([]*loader.BufferedFile, error) {
+	known, err := definitions.Of(content)
+	if err != nil || len(known) == 0 {
+		return files, err
+	}
+	text, err := known.Encode()
+	const name = "definitions.json"
+	files = slices.DeleteFunc(files, func(f *loader.BufferedFile) bool { return f.Name == name })
+	return append(files, &loader.BufferedFile{Name: name, Data: text}), err
 }
 
 // Values returns the values that the chart works with in a phase, its own defaults included. The map is a copy.

@@ -14,6 +14,8 @@ type Component struct {
 	Source string
 	// Path of its folder in its source.
 	Path string
+	// Deletes reports that Flux deletes what the component installed when the component is switched off. The chart's default is to leave it.
+	Deletes bool
 }
 
 // Components returns what is enabled in a phase, by name. What waits for what is between the chart, which refuses cycles, and Flux.
@@ -44,5 +46,11 @@ func componentOf(object *unstructured.Unstructured) Component {
 	component := Component{Name: object.GetName()}
 	component.Source, _, _ = unstructured.NestedString(object.Object, "spec", "sourceRef", "name")
 	component.Path, _, _ = unstructured.NestedString(object.Object, "spec", "path")
+	switch policy, _, _ := unstructured.NestedString(object.Object, "spec", "deletionPolicy"); policy {
+	case "Delete", "WaitForTermination":
+		component.Deletes = true
+	case "", "MirrorPrune": // Flux's own default
+		component.Deletes, _, _ = unstructured.NestedBool(object.Object, "spec", "prune")
+	}
 	return component
 }

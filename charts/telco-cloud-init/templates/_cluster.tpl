@@ -51,15 +51,23 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- end -}}
 {{- end -}}
 
+{{/* {templates, commands} as JSON, what definitions.json says of the cluster's definition: the hash of its templates, and the kinds that have a
+     list of commands. {} when it is not known there. */}}
+{{- define "telco-cloud-init.definition" -}}
+{{- $definition := get (.Files.Get "definitions.json" | fromJson) (tpl .Values.components.cluster.path .) | default dict -}}
+{{- /* As earlier charts had it. */ -}}
+{{- if kindIs "string" $definition -}}{{- $definition = dict "templates" $definition -}}{{- end -}}
+{{- toJson $definition -}}
+{{- end -}}
+
 {{/* Hash of all that is in the templates of machines: the values that they are given, and the templates themselves, of
-     which the chart has the hash in definitions.json (`go test ./pkg/environment -update` writes it). It must not depend
-     on the phase: the management cluster would replace its own machines as soon as it takes over. */}}
+     which the chart has the hash in definitions.json. It must not depend on the phase: the management cluster would replace its own machines as soon as it takes over. */}}
 {{- define "telco-cloud-init.templateHash" -}}
 {{- $patches := list -}}
 {{- with .Values.components.cluster.spec -}}{{- $patches = .patches | default list -}}{{- end -}}
 {{- $path := tpl .Values.components.cluster.path . -}}
 {{- $content := dict
-  "definition" (get (.Files.Get "definitions.json" | fromJson) $path)
+  "definition" ((include "telco-cloud-init.definition" . | fromJson).templates | default "")
   "version" .Values.cluster.kubernetes_version
   "image" (include "telco-cloud-init.nodeImage" .)
   "socket" (include "telco-cloud-init.dockerSocket" .)

@@ -4,7 +4,7 @@
 {{- dict "target" .target "patch" (toPrettyJson .operations | replace "$" "$$") | toJson -}}
 {{- end -}}
 
-{{/* {patches: [...]} for component .name: pull secrets, proxies, and what machines need. */}}
+{{/* {patches: [...]} for component .name, those that come before the user's: pull secrets, proxies, and what the user may change of machines. */}}
 {{- define "telco-cloud-init.patches" -}}
 {{- $component := index .root.Values.components .name -}}
 {{- $patches := list -}}
@@ -32,45 +32,7 @@
 {{- end -}}
 {{- if eq .name "cluster" -}}
 {{- $patches = concat $patches ((include "telco-cloud-init.provider" (dict "root" .root "template" "patches" "context" .root) | fromJson).patches | default list) -}}
-{{- $patches = concat $patches ((include "telco-cloud-init.machinePatches" .root | fromJson).patches | default list) -}}
-{{- end -}}
-{{- dict "patches" $patches | toJson -}}
-{{- end -}}
-
-{{/* {patches: [...]} as JSON, that put what all machines need on those of the control plane and on workers. */}}
-{{- define "telco-cloud-init.machinePatches" -}}
-{{- $machine := include "telco-cloud-init.machineFiles" . | fromJson -}}
-{{- $kinds := dict "KubeadmControlPlane" "/spec/kubeadmConfigSpec" "KubeadmConfigTemplate" "/spec/template/spec" -}}
-{{- $commandKey := "preKubeadmCommands" -}}
-{{- if eq .Values.cluster.bootstrap_provider "rke2" -}}
-{{- $kinds = dict "RKE2ControlPlane" "/spec" "RKE2ConfigTemplate" "/spec/template/spec" -}}
-{{- $commandKey = "preRKE2Commands" -}}
-{{- end -}}
-{{- $patches := list -}}
-{{- range $kind, $prefix := $kinds -}}
-{{- $operations := list -}}
-{{- range $machine.files -}}
-{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/files/-" $prefix) "value" .) -}}
-{{- end -}}
-{{- range $field, $value := $machine.fields -}}
-{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix $field) "value" $value) -}}
-{{- end -}}
-{{- if eq $.Values.cluster.bootstrap_provider "rke2" -}}
-{{- /* After the one that its machines have already. */ -}}
-{{- range $machine.commands -}}
-{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s/-" $prefix $commandKey) "value" .) -}}
-{{- end -}}
-{{- else if and $machine.commands (include "telco-cloud-init.provider" (dict "root" $ "template" "ownCommands" "context" $)) -}}
-{{- /* Its machines have commands already, which come after these. */ -}}
-{{- range reverse $machine.commands -}}
-{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s/0" $prefix $commandKey) "value" .) -}}
-{{- end -}}
-{{- else if $machine.commands -}}
-{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix $commandKey) "value" $machine.commands) -}}
-{{- end -}}
-{{- if $operations -}}
-{{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" (dict "kind" $kind) "operations" $operations) | fromJson) -}}
-{{- end -}}
+{{- $patches = concat $patches ((include "telco-cloud-init.machineFields" .root | fromJson).patches | default list) -}}
 {{- end -}}
 {{- dict "patches" $patches | toJson -}}
 {{- end -}}

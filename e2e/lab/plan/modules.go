@@ -74,12 +74,17 @@ func Etcd() golang.Module {
 	}}
 }
 
+// fluxModule is the module of one of Flux's controllers.
+func fluxModule(name string) golang.Module {
+	return golang.Module{Name: name, Path: flux + name, Binaries: []golang.Binary{{Package: flux + name, Name: name}}}
+}
+
 // TestServers are what the integration tests start, and no more: on a machine that has built nothing yet, the rest of
 // Kubernetes would take minutes.
 func TestServers() []golang.Module {
 	apiserver := Kubernetes()
 	apiserver.Binaries = []golang.Binary{{Package: kubernetesCmd + "kube-apiserver", Name: "kube-apiserver"}}
-	return []golang.Module{apiserver, Etcd()}
+	return []golang.Module{apiserver, Etcd(), fluxModule("kustomize-controller")}
 }
 
 // nodeModules are the other modules of the node image.
@@ -143,9 +148,7 @@ func providerModules(environments []string) []golang.Module {
 		})
 	}
 	for _, name := range FluxControllers() {
-		modules = append(modules, golang.Module{Name: name, Path: flux + name, Binaries: []golang.Binary{
-			{Package: flux + name, Name: name},
-		}})
+		modules = append(modules, fluxModule(name))
 	}
 	return modules
 }

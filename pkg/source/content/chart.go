@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v3/pkg/ignore"
 	"helm.sh/helm/v3/pkg/registry"
 
+	"github.com/cluster-init/cluster-init/pkg/definitions"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oci"
 )
@@ -29,6 +30,15 @@ func packChart(fsys fs.FS, dir string) (chartPackage, error) {
 	files, err := chartFiles(fsys, dir)
 	if err != nil {
 		return chartPackage{}, err
+	}
+	known, err := definitions.Of(fsys)
+	if err != nil {
+		return chartPackage{}, err
+	}
+	if len(known) > 0 { // what the chart's own file says of them may be older than they are
+		if files["definitions.json"], err = known.Encode(); err != nil {
+			return chartPackage{}, err
+		}
 	}
 	var buffered []*loader.BufferedFile
 	for p, data := range files {

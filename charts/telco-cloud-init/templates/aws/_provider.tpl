@@ -47,11 +47,11 @@
 {{- dict "aws" (include "telco-cloud-init.awsMachine" .) | toJson -}}
 {{- end -}}
 
-{{/* The definition has it already: its format is Ignition always. */}}
-{{- define "telco-cloud-init.capa.ignition" -}}{}{{- end -}}
+{{/* Flatcar on AWS is set up by Ignition. The rest of it is in the definition, whose format is Ignition always. */}}
+{{- define "telco-cloud-init.capa.ignition" -}}
+{{- dict "files" (list (include "telco-cloud-init.flatcarUpdates" . | fromJson)) "commands" (include "telco-cloud-init.flatcarCommands" . | fromJsonArray) | toJson -}}
+{{- end -}}
 
 {{- define "telco-cloud-init.capa.ignitionRefused" -}}{{- end -}}
 
-{{- define "telco-cloud-init.capa.ownCommands" -}}
-true
-{{- end -}}
+{{- define "telco-cloud-init.capa.rke2Commands" -}}{}{{- end -}}

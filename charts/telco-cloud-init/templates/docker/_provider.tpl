@@ -32,4 +32,8 @@
 RKE2's provider writes Ignition 3 for SELinux, docker's reads Ignition 2.3
 {{- end -}}
 
-{{- define "telco-cloud-init.capd.ownCommands" -}}{{- end -}}
+{{/* The provider for docker asks for this file before it runs these commands. It writes it itself for kubeadm only, and until it knows the node of a
+     machine that was moved, nothing else keeps it from running them again. */}}
+{{- define "telco-cloud-init.capd.rke2Commands" -}}
+{{- dict "commands" (list "mkdir -p /run/cluster-api && echo started > /run/cluster-api/capd.bootstrap.started") | toJson -}}
+{{- end -}}

@@ -1,14 +1,11 @@
 {{/* Flatcar on OpenStack is set up by Ignition. */}}
 {{- define "telco-cloud-init.capo.ignition" -}}
-{{- /* A new release of the operating system comes with a new machine; none reboots by itself. */ -}}
-{{- $updates := dict "path" "/etc/flatcar/update.conf" "owner" "root:root" "permissions" "0644" "content" "SERVER=disabled\nREBOOT_STRATEGY=off\n" -}}
+{{- $updates := include "telco-cloud-init.flatcarUpdates" . | fromJson -}}
 {{- /* The cloud appends a domain to the name, and Nodes are called without. */ -}}
-{{- $commands := list
+{{- $commands := concat (list
   "export COREOS_OPENSTACK_HOSTNAME=${COREOS_OPENSTACK_HOSTNAME%%.*}"
-  "export COREOS_OPENSTACK_INSTANCE_UUID"
-  "(umask 077 && envsubst < /etc/kubeadm.yml > /etc/kubeadm.yml.tmp)"
-  "mv /etc/kubeadm.yml.tmp /etc/kubeadm.yml"
--}}
+  "export COREOS_OPENSTACK_INSTANCE_UUID")
+  (include "telco-cloud-init.flatcarCommands" . | fromJsonArray) -}}
 {{- /* coreos-metadata writes what the cloud says of this machine. containerd is only waited for: if it were required,
      restarting it before kubeadm runs would end kubeadm as well. */ -}}
 {{- $unit := dict "name" "kubeadm.service" "enabled" true "dropins" (list (dict "name" "10-flatcar.conf"

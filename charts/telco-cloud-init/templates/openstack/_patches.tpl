@@ -19,6 +19,11 @@
   "patch" (dict "$patch" "delete" "apiVersion" "openstack.k-orc.cloud/v1alpha1" "kind" "ServerGroup" "metadata" (dict "name" "any") | toYaml)) -}}
 {{- end -}}
 {{- end -}}
+{{- if and (eq .Values.cluster.bootstrap_provider "kubeadm") (eq $openstack.api_server.mode "floating-ip") (not $openstack.api_server.floating_ip) -}}
+{{- /* The provider deletes a floating IP that it made with the first machine: none may be replaced because of a date. */ -}}
+{{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" (dict "kind" "KubeadmControlPlane")
+  "operations" (dict "apiVersion" "controlplane.cluster.x-k8s.io/v1beta2" "kind" "KubeadmControlPlane" "metadata" (dict "name" "any") "spec" (dict "rollout" nil))) | fromJson) -}}
+{{- end -}}
 {{- with $openstack.worker_availability_zone -}}
 {{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" (dict "kind" "MachineDeployment")
   "operations" (list (dict "op" "add" "path" "/spec/template/spec/failureDomain" "value" .))) | fromJson) -}}

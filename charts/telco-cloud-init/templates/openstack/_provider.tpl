@@ -38,4 +38,4 @@ telco-cloud-init-openstack-credentials
 
 {{- define "telco-cloud-init.capo.ignitionRefused" -}}{{- end -}}
 
-{{- define "telco-cloud-init.capo.ownCommands" -}}{{- end -}}
+{{- define "telco-cloud-init.capo.rke2Commands" -}}{}{{- end -}}

@@ -1,0 +1,16 @@
+{{/* {patches: [...]} for component .name, those that come after the user's: nothing that a user patches takes them away. */}}
+{{- define "telco-cloud-init.lastPatches" -}}
+{{- $patches := list -}}
+{{- if eq .name "cluster" -}}
+{{- $patches = (include "telco-cloud-init.machineLists" .root | fromJson).patches | default list -}}
+{{- end -}}
+{{- /* A definition that goes takes all its objects along: each Cluster, and with it each server. A namespace takes all that is in it. Flux applies
+     them, and never deletes them: neither when a commit lacks them nor to make them anew where a field cannot be changed. */ -}}
+{{- range list (list "apiextensions.k8s.io/v1" "CustomResourceDefinition") (list "v1" "Namespace") -}}
+{{- $patches = append $patches (include "telco-cloud-init.patch" (dict
+  "target" (dict "kind" (last .))
+  "operations" (dict "apiVersion" (first .) "kind" (last .)
+    "metadata" (dict "name" "any" "annotations" (dict "kustomize.toolkit.fluxcd.io/prune" "disabled" "kustomize.toolkit.fluxcd.io/force" "disabled")))) | fromJson) -}}
+{{- end -}}
+{{- dict "patches" $patches | toJson -}}
+{{- end -}}

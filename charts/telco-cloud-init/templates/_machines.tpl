@@ -1,0 +1,60 @@
+{{/* The kinds that say what machines need, with the path of their configuration, as JSON. */}}
+{{- define "telco-cloud-init.machineKinds" -}}
+{{- if eq .Values.cluster.bootstrap_provider "rke2" -}}
+{{- dict "RKE2ControlPlane" "/spec" "RKE2ConfigTemplate" "/spec/template/spec" | toJson -}}
+{{- else -}}
+{{- dict "KubeadmControlPlane" "/spec/kubeadmConfigSpec" "KubeadmConfigTemplate" "/spec/template/spec" | toJson -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The field of commands that machines run first. */}}
+{{- define "telco-cloud-init.commandsField" -}}
+{{- get (dict "kubeadm" "preKubeadmCommands" "rke2" "preRKE2Commands") .Values.cluster.bootstrap_provider -}}
+{{- end -}}
+
+{{/* "true" when the definition is known to have no list of commands for .kind: definitions.json says it. A patch cannot ask. */}}
+{{- define "telco-cloud-init.lacksCommands" -}}
+{{- $definition := include "telco-cloud-init.definition" .root | fromJson -}}
+{{- if and $definition (not .root.Values.components.cluster.repo) (not (has .kind ($definition.commands | default list))) -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{/* {patches: [...]} as JSON: fields of all machines, which a user's patch may change, and a list for commands where the definition has none. The
+     API takes no empty list of kubeadm's commands, so definitions have none. */}}
+{{- define "telco-cloud-init.machineFields" -}}
+{{- $machine := include "telco-cloud-init.machineFiles" . | fromJson -}}
+{{- $patches := list -}}
+{{- range $kind, $prefix := include "telco-cloud-init.machineKinds" . | fromJson -}}
+{{- $operations := list -}}
+{{- range $field, $value := $machine.fields -}}
+{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix $field) "value" $value) -}}
+{{- end -}}
+{{- if and $machine.commands (include "telco-cloud-init.lacksCommands" (dict "root" $ "kind" $kind)) -}}
+{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s" $prefix (include "telco-cloud-init.commandsField" $)) "value" list) -}}
+{{- end -}}
+{{- if $operations -}}
+{{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" (dict "kind" $kind) "operations" $operations) | fromJson) -}}
+{{- end -}}
+{{- end -}}
+{{- dict "patches" $patches | toJson -}}
+{{- end -}}
+
+{{/* {patches: [...]} as JSON: files of all machines after those of the definition and of the user, and commands before theirs. */}}
+{{- define "telco-cloud-init.machineLists" -}}
+{{- $machine := include "telco-cloud-init.machineFiles" . | fromJson -}}
+{{- $patches := list -}}
+{{- range $kind, $prefix := include "telco-cloud-init.machineKinds" . | fromJson -}}
+{{- $operations := list -}}
+{{- range $machine.files -}}
+{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/files/-" $prefix) "value" .) -}}
+{{- end -}}
+{{- range reverse ($machine.commands | default list) -}}
+{{- $operations = append $operations (dict "op" "add" "path" (printf "%s/%s/0" $prefix (include "telco-cloud-init.commandsField" $)) "value" .) -}}
+{{- end -}}
+{{- if $operations -}}
+{{- $patches = append $patches (include "telco-cloud-init.patch" (dict "target" (dict "kind" $kind) "operations" $operations) | fromJson) -}}
+{{- end -}}
+{{- end -}}
+{{- dict "patches" $patches | toJson -}}
+{{- end -}}

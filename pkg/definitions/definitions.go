@@ -1,0 +1,148 @@
+// Package definitions reads what the chart must know of the definitions of clusters, kustomize-components/cluster: it cannot read them itself.
+package definitions
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// File is where the chart has them.
+const File = "charts/telco-cloud-init/definitions.json"
+
+const folder = "kustomize-components/cluster"
+
+// Definition is what the chart knows of one definition.
+type Definition struct {
+	// Templates is the hash of the machines' templates. It is part of their names, because a template cannot change under its name.
+	Templates string `json:"templates"`
+	// Commands are the kinds that have a list of commands, to which the chart adds.
+	Commands []string `json:"commands,omitempty"`
+
+	hashOnly bool // it is from an earlier chart, which knows no more
+}
+
+// UnmarshalJSON takes the form of earlier charts, too: the hash alone.
+func (d *Definition) UnmarshalJSON(text []byte) error {
+	if json.Unmarshal(text, &d.Templates) == nil {
+		d.hashOnly = true
+		return nil
+	}
+	type plain Definition
+	return json.Unmarshal(text, (*plain)(d))
+}
+
+// Definitions are definitions by their path, as components.cluster.path has it.
+type Definitions map[string]Definition
+
+// Of reads all definitions of content, the folder that holds charts and kustomize-components. A folder without templates is none.
+func Of(content fs.FS) (Definitions, error) {
+	folders, err := fs.ReadDir(content, folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the definitions of clusters: %w", err)
+	}
+	all := Definitions{}
+	for _, entry := range folders {
+		at := path.Join(folder, entry.Name())
+		r := reader{content: content, hash: sha256.New()}
+		if !entry.IsDir() {
+			continue
+		}
+		if err := r.folder(at); err != nil {
+			return nil, fmt.Errorf("read the definition of a cluster: %w", err)
+		}
+		if r.found {
+			slices.Sort(r.commands)
+			all["./"+at] = Definition{Templates: fmt.Sprintf("%x", r.hash.Sum(nil))[:16], Commands: slices.Compact(r.commands)}
+		}
+	}
+	return all, nil
+}
+
+// Encode returns the content of File.
+func (d Definitions) Encode() ([]byte, error) {
+	text, err := json.MarshalIndent(d, "", "  ")
+	return append(text, '\n'), err
+}
+
+// Decode reads the content of File.
+func Decode(text []byte) (Definitions, error) {
+	var d Definitions
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("read %s: %w", File, err)
+	}
+	return d, nil
+}
+
+// reader reads one definition.
+type reader struct {
+	content  fs.FS
+	hash     hash.Hash
+	found    bool
+	commands []string
+	seen     map[string]bool // what was read outside of the folder
+}
+
+func (r *reader) folder(at string) error {
+	return fs.WalkDir(r.content, at, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(file) != ".yaml" && path.Ext(file) != ".yml" && path.Base(file) != "Kustomization" {
+			return err
+		}
+		text, err := fs.ReadFile(r.content, file)
+		if err != nil {
+			return err
+		}
+		for _, document := range bytes.Split(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\n---\n")) {
+			if err := r.document(at, file, document); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+		}
+		return nil
+	})
+}
+
+// document reads one object, or a kustomization. Comments do not count.
+func (r *reader) document(at, file string, text []byte) error {
+	var object map[string]any
+	if err := yaml.Unmarshal(text, &object); err != nil {
+		return err
+	}
+	kind, _ := object["kind"].(string)
+	if isKustomization(file) {
+		return r.kustomization(at, file, object)
+	}
+	for _, at := range [][]string{{"spec", "kubeadmConfigSpec"}, {"spec", "template", "spec"}, {"spec"}} {
+		for _, field := range []string{"preKubeadmCommands", "preRKE2Commands"} {
+			if _, has := nested(object, at...)[field]; has {
+				r.commands = append(r.commands, kind)
+			}
+		}
+	}
+	if !strings.HasSuffix(kind, "Template") {
+		return nil
+	}
+	r.found = true
+	return r.add(object)
+}
+
+func (r *reader) add(object any) error {
+	canonical, err := json.Marshal(object)
+	r.hash.Write(canonical)
+	return err
+}
+
+func nested(object map[string]any, fields ...string) map[string]any {
+	for _, field := range fields {
+		object, _ = object[field].(map[string]any)
+	}
+	return object
+}

@@ -1,0 +1,124 @@
+package definitions_test
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/definitions"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/internal/golden"
+)
+
+// A template that changes without definitions.json would have to change under its old name, which the API server refuses.
+func TestTheChartKnowsTheDefinitions(t *testing.T) {
+	all, err := definitions.Of(clusterinit.Content())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := all.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "../../../"+definitions.File, text)
+}
+
+const (
+	at       = "./kustomize-components/cluster/x"
+	machine  = "kind: DevMachineTemplate\nspec: {template: {spec: {image: a}}}\n"
+	pipeline = "kind: MachineDeployment\nspec: {replicas: 1}\n"
+)
+
+// TestWhatIsInTheHash changes one thing at a time.
+func TestWhatIsInTheHash(t *testing.T) {
+	base := map[string]string{"x/kustomization.yaml": "resources: [machine.yaml, pool.yaml]\n", "x/machine.yaml": machine, "x/pool.yaml": pipeline,
+		"shared/kustomization.yaml": "resources: [more.yaml]\n", "shared/more.yaml": machine}
+	first := hashOf(t, base, nil)
+	if first == "" {
+		t.Fatal("no definition")
+	}
+	for name, test := range map[string]struct {
+		change map[string]string
+		other  bool
+	}{
+		"the template":                   {map[string]string{"x/machine.yaml": strings.Replace(machine, "a", "b", 1)}, true},
+		"its comments":                   {map[string]string{"x/machine.yaml": "# why\n" + machine}, false},
+		"another object":                 {map[string]string{"x/pool.yaml": strings.Replace(pipeline, "1", "2", 1)}, false},
+		"a patch":                        {map[string]string{"x/kustomization.yaml": "resources: [machine.yaml, pool.yaml]\npatches: [{patch: x}]\n"}, true},
+		"a template from another folder": {map[string]string{"x/kustomization.yaml": "resources: [machine.yaml, pool.yaml, ../shared]\n"}, true},
+		"a folder that is not used":      {map[string]string{"shared/more.yaml": strings.Replace(machine, "a", "b", 1)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := hashOf(t, base, test.change); (got != first) != test.other {
+				t.Errorf("hash %s, before %s", got, first)
+			}
+		})
+	}
+}
+
+// hashOf is the hash of the definition x.
+func hashOf(t *testing.T, base, change map[string]string) string {
+	t.Helper()
+	content := fstest.MapFS{}
+	for _, files := range []map[string]string{base, change} {
+		for name, text := range files {
+			content["kustomize-components/cluster/"+name] = &fstest.MapFile{Data: []byte(text)}
+		}
+	}
+	all, err := definitions.Of(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[at].Templates
+}
+
+// TestCheck compares what a repository's chart knows with what is beside it.
+func TestCheck(t *testing.T) {
+	const cluster = "kustomize-components/cluster/x/"
+	content := fstest.MapFS{cluster + "machine.yaml": &fstest.MapFile{Data: []byte(machine)}}
+	put := func(text string) { content[definitions.File] = &fstest.MapFile{Data: []byte(text)} }
+	all, err := definitions.Of(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := all.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(string(text))
+	if err := definitions.Check(content); err != nil {
+		t.Errorf("refused: %v", err)
+	}
+	content[cluster+"machine.yaml"].Data = []byte(strings.Replace(machine, "image: a", "image: b", 1))
+	err = definitions.Check(content)
+	if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), at) {
+		t.Fatalf("a changed template: %v", err)
+	}
+	_, fix, _ := strings.Cut(fault.HintOf(err), "with: ")
+	put(fix)
+	if err := definitions.Check(content); err != nil {
+		t.Errorf("what the hint says is refused: %v", err)
+	}
+	put(`{"` + at + `": "` + mustDecode(t, fix)[at].Templates + `"}`)
+	if err := definitions.Check(content); err != nil {
+		t.Errorf("the form of an earlier chart is refused: %v", err)
+	}
+	for name, text := range map[string]string{
+		"of an older chart": `{"` + at + `": "5944d9ff46c0bfcb"}`, "no JSON": "x", "one more": strings.Replace(fix, "{", `{"./gone": {"templates": "1"},`, 1), "empty": "{}",
+	} {
+		put(text)
+		if err := definitions.Check(content); fault.CodeOf(err) != fault.EnvironmentInvalid || fault.HintOf(err) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func mustDecode(t *testing.T, text string) definitions.Definitions {
+	t.Helper()
+	d, err := definitions.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}

@@ -1,0 +1,57 @@
+package definitions
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+func isKustomization(file string) bool {
+	base := path.Base(file)
+	return base == "kustomization.yaml" || base == "kustomization.yml" || base == "Kustomization"
+}
+
+// kustomization counts what a kustomization does to the objects of a definition at a folder: one that only lists files of its folder does
+// nothing. What it reads from elsewhere counts too.
+func (r *reader) kustomization(at, file string, object map[string]any) error {
+	more := map[string]any{}
+	for field, value := range object {
+		if field != "apiVersion" && field != "kind" && field != "resources" {
+			more[field] = value
+		}
+	}
+	if len(more) > 0 {
+		if err := r.add(more); err != nil {
+			return err
+		}
+	}
+	for _, field := range []string{"resources", "bases", "components"} {
+		entries, _ := object[field].([]any)
+		for _, entry := range entries {
+			name, _ := entry.(string)
+			target := path.Join(path.Dir(file), name)
+			if name == "" || path.IsAbs(name) || strings.Contains(name, "://") || target == at || strings.HasPrefix(target, at+"/") {
+				continue
+			}
+			if err := r.elsewhere(target); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// elsewhere counts a file or a folder outside of the definition's own.
+func (r *reader) elsewhere(target string) error {
+	if r.seen[target] {
+		return nil
+	}
+	if r.seen == nil {
+		r.seen = map[string]bool{}
+	}
+	r.seen[target] = true
+	if err := r.folder(target); err != nil {
+		return fmt.Errorf("%s: %w", target, err)
+	}
+	return nil
+}
