@@ -63,7 +63,7 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 	var managers, withEngine bool
 	command := &cobra.Command{
 		Use:   "binaries",
-		Short: "Build kube-apiserver, etcd and the manifests of Flux for the integration tests and print their folder",
+		Short: "Build kube-apiserver, etcd, kustomize-controller and the manifests of Flux for the integration tests and print their folder",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root, cache, unlock, err := prepare(cmd.Context())
