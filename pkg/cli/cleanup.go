@@ -95,7 +95,8 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target, Forced: o.force != "", Patience: o.patience,
 		Told: func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
 	if o.olderThan > 0 {
-		cleaner.MadeBefore = time.Now().Add(-o.olderThan)
+		engine, _ := (&docker.Client{}).Info(ctx) // one that does not answer is said by the plan
+		cleaner.MadeBefore = earlierClock(time.Now(), engine.Time).Add(-o.olderThan)
 	}
 	plan, err := cleaner.Plan(ctx)
 	if err != nil {
@@ -135,6 +136,14 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 		err = written
 	}
 	return err
+}
+
+// earlierClock is what time it is, at most: the engine dates its containers by its own clock, which may be behind. Zero: it does not say.
+func earlierClock(here, engine time.Time) time.Time {
+	if !engine.IsZero() && engine.Before(here) {
+		return engine
+	}
+	return here
 }
 
 // tooYoung tells, and says, whether --older-than keeps the cluster.

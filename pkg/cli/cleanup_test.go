@@ -30,3 +30,15 @@ func TestOlderThan(t *testing.T) {
 		}
 	}
 }
+
+// What an engine with a clock that is behind made a moment ago looks old by ours.
+func TestEarlierClock(t *testing.T) {
+	now := time.Now()
+	for name, tc := range map[string]struct{ engine, want time.Time }{
+		"behind": {now.Add(-time.Hour), now.Add(-time.Hour)}, "ahead": {now.Add(time.Hour), now}, "silent": {time.Time{}, now},
+	} {
+		if got := earlierClock(now, tc.engine); !got.Equal(tc.want) {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
