@@ -74,7 +74,8 @@ func (p Preflight) machine(ctx context.Context, report pipeline.Reporter) error 
 	if p.host.listen == nil {
 		p.host = thisMachine()
 	}
-	return errors.Join(err, suits(info, p.Provider != nil && p.Provider.ReachesEngine(), report), p.host.problems(info, port))
+	machines := info.Rootless && p.Provider != nil && p.Provider.ReachesEngine()
+	return errors.Join(err, suits(info, machines, report), p.host.problems(info, port))
 }
 
 // suits refuses an engine on which nodes do not come up. machines is whether Cluster API makes machines on it, too.
