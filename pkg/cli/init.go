@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,8 +93,12 @@ func (o *initOptions) run(ctx context.Context, from, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeNew(folder, files); err != nil {
-		return err
+	written, err := writeNew(folder, files)
+	if err == nil && o.sylva != "" {
+		made.ToSet, err = checkConverted(ctx, o.sylva, folder)
+	}
+	if err != nil {
+		return errors.Join(err, written.takeBack())
 	}
 	made.Files = slices.Sorted(maps.Keys(files))
 	return o.output.show(o.streams, made)
@@ -127,35 +132,41 @@ func shellWord(dir string) string {
 	return dir
 }
 
-// writeNew writes files into a folder that has none of them. What it has written is taken back when one cannot be.
-func writeNew(folder string, files map[string][]byte) (err error) {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fault.Wrap(fmt.Errorf("make the folder %s: %w", folder, err), fault.Usage, "Give the path of a folder that you may write to.")
+// writtenFiles are the paths of files that this run has written, after that of the folder if this run has made it.
+type writtenFiles []string
+
+// takeBack deletes them.
+func (w writtenFiles) takeBack() (err error) {
+	for _, path := range slices.Backward(w) {
+		err = errors.Join(err, os.Remove(path))
 	}
-	var written []string
-	defer func() {
-		if err != nil {
-			for _, name := range written {
-				err = errors.Join(err, os.Remove(name))
-			}
-		}
-	}()
+	return err
+}
+
+// writeNew writes files into a folder that has none of them. With an error it returns what it has written before.
+func writeNew(folder string, files map[string][]byte) (written writtenFiles, err error) {
+	if err := os.Mkdir(folder, 0o755); err == nil {
+		written = append(written, folder)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return written, fault.Wrap(fmt.Errorf("make the folder %s: %w", folder, err), fault.Usage, "Give the path of a folder that you may write to.")
+	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(folder, name)
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, modeOf(name))
 		if errors.Is(err, fs.ErrExist) {
-			return fault.New(fault.Usage, path+" exists", "Give another folder, or move the file away.")
+			return written, fault.New(fault.Usage, path+" exists", "Give another folder, or move the file away.")
 		}
 		if err != nil {
-			return fault.Wrap(fmt.Errorf("write %s: %w", path, err), fault.Usage, "Give the path of a folder that you may write to.")
+			return written, fault.Wrap(fmt.Errorf("write %s: %w", path, err), fault.Usage, "Give the path of a folder that you may write to.")
 		}
 		written = append(written, path)
 		_, err = file.Write(files[name])
 		if err = errors.Join(err, file.Close()); err != nil {
-			return fault.Wrap(fmt.Errorf("write %s: %w", path, err), fault.Usage, "Make room on the disk.")
+			return written, fault.Wrap(fmt.Errorf("write %s: %w", path, err), fault.Usage, "Make room on the disk.")
 		}
 	}
-	return nil
+	return written, nil
 }
 
 // modeOf is who may read a file: secrets are their owner's.
@@ -176,6 +187,7 @@ type newEnvironment struct {
 	// Of a folder of the seed project: what was taken over under another name, and what was not.
 	Converted    []sylva.Said `json:"converted,omitempty"`
 	NotConverted []sylva.Left `json:"notConverted,omitempty"`
+	ToSet        []toSet      `json:"toSet,omitempty"`
 	shown        string       // the folder as an argument of up
 }
 
@@ -187,6 +199,9 @@ func (e newEnvironment) Print(out io.Writer) error {
 	}
 	for _, left := range e.NotConverted {
 		fmt.Fprintf(&b, "not converted: %s: %s\n", left.Key, left.Why)
+	}
+	for _, set := range e.ToSet {
+		fmt.Fprintf(&b, "to set: %s\n", cmp.Or(set.Hint, set.Problem))
 	}
 	fmt.Fprintf(&b, "wrote %s in %s\n  set what must be set: %s\n  see what comes of it:  cluster-init show values %s --origins\n  build it:              cluster-init up %s\n",
 		strings.Join(e.Files, ", "), e.Folder, filepath.Join(e.Folder, "values.yaml"), e.shown, e.shown)

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/sylva"
 )
 
@@ -34,6 +36,30 @@ func convert(ctx context.Context, seed, folder, name string) (map[string][]byte,
 		files[environment.OwnSecretsFile] = append([]byte(schemaLine()+"#\n# Secret: keep this file out of Git.\n"), c.Secrets...)
 	}
 	return files, c, nil
+}
+
+// toSet is what a converted environment lacks until its author has set or exported it.
+type toSet struct {
+	Problem string `json:"problem"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// checkConverted refuses a converted environment that does not load. What it only lacks it returns.
+func checkConverted(ctx context.Context, seed, folder string) ([]toSet, error) {
+	_, err := environment.Load(ctx, environment.Options{Name: folder, Content: clusterinit.Content(), Variables: os.LookupEnv, Derive: derive})
+	var problems []error
+	var lacks []toSet
+	for _, problem := range fault.Problems(err) {
+		switch code := fault.CodeOf(problem); {
+		case code == fault.ValuesInvalid && !strings.Contains(problem.Error(), " is empty"),
+			code == fault.EnvironmentInvalid, code == fault.EnvironmentUnknown, code == fault.ComponentUnknown, code == fault.ComponentCycle:
+			problems = append(problems, fault.Wrap(fmt.Errorf("convert %s: %w", seed, problem), code,
+				"Correct it in a copy of "+seed+", and convert the copy. No file was written."))
+		default: // a variable, or credentials, that the environment takes from where it is used
+			lacks = append(lacks, toSet{problem.Error(), fault.HintOf(problem)})
+		}
+	}
+	return lacks, fault.Join(problems...)
 }
 
 // schemaLine tells editors where the schema of a file of values is.

@@ -1,6 +1,8 @@
 package sylva
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +20,8 @@ var steps = map[string]string{
 // seedRepositories are the names under which the seed's components find the seed's own repository.
 var seedRepositories = []string{"capi-bootstrap", "cluster-init", "telco-cloud-init", "sylva-core"}
 
+const ownFolder = "the folder is in the seed's repository, and the component has its own here: for yours, write components.NAME.path"
+
 const ownRepository = "here that is the source: --source git --source-url URL, with the folders that the components name"
 
 // component converts one component.
@@ -27,8 +31,8 @@ func (c *conversion) component(name string, comments, value *yaml.Node) {
 		c.leave(from, why)
 		return
 	}
-	spec := lookup(value, "kustomization_spec")
-	if !slices.Contains(c.components(), name) && (spec == nil || lookup(spec, "path") == nil) && lookup(value, "path") == nil {
+	ours := slices.Contains(c.components(), name)
+	if !ours && lookup(value, "kustomization_spec", "path") == nil && lookup(value, "spec", "path") == nil && lookup(value, "path") == nil {
 		c.leave(from, "this project's chart has no such component, and no kustomization_spec.path says where its folder is")
 		return
 	}
@@ -37,14 +41,26 @@ func (c *conversion) component(name string, comments, value *yaml.Node) {
 		switch key {
 		case "enabled":
 			c.enabled(at(key), comments, value)
-		case "kustomization_spec":
-			c.spec(name, value)
-		case "depends_on":
-			c.dependencies(name, comments, value)
-		case "repo":
-			if !slices.Contains(seedRepositories, value.Value) {
-				c.say(at(key), at(key), comments, value)
+		case "kustomization_spec", "spec":
+			c.spec(name, key, ours, value)
+		case "path":
+			if ours {
+				c.leave(strings.Join(at(key), "."), ownFolder)
+				return
 			}
+			c.say(at(key), at(key), comments, value)
+		case "depends_on", "dependsOn":
+			if ours {
+				c.leave(strings.Join(at(key), "."), "this component has its own dependencies here")
+				return
+			}
+			c.dependencies(at(key), comments, value)
+		case "repo":
+			if slices.Contains(seedRepositories, value.Value) {
+				c.leave(strings.Join(at(key), "."), ownRepository)
+				return
+			}
+			c.say(at(key), at(key), comments, value)
 		case "helmrelease_spec", "helm_repo_url", "helm_secret_values":
 			c.leave(strings.Join(at(key), "."), "a component is a Kustomization here: put a HelmRelease into its folder")
 		case "kustomization_substitute_secrets":
@@ -78,29 +94,43 @@ func (c *conversion) components() []string {
 func (c *conversion) enabled(path []string, comments, value *yaml.Node) {
 	words := map[string]string{"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
 	word, known := words[strings.ToLower(value.Value)]
-	if !known {
+	switch {
+	case value.Value == "bootstrap-only" || value.Value == "management-only":
+		c.say(path, path, comments, value)
+		return
+	case isTemplate(value):
 		c.leave(strings.Join(path, "."), "it is made by a template: write true, false, bootstrap-only or management-only")
+		return
+	case !known:
+		c.leave(strings.Join(path, "."), fmt.Sprintf("%q is none of true, false, bootstrap-only and management-only: write one of them", value.Value))
 		return
 	}
 	c.say(path, path, comments, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: word})
 }
 
-// spec converts a component's part of a Kustomization's spec: two of its fields have names of their own here.
-func (c *conversion) spec(name string, spec *yaml.Node) {
+// spec converts a component's part of a Kustomization's spec: some of its fields have names of their own here.
+func (c *conversion) spec(name, field string, ours bool, spec *yaml.Node) {
 	each(spec, func(key string, comments, value *yaml.Node) {
-		from := []string{"components", name, "kustomization_spec", key}
-		switch key {
-		case "path":
+		from := []string{"components", name, field, key}
+		switch {
+		case key == "path" && ours:
+			c.leave(strings.Join(from, "."), ownFolder)
+		case key == "path":
 			c.say(from, []string{"components", name, "path"}, comments, value)
-		case "sourceRef":
+		case key == "sourceRef":
 			c.leave(strings.Join(from, "."), ownRepository)
-		case "postBuild":
+		case key == "dependsOn" && ours:
+			c.leave(strings.Join(from, "."), "this component has its own dependencies here")
+		case key == "dependsOn":
+			c.dependencies(from, comments, value)
+		case key == "postBuild":
 			each(value, func(below string, comments, value *yaml.Node) {
-				to := []string{"components", name, "spec", key, below}
-				if below == "substitute" {
-					to = []string{"components", name, "substitute"}
+				from := append(slices.Clone(from), below)
+				if below != "substitute" {
+					c.say(from, []string{"components", name, "spec", key, below}, comments, value)
+					return
 				}
-				c.say(append(slices.Clone(from), below), to, comments, value)
+				c.substitute(name, ours, from, value)
 			})
 		default:
 			c.say(from, []string{"components", name, "spec", key}, comments, value)
@@ -108,12 +138,61 @@ func (c *conversion) spec(name string, spec *yaml.Node) {
 	})
 }
 
-// dependencies are a list of {name: NAME} in the seed, or a map of names to true.
-func (c *conversion) dependencies(name string, comments, value *yaml.Node) {
+// substitute converts a component's variables. Templates in them name values of the seed.
+func (c *conversion) substitute(name string, ours bool, from []string, variables *yaml.Node) {
+	each(variables, func(key string, comments, value *yaml.Node) {
+		from := append(slices.Clone(from), key)
+		switch {
+		case ours:
+			c.leave(strings.Join(from, "."), "the manifests of this component are others here, and have no such variable")
+		case value.Tag == "!!null":
+			c.leave(strings.Join(from, "."), fmt.Sprintf("it is empty: write its value as components.%s.substitute.%s", name, key))
+		default:
+			value = copied(value)
+			if unknown := c.retarget(value); unknown != "" {
+				c.leave(strings.Join(from, "."), "its template reads "+unknown+", which no value here is called: write what it comes to")
+				return
+			}
+			c.say(from, []string{"components", name, "substitute", key}, comments, value)
+		}
+	})
+}
+
+// templateValue finds the values that a template reads.
+var templateValue = regexp.MustCompile(`\.Values((?:\.[A-Za-z_][A-Za-z0-9_]*)+)`)
+
+// retarget makes a template read values by the names that they have here, and returns the first one that has none.
+func (c *conversion) retarget(value *yaml.Node) (unknown string) {
+	if value.Kind != yaml.ScalarNode || !isTemplate(value) {
+		return ""
+	}
+	value.Value = templateValue.ReplaceAllStringFunc(value.Value, func(found string) string {
+		path := strings.TrimPrefix(found, ".Values.")
+		if c.infrastructure != "" && strings.HasPrefix(path, c.infrastructure+".") {
+			path = "cluster." + path
+		}
+		if to := renamed["cluster."+c.infrastructure+".image"]; path == "cluster.image" && to != nil {
+			path = to[0]
+		}
+		if to := renamed[path]; len(to) > 0 {
+			path = to[0]
+		}
+		if !slices.ContainsFunc(c.keys, func(k environment.Key) bool { return k.Path == path }) && unknown == "" {
+			unknown = found
+		}
+		return ".Values." + path
+	})
+	return unknown
+}
+
+// dependencies are a list of {name: NAME} or of names in the seed, or a map of names to true.
+func (c *conversion) dependencies(from []string, comments, value *yaml.Node) {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for _, entry := range value.Content {
 		if n := lookup(entry, "name"); value.Kind == yaml.SequenceNode && n != nil {
 			list.Content = append(list.Content, n)
+		} else if value.Kind == yaml.SequenceNode && entry.Kind == yaml.ScalarNode {
+			list.Content = append(list.Content, entry)
 		}
 	}
 	each(value, func(key string, _, value *yaml.Node) {
@@ -121,20 +200,78 @@ func (c *conversion) dependencies(name string, comments, value *yaml.Node) {
 			list.Content = append(list.Content, text(key))
 		}
 	})
-	c.say([]string{"components", name, "depends_on"}, []string{"components", name, "dependsOn"}, comments, list)
+	if before := lookup(c.into, "components", from[1], "dependsOn"); before != nil && before.Kind == yaml.SequenceNode {
+		before.Content = append(before.Content, list.Content...) // both in spec and next to it
+		return
+	}
+	c.say(from, []string{"components", from[1], "dependsOn"}, comments, list)
+}
+
+// onlyWhatIsThere takes out of the components' dependencies what is no component here.
+func (c *conversion) onlyWhatIsThere() {
+	converted := lookup(c.values, "components")
+	if converted == nil {
+		return
+	}
+	each(converted, func(name string, _, component *yaml.Node) {
+		list := lookup(component, "dependsOn")
+		if list == nil {
+			return
+		}
+		list.Content = slices.DeleteFunc(list.Content, func(n *yaml.Node) bool {
+			enabled := lookup(converted, n.Value, "enabled")
+			switch {
+			case strings.Contains(n.Value, "{{"), slices.Contains(c.components(), n.Value):
+				return false
+			case lookup(converted, n.Value) == nil:
+				c.leave("components."+name+".dependsOn", n.Value+" is no component here")
+				return true
+			case enabled == nil, enabled.Value == "false":
+				c.leave("components."+name+".dependsOn", n.Value+" is not enabled here")
+				return true
+			}
+			return false
+		})
+	})
+}
+
+// unit converts a unit of the later form, sylva-units. Those that are components here can be switched on and off; all others are its own.
+func (c *conversion) unit(name string, _, value *yaml.Node) {
+	if why := steps[name]; why != "" {
+		c.leave("units."+name, why)
+		return
+	}
+	ours := slices.Contains(c.components(), name)
+	each(value, func(key string, comments, value *yaml.Node) {
+		switch {
+		case ours && key == "enabled":
+			c.enabled([]string{"components", name, key}, comments, value)
+		default:
+			c.leave("units."+name+"."+key, "this project installs Cluster API, its providers and what you bring as components: docs/environments.md")
+		}
+	})
 }
 
 // repository converts another Git repository.
-func (c *conversion) repository(name string, comments, value *yaml.Node) {
+func (c *conversion) repository(field, name string, value *yaml.Node) {
 	if slices.Contains(seedRepositories, name) {
-		c.leave("git_repo_templates."+name, ownRepository)
+		c.leave(field+"."+name, ownRepository)
+		return
+	}
+	if kind := lookup(value, "kind"); kind != nil && kind.Value != "GitRepository" {
+		c.leave(field+"."+name, "a repository is in Git here")
+		return
+	}
+	if lookup(value, "spec", "url") == nil {
+		c.leave(field+"."+name, "it has no spec.url: a repository is in Git here, and has url, base_url, ref and auth")
 		return
 	}
 	each(value, func(key string, comments, value *yaml.Node) {
-		path := []string{"git_repo_templates", name, key}
+		path := []string{field, name, key}
 		switch key {
 		case "auth":
-			c.say(path, path, comments, value)
+			c.say(path, []string{"git_repo_templates", name, key}, comments, value)
+		case "kind":
 		case "spec":
 			each(value, func(below string, comments, value *yaml.Node) {
 				from := append(slices.Clone(path), below)

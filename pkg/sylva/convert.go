@@ -19,6 +19,7 @@ type conversion struct {
 	now                       string            // this document
 	by                        map[string]string // which document says what is said here
 	bootstrap, infrastructure string            // the seed's names of the providers
+	workerFlavor              bool              // whether this document has a flavor for workers alone
 	said                      []Said
 	left                      []Left
 }
@@ -39,6 +40,7 @@ func (c *conversion) named(d document) {
 var same = []string{"proxies", "git_auth_default", "registry_secret", "cni", "debug_values"}
 
 func (c *conversion) document(root *yaml.Node) {
+	c.pools(root)
 	each(root, func(key string, comments, value *yaml.Node) {
 		switch {
 		case isEmpty(value):
@@ -50,8 +52,12 @@ func (c *conversion) document(root *yaml.Node) {
 			})
 		case key == "components":
 			each(value, c.component)
-		case key == "git_repo_templates":
-			each(value, c.repository)
+		case key == "units":
+			each(value, c.unit)
+		case key == "git_repo_templates", key == "source_templates":
+			each(value, func(name string, _, value *yaml.Node) { c.repository(key, name, value) })
+		case key == "registry_mirrors", key == "dockerio_registry_mirror":
+			c.mirrors(key, comments, value)
 		case slices.Contains(same, key):
 			c.say([]string{key}, []string{key}, comments, value)
 		default:
@@ -59,40 +65,6 @@ func (c *conversion) document(root *yaml.Node) {
 		}
 	})
 }
-
-// renamed are the seed's values that have another name here; several: it stands for all of them. An empty name: it is said by what the environment stands on.
-var renamed = map[string][]string{
-	"cluster.infra_provider": nil, "cluster.bootstrap_provider": nil,
-	"cluster.flavor.infra_provider": nil, "cluster.flavor.bootstrap_provider": nil,
-	"cluster.capi_providers.infra_provider": nil, "cluster.capi_providers.bootstrap_provider": nil,
-	"cluster.k8s_version":                  {"cluster.kubernetes_version"},
-	"cluster.control_plane_replicas":       {"cluster.control_plane.replicas"},
-	"cluster.worker_replicas":              {"cluster.worker.replicas"},
-	"cluster.capo.image":                   {"cluster.openstack.image"},
-	"cluster.capo.image_name":              {"cluster.openstack.image"},
-	"cluster.capo.flavor_name":             {"cluster.openstack.control_plane_flavor", "cluster.openstack.worker_flavor"},
-	"cluster.capo.ssh_key_name":            {"cluster.openstack.ssh_key_name"},
-	"cluster.capo.network_id":              {"cluster.openstack.network"},
-	"cluster.capo.external_network_id":     {"cluster.openstack.external_network"},
-	"cluster.capo.dns_nameservers":         {"cluster.openstack.dns_nameservers"},
-	"cluster.capo.control_plane_az":        {"cluster.openstack.control_plane_availability_zones"},
-	"cluster.capo.worker_az":               {"cluster.openstack.worker_availability_zone"},
-	"cluster.capo.rootVolume.diskSize":     {"cluster.openstack.root_volume.size"},
-	"cluster.capo.rootVolume.volumeType":   {"cluster.openstack.root_volume.type"},
-	"cluster.capo.root_volume.size":        {"cluster.openstack.root_volume.size"},
-	"cluster.capo.root_volume.volume_type": {"cluster.openstack.root_volume.type"},
-	"cluster.capo.root_volume.type":        {"cluster.openstack.root_volume.type"},
-}
-
-// differs are the seed's values that have no counterpart, and what to do.
-var differs = map[string]string{
-	"cluster.capo.cluster_external_ip": externalAddress,
-	"cluster.cluster_external_ip":      externalAddress,
-	"cluster.flavor.hardened":          "machines are made of the image that you give: harden that",
-	"cluster.capo.resources_tag":       "all that is made in OpenStack is tagged with the cluster's namespace and name",
-}
-
-const externalAddress = "the seed's machines answer at an address that you reserve, with a service of their own. Here: cluster.openstack.api_server.mode floating-ip or octavia, or fixed-ip if you have something answer at it"
 
 // cluster converts a value below cluster, or those below it.
 func (c *conversion) cluster(path []string, comments, value *yaml.Node) {
@@ -106,8 +78,14 @@ func (c *conversion) cluster(path []string, comments, value *yaml.Node) {
 		c.encoded(path, []string{"cluster", "openstack", "cacert_b64"}, comments, value)
 	case key == "cluster.image" && renamed["cluster."+c.infrastructure+".image"] != nil:
 		c.say(path, strings.Split(renamed["cluster."+c.infrastructure+".image"][0], "."), comments, value)
+	case key == "cluster.registry_mirrors" && value.Kind == yaml.MappingNode:
+		c.mirrors(key, comments, value)
+	case key == "cluster.machine_deployments": // see pools
 	case known:
 		for _, name := range to {
+			if key == "cluster.capo.flavor_name" && c.workerFlavor && name == workerFlavor {
+				continue
+			}
 			c.say(path, strings.Split(name, "."), comments, value)
 		}
 	case differs[key] != "":
@@ -135,9 +113,19 @@ func (c *conversion) say(from, to []string, comments, value *yaml.Node) {
 		c.leave(key, "it is made by a template, which only components have here: write what it comes to as "+as)
 		return
 	}
-	value = copied(value) // it may be said in two places
+	value = withoutNull(copied(value)) // it may be said in two places
+	if isEmpty(value) && value.Kind != yaml.ScalarNode {
+		return
+	}
 	for _, name := range braced(value) {
-		c.leave(key, fmt.Sprintf("the variable %s is none that an environment may use, and stands as it is: use one that is called CLUSTER_INIT_%s, or write its value", name, name))
+		c.leave(key, fmt.Sprintf("the variable %s is none that an environment may use, and stands as it is: use one that is called CLUSTER_INIT_VAR_%s, or write its value", name, name))
+	}
+	if to[0] == "proxies" || as == "cluster.docker_host" {
+		emptyIfUnset(value)
+	}
+	if pattern := c.misses(as, value); pattern != "" {
+		c.leave(key, fmt.Sprintf("its value cannot be that of %s, which must match %s", as, pattern))
+		return
 	}
 	if c.listed(as) && value.Kind == yaml.ScalarNode {
 		value = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{value}}
@@ -176,6 +164,10 @@ func (c *conversion) clouds(path []string, comments, value *yaml.Node) {
 		}
 		content = string(written)
 	}
+	if at := emptyIn(value, nil); at != nil {
+		c.leave(strings.Join(append(slices.Clone(path), at...), "."), "it is empty: complete the folder's clouds.yaml and convert again, or set OS_CLOUD and have a clouds.yaml where OpenStack's tools look")
+		return
+	}
 	var root yaml.Node
 	if yaml.Unmarshal([]byte(content), &root) == nil && len(root.Content) > 0 {
 		if clouds := lookup(root.Content[0], "clouds"); clouds != nil && len(clouds.Content) == 2 && !variable.MatchString(content) {
@@ -196,7 +188,7 @@ func (c *conversion) onlyItsCloud() {
 // encoded takes a text over as base64.
 func (c *conversion) encoded(from, to []string, comments, value *yaml.Node) {
 	if variable.MatchString(value.Value) {
-		c.leave(strings.Join(from, "."), "there are variables in it, which could not be seen in base64: set OS_CLOUD and have a clouds.yaml where OpenStack's tools look, or write their values")
+		c.leave(strings.Join(from, "."), "there are variables in it, which could not be seen in base64: export the shell's OS_* as before, or set OS_CLOUD and have a clouds.yaml where OpenStack's tools look")
 		return
 	}
 	c.say(from, to, comments, text(base64.StdEncoding.EncodeToString([]byte(value.Value))))

@@ -26,7 +26,7 @@ func FuzzDocument(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
-		d, err := parse("ConfigMap values", "values", false, content)
+		d, err := parse("ConfigMap values, key values", false, content)
 		if err != nil || d.root == nil {
 			return
 		}

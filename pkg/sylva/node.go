@@ -2,6 +2,7 @@ package sylva
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -75,6 +76,37 @@ func put(in *yaml.Node, path []string, comments, value *yaml.Node) bool {
 // isEmpty says whether a value says nothing: the seed's files have keys that wait for one.
 func isEmpty(n *yaml.Node) bool {
 	return n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "" || n.Kind != yaml.ScalarNode && len(n.Content) == 0
+}
+
+// withoutNull takes out what is null, below a value too: it would delete what the environment stands on.
+func withoutNull(n *yaml.Node) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return n
+	}
+	var kept []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if value := withoutNull(n.Content[i+1]); value.Tag != "!!null" {
+			kept = append(kept, n.Content[i], value)
+		}
+	}
+	n.Content = kept
+	return n
+}
+
+// emptyIn is the path of the first value that is null below a value; nil: there is none.
+func emptyIn(n *yaml.Node, path []string) []string {
+	var found []string
+	each(n, func(key string, _, value *yaml.Node) {
+		here := append(slices.Clone(path), key)
+		switch {
+		case found != nil:
+		case value.Tag == "!!null":
+			found = here
+		default:
+			found = emptyIn(value, here)
+		}
+	})
+	return found
 }
 
 // isTemplate says whether a value is made by Helm in the seed's chart, which this one does for components only.

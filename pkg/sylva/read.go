@@ -1,11 +1,11 @@
 package sylva
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -19,63 +19,81 @@ import (
 type document struct {
 	name   string // for people: Kind name, key
 	secret bool
-	root   *yaml.Node // a map
+	root   *yaml.Node // a map; nil: the text is empty
+	twice  []string   // dotted paths of keys that stand there twice
 }
 
-// order begins with the object that wins, with the key that the seed project uses in each.
-var order = []struct{ name, key string }{
-	{environment.InfraSecretsName, "infra-secrets"},
-	{environment.SecretsName, "secrets"},
-	{environment.ValuesName, "values"},
+// reference names a text of an object.
+type reference struct{ kind, name, key string }
+
+func (r reference) String() string { return fmt.Sprintf("%s %s, key %s", r.kind, r.name, r.key) }
+
+// order begins with the object that wins, where no HelmRelease says more. The second form has the names of its own chart.
+var order = []reference{
+	{"Secret", environment.InfraSecretsName, "infra-secrets"},
+	{"Secret", environment.InfraSecretsName, environment.ValuesKey},
+	{"Secret", environment.SecretsName, "secrets"},
+	{"Secret", environment.SecretsName, environment.ValuesKey},
+	{"Secret", "sylva-units-secrets", "secrets"},
+	{"ConfigMap", environment.ValuesName, "values"},
+	{"ConfigMap", environment.ValuesName, environment.ValuesKey},
+	{"ConfigMap", "sylva-units-values", "values"},
 }
 
-// read builds the folder, as `kubectl kustomize` does, and returns the values in it, the object that wins first.
-func read(folder string) ([]document, error) {
+// read builds the folder and returns the values in it, the text that wins first, and what is no value.
+func read(folder string) ([]document, []Left, error) {
 	absolute, err := filepath.Abs(folder)
 	if err == nil {
 		absolute, err = filepath.EvalSymlinks(absolute) // the folders next to it are those of the real place
 	}
 	if info, statErr := os.Stat(absolute); err != nil || statErr != nil || !info.IsDir() {
-		return nil, fault.New(fault.EnvironmentUnknown, "there is no folder "+folder, "Name a folder of the seed project's environment-values, or your copy of one.")
+		return nil, nil, fault.New(fault.EnvironmentUnknown, "there is no folder "+folder, "Name a folder of the seed project's environment-values, or your copy of one.")
 	}
-	resources, err := kustomize.Build(kustomize.Options{Files: kustomize.Disk(), Folder: absolute, Root: filepath.Dir(absolute), Title: seenFrom(folder, absolute)})
+	resources, err := kustomize.Build(kustomize.Options{Files: kustomize.Disk(), Folder: absolute, Root: rootOf(absolute), Title: seenFrom(folder, absolute)})
 	var refused *fault.Fault
 	if errors.As(err, &refused) {
-		return nil, err
+		return nil, nil, err
 	}
 	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("build %s: %w", folder, err), fault.EnvironmentInvalid, "kubectl kustomize "+folder+" must work: an environment of the seed project is a kustomization.")
+		return nil, nil, fault.Wrap(fmt.Errorf("build %s: %w", folder, err), fault.EnvironmentInvalid, "kubectl kustomize "+folder+" must work: an environment of the seed project is a kustomization.")
 	}
-	found := map[string]document{}
-	for _, resource := range resources.Resources() {
-		id := resource.GetKind() + " " + resource.GetName()
-		for key, text := range resource.GetDataMap() {
-			d, err := parse(id, key, resource.GetKind() == "Secret", text)
-			if err != nil {
-				return nil, fault.Wrap(fmt.Errorf("%s: %w", folder, err), fault.EnvironmentInvalid, "It must be a YAML map of values.")
-			}
-			if d.root != nil {
-				found[withoutHash(resource.GetName())+" "+key] = d
-			}
+	found, err := gather(resources)
+	if err != nil {
+		return nil, nil, fault.Wrap(fmt.Errorf("%s: %w", folder, err), fault.EnvironmentInvalid, "Correct the object.")
+	}
+	var documents []document
+	values, left := found.inOrder()
+	for _, ref := range values {
+		d, err := parse(ref.String(), ref.kind == "Secret", found.texts[ref])
+		var encrypted sopsError
+		if errors.As(err, &encrypted) {
+			return nil, nil, fault.Wrap(fmt.Errorf("%s: %w", folder, err), fault.EnvironmentInvalid, "Decrypt the file in a copy of the folder (sops --decrypt --in-place FILE), and convert the copy.")
+		}
+		if err != nil {
+			return nil, nil, fault.Wrap(fmt.Errorf("%s: %w", folder, err), fault.EnvironmentInvalid, "It must be a YAML map of values.")
+		}
+		if d.root != nil {
+			documents = append(documents, d)
+		}
+		for _, key := range d.twice {
+			left = append(left, Left{Key: ref.String() + ": " + key, Why: "it stands there twice: the last one was taken, as Helm takes it"})
 		}
 	}
-	var read []document
-	for _, each := range order {
-		for _, key := range []string{each.key, environment.ValuesKey} {
-			if d, there := found[each.name+" "+key]; there {
-				read = append(read, d)
-				delete(found, each.name+" "+key)
-			}
-		}
-	}
-	if len(read) == 0 {
-		return nil, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s renders no ConfigMap %s with the key values", folder, environment.ValuesName),
+	if len(documents) == 0 {
+		return nil, nil, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s renders no ConfigMap %s (or sylva-units-values) with the key values", folder, environment.ValuesName),
 			"Is it an environment of the seed project? It has a kustomization.yaml, a values.yaml and a secrets.yaml.")
 	}
-	for name := range found {
-		return nil, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s renders %s as well", folder, name), "Take it out of the kustomization, and bring it as a component of your own: docs/environments.md.")
+	return documents, left, nil
+}
+
+// rootOf is the folder that the kustomization and all that it names is in: the seed's repository, or else the folder above.
+func rootOf(folder string) string {
+	for dir := filepath.Dir(folder); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if filepath.Base(dir) == "environment-values" {
+			return filepath.Dir(dir)
+		}
 	}
-	return read, nil
+	return filepath.Dir(folder)
 }
 
 // seenFrom returns how the user knows a path: as one that begins with the folder as it was given.
@@ -89,26 +107,14 @@ func seenFrom(given, folder string) func(string) string {
 	}
 }
 
-// withoutHash is the name of a generated object without what kustomize adds to it.
-func withoutHash(name string) string {
-	for _, each := range order {
-		if rest, is := strings.CutPrefix(name, each.name+"-"); is && len(rest) == 10 && !strings.Contains(rest, "-") {
-			return each.name
-		}
-	}
-	return name
-}
+// sopsError says that a document is ciphertext.
+type sopsError struct{ name string }
 
-// parse reads one text of an object; one that is empty has no root.
-func parse(id, key string, secret bool, text string) (document, error) {
-	d := document{name: id + ", key " + key, secret: secret}
-	if secret {
-		decoded, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return d, fmt.Errorf("%s: %w", d.name, err)
-		}
-		text = string(decoded)
-	}
+func (e sopsError) Error() string { return e.name + ": it is encrypted with SOPS" }
+
+// parse reads one text of an object.
+func parse(name string, secret bool, text string) (document, error) {
+	d := document{name: name, secret: secret}
 	// The parser's own words repeat what it has read, which may be secret.
 	wrong := func(err error) error {
 		if secret {
@@ -116,24 +122,84 @@ func parse(id, key string, secret bool, text string) (document, error) {
 		}
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
-	var root yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &root); err != nil {
+	roots, err := documentsOf(text)
+	if err != nil {
 		return d, wrong(err)
 	}
-	if root.Kind == 0 || len(root.Content) == 0 || root.Content[0].Tag == "!!null" {
+	switch len(roots) {
+	case 0:
 		return d, nil
+	case 1:
+		d.root = roots[0]
+	default:
+		return d, fmt.Errorf("%s: it has %d documents, and only one can count", d.name, len(roots))
 	}
-	d.root = root.Content[0]
 	if d.root.Kind != yaml.MappingNode {
 		return d, fmt.Errorf("%s: %w", d.name, errors.New("it is no map"))
 	}
+	if isCiphertext(d.root) {
+		return d, sopsError{d.name}
+	}
+	d.twice = lastOfEach(d.root, nil)
 	if err := plain(d.root); err != nil {
 		return d, wrong(err)
 	}
 	return d, nil
 }
 
-// plain refuses what is no map of values, as one with a key twice, and resolves anchors where a document has any: what they stand for may go to another
+// documentsOf returns what is in a text of YAML, without what is empty.
+func documentsOf(text string) ([]*yaml.Node, error) {
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	var roots []*yaml.Node
+	for {
+		var root yaml.Node
+		if err := decoder.Decode(&root); err != nil {
+			if isEnd(err) {
+				return roots, nil
+			}
+			return nil, err
+		}
+		if root.Kind != 0 && len(root.Content) > 0 && root.Content[0].Tag != "!!null" {
+			roots = append(roots, root.Content[0])
+		}
+	}
+}
+
+// isCiphertext reports whether SOPS has encrypted a value in a document.
+func isCiphertext(n *yaml.Node) bool {
+	if n.Kind == yaml.ScalarNode {
+		return strings.HasPrefix(n.Value, "ENC[AES256_GCM,")
+	}
+	return slices.ContainsFunc(n.Content, isCiphertext)
+}
+
+// lastOfEach leaves the last of entries that have the same key, and returns their dotted paths: the seed's chart took them so.
+func lastOfEach(n *yaml.Node, path []string) (twice []string) {
+	if n.Kind != yaml.MappingNode {
+		for _, below := range n.Content {
+			twice = append(twice, lastOfEach(below, path)...)
+		}
+		return twice
+	}
+	at := map[string]int{}
+	var kept []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		here := append(slices.Clone(path), key.Value)
+		if before, there := at[key.Value]; there && key.Kind == yaml.ScalarNode {
+			kept[before+1] = value
+			twice = append(twice, strings.Join(here, "."))
+		} else {
+			at[key.Value] = len(kept)
+			kept = append(kept, key, value)
+		}
+		twice = append(twice, lastOfEach(value, here)...)
+	}
+	n.Content = kept
+	return twice
+}
+
+// plain refuses what is no map of values, and resolves anchors where a document has any: what they stand for may go to another
 // place than they do.
 func plain(root *yaml.Node) error {
 	var values map[string]any
@@ -144,13 +210,5 @@ func plain(root *yaml.Node) error {
 }
 
 func hasAlias(n *yaml.Node) bool {
-	if n.Kind == yaml.AliasNode {
-		return true
-	}
-	for _, below := range n.Content {
-		if hasAlias(below) {
-			return true
-		}
-	}
-	return false
+	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, hasAlias)
 }

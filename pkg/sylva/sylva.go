@@ -1,5 +1,5 @@
-// Package sylva reads an environment of the seed project, Sylva's first telco-cloud-init with its bootstrap.sh, and says it in this project's words. What
-// it cannot say it names, with what to do.
+// Package sylva reads an environment of the seed project, Sylva's first telco-cloud-init with its bootstrap.sh or its later form (sylva-units), and says it
+// in this project's words. What it cannot say it names, with what to do.
 package sylva
 
 import (
@@ -38,11 +38,11 @@ type Left struct {
 // Convert reads the folder of an environment. known are the built-in environments, keys those of this project's chart, name is the cluster's; empty: what the folder says, or else otherwise. Variables keep their names, with braces. Errors have the codes
 // fault.EnvironmentUnknown, for no folder, and fault.EnvironmentInvalid.
 func Convert(folder, name, otherwise string, known []string, keys []environment.Key) (Converted, error) {
-	read, err := read(folder)
+	read, left, err := read(folder)
 	if err != nil {
 		return Converted{}, err
 	}
-	c := conversion{keys: keys, values: newMap(), secrets: newMap(), by: map[string]string{}}
+	c := conversion{keys: keys, values: newMap(), secrets: newMap(), by: map[string]string{}, left: left}
 	for _, document := range slices.Backward(read) {
 		c.named(document)
 	}
@@ -54,6 +54,7 @@ func Convert(folder, name, otherwise string, known []string, keys []environment.
 		c.document(document.root)
 	}
 	c.onlyItsCloud()
+	c.onlyWhatIsThere()
 	from, err := c.from(known)
 	if err != nil {
 		return Converted{}, err

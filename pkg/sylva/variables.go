@@ -33,3 +33,15 @@ func braced(n *yaml.Node) (refused []string) {
 	}
 	return refused
 }
+
+// emptyIfUnset gives variables an empty default, as envsubst does: a shell without proxies has none.
+func emptyIfUnset(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode {
+		n.Value = whole.ReplaceAllString(n.Value, "$${$1:=}")
+	}
+	for _, below := range n.Content {
+		emptyIfUnset(below)
+	}
+}
+
+var whole = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
