@@ -27,6 +27,8 @@ type Rule struct {
 	Message string `json:"message"`
 	Cause   string `json:"cause"`
 	Cure    string `json:"cure"`
+	// Values are the keys of the environment's values that the cure is about; a star stands for a name. They are said with it.
+	Values []string `json:"values"`
 	// Likely is whether the signal can have another cause too.
 	Likely bool `json:"likely"`
 	// Heals is whether it can go away by itself.
@@ -47,6 +49,9 @@ type Example struct {
 	Object string `json:"object"` // Kind/namespace/name or Kind/name
 	Signal
 	Cause string `json:"cause"`
+	// Version is of what it was seen in, and Source a public report of it.
+	Version string `json:"version"`
+	Source  string `json:"source"`
 }
 
 //go:embed rules/*.yaml
@@ -112,9 +117,17 @@ func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, cure 
 			}
 		}
 		expand := func(text string) string { return os.Expand(text, func(name string) string { return values[name] }) }
-		return s, expand(r.Cause), expand(r.Cure), true
+		return s, expand(r.Cause), expand(r.Cure) + keys(r.Values), true
 	}
 	return s, "", "", false
+}
+
+// keys says which values a cure is about.
+func keys(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return " (values: " + strings.Join(values, ", ") + ")"
 }
 
 // firstMatch returns the first rule that matches an object.
