@@ -40,7 +40,7 @@ func (l lab) alone(t *testing.T, c cluster, look []string) {
 			inMachine(t, machine, "mkdir /etc/cni/off && cd /etc/cni/net.d && for f in *; do mv $f ../off/ && mkdir $f; done",
 				"cd /etc/cni/off && for f in *; do rmdir ../net.d/$f && mv $f ../net.d/; done && cd .. && rmdir off && systemctl restart containerd")
 		}},
-		{"a node that does not report", []string{"node-silent"}, func(t *testing.T) { inMachine(t, machine, "systemctl stop kubelet", "systemctl start kubelet") }},
+		{"a node that does not report", []string{"node-silent", "kubelet-silent"}, func(t *testing.T) { inMachine(t, machine, "systemctl stop kubelet", "systemctl start kubelet") }},
 		{"large packets that are lost", []string{"api-handshake"}, func(t *testing.T) { losesLarge(t, l.name+"-lb") }},
 		{"a proxy that answers in place of a service", []string{"proxy-artifact"}, c.behindProxy},
 	} {

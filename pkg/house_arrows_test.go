@@ -79,13 +79,13 @@ var arrows = map[string]rule{
 		"what a cluster has left in a project is found by proof and deleted there, for a verb that knows no provider"},
 
 	// verbs
-	"pivot": {[]string{"fault", "capi", "health", "owned", "backup", "kube", "flux", "lease"},
+	"pivot": {[]string{"fault", "capi", "health", "owned", "backup", "kube", "flux", "lease", "readiness"},
 		"a pivot ends when its lease is lost, and only then before its end; it is planned and judged from two API servers; a restore asks the cluster that the backup is of, whose kubeconfig is in it, and what its Flux would put back"},
 	"pivot/world": {[]string{"fault", "capi", "docker", "environment", "flux", "kind", "kube", "lease", "owned", "pipeline", "pivot", "provider", "rollout"},
 		"both sides of a pivot, and the machines, are looked at before anything is done, and again before what cannot be undone; pivot itself knows neither engine nor files of kubeconfigs"},
 	"cleanup":  {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease"}, "cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters whether it may"},
 	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "pivot", "pivot/world", "provider", "readiness", "redact"},
+	"diagnose": {[]string{"docker", "fault", "flux", "health", "kind", "kube", "oneline", "owned", "pivot", "pivot/world", "provider", "readiness", "redact"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
 	"status": {[]string{"capi", "environment", "fault", "flux", "health", "kube", "oneline", "readiness", "rollout", "up"},
 		"it says what up would make of what it sees, lists what is there, and compares the values that the cluster was given"},

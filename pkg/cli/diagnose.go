@@ -24,6 +24,8 @@ type diagnoseOptions struct {
 	clusters       pivotClusters
 	output         outputOptions
 	from, identity string
+	rules          string
+	more           []diagnose.Rule // of the folder rules
 	streams        Streams
 }
 
@@ -57,6 +59,7 @@ With --from it looks at what cluster-init collect wrote, and at nothing else.`,
 	o.clusters.flags(f)
 	f.StringVar(&o.from, "from", "", "file that collect wrote, to look at in place of clusters")
 	f.StringVar(&o.identity, "identity", "", "file with a secret key of age, or of ssh, that opens an encrypted one")
+	f.StringVar(&o.rules, "rules", "", "folder with rules of your own, which come before those of the binary: a file NAME.yaml each")
 	giveWay(f, []string{"from"}, ofClusters()...)
 	giveWay(f, append(ofClusters(), anArgument), "from", "identity")
 	return c
@@ -65,6 +68,12 @@ With --from it looks at what cluster-init collect wrote, and at nothing else.`,
 func (o *diagnoseOptions) run(ctx context.Context, args []string) error {
 	if err := o.output.known(); err != nil {
 		return err
+	}
+	if o.rules != "" {
+		var err error
+		if o.more, err = diagnose.ReadRules(o.rules); err != nil {
+			return err
+		}
 	}
 	report, err := o.report(ctx, args)
 	if err != nil {
@@ -94,7 +103,7 @@ func (o *diagnoseOptions) report(ctx context.Context, args []string) (diagnose.R
 	if err != nil {
 		return diagnose.Report{}, err
 	}
-	report, err := diagnose.Run(ctx, looking)
+	report, err := diagnose.Run(ctx, looking, o.more...)
 	if err != nil {
 		return report, fmt.Errorf("diagnose %s: %w", args[0], err)
 	}
@@ -124,7 +133,7 @@ func (o *diagnoseOptions) collected() (diagnose.Report, error) {
 	if err != nil {
 		return diagnose.Report{}, err
 	}
-	return c.Report()
+	return c.Report(o.more...)
 }
 
 // opened is the content of a file, decrypted where it is encrypted.

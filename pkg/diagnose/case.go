@@ -109,6 +109,8 @@ func gather(ctx context.Context, w *world.World) (Case, *redact.Redactor) {
 	if in := o.Management.Cluster; in != nil {
 		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, moved: o.Management.Suspended, ends: o.Management.Down, building: !finished(o)}, known))
 	}
+	signals, unasked := registryState(ctx, w, c.Clusters)
+	c.Observed, c.Unasked = append(c.Observed, signals...), append(c.Unasked, unasked...)
 	return c, known
 }
 
@@ -140,12 +142,13 @@ func sortedRefs[T any](of map[health.Ref]T) []health.Ref {
 	})
 }
 
-// Report says what is wrong.
-func (c Case) Report() (Report, error) {
+// Report says what is wrong. Rules of more come before those of the binary.
+func (c Case) Report(more ...Rule) (Report, error) {
 	rules, err := Rules()
 	if err != nil {
 		return Report{}, err
 	}
+	rules = withMore(rules, more)
 	r := Report{Type: "diagnosis", SchemaVersion: 1, Environment: c.Environment, Clusters: []string{}, Findings: []Finding{}, Waiting: []Finding{}, Unasked: append([]string{}, c.Unasked...)}
 	for _, each := range c.Observed {
 		r.observed(each, rules)

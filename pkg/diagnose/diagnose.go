@@ -31,12 +31,12 @@ type Report struct {
 	Unasked []string `json:"unasked"`
 }
 
-// Run looks at both clusters and at the machines, and says what is wrong. It changes nothing.
-func Run(ctx context.Context, w *world.World) (Report, error) {
+// Run looks at both clusters and at the machines, and says what is wrong. Rules of more come before those of the binary. It changes nothing.
+func Run(ctx context.Context, w *world.World, more ...Rule) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	c, known := gather(ctx, w)
-	r, err := c.Report()
+	r, err := c.Report(more...)
 	if err != nil {
 		return Report{}, err
 	}

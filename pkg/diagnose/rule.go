@@ -65,7 +65,11 @@ func Rules() ([]Rule, error) {
 	}
 	rules := make([]Rule, 0, len(names))
 	for _, name := range names {
-		rule, err := readRule(name)
+		content, err := files.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		rule, err := readRule(name, content)
 		if err != nil {
 			return nil, fmt.Errorf("read the rule %s: %w", name, err)
 		}
@@ -77,12 +81,8 @@ func Rules() ([]Rule, error) {
 	return rules, nil
 }
 
-func readRule(file string) (Rule, error) {
+func readRule(file string, content []byte) (Rule, error) {
 	rule := Rule{Name: strings.TrimSuffix(path.Base(file), ".yaml")}
-	content, err := files.ReadFile(file)
-	if err != nil {
-		return rule, err
-	}
 	if err := yaml.UnmarshalStrict(content, &rule); err != nil {
 		return rule, err
 	}

@@ -10,7 +10,8 @@ import (
 
 // followUps are findings about what an object is like that a rule may explain better, from what stands further down.
 func followUps() []string {
-	return []string{"workload-unavailable", "control-plane-part-down", "pod-pending", "pod-crashing", "suspended", "paused"}
+	return []string{"workload-unavailable", "control-plane-part-down", "pod-pending", "pod-crashing", "suspended", "paused", "quota-exceeded", "limit-range-refuses", "priority-class-missing",
+		"service-account-missing", "write-refused"}
 }
 
 // unhealthy is what keeps a cluster from acting though it may say that it is ready. What the rules have explained is left to them.

@@ -20,6 +20,7 @@ const (
 	RuleMachines    Rule = "machines"    // every Machine is ready and has its node
 	RulePermissions Rule = "permissions" // the users of both kubeconfigs may do what a move does
 	RuleWebhooks    Rule = "webhooks"    // the target accepts an object of each kind that moves
+	RuleHealth      Rule = "health"      // the target acts on what it is given
 	RuleTarget      Rule = "target"      // the target holds none of it yet
 )
 
@@ -45,7 +46,7 @@ type check func(context.Context, *view) ([]*Refusal, error)
 // rulesAgain are the guards of a move that is repeated: it overwrites what the interrupted one created on the target. Permissions come before
 // webhooks, which are not asked for what may not be created.
 var rulesAgain = []check{
-	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkReady, checkPaused, checkMachines, checkPermissions, checkWebhooks,
+	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkReady, checkPaused, checkMachines, checkPermissions, checkWebhooks, checkHealth,
 }
 
 // rules are all guards.
@@ -54,13 +55,13 @@ var rules = slices.Concat(rulesAgain, []check{checkTarget})
 // rulesBackAgain are those of a move away from a cluster that is not well: it is moved because of that. What clusterctl itself asks of a source,
 // as the node of each Machine, clusterctl asks.
 var rulesBackAgain = []check{
-	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkPaused, checkPermissions, checkWebhooks,
+	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkPaused, checkPermissions, checkWebhooks, checkHealth,
 }
 
 var rulesBack = slices.Concat(rulesBackAgain, []check{checkTarget})
 
 // rulesOfSides are those about the two clusters themselves. They do not go away by waiting, or with what is deleted at the source.
-var rulesOfSides = []check{checkLabels, checkProviders, checkPermissions, checkWebhooks}
+var rulesOfSides = []check{checkLabels, checkProviders, checkPermissions, checkWebhooks, checkHealth}
 
 // guards are the rules of this move. again is whether an earlier one may have created something on the target.
 func (in Input) guards(again bool) []check {

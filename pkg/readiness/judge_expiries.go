@@ -25,8 +25,13 @@ func judgeExpiries(v *view) []Finding {
 		left := e.At.Sub(v.now)
 		f := Finding{ID: "expires-soon", Object: e.Object, Severity: Warning, Certain: true, Remedy: renewal(e)}
 		switch {
+		case e.Object.Kind == "Secret" && e.Object.Namespace != "" && !v.ours(e.Object.Namespace):
+			continue // a stranger's
 		case left <= 0:
-			f.ID, f.Severity, f.Cause = "expired", Blocking, fmt.Sprintf("the %s has ended at %s", e.What, e.At.UTC().Format(time.RFC3339))
+			f.ID, f.Cause = "expired", fmt.Sprintf("the %s has ended at %s", e.What, e.At.UTC().Format(time.RFC3339))
+			if e.Object.Kind != "Secret" || e.RenewedBy != "" { // who uses another one is not known
+				f.Severity = Blocking
+			}
 		case left <= warnBefore && e.RenewedBy == "":
 			f.Cause = fmt.Sprintf("the %s ends at %s, in %d days", e.What, e.At.UTC().Format(time.RFC3339), int(left.Hours()/24))
 		default:
@@ -42,6 +47,11 @@ func judgeExpiries(v *view) []Finding {
 		}
 	}
 	return found
+}
+
+// ours reports whether a namespace is one of what is installed, or has a Cluster.
+func (v *view) ours(namespace string) bool {
+	return v.installed[namespace] || slices.ContainsFunc(v.list("cluster.x-k8s.io", "Cluster"), func(u *unstructured.Unstructured) bool { return u.GetNamespace() == namespace })
 }
 
 // renewal is what renews something that ends.

@@ -76,7 +76,7 @@ func judgeConfiguration(v *view) []Finding {
 					Cause:  fmt.Sprintf("%s was changed by hand after what reads it had started: a mistake in it shows at the next start", r),
 					Remedy: fmt.Sprintf("If the change is meant, restart what reads it and see that it runs; if not, undo it: kubectl -n %s get configmap %s -o yaml", r.Namespace, r.Name)})
 			}
-			if v.absent(r) && optionalIsFalse(pod, r) {
+			if v.absent(r) && optionalIsFalse(pod, r) && health.ConditionOf(pod, "Ready").Status == "True" { // else it says so itself
 				found = append(found, Finding{ID: "configuration-missing", Object: r, Severity: Blocking, Certain: true,
 					Cause: fmt.Sprintf("%s does not exist, which Pod %s needs at its next start", r, pod.GetName()), Remedy: "Make it again; Flux does for what it applied: flux reconcile kustomization NAME"})
 			}

@@ -214,6 +214,9 @@ func TestJudge(t *testing.T) {
 		"a control plane's certificate has ended": {func(_ *testing.T, o *Observation) {
 			o.Expiries = append(o.Expiries, Expiry{Object: ref("Machine/default/demo-cp"), What: "x", At: noon.Add(-time.Hour)})
 		}, "expired Machine/default/demo-cp"},
+		"a stranger's certificate has ended": {func(_ *testing.T, o *Observation) {
+			o.Expiries = append(o.Expiries, Expiry{Object: ref("Secret/shop/tls"), What: "x", At: noon.Add(-time.Hour)})
+		}, ""},
 		"cert-manager does not renew":   {setTo("Certificate/capi-system/capi-serving-cert", "2026-01-01T10:00:00Z", "status", "renewalTime"), "renewal-overdue Certificate/capi-system/capi-serving-cert"},
 		"this machine's clock is wrong": {func(_ *testing.T, o *Observation) { o.Local = noon.Add(-time.Hour) }, "clock-differs APIServer/management"},
 		"a node's clock is wrong": {all(setTo("Lease/kube-node-lease/cp", "2026-01-01T13:00:00.000000Z", "spec", "renewTime"), func(_ *testing.T, o *Observation) {

@@ -1,0 +1,75 @@
+package diagnose
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+const rulesHint = "A rule is a file NAME.yaml with the keys cause and cure, and of kinds, from, reason and message those that it is for."
+
+// ReadRules reads the rules of a folder of the user's, each from a file of its own. Its errors have the code fault.Usage, and name the file.
+func ReadRules(folder string) ([]Rule, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read the folder of rules: %w", err), fault.Usage, rulesHint)
+	}
+	var rules []Rule
+	var problems []error
+	for _, e := range entries {
+		file := filepath.Join(folder, e.Name())
+		if e.IsDir() || !strings.HasSuffix(e.Name(), ".yaml") {
+			continue
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("read the rule: %w", err))
+			continue
+		}
+		rule, err := readRule(file, content)
+		if err == nil {
+			err = rule.usable()
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("read the rule %s: %w", file, err))
+			continue
+		}
+		rules = append(rules, rule)
+	}
+	if len(problems) == 0 && len(rules) == 0 {
+		problems = append(problems, fmt.Errorf("the folder %s has no file NAME.yaml", folder))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, fault.Wrap(err, fault.Usage, rulesHint)
+	}
+	return rules, nil
+}
+
+// usable refuses a rule that says nothing, or would match everything.
+func (r Rule) usable() error {
+	switch {
+	case r.Cause == "":
+		return errors.New("it has no cause")
+	case r.Cure == "":
+		return errors.New("it has no cure")
+	case r.From == "" && r.Reason == "" && r.Message == "":
+		return errors.New("it matches everything: it has neither from, nor reason, nor message")
+	}
+	return nil
+}
+
+// withMore puts rules before others. One of the same name takes the place of the other.
+func withMore(rules, more []Rule) []Rule {
+	if len(more) == 0 {
+		return rules
+	}
+	others := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool {
+		return slices.ContainsFunc(more, func(m Rule) bool { return m.Name == r.Name })
+	})
+	return slices.Concat(more, others)
+}

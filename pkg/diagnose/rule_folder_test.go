@@ -1,0 +1,68 @@
+package diagnose
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+func folderOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// A user's rule comes before those of the binary, and takes the place of one of its name.
+func TestRulesOfTheUser(t *testing.T) {
+	more, err := ReadRules(folderOf(t, map[string]string{"ours.yaml": "from: ^waiting$\nmessage: 'image \"(?P<image>[^\"]+)\"'\ncause: ${image} is not in our registry\ncure: ask the platform team\n",
+		"suspended.yaml": "from: ^suspended$\ncause: it sleeps\ncure: wake it\n", "README.md": "none of them"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := withMore(readRules(t), more)
+	for _, row := range []struct {
+		object health.Ref
+		signal Signal
+		rule   string
+		cause  string
+	}{
+		{health.Ref{Kind: "Pod", Namespace: "a", Name: "b"}, Signal{From: "waiting", Reason: "ErrImagePull", Message: `container c: image "x": 429 Too Many Requests`}, "ours", "x is not in our registry"},
+		{health.Ref{Kind: "Kustomization", Namespace: "a", Name: "b"}, Signal{From: "suspended"}, "suspended", "it sleeps"},
+	} {
+		if f, found := firstMatch(rules, row.object, []Signal{row.signal}); !found || f.Rule != row.rule || f.Cause != row.cause {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+func TestRulesThatAreNone(t *testing.T) {
+	const good = "from: ^event$\ncause: a\ncure: b\n"
+	for name, row := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"no file":               {map[string]string{"a.yml": good}, "has no file NAME.yaml"},
+		"a key that is none":    {map[string]string{"good.yaml": good, "bad.yaml": good + "remedy: c\n"}, `bad.yaml: error unmarshaling JSON: while decoding JSON: json: unknown field "remedy"`},
+		"no regular expression": {map[string]string{"bad.yaml": "from: '('\ncause: a\ncure: b\n"}, "bad.yaml: error parsing regexp"},
+		"no cause":              {map[string]string{"bad.yaml": "from: x\ncure: b\n"}, "bad.yaml: it has no cause"},
+		"no cure":               {map[string]string{"bad.yaml": "from: x\ncause: b\n"}, "bad.yaml: it has no cure"},
+		"it matches all":        {map[string]string{"bad.yaml": "cause: a\ncure: b\n"}, "bad.yaml: it matches everything"},
+	} {
+		_, err := ReadRules(folderOf(t, row.files))
+		if fault.CodeOf(err) != fault.Usage || fault.HintOf(err) == "" || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := ReadRules(filepath.Join(t.TempDir(), "none")); fault.CodeOf(err) != fault.Usage {
+		t.Error(err)
+	}
+}

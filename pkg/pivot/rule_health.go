@@ -1,0 +1,53 @@
+package pivot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
+)
+
+// mustAct are the findings because of which a cluster would take the definition and do nothing with it, though its Deployments say that they are ready.
+var mustAct = []string{"lease-not-renewed", "lease-held-by-dead-process", "control-plane-part-missing", "control-plane-part-down", "kubelet-silent", "dns-without-endpoints",
+	"etcd-full", "etcd-corrupt", "api-server-check-failed", "conversion-webhook-silent", "definition-unreadable", "permission-missing"}
+
+// checkHealth finds what would keep the target from acting on what it is given: Ready is what a controller last wrote.
+func checkHealth(ctx context.Context, v *view) ([]*Refusal, error) {
+	if v.targetSide.Config == nil { // a target in memory: there is nobody to ask
+		return nil, nil
+	}
+	c, err := connected(v.targetSide)
+	if err != nil {
+		return nil, fmt.Errorf("target: %w", err)
+	}
+	return refusalsOf(readiness.Judge(readiness.Observe(ctx, c))), nil
+}
+
+// refusalsOf are the findings that a move must not begin with.
+func refusalsOf(findings []readiness.Finding) []*Refusal {
+	var refusals []*Refusal
+	for _, f := range readiness.Blocks(findings) {
+		if slices.Contains(mustAct, f.ID) && !f.Transient {
+			refusals = append(refusals, &Refusal{Rule: RuleHealth, Object: f.Object.String(), Reason: "the target cannot act: " + f.Cause, Cure: f.Remedy})
+		}
+	}
+	return refusals
+}
+
+// connected is a connection to a side that reads typed objects, too.
+func connected(side Side) (*kube.Cluster, error) {
+	typed, err := client.New(side.Config, client.Options{})
+	if err != nil {
+		return nil, err
+	}
+	dyn, err := dynamic.NewForConfig(side.Config)
+	if err != nil {
+		return nil, err
+	}
+	return &kube.Cluster{Client: typed, Name: "target", Config: side.Config, Dynamic: dyn}, nil
+}
