@@ -83,7 +83,7 @@ func (l lab) shell(t *testing.T, script string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 4*time.Minute)
 	defer cancel()
 	node := machines(t)[0]
-	script = strings.NewReplacer("CLUSTERNS", "default", "CLUSTER", l.name, "NODE", node, "LB", l.name+"-lb", "REGISTRY", l.name+"-registry", "IMAGE", "registry.k8s.io/pause:3.10").Replace(script)
+	script = strings.NewReplacer("CLUSTERNS", "management", "CLUSTER", l.name, "NODE", node, "LB", l.name+"-lb", "REGISTRY", l.name+"-registry", "IMAGE", "registry.k8s.io/pause:3.10").Replace(script)
 	const functions = `set -e
 node() { docker exec -i "$MACHINE" "$@"; }
 kubectl() { node kubectl --kubeconfig /etc/kubernetes/admin.conf "$@"; }

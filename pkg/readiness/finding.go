@@ -19,6 +19,9 @@ type Finding struct {
 	Certain bool
 	// Transient reports that it can go away by itself.
 	Transient bool
+
+	// behind is the workload that would answer where nobody does: what is wrong with that is the cause.
+	behind health.Ref
 }
 
 // Severity is how much a finding matters.
@@ -46,7 +49,7 @@ func Judge(o Observation) []Finding {
 	for _, judge := range judges {
 		found = append(found, judge(v)...)
 	}
-	found = unique(found)
+	found = causes(unique(found))
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.weight(), b.weight()) })
 	return found
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
@@ -18,6 +20,7 @@ var (
 type refusal struct {
 	id, cause, remedy string
 	object            health.Ref // what refuses, where that is known
+	behind            health.Ref // the workload that does not answer
 }
 
 // judgeDryRuns finds what the API server would refuse. The same refusal of several objects is one finding.
@@ -36,7 +39,7 @@ func judgeDryRuns(v *view) []Finding {
 			}
 			continue
 		}
-		f := Finding{ID: r.id, Object: r.object, Severity: Blocking, Certain: true, Cause: r.cause, Remedy: r.remedy, Message: p.Object.String() + ": " + p.Message}
+		f := Finding{ID: r.id, Object: r.object, Severity: Blocking, Certain: true, Cause: r.cause, Remedy: r.remedy, Message: p.Object.String() + ": " + p.Message, behind: r.behind}
 		if f.Object == (health.Ref{}) {
 			f.Object = p.Object
 		}
@@ -61,34 +64,34 @@ func (v *view) refusal(p Probe) refusal {
 	}
 	if m := denying.FindStringSubmatch(p.Message); m != nil {
 		at := v.webhook(m[1])
-		return refusal{"webhook-refuses", fmt.Sprintf("the webhook %s refuses %s", m[1], kind), fmt.Sprintf("Correct it, or remove it: kubectl delete %s %s", strings.ToLower(at.Kind), at.Name), at}
+		return refusal{"webhook-refuses", fmt.Sprintf("the webhook %s refuses %s", m[1], kind), fmt.Sprintf("Correct it, or remove it: kubectl delete %s %s", strings.ToLower(at.Kind), at.Name), at, health.Ref{}}
 	}
 	if m := failing.FindStringSubmatch(p.Message); m != nil {
 		at := v.webhook(m[1])
 		return refusal{"webhook-silent", fmt.Sprintf("the webhook %s does not answer as it should, so %s cannot be written", m[1], kind),
-			fmt.Sprintf("Get what is behind it to run, or remove it: kubectl get %s %s -o yaml", strings.ToLower(at.Kind), at.Name), at}
+			fmt.Sprintf("Get what is behind it to run, or remove it: kubectl get %s %s -o yaml", strings.ToLower(at.Kind), at.Name), at, v.answers(m[1])}
 	}
 	if m := policy.FindStringSubmatch(p.Message); m != nil {
 		return refusal{"policy-refuses", fmt.Sprintf("the ValidatingAdmissionPolicy %s refuses %s", m[1], kind), "Correct the policy or its binding: kubectl get validatingadmissionpolicybindings -o yaml",
-			health.Ref{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy", Name: m[1]}}
+			health.Ref{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy", Name: m[1]}, health.Ref{}}
 	}
 	namespace := health.Ref{Kind: "Namespace", Name: p.Object.Namespace}
 	switch {
 	case contains("exceeded quota", "failed quota"):
-		return refusal{"quota-exceeded", "a ResourceQuota of namespace " + p.Object.Namespace + " leaves no room for " + what, "Raise or remove it: kubectl -n " + p.Object.Namespace + " get resourcequotas", health.Ref{}}
+		return refusal{"quota-exceeded", "a ResourceQuota of namespace " + p.Object.Namespace + " leaves no room for " + what, "Raise or remove it: kubectl -n " + p.Object.Namespace + " get resourcequotas", health.Ref{}, health.Ref{}}
 	case contains("violates podsecurity"):
 		return refusal{"pod-security-refuses", "the Pod Security level of namespace " + p.Object.Namespace + " refuses " + what,
-			"Set it back: kubectl label namespace " + p.Object.Namespace + " pod-security.kubernetes.io/enforce-", namespace}
+			"Set it back: kubectl label namespace " + p.Object.Namespace + " pod-security.kubernetes.io/enforce-", namespace, health.Ref{}}
 	case contains("maximum cpu", "maximum memory", "minimum cpu", "minimum memory", "limit to request ratio", "maximum ephemeral", "minimum ephemeral"):
-		return refusal{"limit-range-refuses", "a LimitRange of namespace " + p.Object.Namespace + " refuses " + what, "Correct or remove it: kubectl -n " + p.Object.Namespace + " get limitranges", health.Ref{}}
+		return refusal{"limit-range-refuses", "a LimitRange of namespace " + p.Object.Namespace + " refuses " + what, "Correct or remove it: kubectl -n " + p.Object.Namespace + " get limitranges", health.Ref{}, health.Ref{}}
 	case contains("no priorityclass with name"):
-		return refusal{"priority-class-missing", "the priority class of " + what + " does not exist", "Make it again, or take priorityClassName away: kubectl get priorityclasses", health.Ref{}}
+		return refusal{"priority-class-missing", "the priority class of " + what + " does not exist", "Make it again, or take priorityClassName away: kubectl get priorityclasses", health.Ref{}, health.Ref{}}
 	case contains("error looking up service account"):
-		return refusal{"service-account-missing", "the ServiceAccount of " + what + " does not exist", "Make it again; Flux does for what it applied: flux reconcile kustomization NAME", health.Ref{}}
+		return refusal{"service-account-missing", "the ServiceAccount of " + what + " does not exist", "Make it again; Flux does for what it applied: flux reconcile kustomization NAME", health.Ref{}, health.Ref{}}
 	case contains("because it is being terminated"):
-		return refusal{"namespace-terminating", "namespace " + p.Object.Namespace + " is being deleted, and takes nothing new", "See what it waits for: kubectl get namespace " + p.Object.Namespace + " -o yaml", namespace}
+		return refusal{"namespace-terminating", "namespace " + p.Object.Namespace + " is being deleted, and takes nothing new", "See what it waits for: kubectl get namespace " + p.Object.Namespace + " -o yaml", namespace, health.Ref{}}
 	}
-	return refusal{"write-refused", "the API server does not accept " + what, "Correct what the answer names.", health.Ref{}}
+	return refusal{"write-refused", "the API server does not accept " + what, "Correct what the answer names.", health.Ref{}, health.Ref{}}
 }
 
 // webhook is the configuration that a webhook of a name is in.
@@ -103,6 +106,21 @@ func (v *view) webhook(name string) health.Ref {
 		}
 	}
 	return health.Ref{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration", Name: name}
+}
+
+// answers is the workload that is to answer for a webhook; the zero Ref where none is known, or it has an endpoint.
+func (v *view) answers(name string) health.Ref {
+	for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
+		for _, u := range v.list("admissionregistration.k8s.io", kind) {
+			for _, w := range maps(u, "webhooks") {
+				client, _, _ := unstructured.NestedMap(w, "clientConfig")
+				if b, _ := v.serviceOf(client); w["name"] == name && b.gone {
+					return b.workload
+				}
+			}
+		}
+	}
+	return health.Ref{}
 }
 
 // judgeDefinitions finds definitions whose objects cannot be read in every version, or that are not served.

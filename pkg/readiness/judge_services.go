@@ -35,7 +35,7 @@ func (v *view) dns() []Finding {
 	}
 	for _, s := range services {
 		if b := v.backend(s.GetNamespace(), s.GetName()); b.gone {
-			return []Finding{{ID: "dns-without-endpoints", Object: health.RefOf(s), Severity: Blocking, Certain: true, Transient: b.starting, Message: b.why,
+			return []Finding{{ID: "dns-without-endpoints", Object: health.RefOf(s), Severity: Blocking, Certain: true, Transient: b.starting, Message: b.why, behind: b.workload,
 				Cause:  "the cluster's DNS has no Pod that is ready, so no Pod resolves a name: Flux fetches nothing, and no controller reaches a webhook by name",
 				Remedy: fmt.Sprintf("See its Pods, and that they are wanted: kubectl -n %s get deployments,pods -l k8s-app=kube-dns", systemNamespace)}}
 		}
@@ -48,6 +48,18 @@ type backend struct {
 	gone     bool // known to have no ready address
 	starting bool // its Pods were just made
 	why      string
+	workload health.Ref // that is to answer
+}
+
+// workloadOf is the workload whose Pods carry all labels; the zero Ref for none.
+func (v *view) workloadOf(namespace string, labels map[string]string) health.Ref {
+	for _, u := range v.workloads() {
+		made, _, _ := unstructured.NestedStringMap(u.Object, "spec", "template", "metadata", "labels")
+		if u.GetNamespace() == namespace && len(labels) > 0 && carries(made, labels) {
+			return health.RefOf(u)
+		}
+	}
+	return health.Ref{}
 }
 
 // backend looks for an address of a Service that is ready. What is not known is not gone.
@@ -71,7 +83,7 @@ func (v *view) backend(namespace, name string) backend {
 	}
 	selector, _, _ := unstructured.NestedStringMap(service.Object, "spec", "selector")
 	pods := v.selected(namespace, selector)
-	b := backend{gone: true, why: fmt.Sprintf("the Service %s/%s has no ready endpoint, and selects %d Pods", namespace, name, len(pods))}
+	b := backend{gone: true, workload: v.workloadOf(namespace, selector), why: fmt.Sprintf("the Service %s/%s has no ready endpoint, and selects %d Pods", namespace, name, len(pods))}
 	for _, pod := range pods {
 		b.starting = b.starting || v.age(pod.GetCreationTimestamp().Time) < startTime
 		if state := containerState(pod); state != "" {

@@ -127,6 +127,9 @@ func TestJudge(t *testing.T) {
 		"nothing": {all(), ""},
 		// alive
 		"Cluster API's controller is scaled down": {setTo("Deployment/capi-system/capi-controller-manager", int64(0), "spec", "replicas"), "workload-scaled-down Deployment/capi-system/capi-controller-manager"},
+		"what follows from it is not said by itself": {all(setTo("Deployment/capi-system/capi-controller-manager", int64(0), "spec", "replicas"), setTo("Deployment/capi-system/capi-controller-manager", "capi", "spec", "template", "metadata", "labels", "app"),
+			gone("EndpointSlice/capi-system/capi-1"), probe(DryRunCreate, "Cluster/default/demo", `Internal error occurred: failed calling webhook "validation.cluster.cluster.x-k8s.io": failed to call webhook: no endpoints available`)),
+			"workload-scaled-down Deployment/capi-system/capi-controller-manager"},
 		"Flux is scaled down by Flux": {all(setTo("Deployment/flux-system/helm-controller", int64(0), "spec", "replicas"), func(_ *testing.T, o *Observation) {
 			o.Writes = append(o.Writes, Write{Object: health.Ref{Group: "apps", Kind: "Deployment", Namespace: "flux-system", Name: "helm-controller"}, ReplicasBy: "kustomize-controller", Clock: noon})
 		}), "workload-scaled-down Deployment/flux-system/helm-controller"},

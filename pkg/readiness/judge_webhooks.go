@@ -26,7 +26,7 @@ func judgeWebhooks(v *view) []Finding {
 			continue
 		}
 		if b, service := v.serviceOf(client); b.gone {
-			found = append(found, Finding{ID: "conversion-webhook-silent", Object: health.RefOf(crd), Severity: Blocking, Certain: true, Transient: b.starting, Message: b.why,
+			found = append(found, Finding{ID: "conversion-webhook-silent", Object: health.RefOf(crd), Severity: Blocking, Certain: true, Transient: b.starting, Message: b.why, behind: b.workload,
 				Cause: fmt.Sprintf("objects of %s cannot be read or written in every version: nobody answers for their conversion", crd.GetName()), Remedy: remedyOf(service)})
 		}
 	}
@@ -46,7 +46,7 @@ func (v *view) admission(u *unstructured.Unstructured) []Finding {
 		} else {
 			seen[key] = true
 		}
-		f := Finding{ID: "webhook-silent", Object: health.RefOf(u), Severity: Warning, Certain: true, Transient: b.starting, Message: b.why, Remedy: remedyOf(service)}
+		f := Finding{ID: "webhook-silent", Object: health.RefOf(u), Severity: Warning, Certain: true, Transient: b.starting, Message: b.why, Remedy: remedyOf(service), behind: b.workload}
 		f.Cause = fmt.Sprintf("the webhook %v does not answer; %s skip its check", w["name"], resources(w))
 		if fails {
 			f.Cause = fmt.Sprintf("the webhook %v does not answer, so %s cannot be written", w["name"], resources(w))

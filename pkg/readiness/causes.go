@@ -1,0 +1,47 @@
+package readiness
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/health"
+)
+
+// causes leaves out what only follows: where a workload does not run, nobody answers for it, and what it answers for is said with the workload.
+// Of several findings of one kind about what one workload answers for, one is left.
+func causes(found []Finding) []Finding {
+	follows := map[health.Ref]int{}
+	root := func(f Finding) int {
+		return slices.IndexFunc(found, func(r Finding) bool { return r.Object == f.behind && strings.HasPrefix(r.ID, "workload-") })
+	}
+	type group struct {
+		id     string
+		behind health.Ref
+	}
+	first := map[group]int{}
+	var kept []Finding
+	for _, f := range found {
+		if f.behind == (health.Ref{}) {
+			kept = append(kept, f)
+			continue
+		}
+		if root(f) >= 0 {
+			follows[f.behind]++
+			continue
+		}
+		g := group{f.ID, f.behind}
+		if i, known := first[g]; known {
+			kept[i].Message = joined(kept[i].Message, "also "+f.Object.String())
+			continue
+		}
+		first[g] = len(kept)
+		kept = append(kept, f)
+	}
+	for i, f := range kept {
+		if n := follows[f.Object]; n > 0 && strings.HasPrefix(f.ID, "workload-") {
+			kept[i].Message = joined(f.Message, fmt.Sprintf("%d webhooks, conversions or the like do not answer because of it", n))
+		}
+	}
+	return kept
+}
