@@ -98,7 +98,7 @@ func resources(webhook map[string]any) string {
 	if len(names) > most {
 		names = append(names[:most], "more")
 	}
-	if slices.Contains(names, "*") || len(names) == 0 {
+	if len(names) == 0 || slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "*") }) {
 		return "all objects"
 	}
 	return strings.Join(names, ", ")
