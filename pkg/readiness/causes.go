@@ -9,11 +9,13 @@ import (
 )
 
 // causes leaves out what only follows: where a workload does not run, nobody answers for it, and what it answers for is said with the workload.
-// Of several findings of one kind about what one workload answers for, one is left.
-func causes(found []Finding) []Finding {
+// Where no kubelet lives, nothing answers. Of several findings of one kind about what one workload answers for, one is left.
+func causes(found []Finding, nodesSilent bool) []Finding {
 	follows := map[health.Ref]int{}
 	root := func(f Finding) int {
-		return slices.IndexFunc(found, func(r Finding) bool { return r.Object == f.behind && strings.HasPrefix(r.ID, "workload-") })
+		return slices.IndexFunc(found, func(r Finding) bool {
+			return r.ID == "kubelet-silent" && nodesSilent || r.Object == f.behind && strings.HasPrefix(r.ID, "workload-")
+		})
 	}
 	type group struct {
 		id     string

@@ -49,7 +49,7 @@ func Judge(o Observation) []Finding {
 	for _, judge := range judges {
 		found = append(found, judge(v)...)
 	}
-	found = causes(unique(found))
+	found = causes(unique(found), v.allSilent())
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.weight(), b.weight()) })
 	return found
 }

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
@@ -28,12 +29,15 @@ func judgeApplied(v *view) []Finding {
 	return found
 }
 
+// sourceController serves the artifacts.
+var sourceController = health.Ref{Group: "apps", Kind: "Deployment", Namespace: flux.Namespace, Name: "source-controller"}
+
 // judgeArtifacts finds sources whose content cannot be fetched any more, though they say that they are ready.
 func judgeArtifacts(v *view) []Finding {
 	var found []Finding
 	for _, p := range v.probes(ArtifactRead) {
 		if !p.OK {
-			found = append(found, Finding{ID: "artifact-unreadable", Object: p.Object, Severity: Blocking, Certain: true, Transient: true, Message: p.Message,
+			found = append(found, Finding{ID: "artifact-unreadable", Object: p.Object, Severity: Blocking, Certain: true, Transient: true, Message: p.Message, behind: sourceController,
 				Cause:  fmt.Sprintf("the artifact of %s cannot be fetched from source-controller", p.Object),
 				Remedy: fmt.Sprintf("See that source-controller runs, then: flux -n %s reconcile source %s %s", p.Object.Namespace, sourceCommand(p.Object.Kind), p.Object.Name)})
 		}

@@ -40,6 +40,9 @@ func judgeNodes(v *view) []Finding {
 		found[i].Severity = Blocking
 	}
 	for _, n := range nodes {
+		if _, isDead := v.silentKubelet(n); isDead {
+			continue // its taint says the same later
+		}
 		if why := unschedulable(n); why != "" && why != cordon {
 			found = append(found, Finding{ID: "node-unschedulable", Object: health.RefOf(n), Severity: Blocking, Certain: true, Message: v.pending(), Transient: strings.Contains(why, "node."),
 				Cause: fmt.Sprintf("no node takes a new Pod; node %s has %s", n.GetName(), why), Remedy: "Remove the taint, or what it stands for: kubectl describe node " + n.GetName()})
@@ -112,6 +115,12 @@ func (v *view) silentKubelet(n *unstructured.Unstructured) (Finding, bool) {
 		return f, true
 	}
 	return Finding{}, false
+}
+
+// allSilent reports whether no kubelet lives: then nothing that runs as a Pod is known to.
+func (v *view) allSilent() bool {
+	nodes := v.list("", "Node")
+	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n *unstructured.Unstructured) bool { _, isDead := v.silentKubelet(n); return !isDead })
 }
 
 // renewed is when a Lease was last renewed, by the API server's clock where that is known: the holder's may be wrong.

@@ -169,7 +169,9 @@ func TestJudge(t *testing.T) {
 		"the only node is tainted":  {setTo("Node/cp", []any{map[string]any{"key": "team", "effect": "NoSchedule"}}, "spec", "taints"), "node-unschedulable Node/cp"},
 		"a control plane's taint":   {setTo("Node/cp", []any{map[string]any{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}}, "spec", "taints"), ""},
 		"a kubelet is silent":       {setTo("Lease/kube-node-lease/cp", "2026-01-01T11:58:00.000000Z", "spec", "renewTime"), "kubelet-silent Node/cp"},
-		"a node that is drained":    {all(setTo("Node/cp", true, "spec", "unschedulable"), setTo("Machine/default/demo-cp", "2026-01-01T11:59:00Z", "metadata", "deletionTimestamp")), ""},
+		"no kubelet lives, so nothing answers": {all(setTo("Lease/kube-node-lease/cp", "2026-01-01T11:58:00.000000Z", "spec", "renewTime"), gone("EndpointSlice/capi-system/capi-1"), setTo("EndpointSlice/kube-system/kube-dns-1", []any{}, "endpoints"),
+			setTo("Deployment/capi-system/capi-controller-manager", "capi", "spec", "template", "metadata", "labels", "app")), "kubelet-silent Node/cp"},
+		"a node that is drained": {all(setTo("Node/cp", true, "spec", "unschedulable"), setTo("Machine/default/demo-cp", "2026-01-01T11:59:00Z", "metadata", "deletionTimestamp")), ""},
 		// what everything passes through
 		"DNS has no endpoint":              {setTo("EndpointSlice/kube-system/kube-dns-1", []any{}, "endpoints"), "dns-without-endpoints Service/kube-system/kube-dns"},
 		"DNS has no Service":               {gone("Service/kube-system/kube-dns"), "dns-missing Service/kube-system/kube-dns"},
