@@ -74,6 +74,7 @@ type Environment struct {
 	// Where values come from, each place after those that it wins over.
 	files, valuesFiles []layer
 	sets               map[string]any
+	filled             map[string]bool // scalars of files that variables are in: what they hold is not quoted
 }
 
 // Load reads, substitutes, merges and validates an environment. All that is wrong is reported at once, see fault.Join. The
@@ -95,7 +96,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 		return nil, all // there is nothing to look at
 	}
 	env := &Environment{name: name, argument: options.Name, builtOn: builtOn, title: title(options.Name), namesOnly: options.NamesOnly, ranges: options.Ranges, chart: loaded, bootstrap: bootstrapValues, documents: docs,
-		files: files, valuesFiles: valuesFiles}
+		files: files, valuesFiles: valuesFiles, filled: s.filled}
 	setsErr := env.userValues(options.Sets)
 	env.resettle()
 	err = fault.Join(s.counting(env.effective.merged()), setsErr)

@@ -2,9 +2,9 @@ package environment
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -23,7 +23,8 @@ type substituter struct {
 	// problems are all that was wrong with files so far. kustomize rewrites the errors of its file system, and it alone
 	// knows which file it was.
 	problems []problem
-	layers   []layer // the values of each file that was read, in that order
+	filled   map[string]bool // scalars that a variable with a value is in, as they are with it
+	layers   []layer         // the values of each file that was read, in that order
 }
 
 // process returns the content of a YAML file as kustomize shall see it. What a variable stands for that is missing is
@@ -31,7 +32,7 @@ type substituter struct {
 func (s *substituter) process(file origin, content []byte) ([]byte, error) {
 	out, err := s.substitute(file, content)
 	if err != nil {
-		err = fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, file.hint())
+		err = fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, cmp.Or(fault.HintOf(err), file.hint()))
 		s.problems = append(s.problems, problem{err: err})
 		return nil, err
 	}
@@ -59,33 +60,20 @@ func located(file origin, line int, err error) error {
 }
 
 func (s *substituter) substitute(file origin, content []byte) ([]byte, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	root, err := onlyDocument(content)
+	if err != nil || root == nil {
+		return nil, err
+	}
+	if err := checkSpaces(root); err != nil {
+		return nil, err
+	}
+	if root.Content[0].Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("line %d: it is no YAML map of values (KEY: VALUE)", root.Content[0].Line)
+	}
+	s.expandNode(file, root)
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
-	documents := 0
-	for ; ; documents++ {
-		var node yaml.Node
-		err := decoder.Decode(&node)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("not YAML: %w", err)
-		}
-		// A node takes a key that is there twice; a value does not.
-		var probe any
-		if err := node.Decode(&probe); err != nil {
-			return nil, fmt.Errorf("not YAML: %w", err)
-		}
-		s.expandNode(file, &node)
-		if err := encoder.Encode(&node); err != nil {
-			return nil, fmt.Errorf("write it again: %w", err)
-		}
-	}
-	if documents == 0 { // empty, or comments only: the encoder has nothing to close
-		return nil, nil
-	}
-	if err := encoder.Close(); err != nil {
+	if err := fault.Join(encoder.Encode(root), encoder.Close()); err != nil {
 		return nil, fmt.Errorf("write it again: %w", err)
 	}
 	return out.Bytes(), nil
@@ -100,7 +88,12 @@ func (s *substituter) expandNode(file origin, node *yaml.Node) {
 	if node.Kind != yaml.ScalarNode || !strings.Contains(node.Value, "${") {
 		return
 	}
-	value, err := expand(node.Value, s.lookup)
+	used := false // the value of a variable, and not only defaults
+	value, err := expand(node.Value, func(name string) (string, bool) {
+		value, found := s.lookup(name)
+		used = used || value != ""
+		return value, found
+	})
 	var problems []error
 	if s.failed != nil { // then it does not matter that there is a default, or none
 		problems, err, s.failed = []error{fmt.Errorf("%s: %w", file, s.failed)}, nil, nil
@@ -110,6 +103,9 @@ func (s *substituter) expandNode(file origin, node *yaml.Node) {
 	}
 	if problems != nil {
 		value = s.unknown(problems)
+	}
+	if value != "" && used {
+		s.filled[value] = true
 	}
 	node.Value = value
 	if node.Style != 0 {

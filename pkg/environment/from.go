@@ -41,6 +41,9 @@ func readFrom(folder, given string) (fromFile, bool, error) {
 		return f, false, nil // a file of the user's own, which happens to have this name
 	}
 	if err == nil {
+		_, err = onlyDocument(content)
+	}
+	if err == nil {
 		err = yaml.UnmarshalStrict(content, &f)
 	}
 	switch {

@@ -7,7 +7,7 @@ import (
 
 // newSubstituter makes the substituter of one load.
 func newSubstituter(ctx context.Context, options Options) *substituter {
-	s := &substituter{inShell: map[string]bool{}, derived: map[string]bool{}}
+	s := &substituter{inShell: map[string]bool{}, derived: map[string]bool{}, filled: map[string]bool{}}
 	s.lookup = func(name string) (string, bool) {
 		var value string
 		var found bool

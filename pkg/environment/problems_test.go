@@ -155,3 +155,19 @@ func TestFailedLookupIsNotADefault(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// An empty document counts for nothing; text may have any space inside.
+func TestDocumentsAndSpacesThatDoNoHarm(t *testing.T) {
+	for name, text := range map[string]string{
+		"an empty document after it":  "cluster: {name: mine}\n---\n# nothing more\n",
+		"an empty document before it": "# none\n---\n---\ncluster: {name: mine}\n",
+		"a space inside of a text":    "cluster: {name: mine}\ngit_auth_default: {username: \"a\u00a0b\", password: a\u00a0b}\n# a\u00a0comment\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			own := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n", "secrets.yaml": text})
+			if got := load(t, environment.Options{Name: own}).ClusterName(); got != "mine" {
+				t.Errorf("the cluster is called %s", got)
+			}
+		})
+	}
+}

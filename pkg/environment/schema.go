@@ -75,10 +75,7 @@ func (e *Environment) schemaProblems(text string) []error {
 		if e.isUnknown(given) || slices.Contains(append(proxyPaths(), noProxyPath), given) && strings.HasPrefix(v.message, "'") { // checkProxies says more
 			continue
 		}
-		// The validator quotes the value, and an address may hold a password wherever it stands.
-		if strings.HasPrefix(v.message, "'") && (secretKey.MatchString(path) || strings.Contains(v.message, "@")) {
-			v.message = "the value has not the form that it must have"
-		}
+		v.message = e.withoutValue(path, v.message)
 		problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%sat '%s': %s", e.whence(given), v.pointer, v.message), hint))
 	}
 	return problems

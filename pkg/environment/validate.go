@@ -13,17 +13,17 @@ import (
 // validate returns all that is wrong with the effective values in either phase, each thing once.
 func (e *Environment) validate() error {
 	if e.namesOnly {
-		return fault.Join(e.checkNames(), e.checkSchema(Management))
+		return e.unquote(fault.Join(e.checkNames(), e.checkSchema(Management)))
 	}
 	schema := fault.Join(e.checkSchema(Bootstrap), e.checkSchema(Management))
 	chart := e.checkChart(schema == nil)
 	problems := fault.Join(e.checkNames(), schema, chart, e.checkNeeded(chart), e.checkNetworks(), e.checkMirrors(), e.checkProxies())
 	if problems != nil {
-		return problems
+		return e.unquote(problems)
 	}
 	for _, phase := range []Phase{Bootstrap, Management} {
 		if _, err := e.Render(phase, nil); err != nil {
-			return err
+			return e.unquote(err)
 		}
 	}
 	return nil

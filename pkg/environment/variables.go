@@ -74,7 +74,7 @@ func expand(text string, lookup func(string) (string, bool)) (string, error) {
 		out.WriteString(text[:at])
 		expression, rest, closed := strings.Cut(text[at+2:], "}")
 		if !closed {
-			return "", fault.Join(problems, fmt.Errorf("%q has no closing brace", text[at:]))
+			return "", fault.Join(problems, errors.New("a ${ has no closing brace; write $${ for a literal ${"))
 		}
 		value, err := evaluate(expression, lookup)
 		problems = fault.Join(problems, err)
@@ -86,7 +86,8 @@ func expand(text string, lookup func(string) (string, bool)) (string, error) {
 func evaluate(expression string, lookup func(string) (string, bool)) (string, error) {
 	name, fallback, hasFallback := strings.Cut(expression, ":=")
 	if !validName(name) {
-		return "", fmt.Errorf("${%s} is neither ${NAME} nor ${NAME:=default}; write $${ for a literal ${", expression)
+		// The text is not quoted: it may be a part of a password.
+		return "", errors.New("a ${...} is neither ${NAME} nor ${NAME:=default}; write $${ for a literal ${")
 	}
 	if !MayUse(name) {
 		return "", forbiddenVariable{name}

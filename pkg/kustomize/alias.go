@@ -47,3 +47,20 @@ func follow(node *yaml.Node, open map[*yaml.Node]bool, count *int) error {
 	}
 	return nil
 }
+
+// secondDocument returns the line of the second document in a file that is not empty; 0: there is none.
+func secondDocument(content []byte) int {
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	for before := 0; ; {
+		var root yaml.Node
+		if decoder.Decode(&root) != nil {
+			return 0
+		}
+		if len(root.Content) == 0 || root.Content[0].Tag == "!!null" {
+			continue
+		}
+		if before++; before > 1 {
+			return root.Line
+		}
+	}
+}

@@ -175,6 +175,7 @@ func TestRefusals(t *testing.T) {
 		"a folder of plugins":             {map[string]string{"env/kustomization.yaml": "transformers: [t]\n", "env/t/kustomization.yaml": "resources: []\n"}, []string{`transformers: "t" is a folder`}},
 		"what loads in its way":           {map[string]string{"env/kustomization.yaml": "transformers:\n  - |\n    apiVersion: builtin\n    kind: ValueAddTransformer\n    metadata: {name: f}\n    targetFilePath: x\n"}, []string{"ValueAddTransformer"}},
 		"helm":                            {map[string]string{"env/kustomization.yaml": "helmGlobals: {chartHome: x}\n"}, []string{"runs no helm"}},
+		"two documents":                   {map[string]string{"env/kustomization.yaml": "resources: [a.yaml]\n---\nresources: [b.yaml]\n", "env/a.yaml": cm}, []string{"env/kustomization.yaml: line 2: a second document begins"}},
 		"two files":                       {map[string]string{"env/kustomization.yaml": "", "env/Kustomization": ""}, []string{"env has both kustomization.yaml and Kustomization"}},
 		"none":                            {map[string]string{"env/a": ""}, []string{"there is no kustomization.yaml in env"}},
 		"an unknown field":                {map[string]string{"env/kustomization.yaml": "resource: [a]\n"}, []string{`read env/kustomization.yaml: invalid Kustomization: json: unknown field "resource"`}},

@@ -64,6 +64,10 @@ func (w *walker) visit(folder filesys.ConfirmedDir, above []filesys.ConfirmedDir
 	if !ok {
 		return
 	}
+	if line := secondDocument(content); line > 0 {
+		w.refuse(fmt.Sprintf("%s: line %d: a second document begins, which kustomize does not read", w.Title(folder.Join(file)), line), "Join the documents.")
+		return
+	}
 	// As kustomize itself reads it: what is an entry for one and not for the other would not be checked.
 	var k types.Kustomization
 	if err := k.Unmarshal(content); err != nil {

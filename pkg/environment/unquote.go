@@ -1,0 +1,82 @@
+package environment
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// hidden stands for a value that is not quoted.
+const hidden = "***"
+
+// mayQuote reports whether a message may say what the value at a path is: not what comes from a variable or a Secret, or is called as secrets are, or
+// is an address that may hold a password.
+func (e *Environment) mayQuote(path, value string) bool {
+	if path == noProxyPath { // names and addresses, of which the wrong one is told
+		return true
+	}
+	_, secret := at(e.effective.secrets, path)
+	_, infra := at(e.effective.infraSecrets, path)
+	return !secret && !infra && !e.filled[value] && !secretKey.MatchString(path) && !strings.Contains(value, "@")
+}
+
+// scalarAt is the text of the value at a path; empty: there is none, or it has others below it.
+func (e *Environment) scalarAt(path string) string {
+	switch value, _ := at(e.settled[Management], path); value.(type) {
+	case nil, map[string]any, []any:
+		return ""
+	default:
+		return fmt.Sprint(value)
+	}
+}
+
+// notPattern finds what a value of the schema must match, gotNumber the number that a value is.
+var (
+	notPattern = regexp.MustCompile(`^'.*' does not match pattern '(.*)'$`)
+	gotNumber  = regexp.MustCompile(`\bgot [-0-9.e+]+, `)
+)
+
+// withoutValue is what the schema has against the value at a path, with the form that is wanted and without the value where it must not be quoted.
+func (e *Environment) withoutValue(path, message string) string {
+	if e.mayQuote(path, e.scalarAt(path)) && !(strings.HasPrefix(message, "'") && strings.Contains(message, "@")) {
+		return message
+	}
+	parts := strings.Split(gotNumber.ReplaceAllString(message, ""), "; ") // of alternatives
+	for i, part := range parts {
+		switch pattern := notPattern.FindStringSubmatch(part); {
+		case pattern != nil:
+			parts[i] = "invalid value: want text that matches " + pattern[1]
+		case strings.HasPrefix(part, "'oneOf' failed"), strings.HasPrefix(part, "'anyOf' failed"):
+		case strings.HasPrefix(part, "'"):
+			parts[i] = "invalid value"
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// unquote takes values that must not be quoted out of what is wrong with others: those at the paths that a message names.
+func (e *Environment) unquote(err error) error {
+	var problems []error
+	for _, problem := range fault.Problems(err) {
+		text, hint := problem.Error(), fault.HintOf(problem)
+		for _, path := range valuePath.FindAllString(text, -1) {
+			value := e.scalarAt(path)
+			if value == "" || e.mayQuote(path, value) {
+				continue
+			}
+			text, hint = withoutWord(text, value), withoutWord(hint, value)
+		}
+		if text != problem.Error() || hint != fault.HintOf(problem) {
+			problem = fault.New(fault.CodeOf(problem), text, hint)
+		}
+		problems = append(problems, problem)
+	}
+	return fault.Join(problems...)
+}
+
+// withoutWord hides a value where it stands as a word of its own.
+func withoutWord(text, value string) string {
+	return regexp.MustCompile(`(^|[\s"'(=])`+regexp.QuoteMeta(value)+`($|[\s"'),;:.])`).ReplaceAllString(text, "${1}"+hidden+"${2}")
+}
