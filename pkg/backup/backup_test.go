@@ -116,14 +116,14 @@ func TestWhatCannotBeWrittenLeavesNothing(t *testing.T) {
 		dir := t.TempDir()
 		c := content()
 		spoil(&c)
-		if _, err := backup.Stage(dir, c, backup.Recipients{}); err == nil {
+		if _, err := backup.Stage(dir, c, backup.Recipients{}, backup.Signer{}); err == nil {
 			t.Errorf("%s: it was written", name)
 		}
 		if left := modes(t, dir); len(left) != 1 {
 			t.Errorf("%s: left %v", name, left)
 		}
 	}
-	s, err := backup.Stage(t.TempDir(), content(), backup.Recipients{})
+	s, err := backup.Stage(t.TempDir(), content(), backup.Recipients{}, backup.Signer{})
 	if err != nil {
 		t.Fatal(err)
 	}

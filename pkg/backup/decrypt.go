@@ -74,7 +74,7 @@ func untar(r io.Reader) (map[string][]byte, error) {
 		case files[name] != nil:
 			err = fmt.Errorf("%q is in it twice", h.Name)
 		default:
-			if name != ManifestFile {
+			if name != ManifestFile && name != SignatureFile {
 				if _, err := sectionOf(name); err != nil {
 					return nil, err
 				}

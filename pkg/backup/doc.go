@@ -4,6 +4,7 @@
 //	<name>/references/   what the objects refer to and what does not move with them
 //	<name>/environment/  values, release and source of the management cluster
 //	<name>/backup.json   the Manifest, which has the digest of every other file
+//	<name>/backup.json.sig  its signature, where the user has given a key
 //
 // It is written under a hidden name, checked, and renamed: what has its name is complete. Opening refuses whatever is missing, was added
 // or was changed.

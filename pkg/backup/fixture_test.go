@@ -42,7 +42,7 @@ func content() backup.Content {
 // write writes a backup and returns where it is.
 func write(t *testing.T, dir string, c backup.Content, to backup.Recipients) string {
 	t.Helper()
-	s, err := backup.Stage(dir, c, to)
+	s, err := backup.Stage(dir, c, to, backup.Signer{})
 	if err != nil {
 		t.Fatal(err)
 	}

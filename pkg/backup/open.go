@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hiddeco/sshsig"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -25,6 +26,9 @@ const maxBackup = 1 << 30
 type Backup struct {
 	Manifest Manifest
 	sections map[Section][]*unstructured.Unstructured
+
+	manifest  []byte // the text of backup.json
+	signature *sshsig.Signature
 }
 
 // Section returns the objects of a section, sorted by file. Those that move are as clusterctl wants them: Clusters and ClusterClasses paused.
@@ -110,8 +114,13 @@ func assemble(files map[string][]byte) (*Backup, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Backup{Manifest: m, sections: map[Section][]*unstructured.Unstructured{}}
+	b := &Backup{Manifest: m, manifest: text, sections: map[Section][]*unstructured.Unstructured{}}
 	var wrong []error
+	if text, signed := files[SignatureFile]; signed {
+		if b.signature, err = parseSignature(text); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
 		text, there := files[name]
 		switch {
@@ -131,7 +140,7 @@ func assemble(files map[string][]byte) (*Backup, error) {
 		b.sections[section] = append(b.sections[section], u)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if m.Files[name] == "" && name != ManifestFile {
+		if m.Files[name] == "" && name != ManifestFile && name != SignatureFile {
 			wrong = append(wrong, fmt.Errorf("%s does not belong to it: %s does not list it", name, ManifestFile))
 		}
 	}

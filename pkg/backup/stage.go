@@ -28,10 +28,11 @@ type Staged struct {
 }
 
 // Stage writes a backup below dir, mode 0700 and its files 0600, reads it back and compares. With recipients it is one file, and nothing
-// of it is ever written without encryption; then the file is compared with what was sent to it, as only its recipients can open it.
+// of it is ever written without encryption; then the file is compared with what was sent to it, as only its recipients can open it. A signer with
+// a key signs its manifest.
 //
 // Its name has the time of the content, or a later one if dir has a backup of this cluster that is not older: names tell which is the newest.
-func Stage(dir string, c Content, to Recipients) (*Staged, error) {
+func Stage(dir string, c Content, to Recipients, by Signer) (*Staged, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -42,6 +43,13 @@ func Stage(dir string, c Content, to Recipients) (*Staged, error) {
 	files, m, err := c.files()
 	if err != nil {
 		return nil, err
+	}
+	if by.Signs() {
+		signature, err := by.sign(files[len(files)-1].text) // the manifest is the last
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, entry{SignatureFile, signature})
 	}
 	s := &Staged{Manifest: m, Path: filepath.Join(dir, owned.Backup(c.Cluster, at))}
 	write := s.writeFolder

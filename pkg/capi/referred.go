@@ -106,3 +106,56 @@ func readNamed(ctx context.Context, c client.Client, key Key) (*unstructured.Uns
 	}
 	return u, nil
 }
+
+// MayBeNamed reports whether references of moving objects may be of a kind: Secrets, ConfigMaps, kinds of Cluster API and its providers, and those
+// that the label of clusterctl says to move.
+func (g *Graph) MayBeNamed(kind schema.GroupKind) bool {
+	_, labelled := g.crd(Key{GroupKind: kind})
+	return kind == secretKind.GroupKind() || kind == configMapKind.GroupKind() || ofProvider(kind) || labelled
+}
+
+// Unnamed returns those of the references that Referred would not have returned: no moving object names them, nor does one of the whole cluster that
+// is named itself; and they are no Strays, which have an owner.
+func (g *Graph) Unnamed(references []*unstructured.Unstructured) []Object {
+	wanted := map[Key]bool{}
+	for _, mention := range g.mentions(g.sequenced()) {
+		wanted[mention.To] = true
+	}
+	named := map[Key]bool{}
+	for more := true; more; {
+		more = false
+		for _, u := range references {
+			key := ObjectOf(u).Key()
+			if named[key] || !g.wants(wanted, u) {
+				continue
+			}
+			named[key], more = true, true
+			if u.GetNamespace() == "" {
+				for _, to := range g.namedBy(u) {
+					wanted[to] = true
+				}
+			}
+		}
+	}
+	var unnamed []Object
+	for _, u := range references {
+		if o := ObjectOf(u); !named[o.Key()] {
+			unnamed = append(unnamed, o)
+		}
+	}
+	return unnamed
+}
+
+// wants reports whether a reference is wanted, or a stray.
+func (g *Graph) wants(wanted map[Key]bool, u *unstructured.Unstructured) bool {
+	key := ObjectOf(u).Key()
+	if u.GetNamespace() == g.namespace && len(u.GetOwnerReferences()) > 0 {
+		return true
+	}
+	for to := range wanted {
+		if to == key || key.Namespace == "" && to.GroupKind == key.GroupKind && to.Name == key.Name { // who names it may not know its scope
+			return true
+		}
+	}
+	return false
+}

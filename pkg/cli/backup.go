@@ -66,7 +66,7 @@ func (o *backupOptions) run(ctx context.Context, name string) error {
 	err = narrate(ctx, sink, "backup", name, func(ctx context.Context) (outcome, error) {
 		sink.begin(run.Environment)
 		path, manifest, err := run.Backup(ctx, o.to)
-		line = backupLine{Type: "backup", Path: path, Encrypted: run.BackupRecipients.Encrypt(), Manifest: manifest}
+		line = backupLine{Type: "backup", Path: path, Encrypted: run.BackupRecipients.Encrypt(), Signed: run.BackupSigner.Signs(), Manifest: manifest}
 		return outcome{}, err
 	}, nil)
 	if err != nil {
@@ -78,8 +78,8 @@ func (o *backupOptions) run(ctx context.Context, name string) error {
 // complete checks all input, before anything is written.
 func (o *backupOptions) complete(ctx context.Context, name string) (*up.Run, error) {
 	env, err := o.loadNames(ctx, name)
-	recipients, recipientsErr := o.recipients.parse()
-	if err := fault.Join(err, recipientsErr, o.check()); err != nil {
+	sealing, sealingErr := o.recipients.parse()
+	if err := fault.Join(err, sealingErr, o.check()); err != nil {
 		return nil, err
 	}
 	state, err := stateFolder(env.ClusterName())
@@ -100,7 +100,7 @@ func (o *backupOptions) complete(ctx context.Context, name string) (*up.Run, err
 	if err != nil {
 		return nil, err
 	}
-	return up.New(up.Options{Subject: world.Subject{Environment: env, KubeconfigPath: o.kubeconfig, StateFolder: state}, BackupRecipients: recipients, Version: Version()},
+	return up.New(up.Options{Subject: world.Subject{Environment: env, KubeconfigPath: o.kubeconfig, StateFolder: state}, BackupRecipients: sealing.recipients, BackupSigner: sealing.signer, Version: Version()},
 		world.Parts{Docker: engine, Provider: makes, Now: time.Now}), nil
 }
 
@@ -120,6 +120,7 @@ type backupLine struct {
 	Type      string `json:"type"`
 	Path      string `json:"path"`
 	Encrypted bool   `json:"encrypted"`
+	Signed    bool   `json:"signed"`
 	backup.Manifest
 }
 
@@ -141,6 +142,9 @@ func (l backupLine) Print(out io.Writer) error {
 	}
 	if !l.Encrypted {
 		fmt.Fprintln(&b, "It holds private keys and is not encrypted: keep it where nobody else can read it, or use --backup-recipient.")
+	}
+	if !l.Signed {
+		fmt.Fprintln(&b, "It is not signed: a restore cannot tell who made it. --backup-sign KEY signs it.")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

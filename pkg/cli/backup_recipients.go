@@ -4,15 +4,32 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
 // recipientOptions are the flags of every command that writes a backup.
-type recipientOptions struct{ keys []string }
+type recipientOptions struct {
+	keys []string
+	sign string
+}
+
+// sealing is what they come to: who can open a backup, and who vouches for it.
+type sealing struct {
+	recipients backup.Recipients
+	signer     backup.Signer
+}
 
 func (o *recipientOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.keys, "backup-recipient", nil, "public key of age (age1...) or of ssh (ssh-ed25519, ssh-rsa): encrypt the backup, so that only its owner can open it (repeatable)")
+	f.StringVar(&o.sign, "backup-sign", "", "file with a private key of ssh, without a passphrase: sign the backup, so that restore --verify-key can tell who made it")
 }
 
-func (o *recipientOptions) parse() (backup.Recipients, error) {
-	return backup.ParseRecipients("--backup-recipient", o.keys)
+func (o *recipientOptions) parse() (sealing, error) {
+	recipients, err := backup.ParseRecipients("--backup-recipient", o.keys)
+	s := sealing{recipients: recipients}
+	var signErr error
+	if o.sign != "" {
+		s.signer, signErr = backup.ReadSigner("--backup-sign", o.sign)
+	}
+	return s, fault.Join(err, signErr)
 }

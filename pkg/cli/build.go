@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	clusterinit "github.com/cluster-init/cluster-init"
-	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/docker"
@@ -69,11 +68,11 @@ func (o *buildOptions) flagsOfUp(f *pflag.FlagSet, allowChanges *[]string) {
 
 // built is what the flags come to.
 type built struct {
-	subject    world.Subject
-	supplies   bootstrap.Supplies
-	recipients backup.Recipients
-	parts      world.Parts
-	bounds     map[string]time.Duration // of phases, by their names, which nobody has held against those of a run yet
+	subject  world.Subject
+	supplies bootstrap.Supplies
+	sealing  sealing
+	parts    world.Parts
+	bounds   map[string]time.Duration // of phases, by their names, which nobody has held against those of a run yet
 }
 
 // complete checks all input, before anything is created.
@@ -85,14 +84,14 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 		return fault.Join(checkKubeconfig(o.kubeconfig, env.ClusterName()), checkNew(o.newCluster, env.ClusterName()))
 	})
 	mirrors, mirrorsErr := oci.ParseMirrors(o.mirrors)
-	recipients, recipientsErr := o.recipients.parse()
+	sealing, sealingErr := o.recipients.parse()
 	bounds, boundsErr := o.phaseTimeouts.parse()
 	var opened *bundle.Bundle
 	var bundleErr error
 	if o.bundle != "" {
 		opened, bundleErr = bundle.Open(o.bundle)
 	}
-	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), boundsErr, mirrorsErr, recipientsErr, bundleErr); err != nil {
+	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), boundsErr, mirrorsErr, sealingErr, bundleErr); err != nil {
 		return nil, err
 	}
 	var profile map[string][]byte
@@ -140,8 +139,8 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 			StateFolder: state, Timeout: o.timeout},
 		supplies: bootstrap.Supplies{Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
 			NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort},
-		recipients: recipients,
-		bounds:     bounds,
+		sealing: sealing,
+		bounds:  bounds,
 		parts: world.Parts{
 			Docker: engine, Provider: makes, Leases: leases, Now: time.Now,
 			Kind: kind.New(func(line string) {

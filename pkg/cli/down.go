@@ -113,7 +113,7 @@ func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink)
 // runOf is a run of `down` with what the flags come to.
 func (o *downOptions) runOf(b *built, s subject, sink event.Sink) *down.Run {
 	return down.New(down.Options{
-		Subject: b.subject, Supplies: b.supplies, WithWorkloadClusters: o.withWorkloadClusters, BackupRecipients: b.recipients, Version: Version(), Heartbeat: 15 * time.Second,
+		Subject: b.subject, Supplies: b.supplies, WithWorkloadClusters: o.withWorkloadClusters, BackupRecipients: b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(), Heartbeat: 15 * time.Second,
 		Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target, Patience: 3 * time.Minute},
 		Observer: cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engineAddress, Target: s.target, StateFolder: s.state, Kubeconfig: o.kubeconfig,
 			Waiting: func(what string) {

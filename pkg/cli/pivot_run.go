@@ -96,9 +96,9 @@ func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lea
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
 		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
 	})
-	recipients, recipientsErr := o.recipients.parse()
+	sealing, sealingErr := o.recipients.parse()
 	bounds, boundsErr := o.phaseTimeouts.parse()
-	if err := fault.Join(err, recipientsErr, boundsErr, o.clusters.check()); err != nil {
+	if err := fault.Join(err, sealingErr, boundsErr, o.clusters.check()); err != nil {
 		return nil, nil, nil, err
 	}
 	subject, err := o.clusters.subject(env)
@@ -111,5 +111,5 @@ func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lea
 		return nil, nil, nil, err
 	}
 	parts := world.Parts{Docker: engine, Provider: makes, Leases: leases, Now: time.Now, Kind: kind.New(func(string) {})}
-	return up.New(up.Options{Subject: subject, BackupRecipients: recipients, Version: Version()}, parts), func() *world.World { return world.New(subject, parts) }, bounds, nil
+	return up.New(up.Options{Subject: subject, BackupRecipients: sealing.recipients, BackupSigner: sealing.signer, Version: Version()}, parts), func() *world.World { return world.New(subject, parts) }, bounds, nil
 }

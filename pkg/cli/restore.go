@@ -2,7 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,6 +28,8 @@ type restoreOptions struct {
 	output     outputOptions
 	kubeconfig string
 	identity   string
+	verifyKey  string
+	former     string
 	force      string
 	timeout    time.Duration
 	streams    Streams
@@ -50,6 +56,8 @@ says so. A restore that was cut off is finished by running it again. The values 
 	o.output.flags(f)
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster to restore into (required)")
 	f.StringVar(&o.identity, "identity", "", "file with a secret key of age, or of ssh, that opens an encrypted backup")
+	f.StringVar(&o.verifyKey, "verify-key", "", "public key of ssh, or a file with one: refuse a backup that its owner did not sign (backup --backup-sign)")
+	f.StringVar(&o.former, "former-kubeconfig", "", "kubeconfig of the management cluster that the backup is of, which you have from elsewhere: it is asked too")
 	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: it does not answer, and is gone for good")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long to wait for the restored Clusters to be available (10s to 24h); 0 waits for ever")
 	return c
@@ -73,11 +81,13 @@ func (o *restoreOptions) run(ctx context.Context, path string) error {
 		if err := pivot.CheckRestore(ctx, in); err != nil { // before the lease, which is a write
 			return outcome{}, err
 		}
-		state, err := stateFolder(in.Backup.Manifest.Cluster)
-		if err != nil {
-			return outcome{}, err
+		if unknown := in.Provenance(); unknown != "" {
+			say(event.Warning)(unknown)
 		}
-		held, err := hold(state, "restore "+path)
+		for _, line := range in.Creates() {
+			say(event.Progress)("it creates what is not there yet of " + line)
+		}
+		held, err := hold(in.StateFolder, "restore "+path)
 		if err != nil {
 			return outcome{}, err
 		}
@@ -85,7 +95,7 @@ func (o *restoreOptions) run(ctx context.Context, path string) error {
 		sink.begin(nil)
 		ctx, leases := lease.NewSet(ctx)
 		defer leases.ReleaseAll()
-		if err := alone(ctx, in, state, leases, say(event.Progress)); err != nil {
+		if err := alone(ctx, in, in.StateFolder, leases, say(event.Progress)); err != nil {
 			return outcome{}, err
 		}
 		if line.result, err = pivot.Restore(ctx, in); err != nil {
@@ -114,20 +124,51 @@ func (o *restoreOptions) complete(path string) (pivot.RestoreInput, error) {
 	if o.identity != "" {
 		ids, idsErr = backup.ReadIdentities(o.identity)
 	}
+	var key backup.VerifyKey
+	var keyErr error
+	if o.verifyKey != "" {
+		key, keyErr = backup.ReadVerifyKey("--verify-key", o.verifyKey)
+	}
 	in, targetErr := o.target()
-	if err := fault.Join(targetErr, idsErr, checkBound("--timeout ", o.timeout)); err != nil {
+	if err := fault.Join(targetErr, idsErr, keyErr, o.readFormer("--former-kubeconfig", o.former, &in), checkBound("--timeout ", o.timeout)); err != nil {
 		return in, err
 	}
 	b, err := backup.Open(path, ids)
 	if err != nil {
 		return in, err
 	}
+	if key.Given() {
+		if err := b.Verify(key); err != nil {
+			return in, fault.Wrap(fmt.Errorf("check backup %s: %w", path, err), fault.CodeOf(err), fault.HintOf(err))
+		}
+		in.Verified = true
+	}
 	if o.force != "" && o.force != b.Manifest.Cluster {
 		return in, fault.New(fault.Usage, fmt.Sprintf("--force names %q, and the backup is of the management cluster %s", o.force, b.Manifest.Cluster),
 			"Name the cluster that is gone for good, or leave --force out.")
 	}
 	in.Backup, in.Path, in.Force, in.Restore = b, path, o.force != "", capi.Restore
-	return in, nil
+	if in.StateFolder, err = stateFolder(b.Manifest.Cluster); err != nil {
+		return in, err
+	}
+	kept := filepath.Join(in.StateFolder, "kubeconfig")
+	if _, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) {
+		return in, nil
+	}
+	return in, o.readFormer("the kubeconfig that up kept", kept, &in)
+}
+
+// readFormer adds a kubeconfig of the cluster that the backup is of; "" is none.
+func (o *restoreOptions) readFormer(what, path string, in *pivot.RestoreInput) error {
+	if path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fault.Wrap(fmt.Errorf("read %s: %w", what, err), fault.Usage, "Name a file that holds a kubeconfig, and let it be read.")
+	}
+	in.Former = append(in.Former, pivot.FormerKubeconfig{Path: path, Content: text})
+	return nil
 }
 
 // target connects to the cluster of --kubeconfig, and sends no request yet.

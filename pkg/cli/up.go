@@ -88,7 +88,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			return nil, err
 		}
 		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap, New: o.newCluster, AllowChanges: o.allowChanges,
-			BackupRecipients: b.recipients, Version: Version(), Heartbeat: 15 * time.Second, KeepWaiting: o.keepWaiting,
+			BackupRecipients: b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(), Heartbeat: 15 * time.Second, KeepWaiting: o.keepWaiting,
 			Causes: func(ctx context.Context) ([]rollout.Cause, error) {
 				return lasting(ctx, world.New(b.subject, b.parts), began) // a world of its own, as a look may outlast the wait that it is made for
 			}}, b.parts)

@@ -21,6 +21,7 @@ type Options struct {
 	WithWorkloadClusters bool              // delete those too that it still manages
 	Agreed               []string          // which of them the user was shown, as namespace/name
 	BackupRecipients     backup.Recipients // who can open the backup that the move back makes; none: it is not encrypted
+	BackupSigner         backup.Signer     // signs that backup; without a key it is not signed
 	Version              string            // of cluster-init, for backups
 	Heartbeat            time.Duration
 	// Cleaner deletes what is left at the end, and Observer takes the leases for it.

@@ -19,6 +19,7 @@ import (
 type Keeper struct {
 	Dir        string            // each is a new folder, or file, in it
 	Recipients backup.Recipients // none: without encryption
+	Signer     backup.Signer     // without a key: without a signature
 	Version    string            // of cluster-init
 	Now        func() time.Time
 }
@@ -102,7 +103,7 @@ func (k Keeper) stage(ctx context.Context, side Side, scope Scope, graph *capi.G
 	if c.Providers, err = providers(ctx, side); err != nil {
 		return nil, err
 	}
-	return backup.Stage(k.Dir, c, k.Recipients)
+	return backup.Stage(k.Dir, c, k.Recipients, k.Signer)
 }
 
 func providers(ctx context.Context, side Side) ([]backup.Provider, error) {

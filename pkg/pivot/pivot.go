@@ -48,7 +48,9 @@ type Input struct {
 	BackupDir string // the backup is a new folder, or file, in it
 	// Recipients are who can open the backup; none, which is allowed: it is not encrypted.
 	Recipients backup.Recipients
-	Version    string // of cluster-init, for the backup; may be empty
+	// Signer signs the backup; without a key it is not signed.
+	Signer  backup.Signer
+	Version string // of cluster-init, for the backup; may be empty
 	// Patience is for how long a source that is resumed to be moved again may take to be well; 0: it is looked at once.
 	Patience time.Duration
 	Flux     Flux

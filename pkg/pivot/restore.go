@@ -20,12 +20,24 @@ type RestoreInput struct {
 	Target Side
 	// TargetKubeconfig is the content of the file that Target is connected by: its authority says which cluster it is.
 	TargetKubeconfig []byte
+	// Verified is whether the signature of the backup was checked with a key of the user's: then its own word counts.
+	Verified bool
+	// Former are kubeconfigs of the cluster that the backup is of which an earlier run kept, or a person has.
+	Former []FormerKubeconfig
+	// StateFolder is where runs of this machine keep what they know of that cluster; "": nowhere.
+	StateFolder string
 	// Force is whether a person says that the cluster which the backup is of is gone for good. It is believed only where nobody answers.
 	Force   bool
 	Restore Restorer
 	// Ask connects to the cluster that the backup is of; nil: over the network.
 	Ask func(kubeconfig []byte) (client.Client, string, error)
 	Log func(string) // progress lines; nil drops them
+}
+
+// FormerKubeconfig is the content of a file.
+type FormerKubeconfig struct {
+	Path    string
+	Content []byte
 }
 
 // Restorer creates the objects; capi.Restore is the real one.

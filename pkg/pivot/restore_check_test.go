@@ -3,6 +3,7 @@ package pivot_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -78,6 +80,62 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			r.Ask = nil
 			r.backUp(t, kubeconfigSecret(strings.Replace(oldKubeconfig, "certificate-authority-data", "proxy-url-of-old", 1)))
 		}, fault.RestoreRefused, "it has no certificate-authority-data", ""},
+		"only the backup says where the old cluster is": {func(t *testing.T, r *restoring) {
+			r.Former, r.old = nil, oldCluster(t, nil)
+		}, fault.RestoreRefused, "only the backup, whose signature was not checked, says where that cluster is", "--former-kubeconfig FILE"},
+		"only the backup does, and its signature was checked": {func(t *testing.T, r *restoring) {
+			r.Former, r.old, r.Verified = nil, oldCluster(t, nil), true
+		}, "", "", ""},
+		"only the backup does, and the cluster is gone for good": {func(t *testing.T, r *restoring) {
+			r.Former, r.old, r.Force = nil, oldCluster(t, nil), true
+		}, "", "", ""},
+		"a kubeconfig of another cluster attests nothing": {func(t *testing.T, r *restoring) {
+			r.old = oldCluster(t, nil)
+			r.Former[0].Content = []byte(strings.Replace(oldKubeconfig, "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIyeGsK", "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIzUm8K", 1))
+		}, fault.RestoreRefused, "only the backup", ""},
+		"a forged kubeconfig in the backup, and the old cluster is active": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			empty, active := oldCluster(t, nil), oldCluster(t, firstOf(1))
+			r.Ask = func(kubeconfig []byte) (client.Client, string, error) {
+				if strings.Contains(string(kubeconfig), "another-token") {
+					return active, "https://192.0.2.1", nil
+				}
+				return empty, "https://192.0.2.66", nil
+			}
+		}, fault.RestoreRefused, "at https://192.0.2.1, which the backup is of, answers and holds Cluster management/mgmt (active)", ""},
+		"the kubeconfig that an earlier run kept is of the target": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			r.TargetKubeconfig = []byte(strings.Replace(oldKubeconfig, "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIyeGsK", "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIzUm8K", 1))
+			r.Former[0].Content = r.TargetKubeconfig
+		}, "", "", ""},
+		"the move was not finished, and the backup was moved away from its record": {func(t *testing.T, r *restoring) {
+			r.old, r.StateFolder = oldCluster(t, nil), t.TempDir()
+			must(t, os.WriteFile(filepath.Join(r.StateFolder, "mgmt-20260102T030405Z.unverified"), nil, 0o600))
+		}, fault.RestoreRefused, "a move that was not seen to its end", "pivot resume"},
+		"an administrator's rights among the references": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			r.forge(t, backup.References, "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", "evil")
+		}, fault.BackupInvalid, "ClusterRoleBinding evil in references/ is of a kind that no object of Cluster API refers to", "--verify-key KEY"},
+		"a role of the namespace": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			r.forge(t, backup.References, "rbac.authorization.k8s.io/v1", "RoleBinding", "management", "evil")
+		}, fault.BackupInvalid, "RoleBinding management/evil in references/ is of a kind", ""},
+		"a reference that nothing names": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			r.forge(t, backup.References, "v1", "Secret", "kube-system", "evil")
+		}, fault.BackupInvalid, "Secret kube-system/evil in references/ is named by none of the objects", ""},
+		"a kind among the objects that does not move": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			r.forge(t, backup.Objects, "v1", "Pod", "management", "evil")
+		}, fault.BackupInvalid, "Pod management/evil in objects/ is of a kind that does not move with a cluster", ""},
+		"rights among the objects": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			r.forge(t, backup.Objects, "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", "evil")
+		}, fault.RestoreRefused, "ClusterRoleBinding.rbac.authorization.k8s.io: the target does not have this kind", ""},
+		"an object of another namespace": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			r.forge(t, backup.Objects, "v1", "Secret", "flux-system", "evil")
+		}, fault.BackupInvalid, "Secret flux-system/evil in objects/ is in another namespace than the cluster", ""},
 		"the move of the backup was not finished": {func(t *testing.T, r *restoring) {
 			r.old = oldCluster(t, nil)
 			must(t, os.WriteFile(r.Path+".unverified", nil, 0o600))

@@ -38,6 +38,13 @@ func (m manager) refusal(in RestoreInput) error {
 	case managerFlux:
 		return refuse("On that cluster, in this order:\n"+m.suspend()+"\nThen run the same command again.",
 			"answers and holds nothing of the backup, and its Flux would put it back: not suspended: %s", strings.Join(m.active, ", "))
+	case managerEmpty:
+		if m.attested || in.Force {
+			return nil
+		}
+		return refuse("Check who made the backup with --verify-key KEY, or give a kubeconfig of that cluster that you have from elsewhere with --former-kubeconfig FILE. "+
+			"Only if it is gone for good and cannot come back, add --force "+of.Cluster+".",
+			"answers and holds nothing of the backup, and only the backup, whose signature was not checked, says where that cluster is")
 	case managerMoved:
 		if in.Force {
 			return nil
@@ -69,7 +76,11 @@ func (m manager) suspend() string {
 // backup names one of them only.
 func (in RestoreInput) unfinished() error {
 	path := marker(filepath.Clean(in.Path))
-	switch _, err := os.Stat(path); {
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) && in.StateFolder != "" { // the backup was moved away from its record
+		path, err = in.recorded()
+	}
+	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && in.Force:
 		return nil
 	case err != nil:
@@ -77,6 +88,22 @@ func (in RestoreInput) unfinished() error {
 	}
 	return fault.New(fault.RestoreRefused, "the backup was written for a move that was not seen to its end: the bootstrap cluster may hold the definition, too; "+path+" says so",
 		"Run cluster-init pivot resume ENVIRONMENT. Only if both clusters are gone for good and cannot come back, add --force "+in.Backup.Manifest.Cluster+".")
+}
+
+// recorded returns the record of a move of the backup's cluster that this machine has begun and nobody has verified; fs.ErrNotExist: there is none.
+func (in RestoreInput) recorded() (string, error) {
+	of := in.Backup.Manifest
+	path, err := Unverified(in.StateFolder, of.Cluster)
+	if err != nil {
+		return "", err
+	}
+	if path == "" {
+		return "", fs.ErrNotExist
+	}
+	if r, err := readRecord(path); err == nil && r.Identity != "" && of.Identity != "" && r.Identity != of.Identity { // of an earlier cluster of that name
+		return "", fs.ErrNotExist
+	}
+	return marker(path), nil
 }
 
 // sameCluster refuses to put a backup into the cluster that it is of. identity is the authority that the target names to its own workloads.

@@ -1,6 +1,7 @@
 package pivot
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -44,20 +45,50 @@ type manager struct {
 	holds  []capi.Cluster
 	moved  bool     // its Flux is suspended for a move of the definition out of it
 	active []string // what of its Flux is not suspended: "helmrelease telco-cloud-init"
-	err    error    // why it is not known more
+	// attested is whether somebody else than the backup says where that cluster is.
+	attested bool
+	err      error // why it is not known more
 }
 
-// managerBound is for all that it is asked.
+// managerStates are in the order in which they count where two kubeconfigs say different things: the last one does.
+var managerStates = []managerState{managerEmpty, managerMoved, managerSilent, managerClosed, managerFlux, managerHolds}
+
+// managerBound is for all that it is asked by one kubeconfig.
 const managerBound = 20 * time.Second
 
-// askManager asks the cluster that the backup is of by the kubeconfig that the backup holds. It changes nothing there.
+// askManager asks the cluster that the backup is of, by the kubeconfig that the backup holds and by those that others kept: whoever has forged a
+// backup says in it whom to ask, too. It changes nothing there.
 func (in RestoreInput) askManager(ctx context.Context) manager {
+	own := in.managerKubeconfig()
+	m := manager{state: managerSilent, err: errors.New("the backup holds no kubeconfig of it")}
+	if own != nil {
+		m = in.askBy(ctx, own)
+	}
+	m.attested = in.Verified
+	for _, former := range in.Former {
+		if kube.SameCluster(former.Content, in.TargetKubeconfig) { // a new cluster of that name
+			continue
+		}
+		m.attested = m.attested || kube.SameCluster(former.Content, own)
+		if bytes.Equal(former.Content, own) {
+			continue
+		}
+		other := in.askBy(ctx, former.Content)
+		if other.err != nil {
+			other.err = fmt.Errorf("by %s: %w", former.Path, other.err)
+		}
+		if slices.Index(managerStates, other.state) > slices.Index(managerStates, m.state) {
+			other.attested = m.attested
+			m = other
+		}
+	}
+	return m
+}
+
+// askBy asks it by one kubeconfig.
+func (in RestoreInput) askBy(ctx context.Context, kubeconfig []byte) manager {
 	ctx, cancel := context.WithTimeout(ctx, managerBound)
 	defer cancel()
-	kubeconfig := in.managerKubeconfig()
-	if kubeconfig == nil {
-		return manager{state: managerSilent, err: errors.New("the backup holds no kubeconfig of it")}
-	}
 	ask := in.Ask
 	if ask == nil {
 		ask = connect
@@ -148,7 +179,7 @@ func (in RestoreInput) managerKubeconfig() []byte {
 // connect makes a client of the kubeconfig in a backup. Anybody may have made that: it must hold all that it needs, and name neither programs nor
 // files of this machine. Without an authority of its own nobody could tell who answers. Errors hold nothing of it but its address.
 func connect(kubeconfig []byte) (client.Client, string, error) {
-	const wrong = "the kubeconfig of it in the backup cannot be used: "
+	const wrong = "the kubeconfig of it cannot be used: "
 	checked, err := kube.Embedded(kubeconfig)
 	if err != nil {
 		return nil, "", fmt.Errorf(wrong+"%w", err)

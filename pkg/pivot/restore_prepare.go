@@ -46,12 +46,12 @@ func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
 			return nil, unreadableTarget(err)
 		}
 		if r.stage == RestoreDone {
-			if old.state == managerSilent { // nothing more is done
+			if old.state == managerSilent || old.state == managerEmpty { // nothing more is done
 				return r, nil
 			}
 			return r, old.refusal(in)
 		}
-		problems = append(problems, r.conflict(), in.ofBackup(in.strays(v)))
+		problems = append(problems, r.conflict(), in.ofBackup(in.strays(v)), in.ofBackup(in.unexpected(v)))
 	}
 	more, err := in.unfit(ctx, v)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -39,6 +40,7 @@ func newRestoring(t *testing.T, edits ...fixture.Edit) *restoring {
 	r.backUp(t, edits...)
 	r.Target = pivot.Side{Client: target().client(t), Kubeconfig: "/tmp/target.kubeconfig"}
 	r.Restore = func(ctx context.Context, in capi.RestoreInput) error { return r.createByHand(ctx, in.Objects) }
+	r.Former = []pivot.FormerKubeconfig{{Path: "/state/kubeconfig", Content: []byte(strings.Replace(oldKubeconfig, "hunter2", "another-token", 1))}}
 	r.Ask = func([]byte) (client.Client, string, error) {
 		r.asked++
 		if r.old == nil {
@@ -145,4 +147,29 @@ func movedOut(t *testing.T, c client.Client) client.Client {
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.SuspendedAnnotation, owned.SuspendedFor(scope.Namespace, scope.Cluster))
 	must(t, c.Patch(t.Context(), fluxObject(0, true), client.RawPatch(types.MergePatchType, []byte(patch))))
 	return c
+}
+
+// forge writes the backup again with one more object, which belongs to the Cluster: its manifest fits.
+func (r *restoring) forge(t *testing.T, in backup.Section, apiVersion, kind, namespace, name string) {
+	t.Helper()
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	u.SetAPIVersion(apiVersion)
+	u.SetKind(kind)
+	u.SetNamespace(namespace)
+	u.SetName(name)
+	u.SetUID("forged")
+	if in == backup.Objects {
+		u.SetOwnerReferences([]ownerReference{{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Name: "mgmt", UID: "Cluster-mgmt"}})
+	}
+	c := backup.Content{Manifest: r.Backup.Manifest, Sections: map[backup.Section][]*unstructured.Unstructured{}}
+	for _, section := range []backup.Section{backup.Objects, backup.References} {
+		c.Sections[section] = slices.Clone(r.Backup.Section(section))
+	}
+	c.Sections[in] = append(c.Sections[in], u)
+	staged, err := backup.Stage(t.TempDir(), c, backup.Recipients{}, backup.Signer{})
+	must(t, err)
+	must(t, staged.Publish())
+	r.Path = staged.Path
+	r.Backup, err = backup.Open(staged.Path, backup.Identities{})
+	must(t, err)
 }

@@ -69,7 +69,7 @@ func Run(ctx context.Context, in Input) (Result, error) {
 
 // backUpAndMove carries out a plan while Flux stands still.
 func (in Input) backUpAndMove(ctx context.Context, plan Plan) (Result, error) {
-	keeper := Keeper{Dir: in.BackupDir, Recipients: in.Recipients, Version: in.Version, Now: in.Now}
+	keeper := Keeper{Dir: in.BackupDir, Recipients: in.Recipients, Signer: in.Signer, Version: in.Version, Now: in.Now}
 	saved, err := keeper.keepPlanned(ctx, in.Source, plan)
 	if err != nil {
 		return Result{}, in.resumeFlux(ctx, err)

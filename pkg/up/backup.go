@@ -32,7 +32,7 @@ func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, 
 		return "", backup.Manifest{}, fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w", u.Environment.ClusterName(), side.Err), fault.ClusterUnreachable,
 			"Start what it runs on, or restore the network in between. "+hint)
 	}
-	keeper := pivot.Keeper{Dir: dir, Recipients: u.BackupRecipients, Version: u.Version, Now: u.world.Now}
+	keeper := pivot.Keeper{Dir: dir, Recipients: u.BackupRecipients, Signer: u.BackupSigner, Version: u.Version, Now: u.world.Now}
 	if err := pivot.MayKeep(ctx, u.world.Side(side.Cluster), u.Scope()); err != nil {
 		return "", backup.Manifest{}, err
 	}

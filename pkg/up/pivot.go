@@ -84,6 +84,6 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 func (p pivotMove) input(from, to *kube.Cluster, report pipeline.Reporter) pivot.Input {
 	return pivot.Input{
 		Source: p.world.Side(from), Target: p.world.Side(to), Scope: p.scope,
-		BackupDir: p.folder, Recipients: p.asked.BackupRecipients, Version: p.asked.Version, Patience: 2 * time.Minute, Flux: world.Suspension(from, p.scope), Move: p.move, Now: p.now, Log: report.Log,
+		BackupDir: p.folder, Recipients: p.asked.BackupRecipients, Signer: p.asked.BackupSigner, Version: p.asked.Version, Patience: 2 * time.Minute, Flux: world.Suspension(from, p.scope), Move: p.move, Now: p.now, Log: report.Log,
 	}
 }

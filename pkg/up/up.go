@@ -21,6 +21,7 @@ type Options struct {
 	New              string            // the name of the cluster, if the user says that it does not exist yet; of use only where nobody can list its machines
 	AllowChanges     []string          // keys of changes that may take something away from the cluster
 	BackupRecipients backup.Recipients // who can open backups; none: they are not encrypted
+	BackupSigner     backup.Signer     // signs backups; without a key they are not signed
 	Version          string            // of cluster-init, for backups
 	Heartbeat        time.Duration
 	// Causes returns why something cannot get ready by itself, which ends a wait for it; nil: nobody looks. With KeepWaiting it ends none.

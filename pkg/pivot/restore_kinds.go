@@ -1,0 +1,74 @@
+package pivot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/backup"
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+// unexpected refuses what no backup of a definition has: anybody may have put it in, and a restore creates it as an administrator. In objects/
+// are Cluster API's kinds, with their Secrets and ConfigMaps; in references/ only what these name.
+func (in RestoreInput) unexpected(v *view) error {
+	var wrong []error
+	refuse := func(section backup.Section, o capi.Object, why string) {
+		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf("%s in %s/ %s", o, section, why),
+			"Find out who made this backup, and use one that you trust: --backup-sign signs it, and restore --verify-key KEY checks that."))
+	}
+	for _, o := range v.source.All() {
+		switch {
+		case o.Key().Group == "" && !v.source.MayBeNamed(o.Key().GroupKind):
+			refuse(backup.Objects, o, "is of a kind that does not move with a cluster")
+		case o.Namespace != "" && o.Namespace != in.Backup.Manifest.Namespace && !o.Shared:
+			refuse(backup.Objects, o, "is in another namespace than the cluster")
+		}
+	}
+	references := in.Backup.Section(backup.References)
+	unnamed := v.source.Unnamed(references)
+	for _, u := range references {
+		switch o := capi.ObjectOf(u); {
+		case !v.source.MayBeNamed(o.Key().GroupKind):
+			refuse(backup.References, o, "is of a kind that no object of Cluster API refers to")
+		case slices.ContainsFunc(unnamed, func(other capi.Object) bool { return other.Key() == o.Key() }):
+			refuse(backup.References, o, "is named by none of the objects")
+		}
+	}
+	return fault.Join(wrong...)
+}
+
+// Creates returns what a restore may create, all of it: a line for each kind in each namespace of each section.
+func (in RestoreInput) Creates() []string {
+	var lines []string
+	for _, section := range []backup.Section{backup.Objects, backup.References} {
+		names := map[string][]string{}
+		for _, u := range in.Backup.Section(section) {
+			o := capi.ObjectOf(u)
+			kind := o.Key().GroupKind.String()
+			if o.Namespace != "" {
+				kind += " in namespace " + o.Namespace
+			}
+			names[kind] = append(names[kind], o.Name)
+		}
+		for kind, all := range names {
+			slices.Sort(all)
+			lines = append(lines, fmt.Sprintf("%s: %s: %s", section, kind, strings.Join(all, ", ")))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// Provenance says what is not known of who made the backup; "": its signature was verified.
+func (in RestoreInput) Provenance() string {
+	switch by := in.Backup.SignedBy(); {
+	case in.Verified:
+		return ""
+	case by == "":
+		return "the backup is not signed: whoever could write to it may have changed it"
+	default:
+		return "the backup says that the key " + by + " has signed it, and nobody has checked that: give the public key with --verify-key"
+	}
+}
