@@ -6,6 +6,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/lock"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
@@ -29,17 +30,21 @@ func conduct(ctx context.Context, sink event.Sink, verb, environment string, rea
 	sink = event.Tee{sink, said}
 	var looking *world.World // nil until all input was checked
 	return narrate(ctx, sink, verb, environment, func(ctx context.Context) (outcome, error) {
+		var held *lock.Lock
+		defer func() { // after the leases: who gets the lock finds them free
+			if held != nil {
+				_ = held.Release() // an error leaves an unlocked file, which the next run takes over
+			}
+		}()
 		ctx, leases := lease.NewSet(ctx)
 		defer leases.ReleaseAll()
 		run, err := ready(ctx, leases)
 		if err != nil {
 			return outcome{}, err
 		}
-		held, err := hold(run.folder, verb+" "+environment)
-		if err != nil {
+		if held, err = hold(run.folder, verb+" "+environment); err != nil {
 			return outcome{}, err
 		}
-		defer held.Release() // an error leaves an unlocked file, which the next run takes over
 		looking = run.looks()
 		if run.begins != nil {
 			run.begins()

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/lock"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+)
+
+// Who gets the lock of a state folder is of the same holder as the run before: it must find the leases given back, and not wait for their end.
+func TestTheLockIsGivenBackAfterTheLeases(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "state")
+	var held []bool // whether the lock was, at each write of the lease
+	var kept []byte
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.Method == http.MethodGet && kept == nil:
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
+			return
+		case r.Method != http.MethodGet:
+			var lease map[string]any
+			if err := json.NewDecoder(r.Body).Decode(&lease); err != nil {
+				t.Error(err)
+			}
+			kept, _ = json.Marshal(lease)
+			l, err := lock.Acquire(folder+".lock", lock.Holder{})
+			held = append(held, fault.CodeOf(err) == fault.Busy)
+			if err == nil {
+				_ = l.Release()
+			}
+		}
+		_, _ = w.Write(kept)
+	}))
+	defer server.Close()
+	err := conduct(t.Context(), &event.Recorder{}, "down", "demo", func(_ context.Context, leases *lease.Set) (*conducted, error) {
+		return &conducted{folder: folder, outcome: func() outcome { return outcome{} }, looks: func() *world.World { return nil },
+			phases: []pipeline.Phase{{Name: "look", Run: func(ctx context.Context, _ pipeline.Reporter) error {
+				_, err := leases.Take(ctx, lease.Request{Config: &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"}}, Where: "x", Name: "cluster-init.ns.demo", Holder: "me", Timing: lease.DefaultTiming()})
+				return err
+			}}}}, nil
+	}, nil)
+	if err != nil || len(held) < 2 {
+		t.Fatalf("%v, %d writes of the lease", err, len(held))
+	}
+	for i, is := range held {
+		if !is {
+			t.Errorf("the lock was free at write %d of %d of the lease", i+1, len(held))
+		}
+	}
+}
