@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
@@ -23,13 +24,16 @@ type Suspension struct {
 	Of string
 }
 
-// Suspend suspends the HelmRelease first, which would undo the rest, then the Kustomizations. What is suspended already is left alone.
+// Suspend suspends the HelmRelease first, which would undo the rest, then the Kustomizations, which may outlive it. What is suspended already is left
+// alone. Something has to bear the mark in the end: without it nobody could tell that a pivot was begun.
 func (s Suspension) Suspend(ctx context.Context) error {
 	release := helmRelease()
-	if err := s.Cluster.Get(ctx, client.ObjectKeyFromObject(release), release); err != nil {
+	err := s.Cluster.Get(ctx, client.ObjectKeyFromObject(release), release)
+	gone := apierrors.IsNotFound(err)
+	if err != nil && !gone {
 		return fmt.Errorf("read HelmRelease %s in the %s cluster: %w", flux.ReleaseName, s.Cluster.Name, err)
 	}
-	if !release.Spec.Suspend {
+	if !gone && !release.Spec.Suspend {
 		if err := s.set(ctx, "HelmRelease", release, true); err != nil {
 			return err
 		}
@@ -47,7 +51,15 @@ func (s Suspension) Suspend(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	if !gone {
+		return nil
+	}
+	marked, err := s.Stands(ctx)
+	if err == nil && !marked {
+		err = fault.New(fault.PivotRefused, fmt.Sprintf("suspend Flux in the %s cluster: HelmRelease %s is gone, and so are its Kustomizations: nothing could tell that a move was begun", s.Cluster.Name, flux.ReleaseName),
+			"Run cluster-init up, which installs the release again, and then the same command.")
+	}
+	return err
 }
 
 // Resume takes Suspend back.

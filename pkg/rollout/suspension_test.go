@@ -9,12 +9,15 @@ import (
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/owned"
@@ -121,6 +124,60 @@ func TestASuspensionThatIsCutOff(t *testing.T) {
 					t.Errorf("it stands: %t, %v", stands, err)
 				}
 			})
+		}
+	}
+}
+
+// A HelmRelease that somebody has deleted leaves its Kustomizations: they are suspended, and tell of the pivot. Where nothing could tell, nothing is begun.
+func TestASuspensionWithoutTheRelease(t *testing.T) {
+	const of = "management/mgmt"
+	c := newCutOff(t)
+	s := Suspension{Cluster: c.Cluster, Of: of}
+	if err := c.Cluster.Delete(t.Context(), helmRelease()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Suspend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if stands, err := s.Stands(t.Context()); !stands || err != nil {
+		t.Errorf("it stands: %t, %v", stands, err)
+	}
+	if err := s.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Cluster.DeleteAllOf(t.Context(), &kustomizev1.Kustomization{}, client.InNamespace(flux.Namespace)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Suspend(t.Context()); fault.CodeOf(err) != fault.PivotRefused || fault.HintOf(err) == "" {
+		t.Errorf("nothing is left: %v", err)
+	}
+}
+
+// There is one release in a cluster. Whose it is its values say; one that a pivot has suspended was moved away from.
+func TestWhoseReleaseAClusterHas(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(helmv2.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	values := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: environment.Namespace, Name: environment.ValuesName, Labels: map[string]string{owned.ClusterLabel: "a"}}}
+	release := func(suspendedFor string) *helmv2.HelmRelease {
+		return &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: flux.ReleaseName, Annotations: map[string]string{owned.SuspendedAnnotation: suspendedFor}},
+			Spec: helmv2.HelmReleaseSpec{Suspend: suspendedFor != ""}}
+	}
+	for name, tc := range map[string]struct {
+		objects []client.Object
+		by      string
+		pivoted bool
+	}{
+		"nobody's":                {nil, "", false},
+		"values only":             {[]client.Object{values}, "a", false},
+		"it builds":               {[]client.Object{values, release("")}, "a", false},
+		"its pivot was begun":     {[]client.Object{values, release("ns/a")}, "a", true},
+		"suspended for another's": {[]client.Object{values, release("ns/b")}, "a", false},
+	} {
+		c := &kube.Cluster{Name: "bootstrap", Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(tc.objects...).Build()}
+		if by, pivoted, err := Occupied(t.Context(), c); by != tc.by || pivoted != tc.pivoted || err != nil {
+			t.Errorf("%s: %q, %t, %v", name, by, pivoted, err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kind"
@@ -239,6 +240,14 @@ func (w *World) readBootstrap(ctx context.Context, c *kube.Cluster) BootstrapSid
 		return BootstrapSide{State: BootstrapForeign, Err: fault.New(fault.ClusterForeign, fmt.Sprintf("the bootstrap cluster holds %s, which cluster-init did not make", own),
 			"Give this one another name with --set cluster.name=NAME.")}
 	}
+	if other, err := w.occupied(ctx, c); err != nil {
+		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
+	} else if other != "" {
+		return BootstrapSide{State: BootstrapForeign, Err: fault.New(fault.ClusterForeign,
+			fmt.Sprintf("the cluster of --bootstrap-kubeconfig builds another management cluster, %s: there is one release in it, which this run would overwrite", other),
+			"Wait until that one was moved into itself, or use another bootstrap cluster. If it is gone for good and nothing of it is left in this one: kubectl --kubeconfig "+
+				w.BootstrapKubeconfig+" -n "+environment.Namespace+" delete configmap "+environment.ValuesName)}
+	}
 	suspended, suspendedErr := Suspension(c, w.Scope()).Stands(ctx)
 	kubeconfig, _, kubeconfigErr := w.managementKubeconfig(ctx, c)
 	down, downErr := w.takenDown(ctx, c, holds)
@@ -249,6 +258,28 @@ func (w *World) readBootstrap(ctx context.Context, c *kube.Cluster) BootstrapSid
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
 	}
 	return BootstrapSide{State: bootstrapHolding(holds.Cluster(w.Environment.ClusterName()), suspended), Cluster: c, Holds: holds, Suspended: suspended, Down: down, Kubeconfig: kubeconfig}
+}
+
+// occupied returns the other management cluster that a bootstrap cluster of the user's own builds; "": none. One that a pivot has taken out of it is
+// built no more.
+func (w *World) occupied(ctx context.Context, c *kube.Cluster) (string, error) {
+	if w.BootstrapKubeconfig == "" { // one of kind has the name of its cluster
+		return "", nil
+	}
+	by, pivoted, err := rollout.Occupied(ctx, c)
+	if err != nil || by == "" || by == w.Environment.ClusterName() {
+		return "", err
+	}
+	clusters, err := capi.Clusters(ctx, c.Client, "")
+	if err != nil || leftBy(by, pivoted, clusters) {
+		return "", err
+	}
+	return by, nil
+}
+
+// leftBy reports whether a management cluster was moved out of a bootstrap cluster with these Clusters.
+func leftBy(by string, pivoted bool, clusters []capi.Cluster) bool {
+	return pivoted && !slices.ContainsFunc(clusters, func(c capi.Cluster) bool { return c.Name == by && isOurs(c) })
 }
 
 // hold returns what a cluster holds of ours, and a Cluster of our name in another namespace if it has none in ours.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -63,5 +64,29 @@ func TestAnUnfinishedNodeMayBeSomebodyElses(t *testing.T) {
 				t.Errorf("%s (%v), want %s", side.State, side.Err, tc.want)
 			}
 		})
+	}
+}
+
+// A bootstrap cluster of the user's own builds one management cluster at a time: the next one may have it once the one before has moved out.
+func TestWhetherAnotherEnvironmentHasLeft(t *testing.T) {
+	of := func(name string, labels map[string]string) []capi.Cluster {
+		return []capi.Cluster{{Object: capi.Object{Kind: "Cluster", Namespace: "ns", Name: name}, Labels: labels}}
+	}
+	ours := map[string]string{"cluster-init.io/cluster": "a"}
+	for name, tc := range map[string]struct {
+		pivoted  bool
+		clusters []capi.Cluster
+		left     bool
+	}{
+		"it builds":                          {false, of("a", ours), false},
+		"it has not made its Cluster yet":    {false, nil, false},
+		"its pivot was begun":                {true, of("a", ours), false},
+		"it has moved out":                   {true, nil, true},
+		"a tenant's Cluster has its name":    {true, of("a", nil), true},
+		"another one's Cluster stayed there": {true, of("b", ours), true},
+	} {
+		if got := leftBy("a", tc.pivoted, tc.clusters); got != tc.left {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
