@@ -145,7 +145,7 @@ var testArrows = map[string]map[string]string{
 		"openstack":                    "the resources of that project",
 		"provider/openstack/leftovers": "wherever a deletion is killed, what is left must still be proven: the order and the proof are tried together",
 	},
-	"down":      {"event": "what a deletion waits for is heard"},
+	"down":      {"event": "what a deletion waits for is heard", "kind": "the world of a look has a provider of bootstrap clusters"},
 	"trace":     {"event": "a run is made of its events"},
 	"drift":     {"source": "what is compared was installed as a run installs it"},
 	"bootstrap": {"event": "what a look at the manifests warns of is heard"},

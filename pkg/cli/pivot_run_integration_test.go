@@ -141,7 +141,7 @@ func TestPivotResumeAndRollback(t *testing.T) {
 	c.patch(c.source, helmRelease(), `{"metadata":{"annotations":{"`+owned.SuspendedAnnotation+`":"`+fixture.Namespace+`/`+fixture.Cluster+`"}},"spec":{"suspend":true}}`)
 	own := fixture.ManagementCluster()[0]
 	own.SetNamespace(fixture.Namespace)
-	c.patch(c.source, own.DeepCopy(), `{"spec":{"paused":true}}`)
+	c.patch(c.source, own.DeepCopy(), `{"metadata":{"annotations":{"`+owned.PivotAnnotation+`":"`+fixture.Namespace+`/`+fixture.Cluster+`"}},"spec":{"paused":true}}`)
 	if said := c.run("a pivot that is not finished", "rollback", 60); !strings.Contains(said, "pivot resume kubeadm-capd") {
 		t.Errorf("a pivot that is not finished: %s", said)
 	}

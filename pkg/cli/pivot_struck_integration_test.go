@@ -71,7 +71,7 @@ func TestAMoveIsFinishedWhoeverGoesAway(t *testing.T) {
 			c.patch(c.source, helmRelease(), `{"metadata":{"annotations":{"`+owned.SuspendedAnnotation+`":"`+fixture.Namespace+`/`+fixture.Cluster+`"}},"spec":{"suspend":true}}`)
 			own := fixture.ManagementCluster()[0]
 			own.SetNamespace(fixture.Namespace)
-			c.patch(c.source, own.DeepCopy(), `{"spec":{"paused":true}}`)
+			c.patch(c.source, own.DeepCopy(), `{"metadata":{"annotations":{"`+owned.PivotAnnotation+`":"`+fixture.Namespace+`/`+fixture.Cluster+`"}},"spec":{"paused":true}}`)
 			kubeconfig, reached, goOn := c.heldDeletion()
 			c.write(c.bootstrap, kubeconfig, 0o600)
 

@@ -29,6 +29,7 @@ func pivotSide(t *testing.T, kubeconfig string, objects []*unstructured.Unstruct
 
 func TestPivotPlanIsShown(t *testing.T) {
 	paused := fixture.Set("Cluster", fixture.Cluster, true, "spec", "paused")
+	marked := fixture.Set("Cluster", fixture.Cluster, "management/mgmt", "metadata", "annotations", "cluster-init.io/pivot")
 	everything := func() []*unstructured.Unstructured {
 		return append(fixture.ManagementCluster(), fixture.Bystanders()...)
 	}
@@ -44,7 +45,7 @@ func TestPivotPlanIsShown(t *testing.T) {
 			fixture.Unset("ServerGroup", "mgmt-control-plane", "spec", "managedOptions"),
 			fixture.Unset("Machine", "mgmt-md-1-b", "status", "nodeRef"),
 		}},
-		"interrupted": {source: everything()[:3], target: fixture.ManagementCluster(), edits: []fixture.Edit{paused}, begun: true},
+		"interrupted": {source: everything()[:3], target: fixture.ManagementCluster(), edits: []fixture.Edit{paused, marked}, begun: true},
 		"conflict":    {source: everything()[:3], target: fixture.ManagementCluster()[:1], begun: true},
 		"finished":    {source: fixture.Bystanders(), target: fixture.ManagementCluster(), begun: true},
 	} {

@@ -40,7 +40,7 @@ func printRecovery(b *strings.Builder, cluster string, p pivot.Preview) {
 		cluster, p.State.Stage, len(p.State.Source.Objects), len(p.State.Target.Objects))
 	steps := p.Recovery()
 	if steps == nil && p.State.Explained() {
-		fmt.Fprintf(b, "Nothing says whether a move or a person has paused it, and no backup of the move is on this machine: a person has to know.\n")
+		fmt.Fprintf(b, "Something is paused without the mark of the move: a person has paused it, and only a person can resume it.\n")
 		return
 	}
 	if steps == nil {

@@ -87,7 +87,11 @@ func (o sight) inBootstrap(r request) verdict {
 
 // between judges where both clusters may hold something: a move back that was cut off is finished, a pivot that was is not ours to finish.
 func (o sight) between(r request) verdict {
-	if o.Management.Cluster == nil {
+	known := o.Management.State == world.ManagementActive || o.Management.State == world.ManagementPaused
+	switch {
+	case !known && !o.Management.Suspended && o.Bootstrap.Holds.PausedByHand(r.scope()):
+		return pausedByHand("bootstrap", r.bootstrap, r)
+	case o.Management.Cluster == nil:
 		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
 	}
 	if !o.Management.Suspended {
@@ -114,11 +118,10 @@ func (o sight) inManagement(r request) verdict {
 	case world.ManagementActive:
 		return verdict{decision: moveBack, why: "the management cluster holds its own definition"}
 	case world.ManagementPaused:
-		if o.Management.Suspended || o.Bootstrap.State == world.BootstrapMoved {
+		if !o.Management.Holds.PausedByHand(r.scope()) && (o.Management.Suspended || o.Bootstrap.State == world.BootstrapMoved) {
 			return o.between(r)
 		}
-		return refused(fault.New(fault.PivotRefused, fmt.Sprintf("Cluster %s/%s is paused in the management cluster", r.namespace, r.cluster),
-			"Resume it, if nobody needs it paused: "+pivot.Kubectl(r.management, r.scope())+` patch clusters.cluster.x-k8s.io `+r.cluster+` --type merge -p '{"spec":{"paused":null}}'`))
+		return pausedByHand("management", r.management, r)
 	case world.ManagementEmpty:
 		if o.Management.Suspended {
 			return refused(fault.New(fault.ClusterUnreachable, fmt.Sprintf("the definition of %s was moved out of the management cluster into a bootstrap cluster, which this Docker engine does not have", r.cluster),
@@ -128,6 +131,12 @@ func (o sight) inManagement(r request) verdict {
 			"Bring the definition back from a backup, see docs/backup.md, and run the same command again. Or delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
 	}
 	return o.withoutDefinition(r)
+}
+
+// pausedByHand refuses because the Cluster is paused, and not by a move of ours: nobody would delete its machines, and only a person resumes it.
+func pausedByHand(where string, side pivot.Side, r request) verdict {
+	return refused(fault.New(fault.PivotRefused, fmt.Sprintf("Cluster %s/%s is paused in the %s cluster, and not by a move that is known", r.namespace, r.cluster, where),
+		"Resume it, if nobody needs it paused, and run the same command again: "+pivot.Kubectl(side, r.scope())+` patch clusters.cluster.x-k8s.io `+r.cluster+` --type merge -p '{"spec":{"paused":null}}'`))
 }
 
 // withoutDefinition judges where nobody who answers holds the definition.

@@ -22,12 +22,17 @@ type side struct {
 	down      bool
 	deleting  bool
 	verified  bool // its Cluster bears the mark of a verified pivot
+	byHand    bool // its Cluster is paused without the mark of a move
 }
 
 func seen(b, m side, machines []provider.Machine, machinesErr error) world.Observation {
 	own := func(paused bool) pivot.Holding {
 		object := capi.Object{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Namespace: "ns", Name: "demo"}
-		return pivot.Holding{Objects: []capi.Object{object}, Clusters: []capi.Cluster{{Object: object, Paused: paused}}}
+		c := capi.Cluster{Object: object, Paused: paused}
+		if paused {
+			c.Annotations = map[string]string{"cluster-init.io/pivot": "ns/demo"} // by a move: see byHand
+		}
+		return pivot.Holding{Objects: []capi.Object{object}, Clusters: []capi.Cluster{c}}
 	}
 	connected := &kube.Cluster{Config: &rest.Config{Host: "https://192.0.2.1:6443"}}
 	o := world.Observation{Machines: machines, MachinesErr: machinesErr,
@@ -36,6 +41,9 @@ func seen(b, m side, machines []provider.Machine, machinesErr error) world.Obser
 	switch b.state {
 	case "active", "paused":
 		o.Bootstrap.Cluster, o.Bootstrap.Holds = connected, own(b.state == "paused")
+		if b.byHand {
+			o.Bootstrap.Holds.Clusters[0].Annotations = nil
+		}
 		if b.verified {
 			o.Bootstrap.Holds.Clusters[0].Annotations = map[string]string{"cluster-init.io/pivot-verified": "uid-in-the-management-cluster"}
 		}
@@ -50,6 +58,9 @@ func seen(b, m side, machines []provider.Machine, machinesErr error) world.Obser
 	case "active", "paused":
 		o.Management.Cluster, o.Management.Holds = connected, own(m.state == "paused")
 		o.Management.Holds.Clusters[0].Deleting = m.deleting
+		if m.byHand {
+			o.Management.Holds.Clusters[0].Annotations = nil
+		}
 	case "empty":
 		o.Management.Cluster = connected
 	case "silent":
@@ -108,6 +119,12 @@ func TestJudge(t *testing.T) {
 		"a move back was cut off, and nobody answers":          {paused, silent, some, nil, refuse, fault.ClusterUnreachable, "does not answer"},
 		"both hold it, active":                                 {active, leaving("active"), some, nil, refuse, fault.PivotFailed, "interrupted"},
 		"somebody paused it":                                   {absent, paused, some, nil, refuse, fault.PivotRefused, "is paused"},
+		"somebody paused it during the build":                  {side{state: "paused", byHand: true}, absent, some, nil, refuse, fault.PivotRefused, "is paused in the bootstrap cluster, and not by a move"},
+		"and its API does not answer yet":                      {side{state: "paused", byHand: true}, silent, some, nil, refuse, fault.PivotRefused, "is paused in the bootstrap cluster, and not by a move"},
+		"somebody paused it before the pivot":                  {side{state: "paused", byHand: true}, empty, some, nil, refuse, fault.PivotRefused, "is paused in the bootstrap cluster, and not by a move"},
+		"somebody paused it once a pivot was begun":            {side{state: "paused", byHand: true, suspended: true}, empty, some, nil, refuse, fault.PivotRefused, "is paused in the bootstrap cluster, and not by a move"},
+		"somebody paused it after the pivot":                   {moved, side{state: "paused", byHand: true}, some, nil, refuse, fault.PivotRefused, "is paused in the management cluster"},
+		"somebody paused it once a move back was begun":        {empty, side{state: "paused", byHand: true, suspended: true}, some, nil, refuse, fault.PivotRefused, "is paused in the management cluster"},
 		"the definition is lost":                               {absent, empty, some, nil, refuse, fault.PivotFailed, "nobody manages"},
 		"it was moved into a bootstrap cluster elsewhere":      {absent, leaving("empty"), some, nil, refuse, fault.ClusterUnreachable, "moved out of"},
 		"somebody deleted it in itself":                        {absent, side{state: "active", deleting: true}, some, nil, refuse, fault.ClusterFailed, "itself"},

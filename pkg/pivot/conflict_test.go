@@ -33,7 +33,7 @@ func TestRunOnAConflictTouchesNothing(t *testing.T) {
 			}
 			_, err := pivot.Run(t.Context(), r.Input)
 			state, stateErr := pivot.ReadState(t.Context(), r.Source, r.Target, scope)
-			if stateErr != nil || state.Stage != pivot.StageConflict || state.Recovery([]capi.Object{}) != nil {
+			if stateErr != nil || state.Stage != pivot.StageConflict || state.Recovery() != nil {
 				t.Fatalf("it is no conflict but %s %s, %v", state.Phase, state.Stage, stateErr)
 			}
 			if fault.CodeOf(err) != fault.PivotFailed || fault.HintOf(err) == "" {

@@ -29,7 +29,7 @@ func cutOffWhileDeleting(t *testing.T, r *rehearsal, gone int) {
 	r.Move = func(ctx context.Context, _ capi.MoveInput) error {
 		objects := fixture.ManagementCluster()
 		err := errors.Join(
-			r.Source.Client.Patch(ctx, inNamespace(objects[0]), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":true}}`))),
+			r.Source.Client.Patch(ctx, inNamespace(objects[0]), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"cluster-init.io/pivot":"management/mgmt"}},"spec":{"paused":true}}`))),
 			fixture.Create(ctx, r.Target.Client, fixture.Namespace, fixture.ManagementCluster(), paused))
 		for _, u := range objects[len(objects)-gone:] {
 			release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
@@ -63,8 +63,8 @@ func TestFinish(t *testing.T) {
 		"all deleted":                         {world: func(*testing.T, *rehearsal) {}, gone: all},
 		"all deleted, another machine":        {world: func(t *testing.T, r *rehearsal) { mark(t, r, "management/mgmt"); elsewhere(t, r) }, gone: all},
 		"most deleted, another machine":       {world: func(t *testing.T, r *rehearsal) { mark(t, r, "management/mgmt"); elsewhere(t, r) }},
-		"all deleted, paused by a person":     {world: elsewhere, gone: all, want: "no backup of it is on this machine"},
-		"all deleted, a mark of another move": {world: func(t *testing.T, r *rehearsal) { mark(t, r, "management/other"); elsewhere(t, r) }, gone: all, want: "no backup of it is on this machine"},
+		"all deleted, paused by a person":     {world: resumedAndPaused, gone: all, want: "without the mark of the move"},
+		"all deleted, a mark of another move": {world: func(t *testing.T, r *rehearsal) { mark(t, r, "management/other"); elsewhere(t, r) }, gone: all, want: "without the mark of the move"},
 		"the source changed between its backup and its pause": {world: func(t *testing.T, r *rehearsal) {
 			patchSource(t, r, "KubeadmControlPlane", "mgmt-cp", more)
 			patchTarget(t, r, "KubeadmControlPlane", "mgmt-cp", more)
@@ -130,6 +130,12 @@ func mark(t *testing.T, r *rehearsal, value string) {
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"cluster-init.io/pivot":"`+value+`"}}}`))
 		must(t, r.Target.Client.Patch(t.Context(), inNamespace(u), patch))
 	}
+}
+
+// resumedAndPaused is what a move leaves that has resumed the Cluster, and a person who paused it then.
+func resumedAndPaused(t *testing.T, r *rehearsal) {
+	t.Helper()
+	patchTarget(t, r, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster-init.io/pivot":null}}}`)
 }
 
 func gvkOf(kind string) schema.GroupVersionKind {

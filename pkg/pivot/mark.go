@@ -22,6 +22,30 @@ func (s Scope) marks(annotations map[string]string) bool {
 	return annotations[mark.Key] == mark.Value
 }
 
+// PausedByHand reports whether the management cluster's own Cluster is paused and bears no mark of a move: a person did that, and only a person
+// takes it back.
+func (h Holding) PausedByHand(scope Scope) bool {
+	own := h.Cluster(scope.Cluster)
+	return own != nil && own.Paused && !scope.marks(own.Annotations)
+}
+
+// pausedByMove are the ClusterClasses and Clusters that a move of the scope has paused, and nobody has resumed.
+func (h Holding) pausedByMove(scope Scope) []capi.Object {
+	all := slices.Clone(h.markedClasses)
+	for _, c := range h.Clusters {
+		if c.Paused && scope.marks(c.Annotations) {
+			all = append(all, c.Object)
+		}
+	}
+	return all
+}
+
+// pausedByHand are the Clusters and ClusterClasses that are paused and bear no mark of a move.
+func (h Holding) pausedByHand(scope Scope) []capi.Object {
+	byMove := h.pausedByMove(scope)
+	return slices.DeleteFunc(h.pausedObjects(), func(o capi.Object) bool { return slices.Contains(byMove, o) })
+}
+
 // ResumeMarked resumes what a finished move has left paused on its target: it was killed between the Clusters of the namespace that it resumes.
 // What a person has paused stays so.
 func ResumeMarked(ctx context.Context, target Side, scope Scope) error {
@@ -32,7 +56,7 @@ func ResumeMarked(ctx context.Context, target Side, scope Scope) error {
 	if own := holding.Cluster(scope.Cluster); own == nil || own.Paused { // then it is not finished
 		return nil
 	}
-	if err := resume(ctx, target, holding.marked); err != nil {
+	if err := resume(ctx, target, holding.pausedByMove(scope)); err != nil {
 		return again(fmt.Errorf("resume the target: %w", err))
 	}
 	return nil

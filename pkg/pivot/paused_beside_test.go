@@ -1,11 +1,14 @@
 package pivot_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
@@ -63,4 +66,29 @@ func TestWhatAFinishedMoveLeftPausedIsResumed(t *testing.T) {
 // byMove marks the tenant.
 func byMove(value string) fixture.Edit {
 	return fixture.Set("Cluster", "tenant", map[string]any{"cluster-init.io/pivot": value}, "metadata", "annotations")
+}
+
+// Once a pivot was begun a person, or a tenant, may pause what is at the source: that is neither resumed nor moved.
+func TestWhatAPersonPausedSinceIsNotMoved(t *testing.T) {
+	for _, kindAndName := range []string{"mgmt", "tenant"} {
+		t.Run(kindAndName, func(t *testing.T) {
+			r := rehearse(t)
+			must(t, fixture.Create(t.Context(), r.Source.Client, fixture.Namespace, oneOf(tenant())))
+			if kindAndName == "tenant" { // the move has paused its own before
+				patchSource(t, r, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster-init.io/pivot":"management/mgmt"}},"spec":{"paused":true}}`)
+				must(t, r.Source.Client.Patch(t.Context(), inNamespace(tenant()), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":true}}`))))
+			} else {
+				patchSource(t, r, "Cluster", "mgmt", `{"spec":{"paused":true}}`)
+			}
+			r.flux.stands = true
+			before := snapshot(t, r)
+			_, err := pivot.Run(t.Context(), r.Input)
+			if fault.CodeOf(err) != fault.PivotRefused || !strings.Contains(err.Error(), "Cluster management/"+kindAndName+": is paused at the source") || !strings.Contains(fault.HintOf(err), kindAndName+` --type merge -p '{"spec":{"paused":null}`) {
+				t.Errorf("got %v, hint %s", err, fault.HintOf(err))
+			}
+			if after := snapshot(t, r); after != before || slices.Contains(r.steps, "move") {
+				t.Errorf("it was\n%s\nand is\n%s, after %v", before, after, r.steps)
+			}
+		})
+	}
 }

@@ -3,6 +3,7 @@ package pivot
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 
@@ -23,7 +24,6 @@ type Preview struct {
 	Notes    []string
 
 	graph *capi.Graph
-	saved []capi.Object // what this machine has noted of the interrupted move
 }
 
 // NewPreview looks at both sides as Run does before it changes anything, with the same rules. begun is whether Flux stands still for a pivot. An
@@ -39,7 +39,7 @@ func NewPreview(ctx context.Context, source, target Side, scope Scope, begun boo
 	}
 	guards := rules
 	if begun {
-		guards = rulesAgain
+		guards = slices.Concat(rulesAgain, []check{checkCopies(nil)})
 	}
 	v, refusals, err := inspect(ctx, source, target, scope, guards)
 	if err != nil {
@@ -69,17 +69,16 @@ func (p Preview) Recovery() []Step {
 	if !p.Interrupted() {
 		return nil
 	}
-	return p.State.Recovery(p.saved)
+	return p.State.Recovery()
 }
 
-// ReadRecord has Recovery know what this machine has noted in dir of the interrupted move, as Run does.
-func (p *Preview) ReadRecord(ctx context.Context, dir string) error {
+// CheckRecord fails where Run would: what this machine has noted in dir of the interrupted move cannot be read.
+func (p Preview) CheckRecord(ctx context.Context, dir string) error {
 	if !p.Interrupted() {
 		return nil
 	}
 	in := Input{Source: p.Source, Target: p.Target, Scope: p.Scope, BackupDir: dir, Log: func(string) {}}
-	saved, err := in.saved(ctx, p.State)
-	p.saved = saved.objects()
+	_, err := in.saved(ctx, p.State)
 	return err
 }
 

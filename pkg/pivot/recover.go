@@ -29,16 +29,29 @@ func (in Input) recover(ctx context.Context, state State) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	steps := state.Recovery(saved.objects())
+	steps := state.Recovery()
 	switch {
+	case steps == nil && state.sourceIsComplete():
+		return Result{}, in.pausedByHand(state)
 	case steps == nil:
-		return Result{}, in.stop(state, nil, "no backup of it is on this machine: a finished cluster that somebody paused looks the same")
+		return Result{}, in.stop(state, nil, "its Cluster on the target is paused without the mark of the move: a person has paused it")
 	case steps[0].Where == AtSource:
 		return in.moveAgain(ctx, state, saved, steps[0].Objects)
 	}
 	lasting, cancel := context.WithTimeout(lease.UntilTakenOver(ctx), afterMoveOf(max(len(state.Source.Objects), len(state.Target.Objects))))
 	defer cancel()
 	return in.finish(lasting, state, saved, steps)
+}
+
+// pausedByHand refuses to resume, and to move, what a person has paused at the source since the move was begun.
+func (in Input) pausedByHand(state State) error {
+	var refusals []*Refusal
+	for _, o := range state.Source.pausedByHand(in.Scope) {
+		refusals = append(refusals, pausedAtSource(o, in.Source, in.Target, in.Scope))
+	}
+	err := refusedBy(in.Scope, refusals)
+	return fault.Wrap(err, fault.CodeOf(err), "Nothing was moved. If nobody needs it paused, resume it, and run the same command again:\n"+
+		Step{ActionResume, AtSource, state.Source.pausedByHand(in.Scope)}.Command(in.Source, in.Target, in.Scope))
 }
 
 // saved returns what the interrupted move backed up; nil where it was begun on another machine, where the record is of an earlier cluster of
@@ -82,7 +95,7 @@ func (in Input) moveAgain(ctx context.Context, state State, saved *record, pause
 	if err := resume(ctx, in.Source, paused); err != nil {
 		return Result{}, again(fmt.Errorf("resume the source of the interrupted move: %w", err))
 	}
-	plan, err := in.planOnceWell(ctx)
+	plan, err := in.planOnceWell(ctx, saved)
 	if err != nil {
 		return Result{}, err
 	}
@@ -90,10 +103,10 @@ func (in Input) moveAgain(ctx context.Context, state State, saved *record, pause
 }
 
 // planOnceWell plans when the source, which was paused until now, is well: its controllers may have to say so anew.
-func (in Input) planOnceWell(ctx context.Context) (Plan, error) {
+func (in Input) planOnceWell(ctx context.Context, saved *record) (Plan, error) {
 	deadline := in.Now().Add(in.Patience)
 	for said := false; ; {
-		plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, in.guards(true))
+		plan, err := newPlan(ctx, in.Source, in.Target, in.Scope, in.guards(true, saved))
 		if fault.CodeOf(err) != fault.PivotRefused || !in.Now().Before(deadline) {
 			return plan, err
 		}

@@ -41,18 +41,20 @@ type Step struct {
 }
 
 // Recovery returns what ends an interrupted pivot, in order; nil where there is nothing to end, where the sides disagree in a way that no
-// interrupted move leaves, and where nobody can know whether a move or a person has paused what is paused. saved is what this machine's record of
-// the move holds, nil without one.
+// interrupted move leaves, and where a person has paused what has to be resumed.
 //
-// Nothing is resumed on one side while the other could act on the same machines, and nothing is deleted before it was compared.
-func (s State) Recovery(saved []capi.Object) []Step {
+// Only what bears the mark of this move is resumed. Nothing is resumed on one side while the other could act on the same machines, and nothing is
+// deleted before it was compared.
+func (s State) Recovery() []Step {
 	switch {
-	case !s.Explained(), s.Stage == StageResuming && saved == nil && !s.pausedByMove():
+	case !s.Explained(), s.sourceIsComplete() && len(s.Source.pausedByHand(s.scope)) > 0:
 		return nil
 	case s.sourceIsComplete():
-		return []Step{{ActionResume, AtSource, s.Source.pausedObjects()}, {ActionMove, AtTarget, nil}}
+		return []Step{{ActionResume, AtSource, s.Source.pausedByMove(s.scope)}, {ActionMove, AtTarget, nil}}
+	case !s.pausedByMove():
+		return nil
 	}
-	resume := Step{ActionResume, AtTarget, s.movedAndPaused(saved)}
+	resume := Step{ActionResume, AtTarget, s.Target.pausedByMove(s.scope)}
 	if s.Stage == StageResuming {
 		return []Step{{ActionCompare, AtTarget, nil}, resume}
 	}
@@ -62,7 +64,7 @@ func (s State) Recovery(saved []capi.Object) []Step {
 // pausedByMove is whether a move has paused the management cluster's own Cluster on the target. A finished pivot, and a person who paused the
 // Cluster then, would look the same without the mark.
 func (s State) pausedByMove() bool {
-	return slices.ContainsFunc(s.Target.marked, func(o capi.Object) bool { return isOwnCluster(o, s.scope) })
+	return slices.ContainsFunc(s.Target.pausedByMove(s.scope), func(o capi.Object) bool { return isOwnCluster(o, s.scope) })
 }
 
 // sourceIsComplete says whether the source still has everything, so that moving again is safe: nothing of it is gone, or marked to go.
@@ -71,16 +73,6 @@ func (s State) sourceIsComplete() bool {
 		return true
 	}
 	return s.Stage == StageCopied && len(missing(s.Target.moved(), s.Source.Objects)) == 0 && !s.Source.going
-}
-
-// movedAndPaused are the Clusters, and ClusterClasses, of the target that the move paused: those that say so, and, for a move of which nothing
-// on the target says so, those that are known to have been moved.
-func (s State) movedAndPaused(saved []capi.Object) []capi.Object {
-	moved := map[capi.Key]bool{}
-	for _, o := range slices.Concat(saved, s.Source.Objects, s.Target.marked) {
-		moved[o.Key()] = true
-	}
-	return slices.DeleteFunc(s.Target.pausedObjects(), func(o capi.Object) bool { return !moved[o.Key()] && !isOwnCluster(o, s.scope) })
 }
 
 // pausedObjects are what a move pauses: Clusters, and the ClusterClasses before them.
@@ -102,20 +94,24 @@ func (s State) Err(source, target Side, scope Scope) error {
 	}
 	err := fmt.Errorf("an earlier move of Cluster %s/%s was interrupted (%s): %d of its objects are at the source, %d on the target",
 		scope.Namespace, scope.Cluster, s.Stage, len(s.Source.Objects), len(s.Target.Objects))
-	return fault.Wrap(err, fault.PivotFailed, s.wayOut(source, target, nil))
+	return fault.Wrap(err, fault.PivotFailed, s.wayOut(source, target))
 }
 
 // wayOut is what a person does. What is deleted at the source by a recovery stays there, paused: it goes with the bootstrap cluster.
-func (s State) wayOut(source, target Side, saved []capi.Object) string {
+func (s State) wayOut(source, target Side) string {
 	if !s.Explained() {
 		return "Two clusters may be managing the same machines. Pause the one that should not, compare both, and keep the backup:\n" +
 			joinLines(Kubectl(source, s.scope)+" get cluster-api", Kubectl(target, s.scope)+" get cluster-api",
 				Kubectl(source, s.scope)+" patch clusters.cluster.x-k8s.io "+s.scope.Cluster+` --type merge -p '{"spec":{"paused":true}}'`)
 	}
-	steps := s.Recovery(saved)
+	steps := s.Recovery()
 	lines := []string{s.whatIsWhere() + " To end it by hand:"}
-	if steps == nil {
-		lines = []string{"The target has everything, paused: by a person, or by a move whose backup is on another machine. If nobody needs it paused, resume it:"}
+	switch {
+	case steps == nil && s.sourceIsComplete():
+		lines = []string{"Something is paused at the source without the mark of the move: a person has paused it. If nobody needs it paused, resume it:"}
+		steps = []Step{{ActionResume, AtSource, s.Source.pausedByHand(s.scope)}}
+	case steps == nil:
+		lines = []string{"The target has everything, paused without the mark of the move: a person has paused it. If nobody needs it paused, resume it:"}
 		steps = []Step{{ActionResume, AtTarget, s.Target.pausedObjects()}}
 	}
 	for _, step := range steps {

@@ -21,6 +21,7 @@ const (
 	RulePermissions Rule = "permissions" // the users of both kubeconfigs may do what a move does
 	RuleWebhooks    Rule = "webhooks"    // the target accepts an object of each kind that moves
 	RuleHealth      Rule = "health"      // the target acts on what it is given
+	RuleExtensions  Rule = "extensions"  // the target has the extensions that ClusterClasses name
 	RuleTarget      Rule = "target"      // the target holds none of it yet
 )
 
@@ -43,10 +44,11 @@ func (r *Refusal) Error() string {
 // check reports the refusals of a rule; an error means that it could not look.
 type check func(context.Context, *view) ([]*Refusal, error)
 
-// rulesAgain are the guards of a move that is repeated: it overwrites what the interrupted one created on the target. Permissions come before
-// webhooks, which are not asked for what may not be created.
+// rulesAgain are the guards of a move that is repeated, with checkCopies: it overwrites what the interrupted one created on the target, and
+// nothing else. Permissions come before webhooks, which are not asked for what may not be created.
 var rulesAgain = []check{
 	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkReady, checkPaused, checkMachines, checkPermissions, checkWebhooks, checkHealth,
+	checkExtensions,
 }
 
 // rules are all guards.
@@ -56,6 +58,7 @@ var rules = slices.Concat(rulesAgain, []check{checkTarget})
 // as the node of each Machine, clusterctl asks.
 var rulesBackAgain = []check{
 	checkCluster, checkObjects, checkElsewhere, checkDetach, checkLabels, checkProviders, checkPaused, checkPermissions, checkWebhooks, checkHealth,
+	checkExtensions,
 }
 
 var rulesBack = slices.Concat(rulesBackAgain, []check{checkTarget})
@@ -63,15 +66,15 @@ var rulesBack = slices.Concat(rulesBackAgain, []check{checkTarget})
 // rulesOfSides are those about the two clusters themselves. They do not go away by waiting, or with what is deleted at the source.
 var rulesOfSides = []check{checkLabels, checkProviders, checkPermissions, checkWebhooks, checkHealth}
 
-// guards are the rules of this move. again is whether an earlier one may have created something on the target.
-func (in Input) guards(again bool) []check {
+// guards are the rules of this move. again is whether an earlier one may have created something on the target; saved is its record, or nil.
+func (in Input) guards(again bool, saved *record) []check {
 	switch {
 	case in.Back && again:
-		return rulesBackAgain
+		return slices.Concat(rulesBackAgain, []check{checkCopies(saved)})
 	case in.Back:
 		return rulesBack
 	case again:
-		return rulesAgain
+		return slices.Concat(rulesAgain, []check{checkCopies(saved)})
 	}
 	return rules
 }

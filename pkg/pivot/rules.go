@@ -134,8 +134,7 @@ func checkPaused(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	for _, c := range v.clusters {
 		if c.Paused {
-			refusals = append(refusals, &Refusal{Rule: RulePaused, Object: c.String(), Reason: "is paused at the source",
-				Cure: Step{ActionResume, AtSource, []capi.Object{c.Object}}.Command(v.sourceSide, v.targetSide, v.scope)})
+			refusals = append(refusals, pausedAtSource(c.Object, v.sourceSide, v.targetSide, v.scope))
 		}
 	}
 	for _, o := range v.moves {
@@ -149,6 +148,11 @@ func checkPaused(_ context.Context, v *view) ([]*Refusal, error) {
 		}
 	}
 	return refusals, nil
+}
+
+func pausedAtSource(o capi.Object, source, target Side, scope Scope) *Refusal {
+	return &Refusal{Rule: RulePaused, Object: o.String(), Reason: "is paused at the source",
+		Cure: Step{ActionResume, AtSource, []capi.Object{o}}.Command(source, target, scope)}
 }
 
 func checkMachines(_ context.Context, v *view) ([]*Refusal, error) {

@@ -308,3 +308,53 @@ func recorded(t *testing.T, c client.Client, version string) {
 		t.Fatal(err)
 	}
 }
+
+// A ClusterClass may have its patches computed by an extension. Without that the target could reconcile nothing of it.
+func TestAClassWhoseExtensionTheTargetLacks(t *testing.T) {
+	class, ofItsClass := ofClass()
+	class.Object["spec"] = map[string]any{"patches": []any{map[string]any{"name": "p", "external": map[string]any{"generatePatchesExtension": "generate-patches.lab", "discoverVariablesExtension": "variables.lab"}}}}
+	extension := func(handlers ...any) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"handlers": handlers}}}
+		u.SetGroupVersionKind(schema.GroupVersionKind{Group: "runtime.cluster.x-k8s.io", Version: "v1beta2", Kind: "ExtensionConfig"})
+		u.SetName("lab")
+		return u
+	}
+	handler := func(name string) any { return map[string]any{"name": name} }
+	for name, tc := range map[string]struct {
+		there *unstructured.Unstructured
+		want  []string
+	}{
+		"it is not there":            {nil, []string{"generate-patches.lab of ExtensionConfig lab, which the target does not have", "variables.lab of ExtensionConfig lab, which the target does not have"}},
+		"one of its handlers is not": {extension(handler("variables.lab")), []string{"generate-patches.lab of ExtensionConfig lab, which has not discovered it"}},
+		"it is there":                {extension(handler("variables.lab"), handler("generate-patches.lab")), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := sides(t, source(ofItsClass), target())
+			for _, side := range []pivot.Side{from, to} {
+				must(t, side.Client.Create(t.Context(), fixture.CRDOf(classGVK)))
+			}
+			must(t, fixture.Create(t.Context(), from.Client, fixture.Namespace, oneOf(class.DeepCopy())))
+			if tc.there != nil {
+				crd := fixture.CRDOf(tc.there.GroupVersionKind())
+				crd.Labels = nil
+				must(t, to.Client.Create(t.Context(), crd))
+				must(t, to.Client.Create(t.Context(), tc.there))
+			}
+			_, err := pivot.NewPlan(t.Context(), from, to, scope)
+			var got []string
+			for _, r := range pivot.Refusals(err) {
+				if r.Rule == pivot.RuleExtensions {
+					got = append(got, r.Reason)
+				}
+			}
+			if len(got) != len(tc.want) {
+				t.Fatalf("got %q (%v), want %q", got, err, tc.want)
+			}
+			for i, want := range tc.want {
+				if !strings.Contains(got[i], want) {
+					t.Errorf("got %q, want %q", got[i], want)
+				}
+			}
+		})
+	}
+}

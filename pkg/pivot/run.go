@@ -48,7 +48,13 @@ func Run(ctx context.Context, in Input) (Result, error) {
 		return Result{}, err
 	}
 	// What an earlier pivot created on the target is overwritten, as by the mover itself. Anything else there is refused.
-	guards := in.guards(begun)
+	var saved *record
+	if begun {
+		if saved, err = in.saved(ctx, state); err != nil {
+			return Result{}, err
+		}
+	}
+	guards := in.guards(begun, saved)
 	in.keepSuspended = begun && len(missing(state.Source.Objects, state.Target.Objects)) < len(state.Source.Objects)
 	if _, err := newPlan(ctx, in.Source, in.Target, in.Scope, guards); err != nil {
 		if begun { // nothing of it was moved: what would put the cause right is applied by Flux
@@ -122,7 +128,7 @@ func (in Input) afterFailure(ctx context.Context, cause, lost error, saved *reco
 	case NotStarted, Nothing:
 		return in.resumeFlux(ctx, fault.Retryable(cause, fault.PivotFailed, "Nothing was moved. Run the same command again."))
 	case Interrupted:
-		hint := state.wayOut(in.Source, in.Target, saved.objects())
+		hint := state.wayOut(in.Source, in.Target)
 		if state.Explained() {
 			hint = "Run the same command again: it finishes the move. " + hint
 		}

@@ -168,6 +168,7 @@ func TestPreviewIsAFault(t *testing.T) {
 	if err != nil || preview.Interrupted() || fault.CodeOf(preview.Err("demo")) != fault.PivotRefused || fault.HintOf(preview.Err("demo")) == "" {
 		t.Errorf("a Cluster that a person paused: %v, interrupted %t, %v", err, preview.Interrupted(), preview.Err("demo"))
 	}
+	from, to = sides(t, source(paused), target())
 	if preview, err = pivot.NewPreview(t.Context(), from, to, scope, true); err != nil || !preview.Interrupted() || fault.CodeOf(preview.Err("demo")) != fault.PivotRefused {
 		t.Errorf("a Cluster that a pivot paused: %v, interrupted %t, %v", err, preview.Interrupted(), preview.Err("demo"))
 	}

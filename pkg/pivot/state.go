@@ -43,9 +43,9 @@ type Holding struct {
 	// PausedClasses are the ClusterClasses that are paused.
 	PausedClasses []capi.Object
 
-	apart  map[capi.Key]bool // what need not be of a move that is under way, see apart
-	marked []capi.Object     // the Clusters and ClusterClasses that a move of the scope has paused, and nobody has resumed
-	going  bool              // something of it is being deleted
+	apart         map[capi.Key]bool // what need not be of a move that is under way, see apart
+	markedClasses []capi.Object     // the ClusterClasses that a move of the scope has paused, and nobody has resumed
+	going         bool              // something of it is being deleted
 }
 
 // Empty is whether it holds nothing at all.
@@ -145,16 +145,11 @@ func Hold(ctx context.Context, c client.Reader, scope Scope) (Holding, error) {
 		if o.Kind == clusterv1.ClusterClassKind && annotations.HasPaused(u) {
 			h.PausedClasses = append(h.PausedClasses, o)
 			if scope.marks(u.GetAnnotations()) {
-				h.marked = append(h.marked, o)
+				h.markedClasses = append(h.markedClasses, o)
 			}
 		}
 	}
 	h.Clusters, err = capi.Clusters(ctx, c, scope.Namespace)
-	for _, c := range h.Clusters {
-		if c.Paused && scope.marks(c.Annotations) {
-			h.marked = append(h.marked, c.Object)
-		}
-	}
 	h.apart = apart(graph, moves, h.Clusters, scope)
 	return h, err
 }

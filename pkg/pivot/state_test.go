@@ -13,7 +13,8 @@ import (
 )
 
 var (
-	paused     = fixture.Set("Cluster", "mgmt", true, "spec", "paused")
+	byHand     = fixture.Set("Cluster", "mgmt", true, "spec", "paused")
+	paused     = both(byHand, fixture.Set("Cluster", "mgmt", "management/mgmt", "metadata", "annotations", "cluster-init.io/pivot")) // as a move does
 	annotated  = fixture.Set("Cluster", "mgmt", "", "metadata", "annotations", "cluster.x-k8s.io/paused")
 	everything = fixture.ManagementCluster
 )
@@ -34,10 +35,18 @@ func holding(objects []*unstructured.Unstructured, edits ...fixture.Edit) side {
 	return side{objects: objects, edits: edits}
 }
 
+// both makes two edits.
+func both(one, other fixture.Edit) fixture.Edit {
+	return func(u *unstructured.Unstructured) {
+		one(u)
+		other(u)
+	}
+}
+
 func TestReadState(t *testing.T) {
 	movesAgain := []pivot.Action{pivot.ActionResume, pivot.ActionMove}
 	finishes := []pivot.Action{pivot.ActionCompare, pivot.ActionDelete, pivot.ActionResume}
-	marked := fixture.Set("Cluster", "mgmt", "management/mgmt", "metadata", "annotations", "cluster-init.io/pivot")
+	tenantMoved := both(tenantPaused, fixture.Set("Cluster", "tenant", "management/mgmt", "metadata", "annotations", "cluster-init.io/pivot"))
 	rows := map[string]struct {
 		from, to side
 		phase    pivot.Phase
@@ -51,7 +60,10 @@ func TestReadState(t *testing.T) {
 		"unlabelled at the source":             {with(holding(everything()), unlabelled("*")), side{}, pivot.NotStarted, pivot.StageNone, "", nil},
 		"a secret is on the target":            {holding(everything()), holding(oneObject("Secret", "cloud-credentials")), pivot.NotStarted, pivot.StageNone, "", nil},
 		"source paused":                        {holding(everything(), paused), side{}, pivot.Interrupted, pivot.StagePaused, "patch clusters.cluster.x-k8s.io mgmt", movesAgain},
-		"source paused by annotation":          {holding(everything(), annotated), side{}, pivot.Interrupted, pivot.StagePaused, `"cluster.x-k8s.io/paused":null`, movesAgain},
+		"source paused by annotation":          {holding(everything(), annotated), side{}, pivot.Interrupted, pivot.StagePaused, `"cluster.x-k8s.io/paused":null`, nil},
+		"source paused by a person":            {holding(everything(), byHand), side{}, pivot.Interrupted, pivot.StagePaused, "a person has paused it", nil},
+		"and a tenant, by a person":            {holding(append(everything(), tenant()), paused, tenantPaused), side{}, pivot.Interrupted, pivot.StagePaused, "patch clusters.cluster.x-k8s.io tenant", nil},
+		"some copied, a person paused it":      {holding(everything(), byHand), holding(firstOf(5), paused), pivot.Interrupted, pivot.StageCopying, "a person has paused it", nil},
 		"copied without its Cluster":           {holding(everything(), paused), holding(oneObject("Secret", "mgmt-ca"), paused), pivot.Interrupted, pivot.StagePaused, "", movesAgain},
 		"some copied":                          {holding(everything(), paused), holding(firstOf(5), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
 		"some copied, source resumed":          {holding(everything()), holding(firstOf(5), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
@@ -60,7 +72,7 @@ func TestReadState(t *testing.T) {
 		"its Cluster deleted first":            {holding(oneObject("Secret", "cloud-credentials")), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig", finishes},
 		"some deleted, source resumed":         {holding(firstOf(5)), holding(everything(), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
 		"half deleted, half copied":            {holding(firstOf(5), paused), holding(append(firstOf(1), everything()[6:]...), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
-		"one of two Clusters resumed":          {holding(append(everything(), tenant()), tenantPaused), holding(append(everything(), tenant()), paused, tenantPaused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
+		"one of two Clusters resumed":          {holding(append(everything(), tenant()), tenantMoved), holding(append(everything(), tenant()), paused, tenantMoved), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
 		"some copied, beside an active tenant": {holding(everything(), paused), holding(append(firstOf(5), tenant()), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
 		"source resumed, beside a tenant":      {holding(everything()), holding(append(firstOf(5), tenant()), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
 		"some copied, beside a Secret":         {holding(everything(), paused), holding(append(firstOf(5), tenantSecret()), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
@@ -68,8 +80,8 @@ func TestReadState(t *testing.T) {
 		"both active":                          {holding(everything()), holding(everything()), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
 		"some copied, target active":           {holding(everything(), paused), holding(firstOf(5)), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
 		"all copied, one is going":             {holding(everything(), paused, fixture.Set("Secret", "mgmt-ca", "", "metadata", "annotations", "clusterctl.cluster.x-k8s.io/delete-for-move")), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "Do not resume", finishes},
-		"all deleted, target paused by a move": {side{}, holding(everything(), paused, marked), pivot.Interrupted, pivot.StageResuming, "To end it by hand", []pivot.Action{pivot.ActionCompare, pivot.ActionResume}},
-		"all deleted, target paused":           {side{}, holding(everything(), paused), pivot.Interrupted, pivot.StageResuming, "/tmp/target.kubeconfig", nil},
+		"all deleted, target paused by a move": {side{}, holding(everything(), paused), pivot.Interrupted, pivot.StageResuming, "To end it by hand", []pivot.Action{pivot.ActionCompare, pivot.ActionResume}},
+		"all deleted, target paused":           {side{}, holding(everything(), byHand), pivot.Interrupted, pivot.StageResuming, "/tmp/target.kubeconfig", nil},
 		"done":                                 {side{}, holding(everything()), pivot.Done, pivot.StageNone, "", nil},
 		"done, paused remains at source":       {holding(firstOf(5), paused), holding(everything()), pivot.Done, pivot.StageNone, "", nil},
 	}
@@ -84,7 +96,7 @@ func TestReadState(t *testing.T) {
 				t.Fatalf("got %s %q, want %s %q", state.Phase, state.Stage, row.phase, row.stage)
 			}
 			var does []pivot.Action
-			for _, step := range state.Recovery(nil) {
+			for _, step := range state.Recovery() {
 				does = append(does, step.Action)
 			}
 			if !slices.Equal(does, row.does) {

@@ -33,23 +33,23 @@ func (p pivotMove) check(ctx context.Context) (pipeline.Status, error) {
 	if err != nil || seen != pivoted {
 		return pipeline.Status{}, err
 	}
-	if err := p.verifyAgain(ctx); err != nil {
+	if err := p.verifyAgain(ctx, world.ManagementName); err != nil {
 		return pipeline.Status{}, err
 	}
 	return nothingToDo("the management cluster holds its own definition")
 }
 
-// verifyAgain repeats the verification of a move of an earlier run that failed, or that nobody saw the end of.
-func (p pivotMove) verifyAgain(ctx context.Context) error {
+// verifyAgain repeats, on the target of a move, the verification of an earlier run that failed, or that nobody saw the end of.
+func (p pivotMove) verifyAgain(ctx context.Context, target string) error {
 	backup, err := pivot.Unverified(p.folder, p.scope.Cluster)
 	if err != nil || backup == "" {
 		return err
 	}
-	management, err := p.world.Connected(world.ManagementName)
+	c, err := p.world.Connected(target)
 	if err != nil {
 		return err
 	}
-	return pivot.VerifyBackup(ctx, p.world.Side(management), p.scope, backup)
+	return pivot.VerifyBackup(ctx, p.world.Side(c), p.scope, backup)
 }
 
 func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
@@ -70,7 +70,7 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	if result.Already {
 		report.Progress("another run has moved it")
-		return p.verifyAgain(ctx)
+		return p.verifyAgain(ctx, world.ManagementName)
 	}
 	where := "their backup is in " + result.Backup
 	if result.Backup == "" {

@@ -27,7 +27,7 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	if err != nil {
 		return pivot.Preview{}, err
 	}
-	if err := preview.ReadRecord(ctx, u.StateFolder); err != nil {
+	if err := preview.CheckRecord(ctx, u.StateFolder); err != nil {
 		return pivot.Preview{}, err
 	}
 	if _, err := os.Stat(w.KubeconfigPath); errors.Is(err, fs.ErrNotExist) {
@@ -59,6 +59,8 @@ func (w *judged) lookOn(ctx context.Context) (world.Observation, error) {
 func showable(o world.Observation, v verdict, r request) error {
 	both := o.Bootstrap.Cluster != nil && o.Management.Cluster != nil
 	switch {
+	case v.decision == refuse && (o.Bootstrap.Down || o.Management.Down): // a run begins no pivot of what goes
+		return fault.Wrap(v.refusal, fault.PivotRefused, fault.HintOf(v.refusal))
 	case v.decision == refuse && (!both || fault.CodeOf(v.refusal) == fault.ClusterForeign):
 		return asRefused(v.refusal)
 	case both, v.decision == pivoted:

@@ -10,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
 // ResumePhases are what ends a pivot that was cut off, and nothing else, in order.
@@ -50,9 +51,22 @@ func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
 		return fault.New(fault.PivotRefused, fmt.Sprintf("no pivot was begun that could be resumed: %s", v.why),
 			"Run cluster-init up "+b.environment+": it makes what is missing, and pivots.")
 	}
+	if err := leftByRollback(o, v, b.environment); err != nil {
+		return err
+	}
 	if v.warning != "" {
 		report.Warn("%s", v.warning)
 	}
 	report.Progress("%s", v.why)
 	return b.world.Adopt(o)
+}
+
+// leftByRollback refuses to resume what a rollback, or a `down`, has begun: Flux in the management cluster is suspended for a move out of it. Moving
+// the definition into it would begin a pivot, and resume none.
+func leftByRollback(o world.Observation, v verdict, environment string) error {
+	if !o.Management.Suspended || v.decision == pivoted {
+		return nil
+	}
+	return fault.New(fault.PivotRefused, "no pivot was interrupted that could be resumed: a move of the definition out of the management cluster was",
+		"Run cluster-init pivot rollback "+environment+" to finish that move, or cluster-init up "+environment+" to move the definition into the management cluster again.")
 }

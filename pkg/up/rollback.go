@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
@@ -45,7 +49,7 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	begun := o.Management.Suspended
+	begun := returning(o, r.move.scope)
 	if err := canReturn(o, v, begun, r.environment); err != nil {
 		return err
 	}
@@ -57,6 +61,12 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	return r.world.Adopt(o)
+}
+
+// returning reports whether an earlier rollback has begun to move. That Flux is suspended for one says less: it may have been killed, or refused, right
+// after that, and the management cluster may be well again since.
+func returning(o world.Observation, scope pivot.Scope) bool {
+	return o.Management.Suspended && !pivot.Judge(o.Management.Holds, o.Bootstrap.Holds, scope).NothingMoved()
 }
 
 // canReturn returns why a pivot cannot be undone: both clusters must be known, and one of them hold it all. begun is whether an earlier rollback
@@ -79,18 +89,42 @@ func canReturn(o world.Observation, v verdict, begun bool, environment string) e
 
 // unwell refuses to take the definition away from a management cluster that manages itself.
 func (r rollback) unwell(ctx context.Context, management *kube.Cluster, report pipeline.Reporter) error {
-	unmet, err := pivot.SelfManaged(ctx, management.Client, r.move.scope, nil)
+	kustomizations, suspended, err := unsuspended(ctx, management, r.move.scope)
+	if err != nil {
+		return err
+	}
+	unmet, err := pivot.SelfManaged(ctx, management.Client, r.move.scope, kustomizations)
 	if err != nil {
 		return err
 	}
 	if len(unmet) == 0 {
-		return fault.New(fault.PivotRefused, "the management cluster is well, and manages itself: there is no reason to undo the pivot",
-			"If the cluster is not needed any more: cluster-init cleanup "+r.environment+".")
+		hint := "If the cluster is not needed any more: cluster-init cleanup " + r.environment + "."
+		if suspended {
+			hint = "Run cluster-init up " + r.environment + ": it resumes what an earlier rollback has suspended in it. " + hint
+		}
+		return fault.New(fault.PivotRefused, "the management cluster is well, and manages itself: there is no reason to undo the pivot", hint)
 	}
 	for _, u := range unmet {
 		report.Progress("the management cluster is not well: %s", u)
 	}
 	return nil
+}
+
+// unsuspended returns the Kustomizations of a cluster without those that a rollback has suspended, and whether there are such: they say nothing of how
+// well the cluster is. None stands for all.
+func unsuspended(ctx context.Context, c *kube.Cluster, scope pivot.Scope) (left []client.ObjectKey, suspended bool, err error) {
+	all, err := flux.Kustomizations(ctx, c)
+	if err != nil {
+		return nil, false, fmt.Errorf("list the Kustomizations of the %s cluster: %w", c.Name, err)
+	}
+	for _, k := range all {
+		if k.Spec.Suspend && k.Annotations[owned.SuspendedAnnotation] == owned.SuspendedFor(scope.Namespace, scope.Cluster) {
+			suspended = true
+			continue
+		}
+		left = append(left, client.ObjectKeyFromObject(&k))
+	}
+	return left, suspended, nil
 }
 
 func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
@@ -114,7 +148,7 @@ func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	if result.Already {
 		report.Progress("an earlier rollback has moved it")
-		return nil
+		return r.move.verifyAgain(ctx, world.BootstrapName)
 	}
 	report.Progress("moved %d objects back into the bootstrap cluster", len(result.Moved))
 	return nil

@@ -1,8 +1,14 @@
 package up
 
 import (
+	"errors"
 	"strings"
 	"testing"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
@@ -39,5 +45,69 @@ func TestCanReturn(t *testing.T) {
 				t.Errorf("%v, hint %q, want %q", err, fault.HintOf(err), tc.hint)
 			}
 		})
+	}
+}
+
+// A rollback that was killed is no pivot that could be resumed, however far it came: resuming would move the definition into a management cluster that
+// is not well. Where the management cluster still holds all of it there is nothing to begin.
+func TestResumeBeginsNoPivotAfterARollback(t *testing.T) {
+	for name, tc := range map[string]struct {
+		b, m      world.BootstrapState
+		rollback  bool
+		decision  decision
+		isRefused bool
+	}{
+		"a rollback has moved all":       {b: world.BootstrapActive, rollback: true, decision: begun, isRefused: true},
+		"a rollback was cut off":         {b: world.BootstrapPaused, rollback: true, decision: finish, isRefused: true},
+		"a rollback suspended Flux only": {b: world.BootstrapMoved, rollback: true, decision: pivoted},
+		"a pivot was begun":              {b: world.BootstrapActive, decision: begun},
+		"a pivot was cut off":            {b: world.BootstrapPaused, decision: finish},
+	} {
+		o := world.Observation{Bootstrap: world.BootstrapSide{State: tc.b}, Management: world.ManagementSide{Suspended: tc.rollback}}
+		err := leftByRollback(o, verdict{decision: tc.decision}, "demo")
+		if (err != nil) != tc.isRefused || err != nil && (fault.CodeOf(err) != fault.PivotRefused || !strings.Contains(fault.HintOf(err), "cluster-init pivot rollback demo")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// That Flux is suspended for a rollback says nothing once the management cluster still has everything: it is asked again how well it is.
+func TestAStaleSuspensionIsNoBegunRollback(t *testing.T) {
+	stale := seen(world.BootstrapMoved, world.ManagementActive)
+	stale.Management.Suspended = true
+	paused := seen(world.BootstrapMoved, world.ManagementPaused)
+	paused.Management.Suspended = true
+	moved := seen(world.BootstrapActive, world.ManagementEmpty)
+	moved.Management.Suspended = true
+	for name, tc := range map[string]struct {
+		o    world.Observation
+		want bool
+	}{
+		"nothing was moved": {stale, false}, "it is paused": {paused, true}, "all was moved": {moved, true}, "none was begun": {seen(world.BootstrapMoved, world.ManagementActive), false},
+	} {
+		if got := returning(tc.o, thisRun.scope()); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// What a rollback has suspended says nothing of how well a cluster is.
+func TestWhatARollbackSuspendedIsNotAsked(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(kustomizev1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	of := func(name, suspendedFor string, suspended bool) *kustomizev1.Kustomization {
+		return &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: name, Annotations: map[string]string{"cluster-init.io/suspended-for-pivot": suspendedFor}},
+			Spec: kustomizev1.KustomizationSpec{Suspend: suspended}}
+	}
+	c := &kube.Cluster{Name: "management", Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(of("cluster", "ns/demo", true), of("cni", "ns/other", true), of("mine", "", true), of("capi", "", false)).Build()}
+	left, suspended, err := unsuspended(t.Context(), c, thisRun.scope())
+	var names []string
+	for _, key := range left {
+		names = append(names, key.Name)
+	}
+	if got := strings.Join(names, " "); err != nil || !suspended || got != "capi cni mine" {
+		t.Errorf("%q, %t, %v", got, suspended, err)
 	}
 }

@@ -143,11 +143,15 @@ func (o sight) beforePivot(r request) verdict {
 
 // halfMoved judges where both sides may hold something, as pivot does.
 func (o sight) halfMoved(r request) verdict {
+	known := o.Management.State == world.ManagementActive || o.Management.State == world.ManagementPaused
+	if !known && o.Bootstrap.Holds.PausedByHand(r.scope()) {
+		return pausedByHand(r)
+	}
 	if o.Management.State == world.ManagementSilent {
 		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
 	}
 	state := pivot.Judge(o.Bootstrap.Holds, o.Management.Holds, r.scope())
-	if state.Explained() && o.Bootstrap.Suspended && o.Management.Cluster != nil { // else somebody paused the Cluster, and no pivot began
+	if state.Recovery() != nil && o.Bootstrap.Suspended && o.Management.Cluster != nil { // else somebody paused the Cluster, and no pivot began
 		return verdict{decision: finish, why: fmt.Sprintf("an earlier move of the definition was cut off (%s): it is finished", state.Stage)}
 	}
 	if err := state.Err(r.source, r.target, r.scope()); err != nil {
@@ -157,6 +161,18 @@ func (o sight) halfMoved(r request) verdict {
 		return verdict{decision: pivoted, why: "the management cluster holds its own definition; what is left in the bootstrap cluster is paused"}
 	}
 	return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the pivot is ahead"}
+}
+
+// pausedByHand refuses because a person has paused the Cluster in the bootstrap cluster: no move bears that, and only a person resumes it.
+func pausedByHand(r request) verdict {
+	return verdict{decision: refuse, refusal: fault.New(fault.PivotRefused,
+		fmt.Sprintf("Cluster %s/%s is paused in the bootstrap cluster: a person has paused it, and no move", r.namespace, r.cluster),
+		"If nobody needs it paused, resume it, and run the same command again: "+resume(r.source, r))}
+}
+
+// resume is how a person resumes the Cluster on a side.
+func resume(side pivot.Side, r request) string {
+	return pivot.Kubectl(side, r.scope()) + " patch clusters.cluster.x-k8s.io " + r.cluster + ` --type merge -p '{"spec":{"paused":null}}'`
 }
 
 // moved judges where a move emptied the bootstrap cluster: nothing in it is ever resumed.

@@ -21,7 +21,11 @@ import (
 func seen(b world.BootstrapState, m world.ManagementState, machines ...provider.Machine) world.Observation {
 	own := func(paused bool) pivot.Holding {
 		object := capi.Object{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Namespace: "ns", Name: "demo"}
-		return pivot.Holding{Objects: []capi.Object{object}, Clusters: []capi.Cluster{{Object: object, Paused: paused}}}
+		c := capi.Cluster{Object: object, Paused: paused}
+		if paused {
+			c.Annotations = map[string]string{"cluster-init.io/pivot": "ns/demo"} // by a move: see byHand
+		}
+		return pivot.Holding{Objects: []capi.Object{object}, Clusters: []capi.Cluster{c}}
 	}
 	o := world.Observation{Bootstrap: world.BootstrapSide{State: b}, Management: world.ManagementSide{State: m, Named: "/state/kubeconfig", Proven: true}, Machines: machines}
 	connected := &kube.Cluster{Config: &rest.Config{Host: "https://192.0.2.1:6443"}}
@@ -229,6 +233,26 @@ func TestWhatAUserPausedIsNotResumed(t *testing.T) {
 				t.Errorf("bootstrap cluster %s, management cluster %s, and Flux is suspended: %s, want %s", b, m, short(v), want)
 			}
 		}
+	}
+}
+
+// A move pauses with a mark. What is paused without it a person has paused, whether a pivot was begun or not: nothing of it is resumed or moved, and
+// nobody tells of a move.
+func TestWhatAPersonPausedDuringTheBuild(t *testing.T) {
+	for _, m := range []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementEmpty} {
+		for _, begun := range []bool{false, true} {
+			o := seen(world.BootstrapPaused, m)
+			o.Bootstrap.Suspended, o.Bootstrap.Holds.Clusters[0].Annotations = begun, nil
+			v := judge(o, thisRun)
+			if short(v) != "pivot/refused" || !strings.Contains(v.refusal.Error(), "is paused in the bootstrap cluster: a person has paused it") || !strings.Contains(fault.HintOf(v.refusal), `"paused":null`) {
+				t.Errorf("management cluster %s, a pivot begun %t: %s, %v\nhint: %s", m, begun, short(v), v.refusal, fault.HintOf(v.refusal))
+			}
+		}
+	}
+	o := seen(world.BootstrapMoved, world.ManagementPaused)
+	o.Management.Holds.Clusters[0].Annotations = nil
+	if v := judge(o, thisRun); short(v) != "pivot/failed" || !strings.Contains(v.refusal.Error(), "is paused in the management cluster") {
+		t.Errorf("after the pivot: %s, %v", short(v), v.refusal)
 	}
 }
 
