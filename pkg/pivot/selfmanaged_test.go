@@ -64,6 +64,13 @@ func condition(kind, name, conditionType, status, message string) fixture.Edit {
 	}}, "status", "conditions")
 }
 
+// observed is a condition that is true of a generation.
+func observed(kind, name, conditionType string, generation int64) fixture.Edit {
+	return fixture.Set(kind, name, []any{map[string]any{
+		"type": conditionType, "status": "True", "reason": "Because", "observedGeneration": generation,
+	}}, "status", "conditions")
+}
+
 func TestSelfManaged(t *testing.T) {
 	key := func(name string) client.ObjectKey { return client.ObjectKey{Namespace: "flux-system", Name: name} }
 	rows := map[string]struct {
@@ -85,6 +92,16 @@ func TestSelfManaged(t *testing.T) {
 			edits: []fixture.Edit{condition("Cluster", "mgmt", "Available", "False", "no workers")},
 			want:  []pivot.Unmet{{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt", Message: "Available=False: no workers", Waiting: true}},
 		},
+		"its Cluster is Available, and so was it before its spec changed": {
+			edits: []fixture.Edit{generation("Cluster", "mgmt", 3, 3), observed("Cluster", "mgmt", "Available", 2)},
+			want:  []pivot.Unmet{{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt", Message: "Available is about an older version of the spec", Waiting: true}},
+		},
+		"its Cluster is Available in its latest spec": {edits: []fixture.Edit{generation("Cluster", "mgmt", 3, 3), observed("Cluster", "mgmt", "Available", 3)}},
+		"a machine was ready before its spec changed": {
+			edits: []fixture.Edit{generation("Machine", "mgmt-cp-a", 3, 3), observed("Machine", "mgmt-cp-a", "Ready", 2)},
+			want:  []pivot.Unmet{{Aspect: pivot.AspectMachines, Object: "Machine management/mgmt-cp-a", Message: "Ready is about an older version of the spec", Waiting: true}},
+		},
+		"a machine is ready in its latest spec": {edits: []fixture.Edit{generation("Machine", "mgmt-cp-a", 3, 3), observed("Machine", "mgmt-cp-a", "Ready", 3)}},
 		"status was not yet written after the move": {
 			edits: []fixture.Edit{fixture.Unset("Cluster", "mgmt", "status"), fixture.Unset("KubeadmControlPlane", "mgmt-cp", "status")},
 			want: []pivot.Unmet{

@@ -1,0 +1,331 @@
+package down
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	helmv2 "github.com/fluxcd/helm-controller/api/v2"
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/pipeline"
+	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+)
+
+var own = pivot.Scope{Namespace: "ns", Cluster: "demo"}
+
+// cluster is one in memory, with the release of telco-cloud-init and these objects.
+func cluster(t *testing.T, name string, objects ...client.Object) *kube.Cluster {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(helmv2.AddToScheme(scheme), kustomizev1.AddToScheme(scheme), clusterv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	release := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: flux.ReleaseName}}
+	return &kube.Cluster{Name: name, Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(objects, release)...).Build()}
+}
+
+func clusterObject(namespace, name string, edits ...func(*clusterv1.Cluster)) *clusterv1.Cluster {
+	c := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Annotations: map[string]string{}}}
+	for _, edit := range edits {
+		edit(c)
+	}
+	return c
+}
+
+// sceneWorld stands in for the world: what is seen of it is set, and what is done with it noted.
+type sceneWorld struct {
+	bootstrap, management *kube.Cluster
+	seen                  verdict
+	o                     world.Observation
+	err                   error // of each look
+	done                  []string
+}
+
+func (s *sceneWorld) Connected(name string) (*kube.Cluster, error) {
+	if c := map[string]*kube.Cluster{world.BootstrapName: s.bootstrap, world.ManagementName: s.management}[name]; c != nil {
+		return c, nil
+	}
+	return nil, errors.New("this test has no " + name + " cluster")
+}
+
+func (s *sceneWorld) look(context.Context) (world.Observation, verdict, error) {
+	s.o.Bootstrap.Cluster, s.o.Management.Cluster = s.bootstrap, s.management
+	return s.o, s.seen, s.err
+}
+
+func (s *sceneWorld) glance(context.Context) (verdict, error) { return s.seen, s.err }
+
+func (s *sceneWorld) confirm(ctx context.Context, allows decision) (world.Observation, error) {
+	o, v, err := s.look(ctx)
+	if err == nil && v.decision != allows {
+		err = fault.New(fault.Busy, "it is something else: "+string(v.decision), "wait")
+	}
+	return o, err
+}
+
+func (s *sceneWorld) settleAlone(ctx context.Context, _ pipeline.Reporter) (world.Observation, verdict, error) {
+	return s.look(ctx)
+}
+
+func (s *sceneWorld) AskEngine(context.Context) (docker.Info, error) { return docker.Info{}, nil }
+func (s *sceneWorld) Side(c *kube.Cluster) pivot.Side                { return pivot.Side{Client: c.Client} }
+func (s *sceneWorld) Adopt(world.Observation) error                  { return s.note("adopt") }
+func (s *sceneWorld) EndLease(name string)                           { _ = s.note("end the lease of " + name) }
+func (s *sceneWorld) KeepBootstrapKubeconfig(*kube.Cluster) error    { return nil }
+func (s *sceneWorld) request(world.Observation) request {
+	return request{environment: "env", cluster: "demo", namespace: "ns"}
+}
+
+func (s *sceneWorld) note(what string) error {
+	s.done = append(s.done, what)
+	return nil
+}
+
+// silence is a reporter that nobody hears.
+type silence struct{}
+
+func (silence) Progress(string, ...any)        {}
+func (silence) Warn(string, ...any)            {}
+func (silence) Object(event.Object)            {}
+func (silence) Waiting(string, []event.Object) {}
+func (silence) Log(string)                     {}
+
+// What is there to move back is all that most phases are for; what nobody knows is an error, and what was stopped is started by the next run.
+func TestPhasesThatAreForTheMoveOnly(t *testing.T) {
+	unknown := errors.New("the management cluster does not answer")
+	asked := 0
+	also := func(context.Context) (pipeline.Status, error) {
+		asked++
+		return pipeline.Status{State: pipeline.Done}, nil
+	}
+	for name, tc := range map[string]struct {
+		world sceneWorld
+		want  pipeline.State
+		code  fault.Code
+		asked int
+	}{
+		"it is to be moved back": {sceneWorld{seen: verdict{decision: moveBack}}, pipeline.Done, "", 1},
+		"it is there already":    {sceneWorld{seen: verdict{decision: remove}}, pipeline.Done, "", 0},
+		"it is gone":             {sceneWorld{seen: verdict{decision: sweep}}, pipeline.Done, "", 0},
+		"something is stopped":   {sceneWorld{seen: verdict{decision: start}}, pipeline.Pending, fault.ClusterUnreachable, 0},
+		"nobody knows":           {sceneWorld{err: unknown}, pipeline.Pending, fault.Unknown, 0},
+	} {
+		asked = 0
+		status, err := onlyToMove(&tc.world, also)(t.Context())
+		if status.State != tc.want && err == nil || asked != tc.asked || err != nil && fault.CodeOf(err) != tc.code || (err != nil) != (tc.code != "") {
+			t.Errorf("%s: %v, %v, asked %d times", name, status, err, asked)
+		}
+	}
+	if status, err := onlyToMove(&sceneWorld{seen: verdict{decision: moveBack}}, nil)(t.Context()); status.State == pipeline.Done || err != nil {
+		t.Errorf("what is to be done is done: %v, %v", status, err)
+	}
+}
+
+// Other clusters in either cluster end the look before anything is made or taken over.
+func TestTheLookNamesOtherClusters(t *testing.T) {
+	shop := func() client.Object { return clusterObject("team", "shop") }
+	for name, tc := range map[string]struct {
+		bootstrap, management []client.Object
+		others                others
+		down                  bool
+		err                   error
+		code                  fault.Code
+		done                  []string
+	}{
+		"none":                        {nil, []client.Object{clusterObject("ns", "demo")}, others{}, false, nil, "", []string{"adopt", "keep the values"}},
+		"in the management cluster":   {nil, []client.Object{clusterObject("ns", "demo"), shop()}, others{}, false, nil, fault.CleanupRefused, nil},
+		"in the bootstrap cluster":    {[]client.Object{shop()}, nil, others{}, false, nil, fault.CleanupRefused, nil},
+		"one of its name elsewhere":   {nil, []client.Object{clusterObject("team", "demo")}, others{}, false, nil, fault.CleanupRefused, nil},
+		"that are to go, and unseen":  {nil, []client.Object{shop()}, others{delete: true}, false, nil, fault.ConfirmationRequired, nil},
+		"that are to go, and seen":    {nil, []client.Object{shop()}, others{delete: true, agreed: []string{"team/shop"}}, false, nil, "", []string{"adopt", "keep the values"}},
+		"that are to go, and paused":  {nil, []client.Object{clusterObject("team", "shop", func(c *clusterv1.Cluster) { c.Spec.Paused = ptr.To(true) })}, others{delete: true, agreed: []string{"team/shop"}}, false, nil, fault.CleanupRefused, nil},
+		"its machines go already":     {[]client.Object{clusterObject("ns", "demo")}, nil, others{}, true, nil, "", []string{"end the lease of management", "adopt", "keep the values"}},
+		"what there is, nobody knows": {nil, nil, others{}, false, fault.New(fault.ClusterUnreachable, "silent", "wait"), fault.ClusterUnreachable, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &sceneWorld{bootstrap: cluster(t, "bootstrap", tc.bootstrap...), management: cluster(t, "management", tc.management...), err: tc.err}
+			w.o.Bootstrap.Down = tc.down
+			tc.others.scope, tc.others.environment = own, "env"
+			keep := func(context.Context, world.Observation, pipeline.Reporter) { _ = w.note("keep the values") }
+			err := look{world: w, others: tc.others, keep: keep}.run(t.Context(), silence{})
+			if fault.CodeOf(err) != tc.code || !slices.Equal(w.done, tc.done) {
+				t.Errorf("%v, %v", err, w.done)
+			}
+			if tc.code == fault.CleanupRefused && !strings.Contains(err.Error(), "team/") {
+				t.Errorf("it does not name it: %v", err)
+			}
+		})
+	}
+}
+
+// Nothing is moved, made or deleted where the look right before it sees something else, or other clusters that would be lost.
+func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {
+	unmoved := func(context.Context, capi.MoveInput) error { return errors.New("it moves") }
+	for name, tc := range map[string]struct {
+		seen   decision
+		others []client.Object
+		err    error
+		code   fault.Code
+	}{
+		"something else":          {refuse, nil, nil, fault.Busy},
+		"nobody knows":            {refuse, nil, fault.New(fault.ClusterUnreachable, "silent", "wait"), fault.ClusterUnreachable},
+		"other clusters would go": {"", []client.Object{clusterObject("team", "shop")}, nil, fault.CleanupRefused},
+		"others in its namespace": {"", []client.Object{clusterObject("ns", "shop")}, nil, fault.CleanupRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for phase, allows := range map[string]decision{"move-back": moveBack, "delete": remove, "cleanup": sweep} {
+				decided := tc.seen
+				if decided == "" {
+					decided = allows
+				}
+				w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")), management: cluster(t, "management", tc.others...), seen: verdict{decision: decided}, err: tc.err}
+				others := others{scope: own, environment: "env"}
+				err := map[string]func(context.Context, pipeline.Reporter) error{
+					"move-back": moveHome{world: w, others: others, scope: own, move: unmoved, now: time.Now}.run,
+					"delete":    deletion{world: w, others: others, scope: own, now: time.Now}.run,
+					"cleanup":   leftovers{world: w, others: others}.run,
+				}[phase](t.Context(), silence{})
+				if fault.CodeOf(err) != tc.code {
+					t.Errorf("%s: %v", phase, err)
+				}
+				kept := &clusterv1.Cluster{}
+				if err := w.bootstrap.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "demo"}, kept); err != nil || len(kept.Annotations) > 0 || len(w.done) > 0 {
+					t.Errorf("%s: the Cluster is %+v, %v; %v", phase, kept.Annotations, err, w.done)
+				}
+			}
+		})
+	}
+}
+
+// The marks come before the deletion: they tell the next run what was begun, and Flux must not put the Cluster back.
+func TestTheClusterIsMarkedAndThenDeleted(t *testing.T) {
+	w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")), seen: verdict{decision: remove}}
+	if err := (deletion{world: w, others: others{scope: own}, scope: own, report: time.Minute, now: time.Now}).run(t.Context(), silence{}); err != nil {
+		t.Fatal(err)
+	}
+	release := &helmv2.HelmRelease{}
+	if err := w.bootstrap.Get(t.Context(), client.ObjectKey{Namespace: flux.Namespace, Name: flux.ReleaseName}, release); err != nil || !release.Spec.Suspend || release.Annotations["cluster-init.io/down"] != "ns/demo" {
+		t.Errorf("the release is %+v %+v, %v", release.Annotations, release.Spec.Suspend, err)
+	}
+	if err := w.bootstrap.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "demo"}, &clusterv1.Cluster{}); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("the Cluster is there: %v", err)
+	}
+	if !slices.Equal(w.done, []string{"end the lease of management"}) {
+		t.Errorf("done: %v", w.done)
+	}
+}
+
+// A mark alone says that a run has begun: while the Cluster is not being deleted, and the management cluster is silent, it may have got other clusters since.
+func TestAMarkedClusterOfASilentManagementClusterStays(t *testing.T) {
+	w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")), seen: verdict{decision: remove}}
+	object := capi.Object{Kind: "Cluster", Namespace: "ns", Name: "demo"}
+	w.o = world.Observation{Bootstrap: world.BootstrapSide{Down: true, Holds: pivot.Holding{Clusters: []capi.Cluster{{Object: object}}}}, Management: world.ManagementSide{State: world.ManagementSilent, Err: errors.New("timeout")}}
+	err := deletion{world: w, others: others{scope: own}, scope: own, now: time.Now}.run(t.Context(), silence{})
+	if fault.CodeOf(err) != fault.ClusterUnreachable || !strings.Contains(err.Error(), "whether it manages other clusters is not known") {
+		t.Error(err)
+	}
+	if err := w.bootstrap.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "demo"}, &clusterv1.Cluster{}); err != nil {
+		t.Errorf("the Cluster: %v", err)
+	}
+}
+
+// Workload clusters go only where the definition could be moved back afterwards, and what applies them is suspended first.
+func TestWorkloadClusters(t *testing.T) {
+	applied := func(c *clusterv1.Cluster) {
+		c.Labels = map[string]string{"kustomize.toolkit.fluxcd.io/name": "shop", "kustomize.toolkit.fluxcd.io/namespace": "team"}
+	}
+	for name, tc := range map[string]struct {
+		seen  decision
+		unfit error
+		gone  bool
+	}{
+		"it could be moved back": {moveBack, nil, true},
+		"it could not":           {moveBack, errors.New("other versions"), false},
+		"it was moved before":    {remove, errors.New("nobody asks"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kustomization := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "shop"}}
+			w := &sceneWorld{bootstrap: cluster(t, "bootstrap"), management: cluster(t, "management", clusterObject("ns", "demo"), clusterObject("team", "shop", applied), kustomization), seen: verdict{decision: tc.seen}}
+			phase := workloadClusters{world: w, others: others{scope: own, delete: true, agreed: []string{"team/shop"}},
+				farewell: func(c *kube.Cluster) farewell { return farewell{cluster: c, heartbeat: time.Minute, now: time.Now} },
+				fit:      func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error { return tc.unfit }}
+			if err := phase.run(t.Context(), silence{}); (err == nil) != tc.gone {
+				t.Fatal(err)
+			}
+			read := func(o client.Object, namespace, name string) bool {
+				err := w.management.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, o)
+				if client.IgnoreNotFound(err) != nil {
+					t.Fatal(err)
+				}
+				return err == nil
+			}
+			self := &clusterv1.Cluster{}
+			if there := read(&clusterv1.Cluster{}, "team", "shop"); there == tc.gone || !read(self, "ns", "demo") {
+				t.Errorf("the workload cluster is there: %t", there)
+			}
+			if read(kustomization, "team", "shop"); kustomization.Spec.Suspend != tc.gone || (self.Annotations["cluster-init.io/down"] != "") != tc.gone {
+				t.Errorf("suspended %t, marked %v", kustomization.Spec.Suspend, self.Annotations)
+			}
+		})
+	}
+}
+
+// Whoever waits for a deletion is told what it waits for, and that it goes on by itself.
+func TestADeletionThatTakesLong(t *testing.T) {
+	held := clusterObject("ns", "demo", func(c *clusterv1.Cluster) { c.Finalizers = []string{"example.com/stays"} })
+	c := cluster(t, "bootstrap", held)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := farewell{cluster: c, heartbeat: time.Minute, now: time.Now}.delete(ctx, own, silence{})
+	if fault.CodeOf(err) != fault.ComponentStuck || !fault.CanRetry(err) || !strings.Contains(err.Error(), "Cluster ns/demo is not gone yet, it waits for") {
+		t.Error(err)
+	}
+	leaving := []capi.Leaving{{Object: capi.Object{Kind: "Machine", Namespace: "ns", Name: "a"}, Why: "two\nvolumes are attached"}, {Object: capi.Object{Kind: "DockerCluster", Namespace: "ns", Name: "demo"}, Finalizers: []string{"f"}}}
+	if got := waitsFor(leaving); got != "Machine ns/a (two volumes are attached); DockerCluster ns/demo (finalizer f)" {
+		t.Error(got)
+	}
+}
+
+// A bootstrap cluster that answers is used again; none is made for what was not confirmed.
+func TestTheBootstrapClusterAndItsProviders(t *testing.T) {
+	silent := fault.New(fault.ClusterUnreachable, "silent", "wait")
+	if err := (bootstrapCluster{world: &makerWorld{sceneWorld{err: silent}}}).run(t.Context(), silence{}); fault.CodeOf(err) != fault.ClusterUnreachable {
+		t.Errorf("it is made: %v", err)
+	}
+	for _, phase := range []func(context.Context, pipeline.Reporter) error{
+		providers{world: &sceneWorld{seen: verdict{decision: remove}}}.run, bootstrapFlux{world: &sceneWorld{}}.run,
+	} {
+		if err := phase(t.Context(), silence{}); err == nil {
+			t.Error("something is installed")
+		}
+	}
+	begun := &sceneWorld{bootstrap: cluster(t, "bootstrap"), seen: verdict{decision: moveBack}}
+	begun.o.Bootstrap.State = world.BootstrapPaused
+	if err := (providers{world: begun}).run(t.Context(), silence{}); err != nil {
+		t.Errorf("the move back was begun: %v", err)
+	}
+}
+
+type makerWorld struct{ sceneWorld }
+
+func (*makerWorld) APIServerAddress() string                                { return "" }
+func (*makerWorld) ReachedAt() string                                       { return "" }
+func (*makerWorld) AdoptBootstrap(context.Context, pipeline.Reporter) error { return nil }
