@@ -152,7 +152,7 @@ func (o *restoreOptions) complete(path string) (pivot.RestoreInput, error) {
 		return in, err
 	}
 	kept := filepath.Join(in.StateFolder, "kubeconfig")
-	if _, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) {
+	if there, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) || err == nil && there.Size() == 0 { // an empty file names nobody
 		return in, nil
 	}
 	return in, o.readFormer("the kubeconfig that up kept", kept, &in)
