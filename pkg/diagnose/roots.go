@@ -34,6 +34,8 @@ func (s *Snapshot) roots(of side) []health.Ref {
 			return of.moved || of.ends
 		case r.Group == "cluster.x-k8s.io" && (r.Kind == "Cluster" || r.Kind == "Machine"):
 			return r.Namespace != of.scope.Namespace
+		case r.Group == "addons.cluster.x-k8s.io" && r.Kind == "ClusterResourceSet":
+			return r.Namespace != of.scope.Namespace
 		case r.Kind == "Node" && r.Group == "":
 			return false
 		case r.Group == "apps" && r.Kind != "ReplicaSet":
