@@ -59,8 +59,13 @@ func TestTake(t *testing.T) {
 		limited := limited(ctx, t)
 		r := Report{}
 		r.judge(see(ctx, limited, side{}, redact.New()), side{}, readRules(t))
-		if len(r.Findings) > 0 {
-			t.Errorf("%+v", r.Findings)
+		for _, f := range r.Findings {
+			if f.Rule != "expires-soon" { // the certificates of this server end in a week, which the handshake shows to everybody
+				t.Errorf("%+v", f)
+			}
+		}
+		if len(r.Findings) != 2 {
+			t.Errorf("what ends soon is named for the server and for the kubeconfig: %+v", r.Findings)
 		}
 		for _, what := range []string{"gitrepositories.source.toolkit.fluxcd.io of the bootstrap cluster", "secrets of the bootstrap cluster", "pods of the bootstrap cluster", "logs of the bootstrap cluster"} {
 			if !slices.ContainsFunc(r.Unasked, func(u string) bool { return strings.Contains(u, what) }) {
