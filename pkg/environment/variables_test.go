@@ -64,12 +64,12 @@ func FuzzSubstitute(f *testing.F) {
 	f.Add("---\n- ${OS_A}\n", "")
 	f.Fuzz(func(t *testing.T, document, value string) {
 		// Whatever the file and the value are: an error, or YAML with the same keys.
-		s := &substituter{lookup: func(string) (string, bool) { return value, true }}
+		s := &substituter{filled: map[string]bool{}, lookup: func(string) (string, bool) { return value, true }}
 		out, err := s.substitute(origin{}, []byte(document))
 		if err != nil || len(s.problems) > 0 {
 			return
 		}
-		again := &substituter{lookup: func(string) (string, bool) { return "", true }}
+		again := &substituter{filled: map[string]bool{}, lookup: func(string) (string, bool) { return "", true }}
 		if _, err := again.substitute(origin{}, out); err != nil && !strings.Contains(value, "${") && !strings.Contains(document, "$${") {
 			t.Errorf("%q with %q became %q: %v", document, value, out, err)
 		}
