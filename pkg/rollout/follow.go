@@ -70,7 +70,7 @@ func NewFollower(c *kube.Cluster, o Options) Follower {
 			if !ofCluster(object, o.Cluster) {
 				return nil
 			}
-			return wake(ctx, c, object.DeepCopy())
+			return errors.Join(dropOutdated(ctx, c, o.Cluster), wake(ctx, c, object.DeepCopy()))
 		}}
 	if o.Renew {
 		f.renew = func(ctx context.Context, object *unstructured.Unstructured) (string, error) {
