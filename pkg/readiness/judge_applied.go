@@ -15,8 +15,11 @@ func judgeApplied(v *view) []Finding {
 	var found []Finding
 	for _, m := range v.Missing {
 		by := v.objects[m.By]
-		if by == nil || by.GetDeletionTimestamp() != nil || health.OfAny(by).Status == health.Progressing {
-			continue // it is being applied, or removed
+		if by == nil || by.GetDeletionTimestamp() != nil {
+			continue
+		}
+		if status := health.OfAny(by).Status; status == health.Progressing || status == health.Suspended {
+			continue // It is being applied; or Flux does not apply it, as after a pivot on the side that the objects left.
 		}
 		f := Finding{ID: "applied-object-missing", Object: m.Object, Severity: Blocking, Certain: true,
 			Cause:  fmt.Sprintf("%s does not exist, which %s has applied", m.Object, m.By),

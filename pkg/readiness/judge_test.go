@@ -194,6 +194,9 @@ func TestJudge(t *testing.T) {
 		"a definition was deleted": {func(_ *testing.T, o *Observation) {
 			o.Missing = []Applied{{health.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: "x"}, health.Ref{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization", Namespace: "flux-system", Name: "capi"}}}
 		}, "applied-object-missing CustomResourceDefinition/x"},
+		"what a suspended Kustomization applied has moved away": {all(setTo("Kustomization/flux-system/capi", true, "spec", "suspend"), func(_ *testing.T, o *Observation) {
+			o.Missing = []Applied{{health.Ref{Group: "cluster.x-k8s.io", Kind: "Cluster", Namespace: "management", Name: "demo"}, health.Ref{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization", Namespace: "flux-system", Name: "capi"}}}
+		}), "suspended Kustomization/flux-system/capi"},
 		"a policy cuts Flux off":  {more(`[{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {namespace: flux-system, name: deny}, spec: {podSelector: {}, policyTypes: [Ingress, Egress]}}]`), "network-policy-cuts-off NetworkPolicy/flux-system/deny"},
 		"CoreDNS would not start": {probe(Configuration, "ConfigMap/kube-system/coredns", "no"), "configuration-invalid ConfigMap/kube-system/coredns"},
 		"configuration was changed by hand": {func(_ *testing.T, o *Observation) {
