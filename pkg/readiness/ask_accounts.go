@@ -51,7 +51,7 @@ func (v *view) needs(u *unstructured.Unstructured) []need {
 		return append(kinds("kustomize.toolkit.fluxcd.io", "Kustomization", "kustomizations"), v.applies(u)...)
 	case u.GetNamespace() == flux.Namespace && name == "helm-controller":
 		return append(kinds("helm.toolkit.fluxcd.io", "HelmRelease", "helmreleases"), v.applies(u)...)
-	case labels[providerLabel] != "" && labels[providerLabel] != "cert-manager":
+	case reconcilesClusters(labels[providerLabel]):
 		return kinds("cluster.x-k8s.io", "Cluster", "clusters")
 	case u.GetNamespace() == systemNamespace && name == "kube-proxy":
 		return []need{{"list", "", "services"}}
@@ -63,6 +63,17 @@ func (v *view) needs(u *unstructured.Unstructured) []need {
 		return []need{{"list", "admissionregistration.k8s.io", "validatingwebhookconfigurations"}}
 	}
 	return nil
+}
+
+// reconcilesClusters reports whether a provider reads Clusters, by clusterctl's name of it. Others carry that label, too, as the OpenStack
+// Resource Controller, which may not list them.
+func reconcilesClusters(provider string) bool {
+	for _, prefix := range []string{"bootstrap-", "control-plane-", "infrastructure-"} {
+		if strings.HasPrefix(provider, prefix) {
+			return true
+		}
+	}
+	return provider == "cluster-api"
 }
 
 // applies is what a controller of Flux needs that applies with its own account: it makes namespaces.
