@@ -259,14 +259,7 @@ func TestNothingIsDeletedWithoutTheLease(t *testing.T) {
 // An account that may look but not write cannot keep others away: that is named, and only who insists goes on.
 func TestALeaseThatMayNotBeTaken(t *testing.T) {
 	reader := func(server *apiserver.Server) []byte {
-		config, err := clientcmd.Load(server.Kubeconfig())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, user := range config.AuthInfos {
-			user.Impersonate = "reader"
-		}
-		content, err := clientcmd.Write(*config)
+		content, err := server.KubeconfigOf("reader")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,5 +44,14 @@ func (s *Server) Config() *rest.Config {
 // Kubeconfig returns a kubeconfig of the server's administrator.
 func (s *Server) Kubeconfig() []byte { return s.env.KubeConfig }
 
+// KubeconfigOf returns a kubeconfig of a user with a client certificate, who may do nothing yet.
+func (s *Server) KubeconfigOf(user string) ([]byte, error) {
+	added, err := s.env.AddUser(envtest.User{Name: user}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("add user %s to a kube-apiserver: %w", user, err)
+	}
+	return added.KubeConfig()
+}
+
 // Stop ends the processes of the server.
 func (s *Server) Stop() error { return s.env.Stop() }
