@@ -37,8 +37,10 @@ type savedStage struct {
 // newSavedStage has the old cluster's kubeconfig in the backup of some objects; "" stands for that of the source.
 func newSavedStage(t *testing.T, objects []*unstructured.Unstructured, kubeconfig string) *savedStage {
 	t.Helper()
-	if kubeconfig == "" {
+	var former []pivot.FormerKubeconfig
+	if kubeconfig == "" { // the state folder has it, too: without that the backup's own word does not count
 		kubeconfig = string(servers.source.Kubeconfig())
+		former = []pivot.FormerKubeconfig{{Path: "kubeconfig", Content: servers.source.Kubeconfig()}}
 	}
 	s := &savedStage{stage: newStageOf(t, objects, fixture.Set("Secret", "mgmt-kubeconfig", kubeconfig, "stringData", "value"),
 		fixture.Unset("Secret", "cloud-credentials", "metadata", "labels"))}
@@ -51,7 +53,7 @@ func newSavedStage(t *testing.T, objects []*unstructured.Unstructured, kubeconfi
 		t.Fatal(err)
 	}
 	s.RestoreInput = pivot.RestoreInput{Backup: b, Path: path, Target: s.stage.Target, TargetKubeconfig: servers.target.Kubeconfig(), Restore: capi.Restore,
-		Log: s.stage.Log}
+		Former: former, Log: s.stage.Log}
 	return s
 }
 
