@@ -40,7 +40,7 @@ func (l lab) refusesToGuess(t *testing.T, up []string) {
 			32, "does not answer, and the definition was moved into the management cluster", "docker unpause " + balancer},
 		{"its kubeconfig is gone",
 			func(t *testing.T) { rename(t, kubeconfig, moved) }, func(t *testing.T) { rename(t, moved, kubeconfig) }, nil,
-			32, "no kubeconfig names", kubeconfig},
+			32, "no kubeconfig names", "cluster-init kubeconfig " + l.name + " --recover"},
 		{"the bootstrap cluster is paused",
 			func(t *testing.T) { docker(t, "pause", l.name+"-bootstrap-control-plane") }, func(t *testing.T) { docker(t, "unpause", l.name+"-bootstrap-control-plane") }, nil,
 			32, "is paused", "docker unpause " + l.name + "-bootstrap-control-plane"},
