@@ -10,6 +10,7 @@
      hashed           {key: value} as JSON: more that is in the templates of machines
      ignition         {files, commands, fields} as JSON: what kubeadm's machines need for Ignition, see machineFiles
      ignitionRefused  why machines of RKE2 cannot have Ignition; empty for no particular reason
+     warnings         what the user should know, one line for each
      ownCommands      "true" when the definition of kubeadm's machines has commands of its own, which come last */}}
 {{- define "telco-cloud-init.providers" -}}
 capa capd capo

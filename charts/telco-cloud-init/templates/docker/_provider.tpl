@@ -33,3 +33,5 @@ RKE2's provider writes Ignition 3 for SELinux, docker's reads Ignition 2.3
 {{- end -}}
 
 {{- define "telco-cloud-init.capd.ownCommands" -}}{{- end -}}
+
+{{- define "telco-cloud-init.capd.warnings" -}}{{- end -}}
