@@ -11,6 +11,7 @@ import (
 	"filippo.io/age"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // openEncrypted reads an encrypted file into memory: nothing of it is written.
@@ -45,46 +46,57 @@ func noKey(message string) error {
 	return fault.New(fault.Usage, message, "Give the file with the secret key of one of its recipients with --identity.")
 }
 
+// mostEntries bounds the files and folders of a backup.
+const mostEntries = 100_000
+
 // untar returns the files of an archive by their paths below its one folder.
 func untar(r io.Reader) (map[string][]byte, error) {
-	archive := tar.NewReader(r)
+	archive, err := unpack.New(r, unpack.Limits{Entries: mostEntries, Total: maxBackup + mostEntries*tarOverhead}, nil)
+	if err != nil {
+		return nil, err
+	}
 	files := map[string][]byte{}
 	left, top := int64(maxBackup), ""
-	for {
-		h, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return files, nil
-		}
-		if err != nil {
-			return nil, errors.New("the archive in it is cut off, or was changed")
-		}
-		folder, name, _ := strings.Cut(strings.TrimSuffix(h.Name, "/"), "/")
-		if top == "" {
-			top = folder
-		}
-		switch {
-		case folder != top:
-			return nil, fmt.Errorf("%q is outside of its folder", h.Name)
-		case h.Typeflag == tar.TypeDir:
-			if name != "" {
-				err = folderOf(name)
+	var refused error
+	err = archive.Tar(func(h *tar.Header, content io.Reader) error {
+		refused = func() error {
+			folder, name, _ := strings.Cut(strings.TrimSuffix(h.Name, "/"), "/")
+			if top == "" {
+				top = folder
 			}
-		case h.Typeflag != tar.TypeReg:
-			err = fmt.Errorf("%q is no regular file", h.Name)
-		case files[name] != nil:
-			err = fmt.Errorf("%q is in it twice", h.Name)
-		default:
+			switch {
+			case folder != top:
+				return fmt.Errorf("%q is outside of its folder", h.Name)
+			case h.Typeflag == tar.TypeDir && name == "":
+				return nil
+			case h.Typeflag == tar.TypeDir:
+				return folderOf(name)
+			case h.Typeflag != tar.TypeReg:
+				return fmt.Errorf("%q is no regular file", h.Name)
+			case files[name] != nil:
+				return fmt.Errorf("%q is in it twice", h.Name)
+			}
 			if name != ManifestFile && name != SignatureFile {
 				if _, err := sectionOf(name); err != nil {
-					return nil, err
+					return err
 				}
 			}
-			var text []byte
-			text, err = readAll(archive, name, left)
+			text, err := readAll(content, name, left)
 			files[name], left = append([]byte{}, text...), left-int64(len(text))
-		}
-		if err != nil {
-			return nil, err
-		}
+			return err
+		}()
+		return refused
+	})
+	switch {
+	case refused != nil:
+		return nil, refused
+	case errors.Is(err, unpack.ErrTooLarge):
+		return nil, err
+	case err != nil:
+		return nil, errors.New("the archive in it is cut off, or was changed")
 	}
+	return files, nil
 }
+
+// tarOverhead is how many bytes an entry takes at most besides what it holds: its header and what fills it up.
+const tarOverhead = 1 << 10

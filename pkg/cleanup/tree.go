@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // Print writes the plan for a person: what would be deleted as a tree, each with its proof, then what stays and what is
@@ -17,7 +19,7 @@ func (p Plan) Print(out io.Writer) error {
 	for _, where := range p.systems() {
 		items := slices.DeleteFunc(slices.Clone(p.Delete), func(i Item) bool { return i.Where != where })
 		if len(items) > 0 {
-			fmt.Fprintf(&b, "delete, in %s, of %s:\n", where, p.Cluster)
+			oneline.Fprintf(&b, "delete, in %s, of %s:\n", where, p.Cluster)
 			writeBranch(&b, items, "", "  ")
 		}
 	}
@@ -25,13 +27,13 @@ func (p Plan) Print(out io.Writer) error {
 	writeFlat(&b, "left alone:", p.LeftAlone, "")
 	for _, u := range p.Unknown {
 		if u.Kind == AllOfCloud {
-			fmt.Fprintf(&b, "not known: what it has in %s\n", u.Why)
+			oneline.Fprintf(&b, "not known: what it has in %s\n", u.Why)
 			continue
 		}
-		fmt.Fprintf(&b, "not known: which %ss there are: %s\n", u.Kind, u.Why)
+		oneline.Fprintf(&b, "not known: which %ss there are: %s\n", u.Kind, u.Why)
 	}
 	if p.Refused != "" {
-		fmt.Fprintf(&b, "not deleted without --force %s: %s\n", p.Cluster, p.Refused)
+		oneline.Fprintf(&b, "not deleted without --force %s: %s\n", p.Cluster, p.Refused)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -55,7 +57,7 @@ func writeBranch(b *strings.Builder, items []Item, parent, indent string) {
 		if parent == "" && !isRoot || parent != "" && i.Parent != parent {
 			continue
 		}
-		fmt.Fprintf(b, "%s%-*s %s\n", indent, 66-len(indent), string(i.Kind)+" "+i.called(), i.Proof)
+		oneline.Fprintf(b, "%s%-*s %s\n", indent, 66-len(indent), string(i.Kind)+" "+i.called(), i.Proof)
 		if i.ID != "" {
 			writeBranch(b, items, i.ID, indent+"  ")
 		}
@@ -68,7 +70,7 @@ func writeFlat(b *strings.Builder, title string, items []Item, opening string) {
 	}
 	fmt.Fprintln(b, title)
 	for _, i := range sorted(items) {
-		fmt.Fprintf(b, "  %-64s %s%s\n", string(i.Kind)+" "+i.called(), opening, i.Proof)
+		oneline.Fprintf(b, "  %-64s %s%s\n", string(i.Kind)+" "+i.called(), opening, i.Proof)
 	}
 }
 
@@ -98,12 +100,12 @@ func sorted(items []Item) []Item {
 // Print writes the receipt for a person.
 func (r Receipt) Print(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d deleted, %d already gone, %d could not be deleted\n", r.Cluster, len(r.Deleted), len(r.AlreadyGone), len(r.CouldNot))
+	oneline.Fprintf(&b, "%s: %d deleted, %d already gone, %d could not be deleted\n", r.Cluster, len(r.Deleted), len(r.AlreadyGone), len(r.CouldNot))
 	for _, result := range r.CouldNot {
-		fmt.Fprintf(&b, "  %-64s %s\n", string(result.Kind)+" "+result.called(), result.Why)
+		oneline.Fprintf(&b, "  %-64s %s\n", string(result.Kind)+" "+result.called(), result.Why)
 	}
 	for _, u := range r.Unknown {
-		fmt.Fprintf(&b, "  not known: %s: %s\n", u.Kind, u.Why)
+		oneline.Fprintf(&b, "  not known: %s: %s\n", u.Kind, u.Why)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

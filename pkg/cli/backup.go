@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 	"github.com/cluster-init/cluster-init/pkg/up"
@@ -45,7 +46,7 @@ disk without encryption. A cluster that is paused, or in the middle of a move, i
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f, o.streams.In)
+	o.environmentOptions.flags(f, o.streams)
 	o.output.flags(f)
 	o.recipients.flags(f)
 	f.StringVar(&o.to, "to", "", "folder for the backup (default: the state folder of the cluster)")
@@ -127,18 +128,18 @@ type backupLine struct {
 // Print writes where the backup is and what is in it, for a person.
 func (l backupLine) Print(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "backup of Cluster %s/%s: %s\n", l.Namespace, l.Cluster, l.Path)
+	oneline.Fprintf(&b, "backup of Cluster %s/%s: %s\n", l.Namespace, l.Cluster, l.Path)
 	for _, s := range []struct {
 		section backup.Section
 		what    string
 	}{{backup.Objects, "what moves with the cluster"}, {backup.References, "what that refers to, and what does not move"}, {backup.Environment, "values, release and source"}} {
-		fmt.Fprintf(&b, "  %-12s %4d  %s\n", s.section, l.Count(s.section), s.what)
+		oneline.Fprintf(&b, "  %-12s %4d  %s\n", s.section, l.Count(s.section), s.what)
 	}
 	if l.Kubernetes != "" {
-		fmt.Fprintf(&b, "  Kubernetes %s\n", l.Kubernetes)
+		oneline.Fprintf(&b, "  Kubernetes %s\n", l.Kubernetes)
 	}
 	for _, p := range l.Providers {
-		fmt.Fprintf(&b, "  provider %s %s\n", p.Name, p.Version)
+		oneline.Fprintf(&b, "  provider %s %s\n", p.Name, p.Version)
 	}
 	if !l.Encrypted {
 		fmt.Fprintln(&b, "It holds private keys and is not encrypted: keep it where nobody else can read it, or use --backup-recipient.")

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -43,8 +42,8 @@ type buildOptions struct {
 }
 
 // flags registers those of a command that has these phases.
-func (o *buildOptions) flags(f *pflag.FlagSet, in io.Reader, phases []string) {
-	o.environmentOptions.flags(f, in)
+func (o *buildOptions) flags(f *pflag.FlagSet, streams Streams, phases []string) {
+	o.environmentOptions.flags(f, streams)
 	o.sourceOptions.flags(f)
 	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
 	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")

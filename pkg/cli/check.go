@@ -41,7 +41,7 @@ It exits with 0 when up could begin, else with the exit code of the first proble
 		RunE: withUsual(o.run),
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f, o.streams.In, phasesOfUp())
+	o.buildOptions.flags(f, o.streams, phasesOfUp())
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
 	f.BoolVar(&o.online, "online", false, "ask the registries too whether they serve the images of the components, and the bootstrap cluster's node image; and the Git repositories that components have")
@@ -139,10 +139,10 @@ func writeChecks(b *strings.Builder, checks []checkLine) {
 		}
 		fmt.Fprintf(b, "%s %s\n", sign, c.Title)
 		for _, seen := range c.Seen {
-			fmt.Fprintf(b, "    %s\n", indented(seen))
+			fmt.Fprintf(b, "    %s\n", below(seen))
 		}
 		for _, warning := range c.Warnings {
-			fmt.Fprintf(b, "  ! %s\n", indented(warning))
+			fmt.Fprintf(b, "  ! %s\n", below(warning))
 		}
 		for _, p := range c.Problems {
 			writeFailure(b, p)
@@ -150,12 +150,12 @@ func writeChecks(b *strings.Builder, checks []checkLine) {
 	}
 }
 
+// below sets the further lines of a text off below the first one: none of them begins as a line of ours does.
+func below(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
+
 func writeFailure(b *strings.Builder, p *event.Failure) {
-	fmt.Fprintf(b, "  error: %s\n", indented(p.Message))
+	fmt.Fprintf(b, "  error: %s\n", strings.ReplaceAll(p.Message, "\n", "\n         "))
 	for _, hint := range strings.FieldsFunc(p.Hint, func(r rune) bool { return r == '\n' }) {
 		fmt.Fprintf(b, "  hint:  %s\n", hint)
 	}
 }
-
-// indented sets the further lines of a text off below the first one.
-func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }

@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 type cleanupOptions struct {
@@ -59,7 +60,7 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 		},
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f, o.streams.In)
+	o.environmentOptions.flags(f, o.streams)
 	o.output.flags(f)
 	f.StringVar(&o.cluster, "cluster", "", "NAMESPACE/NAME of a cluster instead of an environment")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the kubeconfig of the management cluster is, when not in the state folder here: that cluster is asked whether it manages itself")
@@ -158,7 +159,7 @@ func (o *cleanupOptions) tooYoung(plan cleanup.Plan, madeBefore time.Time) bool 
 	if reason == "" {
 		return false
 	}
-	fmt.Fprintf(o.streams.Err, "%s is kept, as --older-than is %s: %s\n", plan.Cluster, o.olderThan, reason)
+	oneline.Fprintf(o.streams.Err, "%s is kept, as --older-than is %s: %s\n", plan.Cluster, o.olderThan, reason)
 	return true
 }
 

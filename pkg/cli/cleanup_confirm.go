@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // agreed is nil when what the plan says may be deleted: nothing speaks against it, and the user wants it.
@@ -29,12 +30,12 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 		return err
 	}
 	if permission.Why != "" {
-		fmt.Fprintf(o.streams.Err, "%s may go: %s.\n", s.target.Cluster, permission.Why)
+		oneline.Fprintf(o.streams.Err, "%s may go: %s.\n", s.target.Cluster, permission.Why)
 	}
 	if o.yes {
 		return nil
 	}
-	fmt.Fprintf(o.streams.Err, "Type %s to delete what is shown: ", s.target.Cluster)
+	oneline.Fprintf(o.streams.Err, "Type %s to delete what is shown: ", s.target.Cluster)
 	typed, err := line(ctx, o.streams.In)
 	if err != nil {
 		return err
@@ -69,9 +70,9 @@ func (o *cleanupOptions) ask(ctx context.Context, s subject, plan cleanup.Plan) 
 
 func (o *cleanupOptions) observer(s subject) cleanup.Observer {
 	observer := cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engine, Target: s.target, StateFolder: s.state, Kubeconfig: o.kubeconfig,
-		Waiting: func(what string) { fmt.Fprintf(o.streams.Err, "waiting to see %s\n", what) }}
+		Waiting: func(what string) { oneline.Fprintf(o.streams.Err, "waiting to see %s\n", what) }}
 	if o.force != "" {
-		observer.Forced = func(err error) { fmt.Fprintf(o.streams.Err, "warning: %v; --force goes on\n", err) }
+		observer.Forced = func(err error) { oneline.Fprintf(o.streams.Err, "warning: %v; --force goes on\n", err) }
 	}
 	return observer
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/docker"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
@@ -47,7 +48,7 @@ func (s surveyLine) Print(out io.Writer) error {
 		if l.Where != cleanup.InDocker {
 			called = "of <namespace>-<cluster>"
 		}
-		fmt.Fprintf(&b, "%-10s %4d things %s %s\n", l.Where, l.Things, called, l.Cluster)
+		oneline.Fprintf(&b, "%-10s %4d things %s %s\n", l.Where, l.Things, called, l.Cluster)
 	}
 	if len(s.Left) > 0 {
 		fmt.Fprintln(&b, "cluster-init cleanup ENVIRONMENT shows them; so does cluster-init cleanup --cluster NAMESPACE/NAME.")

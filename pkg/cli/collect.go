@@ -53,7 +53,7 @@ cluster-init diagnose --from FILE makes the diagnosis again from the file, on an
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f, o.streams.In)
+	o.environmentOptions.flags(f, o.streams)
 	o.output.formatFlag(f, "plain: for people; json: one object")
 	o.clusters.flags(f)
 	f.StringVar(&o.to, "to", "", "file to write (default: ./cluster-init-CLUSTER.tar.zst, with .age where it is encrypted)")

@@ -54,7 +54,7 @@ With --from it looks at what cluster-init collect wrote, and at nothing else.`,
 		},
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f, o.streams.In)
+	o.environmentOptions.flags(f, o.streams)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
 	o.clusters.flags(f)
 	f.StringVar(&o.from, "from", "", "file that collect wrote, to look at in place of clusters")

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/drift"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
@@ -48,7 +48,7 @@ Secrets are masked. What could not be compared is named, and the exit code is 32
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f, o.streams.In)
+	o.environmentOptions.flags(f, o.streams)
 	o.content.flags(f)
 	o.clusters.flags(f)
 	choose(f, &o.format, "output", "o", "plain: for people; json or yaml: one document for programs", "plain", "json", "yaml")
@@ -61,7 +61,7 @@ Secrets are masked. What could not be compared is named, and the exit code is 32
 func (o *diffOptions) run(ctx context.Context, name string) error {
 	formats := map[string]func(drift.Report) error{
 		"plain": func(r drift.Report) error { return r.Print(o.streams.Out) },
-		"json":  func(r drift.Report) error { return json.NewEncoder(o.streams.Out).Encode(r) },
+		"json":  func(r drift.Report) error { return oneline.WriteJSON(o.streams.Out, r, "") },
 		"yaml":  func(r drift.Report) error { return encodeYAML(o.streams.Out, r) },
 	}
 	show := formats[o.format]

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
@@ -48,7 +48,7 @@ cleanup deletes what it finds without asking any controller: it is for what is b
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f, o.streams.In, phasesOfDown())
+	o.buildOptions.flags(f, o.streams, phasesOfDown())
 	o.output.flags(f)
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state folder")
 	f.BoolVar(&o.withWorkloadClusters, "with-workload-clusters", false, "delete the clusters too that it manages")
@@ -146,7 +146,7 @@ func (o *downOptions) agreed(ctx context.Context, cluster string) error {
 	case !isTerminal(o.streams.In):
 		return unconfirmed
 	}
-	fmt.Fprintf(o.streams.Err, "Type %s to delete what is shown: ", cluster)
+	oneline.Fprintf(o.streams.Err, "Type %s to delete what is shown: ", cluster)
 	typed, err := line(ctx, o.streams.In)
 	if err == nil && typed != cluster {
 		err = unconfirmed

@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
@@ -98,12 +98,12 @@ func (r dryRunReport) Print(out io.Writer) error {
 	for _, p := range r.Phases {
 		switch {
 		case p.Problem != nil:
-			fmt.Fprintf(&b, "  ? %s\n", p.Title)
+			oneline.Fprintf(&b, "  ? %s\n", p.Title)
 			writeFailure(&b, p.Problem)
 		case p.State == "done":
-			fmt.Fprintf(&b, "  - %s: nothing to do, %s\n", p.Title, p.Seen)
+			oneline.Fprintf(&b, "  - %s: nothing to do, %s\n", p.Title, p.Seen)
 		default:
-			fmt.Fprintf(&b, "  ● %s: %s\n", p.Title, p.Does)
+			oneline.Fprintf(&b, "  ● %s: %s\n", p.Title, p.Does)
 		}
 	}
 	_, err := io.WriteString(out, b.String())

@@ -24,11 +24,13 @@ type environmentOptions struct {
 	fsys       fs.FS // of the chart, the components and built-in environments; nil: this binary's
 	// appliesNothing is of a command that only looks or deletes: a proxy of the shell that is none does not matter.
 	appliesNothing bool
+	known          *secrecy // learns the secrets of what is loaded
 }
 
-// flags registers them; in is the standard input, which is read once, and only for --values -.
-func (o *environmentOptions) flags(f *pflag.FlagSet, in io.Reader) {
-	o.stdin = sync.OnceValues(func() ([]byte, error) { return io.ReadAll(in) })
+// flags registers them. The standard input is read once, and only for --values -.
+func (o *environmentOptions) flags(f *pflag.FlagSet, streams Streams) {
+	o.stdin = sync.OnceValues(func() ([]byte, error) { return io.ReadAll(streams.In) })
+	o.known = streams.known
 	f.StringArrayVar(&o.sets, "set", nil, "KEY=VALUE: set a value of the chart, as helm --set does (repeatable)")
 	f.StringArrayVarP(&o.valueFiles, "values", "f", nil, "file of values over the environment's own, - for stdin (repeatable)")
 }
@@ -83,7 +85,7 @@ func (o *environmentOptions) options(name string) environment.Options {
 		variables = environment.WithValidProxies(os.LookupEnv)
 	}
 	return environment.Options{
-		Name: name, Content: content, Variables: variables, Sets: o.sets, ValuesFiles: o.valueFiles, Input: o.stdin, Ranges: known.Ranges,
+		Name: name, Content: content, Variables: variables, Sets: o.sets, ValuesFiles: o.valueFiles, Input: o.stdin, Secrets: o.known.learn, Ranges: known.Ranges,
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/sylva"
 )
 
@@ -195,15 +196,15 @@ type newEnvironment struct {
 func (e newEnvironment) Print(out io.Writer) error {
 	var b strings.Builder
 	for _, said := range e.Converted {
-		fmt.Fprintf(&b, "converted: %s is %s\n", said.Key, said.As)
+		oneline.Fprintf(&b, "converted: %s is %s\n", said.Key, said.As)
 	}
 	for _, left := range e.NotConverted {
-		fmt.Fprintf(&b, "not converted: %s: %s\n", left.Key, left.Why)
+		oneline.Fprintf(&b, "not converted: %s: %s\n", left.Key, left.Why)
 	}
 	for _, set := range e.ToSet {
-		fmt.Fprintf(&b, "to set: %s\n", cmp.Or(set.Hint, set.Problem))
+		oneline.Fprintf(&b, "to set: %s\n", cmp.Or(set.Hint, set.Problem))
 	}
-	fmt.Fprintf(&b, "wrote %s in %s\n  set what must be set: %s\n  see what comes of it:  cluster-init show values %s --origins\n  build it:              cluster-init up %s\n",
+	oneline.Fprintf(&b, "wrote %s in %s\n  set what must be set: %s\n  see what comes of it:  cluster-init show values %s --origins\n  build it:              cluster-init up %s\n",
 		strings.Join(e.Files, ", "), e.Folder, filepath.Join(e.Folder, "values.yaml"), e.shown, e.shown)
 	_, err := io.WriteString(out, b.String())
 	return err

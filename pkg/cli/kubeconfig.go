@@ -45,7 +45,7 @@ when it is proven to be this cluster's. Machines in Docker can be read; elsewher
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f, o.streams.In)
+	o.environmentOptions.flags(f, o.streams)
 	o.clusters.flags(f)
 	f.BoolVar(&o.merge, "merge", false, "put it into the file that kubectl uses, as its current context")
 	f.BoolVar(&o.recover, "recover", false, "read it in a control-plane machine again, and save it")

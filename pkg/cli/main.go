@@ -26,6 +26,9 @@ import (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+
+	known  *secrecy  // what must not be written
+	binary io.Writer // Out for what is no text
 }
 
 // Main runs the command that args name and returns the process's exit code. The first interrupt ends the command's
@@ -37,9 +40,11 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 		ctx, release = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer release()
 	}
-	terminal := streams.Err
+	streams.known = newSecrecy(os.Environ())
+	raw := streams
 	ctx, streams = unbroken(ctx, streams)
-	streams.Err = onScreen(terminal, streams.Err)
+	streams, closeLog := sanitized(raw, streams)
+	defer closeLog()
 	ctx, finish := interruptible(ctx, streams.Err)
 	defer finish()
 	silenceLibraries()
@@ -61,12 +66,17 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	err = interrupted(ctx, err)
 	finish() // so that what it says does not come after the error, or never
 	if err != nil && !alreadyTold(err) {
-		fmt.Fprintf(streams.Err, "error: %v\n", err)
+		fmt.Fprintf(streams.Err, "error: %s\n", indented(err.Error()))
 		for _, hint := range strings.FieldsFunc(fault.HintOf(err), func(r rune) bool { return r == '\n' }) {
 			fmt.Fprintf(streams.Err, "hint:  %s\n", hint)
 		}
 	}
 	return ExitCode(err)
+}
+
+// indented returns the lines of a message so that none after the first begins as a line of ours does: a word of others may have line breaks.
+func indented(message string) string {
+	return strings.ReplaceAll(message, "\n", "\n       ")
 }
 
 // silenceLibraries takes the word from libraries that write to stderr by themselves. Their loggers are the process's, and it is done once: again, it

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
-	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/render"
 	"github.com/cluster-init/cluster-init/pkg/runs"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
@@ -24,8 +24,8 @@ type narration struct {
 	companions companionOptions
 
 	said  event.Recorder
+	known *secrecy
 	mu    sync.Mutex
-	known *redact.Redactor
 	left  *timeline.Estimate // nil: the run has not begun
 }
 
@@ -33,8 +33,8 @@ type narration struct {
 const viewPatience = 10 * time.Second
 
 // newNarration returns the narration of a run, which is kept once its begin is called. A terminal or a program that stops reading stops no run.
-func newNarration(view event.Sink, companions companionOptions) *narration {
-	n := &narration{view: render.NewQueue(view, viewPatience), companions: companions, known: knownSecrets(nil)}
+func newNarration(view event.Sink, companions companionOptions, known *secrecy) *narration {
+	n := &narration{view: render.NewQueue(view, viewPatience), companions: companions, known: known}
 	if store, err := runStore(); err == nil { // else the same error ends every run that needs a state folder
 		n.kept = runs.NewKeeper(store)
 	}
@@ -47,9 +47,10 @@ func runStore() (runs.Store, error) {
 	return runs.Store{Dir: filepath.Join(base, runs.Folder)}, err
 }
 
-// Emit hands e to the view and to the record. What could not be written to a file is said before the run ends.
+// Emit hands e to the view and to the record, without secrets and without what a terminal obeys. What could not be written to a file is said before the run
+// ends.
 func (n *narration) Emit(e event.Event) {
-	e = n.estimated(e)
+	e = n.estimated(e).Clean(n.fit)
 	if len(n.companions.wanted()) > 0 || trace.Wanted(os.Getenv) {
 		n.said.Emit(e)
 	}
@@ -59,10 +60,10 @@ func (n *narration) Emit(e event.Event) {
 		problems = append(problems, n.kept.Err())
 	}
 	if e.Type == event.RunFinished {
-		problems = append(problems, n.companions.write(n.said.Events(), n.redact), n.trace())
+		problems = append(problems, n.companions.write(n.said.Events(), n.fit), n.trace())
 		for _, err := range problems {
 			if err != nil {
-				n.view.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: n.redact(err.Error())})
+				n.view.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: n.fit(err.Error())})
 			}
 		}
 	}
@@ -74,7 +75,7 @@ func (n *narration) trace() error {
 	if !trace.Wanted(os.Getenv) {
 		return nil
 	}
-	return trace.Send(context.Background(), timeline.Of(redacted(n.said.Events(), n.redact)), Version()) // the run's own context may have ended: this has a bound
+	return trace.Send(context.Background(), timeline.Of(redacted(n.said.Events(), n.fit)), Version()) // the run's own context may have ended: this has a bound
 }
 
 // estimated returns e with how long the run will still take, where earlier runs tell.
@@ -98,16 +99,13 @@ func (n *narration) refused(command, environment string, err error) {
 	now := time.Now()
 	n.said.Emit(event.Event{Time: now, Type: event.RunStarted, Command: command, Environment: environment})
 	n.said.Emit(event.Event{Time: now, Type: event.RunFinished, Command: command, Environment: environment, Failure: pipeline.FailureOf(err)})
-	if err := n.companions.write(n.said.Events(), n.redact); err != nil {
-		n.view.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: err.Error()})
+	if err := n.companions.write(n.said.Events(), n.fit); err != nil {
+		n.view.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: n.fit(err.Error())})
 	}
 }
 
-func (n *narration) redact(text string) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.known.Text(text)
-}
+// fit returns a text as it may be shown and kept.
+func (n *narration) fit(text string) string { return oneline.Lines(n.known.text(text)) }
 
 // like says what decides how long the run takes: only earlier runs with the same tell how long it will.
 func (n *narration) like(inputs string) {
@@ -122,15 +120,12 @@ func (n *narration) like(inputs string) {
 func (n *narration) begin(env *environment.Environment, secrets ...string) {
 	n.learn(env, secrets...)
 	if n.kept != nil {
-		n.kept.Begin(n.redact)
+		n.kept.Begin(n.fit)
 	}
 }
 
 // learn takes out other secrets from here on: those of env, which may have changed, and others that are known.
 func (n *narration) learn(env *environment.Environment, secrets ...string) {
-	known := knownSecrets(env)
-	known.Add(secrets...)
-	n.mu.Lock()
-	n.known = known
-	n.mu.Unlock()
+	n.known.learnOf(env)
+	n.known.add(secrets...)
 }

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
@@ -47,7 +47,7 @@ It exits with 0 when a move may start or was finished, with 60 when it must not 
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f, o.streams.In)
+	o.environmentOptions.flags(f, o.streams)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
 	o.clusters.flags(f)
 	return c
@@ -66,9 +66,7 @@ func (o *pivotPlanOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if o.output.format == "json" {
-		encoder := json.NewEncoder(o.streams.Out)
-		encoder.SetIndent("", "  ")
-		err = encoder.Encode(documentOf(run.Environment.Name(), preview))
+		err = oneline.WriteJSON(o.streams.Out, documentOf(run.Environment.Name(), preview), "  ")
 	} else {
 		err = printPreview(o.streams.Out, preview)
 	}

@@ -64,7 +64,7 @@ func (o *pivotRunOptions) command(c *cobra.Command) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) }
 	f := c.Flags()
 	o.appliesNothing = true
-	o.environmentOptions.flags(f, o.streams.In)
+	o.environmentOptions.flags(f, o.streams)
 	o.clusters.flags(f)
 	o.phaseTimeouts.flags(f, o.phaseNames)
 	o.output.flags(f)

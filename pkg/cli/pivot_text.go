@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
@@ -17,7 +18,7 @@ func printPreview(out io.Writer, p pivot.Preview) error {
 	cluster := fmt.Sprintf("Cluster %s/%s", p.Scope.Namespace, p.Scope.Cluster)
 	switch {
 	case p.Finished():
-		fmt.Fprintf(b, "%s: the pivot is finished: the management cluster holds its own definition. Nothing is left to move.\n", cluster)
+		oneline.Fprintf(b, "%s: the pivot is finished: the management cluster holds its own definition. Nothing is left to move.\n", cluster)
 	case p.Interrupted():
 		printRecovery(b, cluster, p)
 	default:
@@ -25,33 +26,33 @@ func printPreview(out io.Writer, p pivot.Preview) error {
 		printStays(b, p.Stays)
 		printRefusals(b, p)
 		if p.MayStart() {
-			fmt.Fprintf(b, "\nA move may start.\n")
+			oneline.Fprintf(b, "\nA move may start.\n")
 		}
 	}
 	for _, note := range p.Notes {
-		fmt.Fprintf(b, "\nNote: %s.\n", note)
+		oneline.Fprintf(b, "\nNote: %s.\n", note)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
 func printRecovery(b *strings.Builder, cluster string, p pivot.Preview) {
-	fmt.Fprintf(b, "%s: an earlier move was interrupted, at the stage %q: %d objects are at the source, %d on the target.\n",
+	oneline.Fprintf(b, "%s: an earlier move was interrupted, at the stage %q: %d objects are at the source, %d on the target.\n",
 		cluster, p.State.Stage, len(p.State.Source.Objects), len(p.State.Target.Objects))
 	steps := p.Recovery()
 	if steps == nil && p.State.Explained() {
-		fmt.Fprintf(b, "Something is paused without the mark of the move: a person has paused it, and only a person can resume it.\n")
+		oneline.Fprintf(b, "Something is paused without the mark of the move: a person has paused it, and only a person can resume it.\n")
 		return
 	}
 	if steps == nil {
-		fmt.Fprintf(b, "No interrupted move leaves the two sides like this: a person has to compare them.\n")
+		oneline.Fprintf(b, "No interrupted move leaves the two sides like this: a person has to compare them.\n")
 		return
 	}
-	fmt.Fprintf(b, "\nWhat ends it, in this order:\n")
+	oneline.Fprintf(b, "\nWhat ends it, in this order:\n")
 	for i, step := range steps {
-		fmt.Fprintf(b, "  %d. %s\n", i+1, inWords(step))
+		oneline.Fprintf(b, "  %d. %s\n", i+1, inWords(step))
 		for _, line := range lines(step.Command(p.Source, p.Target, p.Scope)) {
-			fmt.Fprintf(b, "       %s\n", line)
+			oneline.Fprintf(b, "       %s\n", line)
 		}
 	}
 }
@@ -78,7 +79,7 @@ func inWords(s pivot.Step) string {
 // printMoves writes what moves as a tree. The number before each object is its group: owners are created before what they own.
 func printMoves(b *strings.Builder, cluster string, p pivot.Preview) {
 	all := slices.Concat(p.Groups...)
-	fmt.Fprintf(b, "%s: %d objects would move, in %d groups, one after the other (the number of the group is in front):\n", cluster, len(all), len(p.Groups))
+	oneline.Fprintf(b, "%s: %d objects would move, in %d groups, one after the other (the number of the group is in front):\n", cluster, len(all), len(p.Groups))
 	group, below := map[capi.Key]int{}, map[capi.Key][]capi.Object{}
 	for i, objects := range p.Groups {
 		for _, o := range objects {
@@ -105,7 +106,7 @@ func printMoves(b *strings.Builder, cluster string, p pivot.Preview) {
 			if top {
 				branch, deeper = "", ""
 			}
-			fmt.Fprintf(b, "%4d  %s%s%s\n", group[o.Key()], indent, branch, called(o, p.Scope))
+			oneline.Fprintf(b, "%4d  %s%s%s\n", group[o.Key()], indent, branch, called(o, p.Scope))
 			show(below[o.Key()], indent+deeper, false)
 		}
 	}
@@ -135,32 +136,32 @@ func printStays(b *strings.Builder, stays []pivot.Stay) {
 		idle[stay.Object.Kind] = append(idle[stay.Object.Kind], stay.Object.Name)
 	}
 	if len(needed) > 0 {
-		fmt.Fprintf(b, "\nWould stay behind, and should not:\n")
+		oneline.Fprintf(b, "\nWould stay behind, and should not:\n")
 	}
 	for _, stay := range needed {
-		fmt.Fprintf(b, "  %s\n", stay.Object)
+		oneline.Fprintf(b, "  %s\n", stay.Object)
 		var by []string
 		for _, o := range stay.NeededBy {
 			by = append(by, o.String())
 		}
 		if len(by) > 0 {
-			fmt.Fprintf(b, "    needed by: %s\n", strings.Join(by, ", "))
+			oneline.Fprintf(b, "    needed by: %s\n", strings.Join(by, ", "))
 		}
-		fmt.Fprintf(b, "    because:   %s\n", stay.Reason)
+		oneline.Fprintf(b, "    because:   %s\n", stay.Reason)
 		printCure(b, "    cure:      ", stay.Cure)
 	}
 	if len(kinds) > 0 {
-		fmt.Fprintf(b, "\nWould stay, and nothing that moves needs it:\n")
+		oneline.Fprintf(b, "\nWould stay, and nothing that moves needs it:\n")
 	}
 	for _, kind := range kinds {
-		fmt.Fprintf(b, "  %s %s\n", kind, strings.Join(idle[kind], ", "))
+		oneline.Fprintf(b, "  %s %s\n", kind, strings.Join(idle[kind], ", "))
 	}
 }
 
 // printRefusals writes why a move must not start. What stays behind was shown already, each object with all that need it.
 func printRefusals(b *strings.Builder, p pivot.Preview) {
 	if len(p.Refusals) > 0 {
-		fmt.Fprintf(b, "\nA move must not start:\n")
+		oneline.Fprintf(b, "\nA move must not start:\n")
 	}
 	shown := map[string]bool{}
 	for _, stay := range p.Stays {
@@ -169,13 +170,13 @@ func printRefusals(b *strings.Builder, p pivot.Preview) {
 		}
 	}
 	if len(shown) > 0 {
-		fmt.Fprintf(b, "  [%s] %d objects would stay behind, and should not: see above\n", pivot.RuleObjects, len(shown))
+		oneline.Fprintf(b, "  [%s] %d objects would stay behind, and should not: see above\n", pivot.RuleObjects, len(shown))
 	}
 	for _, r := range p.Refusals {
 		if r.Rule == pivot.RuleObjects && shown[r.Object] {
 			continue
 		}
-		fmt.Fprintf(b, "  [%s] %s\n", r.Rule, r.Error())
+		oneline.Fprintf(b, "  [%s] %s\n", r.Rule, r.Error())
 		printCure(b, "    cure: ", r.Cure)
 	}
 }
@@ -183,7 +184,7 @@ func printRefusals(b *strings.Builder, p pivot.Preview) {
 // printCure writes a cure, whose further lines are set off like the first one.
 func printCure(b *strings.Builder, before, cure string) {
 	for _, line := range lines(cure) {
-		fmt.Fprintf(b, "%s%s\n", before, line)
+		oneline.Fprintf(b, "%s%s\n", before, line)
 		before = strings.Repeat(" ", len(before))
 	}
 }

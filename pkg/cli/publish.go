@@ -63,7 +63,7 @@ which up reads it from there.`,
 			return output.show(streams, publishedLine{"published", "oci://" + prefix, p.Content.Tag, p.Chart.Tag})
 		},
 	}
-	o.flags(c.Flags(), streams.In)
+	o.flags(c.Flags(), streams)
 	output.formatFlag(c.Flags(), "plain: the flags for up; json: one object")
 	c.Flags().BoolVar(&insecure, "insecure", false, "the registry speaks plain HTTP")
 	c.Flags().StringVar(&bundleFolder, "bundle", "", "folder of an offline bundle: remote manifests come from it, as up --bundle wants them")

@@ -18,7 +18,7 @@ func newRegistry(streams Streams) *cobra.Command {
 	}, &cobra.Command{
 		Use: "dial", Args: cobra.NoArgs, Short: "Connect stdin and stdout to the registry's socket",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return registry.Dial(c.Context(), streams.In, streams.Out)
+			return registry.Dial(c.Context(), streams.In, streams.binary)
 		},
 	})
 	return c

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/manifests"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
@@ -40,7 +40,7 @@ Secrets are masked: of a Secret only the keys are shown.`,
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f, o.streams.In)
+	o.environmentOptions.flags(f, o.streams)
 	o.content.flags(f)
 	choose(f, &o.phase, "phase", "", "of which cluster: management or bootstrap", "management", "bootstrap")
 	choose(f, &o.format, "output", "o", "plain or yaml: a stream of YAML documents; json: one document", "plain", "yaml", "json")
@@ -109,7 +109,7 @@ func (o *renderOptions) show(r manifests.Rendered) error {
 	case o.graph != "":
 		_, err = io.WriteString(o.streams.Out, manifests.Graphs()[o.graph](r))
 	case o.format == "json":
-		err = json.NewEncoder(o.streams.Out).Encode(r)
+		err = oneline.WriteJSON(o.streams.Out, r, "")
 	default:
 		err = r.Print(o.streams.Out)
 	}

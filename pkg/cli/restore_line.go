@@ -8,6 +8,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
@@ -62,17 +63,17 @@ func (l restoreLine) Print(out io.Writer) error {
 	if l.result.Already {
 		done = "was restored before, and is as in"
 	}
-	fmt.Fprintf(&b, "Cluster %s/%s %s %s\n", of.Namespace, of.Cluster, done, l.Path)
-	fmt.Fprintf(&b, "  %d objects are on the target; active: %s\n", l.result.Objects, or(names(l.result.Clusters), "none"))
+	oneline.Fprintf(&b, "Cluster %s/%s %s %s\n", of.Namespace, of.Cluster, done, l.Path)
+	oneline.Fprintf(&b, "  %d objects are on the target; active: %s\n", l.result.Objects, or(names(l.result.Clusters), "none"))
 	section(&b, "references that were created", names[capi.Object](l.result.References))
 	section(&b, "warnings", l.result.Warnings)
 	section(&b, "waiting for", names(l.adoption.Unmet))
 	section(&b, "Machines that the backup does not have", l.adoption.Made)
 	section(&b, "Machines of the backup that are gone", l.adoption.Gone)
 	if of.Count(backup.Environment) > 0 {
-		fmt.Fprintf(&b, "The section %s was not applied: the target has values of its own (docs/backup.md).\n", backup.Environment)
+		oneline.Fprintf(&b, "The section %s was not applied: the target has values of its own (docs/backup.md).\n", backup.Environment)
 	}
-	fmt.Fprintf(&b, "Never start the old management cluster %s again as it was: two would act on the same machines (docs/backup.md).\n", of.Cluster)
+	oneline.Fprintf(&b, "Never start the old management cluster %s again as it was: two would act on the same machines (docs/backup.md).\n", of.Cluster)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
@@ -81,9 +82,9 @@ func section(b *strings.Builder, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "  %s:\n", title)
+	oneline.Fprintf(b, "  %s:\n", title)
 	for _, each := range lines {
-		fmt.Fprintf(b, "    %s\n", each)
+		oneline.Fprintf(b, "    %s\n", each)
 	}
 }
 

@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/render"
 )
@@ -26,7 +26,7 @@ func (o outputOptions) sink(s Streams) (*narration, error) {
 	if err := fault.Join(err, o.companions.check()); err != nil {
 		return nil, err
 	}
-	return newNarration(view, o.companions), nil
+	return newNarration(view, o.companions, s.known), nil
 }
 
 // view returns the view that the user asked for: JSON is data and goes to Out, plain lines are narration.
@@ -55,7 +55,7 @@ func (o outputOptions) known() error {
 func (o outputOptions) show(s Streams, what interface{ Print(io.Writer) error }) error {
 	var err error
 	if o.format == "json" {
-		err = json.NewEncoder(s.Out).Encode(what)
+		err = oneline.WriteJSON(s.Out, what, "")
 	} else {
 		err = what.Print(s.Out)
 	}

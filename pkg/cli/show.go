@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/manifests"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // newShow is the parent of what shows an environment's parts.
@@ -43,7 +43,7 @@ and --set, in this order. With --origins it lists each value with the file or fl
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f, o.streams.In)
+	o.environmentOptions.flags(f, o.streams)
 	choose(f, &o.format, "output", "o", "plain or yaml: the values as YAML; json: one document, with what it is of", "plain", "yaml", "json")
 	choose(f, &o.phase, "phase", "", "of which cluster: management or bootstrap", "management", "bootstrap")
 	f.BoolVar(&o.origins, "origins", false, "a line for each value, with the file or flag that it is from")
@@ -53,7 +53,7 @@ and --set, in this order. With --origins it lists each value with the file or fl
 func (o *showValuesOptions) run(ctx context.Context, name string) error {
 	formats := map[string]func(shownValues) error{
 		"plain": func(v shownValues) error { return v.Print(o.streams.Out) },
-		"json":  func(v shownValues) error { return json.NewEncoder(o.streams.Out).Encode(v) },
+		"json":  func(v shownValues) error { return oneline.WriteJSON(o.streams.Out, v, "") },
 		"yaml": func(v shownValues) error {
 			if v.Origins != nil { // lines are no YAML
 				return encodeYAML(o.streams.Out, v)

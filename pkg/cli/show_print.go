@@ -2,11 +2,11 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"text/tabwriter"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // printOrigins writes a line for each value: its path, the value as JSON, and where it is from.
@@ -17,7 +17,7 @@ func printOrigins(out io.Writer, origins []environment.Origin) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", o.Path, value, o.From)
+		oneline.Fprintf(table, "%s\t%s\t%s\n", o.Path, value, o.From)
 	}
 	return table.Flush()
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/status"
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
@@ -45,7 +45,7 @@ a pivot was cut off or something foreign stands in its place, with 81 when nothi
 		RunE: withUsual(o.run),
 	}
 	f := c.Flags()
-	o.environmentOptions.flags(f, o.streams.In)
+	o.environmentOptions.flags(f, o.streams)
 	o.clusters.flags(f)
 	o.applied.flags(f, "folder of an offline bundle: its values count")
 	choose(f, &o.format, "output", "o", "plain, or table: for people; wide: with all messages; json or yaml: one document for programs", "plain", "table", "wide", "json", "yaml")
@@ -59,7 +59,7 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 		"plain": func(r status.Report) error { return r.Print(o.streams.Out) },
 		"table": func(r status.Report) error { return r.Print(o.streams.Out) },
 		"wide":  func(r status.Report) error { return status.Wide{Report: r}.Print(o.streams.Out) },
-		"json":  func(r status.Report) error { return json.NewEncoder(o.streams.Out).Encode(r) },
+		"json":  func(r status.Report) error { return oneline.WriteJSON(o.streams.Out, r, "") },
 		"yaml":  func(r status.Report) error { return encodeYAML(o.streams.Out, r) },
 	}
 	show := formats[o.format]

@@ -12,12 +12,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/render"
 )
 
-// onScreen returns a writer to err that a live view can paint on, where err is a terminal that can be painted on, and to is what writes to it. In a CI job,
-// whose log is read later, it is none.
-func onScreen(err, to io.Writer) io.Writer {
+// onScreen returns a writer that a live view can paint on, where err is a terminal that can be painted on, and to is what writes to it; else lines. In a CI
+// job, whose log is read later, it is none.
+func onScreen(err, to, lines io.Writer, redact func(string) string) io.Writer {
 	file, is := err.(*os.File)
 	if !is || !term.IsTerminal(int(file.Fd())) || inCI() || cmp.Or(os.Getenv("TERM"), "dumb") == "dumb" {
-		return to
+		return lines
 	}
 	return render.NewScreen(to, func() (width, height int) {
 		width, height, err := term.GetSize(int(file.Fd()))
@@ -25,7 +25,7 @@ func onScreen(err, to io.Writer) io.Writer {
 			return 80, 24
 		}
 		return width, height
-	})
+	}, redact)
 }
 
 // live is the view of a run that goes on: on a screen what is under way is painted; else there are lines.

@@ -15,6 +15,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
@@ -57,7 +58,7 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 		},
 	}
 	f := c.Flags()
-	o.buildOptions.flags(f, o.streams.In, phasesOfUp())
+	o.buildOptions.flags(f, o.streams, phasesOfUp())
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.flags(f)
 	o.artifacts.register(f)
@@ -177,7 +178,7 @@ func (o *upOptions) outcome(run *up.Run) outcome {
 		message: "The management cluster " + run.Environment.ClusterName() + " manages itself.",
 		fields: map[string]string{
 			"kubeconfig": o.kubeconfig,
-			"look":       "kubectl --kubeconfig " + o.kubeconfig + " get clusters,machines,kustomizations -A",
+			"look":       "kubectl --kubeconfig " + oneline.Shell(o.kubeconfig) + " get clusters,machines,kustomizations -A",
 			"undo":       "cluster-init cleanup " + run.Environment.Argument() + " --yes --force " + run.Environment.ClusterName(),
 		},
 		figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10), timeline.InputsField: run.Inputs()},

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/parts"
 )
 
@@ -62,9 +62,7 @@ func newVersionReport(ctx context.Context, info *debug.BuildInfo) (versionReport
 }
 
 func (r versionReport) writeJSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(r); err != nil {
+	if err := oneline.WriteJSON(w, r, "  "); err != nil {
 		return fmt.Errorf("write the version: %w", err)
 	}
 	return nil

@@ -19,17 +19,17 @@ func (r Report) Print(out io.Writer) error {
 		printFinding(b, f)
 	}
 	if len(r.Waiting) > 0 {
-		fmt.Fprintf(b, "Not ready, and no cause is known:\n")
+		oneline.Fprintf(b, "Not ready, and no cause is known:\n")
 		for _, f := range r.Waiting {
-			fmt.Fprintf(b, "  %s%s: %s\n", f.Object, in(f), orElse(oneline.Of(f.Message, mostShown), "is on its way"))
+			oneline.Fprintf(b, "  %s%s: %s\n", f.Object, in(f), orElse(oneline.Of(f.Message, mostShown), "is on its way"))
 			printChain(b, f)
 		}
 		fmt.Fprintln(b)
 	}
 	if len(r.Unasked) > 0 {
-		fmt.Fprintf(b, "Not looked at:\n")
+		oneline.Fprintf(b, "Not looked at:\n")
 		for _, what := range r.Unasked {
-			fmt.Fprintf(b, "  %s\n", oneline.Of(what, mostShown))
+			oneline.Fprintf(b, "  %s\n", oneline.Of(what, mostShown))
 		}
 		fmt.Fprintln(b)
 	}
@@ -55,8 +55,8 @@ func (r Report) summary() string {
 }
 
 func printFinding(b *strings.Builder, f Finding) {
-	fmt.Fprintf(b, "✗ %s\n", oneline.Of(f.Cause, mostShown))
-	fmt.Fprintf(b, "    cure:    %s\n", oneline.Of(f.Cure, mostShown))
+	oneline.Fprintf(b, "✗ %s\n", oneline.Of(f.Cause, mostShown))
+	oneline.Fprintf(b, "    cure:    %s\n", oneline.Of(f.Cure, mostShown))
 	sure := "certain"
 	if !f.Certain {
 		sure = "likely; what was seen can have another cause"
@@ -67,17 +67,17 @@ func printFinding(b *strings.Builder, f Finding) {
 	if f.Severity == readiness.Warning {
 		sure += "; nothing waits for it yet"
 	}
-	fmt.Fprintf(b, "    sure:    %s\n", sure)
-	fmt.Fprintf(b, "    object:  %s%s\n", f.Object, in(f))
+	oneline.Fprintf(b, "    sure:    %s\n", sure)
+	oneline.Fprintf(b, "    object:  %s%s\n", f.Object, in(f))
 	if f.Message != "" && !strings.Contains(f.Cause, f.Message) {
-		fmt.Fprintf(b, "    seen:    %s\n", oneline.Of(f.Message, mostShown))
+		oneline.Fprintf(b, "    seen:    %s\n", oneline.Of(f.Message, mostShown))
 	}
 	for _, line := range f.Log {
-		fmt.Fprintf(b, "    log:     %s\n", oneline.Of(line, mostShown))
+		oneline.Fprintf(b, "    log:     %s\n", oneline.Of(line, mostShown))
 	}
 	printChain(b, f)
 	if len(f.Delays) > 0 {
-		fmt.Fprintf(b, "    delays:  %s\n", strings.Join(f.Delays, ", "))
+		oneline.Fprintf(b, "    delays:  %s\n", strings.Join(f.Delays, ", "))
 	}
 	fmt.Fprintln(b)
 }
@@ -91,7 +91,7 @@ func printChain(b *strings.Builder, f Finding) {
 	for _, link := range f.Chain {
 		names = append(names, link.Object)
 	}
-	fmt.Fprintf(b, "    waits:   %s\n", strings.Join(names, " → "))
+	oneline.Fprintf(b, "    waits:   %s\n", strings.Join(names, " → "))
 }
 
 func in(f Finding) string {

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // Rule says what a signal of an object means, and what to do. It is data, one file for each in the folder rules.
@@ -116,8 +117,14 @@ func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, cure 
 				values[name] = found[i]
 			}
 		}
-		expand := func(text string) string { return os.Expand(text, func(name string) string { return values[name] }) }
-		return s, expand(r.Cause), expand(r.Cure) + keys(r.Values), true
+		cause := os.Expand(r.Cause, func(name string) string { return values[name] })
+		cure := os.Expand(r.Cure, func(name string) string { // it has commands, which people paste
+			if name == "$" {
+				return name
+			}
+			return oneline.Shell(values[name])
+		})
+		return s, cause, cure + keys(r.Values), true
 	}
 	return s, "", "", false
 }

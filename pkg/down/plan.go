@@ -10,6 +10,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // Plan is what a run would delete, as far as a look that starts nothing can tell.
@@ -81,12 +82,12 @@ func (d *Run) others(agreed []string) others {
 // Print writes the plan for a person.
 func (p Plan) Print(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Cluster %s/%s: %s\n", p.Namespace, p.Cluster, p.Seen)
+	oneline.Fprintf(&b, "Cluster %s/%s: %s\n", p.Namespace, p.Cluster, p.Seen)
 	for _, m := range p.Machines {
-		fmt.Fprintf(&b, "  delete Machine %s\n", m)
+		oneline.Fprintf(&b, "  delete Machine %s\n", m)
 	}
 	for _, c := range p.WorkloadClusters {
-		fmt.Fprintf(&b, "  delete workload cluster %s, with its machines\n", c)
+		oneline.Fprintf(&b, "  delete workload cluster %s, with its machines\n", c)
 	}
 	fmt.Fprintln(&b, "  delete what it has left: registry, volumes, networks, files on this machine, and in its cloud what carries its tag or name")
 	_, err := io.WriteString(out, b.String())

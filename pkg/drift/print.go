@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // signs are what stands before an object, by its change.
@@ -71,18 +73,18 @@ func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return oneline.Sprintf("%d %ss", n, thing)
 }
 
 func (c Cluster) print(b *strings.Builder) {
-	fmt.Fprintf(b, "%s cluster", c.Name)
+	oneline.Fprintf(b, "%s cluster", c.Name)
 	if c.Server != "" {
-		fmt.Fprintf(b, ", %s", c.Server)
+		oneline.Fprintf(b, ", %s", c.Server)
 	}
 	fmt.Fprintln(b)
 	for _, line := range []string{c.Note, c.Error} {
 		if line != "" {
-			fmt.Fprintf(b, "  %s\n", line)
+			oneline.Fprintf(b, "  %s\n", line)
 		}
 	}
 	same, parts := 0, 0
@@ -94,7 +96,7 @@ func (c Cluster) print(b *strings.Builder) {
 		p.print(b)
 	}
 	if parts > 0 {
-		fmt.Fprintf(b, "  as it would be applied: %s with %s\n", count(parts, "part"), count(same, "object"))
+		oneline.Fprintf(b, "  as it would be applied: %s with %s\n", count(parts, "part"), count(same, "object"))
 	}
 }
 
@@ -102,22 +104,22 @@ func (c Cluster) print(b *strings.Builder) {
 const fewNew = 3
 
 func (p Part) print(b *strings.Builder) {
-	fmt.Fprintf(b, "  %s", p.Name)
+	oneline.Fprintf(b, "  %s", p.Name)
 	if p.Note != "" {
-		fmt.Fprintf(b, ": %s", p.Note)
+		oneline.Fprintf(b, ": %s", p.Note)
 	}
 	fmt.Fprintln(b)
 	for _, f := range p.Values {
-		fmt.Fprintf(b, "    ~ %s\n", f)
+		oneline.Fprintf(b, "    ~ %s\n", f)
 	}
 	if n := len(p.Objects); n > fewNew && p.Same == 0 && !slices.ContainsFunc(p.Objects, func(o Object) bool { return o.Change != Create }) {
-		fmt.Fprintf(b, "    + all of its %d objects\n", n)
+		oneline.Fprintf(b, "    + all of its %d objects\n", n)
 		return
 	}
 	for _, o := range p.Objects {
-		fmt.Fprintf(b, "    %s %s\n", signs[o.Change], o)
+		oneline.Fprintf(b, "    %s %s\n", signs[o.Change], o)
 		for _, f := range o.Fields {
-			fmt.Fprintf(b, "        %s\n", f)
+			oneline.Fprintf(b, "        %s\n", f)
 		}
 	}
 }
@@ -143,7 +145,7 @@ func (f Field) String() string {
 	if f.From == nil && f.To == nil {
 		return f.Path + ": changed"
 	}
-	return fmt.Sprintf("%s: %s -> %s", f.Path, short(f.From), short(f.To))
+	return oneline.Sprintf("%s: %s -> %s", f.Path, short(f.From), short(f.To))
 }
 
 const longestShown = 80

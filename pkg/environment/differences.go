@@ -25,7 +25,7 @@ func differences(path string, before, after map[string]any, secret map[string]bo
 		case isMap && isOtherMap, isMap && other == nil, isOtherMap && one == nil:
 			all = append(all, differences(at, oneMap, otherMap, secret)...)
 		case shown(one) == shown(other):
-		case secret[at] || secretKey.MatchString(key) || isMap || isOtherMap: // what a map holds may be secret
+		case secret[at] || Secret(key) || hasSecret(one) || hasSecret(other) || isMap || isOtherMap: // what a map holds may be secret
 			all = append(all, Change{Key: at})
 		default:
 			all = append(all, Change{Key: at, From: short(one), To: short(other)})

@@ -4,6 +4,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"regexp"
+	"slices"
+
+	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
 // Names of the objects that carry an environment's values, in the order in which Helm merges them, and the key in
@@ -20,11 +23,11 @@ type documents struct {
 	values, secrets, infraSecrets map[string]any
 }
 
-// secretKey matches keys whose values do not belong into a ConfigMap. A proxy's address may hold a password.
-var secretKey = regexp.MustCompile(`(?i)(password|passwd|token|secret|credential|private|api_?key|proxies|clouds_yaml)`)
+// secretPart matches keys whose values do not belong into a ConfigMap, wherever it stands in them. A proxy's address may hold a password.
+var secretPart = regexp.MustCompile(`(?i)(password|passwd|token|secret|credential|private|api_?key|proxies|clouds_yaml)`)
 
 // Secret says whether a value's key is one of those that hold secrets: such a value does not belong into a file that others may read.
-func Secret(key string) bool { return secretKey.MatchString(key) }
+func Secret(key string) bool { return secretPart.MatchString(key) || redact.SecretName(key) }
 
 // merged returns the three as Helm merges them.
 func (d documents) merged() map[string]any {
@@ -82,7 +85,7 @@ func overlayExisting(base, over map[string]any) map[string]any {
 func separate(values map[string]any) (plain, secret map[string]any) {
 	plain, secret = map[string]any{}, map[string]any{}
 	for key, value := range values {
-		if secretKey.MatchString(key) {
+		if Secret(key) || hasSecret(value) {
 			secret[key] = copyValue(value)
 			continue
 		}
@@ -100,6 +103,28 @@ func separate(values map[string]any) (plain, secret map[string]any) {
 		}
 	}
 	return plain, secret
+}
+
+// hasSecret reports whether a list has secrets in one of its entries, at any depth. Helm replaces lists as a whole, so that all of it goes where they go.
+func hasSecret(value any) bool {
+	list, isList := value.([]any)
+	return isList && slices.ContainsFunc(list, keepsSecret)
+}
+
+func keepsSecret(entry any) bool {
+	fields, isMap := entry.(map[string]any)
+	if !isMap {
+		return hasSecret(entry)
+	}
+	if name, isText := fields["name"].(string); isText && fields["value"] != nil && Secret(name) { // as variables are written
+		return true
+	}
+	for key, value := range fields {
+		if Secret(key) || keepsSecret(value) {
+			return true
+		}
+	}
+	return false
 }
 
 func copyMap(in map[string]any) map[string]any {

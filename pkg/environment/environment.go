@@ -43,6 +43,8 @@ type Options struct {
 	Input func() ([]byte, error)
 	// Sets are values in the syntax of `helm --set`, over everything else.
 	Sets []string
+	// Secrets, if any, is given the values of the two Secrets as soon as they are known. They may be wrong themselves, and errors may quote them.
+	Secrets func(documents ...map[string]any)
 	// Check, if any, is asked for more that is wrong as soon as the values could be read, so that it is reported with the
 	// rest. They may be wrong themselves: what is not known, or of another type, is empty.
 	Check func(*Environment) error
@@ -99,6 +101,9 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 		files: files, valuesFiles: valuesFiles, filled: s.filled}
 	setsErr := env.userValues(options.Sets)
 	env.resettle()
+	if options.Secrets != nil {
+		options.Secrets(env.SecretDocuments()...)
+	}
 	err = fault.Join(s.counting(env.effective.merged()), setsErr)
 	if err == nil {
 		env.forgetUnknown()

@@ -37,7 +37,7 @@ func Scaffold(ctx context.Context, options Options, folder, cluster string) (map
 			if found == "" || !strings.Contains(problem.Error(), "is empty") {
 				return nil, problem
 			}
-			if secretKey.MatchString(found) {
+			if Secret(found) {
 				notes = append(notes, fault.HintOf(problem))
 				continue
 			}

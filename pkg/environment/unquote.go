@@ -19,7 +19,7 @@ func (e *Environment) mayQuote(path, value string) bool {
 	}
 	_, secret := at(e.effective.secrets, path)
 	_, infra := at(e.effective.infraSecrets, path)
-	return !secret && !infra && !e.filled[value] && !secretKey.MatchString(path) && !strings.Contains(value, "@")
+	return !secret && !infra && !e.filled[value] && !Secret(path) && !strings.Contains(value, "@")
 }
 
 // scalarAt is the text of the value at a path; empty: there is none, or it has others below it.

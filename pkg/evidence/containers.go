@@ -50,7 +50,7 @@ func (c Collector) container(ctx context.Context, f *folder, name string, logs b
 		}
 		machine = isMachine(all)
 		withoutVariables(all)
-		f.objects(dockerName+"/"+name+".inspect.yaml", "what docker inspect says, without the values of variables", []map[string]any{all})
+		f.objects(dockerName+"/"+inName(name)+".inspect.yaml", "what docker inspect says, without the values of variables", []map[string]any{all})
 		return nil
 	})
 	if !logs {
@@ -59,7 +59,7 @@ func (c Collector) container(ctx context.Context, f *folder, name string, logs b
 	bounded(ctx, f, "the log of container "+name, func(ctx context.Context) error {
 		log, err := c.Engine.Logs(ctx, name, logLines, logBytes)
 		if err == nil {
-			f.text(dockerName+"/"+name+".log", "end of the container's log", log)
+			f.text(dockerName+"/"+inName(name)+".log", "end of the container's log", log)
 		}
 		return err
 	})
@@ -69,7 +69,7 @@ func (c Collector) container(ctx context.Context, f *folder, name string, logs b
 	bounded(ctx, f, "the journal of machine "+name, func(ctx context.Context) error {
 		journal, err := c.Engine.Output(ctx, name, []string{"journalctl", "--no-pager", "--quiet", "--lines", "2000"}, logBytes)
 		if err == nil {
-			f.text(dockerName+"/"+name+".journal.log", "end of the machine's journal: kubelet, containerd and others", journal)
+			f.text(dockerName+"/"+inName(name)+".journal.log", "end of the machine's journal: kubelet, containerd and others", journal)
 		}
 		return err
 	})

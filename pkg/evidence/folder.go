@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
@@ -75,7 +78,7 @@ func newFolder(dir string, redactor *redact.Redactor) (*folder, error) {
 
 // problem notes what could not be collected.
 func (f *folder) problem(format string, args ...any) {
-	f.problems = append(f.problems, f.redactor.Text(fmt.Sprintf(format, args...)))
+	f.problems = append(f.problems, f.redactor.Text(oneline.Sprintf(format, args...)))
 }
 
 // text writes text without its secrets. name has slashes.
@@ -120,12 +123,11 @@ func (f *folder) events(lines []byte) {
 	f.write(eventsName, "every event of the run, one JSON object a line, as of --output json", out.String())
 }
 
+// write writes a file, whatever its name is made of: it stays in the folder, and takes no other file's place. What a terminal obeys is taken out, as files are
+// shown there.
 func (f *folder) write(name, what, content string) {
-	path := filepath.Join(f.root, filepath.FromSlash(name))
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
-	if err == nil {
-		err = os.WriteFile(path, []byte(content), 0o600)
-	}
+	name = f.free(name)
+	err := f.create(name, oneline.Lines(content))
 	if err != nil {
 		f.failed = append(f.failed, fmt.Errorf("writing %s: %w", name, err))
 		f.problem("%s: %v", name, err)
@@ -133,3 +135,54 @@ func (f *folder) write(name, what, content string) {
 	}
 	f.files = append(f.files, described{name, what})
 }
+
+// create writes a file within the folder: the root follows no link out of it.
+func (f *folder) create(name, content string) error {
+	root, err := os.OpenRoot(f.root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
+		return err
+	}
+	return root.WriteFile(name, []byte(content), 0o600)
+}
+
+// free is a name of which each part can be that of a file, and which no other file has.
+func (f *folder) free(name string) string {
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		parts[i] = fileName(part)
+	}
+	wanted := strings.Join(parts, "/")
+	free := wanted
+	for n := 2; slices.ContainsFunc(f.files, func(d described) bool { return d.name == free }); n++ {
+		ending := path.Ext(wanted)
+		free = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(wanted, ending), n, ending)
+	}
+	return free
+}
+
+// longestName is how many bytes of a name are kept: file systems take 255.
+const longestName = 200
+
+// fileName is a name of others, as a cloud has it, as one that a file can have.
+func fileName(part string) string {
+	part = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-+:@", r) {
+			return r
+		}
+		return '-'
+	}, part)
+	if strings.Trim(part, ".") == "" || strings.HasPrefix(part, "-") {
+		part = "_" + part
+	}
+	if len(part) > longestName {
+		part = part[:longestName/2] + "-" + part[len(part)-longestName/2:]
+	}
+	return part
+}
+
+// inName is a name of others as one part of the path of a file.
+func inName(name string) string { return strings.ReplaceAll(name, "/", "-") }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // Pack writes the files of a folder as a tar, compressed with zstd. top is the folder that they are in there.
@@ -48,38 +50,54 @@ func Pack(dir, top string, to io.Writer) error {
 	return nil
 }
 
-// largest is the size, in bytes, of the largest file that Unpack returns.
-const largest = 256 << 20
+// What Unpack takes of an archive of others: more than a large cluster has.
+const (
+	largest     = 64 << 20 // bytes of the file that it returns
+	mostEntries = 20_000
+	mostBytes   = 2 << 30
+	mostRatio   = 200
+)
 
 // Unpack returns the file of this name from what Pack wrote.
 func Unpack(from io.Reader, name string) ([]byte, error) {
-	plain, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(largest))
+	archive, err := unpack.New(from, unpack.Limits{Entries: mostEntries, Total: mostBytes, Ratio: mostRatio}, unzstd)
 	if err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)
 	}
-	defer plain.Close()
-	archive := tar.NewReader(plain)
-	for first := true; ; first = false {
-		header, err := archive.Next()
-		if first && errors.Is(err, io.EOF) { // nothing was ever packed without any file
-			return nil, fmt.Errorf("unpack: it is empty: %w", io.ErrUnexpectedEOF)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("unpack: there is no file %s in it: %w", name, fs.ErrNotExist)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("unpack: %w", err)
-		}
+	defer archive.Close()
+	var content []byte
+	empty, found := true, false
+	err = archive.Tar(func(header *tar.Header, file io.Reader) error {
+		empty = false
 		if path.Base(header.Name) != name {
-			continue
+			return nil
 		}
-		content, err := io.ReadAll(io.LimitReader(archive, largest+1))
-		if err == nil && len(content) > largest {
+		found = true
+		if content, err = io.ReadAll(io.LimitReader(file, largest+1)); err == nil && len(content) > largest {
 			err = fmt.Errorf("%s is larger than %d bytes", name, largest)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("unpack: %w", err)
+			return err
 		}
-		return content, nil
+		return unpack.Stop
+	})
+	switch {
+	case err != nil:
+	case empty: // nothing was ever packed without any file
+		err = fmt.Errorf("it is empty: %w", io.ErrUnexpectedEOF)
+	case !found:
+		err = fmt.Errorf("there is no file %s in it: %w", name, fs.ErrNotExist)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("unpack: %w", err)
+	}
+	return content, nil
+}
+
+func unzstd(from io.Reader) (io.Reader, func(), error) {
+	plain, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(largest))
+	if err != nil {
+		return nil, nil, err
+	}
+	return plain, plain.Close, nil
 }

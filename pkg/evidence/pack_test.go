@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cluster-init/cluster-init/pkg/redact"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 func TestPackAndUnpack(t *testing.T) {
@@ -54,4 +57,51 @@ func damaged(content []byte) []byte {
 		out[i] ^= 0xff
 	}
 	return out
+}
+
+// A small file that claims to be a large one is refused before it is large.
+func TestUnpackRefusesABomb(t *testing.T) {
+	dir := t.TempDir()
+	file, err := os.Create(filepath.Join(dir, "filler"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(file.Truncate(300<<20), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	if err := Pack(dir, "site", &packed); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Unpack(bytes.NewReader(packed.Bytes()), CaseName); !errors.Is(err, unpack.ErrTooLarge) {
+		t.Errorf("%d bytes: %v", packed.Len(), err)
+	}
+}
+
+// Names come from clouds and engines: they stay in the folder, and none takes another's place.
+func TestNamesOfOthersStayInTheFolder(t *testing.T) {
+	above := t.TempDir()
+	f, err := newFolder(filepath.Join(above, "artifacts"), redact.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"../../x", "..", "a/../../b", "c\x1b[2J", "c-[2J", "", ".", strings.Repeat("n", 400), "/etc/passwd", "-rf"} {
+		f.text(machinesName+"/"+inName(name)+".console.txt", "what a machine says", "said\x1b[31m by "+name)
+	}
+	if len(f.failed) > 0 || len(f.files) != 10 {
+		t.Fatalf("%d files, %v", len(f.files), f.failed)
+	}
+	entries, err := os.ReadDir(filepath.Join(above, "artifacts", machinesName))
+	if err != nil || len(entries) != 10 {
+		t.Errorf("%d files, %v", len(entries), err)
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(above, "artifacts", machinesName, e.Name()))
+		if err != nil || strings.ContainsRune(string(text), '\x1b') || strings.HasPrefix(e.Name(), "-") {
+			t.Errorf("%q: %q, %v", e.Name(), text, err)
+		}
+	}
+	if others, err := os.ReadDir(above); err != nil || len(others) != 1 {
+		t.Errorf("outside: %v, %v", others, err)
+	}
 }

@@ -21,7 +21,7 @@ func (f *folder) summary(run Run) {
 	if run.Err != nil {
 		line("ran for:    %.1fs", run.Elapsed.Seconds())
 		line("exit code:  %d (%s)", run.ExitCode, fault.CodeOf(run.Err))
-		line("\nerror: %v", run.Err)
+		line("\nerror: %s", strings.ReplaceAll(run.Err.Error(), "\n", "\n       "))
 	}
 	for hint := range strings.Lines(fault.HintOf(run.Err)) {
 		line("hint:  %s", strings.TrimSpace(hint))
@@ -29,7 +29,7 @@ func (f *folder) summary(run Run) {
 	if causes := chain(run.Err); len(causes) > 1 {
 		line("\nThe error and its causes, from the outside in:")
 		for _, cause := range causes {
-			line("  - %s", cause)
+			line("  - %s", strings.ReplaceAll(cause, "\n", "\n    "))
 		}
 	}
 	line("\nWhat is here. Secrets are replaced by ***: names, addresses and what you run are not, so think of who may read it.")

@@ -9,6 +9,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // Merge puts the current context of a kubeconfig into the files that kubectl uses (KUBECONFIG, or ~/.kube/config), as the context name, and
@@ -75,5 +76,5 @@ func mayReplace(existing *clientcmdapi.Config, kubeconfig []byte, name string) e
 		return nil
 	}
 	return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has a cluster %s already, and %s, at %s", there.LocationOfOrigin, name, why, there.Server),
-		"Nothing was written. If that cluster is gone: kubectl config delete-cluster "+name+". Else print the kubeconfig into a file of its own.")
+		"Nothing was written. If that cluster is gone: kubectl config delete-cluster "+oneline.Shell(name)+". Else print the kubeconfig into a file of its own.")
 }

@@ -3,6 +3,7 @@ package manifests
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -96,14 +97,14 @@ func MaskValues(values map[string]any, secret []map[string]any, known *redact.Re
 	return clean
 }
 
-// maskWhere masks what is in document too.
+// maskWhere masks what is in document too, but for names, which are public.
 func maskWhere(values, document map[string]any) map[string]any {
 	for key, secret := range document {
 		value, there := values[key]
 		below, isMap := value.(map[string]any)
 		secretBelow, bothAre := secret.(map[string]any)
 		switch {
-		case !there:
+		case !there, isName(key) && !isMap:
 		case isMap && bothAre:
 			values[key] = maskWhere(below, secretBelow)
 		default:
@@ -111,4 +112,9 @@ func maskWhere(values, document map[string]any) map[string]any {
 		}
 	}
 	return values
+}
+
+// isName reports whether a key is of a name of something, such as cloud_name. Those of users are credentials.
+func isName(key string) bool {
+	return key == "name" || strings.HasSuffix(key, "_name") && redact.Public(key)
 }

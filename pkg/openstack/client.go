@@ -20,6 +20,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/redirect"
 )
 
 // CredentialsHint is for a machine that has no credentials at all, or none that can be read.
@@ -85,7 +86,7 @@ func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
 func newHTTPClient(trust *tls.Config) http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = trust
-	return http.Client{Transport: transport, Timeout: requestTime}
+	return http.Client{Transport: transport, Timeout: requestTime, CheckRedirect: redirect.SameHost}
 }
 
 // readToken fills in what the token says of its owner, and returns the catalog.

@@ -18,11 +18,16 @@ func FromEnvironment(variables []string) []string {
 		switch {
 		case strings.HasSuffix(strings.ToLower(name), "_proxy"):
 			secrets = append(secrets, fromURL(value)...)
-		case SecretName(name):
+		case SecretName(name) && !(isPath(value) && strings.HasSuffix(name, "_KEY")): // as SSH_KEY=/home/me/.ssh/id_ed25519
 			secrets = append(secrets, FromSecret(name, value)...)
 		}
 	}
 	return secrets
+}
+
+// isPath reports whether a value is the path of a file rather than what is in it.
+func isPath(value string) bool {
+	return strings.HasPrefix(value, "/") && strings.Count(value, "/") > 1 && !strings.ContainsAny(value, "+=\n")
 }
 
 // FromValues returns the secrets in a document all of which its author keeps secret: every value but names of users and
@@ -35,7 +40,7 @@ func FromValues(document map[string]any) []string {
 		case strings.HasSuffix(name, "_proxy"):
 			secrets = append(secrets, fromURL(text)...)
 		case !isString(value) && !SecretName(name): // a switch or a number of something
-		case !public(name) && !word(text):
+		case !Public(name) && !word(text):
 			secrets = append(secrets, text)
 			secrets = append(secrets, inside(text)...)
 		}
@@ -48,21 +53,10 @@ func FromValues(document map[string]any) []string {
 func FromSecret(key, value string) []string {
 	const short = 8 // what is shorter is a word, as "default" or "true", unless its key says that it is secret
 	secrets := inside(value)
-	if !public(key) && (SecretName(key) || len(value) >= short) {
+	if !Public(key) && (SecretName(key) || len(value) >= short) {
 		secrets = append(secrets, value)
 	}
 	return secrets
-}
-
-// public says whether values under a name are known to many, though they may stand in a Secret. The second line is what
-// OpenStack's clouds.yaml has beside the credentials.
-func public(name string) bool {
-	switch strings.ToLower(name) {
-	case "username", "user", "namespace", "format", "type", "server", "region", "ca.crt",
-		"auth_type", "auth_url", "interface", "region_name", "project_name", "domain_name", "user_domain_name", "project_domain_name":
-		return true
-	}
-	return false
 }
 
 var (

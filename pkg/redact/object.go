@@ -2,13 +2,11 @@ package redact
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
-	"strings"
 )
 
-// Value returns a copy of decoded JSON or YAML without secrets: in each string, each key and each number, and what stands
-// under a name that says that it is a secret. Metadata that only repeats an object, as in the annotation of kubectl
+// Value returns a copy of decoded JSON or YAML without secrets: in each string and each number, and what stands
+// under a name that says that it is a secret. Keys stay as they are. Metadata that only repeats an object, as in the annotation of kubectl
 // apply, is left out.
 func (r *Redactor) Value(v any) any {
 	switch typed := v.(type) {
@@ -21,6 +19,9 @@ func (r *Redactor) Value(v any) any {
 		}
 		return out
 	case string:
+		if r.words[typed] != nil {
+			return Mark
+		}
 		return r.Text(typed)
 	case nil, bool:
 		return v
@@ -47,14 +48,17 @@ func (r *Redactor) object(o map[string]any) map[string]any {
 			continue
 		}
 		secret := SecretName(key) || key == "value" && SecretName(named)
-		out[r.Text(key)] = r.under(secret, value)
+		out[key] = r.under(key, secret, value)
 	}
 	return out
 }
 
-// under returns value, of which all strings and numbers are secrets if secret says so. Below a map of its own each name
+// under returns the value of a key, of which all strings and numbers are secrets if secret says so. Below a map of its own each name
 // speaks for itself.
-func (r *Redactor) under(secret bool, value any) any {
+func (r *Redactor) under(key string, secret bool, value any) any {
+	if text, isText := value.(string); isText && !secret && Public(key) { // as the name of a component, which may be somebody's password too
+		return r.Text(text)
+	}
 	if !secret {
 		return r.Value(value)
 	}
@@ -64,7 +68,7 @@ func (r *Redactor) under(secret bool, value any) any {
 	case []any:
 		out := make([]any, len(typed))
 		for i := range typed {
-			out[i] = r.under(true, typed[i])
+			out[i] = r.under(key, true, typed[i])
 		}
 		return out
 	}
@@ -102,15 +106,4 @@ func masked(value any) any {
 		}
 	}
 	return Mark
-}
-
-var (
-	humps  = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	secret = regexp.MustCompile(`(^|[-_.])(password|passwd|passphrase|token|secret|api[-_]?key|private[-_]?key|secret[-_]?key|access[-_]?key|certificate[-_]?key|key[-_]data|credentials?|auth|authorization|cookie)$`)
-)
-
-// SecretName says whether what stands under a name, in whatever style it is written, is usually a secret. A name that
-// only refers to one (secretName, tokenSecretRef) is not of that kind.
-func SecretName(name string) bool {
-	return secret.MatchString(strings.ToLower(humps.ReplaceAllString(name, "${1}-${2}")))
 }

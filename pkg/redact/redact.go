@@ -2,7 +2,10 @@
 // CI job do. It knows secrets by their value, in whatever form it is written, and by what looks like one.
 package redact
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 const (
 	// Mark is what stands in the place of a secret.
@@ -16,20 +19,29 @@ const (
 type Redactor struct {
 	needles  needles
 	patterns []pattern
+	words    map[string]*regexp.Regexp // secrets that are words of the built-in content too, and what finds them where they are values
 }
 
 // New returns a Redactor that knows these secrets, and what looks like one.
 func New(secrets ...string) *Redactor {
-	r := &Redactor{needles: needles{byStart: map[uint32][]needle{}}, patterns: patterns()}
+	r := &Redactor{needles: needles{byStart: map[uint32][]needle{}}, patterns: patterns(), words: map[string]*regexp.Regexp{}}
 	r.Add(secrets...)
 	return r
 }
 
-// Add makes more secrets known. One that is shorter than MinLength would be found in half of all words, and is left out.
+// Add makes more secrets known. One that is shorter than MinLength would be found in half of all words, and is left out. One that is a word of the built-in
+// content too is found where it is a value of its own.
 func (r *Redactor) Add(secrets ...string) {
 	for _, s := range secrets {
+		s = strings.TrimSpace(s)
+		word := len(s) >= MinLength && isWord(s)
+		if word && r.words[s] == nil {
+			r.words[s] = asValue(s)
+		}
 		for _, form := range forms(s) {
-			r.needles.add(form)
+			if !word || form.core {
+				r.needles.add(form)
+			}
 		}
 	}
 }
@@ -47,7 +59,7 @@ func (r *Redactor) Text(s string) string {
 			s = r.redactView(s, view)
 		}
 		if len(s) == before { // each secret that was found has made it shorter
-			return s
+			return r.withoutWords(s)
 		}
 	}
 }

@@ -160,7 +160,7 @@ spec:
 `
 	const want = `metadata:
   annotations:
-    '***': key
+    hunter22: key
   name: '***-of-a-name'
 spec:
   accessKey:
@@ -186,7 +186,7 @@ spec:
     secretName: ca
   secretName: ca
   tokens:
-  - one
+  - '***'
 `
 	var object map[string]any
 	if err := yaml.Unmarshal([]byte(text), &object); err != nil {

@@ -58,7 +58,14 @@ func (g *Grouped) Emit(e event.Event) {
 	g.plain.Emit(e)
 }
 
-func (g *Grouped) write(s string) { _, _ = io.WriteString(g.out, s) }
+// write writes a line that the CI system is to obey, past what keeps it from obeying others.
+func (g *Grouped) write(s string) {
+	if commands, is := g.out.(interface{ Own(text string) error }); is {
+		_ = commands.Own(s)
+		return
+	}
+	_, _ = io.WriteString(g.out, s)
+}
 
 // GitHub folds as GitHub Actions does, and makes a failure an annotation of the run. Its rules: "Workflow commands for
 // GitHub Actions".

@@ -2,11 +2,11 @@
 package render
 
 import (
-	"encoding/json"
 	"io"
 	"sync"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // JSON writes one JSON object per line and event, each with the version of its form.
@@ -20,14 +20,10 @@ func NewJSON(out io.Writer) *JSON { return &JSON{out: out} }
 
 // Emit writes e. An error of the writer has no one left to hear of it and is dropped.
 func (j *JSON) Emit(e event.Event) {
-	line, err := json.Marshal(struct {
-		SchemaVersion int `json:"schemaVersion"`
-		event.Event
-	}{event.SchemaVersion, e})
-	if err != nil {
-		return
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	_, _ = j.out.Write(append(line, '\n'))
+	_ = oneline.WriteJSON(j.out, struct {
+		SchemaVersion int `json:"schemaVersion"`
+		event.Event
+	}{event.SchemaVersion, e}, "")
 }

@@ -72,10 +72,10 @@ func (l *Live) Emit(e event.Event) {
 	if e.Type != event.Waiting && e.Type != event.PhaseStarted { // those stand in the block
 		l.plain.Emit(e)
 	}
-	above := l.coloured(l.lines.String())
+	above := l.coloured(oneline.Lines(l.lines.String()))
 	l.lines.Reset()
 	if above != "" {
-		_, _ = l.screen.Write([]byte(above))
+		_ = l.screen.Own(above)
 	}
 	_ = l.screen.Paint(l.block())
 	ended := e.Type == event.RunFinished && l.painting != nil

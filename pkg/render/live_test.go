@@ -27,7 +27,7 @@ type watched struct {
 
 func watch(width, height int, colours bool) *watched {
 	w := &watched{terminal: newTerminal(width, height), ticks: make(chan time.Time)}
-	w.screen = render.NewScreen(w.terminal, w.terminal.size)
+	w.screen = render.NewScreen(w.terminal, w.terminal.size, nil)
 	w.Live = render.NewLive(w.screen, render.LiveOptions{Colours: colours,
 		Now:  func() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.at },
 		Tick: func() (<-chan time.Time, func()) { return w.ticks, func() { w.stopped = true } }})
@@ -200,7 +200,7 @@ func TestLiveOnATerminalThatIsMadeNarrower(t *testing.T) {
 // Others write to the terminal too: an interrupt is told, a question asked.
 func TestScreenTakesWhatOthersWrite(t *testing.T) {
 	terminal := newTerminal(40, 10)
-	s := render.NewScreen(terminal, terminal.size)
+	s := render.NewScreen(terminal, terminal.size, nil)
 	write := func(text string) {
 		if n, err := io.WriteString(s, text); n != len(text) || err != nil {
 			t.Fatal(n, err)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
@@ -183,14 +182,14 @@ func later(d event.Delay) string {
 }
 
 func (p *Plain) result(e event.Event) {
-	_, _ = fmt.Fprintf(p.out, "\n%s\n", e.Message)
+	_, _ = fmt.Fprintf(p.out, "\n%s\n", oneline.Lines(e.Message))
 	keys := make([]string, 0, len(e.Fields))
 	for k := range e.Fields {
 		keys = append(keys, k)
 	}
 	sort.Strings(keys)
 	for _, k := range keys {
-		_, _ = fmt.Fprintf(p.out, "  %s: %s\n", k, e.Fields[k])
+		oneline.Fprintf(p.out, "  %s: %s\n", k, e.Fields[k])
 	}
 }
 
@@ -199,22 +198,13 @@ func (p *Plain) finished(e event.Event) {
 		p.line(e, "done in %s", seconds(e.Elapsed))
 		return
 	}
-	_, _ = fmt.Fprintf(p.out, "\nerror: %s\n", printable(failureText(*e.Failure)))
+	_, _ = fmt.Fprintf(p.out, "\nerror: %s\n", oneline.Lines(failureText(*e.Failure)))
 }
 
-// printable is a text of several lines without what would move the cursor of a terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, text)
-}
-
-// failureText is the message, and each hint on a line of its own.
+// failureText is the message, and each hint on a line of its own. No line of the message after its first begins as one of ours does: words of others may have
+// line breaks.
 func failureText(f event.Failure) string {
-	text := f.Message
+	text := strings.ReplaceAll(f.Message, "\n", "\n       ")
 	for _, hint := range strings.FieldsFunc(f.Hint, func(r rune) bool { return r == '\n' }) {
 		text += "\nhint:  " + hint
 	}

@@ -107,7 +107,7 @@ func TestQueueOfALiveViewThatIsStuck(t *testing.T) {
 	out := &stuck{released: make(chan struct{})}
 	ticks := make(chan time.Time, 1)
 	ticks <- time.Time{}
-	screen := render.NewScreen(out, func() (int, int) { return 400, 24 })
+	screen := render.NewScreen(out, func() (int, int) { return 400, 24 }, nil)
 	q := render.NewQueue(render.NewLive(screen, render.LiveOptions{Now: time.Now, Tick: func() (<-chan time.Time, func()) { return ticks, func() {} }}), time.Minute)
 	events := run()[:20]
 	for _, e := range events[:19] {

@@ -38,8 +38,9 @@ type graphEdge struct {
 func newReportGraph(cluster string, components []timeline.Node) reportGraph {
 	g := reportGraph{Cluster: cluster}
 	rows := map[int]int{} // how many boxes a column has
+	columns := depths(components)
 	for n, c := range components {
-		column := depth(components, n, nil)
+		column := columns[n]
 		node := graphNode{Name: oneline.Of(c.Object.Name, nameLimit), Title: c.Object.Kind + "/" + c.Object.Name + ": " + whole(c.Object), State: c.Object.State,
 			X: margin + column*columnWidth, Y: margin + rows[column]*rowHeight, Width: boxWidth, Height: boxHeight, Critical: c.Critical}
 		node.TextX, node.TextY = node.X+10, node.Y+boxHeight*2/3
@@ -67,16 +68,30 @@ func rank(e graphEdge) int {
 	return 0
 }
 
-// depth is how many components come before one, at most. A circle ends where it began.
-func depth(components []timeline.Node, n int, above []int) int {
-	deepest := 0
-	for _, seen := range above {
-		if seen == n {
-			return 0
+// depths are how many components come before each one, at most. A circle ends where it began. Each component is looked at once.
+func depths(components []timeline.Node) []int {
+	const unknown, open = -1, -2
+	depth := make([]int, len(components))
+	for n := range depth {
+		depth[n] = unknown
+	}
+	var of func(n int) int
+	of = func(n int) int {
+		switch depth[n] {
+		case open:
+			return -1 // it counts for nothing
+		case unknown:
+			depth[n] = open
+			deepest := 0
+			for _, dependency := range components[n].WaitsFor {
+				deepest = max(deepest, 1+of(dependency))
+			}
+			depth[n] = deepest
 		}
+		return depth[n]
 	}
-	for _, dependency := range components[n].WaitsFor {
-		deepest = max(deepest, 1+depth(components, dependency, append(above, n)))
+	for n := range components {
+		of(n)
 	}
-	return deepest
+	return depth
 }

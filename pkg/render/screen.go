@@ -6,13 +6,16 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // Screen is a terminal on which lines scroll by, above a block that is painted anew whenever it changes. Whoever writes to the terminal writes through it,
 // from any goroutine.
 type Screen struct {
-	out  io.Writer
-	size func() (width, height int)
+	out    io.Writer
+	size   func() (width, height int)
+	redact func(string) string // of what others write; nil: nothing is taken out
 
 	mu     sync.Mutex
 	wanted []string // the block
@@ -20,23 +23,33 @@ type Screen struct {
 	asking bool     // the last line has no end, as a question has none: the block would hide it
 }
 
-// NewScreen returns a Screen for a terminal. size is asked before each painting, as a user may change it; width and height are in characters.
-func NewScreen(out io.Writer, size func() (width, height int)) *Screen {
-	return &Screen{out: out, size: size}
+// NewScreen returns a Screen for a terminal. size is asked before each painting, as a user may change it; width and height are in characters. redact goes
+// over what is written to it; nil: nothing does.
+func NewScreen(out io.Writer, size func() (width, height int), redact func(string) string) *Screen {
+	return &Screen{out: out, size: size, redact: redact}
 }
 
-// Write writes text above the block. A line without its end takes the block away, until something else is written.
+// Write writes text above the block, without what a terminal obeys. A line without its end takes the block away, until something else is written.
 func (s *Screen) Write(text []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(text) == 0 {
-		return 0, nil
+	safe := string(text)
+	if s.redact != nil {
+		safe = s.redact(safe)
 	}
-	s.asking = text[len(text)-1] != '\n'
-	if err := s.paint(string(text)); err != nil {
+	if err := s.Own(oneline.Lines(safe)); err != nil {
 		return 0, err
 	}
 	return len(text), nil
+}
+
+// Own writes above the block what the terminal is to obey: colours of ours. Text of others in it must be without any.
+func (s *Screen) Own(text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text == "" {
+		return nil
+	}
+	s.asking = text[len(text)-1] != '\n'
+	return s.paint(text)
 }
 
 // Paint puts lines in the place of the block, cut to what fits; none: the block goes.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
@@ -51,7 +52,7 @@ func (l List) Print(out io.Writer) error {
 		if !r.Started.IsZero() {
 			started, took = r.Started.Format("2006-01-02 15:04:05 MST"), r.Elapsed.Round(time.Second).String()
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.ID, started, took, r.result())
+		oneline.Fprintf(table, "%s\t%s\t%s\t%s\n", r.ID, started, took, r.result())
 	}
 	return table.Flush()
 }
@@ -70,8 +71,8 @@ func (r Recording) result() string {
 // Print writes how the run went: its phases with their times, its warnings, what was not ready at the end, and its error.
 func (r Recording) Print(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cluster-init %s %s: %s\n", r.Command, r.Environment, r.result())
-	fmt.Fprintf(&b, "started %s, took %s, %d events in %s\n", r.Started.Format(time.RFC3339), r.Elapsed.Round(time.Second), len(r.Events), r.Path)
+	oneline.Fprintf(&b, "cluster-init %s %s: %s\n", r.Command, r.Environment, r.result())
+	oneline.Fprintf(&b, "started %s, took %s, %d events in %s\n", r.Started.Format(time.RFC3339), r.Elapsed.Round(time.Second), len(r.Events), r.Path)
 	section(&b, "Phases", r.phases())
 	section(&b, "What decided how long it took", r.critical())
 	section(&b, "Warnings", r.warnings())
@@ -79,9 +80,9 @@ func (r Recording) Print(out io.Writer) error {
 		section(&b, "Not ready at the end", r.unready())
 	}
 	if f := r.Failure; f != nil {
-		fmt.Fprintf(&b, "\nerror: %s\n", f.Message)
+		fmt.Fprintf(&b, "\nerror: %s\n", strings.ReplaceAll(f.Message, "\n", "\n       "))
 		for _, hint := range strings.FieldsFunc(f.Hint, func(c rune) bool { return c == '\n' }) {
-			fmt.Fprintf(&b, "hint:  %s\n", hint)
+			oneline.Fprintf(&b, "hint:  %s\n", hint)
 		}
 	}
 	_, err := io.WriteString(out, b.String())
@@ -90,7 +91,10 @@ func (r Recording) Print(out io.Writer) error {
 
 func section(b *strings.Builder, title string, lines []string) {
 	if len(lines) > 0 {
-		fmt.Fprintf(b, "\n%s\n  %s\n", title, strings.Join(lines, "\n  "))
+		fmt.Fprintf(b, "\n%s\n", title)
+		for _, line := range lines {
+			oneline.Fprintf(b, "  %s\n", line)
+		}
 	}
 }
 
@@ -102,15 +106,15 @@ func (r Recording) phases() []string {
 		switch e.Type {
 		case event.PhaseStarted:
 			open = len(lines)
-			lines = append(lines, fmt.Sprintf("%8s  … %s", "", e.Title))
+			lines = append(lines, oneline.Sprintf("%8s  … %s", "", e.Title))
 		case event.PhaseFinished, event.PhaseSkipped, event.PhaseFailed:
 			if open < 0 {
 				continue
 			}
 			sign := map[event.Type]string{event.PhaseFinished: "✓", event.PhaseSkipped: "✓", event.PhaseFailed: "✗"}[e.Type]
-			lines[open] = fmt.Sprintf("%7.1fs  %s %s", e.Elapsed.Seconds(), sign, e.Title)
+			lines[open] = oneline.Sprintf("%7.1fs  %s %s", e.Elapsed.Seconds(), sign, e.Title)
 			if e.Type == event.PhaseSkipped {
-				lines[open] = fmt.Sprintf("%8s  ✓ %s: %s", "", e.Title, e.Message)
+				lines[open] = oneline.Sprintf("%8s  ✓ %s: %s", "", e.Title, e.Message)
 			}
 			open = -1
 		}
@@ -129,14 +133,14 @@ func (r Recording) critical() []string {
 		if s.Elapsed() < shortest {
 			continue
 		}
-		line := fmt.Sprintf("%7.1fs  %s", s.Elapsed().Seconds(), s.Title())
+		line := oneline.Sprintf("%7.1fs  %s", s.Elapsed().Seconds(), s.Title())
 		if s.Delays < s.Elapsed()-shortest {
-			line += fmt.Sprintf(" (delayed the end by %.1fs)", s.Delays.Seconds())
+			line += oneline.Sprintf(" (delayed the end by %.1fs)", s.Delays.Seconds())
 		}
 		lines = append(lines, line)
 	}
 	if len(lines) > 0 {
-		lines = append(lines, fmt.Sprintf("%.1f %% of the time is explained", 100*timeline.Explained(path)))
+		lines = append(lines, oneline.Sprintf("%.1f %% of the time is explained", 100*timeline.Explained(path)))
 	}
 	return lines
 }
@@ -155,7 +159,7 @@ func (r Recording) warnings() []string {
 func (r Recording) unready() []string {
 	var lines []string
 	for _, o := range r.Timeline().Unready() {
-		line := fmt.Sprintf("%s %s/%s: %s", o.Cluster, o.Kind, o.Name, o.State)
+		line := oneline.Sprintf("%s %s/%s: %s", o.Cluster, o.Kind, o.Name, o.State)
 		if len(o.WaitsFor) > 0 {
 			line += ", waits for " + strings.Join(o.WaitsFor, ", ")
 		} else if o.Message != "" {

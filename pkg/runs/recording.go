@@ -11,6 +11,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
@@ -113,6 +114,8 @@ func decodeLine(line []byte, where string) (*event.Event, error) {
 	if e.Type == "" || e.Type == event.ObjectChanged && e.Object == nil {
 		return nil, fault.New(fault.RunUnreadable, fmt.Sprintf("%s is no event: type %q", where, e.Type), hintForm)
 	}
+	e = e.Clean(oneline.Lines) // somebody else may have written the file
+	e.Title = oneline.Of(e.Title, 0)
 	return &e, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/redirect"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
@@ -104,7 +105,7 @@ func (s Source) referencesOverHTTP(ctx context.Context, address string, via http
 	if s.Username != "" || s.Password != "" {
 		req.SetBasicAuth(s.Username, s.Password)
 	}
-	resp, err := (&http.Client{Transport: via}).Do(req)
+	resp, err := (&http.Client{Transport: via, CheckRedirect: redirect.WithoutCredentials}).Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +147,9 @@ func verifyOCI(ctx context.Context, artifact flux.OCIArtifact, via http.RoundTri
 	repo, err := name.NewRepository(strings.TrimPrefix(artifact.URL, "oci://"), opts...)
 	if err != nil {
 		return err
+	}
+	if !artifact.Insecure {
+		via = redirect.OverTLS{RoundTripper: via}
 	}
 	_, err = remote.Get(repo.Tag(artifact.Tag), remote.WithContext(ctx), remote.WithTransport(via), remote.WithAuthFromKeychain(authn.DefaultKeychain))
 	return err

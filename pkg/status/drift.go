@@ -2,7 +2,6 @@ package status
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
@@ -54,11 +53,11 @@ func printDrift(b *strings.Builder, d *Drift, wide bool) {
 	switch {
 	case d == nil:
 	case d.Unknown != "":
-		fmt.Fprintf(b, "\nwhether its values differ from the environment is not known: %s\n", oneline.Of(d.Unknown, messageLimit(wide)))
+		oneline.Fprintf(b, "\nwhether its values differ from the environment is not known: %s\n", oneline.Of(d.Unknown, messageLimit(wide)))
 	case len(d.Values) > 0:
-		fmt.Fprintf(b, "\nthe environment has other values than the cluster was last given; cluster-init diff shows all that differs, up applies it:\n")
+		oneline.Fprintf(b, "\nthe environment has other values than the cluster was last given; cluster-init diff shows all that differs, up applies it:\n")
 		for _, v := range d.Values {
-			fmt.Fprintf(b, "  %s\n", v)
+			oneline.Fprintf(b, "  %s\n", v)
 		}
 	}
 }

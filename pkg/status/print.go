@@ -25,22 +25,22 @@ func (w Wide) Print(out io.Writer) error { return w.print(out, true) }
 
 func (r Report) print(out io.Writer, wide bool) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (Cluster %s): %s\n  %s\n", r.Environment, r.Cluster, r.State, oneline.Of(r.Why, messageLimit(wide)))
+	oneline.Fprintf(&b, "%s (Cluster %s): %s\n  %s\n", r.Environment, r.Cluster, r.State, oneline.Of(r.Why, messageLimit(wide)))
 	printCauses(&b, r.Causes, wide)
 	printSide(&b, "bootstrap", r.Bootstrap, wide)
 	printSide(&b, "management", r.Management, wide)
 	if len(r.Machines) > 0 {
-		fmt.Fprintf(&b, "\nmachines: %s\n", strings.Join(r.Machines, ", "))
+		oneline.Fprintf(&b, "\nmachines: %s\n", strings.Join(r.Machines, ", "))
 	}
 	if r.MachinesUnknown != "" {
-		fmt.Fprintf(&b, "\nwhich machines exist is not known: %s\n", oneline.Of(r.MachinesUnknown, messageLimit(wide)))
+		oneline.Fprintf(&b, "\nwhich machines exist is not known: %s\n", oneline.Of(r.MachinesUnknown, messageLimit(wide)))
 	}
 	printDrift(&b, r.Drift, wide)
 	printHealth(&b, r.Health, r.Causes, wide)
 	if len(r.Unknown) > 0 {
-		fmt.Fprintf(&b, "\nnot known:\n")
+		oneline.Fprintf(&b, "\nnot known:\n")
 		for _, what := range r.Unknown {
-			fmt.Fprintf(&b, "  %s\n", oneline.Of(what, messageLimit(wide)))
+			oneline.Fprintf(&b, "  %s\n", oneline.Of(what, messageLimit(wide)))
 		}
 	}
 	printHint(&b, fault.HintOf(r.Err()))
@@ -54,7 +54,7 @@ func printHint(b *strings.Builder, hint string) {
 		if i == 0 {
 			fmt.Fprintln(b)
 		}
-		fmt.Fprintf(b, "hint:  %s\n", line)
+		oneline.Fprintf(b, "hint:  %s\n", line)
 	}
 }
 
@@ -76,7 +76,7 @@ func printCauses(b *strings.Builder, causes []Cause, wide bool) {
 		if !c.Lasting {
 			sure = "    sure:   not that it is this, or it can go away by itself\n"
 		}
-		fmt.Fprintf(b, "%s %s\n    object: %s\n    cure:   %s\n%s", c.sign(), oneline.Of(c.Cause, causeLimit(wide)), c.Object, oneline.Of(c.Cure, causeLimit(wide)), sure)
+		oneline.Fprintf(b, "%s %s\n    object: %s\n    cure:   %s\n%s", c.sign(), oneline.Of(c.Cause, causeLimit(wide)), c.Object, oneline.Of(c.Cure, causeLimit(wide)), sure)
 	}
 }
 
@@ -89,32 +89,32 @@ func (c Cause) sign() string {
 }
 
 func printSide(b *strings.Builder, name string, s Side, wide bool) {
-	fmt.Fprintf(b, "\n%s cluster: %s", name, s.State)
+	oneline.Fprintf(b, "\n%s cluster: %s", name, s.State)
 	if s.Server != "" {
-		fmt.Fprintf(b, ", answers at %s", s.Server)
+		oneline.Fprintf(b, ", answers at %s", s.Server)
 	}
 	fmt.Fprintln(b)
 	if s.Error != "" {
-		fmt.Fprintf(b, "  %s\n", oneline.Of(s.Error, messageLimit(wide)))
+		oneline.Fprintf(b, "  %s\n", oneline.Of(s.Error, messageLimit(wide)))
 	}
 	if len(s.Versions) > 0 {
 		var versions []string
 		for _, what := range slices.Sorted(maps.Keys(s.Versions)) {
 			versions = append(versions, what+" "+s.Versions[what])
 		}
-		fmt.Fprintf(b, "  %s\n", strings.Join(versions, ", "))
+		oneline.Fprintf(b, "  %s\n", strings.Join(versions, ", "))
 	}
 	if len(s.Objects) == 0 {
 		return
 	}
 	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "  KIND\tNAME\tSTATE\tVERSION\tMESSAGE\n")
+	oneline.Fprintf(table, "  KIND\tNAME\tSTATE\tVERSION\tMESSAGE\n")
 	for _, o := range s.Objects {
 		message := o.Message
 		if o.State == health.Ready && !wide {
 			message = ""
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", o.Kind, o.Name, o.State, short(o.Version), oneline.Of(message, messageLimit(wide)))
+		oneline.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", o.Kind, o.Name, o.State, short(o.Version), oneline.Of(message, messageLimit(wide)))
 	}
 	_ = table.Flush() // into a builder, which takes all
 }
@@ -145,7 +145,7 @@ func causeLimit(wide bool) int { return 3 * messageLimit(wide) }
 func (r Report) Changes(earlier Report, at time.Time) []string {
 	var lines []string
 	line := func(format string, args ...any) {
-		lines = append(lines, at.Format("15:04:05")+"  "+fmt.Sprintf(format, args...))
+		lines = append(lines, at.Format("15:04:05")+"  "+oneline.Sprintf(format, args...))
 	}
 	if r.State != earlier.State || r.Why != earlier.Why {
 		line("%s: %s", r.State, oneline.Of(r.Why, mostShown))

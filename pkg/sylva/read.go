@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kustomize"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // document is one of the objects that carry values.
@@ -55,7 +56,7 @@ func read(folder string) ([]document, []Left, error) {
 		return nil, nil, err
 	}
 	if err != nil {
-		return nil, nil, fault.Wrap(fmt.Errorf("build %s: %w", folder, err), fault.EnvironmentInvalid, "kubectl kustomize "+folder+" must work: an environment of the seed project is a kustomization.")
+		return nil, nil, fault.Wrap(fmt.Errorf("build %s: %w", folder, err), fault.EnvironmentInvalid, "kubectl kustomize "+oneline.Shell(folder)+" must work: an environment of the seed project is a kustomization.")
 	}
 	found, err := gather(resources)
 	if err != nil {

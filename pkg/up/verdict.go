@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
@@ -211,7 +212,7 @@ func (o sight) leftovers(r request) verdict {
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.PivotFailed,
 		"the management cluster holds its own definition, and a move left in the bootstrap cluster: "+strings.Join(left, ", "),
-		"Compare them with the management cluster (kubectl --kubeconfig "+r.source.Kubeconfig+" -n "+r.namespace+" get KIND NAME -o yaml). "+
+		"Compare them with the management cluster (kubectl --kubeconfig "+oneline.Shell(r.source.Kubeconfig)+" -n "+r.namespace+" get KIND NAME -o yaml). "+
 			"Create there what it lacks. What is somebody else's, move to where it is to be managed (clusterctl move); it goes with the bootstrap cluster. "+
 			"When nothing is left that is needed, delete the rest and run the same command again.")}
 }

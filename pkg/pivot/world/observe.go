@@ -18,6 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/lease"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/provider"
@@ -99,7 +100,7 @@ func (w *World) seeBootstrap(ctx context.Context) BootstrapSide {
 	}
 	if w.BootstrapKubeconfig != "" && fault.CodeOf(err) != fault.Usage {
 		err = fault.Wrap(fmt.Errorf("the cluster of --bootstrap-kubeconfig: %w", err), fault.ClusterUnreachable,
-			"Check its address and credentials: kubectl --kubeconfig "+w.BootstrapKubeconfig+" get nodes")
+			"Check its address and credentials: kubectl --kubeconfig "+oneline.Shell(w.BootstrapKubeconfig)+" get nodes")
 	}
 	return BootstrapSide{State: BootstrapSilent, Err: err}
 }

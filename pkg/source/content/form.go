@@ -11,10 +11,16 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// maxUnpacked bounds what an archive may hold, so that listing a malicious one ends.
-const maxUnpacked = 8 * maxManifest
+// What an archive may hold, so that listing a malicious one ends.
+const (
+	maxUnpacked = 8 * maxManifest
+	maxEntries  = 20_000
+	maxRatio    = 200
+)
 
 // wellFormed says whether data has the form of what address names: an archive by its extension, else Kubernetes objects.
 // It recognizes what is something else, such as a login page. It does not recognize an object that somebody changed.
@@ -35,31 +41,27 @@ func isPage(data []byte) bool {
 
 // isArchive reads a gzipped tar archive to its end, where gzip's own checksum is.
 func isArchive(data []byte) error {
-	unzipped, err := gzip.NewReader(bytes.NewReader(data))
+	unzipped, err := unpack.New(bytes.NewReader(data), unpack.Limits{Entries: maxEntries, Total: maxUnpacked, Ratio: maxRatio}, func(r io.Reader) (io.Reader, func(), error) {
+		plain, err := gzip.NewReader(r)
+		return plain, nil, err
+	})
 	if err != nil {
 		return fmt.Errorf("read the answer as gzip: %w", err)
 	}
-	bounded := &io.LimitedReader{R: unzipped, N: maxUnpacked}
 	files := 0
-	for archive := tar.NewReader(bounded); ; {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("read the answer as a tar archive: %w", err)
-		}
+	err = unzipped.Tar(func(header *tar.Header, _ io.Reader) error {
 		if header.Typeflag == tar.TypeReg {
 			files++
 		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read the answer as a tar archive: %w", err)
 	}
-	if _, err := io.Copy(io.Discard, bounded); err != nil {
+	if _, err := io.Copy(io.Discard, unzipped); err != nil {
 		return fmt.Errorf("read the answer as gzip: %w", err)
 	}
-	switch {
-	case bounded.N == 0:
-		return fmt.Errorf("the archive holds more than %d bytes", maxUnpacked)
-	case files == 0:
+	if files == 0 {
 		return errors.New("the archive holds no file")
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
@@ -34,7 +35,7 @@ func (c Cluster) Servers(inventory openstack.Inventory) ([]openstack.Resource, e
 	return nil, fault.New(fault.ClusterUnreachable,
 		fmt.Sprintf("server %s may be a machine of %s/%s: its port is of a cluster %s, and nothing names the namespace of that", unsure, c.Namespace, c.Name, c.Name),
 		fmt.Sprintf("If it is, put the kubeconfig of that cluster in place, or tag the server: openstack --os-compute-api-version 2.26 server set --tag %s %s. "+
-			"If it is of another namespace, give this cluster another name with --set cluster.name=NAME.", owned.Tag(c.resourceName()), unsure))
+			"If it is of another namespace, give this cluster another name with --set cluster.name=NAME.", oneline.Shell(owned.Tag(c.resourceName())), oneline.Shell(unsure)))
 }
 
 // certainty is how sure it is that a server is the cluster's.

@@ -1,0 +1,40 @@
+package oneline
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// WriteJSON writes a value as JSON and a line break. A string keeps each of its characters: those that a terminal or a CI system obeys are escaped.
+func WriteJSON(out io.Writer, value any, indent string) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetIndent("", indent)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := out.Write(escapeJSON(b.Bytes()))
+	return err
+}
+
+// escapeJSON escapes what no terminal and no log may see. Outside of strings JSON has none of it but line breaks.
+func escapeJSON(document []byte) []byte {
+	var out bytes.Buffer
+	out.Grow(len(document))
+	for i := 0; i < len(document); {
+		r, size := utf8.DecodeRune(document[i:])
+		switch {
+		case r != '\n' && (obeyed(r) || visible(r) < 0):
+			fmt.Fprintf(&out, `\u%04x`, r)
+		case r == '#' && i > 0 && document[i-1] == '#': // "##[" begins a command of GitHub and of Azure
+			out.WriteString(`\u0023`)
+		default:
+			out.Write(document[i : i+size])
+		}
+		i += size
+	}
+	return out.Bytes()
+}

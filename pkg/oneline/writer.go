@@ -1,0 +1,161 @@
+package oneline
+
+import (
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Log is the CI system, if any, that reads lines for commands to itself.
+type Log struct {
+	// Obeys is whether it obeys commands in what a job prints: "::name::" at the start of a line, "##[name]" anywhere.
+	Obeys bool
+	// StopToken begins and ends the parts in which GitHub obeys nothing; empty: nothing but the text itself keeps it from that.
+	StopToken string
+}
+
+// Writer writes what others have said to a terminal, a pipe or a log, without what these obey. What this program means them to obey goes through Own.
+type Writer struct {
+	log    Log
+	filter func(string) string // nil: none
+
+	mu      sync.Mutex
+	out     io.Writer
+	rest    []byte // the first bytes of a character whose last ones are not there yet
+	head    string // the first characters of the line that is being written, without blanks before them; one is enough
+	tail    string // its last characters, as far as a command may begin in them
+	inLine  bool   // the last character that was written ended no line
+	stopped bool   // GitHub was told to obey nothing
+}
+
+// NewWriter returns a Writer to out. filter, if any, goes over each text before it is written.
+func NewWriter(out io.Writer, log Log, filter func(string) string) *Writer {
+	return &Writer{out: out, log: log, filter: filter}
+}
+
+// Write writes text of others. It returns as if it had written all of it.
+func (w *Writer) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	whole := append(w.rest, text...)
+	cut := len(whole) - unfinished(whole)
+	w.rest = append([]byte(nil), whole[cut:]...)
+	if err := w.write(string(whole[:cut])); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// unfinished is how many bytes at the end begin a character that more bytes must follow.
+func unfinished(text []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if start := text[len(text)-n:]; utf8.RuneStart(start[0]) {
+			if utf8.FullRune(start) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+func (w *Writer) write(text string) error {
+	if w.filter != nil {
+		text = w.filter(text)
+	}
+	text = Lines(text)
+	if w.log.Obeys {
+		text = w.disarm(text)
+	}
+	if text == "" {
+		return nil
+	}
+	if w.log.StopToken != "" && !w.stopped && !w.inLine {
+		text, w.stopped = "::stop-commands::"+w.log.StopToken+"\n"+text, true
+	}
+	w.inLine = !strings.HasSuffix(text, "\n")
+	_, err := io.WriteString(w.out, text)
+	return err
+}
+
+// Own writes a sequence that this program means the terminal or the CI system to obey. Text of others in it must be without any.
+func (w *Writer) Own(text string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text = w.obeyAgain() + text
+	w.inLine, w.head, w.tail = !strings.HasSuffix(text, "\n"), "", ""
+	if w.inLine {
+		w.head = text[:1] + text[:1]
+	}
+	_, err := io.WriteString(w.out, text)
+	return err
+}
+
+// Close has the CI system obey what comes after this program. It closes nothing.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if again := w.obeyAgain(); again != "" {
+		_, err := io.WriteString(w.out, again)
+		return err
+	}
+	return nil
+}
+
+// obeyAgain is the line that ends the part in which GitHub obeys nothing; empty: it is not in one.
+func (w *Writer) obeyAgain() string {
+	if !w.stopped {
+		return ""
+	}
+	w.stopped = false
+	again := "::" + w.log.StopToken + "::\n"
+	if w.inLine {
+		again = "\n" + again
+	}
+	return again
+}
+
+// disarm puts a blank into what the reader of a log would take for a command. It knows the line so far: a command may be written in pieces.
+func (w *Writer) disarm(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		if r == '\n' {
+			w.head, w.tail = "", ""
+			b.WriteRune(r)
+			continue
+		}
+		if r == ':' && w.head == ":" && mayBeCommand(text[i+1:]) || r == '[' && opensCommand(w.tail) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+		if !(w.head == "" && unicode.IsSpace(r)) && len(w.head) < 2 {
+			w.head += string(r)
+		}
+		w.tail += string(r)
+		if more := len(w.tail) - longestOpening; more > 0 {
+			w.tail = w.tail[more:]
+		}
+	}
+	return b.String()
+}
+
+// mayBeCommand reports whether "::" with this after it can be a command, which has a second one in its line: an address such as ::1 has none.
+func mayBeCommand(rest string) bool {
+	line, _, whole := strings.Cut(rest, "\n")
+	return !whole || strings.Contains(line, "::")
+}
+
+// longestOpening is the length of the longest of what opensCommand knows.
+const longestOpening = len("##teamcity")
+
+// opensCommand reports whether "[" after this begins a command: of GitHub and Azure, of Azure, of TeamCity.
+func opensCommand(line string) bool {
+	for _, opening := range []string{"##", "##vso", "##teamcity"} {
+		if strings.HasSuffix(line, opening) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,60 @@
+// Package redirect keeps credentials at the host that they are for, whatever a server answers.
+package redirect
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// most is how many redirects of one request are followed.
+const most = 10
+
+// WithoutCredentials is a CheckRedirect that follows to other hosts without credentials, and never from https to http.
+func WithoutCredentials(to *http.Request, via []*http.Request) error {
+	if err := check(to, via); err != nil {
+		return err
+	}
+	if !sameHost(to, via[0]) {
+		to.Header.Del("Authorization")
+		to.Header.Del("Cookie")
+		to.URL.User = nil
+	}
+	return nil
+}
+
+// SameHost is a CheckRedirect for requests whose bodies or headers of their own carry credentials: it follows to no other host, and never from https to http.
+func SameHost(to *http.Request, via []*http.Request) error {
+	if err := check(to, via); err != nil {
+		return err
+	}
+	if !sameHost(to, via[0]) {
+		return fmt.Errorf("redirected to another host, %s, which must not get these credentials", to.URL.Host)
+	}
+	return nil
+}
+
+func check(to *http.Request, via []*http.Request) error {
+	if len(via) >= most {
+		return fmt.Errorf("redirected %d times", most)
+	}
+	if via[0].URL.Scheme == "https" && to.URL.Scheme != "https" {
+		return errors.New("redirected to " + to.URL.Redacted() + ", without TLS")
+	}
+	return nil
+}
+
+func sameHost(one, other *http.Request) bool {
+	return one.URL.Host == other.URL.Host && one.URL.Scheme == other.URL.Scheme
+}
+
+// OverTLS is a RoundTripper for a client that follows redirects by itself: it sends no credentials without TLS.
+type OverTLS struct{ http.RoundTripper }
+
+// RoundTrip refuses a request that would send credentials in clear.
+func (t OverTLS) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme == "http" && r.Header.Get("Authorization") != "" {
+		return nil, fmt.Errorf("send credentials to %s: the address has no TLS", r.URL.Host)
+	}
+	return t.RoundTripper.RoundTrip(r)
+}
