@@ -15,7 +15,7 @@ func newRuns(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "runs",
 		Short: "List, show and replay earlier runs on this machine",
-		Long: fmt.Sprintf(`runs shows what up, down, pivot, backup, restore and cleanup said on this machine. The last %d runs are kept in the state folder, without secrets, once
+		Long: fmt.Sprintf(`runs shows what up, down, pivot, backup, restore and cleanup said on this machine. The last %d runs of each command are kept in the state folder, without secrets, once
 they have passed their checks.
 
 ID is as list prints it, or the beginning of it, or last; show and replay also take the path of a file that export, or --output json, wrote.`, runs.Most),

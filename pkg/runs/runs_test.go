@@ -200,6 +200,31 @@ func TestTheOldestRunsGo(t *testing.T) {
 	}
 }
 
+// Many backups take no run of another command away.
+func TestEachCommandKeepsItsRuns(t *testing.T) {
+	store := runs.Store{Dir: t.TempDir()}
+	for i := range runs.Most + 5 {
+		for _, command := range []string{"backup", "up", "pivot resume"} {
+			if command != "backup" && i > 2 {
+				continue
+			}
+			begun := event.Event{Time: start().Add(time.Duration(i) * time.Minute), Type: event.RunStarted, Command: command, Environment: "x"}
+			keep(t, store, begun, event.Event{Time: begun.Time, Type: event.RunFinished})
+		}
+	}
+	list, err := store.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, r := range list {
+		count[r.Command]++
+	}
+	if count["backup"] != runs.Most || count["up"] != 3 || count["pivot resume"] != 3 {
+		t.Errorf("kept: %v", count)
+	}
+}
+
 func TestFind(t *testing.T) {
 	store := runs.Store{Dir: t.TempDir()}
 	for i := range 3 {

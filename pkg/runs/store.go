@@ -2,8 +2,11 @@
 package runs
 
 import (
+	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,7 +18,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Most is how many runs are kept; the oldest go first.
+// Most is how many runs of each command are kept; the oldest go first.
 const Most = 20
 
 const (
@@ -66,15 +69,20 @@ func words(text string) string {
 	}, text), "-.")
 }
 
-// prune deletes the oldest runs beyond Most. A run under way stays.
+// prune deletes the oldest runs of each command beyond Most: many backups take no run of up away. A run under way stays.
 func (s Store) prune() error {
 	ids, err := s.ids()
 	if err != nil || len(ids) <= Most {
 		return err
 	}
 	var all []error
-	for _, id := range ids[Most:] {
+	kept := map[string]int{}
+	for _, id := range ids {
 		path := s.path(id)
+		command := commandIn(path)
+		if kept[command]++; kept[command] <= Most {
+			continue
+		}
 		if running, err := isLocked(path); err != nil || running {
 			all = append(all, err)
 			continue
@@ -84,6 +92,24 @@ func (s Store) prune() error {
 		}
 	}
 	return errors.Join(all...)
+}
+
+// commandIn is the command of a kept run, read from its first event; empty: it cannot be read, and counts among its like.
+func commandIn(path string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	const longest = 64 << 10
+	line, _ := bufio.NewReader(io.LimitReader(file, longest)).ReadBytes('\n')
+	var started struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(line, &started) != nil {
+		return ""
+	}
+	return started.Command
 }
 
 // ids are the runs that are kept, the last one first.
