@@ -29,9 +29,15 @@ func variableName(text string) string {
 // command. A flag on the command line wins, also over one that it does not go together with; an empty variable counts as none.
 func setFromVariables(c *cobra.Command, environ []string) (strays []string, err error) {
 	prefix, flags, given := variablePrefix(c), flagsByVariable(c), typed(c)
+	elsewhere := ofAncestors(c)
 	var problems []error
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
+		if flag := elsewhere[name]; flag != nil && value != "" {
+			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is set, and no command reads it", name),
+				fmt.Sprintf("Unset it, and set %s, or give --%s.", variablePrefix(c)+variableName(flag.Name), flag.Name)))
+			continue
+		}
 		if !strings.HasPrefix(name, prefix) || value == "" {
 			continue
 		}
@@ -57,6 +63,21 @@ func flagsByVariable(c *cobra.Command) map[string]*pflag.Flag {
 			all[variablePrefix(c)+variableName(f.Name)] = f
 		}
 	})
+	return all
+}
+
+// ofAncestors are the variables that somebody sets who thinks that one counts for all commands, as CLUSTER_INIT_OUTPUT, with the flags of c that are meant.
+// It would be silent, and what was asked for would not happen.
+func ofAncestors(c *cobra.Command) map[string]*pflag.Flag {
+	all := map[string]*pflag.Flag{}
+	for above := c.Parent(); above != nil; above = above.Parent() {
+		own := flagsByVariable(above)
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if name := variablePrefix(above) + variableName(f.Name); own[name] == nil && f.Name != "help" && f.Name != "version" {
+				all[name] = f
+			}
+		})
+	}
 	return all
 }
 
