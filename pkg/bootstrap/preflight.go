@@ -58,6 +58,10 @@ func (p Preflight) Run(ctx context.Context, report pipeline.Reporter) error {
 
 // machine returns what the engine, or the machine that it is on, lacks.
 func (p Preflight) machine(ctx context.Context, report pipeline.Reporter) error {
+	if p.Engine != nil && p.Engine.NotNeeded {
+		report.Progress("no Docker engine is needed: bootstrap cluster, source and machines are elsewhere")
+		return nil
+	}
 	info, err := p.World.AskEngine(ctx)
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ func (o *backupOptions) run(ctx context.Context, name string) error {
 	}
 	run, err := o.complete(ctx, name)
 	if err != nil {
-		return err
+		return sink.settled(ctx, "backup", name, err)
 	}
 	var line backupLine
 	err = narrate(ctx, sink, "backup", name, func(ctx context.Context) (outcome, error) {

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -21,6 +24,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
+	src "github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // buildOptions are the flags of the commands that make a bootstrap cluster.
@@ -36,6 +40,7 @@ type buildOptions struct {
 	engineAddress       string
 	recipients          recipientOptions
 	kubeconfig          string
+	readsKubeconfig     bool // kubeconfig is read, and never written
 	newCluster          string
 	timeout, total      time.Duration
 	phaseTimeouts       phaseTimeouts
@@ -61,6 +66,7 @@ func (o *buildOptions) flags(f *pflag.FlagSet, streams Streams, phases []string)
 func (o *buildOptions) flagsOfUp(f *pflag.FlagSet, allowChanges *[]string) {
 	f.StringVar(&o.newCluster, "new", "", "NAME of the cluster: it does not exist yet. Needed for the first run where machines cannot be listed (AWS); leave it out of CI jobs that run again")
 	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
+	giveWay(f, []string{"bootstrap-kubeconfig"}, "node-image", "api-server-port", "registry-binary")
 	f.StringSliceVar(allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster, as a run that refuses it says (repeatable)")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where up writes the management cluster's kubeconfig, besides the state folder")
 }
@@ -74,12 +80,26 @@ type built struct {
 	bounds   map[string]time.Duration // of phases, by their names, which nobody has held against those of a run yet
 }
 
+// needsNoEngine reports whether bootstrap cluster, source, images and machines are all outside of any Docker engine.
+func (o *buildOptions) needsNoEngine(opened *bundle.Bundle, makes provider.Provider) bool {
+	return o.bootstrapKubeconfig != "" && opened == nil && src.Kind(o.kind) != src.Embedded && makes != nil && !makes.ReachesEngine()
+}
+
+// builtHere reports whether an earlier run with this state folder made a bootstrap cluster in an engine, which must be asked then: a definition could be there.
+func builtHere(state string) bool {
+	_, err := os.Lstat(filepath.Join(state, world.BootstrapKubeconfigFile))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // complete checks all input, before anything is created.
 func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sink, leases *lease.Set) (*built, error) {
 	engine := &docker.Client{}
 	var makes provider.Provider // stays nil when the environment cannot be read
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
 		makes, _ = known.Of(env, engine) // the schema refuses one that is not known, by name
+		if o.readsKubeconfig {
+			return checkNew(o.newCluster, env.ClusterName())
+		}
 		return fault.Join(checkKubeconfig(o.kubeconfig, env.ClusterName()), checkNew(o.newCluster, env.ClusterName()))
 	})
 	mirrors, mirrorsErr := oci.ParseMirrors(o.mirrors)
@@ -121,6 +141,7 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 	if err != nil {
 		return nil, err
 	}
+	engine.NotNeeded = o.needsNoEngine(opened, makes) && !builtHere(state)
 	if o.kubeconfig == "" {
 		o.kubeconfig = filepath.Join(state, "kubeconfig")
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -78,6 +79,11 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	return sink.settled(ctx, "cleanup", cmp.Or(name, o.cluster), o.clean(ctx, name, sink))
+}
+
+// clean shows the plan and, once the user agrees, deletes what is in it.
+func (o *cleanupOptions) clean(ctx context.Context, name string, sink *narration) error {
 	if o.olderThan < 0 || o.patience <= 0 {
 		return fault.New(fault.Usage, fmt.Sprintf("--older-than %s or --give-up-after %s is out of range", o.olderThan, o.patience), "Give durations above zero, for example 6h and 3m.")
 	}

@@ -37,7 +37,7 @@ func newDiff(streams Streams) *cobra.Command {
 		Use:   "diff ENVIRONMENT",
 		Short: "Show how the clusters that are there differ from what up would apply",
 		Long: `diff compares an environment with its clusters: the values, the objects of the chart, and what Flux would apply for each component. It asks the API servers for dry
-runs, so that defaults and webhooks count, and changes nothing. Give it the same --values, --set, --bundle and --registry-mirror as up, and with --content a checkout of the repository that
+runs, so that defaults and webhooks count, and changes nothing. It takes --values, --set, --bundle and --registry-mirror as the last up on this machine had them, unless you give them. Give it with --content a checkout of the repository that
 the cluster reads, if it reads one.
 
 Secrets are masked. What could not be compared is named, and the exit code is 32 then.`,

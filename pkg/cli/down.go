@@ -31,12 +31,14 @@ type downOptions struct {
 func newDown(streams Streams) *cobra.Command {
 	o := &downOptions{streams: streams}
 	o.appliesNothing = true
+	o.readsKubeconfig = true
 	c := &cobra.Command{
 		Use:   "down ENVIRONMENT",
 		Short: "Delete a living management cluster with its own controllers",
 		Long: `down takes a management cluster down in the order in which it was built: it makes a bootstrap cluster again, moves the cluster
 definitions back into it, deletes the Cluster there, and waits until its controllers have deleted every machine; then it cleans up what is
-left. It can be interrupted or killed at any moment: run it again with the same flags, which are those of up.
+left. It can be interrupted or killed at any moment: run it again. Flags of up that you do
+not give are as the last up on this machine had them.
 
 It refuses while the cluster manages others, and names them; with --with-workload-clusters it deletes those first, with their machines.
 It shows what it would delete, and does so with --yes, or when you type the cluster's name at a terminal.
@@ -64,8 +66,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 	}
 	shown, s, plan, err := o.planned(ctx, name, sink)
 	if err != nil {
-		sink.refused("down", name, err)
-		return err
+		return sink.settled(ctx, "down", name, err)
 	}
 	ctx, release := o.bounded(ctx) // from here on: nobody counts how long a person takes to agree
 	defer release()

@@ -24,13 +24,14 @@ type environmentOptions struct {
 	fsys       fs.FS // of the chart, the components and built-in environments; nil: this binary's
 	// appliesNothing is of a command that only looks or deletes: a proxy of the shell that is none does not matter.
 	appliesNothing bool
-	known          *secrecy // learns the secrets of what is loaded
+	known          *secrecy       // learns the secrets of what is loaded
+	given          *pflag.FlagSet // all flags of the command
 }
 
 // flags registers them. The standard input is read once, and only for --values -.
 func (o *environmentOptions) flags(f *pflag.FlagSet, streams Streams) {
 	o.stdin = sync.OnceValues(func() ([]byte, error) { return io.ReadAll(streams.In) })
-	o.known = streams.known
+	o.known, o.given = streams.known, f
 	f.StringArrayVar(&o.sets, "set", nil, "KEY=VALUE: set a value of the chart, as helm --set does (repeatable)")
 	f.StringArrayVarP(&o.valueFiles, "values", "f", nil, "file of values over the environment's own, - for stdin (repeatable)")
 }

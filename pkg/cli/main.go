@@ -51,11 +51,18 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	root := newRoot(streams)
 	root.SetArgs(args)
 	begun := false
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		begun = true
 		strays, err := setFromVariables(c, os.Environ())
 		for _, stray := range strays {
 			fmt.Fprintf(streams.Err, "warning: %s\n", stray)
+		}
+		if err != nil {
+			return err
+		}
+		taken, err := recall(c, args)
+		if len(taken) > 0 {
+			fmt.Fprintf(streams.Err, "as at the last up: %s\n", strings.Join(taken, " "))
 		}
 		return err
 	}
@@ -116,7 +123,7 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SetFlagErrorFunc(flagProblem)
-	root.AddCommand(newUp(streams), newDown(streams), newPivot(streams), newBackup(streams), newRestore(streams), newCleanup(streams), newCheck(streams), newDiagnose(streams), newCollect(streams), newKubeconfig(streams), newStatus(streams), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams), newExplain(streams), newRender(streams), newDiff(streams), newPublish(streams), newRegistry(streams), newVersion(streams))
+	root.AddCommand(aboutBuilt(newUp(streams)), aboutBuilt(newDown(streams)), newPivot(streams), aboutBuilt(newBackup(streams)), newRestore(streams), newCleanup(streams), aboutBuilt(newCheck(streams)), aboutBuilt(newDiagnose(streams)), aboutBuilt(newCollect(streams)), aboutBuilt(newKubeconfig(streams)), aboutBuilt(newStatus(streams)), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams), newExplain(streams), newRender(streams), aboutBuilt(newDiff(streams)), newPublish(streams), newRegistry(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)

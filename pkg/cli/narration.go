@@ -5,12 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
-	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/render"
 	"github.com/cluster-init/cluster-init/pkg/runs"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
@@ -25,6 +25,7 @@ type narration struct {
 
 	said  event.Recorder
 	known *secrecy
+	began atomic.Bool // a run has said that it begins
 	mu    sync.Mutex
 	left  *timeline.Estimate // nil: the run has not begun
 }
@@ -51,6 +52,9 @@ func runStore() (runs.Store, error) {
 // ends.
 func (n *narration) Emit(e event.Event) {
 	e = n.estimated(e).Clean(n.fit)
+	if e.Type == event.RunStarted {
+		n.began.Store(true)
+	}
 	if len(n.companions.wanted()) > 0 || trace.Wanted(os.Getenv) {
 		n.said.Emit(e)
 	}
@@ -91,17 +95,21 @@ func (n *narration) estimated(e event.Event) event.Event {
 	return n.left.Annotate(e)
 }
 
-// refused writes the files beside a run that ended with err before it began: nothing else is said of it here.
-func (n *narration) refused(command, environment string, err error) {
-	if len(n.companions.wanted()) == 0 || err == nil {
-		return
+// settled tells a run that ended with err before it began as one that failed does: in the view, and in the files beside it. One that ended well without
+// changing anything only writes the files. What the run has said itself is not said again.
+func (n *narration) settled(ctx context.Context, command, environment string, err error) error {
+	switch {
+	case n.began.Load():
+		return err
+	case err != nil:
+		return narrate(ctx, n, command, environment, func(context.Context) (outcome, error) { return outcome{}, err }, nil)
+	case len(n.companions.wanted()) == 0:
+		return nil
 	}
 	now := time.Now()
-	n.said.Emit(event.Event{Time: now, Type: event.RunStarted, Command: command, Environment: environment})
-	n.said.Emit(event.Event{Time: now, Type: event.RunFinished, Command: command, Environment: environment, Failure: pipeline.FailureOf(err)})
-	if err := n.companions.write(n.said.Events(), n.fit); err != nil {
-		n.view.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: n.fit(err.Error())})
-	}
+	n.said.Emit(event.Event{Time: now, Type: event.RunStarted, Command: command, Environment: environment}.Clean(n.fit))
+	n.said.Emit(event.Event{Time: now, Type: event.RunFinished, Command: command, Environment: environment}.Clean(n.fit))
+	return n.companions.write(n.said.Events(), n.fit)
 }
 
 // fit returns a text as it may be shown and kept.

@@ -19,7 +19,7 @@ func newPivot(streams Streams) *cobra.Command {
   cluster-init pivot rollback kubeadm-capd`,
 		RunE: onlyCommands,
 	}
-	c.AddCommand(newPivotPlan(streams), newPivotResume(streams), newPivotRollback(streams))
+	c.AddCommand(aboutBuilt(newPivotPlan(streams)), aboutBuilt(newPivotResume(streams)), aboutBuilt(newPivotRollback(streams)))
 	return c
 }
 

@@ -70,7 +70,7 @@ func (o *restoreOptions) run(ctx context.Context, path string) error {
 	}
 	in, err := o.complete(path)
 	if err != nil {
-		return err
+		return sink.settled(ctx, "restore", path, err)
 	}
 	line := restoreLine{Type: "restore", Path: path, Target: o.kubeconfig, in: in}
 	err = narrate(ctx, sink, "restore", path, func(ctx context.Context) (outcome, error) {

@@ -34,7 +34,7 @@ func newStatus(streams Streams) *cobra.Command {
 		Long: `status looks at both clusters and the machines of an environment, from any machine that has the kubeconfig of the management cluster, and changes nothing.
 Without ENVIRONMENT it looks at the only one whose runs are kept on this machine.
 
-It says, too, which values of the environment differ from those that its cluster was last given; give it --bundle and --registry-mirror as up had them.
+It says, too, which values of the environment differ from those that its cluster was last given; it takes the flags that the last up on this machine had, unless you give them.
 
 It exits with 0 when the management cluster manages itself and all of it is ready, with 80 while something is on its way, with 50 when something is stuck, with 82 when
 a pivot was cut off or something foreign stands in its place, with 81 when nothing of it is there, and with 32 when what there is does not answer.`,

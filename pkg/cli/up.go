@@ -101,7 +101,12 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			return nil, err
 		}
 		return &conducted{folder: run.StateFolder, begins: func() { kept.run = run }, looks: func() *world.World { return world.New(b.subject, b.parts) },
-			accepted: func() { narrated.begin(run.Environment, secretsOf(run)...) }, phases: phases, outcome: func() outcome { return o.outcome(run) }}, nil
+			accepted: func() {
+				narrated.begin(run.Environment, secretsOf(run)...)
+				if err := remember(o.given, name, run.StateFolder); err != nil {
+					sink.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: err.Error() + ": later commands need the flags of this one"})
+				}
+			}, phases: phases, outcome: func() outcome { return o.outcome(run) }}, nil
 	}, func(ctx context.Context, err error, finished event.Event) {
 		kept.keep(ctx, sink, err, finished)
 	})
@@ -179,7 +184,7 @@ func (o *upOptions) outcome(run *up.Run) outcome {
 		fields: map[string]string{
 			"kubeconfig": o.kubeconfig,
 			"look":       "kubectl --kubeconfig " + oneline.Shell(o.kubeconfig) + " get clusters,machines,kustomizations -A",
-			"undo":       "cluster-init cleanup " + run.Environment.Argument() + " --yes --force " + run.Environment.ClusterName(),
+			"undo":       "cluster-init down " + run.Environment.Argument(),
 		},
 		figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10), timeline.InputsField: run.Inputs()},
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kube"
+	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // What --timeout may be besides 0: less than any cluster takes would only fail, and nobody waits longer for one phase.
@@ -36,6 +37,18 @@ func (o *buildOptions) check() error {
 	if o.apiServerPort < 0 || o.apiServerPort > 65535 {
 		refuse("Give a port from 1 to 65535, or 0, which takes a free one.", "--api-server-port: there is no port %d", o.apiServerPort)
 	}
+	for _, ignored := range []struct {
+		flag  string
+		given bool
+	}{{"--node-image", o.nodeImage != ""}, {"--api-server-port", o.apiServerPort != 0}} {
+		if ignored.given && o.bootstrapKubeconfig != "" {
+			refuse("Leave "+ignored.flag+" out: it is for the bootstrap cluster that up makes without --bootstrap-kubeconfig.",
+				"%s is given, but the bootstrap cluster is that of --bootstrap-kubeconfig", ignored.flag)
+		}
+	}
+	if o.registryBinary != "" && o.bundle == "" && source.Kind(o.kind) != source.Embedded {
+		refuse("Leave --registry-binary out: only --source embedded and --bundle need a registry.", "--registry-binary is given, but no registry is started: the source is %s", o.kind)
+	}
 	for _, file := range []struct{ flag, path, hint string }{
 		{"--registry-binary", o.registryBinary, "Name a static linux binary of cluster-init."},
 	} {
@@ -47,7 +60,10 @@ func (o *buildOptions) check() error {
 		}
 	}
 	problems = append(problems, readable("bootstrap-kubeconfig", o.bootstrapKubeconfig), differ(o.bootstrapKubeconfig, o.kubeconfig))
-	if o.kubeconfig != "" {
+	if o.readsKubeconfig {
+		problems = append(problems, readable("kubeconfig", o.kubeconfig))
+	}
+	if o.kubeconfig != "" && !o.readsKubeconfig {
 		err := canWrite(o.kubeconfig)
 		if err == nil {
 			err = isReplaceable(o.kubeconfig)

@@ -20,7 +20,12 @@ type Client struct {
 	Binary string
 	// Env is added to the process environment, as KEY=value (e.g. DOCKER_HOST=...).
 	Env []string
+	// NotNeeded is for a run of which nothing is in any engine: none is asked, and nothing is found.
+	NotNeeded bool
 }
+
+// errNotNeeded is the answer where no engine is asked: nothing of the run is in one.
+var errNotNeeded = fmt.Errorf("%w: this run needs no Docker engine, and asked none", ErrNotFound)
 
 // call is one docker command: what it reads and writes, and the environment it needs beside the client's.
 type call struct {
@@ -36,6 +41,9 @@ const waitDelay = 2 * time.Second
 
 // run executes one docker command. Its errors are *CommandError below a fault, or ctx's error.
 func (c *Client) run(ctx context.Context, k call) error {
+	if c.NotNeeded {
+		return errNotNeeded
+	}
 	cmd := exec.CommandContext(ctx, c.binary(), k.args...)
 	cmd.Env = append(append(os.Environ(), c.Env...), k.env...)
 	stderr := &tail{limit: 16 << 10}

@@ -34,6 +34,9 @@ const answerTime = 20 * time.Second
 func (c *Client) Info(ctx context.Context) (Info, error) { return c.info(ctx, answerTime) }
 
 func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
+	if c.NotNeeded {
+		return Info{}, nil
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, bound,
 		fault.New(fault.DockerUnreachable, fmt.Sprintf("the engine does not answer within %s", bound), hintUnreachable))
 	defer cancel()

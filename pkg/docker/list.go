@@ -38,6 +38,9 @@ func (c *Client) Volumes(ctx context.Context, f Filter) ([]string, error) {
 }
 
 func (c *Client) list(ctx context.Context, f Filter, args ...string) ([]string, error) {
+	if c.NotNeeded {
+		return nil, nil
+	}
 	names, err := c.lines(ctx, append(args, f.args()...)...)
 	if err != nil {
 		return nil, fmt.Errorf("list %ss: %w", args[0], err)

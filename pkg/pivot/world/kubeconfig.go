@@ -57,9 +57,12 @@ func (w *World) kubeconfigPaths() []string {
 // savedPath is where up keeps the management cluster's kubeconfig.
 func (w *World) savedPath() string { return filepath.Join(w.StateFolder, "kubeconfig") }
 
+// BootstrapKubeconfigFile is the name of the file in the state folder with the kubeconfig of the kind cluster.
+const BootstrapKubeconfigFile = "bootstrap.kubeconfig"
+
 // BootstrapKubeconfigPath is where the kubeconfig of the kind cluster is kept, for the commands in hints.
 func (w *World) BootstrapKubeconfigPath() string {
-	return filepath.Join(w.StateFolder, "bootstrap.kubeconfig")
+	return filepath.Join(w.StateFolder, BootstrapKubeconfigFile)
 }
 
 // KeepBootstrapKubeconfig writes it: without it, such a command would go to the cluster of the user's shell. It is for runs only: who only looks

@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
+)
+
+// inputsFile is the file in the state folder of a cluster with the flags that it was built with.
+const inputsFile = "inputs.json"
+
+// lastInputs are the flags of the last run of up that passed its checks, without secrets.
+type lastInputs struct {
+	SchemaVersion int                 `json:"schemaVersion"`
+	Environment   string              `json:"environment"` // as an absolute path, where it is a folder
+	Flags         map[string][]string `json:"flags"`
+}
+
+// recalled are the flags that say what a cluster is built of: a later command about it takes them as they were, where they are not given. The flags of a
+// group go together.
+func recalled() [][]string {
+	return [][]string{
+		{"set"}, {"values"}, {"bundle"}, {"registry-mirror"}, {"bootstrap-kubeconfig"}, {"engine-address"}, {"node-image"}, {"registry-binary"},
+		{"source", "source-url", "source-branch", "source-commit", "source-ssh-key", "source-known-hosts", "source-content-tag", "source-chart-tag", "source-insecure"},
+	}
+}
+
+// holdsPaths are those of them whose values are paths.
+func holdsPaths() []string {
+	return []string{"values", "bundle", "bootstrap-kubeconfig", "registry-binary", "source-ssh-key", "source-known-hosts"}
+}
+
+// recallsInputs marks the commands about a cluster that was built.
+const recallsInputs = "cluster-init/recalls-inputs"
+
+// aboutBuilt marks a command as one about a cluster that was built.
+func aboutBuilt(c *cobra.Command) *cobra.Command {
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	c.Annotations[recallsInputs] = "true"
+	return c
+}
+
+// recall gives the flags of a command that were not given the values that up had, and returns them for people. Which cluster is meant is decided without
+// them: none of them can lead a command to another cluster.
+func recall(c *cobra.Command, args []string) ([]string, error) {
+	if c.Annotations[recallsInputs] == "" {
+		return nil, nil
+	}
+	name := ""
+	if len(args) == 1 {
+		name = args[0]
+	} else if usual, err := usualEnvironment(); err == nil && len(args) == 0 {
+		name = usual
+	}
+	given := environmentOptions{sets: listOf(c, "set"), valueFiles: listOf(c, "values"), stdin: func() ([]byte, error) { return nil, nil }, appliesNothing: true}
+	if name == "" || slices.Contains(given.valueFiles, "-") { // what comes by stdin is read once
+		return nil, nil
+	}
+	env, err := given.loadNames(c.Context(), name)
+	if err != nil {
+		return nil, nil // the command itself says why
+	}
+	state, err := stateFolder(env.ClusterName())
+	if err != nil {
+		return nil, nil
+	}
+	last, err := readInputs(filepath.Join(state, inputsFile))
+	if err != nil || last == nil || last.Environment != environmentKey(name) {
+		return nil, err
+	}
+	said, err := takeInputs(c, last, given.sets, filepath.Join(state, inputsFile))
+	if err != nil || len(said) == 0 {
+		return said, err
+	}
+	given.sets, given.valueFiles = listOf(c, "set"), listOf(c, "values") // a file of values may have changed since then
+	other, err := given.loadNames(c.Context(), name)
+	if err == nil && (other.ClusterName() != env.ClusterName() || other.ClusterNamespace() != env.ClusterNamespace()) {
+		return nil, fault.New(fault.Usage, fmt.Sprintf("the flags that %s was built with now name another cluster, %s/%s", env.ClusterName(), other.ClusterNamespace(), other.ClusterName()),
+			"Give --values and --set as you mean them.")
+	}
+	return said, nil // else the command itself says what is wrong
+}
+
+// takeInputs gives the flags that were not given, and returns them for people.
+func takeInputs(c *cobra.Command, last *lastInputs, sets []string, path string) ([]string, error) {
+	var said []string
+	for _, group := range recalled() {
+		if group[0] != "set" && slices.ContainsFunc(group, func(flag string) bool { return isGiven(c, flag) }) {
+			continue
+		}
+		for _, flag := range group {
+			values := last.Flags[flag]
+			if flag == "set" {
+				values = slices.DeleteFunc(slices.Clone(values), func(set string) bool { return setsOneOf(sets, set) })
+			}
+			if len(values) == 0 || c.Flags().Lookup(flag) == nil || isIdle(c, flag) {
+				continue
+			}
+			if err := giveValues(c.Flags().Lookup(flag), values); err != nil {
+				return nil, fault.Wrap(fmt.Errorf("take --%s from %s: %w", flag, path, err), fault.Usage, "Give --"+flag+".")
+			}
+			for _, value := range values {
+				said = append(said, "--"+flag+" "+oneline.Shell(value))
+			}
+		}
+	}
+	return said, nil
+}
+
+// isIdle reports whether a flag would be refused beside one that is given.
+func isIdle(c *cobra.Command, flag string) bool {
+	return slices.Contains([]string{"node-image", "registry-binary"}, flag) && isGiven(c, "bootstrap-kubeconfig")
+}
+
+func isGiven(c *cobra.Command, flag string) bool {
+	f := c.Flags().Lookup(flag)
+	return f != nil && f.Changed
+}
+
+func listOf(c *cobra.Command, flag string) []string {
+	if f := c.Flags().Lookup(flag); f != nil {
+		if list, is := f.Value.(pflag.SliceValue); is {
+			return list.GetSlice()
+		}
+	}
+	return nil
+}
+
+// giveValues gives a flag values before those that it has: the last one wins.
+func giveValues(f *pflag.Flag, values []string) error {
+	list, repeatable := f.Value.(pflag.SliceValue)
+	if !repeatable {
+		return f.Value.Set(values[len(values)-1])
+	}
+	return list.Replace(append(slices.Clone(values), list.GetSlice()...))
+}
+
+// setsOneOf reports whether one of the given KEY=VALUE is of the same key as another.
+func setsOneOf(given []string, set string) bool {
+	key, _, _ := strings.Cut(set, "=")
+	return slices.ContainsFunc(given, func(other string) bool { return strings.HasPrefix(other, key+"=") })
+}
+
+// readInputs reads the file; nil: there is none.
+func readInputs(path string) (*lastInputs, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	last := &lastInputs{}
+	if err == nil {
+		err = json.Unmarshal(text, last)
+	}
+	if err == nil && last.SchemaVersion != 1 {
+		err = fmt.Errorf("schema version %d is not known", last.SchemaVersion)
+	}
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read what the cluster was built with, %s: %w", path, err), fault.Usage, "Remove the file, and give the flags that up had.")
+	}
+	return last, nil
+}
+
+// remember writes what a run of up was given, for later commands. Secrets are left out: the cluster has them.
+func remember(f *pflag.FlagSet, name, state string) error {
+	last := lastInputs{SchemaVersion: 1, Environment: environmentKey(name), Flags: map[string][]string{}}
+	for _, group := range recalled() {
+		for _, flag := range group {
+			given := f.Lookup(flag)
+			if given == nil || given.Value.String() == given.DefValue {
+				continue
+			}
+			values := []string{given.Value.String()}
+			if list, repeatable := given.Value.(pflag.SliceValue); repeatable {
+				values = list.GetSlice()
+			}
+			if values = storable(flag, values); len(values) > 0 {
+				last.Flags[flag] = values
+			}
+		}
+	}
+	text, err := json.MarshalIndent(last, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(state, 0o700)
+	}
+	path := filepath.Join(state, inputsFile)
+	if err == nil {
+		err = replaceFile(path, append(text, '\n'))
+	}
+	if err == nil {
+		err = os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("write what the cluster is built with, %s: %w", path, err)
+	}
+	return nil
+}
+
+// storable are the values of a flag that a later command may take: no secrets, nothing that decides which cluster is meant, and paths that are the same from
+// every folder.
+func storable(flag string, values []string) []string {
+	var kept []string
+	for _, value := range values {
+		switch {
+		case flag == "set":
+			key, _, _ := strings.Cut(value, "=")
+			if environment.Secret(key) || key == "cluster.name" || key == "cluster.namespace" || strings.Contains(value, ",") {
+				continue
+			}
+		case flag == "values" && value == "-":
+			return nil // what came by stdin is gone, and the files below it alone say something else
+		case value != "" && slices.Contains(holdsPaths(), flag):
+			absolute, err := filepath.Abs(value)
+			if err != nil {
+				continue
+			}
+			value = absolute
+		}
+		kept = append(kept, value)
+	}
+	return kept
+}
+
+// environmentKey names an environment the same way from every folder.
+func environmentKey(name string) string {
+	if folder := ownFolder(name); folder != nil {
+		for _, path := range folder {
+			return path
+		}
+	}
+	return name
+}

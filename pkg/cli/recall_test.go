@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// command finds a command and parses its flags, as Main does.
+func command(t *testing.T, args ...string) (*cobra.Command, []string) {
+	t.Helper()
+	root := newRoot(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
+	c, rest, err := root.Find(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SetContext(t.Context())
+	if err := c.ParseFlags(rest); err != nil {
+		t.Fatal(err)
+	}
+	return c, c.Flags().Args()
+}
+
+func TestCommandsTakeWhatTheClusterWasBuiltWith(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", home)
+	t.Chdir(t.TempDir())
+	values, other := filepath.Join(t.TempDir(), "v.yaml"), filepath.Join(t.TempDir(), "w.yaml")
+	for _, file := range []string{values, other} {
+		if err := os.WriteFile(file, []byte("cni: none\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	up, _ := command(t, "up", "kubeadm-capd", "--bundle", "here", "--values", values, "--set", "cluster.worker.replicas=2", "--set", "cni=calico", "--set", "git_auth_default.password=hidden",
+		"--registry-mirror", "a=https://b", "--source", "git", "--source-url", "https://git.example.org/a.git", "--engine-address", "e", "--junit", "j.xml", "--allow-changes", "x")
+	state := filepath.Join(home, "cluster-init", "kubeadm-capd")
+	if err := remember(up.Flags(), "kubeadm-capd", state); err != nil {
+		t.Fatal(err)
+	}
+	here, err := filepath.Abs("here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(state, inputsFile))
+	if err != nil || strings.Contains(string(text), "hidden") || strings.Contains(string(text), "junit") || strings.Contains(string(text), "allow-changes") {
+		t.Fatalf("%s, %v", text, err)
+	}
+	if info, err := os.Stat(filepath.Join(state, inputsFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		want map[string]string // as a flag prints itself
+	}{
+		"status needs no flag": {[]string{"status", "kubeadm-capd"},
+			map[string]string{"bundle": here, "values": "[" + values + "]", "set": "[cluster.worker.replicas=2,cni=calico]", "registry-mirror": "[a=https://b]", "engine-address": "e"}},
+		"up again neither":    {[]string{"up", "kubeadm-capd"}, map[string]string{"bundle": here, "source": "git", "source-url": "https://git.example.org/a.git", "allow-changes": "[]", "junit": ""}},
+		"what is given wins":  {[]string{"up", "kubeadm-capd", "--bundle", "there", "--set", "cni=none", "--values", other, "--engine-address="}, map[string]string{"bundle": "there", "set": "[cluster.worker.replicas=2,cni=none]", "values": "[" + other + "]", "engine-address": ""}},
+		"a source is one":     {[]string{"up", "kubeadm-capd", "--source", "embedded"}, map[string]string{"source": "embedded", "source-url": ""}},
+		"another cluster":     {[]string{"status", "kubeadm-capd", "--set", "cluster.name=b"}, map[string]string{"bundle": ""}},
+		"another environment": {[]string{"status", "rke2-capd"}, map[string]string{"bundle": ""}},
+		"one that renders":    {[]string{"render", "kubeadm-capd"}, map[string]string{"bundle": "", "set": "[]"}},
+		"cleanup by itself":   {[]string{"cleanup", "kubeadm-capd"}, map[string]string{"set": "[]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, args := command(t, tc.args...)
+			said, err := recall(c, args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for flag, want := range tc.want {
+				if got := c.Flags().Lookup(flag).Value.String(); got != want {
+					t.Errorf("--%s is %q, want %q", flag, got, want)
+				}
+			}
+			if tc.want["bundle"] == here && !slices.Contains(said, "--bundle "+here) {
+				t.Errorf("it does not say so: %q", said)
+			}
+		})
+	}
+}
+
+// Flags that were remembered lead no command to another cluster.
+func TestWhatIsRememberedNamesNoOtherCluster(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", home)
+	values := filepath.Join(t.TempDir(), "v.yaml")
+	if err := os.WriteFile(values, []byte("cni: none\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	up, _ := command(t, "up", "kubeadm-capd", "--values", values, "--set", "cluster.name=other")
+	if err := remember(up.Flags(), "kubeadm-capd", filepath.Join(home, "cluster-init", "kubeadm-capd")); err != nil {
+		t.Fatal(err)
+	}
+	c, args := command(t, "down", "kubeadm-capd")
+	if _, err := recall(c, args); err != nil || c.Flags().Lookup("set").Value.String() != "[]" {
+		t.Errorf("--set is %s, %v", c.Flags().Lookup("set").Value, err)
+	}
+	if err := os.WriteFile(values, []byte("cluster: {name: other}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, args = command(t, "down", "kubeadm-capd")
+	if _, err := recall(c, args); err == nil || !strings.Contains(err.Error(), "another cluster") {
+		t.Errorf("it is led to another cluster: %v", err)
+	}
+}
+
+// A file that cannot be read is not the same as none.
+func TestInputsThatCannotBeRead(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", home)
+	state := filepath.Join(home, "cluster-init", "kubeadm-capd")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"{", `{"schemaVersion":2}`} {
+		if err := os.WriteFile(filepath.Join(state, inputsFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, args := command(t, "status", "kubeadm-capd")
+		if _, err := recall(c, args); err == nil || !strings.Contains(err.Error(), inputsFile) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
