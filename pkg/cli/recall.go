@@ -78,6 +78,9 @@ func recall(c *cobra.Command, args []string) ([]string, error) {
 	if err != nil {
 		return nil, nil
 	}
+	if _, err := os.Stat(state); err != nil {
+		return nil, nil // no run was kept there, or the command itself says what is wrong with the folder
+	}
 	last, err := readInputs(filepath.Join(state, inputsFile))
 	if err != nil || last == nil || last.Environment != environmentKey(name) {
 		return nil, err

@@ -96,6 +96,10 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		phases, err := pipeline.WithBounds(after(run.Phases(), "look", func() {
 			narrated.learn(run.Environment, secretsOf(run)...)
 			narrated.like(run.Inputs())
+			// Only now is it certain that this run is about this cluster.
+			if err := remember(o.given, name, run.StateFolder); err != nil {
+				sink.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: err.Error() + ": later commands need the flags of this one"})
+			}
 		}), b.bounds)
 		if err != nil {
 			return nil, err
@@ -103,9 +107,6 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		return &conducted{folder: run.StateFolder, begins: func() { kept.run = run }, looks: func() *world.World { return world.New(b.subject, b.parts) },
 			accepted: func() {
 				narrated.begin(run.Environment, secretsOf(run)...)
-				if err := remember(o.given, name, run.StateFolder); err != nil {
-					sink.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: err.Error() + ": later commands need the flags of this one"})
-				}
 			}, phases: phases, outcome: func() outcome { return o.outcome(run) }}, nil
 	}, func(ctx context.Context, err error, finished event.Event) {
 		kept.keep(ctx, sink, err, finished)
