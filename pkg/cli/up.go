@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -93,14 +94,17 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			Causes: func(ctx context.Context) ([]rollout.Cause, error) {
 				return lasting(ctx, world.New(b.subject, b.parts), began) // a world of its own, as a look may outlast the wait that it is made for
 			}}, b.parts)
-		phases, err := pipeline.WithBounds(after(run.Phases(), "look", func() {
+		phases := after(run.Phases(), "look", func() {
 			narrated.learn(run.Environment, secretsOf(run)...)
 			narrated.like(run.Inputs())
-			// Only now is it certain that this run is about this cluster.
+		})
+		phases = afterFirstChange(phases, func() {
 			if err := remember(o.given, name, run.StateFolder); err != nil {
-				sink.Emit(event.Event{Time: time.Now(), Type: event.Warning, Message: err.Error() + ": later commands need the flags of this one"})
+				sink.Emit(event.Event{Time: time.Now(), Type: event.Warning,
+					Message: err.Error() + ": later commands need the flags of this one"})
 			}
-		}), b.bounds)
+		})
+		phases, err = pipeline.WithBounds(phases, b.bounds)
 		if err != nil {
 			return nil, err
 		}
@@ -113,20 +117,39 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 	})
 }
 
-// after has done called once the phase of that name has gone well.
+// after calls done when the phase of that name has succeeded.
 func after(phases []pipeline.Phase, name string, done func()) []pipeline.Phase {
 	for i := range phases {
-		if run := phases[i].Run; phases[i].Name == name {
-			phases[i].Run = func(ctx context.Context, report pipeline.Reporter) error {
-				err := run(ctx, report)
-				if err == nil {
-					done()
-				}
-				return err
-			}
+		if phases[i].Name == name {
+			phases[i].Run = then(phases[i].Run, done)
 		}
 	}
 	return phases
+}
+
+// afterFirstChange calls done once: when the first phase that changes something has succeeded. A run that is refused
+// before it has changed anything leaves no trace; node images in the engine are no part of a cluster.
+func afterFirstChange(phases []pipeline.Phase, done func()) []pipeline.Phase {
+	var once sync.Once
+	for i := range phases {
+		if !phases[i].Looks && phases[i].Name != "images" {
+			phases[i].Run = then(phases[i].Run, func() { once.Do(done) })
+		}
+	}
+	return phases
+}
+
+type phaseRun = func(context.Context, pipeline.Reporter) error
+
+// then returns a run of a phase that calls done when it has succeeded.
+func then(run phaseRun, done func()) phaseRun {
+	return func(ctx context.Context, report pipeline.Reporter) error {
+		err := run(ctx, report)
+		if err == nil {
+			done()
+		}
+		return err
+	}
 }
 
 // openBundle opens a bundle for an environment; nil where no folder is named.
