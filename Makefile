@@ -80,7 +80,7 @@ browser:
 
 E2E_ENVS = kubeadm-capd,rke2-capd,kubeadm-capo
 ALL_ENVS = $(E2E_ENVS),rke2-capo
-E2E = CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -tags e2e -count=1 -v
+E2E = CLUSTER_INIT_TEST_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -tags e2e -count=1 -v
 ON_OPENSTACK = CLUSTER_INIT_OPENSTACK=$$clouds CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(FAST) $(GO) test -tags openstack -count=1 -v -timeout 40m
 
 ## e2e: the whole of `up` and `cleanup` on the lab, with real parts
@@ -111,7 +111,7 @@ e2e-online: build
 ## bench: time of each phase against the floor, in one run
 bench: build
 	@bundle=$$($(LAB) prepare --env $(ENV) --offline) && \
-	CLUSTER_INIT_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags bench -count=1 -v -timeout 60m ./e2e/bench
+	CLUSTER_INIT_TEST_BUNDLE=$$bundle CLUSTER_INIT=$(CURDIR)/bin/cluster-init $(GO) test -tags bench -count=1 -v -timeout 60m ./e2e/bench
 
 ## e2e-openstack: preflight and `cleanup` on the lab's OpenStack: missing things, failing deletions, ending tokens, kill -9
 e2e-openstack: build

@@ -29,9 +29,9 @@ func newLab(t *testing.T) lab { return newLabFor(t, environmentName) }
 
 func newLabFor(t *testing.T, name string) lab {
 	t.Helper()
-	l := lab{name: name, binary: os.Getenv("CLUSTER_INIT"), bundle: os.Getenv("CLUSTER_INIT_BUNDLE"), state: t.TempDir()}
+	l := lab{name: name, binary: os.Getenv("CLUSTER_INIT"), bundle: os.Getenv("CLUSTER_INIT_TEST_BUNDLE"), state: t.TempDir()}
 	if l.binary == "" || l.bundle == "" {
-		t.Fatal("CLUSTER_INIT and CLUSTER_INIT_BUNDLE must name the binary and the bundle: use `make e2e`")
+		t.Fatal("CLUSTER_INIT and CLUSTER_INIT_TEST_BUNDLE must name the binary and the bundle: use `make e2e`")
 	}
 	// Whatever runs this test, the run that it makes is that of a user.
 	l.environment = []string{"XDG_STATE_HOME=" + l.state, "CI=", "GITHUB_ACTIONS=", "GITLAB_CI="}

@@ -22,9 +22,9 @@ type cli struct{ binary, bundle, state string }
 
 func newCLI(t *testing.T) cli {
 	t.Helper()
-	c := cli{binary: os.Getenv("CLUSTER_INIT"), bundle: os.Getenv("CLUSTER_INIT_BUNDLE"), state: t.TempDir()}
+	c := cli{binary: os.Getenv("CLUSTER_INIT"), bundle: os.Getenv("CLUSTER_INIT_TEST_BUNDLE"), state: t.TempDir()}
 	if c.binary == "" || c.bundle == "" {
-		t.Fatal("CLUSTER_INIT and CLUSTER_INIT_BUNDLE must name the binary and the bundle: use `make bench`")
+		t.Fatal("CLUSTER_INIT and CLUSTER_INIT_TEST_BUNDLE must name the binary and the bundle: use `make bench`")
 	}
 	return c
 }
