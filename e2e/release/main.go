@@ -29,6 +29,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newDocs(), newImage(), newVerify(), newSums())
+	root.AddCommand(newDocs(), newImage(), newVerify(), newSums(), newPinned())
 	return root
 }

@@ -44,7 +44,14 @@ func (c Cluster) Create(ctx context.Context, unfinished bool, report pipeline.Re
 		return err
 	}
 	report.Progress("creating the kind cluster %s", c.name())
-	if err := c.Kind.Create(ctx, c.config(id), 5*time.Minute, c.made(id)); err != nil {
+	config, err := c.config(id)
+	if err != nil {
+		return err
+	}
+	if err := c.Kind.Create(ctx, config, 5*time.Minute, c.made(id)); err != nil {
+		return err
+	}
+	if err := c.trust(ctx); err != nil {
 		return err
 	}
 	if err := c.Engine.Exec(ctx, kind.NodeName(c.name()), []string{"touch", owned.FinishedMarker}, docker.ExecOptions{}); err != nil {
@@ -64,13 +71,28 @@ func (c Cluster) made(id string) func(context.Context) (bool, error) {
 	}
 }
 
-func (c Cluster) config(id string) kind.Config {
+func (c Cluster) config(id string) (kind.Config, error) {
 	spec := c.Environment.Spec()
+	socket, err := c.Environment.BootstrapDockerSocket()
 	return kind.Config{
 		Name: c.name(), Markers: []string{owned.Marker(c.Environment.ClusterName()), owned.MakerMarker(id)}, NodeImage: c.BootstrapImage(),
-		APIServerAddress: c.ListenAddress, APIServerPort: c.APIServerPort, DockerSocket: spec.Cluster.DockerSocket(),
+		APIServerAddress: c.ListenAddress, APIServerPort: c.APIServerPort, DockerSocket: socket,
 		Proxies: kind.Proxies{HTTP: spec.Proxies.HTTP, HTTPS: spec.Proxies.HTTPS, No: strings.TrimSuffix(c.Environment.NoProxy(environment.Bootstrap)+","+c.ReachedAt, ",")},
+	}, err
+}
+
+// trust has the node trust the certificates that the machines are given: it pulls from the same registries. containerd reads them when it starts.
+func (c Cluster) trust(ctx context.Context) error {
+	cas := c.Environment.Spec().Cluster.TrustedCAs
+	if cas == "" {
+		return nil
 	}
+	const install = `cat > /usr/local/share/ca-certificates/cluster-init.crt && update-ca-certificates && systemctl restart containerd`
+	err := c.Engine.Exec(ctx, kind.NodeName(c.name()), []string{"sh", "-c", install}, docker.ExecOptions{Stdin: strings.NewReader(cas)})
+	if err != nil {
+		return fmt.Errorf("write cluster.trusted_cas into node %s: %w", kind.NodeName(c.name()), err)
+	}
+	return nil
 }
 
 // WriteMirrors has the bootstrap cluster's node pull through the mirrors; containerd reads the files at each pull.

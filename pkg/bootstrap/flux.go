@@ -1,17 +1,22 @@
 package bootstrap
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
+	"github.com/cluster-init/cluster-init/pkg/source"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
@@ -21,6 +26,27 @@ type Flux struct {
 	Phase       environment.Phase // of the cluster
 	Fetch       content.Fetcher
 	Follow      rollout.Options
+	Source      source.Kind // what the components there are read from
+	// Shared is whether the cluster is the user's own: its Flux refuses nothing that others may have.
+	Shared bool
+}
+
+// restrictions are what Flux refuses: all that nothing of ours needs.
+func (f Flux) restrictions() (flux.Restrictions, error) {
+	if f.Shared {
+		return flux.Restrictions{}, nil
+	}
+	asked := f.Environment.Spec().Flux
+	git, err := f.Environment.ReadsGit()
+	if err != nil {
+		return flux.Restrictions{}, err
+	}
+	crosses, err := f.Environment.CrossesNamespaces(f.Phase)
+	return flux.Restrictions{
+		// What cluster-init publishes has all that is remote in it.
+		NoRemoteBases:        asked.NoRemoteBases || f.Source != source.Git && !git,
+		NoCrossNamespaceRefs: asked.NoCrossNamespaceRefs && !crosses,
+	}, err
 }
 
 // Installed is whether all controllers of this version are available.
@@ -32,7 +58,7 @@ func (f Flux) Installed(ctx context.Context, c *kube.Cluster) (bool, error) {
 			return false, err
 		}
 	}
-	return true, nil
+	return f.hasPullSecret(ctx, c)
 }
 
 // Install installs Flux and waits until its controllers are available.
@@ -41,9 +67,24 @@ func (f Flux) Install(ctx context.Context, c *kube.Cluster, report pipeline.Repo
 	if err != nil {
 		return fmt.Errorf("fetch Flux's manifests: %w", err)
 	}
-	objects, err := flux.Render(flux.Options{Archive: archive, Environment: proxyVariables(f.Environment, f.Phase)})
+	pull, err := f.pullSecret()
 	if err != nil {
 		return err
+	}
+	restrictions, err := f.restrictions()
+	if err != nil {
+		return err
+	}
+	options := flux.Options{Archive: archive, Environment: proxyVariables(f.Environment, f.Phase), Restrictions: restrictions}
+	if pull != nil {
+		options.ImagePullSecret = pull.GetName()
+	}
+	objects, err := flux.Render(options)
+	if err != nil {
+		return err
+	}
+	if pull != nil {
+		objects = append(objects, pull)
 	}
 	if err := flux.Install(ctx, c, objects); err != nil {
 		return err
@@ -54,6 +95,30 @@ func (f Flux) Install(ctx context.Context, c *kube.Cluster, report pipeline.Repo
 		g.Ready = append(g.Ready, rollout.Key{Kind: "Deployment", Namespace: flux.Namespace, Name: name})
 	}
 	return rollout.NewDeployments(c, flux.Namespace, f.Follow).Await(ctx, g, report)
+}
+
+// pullSecret is the Secret that Flux's own pods pull their images with; nil: there is no login for any registry.
+func (f Flux) pullSecret() (*unstructured.Unstructured, error) {
+	config, err := f.Environment.DockerConfig()
+	if err != nil || config == nil {
+		return nil, err
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "type": string(corev1.SecretTypeDockerConfigJson),
+		"metadata": map[string]any{"name": flux.PullSecretName, "namespace": flux.Namespace},
+		"data":     map[string]any{corev1.DockerConfigJsonKey: base64.StdEncoding.EncodeToString(config)},
+	}}, nil
+}
+
+// hasPullSecret reports whether the cluster has the login of today, or none is wanted.
+func (f Flux) hasPullSecret(ctx context.Context, c *kube.Cluster) (bool, error) {
+	config, err := f.Environment.DockerConfig()
+	if err != nil || config == nil {
+		return err == nil, err
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: flux.PullSecretName, Namespace: flux.Namespace}}
+	exists, err := c.Exists(ctx, secret)
+	return exists && bytes.Equal(secret.Data[corev1.DockerConfigJsonKey], config), err
 }
 
 // proxyVariables are what Flux's controllers need to reach sources.

@@ -8,6 +8,8 @@ import (
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // Proxies refuse addresses of a cluster: a chart that is fetched through one never comes.
@@ -48,5 +50,36 @@ func TestFluxAsksNoProxyForWhatIsInTheCluster(t *testing.T) {
 		if proxy, err := choose(u); err != nil || (proxy != nil) != through {
 			t.Errorf("%s: proxy %v (%v), want one: %t", address, proxy, err, through)
 		}
+	}
+}
+
+// Flux refuses all that nothing of ours needs.
+func TestRestrictions(t *testing.T) {
+	component := []string{"components.one.enabled=true", "components.one.repo=shared", "git_repo_templates.shared.url=https://git.example.org/a.git"}
+	for name, tc := range map[string]struct {
+		flux Flux
+		sets []string
+		want flux.Restrictions
+	}{
+		"management cluster":           {Flux{Phase: environment.Management, Source: source.Embedded}, nil, flux.Restrictions{NoRemoteBases: true, NoCrossNamespaceRefs: true}},
+		"a registry of the user's":     {Flux{Phase: environment.Management, Source: source.OCI}, nil, flux.Restrictions{NoRemoteBases: true, NoCrossNamespaceRefs: true}},
+		"Git":                          {Flux{Phase: environment.Management, Source: source.Git}, nil, flux.Restrictions{NoCrossNamespaceRefs: true}},
+		"Git, asked for":               {Flux{Phase: environment.Management, Source: source.Git}, []string{"flux.no_remote_bases=true"}, flux.Restrictions{NoRemoteBases: true, NoCrossNamespaceRefs: true}},
+		"a component from Git":         {Flux{Phase: environment.Management, Source: source.Embedded}, component, flux.Restrictions{NoCrossNamespaceRefs: true}},
+		"bootstrap cluster":            {Flux{Phase: environment.Bootstrap, Source: source.Embedded}, nil, flux.Restrictions{NoRemoteBases: true}}, // the network is in another namespace than its source
+		"a cluster of the user's":      {Flux{Phase: environment.Bootstrap, Source: source.Embedded, Shared: true}, nil, flux.Restrictions{}},
+		"other namespaces, asked for":  {Flux{Phase: environment.Management, Source: source.Embedded}, []string{"flux.no_cross_namespace_refs=false"}, flux.Restrictions{NoRemoteBases: true}},
+		"a component of one's own far": {Flux{Phase: environment.Management, Source: source.Embedded}, []string{"components.capi.namespace=other"}, flux.Restrictions{NoRemoteBases: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: tc.sets})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tc.flux.Environment = env
+			if got, err := tc.flux.restrictions(); err != nil || got != tc.want {
+				t.Errorf("%+v (%v), want %+v", got, err, tc.want)
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/docker"
@@ -49,7 +50,11 @@ func (p Preflight) Title() string {
 
 // Run looks.
 func (p Preflight) Run(ctx context.Context, report pipeline.Reporter) error {
-	problems := []error{p.machine(ctx, report)}
+	warnings, err := p.Environment.Warnings()
+	for _, warning := range slices.Concat(p.Source.Warnings(), warnings) {
+		report.Warn("%s", warning)
+	}
+	problems := []error{err, p.machine(ctx, report)}
 	if p.Provider != nil {
 		problems = append(problems, p.Provider.Preflight(ctx, report))
 	}
@@ -162,7 +167,11 @@ func (p Preflight) fetchable(ctx context.Context, report pipeline.Reporter) erro
 		remote, err := p.released(ctx)
 		urls, errs = append(urls, remote...), append(errs, err)
 	}
-	if unpinned := p.Manifests.Unpinned(urls); len(unpinned) > 0 {
+	unpinned := p.Manifests.Unpinned(urls)
+	if p.RequirePinned && len(unpinned) > 0 {
+		return errors.Join(append(errs, NotPinned(unpinned))...)
+	}
+	if len(unpinned) > 0 {
 		report.Warn("%d of %d release files are not pinned by a digest, so a changed one would not be noticed: %s", len(unpinned), len(urls), strings.Join(unpinned, ", "))
 	}
 	_, lacks := content.FetchAll(ctx, p.Manifests, urls)
@@ -183,4 +192,10 @@ func (p Preflight) released(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return content.PublishOptions{FS: p.Content, Profile: p.Profile, Paths: paths}.ReleaseFiles(ctx)
+}
+
+// NotPinned refuses release files whose content no digest vouches for.
+func NotPinned(urls []string) error {
+	return fault.New(fault.SourceUnreadable, fmt.Sprintf("%d release files are not pinned by a digest: %s", len(urls), strings.Join(urls, ", ")),
+		"Pin them with `make sums`, use an offline bundle with --bundle, or leave out --require-pinned.")
 }

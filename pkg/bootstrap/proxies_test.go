@@ -65,7 +65,11 @@ func TestOneListForAllThatHaveAProxy(t *testing.T) {
 					}
 				}
 			}
-			if got := (Cluster{Wanted: wanted}).config("id").Proxies; got.No != inKind || got.HTTP != "http://proxy:3128" || got.HTTPS != "http://proxy:3128" {
+			config, err := (Cluster{Wanted: wanted}).config("id")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := config.Proxies; got.No != inKind || got.HTTP != "http://proxy:3128" || got.HTTPS != "http://proxy:3128" {
 				t.Errorf("the bootstrap cluster's node has %+v", got)
 			}
 			for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {

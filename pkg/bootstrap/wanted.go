@@ -23,6 +23,7 @@ type Supplies struct {
 	Bundle        *bundle.Bundle    // nil: everything comes from its registry
 	Manifests     Manifests         // what remote manifests are read from: the bundle, or else their URLs
 	Mirrors       []oci.Mirror      // of the bundle and of the user
+	RequirePinned bool              // refuse release files whose content no digest vouches for
 	NodeImage     string            // of the bootstrap cluster; empty: the bundle's, or kind.DefaultNodeImage
 	APIServerPort int32             // on this machine; 0: a free one
 	Binary        string            // static linux executable of cluster-init for the registry; empty: the running one

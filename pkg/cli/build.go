@@ -36,6 +36,7 @@ type buildOptions struct {
 	bootstrapKubeconfig string
 	nodeImage           string
 	registryBinary      string
+	requirePinned       bool
 	apiServerPort       int32
 	engineAddress       string
 	recipients          recipientOptions
@@ -46,11 +47,14 @@ type buildOptions struct {
 	phaseTimeouts       phaseTimeouts
 }
 
+const requirePinnedUsage = "refuse release files whose content no digest in the binary vouches for"
+
 // flags registers those of a command that has these phases.
 func (o *buildOptions) flags(f *pflag.FlagSet, streams Streams, phases []string) {
 	o.environmentOptions.flags(f, streams)
 	o.sourceOptions.flags(f)
 	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
+	f.BoolVar(&o.requirePinned, "require-pinned", false, requirePinnedUsage)
 	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
 	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or "+kind.DefaultNodeImage+")")
 	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry (default: this one, or lib/cluster-init-linux-ARCH beside it)")
@@ -128,6 +132,9 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 	if env, mirrors, err = asApplied(env, opened, mirrors); err != nil {
 		return nil, err
 	}
+	if env, err = env.WithGitHost(o.gitHost()); err != nil {
+		return nil, err
+	}
 	if opened != nil {
 		if err := opened.ForKubernetes(env.KubernetesVersion()); err != nil {
 			return nil, err
@@ -158,7 +165,7 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 		subject: world.Subject{Environment: env, BootstrapKubeconfig: o.bootstrapKubeconfig, EngineAddress: o.engineAddress, KubeconfigPath: o.kubeconfig,
 			StateFolder: state, Timeout: o.timeout},
 		supplies: bootstrap.Supplies{Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
-			NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort},
+			RequirePinned: o.requirePinned, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort},
 		sealing: sealing,
 		bounds:  bounds,
 		parts: world.Parts{

@@ -88,7 +88,7 @@ func askRepository(ctx context.Context, env *environment.Environment, object *un
 		if !known {
 			return "", errNotAsked{"its credentials are in the cluster's Secret " + name}
 		}
-		r.Username, r.Password = login["username"], login["password"]
+		r.Username, r.Password, r.CA = login["username"], login["password"], []byte(login["ca.crt"])
 	}
 	if err := r.Verify(ctx, proxies(env)); err != nil {
 		return "", err
@@ -109,7 +109,11 @@ func askRepository(ctx context.Context, env *environment.Environment, object *un
 func (o *sourceOptions) sourceSeen(s source.Source) []string {
 	switch {
 	case s.Kind == source.OCI:
-		return []string{"the registry of the source has the content and the chart with these tags"}
+		return []string{"the registry of the source has the content and the chart with these tags or digests"}
+	case s.Kind == source.Git && s.Git.Tag != "":
+		return []string{"the Git repository of the source can be read, and has tag " + s.Git.Tag}
+	case s.Kind == source.Git && s.Git.SemVer != "":
+		return []string{"the Git repository of the source can be read, and has a tag in " + s.Git.SemVer}
 	case s.Kind == source.Git && s.Git.Commit != "":
 		return []string{"the Git repository of the source can be read; whether it has the commit was not asked"}
 	case s.Kind == source.Git && o.branch == "":

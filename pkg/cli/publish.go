@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	clusterinit "github.com/cluster-init/cluster-init"
+	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/bundle"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -20,7 +21,7 @@ import (
 
 func newPublish(streams Streams) *cobra.Command {
 	var o environmentOptions
-	var insecure bool
+	var insecure, requirePinned bool
 	var bundleFolder string
 	var output outputOptions
 	c := &cobra.Command{
@@ -53,18 +54,19 @@ which up reads it from there.`,
 			if err != nil {
 				return err
 			}
-			if err := warnUnpinned(c.Context(), streams.Err, options); err != nil {
+			if err := warnUnpinned(c.Context(), streams.Err, options, requirePinned); err != nil {
 				return err
 			}
 			p, err := content.Publish(c.Context(), oci.Target{Prefix: prefix, Insecure: insecure}, options)
 			if err != nil {
 				return err
 			}
-			return output.show(streams, publishedLine{"published", "oci://" + prefix, p.Content.Tag, p.Chart.Tag})
+			return output.show(streams, publishedLine{"published", "oci://" + prefix, p.Content.Tag, p.Chart.Tag, p.Content.Digest, p.Chart.Digest})
 		},
 	}
 	o.flags(c.Flags(), streams)
 	output.formatFlag(c.Flags(), "plain: the flags for up; json: one object")
+	c.Flags().BoolVar(&requirePinned, "require-pinned", false, requirePinnedUsage)
 	c.Flags().BoolVar(&insecure, "insecure", false, "the registry speaks plain HTTP")
 	c.Flags().StringVar(&bundleFolder, "bundle", "", "folder of an offline bundle: remote manifests come from it, as up --bundle wants them")
 	return c
@@ -76,6 +78,9 @@ type publishedLine struct {
 	URL        string `json:"url"`
 	ContentTag string `json:"contentTag"`
 	ChartTag   string `json:"chartTag"`
+	// Digests name the same, whatever happens to the tags.
+	ContentDigest string `json:"contentDigest"`
+	ChartDigest   string `json:"chartDigest"`
 }
 
 // Print writes the flags with which `up` reads what was published.
@@ -84,8 +89,8 @@ func (l publishedLine) Print(out io.Writer) error {
 	return err
 }
 
-// warnUnpinned names the release files whose content no digest vouches for, as preflight of `up` does.
-func warnUnpinned(ctx context.Context, out io.Writer, options content.PublishOptions) error {
+// warnUnpinned names the release files whose content no digest vouches for, or refuses them, as preflight of `up` does.
+func warnUnpinned(ctx context.Context, out io.Writer, options content.PublishOptions, refuse bool) error {
 	urls, err := options.ReleaseFiles(ctx)
 	if err != nil {
 		return err
@@ -94,7 +99,11 @@ func warnUnpinned(ctx context.Context, out io.Writer, options content.PublishOpt
 	if !overNetwork {
 		return nil
 	}
-	if unpinned := fetcher.Unpinned(urls); len(unpinned) > 0 {
+	unpinned := fetcher.Unpinned(urls)
+	if refuse && len(unpinned) > 0 {
+		return bootstrap.NotPinned(unpinned)
+	}
+	if len(unpinned) > 0 {
 		_, err = fmt.Fprintf(out, "warning: not pinned by a digest: %s\n", strings.Join(unpinned, ", "))
 	}
 	return err

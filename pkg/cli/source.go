@@ -16,8 +16,9 @@ import (
 
 // sourceOptions are the flags that say where Flux reads the content from.
 type sourceOptions struct {
-	kind, url, branch, commit, sshKey, knownHosts, contentTag, chartTag string
-	insecure                                                            bool
+	kind, url, branch, commit, tag, semver, sshKey, knownHosts string
+	contentTag, chartTag, contentDigest, chartDigest, caFile   string
+	insecure                                                   bool
 }
 
 func (o *sourceOptions) flags(f *pflag.FlagSet) {
@@ -25,11 +26,16 @@ func (o *sourceOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.url, "source-url", "", "git: URL of the repository (https://, ssh:// or git@HOST:PATH); oci: oci://HOST/PREFIX that cluster-init publish filled")
 	f.StringVar(&o.branch, "source-branch", "", "git: branch to follow (default without a commit: main)")
 	f.StringVar(&o.commit, "source-commit", "", "git: commit to stay at (default: $CURRENT_COMMIT)")
+	f.StringVar(&o.tag, "source-tag", "", "git: tag to stay at")
+	f.StringVar(&o.semver, "source-semver", "", "git: range of versions, the newest tag of which is followed")
 	f.StringVar(&o.sshKey, "source-ssh-key", "", "git over ssh: file of the private key; $"+sshPassphrase+" opens an encrypted one")
 	f.StringVar(&o.knownHosts, "source-known-hosts", "", "git over ssh: file with the server's key, as ssh-keyscan prints it")
 	f.StringVar(&o.contentTag, "source-content-tag", "", "oci: tag of the content, as cluster-init publish printed it")
 	f.StringVar(&o.chartTag, "source-chart-tag", "", "oci: tag of the chart, as cluster-init publish printed it")
-	f.BoolVar(&o.insecure, "source-insecure", false, "oci: the registry speaks plain HTTP")
+	f.StringVar(&o.contentDigest, "source-content-digest", "", "oci: digest of the content (sha256:...), in place of its tag")
+	f.StringVar(&o.chartDigest, "source-chart-digest", "", "oci: digest of the chart (sha256:...), in place of its tag")
+	f.StringVar(&o.caFile, "source-ca-file", "", "git over https, oci: file of certificates (PEM) of who signed the server's")
+	f.BoolVar(&o.insecure, "source-insecure", false, "oci: the registry speaks plain HTTP; git: credentials may go over http")
 }
 
 // source checks that the source can be read; check has passed.
@@ -47,22 +53,23 @@ func (o *sourceOptions) git(ctx context.Context, env *environment.Environment) (
 	if err := checkCheckout(env.Argument()); err != nil {
 		return source.Source{}, err
 	}
-	commit := o.commit
-	if commit == "" {
-		commit = os.Getenv("CURRENT_COMMIT")
-	}
+	_, commit := o.commitGiven()
 	address, overSSH := source.GitAddress(o.url)
-	s := source.Source{Kind: source.Git, Git: flux.GitSource{URL: address, Branch: o.branch, Commit: commit}}
+	s := source.Source{Kind: source.Git, Git: flux.GitSource{URL: address, Branch: o.branch, Commit: commit, Tag: o.tag, SemVer: o.semver}}
 	if overSSH {
 		var err error
 		if s.SSH, err = source.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase)); err != nil {
 			return source.Source{}, err
 		}
 	} else {
-		s.Username, s.Password = os.Getenv("GITLAB_USER"), os.Getenv("GITLAB_TOKEN")
+		s.Username, s.Password = o.gitLogin(env, address)
 	}
-	err := s.Verify(ctx, proxies(env))
-	if s.Git.Branch == "" && s.Git.Commit == "" { // after the check: it asks for what the user named
+	var err error
+	if s.CA, err = o.ca(); err != nil {
+		return source.Source{}, err
+	}
+	err = s.Verify(ctx, proxies(env))
+	if s.Git.Branch == "" && s.Git.Commit == "" && s.Git.Tag == "" && s.Git.SemVer == "" { // after the check: it asks for what the user named
 		s.Git.Branch = "main"
 	}
 	return s, err
@@ -72,13 +79,16 @@ func (o *sourceOptions) oci(ctx context.Context, env *environment.Environment) (
 	prefix := strings.TrimPrefix(strings.TrimSuffix(o.url, "/"), "oci://")
 	s := source.Source{
 		Kind:    source.OCI,
-		Content: flux.OCIArtifact{URL: "oci://" + prefix + "/cluster-init/content", Tag: o.contentTag, Insecure: o.insecure},
-		Chart:   flux.OCIArtifact{URL: "oci://" + prefix + "/cluster-init/charts/telco-cloud-init", Tag: o.chartTag, Insecure: o.insecure},
+		Content: flux.OCIArtifact{URL: "oci://" + prefix + "/cluster-init/content", Tag: o.contentTag, Digest: o.contentDigest, Insecure: o.insecure},
+		Chart:   flux.OCIArtifact{URL: "oci://" + prefix + "/cluster-init/charts/telco-cloud-init", Tag: o.chartTag, Digest: o.chartDigest, Insecure: o.insecure},
+	}
+	var err error
+	if s.CA, err = o.ca(); err != nil {
+		return source.Source{}, err
 	}
 	if err := s.Verify(ctx, proxies(env)); err != nil {
 		return source.Source{}, err
 	}
-	var err error
 	s.DockerConfig, err = dockerConfig(prefix)
 	return s, err
 }
@@ -92,4 +102,12 @@ func releaseFiles(env *environment.Environment) (*content.HTTPFetcher, error) {
 func proxies(env *environment.Environment) content.Proxies {
 	p := env.Spec().Proxies
 	return content.Proxies{HTTP: p.HTTP, HTTPS: p.HTTPS, No: env.NoProxy(environment.Management)}
+}
+
+// ca are the certificates that the user trusts for the source; nil: no others than this machine does.
+func (o *sourceOptions) ca() ([]byte, error) {
+	if o.caFile == "" {
+		return nil, nil
+	}
+	return source.ReadCA(o.caFile)
 }

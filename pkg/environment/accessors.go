@@ -48,6 +48,16 @@ func (c Cluster) DockerSocket() string {
 	return "/var/run/docker.sock"
 }
 
+// BootstrapDockerSocket is the path on the host of the socket that the bootstrap cluster's node needs; empty where no provider there talks to
+// the engine.
+func (e *Environment) BootstrapDockerSocket() (string, error) {
+	needs, err := e.renderTemplate(Bootstrap, "needsDockerSocket")
+	if err != nil || needs == "" {
+		return "", err
+	}
+	return e.spec.Cluster.DockerSocket(), nil
+}
+
 // SecretDocuments returns the values of the environment's two Secrets, so that whoever writes for other eyes knows what
 // to leave out.
 func (e *Environment) SecretDocuments() []map[string]any {

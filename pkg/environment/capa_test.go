@@ -235,7 +235,7 @@ func TestBadInputForAWS(t *testing.T) {
 		"no region":                       {map[string]string{"AWS_REGION": ""}, nil, fault.ValuesInvalid, "AWS_REGION"},
 		"no such region":                  {map[string]string{"AWS_REGION": "Frankfurt"}, nil, fault.ValuesInvalid, "/cluster/aws/region"},
 		"no bucket":                       {map[string]string{"AWS_S3_BUCKET_NAME": ""}, nil, fault.ValuesInvalid, "AWS_S3_BUCKET_NAME"},
-		"bucket without the prefix":       {map[string]string{"AWS_S3_BUCKET_NAME": "telco"}, nil, fault.ValuesInvalid, "cluster-api-provider-aws-"},
+		"bucket that AWS refuses":         {map[string]string{"AWS_S3_BUCKET_NAME": "Telco_1"}, nil, fault.ValuesInvalid, "s3_bucket_name"},
 		"no credentials":                  {map[string]string{"AWS_B64ENCODED_CREDENTIALS": ""}, nil, fault.ValuesInvalid, "clusterawsadm bootstrap credentials encode-as-profile"},
 		"credentials that are not base64": {map[string]string{"AWS_B64ENCODED_CREDENTIALS": "[default] s3cret"}, nil, fault.ValuesInvalid, "not base64"},
 		"cloud-config":                    {nil, []string{"cluster.bootstrap_format=cloud-config"}, fault.ValuesInvalid, "Flatcar"},

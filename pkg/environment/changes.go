@@ -36,9 +36,10 @@ func (e *Environment) Changes(given Objects) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	before := *e
+	before, after := *e, *e
 	before.settle(last)
-	changes := slices.Concat(differences("", before.settled[Management], e.settled[Management], secretPaths(last, e.effective)), before.withoutComponents(e))
+	after.settle(e.stored) // a login that is not stored is not given
+	changes := slices.Concat(differences("", before.settled[Management], after.settled[Management], secretPaths(last, e.stored)), before.withoutComponents(e))
 	for i := range changes {
 		if changes[i].TakesAway = takesAway(changes[i], before.spec.Cluster, e.spec.Cluster); changes[i].TakesAway == "" && sameProviders(before.spec.Cluster, e.spec.Cluster) {
 			changes[i].TakesAway = e.onlyByShell(changes[i].Key, &before)

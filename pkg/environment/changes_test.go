@@ -38,7 +38,7 @@ func TestChanges(t *testing.T) {
 		"an address's password": {
 			after: []string{"cluster.docker_host=ssh://me:one@b"},
 			want:  []string{`cluster.docker_host: "" -> "ssh://***@b"`}},
-		"a secret is not shown": {before: []string{"git_auth_default.username=a", "git_auth_default.password=one"}, after: []string{"git_auth_default.username=a", "git_auth_default.password=two"}, want: []string{"git_auth_default.password: changed"}},
+		"a secret is not shown": {before: []string{"registry_secret.r.username=a", "registry_secret.r.password=one"}, after: []string{"registry_secret.r.username=a", "registry_secret.r.password=two"}, want: []string{"registry_secret.r.password: changed"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

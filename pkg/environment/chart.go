@@ -72,8 +72,9 @@ func (e *Environment) Values(phase Phase) map[string]any { return copyMap(e.sett
 // settle makes the values that the environment has from now on.
 func (e *Environment) settle(effective documents) {
 	e.effective = effective.normalized()
+	e.stored = e.effective
 	e.settled = map[Phase]map[string]any{Bootstrap: e.coalesced(Bootstrap), Management: e.coalesced(Management)}
-	e.spec = decode[Spec](e.settled[Management])
+	e.spec, e.git = decode[Spec](e.settled[Management]), decode[gitValues](e.settled[Management])
 	cluster, _ := e.settled[Management]["cluster"].(map[string]any)
 	openstack, _ := cluster["openstack"].(map[string]any)
 	e.openstack = decode[openStackValues](openstack)

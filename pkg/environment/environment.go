@@ -67,11 +67,13 @@ type Environment struct {
 	overrides map[string]any           // what cluster-init decides
 	user      map[string]any           // values files and --set
 	effective documents                // all of the above, in the three objects
+	stored    documents                // the same without a login that nothing needs: what a cluster gets
 	settled   map[Phase]map[string]any // the same as the chart works with it, its defaults included
 	spec      Spec                     // the same for the management cluster, typed
 	openstack openStackValues          // and those of OpenStack, with secrets
 	noProxy   map[Phase]string         // see NoProxy
 	kept      keptValues               // what the cluster keeps, over all else
+	git       gitValues                // and those of Git, with secrets
 
 	// Where values come from, each place after those that it wins over.
 	files, valuesFiles []layer

@@ -62,7 +62,7 @@ debug_values: true
 registry_secret:
   registry.example.com: {username: robot, password: s3cret}
 proxies: {http_proxy: "http://user:pw@proxy:3128", https_proxy: "http://proxy:3128", no_proxy: "example.com, 10.0.0.0/8"}
-git_auth_default: {username: me, password: token}
+git_auth_default: {username: me, password: token, hosts: [git.example.com]}
 git_repo_templates:
   shared: {url: https://git.example.com/shared.git, ref: {tag: v1}}
   group: {base_url: https://git.example.com/group/, auth: {secret: my-own}}

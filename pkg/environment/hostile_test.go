@@ -78,9 +78,19 @@ var also = map[string]func(string) bool{
 	"cluster.name": func(value string) bool {
 		return !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, value)
 	},
-	"cluster.aws.credentials": base64Text,
-	"proxies.no_proxy":        regexp.MustCompile(`^[A-Za-z0-9_.-]*$`).MatchString,
+	"cluster.aws.credentials":   base64Text,
+	"proxies.no_proxy":          regexp.MustCompile(`^[A-Za-z0-9_.-]*$`).MatchString,
+	"git_auth_default.username": userName, "git_repo_templates.own.auth.username": userName, "registry_secret.registry.example.org.username": userName,
+	"git_auth_default.password": token, "git_repo_templates.own.auth.password": oneLine, "registry_secret.registry.example.org.password": oneLine,
+	"git_repo_templates.own.url": gitPath, "git_repo_templates.group.base_url": gitPath,
 }
+
+var (
+	oneLine  = regexp.MustCompile(`^[^\x00-\x1f\x7f]*$`).MatchString
+	userName = regexp.MustCompile(`^[^\x00-\x20\x7f:\x{85}\x{a0}\x{2028}]*$`).MatchString
+	token    = regexp.MustCompile(`^[^\x00-\x20\x7f\x{85}\x{a0}\x{2028}]*$`).MatchString
+	gitPath  = regexp.MustCompile(`^https://git\.example\.org/[^?#\\\s]*[^?#\\\s/]$`).MatchString
+)
 
 // forms are the values that must have one. Those without %s have one that leaves no room for anything else, or are made by hand.
 var forms = map[string]string{
@@ -96,6 +106,9 @@ var forms = map[string]string{
 	"proxies.http_proxy": "http://u:%s@proxy.example.org:3128", "proxies.https_proxy": "http://v:%s@proxy.example.org:3128", "proxies.no_proxy": "%s.example.org",
 	"git_repo_templates.own.url": "https://git.example.org/%s", "git_repo_templates.group.base_url": "https://git.example.org/%s",
 	"components.own.ref_override.semver": ">=1.0.0-%s", "components.own.repo": "own",
+	"git_auth_default.hosts.0": "git.example.org", "git_auth_default.registry_hosts.0": "registry-of-git.example.org",
+	"cluster.trusted_cas": caCert, "cluster.registry_mirrors.0.ca": "",
+	"git_repo_templates.own.ca": "", "git_repo_templates.group.ca": "",
 }
 
 // apart are strings of the schema that are no source here: keys of maps are, or templates, or text for Flux, which the user writes as such.

@@ -22,9 +22,11 @@ func (e *Environment) WithRegistryMirrors(mirrors []RegistryMirror, only bool) (
 	}
 	list := make([]any, 0, len(joined))
 	for _, m := range joined {
-		list = append(list, map[string]any{
-			"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "skip_verify": m.SkipVerify, "only": m.Only || only,
-		})
+		mirror := map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "skip_verify": m.SkipVerify, "only": m.Only || only}
+		if m.CA != "" {
+			mirror["ca"] = m.CA
+		}
+		list = append(list, mirror)
 	}
 	merged := *e
 	// Above all other values, as the user's are in it.

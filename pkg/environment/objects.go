@@ -12,6 +12,9 @@ import (
 // read it from the chart.
 const BootstrapValuesName = "telco-cloud-init-bootstrap-values"
 
+// DebugValuesName is the ConfigMap in which the chart shows its values, with debug_values.
+const DebugValuesName = "telco-cloud-init-debug-values"
+
 // Objects are an environment's values as the HelmRelease reads them, in this order.
 type Objects struct {
 	Values       *corev1.ConfigMap
@@ -19,18 +22,18 @@ type Objects struct {
 	InfraSecrets *corev1.Secret
 }
 
-// Objects returns the ConfigMap and the Secrets, ready to apply, overrides and --set included. Their text is the
-// same for the same values.
+// Objects returns the ConfigMap and the Secrets, ready to apply, overrides and --set included, without a login that
+// nothing needs. Their text is the same for the same values.
 func (e *Environment) Objects() (Objects, error) {
-	values, err := yaml.Marshal(e.effective.values)
+	values, err := yaml.Marshal(e.stored.values)
 	if err != nil {
 		return Objects{}, err
 	}
-	secrets, err := yaml.Marshal(e.effective.secrets)
+	secrets, err := yaml.Marshal(e.stored.secrets)
 	if err != nil {
 		return Objects{}, err
 	}
-	infraSecrets, err := yaml.Marshal(e.effective.infraSecrets)
+	infraSecrets, err := yaml.Marshal(e.stored.infraSecrets)
 	if err != nil {
 		return Objects{}, err
 	}

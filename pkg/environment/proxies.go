@@ -1,17 +1,14 @@
 package environment
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
 )
-
-// noProxyTemplate has the chart say the list that it gives to controllers and machines.
-const noProxyTemplate = "no-proxy"
 
 // NoProxy are the addresses that are reached without a proxy from the cluster of a phase, with commas between them: those of the user, and all in and
 // around the management cluster, and around the bootstrap cluster in its phase. The chart's template telco-cloud-init.controllerNoProxy computes
@@ -25,19 +22,46 @@ func (e *Environment) accept() error {
 	}
 	lists := map[Phase]string{}
 	for _, phase := range []Phase{Bootstrap, Management} {
-		list, err := e.renderNoProxy(phase)
+		list, err := e.renderTemplate(phase, "controllerNoProxy")
 		if err != nil {
 			return err
 		}
 		lists[phase] = list
 	}
 	e.noProxy = lists
-	return nil
+	return e.forgetUnusedLogin()
 }
 
-func (e *Environment) renderNoProxy(phase Phase) (string, error) {
+// DockerConfig is a ~/.docker/config.json with the logins for image registries; nil: there is none.
+func (e *Environment) DockerConfig() ([]byte, error) {
+	text, err := e.renderTemplate(Management, "dockerConfig")
+	if text == "" {
+		return nil, err
+	}
+	return []byte(text), err
+}
+
+// Warnings are what the user should know of what was asked for, one sentence each, in the order of the chart.
+func (e *Environment) Warnings() ([]string, error) {
+	var all []string
+	for _, phase := range []Phase{Bootstrap, Management} {
+		text, err := e.renderTemplate(phase, "warnings")
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" && !slices.Contains(all, line) {
+				all = append(all, line)
+			}
+		}
+	}
+	return all, nil
+}
+
+// renderTemplate returns what one of the chart's named templates comes to.
+func (e *Environment) renderTemplate(phase Phase, name string) (string, error) {
 	alone := *e.chart
-	alone.Templates = []*chart.File{{Name: "templates/" + noProxyTemplate, Data: []byte(`{{ include "telco-cloud-init.controllerNoProxy" . }}`)}}
+	alone.Templates = []*chart.File{{Name: "templates/alone", Data: []byte(`{{ include "telco-cloud-init.` + name + `" . }}`)}}
 	for _, template := range e.chart.Templates {
 		if strings.HasSuffix(template.Name, ".tpl") {
 			alone.Templates = append(alone.Templates, template)
@@ -45,16 +69,16 @@ func (e *Environment) renderNoProxy(phase Phase) (string, error) {
 	}
 	values, err := chartutil.ToRenderValuesWithSchemaValidation(&alone, e.given(phase), release(), chartutil.DefaultCapabilities, true)
 	if err != nil {
-		return "", fmt.Errorf("read no_proxy from chart %s: %w", ReleaseName, err)
+		return "", fmt.Errorf("read %s from chart %s: %w", name, ReleaseName, err)
 	}
 	rendered, err := engine.Render(&alone, values)
 	if err != nil {
-		return "", fmt.Errorf("read no_proxy from chart %s: %w", ReleaseName, err)
+		return "", fmt.Errorf("read %s from chart %s: %w", name, ReleaseName, err)
 	}
-	for name, text := range rendered {
-		if strings.HasSuffix(name, "/"+noProxyTemplate) {
+	for file, text := range rendered {
+		if strings.HasSuffix(file, "/alone") {
 			return strings.TrimSpace(text), nil
 		}
 	}
-	return "", errors.New("read no_proxy from chart " + ReleaseName + ": it rendered nothing")
+	return "", fmt.Errorf("read %s from chart %s: it rendered nothing", name, ReleaseName)
 }

@@ -11,6 +11,11 @@ type Spec struct {
 	Cluster Cluster `json:"cluster"`
 	// Proxies as the user gave them. What is reached without them is more than NoProxy here: see Environment.NoProxy.
 	Proxies Proxies `json:"proxies"`
+	// Flux is what its controllers refuse besides what follows from the source.
+	Flux struct {
+		NoRemoteBases        bool `json:"no_remote_bases"`
+		NoCrossNamespaceRefs bool `json:"no_cross_namespace_refs"`
+	} `json:"flux"`
 }
 
 // Cluster is the management cluster's own definition.
@@ -28,6 +33,9 @@ type Cluster struct {
 	PodCIDR         string           `json:"pod_cidr"`
 	ServiceCIDR     string           `json:"service_cidr"`
 	RegistryMirrors []RegistryMirror `json:"registry_mirrors"`
+
+	// TrustedCAs are certificates (PEM) that machines trust besides those of their image.
+	TrustedCAs string `json:"trusted_cas"`
 
 	Image            string            `json:"image"`
 	NodeImageDigests map[string]string `json:"node_image_digests"`
@@ -49,6 +57,7 @@ type RegistryMirror struct {
 	URL          string `json:"url"`
 	OverridePath bool   `json:"override_path"` // URL is the API's whole root
 	SkipVerify   bool   `json:"skip_verify"`
+	CA           string `json:"ca"`   // certificates (PEM) of who signed the mirror's
 	Only         bool   `json:"only"` // the original registry is never asked
 }
 

@@ -66,7 +66,7 @@ func references(t *testing.T, name string) map[string]string {
 func TestAnyTextOfTheShellStaysText(t *testing.T) {
 	all := sources(t)
 	for name, times := range map[string]int{"kubeadm-capo": len(hostile), "kubeadm-capd": 3, "kubeadm-capa": 3} {
-		references := references(t, name)
+		references, seen := references(t, name), map[string]bool{}
 		for round := range times {
 			shell := allVariables()
 			want := map[string]string{}
@@ -82,14 +82,20 @@ func TestAnyTextOfTheShellStaysText(t *testing.T) {
 			env := load(t, environment.Options{Name: name, Variables: variables(shell)})
 			for who, values := range map[string]map[string]any{"Values": env.Values(environment.Management), "what Helm makes of the objects": asHelm(t, env)} {
 				for path, value := range want {
+					if who != "Values" && strings.HasPrefix(path, "git_auth_default.") {
+						continue // no component needs it, and it is not stored
+					}
 					if diff := cmp.Diff(any(value), at(values, path)); diff != "" {
 						t.Errorf("%s: %s: %s, $%s (-want +got):\n%s", name, who, path, references[path], diff)
 					}
 				}
 			}
-			if len(want) < 3 {
-				t.Errorf("%s: only %d values are from variables: %v", name, len(want), want)
+			for path := range want {
+				seen[path] = true
 			}
+		}
+		if len(seen) < 3 {
+			t.Errorf("%s: only %d values are from variables: %v", name, len(seen), seen)
 		}
 	}
 }

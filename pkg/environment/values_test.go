@@ -47,14 +47,14 @@ func TestValuesMerge(t *testing.T) {
 		"override over values":           {values: "cni: calico", overrides: "cni: custom", at: "cni", want: "custom"},
 		"override over secrets":          {secrets: "cni: calico", overrides: "cni: custom", at: "cni", want: "custom"},
 		"set over override":              {sets: []string{"cni=none"}, overrides: "cni: custom", at: "cni", want: "none"},
-		"secret by set wins over infra":  {infra: "git_auth_default: {password: a}", sets: []string{"git_auth_default.password=b"}, at: "git_auth_default.password", want: "b"},
+		"secret by set wins over infra":  {infra: "registry_secret: {r: {username: u, password: a}}", sets: []string{"registry_secret.r.password=b"}, at: "registry_secret.r.password", want: "b"},
 		"unquoted variable takes a type": {values: "cluster:\n  worker:\n    replicas: ${CLUSTER_INIT_VAR_N}", at: "cluster.worker.replicas", want: int64(2)},
-		"quoted variable is a string":    {values: `git_auth_default: {password: "${CLUSTER_INIT_VAR_N}"}`, at: "git_auth_default.password", want: "2"},
+		"quoted variable is a string":    {values: `registry_secret: {r: {username: u, password: "${CLUSTER_INIT_VAR_N}"}}`, at: "registry_secret.r.password", want: "2"},
 		"empty variable is no null":      {values: "proxies:\n  no_proxy: ${no_proxy:=}", at: "proxies.no_proxy", want: ""},
-		"a value cannot add keys":        {values: "git_auth_default:\n  password: ${GITLAB_TOKEN}\n", at: "git_auth_default.password", want: "a: \"b\"\nc: d #"},
+		"a value cannot add keys":        {values: "cluster:\n  openstack:\n    image: ${GITLAB_TOKEN}\n", at: "cluster.openstack.image", want: "a: \"b\"\nc: d #"},
 		"upper case proxy":               {values: "proxies:\n  https_proxy: ${https_proxy:=}", at: "proxies.https_proxy", want: "http://proxy"},
 		"comments are not variables":     {values: "# ${NOT_ALLOWED}\ncni: none", at: "cni", want: "none"},
-		"literal dollar brace":           {values: "git_auth_default: {password: \"$${X}\"}", at: "git_auth_default.password", want: "${X}"},
+		"literal dollar brace":           {values: "registry_secret: {r: {username: u, password: \"$${X}\"}}", at: "registry_secret.r.password", want: "${X}"},
 	}
 	lookup := variables(map[string]string{"CLUSTER_INIT_VAR_N": "2", "GITLAB_TOKEN": "a: \"b\"\nc: d #", "HTTPS_PROXY": "http://proxy"})
 	or := func(text string) string {

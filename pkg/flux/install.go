@@ -35,11 +35,23 @@ func Controllers() []string {
 	return []string{"source-controller", "kustomize-controller", "helm-controller"}
 }
 
+// PullSecretName is the Secret with which Flux's own pods pull their images, where a registry wants a login.
+const PullSecretName = ReleaseName + "-flux-registry"
+
 // Options says how Flux is rendered.
 type Options struct {
 	Archive         []byte // the release's manifests.tar.gz
 	ImagePullSecret string // empty: none
 	Environment     []EnvironmentVariable
+	Restrictions
+}
+
+// Restrictions are what Flux's controllers refuse of any Kustomization and HelmRelease in their cluster.
+type Restrictions struct {
+	// NoRemoteBases refuses kustomizations that fetch from elsewhere than their source.
+	NoRemoteBases bool
+	// NoCrossNamespaceRefs refuses references to sources and to dependencies in other namespaces.
+	NoCrossNamespaceRefs bool
 }
 
 // Render returns Flux's objects, tuned for a bootstrap: what waits for a dependency looks again after two seconds
@@ -71,7 +83,7 @@ func Render(o Options) ([]*unstructured.Unstructured, error) {
 		if object.GetKind() != "Deployment" {
 			continue
 		}
-		if err := tune(object, o.Environment); err != nil {
+		if err := tune(object, o); err != nil {
 			return nil, fmt.Errorf("tuning Flux's %s: %w", object.GetName(), err)
 		}
 	}
@@ -101,7 +113,7 @@ func Install(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstr
 // half an hour. With the second one a new API version of a CRD does not make the next apply fail with "field not declared in schema".
 const featureGates = "CancelHealthCheckOnNewRevision=true,MigrateAPIVersion=true"
 
-func tune(deployment *unstructured.Unstructured, environment []EnvironmentVariable) error {
+func tune(deployment *unstructured.Unstructured, o Options) error {
 	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
 	if err != nil || len(containers) == 0 {
 		return fmt.Errorf("it has no containers (%w)", err)
@@ -113,16 +125,22 @@ func tune(deployment *unstructured.Unstructured, environment []EnvironmentVariab
 	args, _, _ := unstructured.NestedStringSlice(container, "args")
 	if deployment.GetName() != "source-controller" {
 		args = append(args, "--requeue-dependency=2s")
+		if o.NoCrossNamespaceRefs {
+			args = append(args, "--no-cross-namespace-refs=true")
+		}
 	}
 	if deployment.GetName() == "kustomize-controller" {
 		args = append(args, "--feature-gates="+featureGates)
+		if o.NoRemoteBases {
+			args = append(args, "--no-remote-bases=true")
+		}
 	}
 	args = append(args, "--concurrent=8")
 	if err := unstructured.SetNestedStringSlice(container, args, "args"); err != nil {
 		return err
 	}
 	env, _, _ := unstructured.NestedSlice(container, "env")
-	env = append(env, references(environment)...)
+	env = append(env, references(o.Environment)...)
 	if err := unstructured.SetNestedSlice(container, env, "env"); err != nil {
 		return err
 	}

@@ -39,6 +39,8 @@ type OCIArtifact struct {
 	Digest     string
 	Insecure   bool   // plain HTTP
 	SecretName string // of type kubernetes.io/dockerconfigjson; empty: none
+	// CASecretName is a Secret with the key ca.crt, for a server that is not signed by those that everybody knows; empty: none.
+	CASecretName string
 }
 
 // ContentSource returns the OCIRepository of the components.
@@ -66,13 +68,16 @@ func ociRepository(name string, a OCIArtifact, layer *sourcev1.OCILayerSelector)
 	if a.SecretName != "" {
 		r.Spec.SecretRef = &meta.LocalObjectReference{Name: a.SecretName}
 	}
+	if a.CASecretName != "" {
+		r.Spec.CertSecretRef = &meta.LocalObjectReference{Name: a.CASecretName}
+	}
 	return r
 }
 
-// GitSource names a commit, or a branch, of a Git repository.
+// GitSource names a commit, a branch, a tag, or the newest tag of a range of versions, of a Git repository.
 type GitSource struct {
-	URL, Branch, Commit string
-	SecretName          string // with username and password, or with a key for ssh; empty: none
+	URL, Branch, Commit, Tag, SemVer string
+	SecretName                       string // with username and password, or with a key for ssh; empty: none
 }
 
 // GitRepository returns the GitRepository of the chart and the components.
@@ -81,7 +86,7 @@ func GitRepository(g GitSource) *sourcev1.GitRepository {
 		ObjectMeta: metav1.ObjectMeta{Name: ReleaseName, Namespace: Namespace},
 		Spec: sourcev1.GitRepositorySpec{
 			URL:       g.URL,
-			Reference: &sourcev1.GitRepositoryRef{Branch: g.Branch, Commit: g.Commit},
+			Reference: &sourcev1.GitRepositoryRef{Branch: g.Branch, Commit: g.Commit, Tag: g.Tag, SemVer: g.SemVer},
 			Interval:  metav1.Duration{Duration: sourceInterval},
 		},
 	}

@@ -3,6 +3,9 @@
 package source
 
 import (
+	"cmp"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,11 +34,29 @@ type Source struct {
 	Username string // for Git over HTTP, ends in a Secret
 	Password string
 	SSH      *SSHKey // for Git over ssh, in place of both
+	// CA are certificates (PEM) that the server's may be signed by, besides those that everybody knows; empty: no others.
+	CA []byte
 	// DockerConfig is a ~/.docker/config.json with the one registry of an OCI source; empty: anonymous.
 	DockerConfig []byte
 }
 
-const secretName = flux.ReleaseName + "-source"
+const (
+	secretName   = flux.ReleaseName + "-source"
+	caSecretName = secretName + "-ca"
+	caKey        = "ca.crt" // as Flux reads it
+)
+
+// httpSecret is what Flux needs to know of a Git server over HTTP.
+func (s Source) httpSecret() map[string]string {
+	data := map[string]string{}
+	if s.Password != "" {
+		data["username"], data["password"] = s.Username, s.Password
+	}
+	if len(s.CA) > 0 {
+		data[caKey] = string(s.CA)
+	}
+	return data
+}
 
 // Objects returns Flux's sources and the Secret that they need. published is what was published for an Embedded source.
 func (s Source) Objects(published content.Published) []client.Object {
@@ -46,9 +67,9 @@ func (s Source) Objects(published content.Published) []client.Object {
 		if s.SSH != nil {
 			git.SecretName = secretName
 			objects = append(objects, secret(corev1.SecretTypeOpaque, s.SSH.SecretData()))
-		} else if s.Username != "" || s.Password != "" {
+		} else if data := s.httpSecret(); len(data) > 0 {
 			git.SecretName = secretName
-			objects = append(objects, secret(corev1.SecretTypeOpaque, map[string]string{"username": s.Username, "password": s.Password}))
+			objects = append(objects, secret(corev1.SecretTypeOpaque, data))
 		}
 		return append(objects, flux.GitRepository(git))
 	case OCI:
@@ -57,6 +78,12 @@ func (s Source) Objects(published content.Published) []client.Object {
 		if len(s.DockerConfig) > 0 {
 			content.SecretName, chart.SecretName = secretName, secretName
 			objects = append(objects, secret(corev1.SecretTypeDockerConfigJson, map[string]string{corev1.DockerConfigJsonKey: string(s.DockerConfig)}))
+		}
+		if len(s.CA) > 0 {
+			content.CASecretName, chart.CASecretName = caSecretName, caSecretName
+			ca := secret(corev1.SecretTypeOpaque, map[string]string{caKey: string(s.CA)})
+			ca.SetName(caSecretName)
+			objects = append(objects, ca)
 		}
 		return append(objects, flux.ContentSource(content), flux.ChartSource(chart))
 	default:
@@ -96,12 +123,26 @@ func (s Source) Values() map[string]any {
 func (s Source) Revision(published content.Published) string {
 	switch s.Kind {
 	case Git:
+		if s.Git.Tag != "" {
+			return s.Git.Tag + "@"
+		}
 		return s.Git.Commit
 	case OCI:
-		return s.Content.Tag
+		return cmp.Or(s.Content.Digest, s.Content.Tag)
 	default:
 		return published.Content.Digest
 	}
+}
+
+// Warnings are what the user should know of how the source is reached.
+func (s Source) Warnings() []string {
+	switch {
+	case s.Kind == Git && strings.HasPrefix(s.Git.URL, "http://") && s.Password != "":
+		return []string{"the source is read over http: anyone in between can read the credentials and change what is installed"}
+	case s.Kind == Git && strings.HasPrefix(s.Git.URL, "http://"), s.Kind == OCI && s.Content.Insecure:
+		return []string{"the source is read over http: anyone in between can change what is installed"}
+	}
+	return nil
 }
 
 // Credentials returns all that is secret about the source, by the names that its kind of Secret has for them.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Masterminds/semver/v3"
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
@@ -28,6 +29,13 @@ const verifyTime = 30 * time.Second
 func (s Source) Verify(ctx context.Context, proxies content.Proxies) error {
 	proxied := throughProxies(proxies)
 	defer proxied.CloseIdleConnections()
+	if len(s.CA) > 0 {
+		roots, err := withCA(s.CA)
+		if err != nil {
+			return err
+		}
+		proxied.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	}
 	return s.verify(ctx, proxied)
 }
 
@@ -43,10 +51,10 @@ func (s Source) verify(ctx context.Context, via http.RoundTripper) error {
 		address, overSSH := GitAddress(s.Git.URL)
 		return s.ask(ctx, address, func(ctx context.Context) error {
 			refs, err := s.references(ctx, address, overSSH, via)
-			if err == nil && s.Git.Branch != "" && !advertises(refs, "refs/heads/"+s.Git.Branch) {
-				err = &noBranchError{s.Git.Branch}
+			if err != nil {
+				return err
 			}
-			return err
+			return s.has(refs)
 		})
 	case OCI:
 		for _, artifact := range []flux.OCIArtifact{s.Content, s.Chart} {
@@ -56,6 +64,34 @@ func (s Source) verify(ctx context.Context, via http.RoundTripper) error {
 		}
 	}
 	return nil
+}
+
+// has says what the repository lacks of what the source wants of it.
+func (s Source) has(refs []byte) error {
+	switch {
+	case s.Git.Branch != "" && !advertises(refs, "refs/heads/"+s.Git.Branch):
+		return &noBranchError{s.Git.Branch}
+	case s.Git.Tag != "" && !advertises(refs, "refs/tags/"+s.Git.Tag):
+		return fmt.Errorf("it has no tag %s", s.Git.Tag)
+	case s.Git.SemVer != "":
+		return hasVersion(refs, s.Git.SemVer)
+	}
+	return nil
+}
+
+// hasVersion looks for a tag in a range of versions, as source-controller does.
+func hasVersion(refs []byte, versions string) error {
+	wanted, err := semver.NewConstraint(versions)
+	if err != nil {
+		return err
+	}
+	for line := range strings.SplitSeq(string(refs), "\n") {
+		_, tag, isTag := strings.Cut(line, " refs/tags/")
+		if version, err := semver.NewVersion(tag); isTag && err == nil && wanted.Check(version) {
+			return nil
+		}
+	}
+	return fmt.Errorf("it has no tag in the range %s", versions)
 }
 
 // ask makes what goes wrong with a server a fault that names its address.
@@ -102,7 +138,7 @@ func (s Source) referencesOverHTTP(ctx context.Context, address string, via http
 	if err != nil {
 		return nil, err
 	}
-	if s.Username != "" || s.Password != "" {
+	if s.Password != "" {
 		req.SetBasicAuth(s.Username, s.Password)
 	}
 	resp, err := (&http.Client{Transport: via, CheckRedirect: redirect.WithoutCredentials}).Do(req)
@@ -151,6 +187,10 @@ func verifyOCI(ctx context.Context, artifact flux.OCIArtifact, via http.RoundTri
 	if !artifact.Insecure {
 		via = redirect.OverTLS{RoundTripper: via}
 	}
-	_, err = remote.Get(repo.Tag(artifact.Tag), remote.WithContext(ctx), remote.WithTransport(via), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	var reference name.Reference = repo.Tag(artifact.Tag)
+	if artifact.Digest != "" {
+		reference = repo.Digest(artifact.Digest)
+	}
+	_, err = remote.Get(reference, remote.WithContext(ctx), remote.WithTransport(via), remote.WithAuthFromKeychain(authn.DefaultKeychain))
 	return err
 }

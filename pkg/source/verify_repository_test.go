@@ -23,7 +23,7 @@ func TestVerifyRepository(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := Repository{URL: server.URL + "/repo.git", Username: "me", Password: tc.password, Branch: tc.branch, Tag: tc.tag}
-			err := r.verify(t.Context(), server.Client().Transport)
+			err := r.asSource().verify(t.Context(), server.Client().Transport)
 			if tc.want == "" && err != nil {
 				t.Error(err)
 			}

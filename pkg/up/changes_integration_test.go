@@ -37,7 +37,7 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 	if last, older, err := u.of(ctx, shared.Client); err != nil || last.Values != nil || len(older) > 0 {
 		t.Errorf("a cluster that was given nothing: %v, %v, %v", last.Values, older, err)
 	}
-	given, err := load("cluster.worker.replicas=2", "git_auth_default.username=me", "git_auth_default.password=hunter2").environment.Objects()
+	given, err := load("cluster.worker.replicas=2", "registry_secret.r.username=me", "registry_secret.r.password=hunter2").environment.Objects()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,5 +87,14 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{/* What every machine needs besides its definition, as JSON, in the terms of its bootstrap provider:
      {files: [...], commands: [...], fields: {...}}. */}}
 {{- define "telco-cloud-init.machineFiles" -}}
-{{- include (printf "telco-cloud-init.%sMachine" .Values.cluster.bootstrap_provider) . -}}
+{{- $machine := include (printf "telco-cloud-init.%sMachine" .Values.cluster.bootstrap_provider) . -}}
+{{- $trust := include "telco-cloud-init.machineTrust" . | fromJson -}}
+{{- if $trust.files -}}
+{{- /* First: what follows may already fetch something. Without any, the hash of the machines' templates stays. */ -}}
+{{- $machine = fromJson $machine -}}
+{{- $_ := set $machine "files" (concat $trust.files ($machine.files | default list)) -}}
+{{- $_ := set $machine "commands" (concat ($trust.commands | default list) ($machine.commands | default list)) -}}
+{{- $machine = toJson $machine -}}
+{{- end -}}
+{{- $machine -}}
 {{- end -}}

@@ -4,12 +4,33 @@
 {{- get .root.Values.git_repo_templates $component.repo | default dict | toJson -}}
 {{- end -}}
 
-{{/* Components whose repository is in no entry. */}}
-{{- define "telco-cloud-init.checkGit" -}}
-{{- range $name, $component := .Values.components -}}
-{{- if and $component.repo (not (hasKey $.Values.git_repo_templates $component.repo)) (include "telco-cloud-init.enabled" (dict "root" $ "name" $name)) -}}
-{{- printf "values/invalid: components.%s.repo is %q, which is not in git_repo_templates; there are: %s\n" $name $component.repo (keys $.Values.git_repo_templates | sortAlpha | join ", " | default "none") -}}
+{{/* A repository's address as Flux takes it: git@HOST:PATH becomes ssh://git@HOST/PATH. */}}
+{{- define "telco-cloud-init.gitAddress" -}}
+{{- if contains "://" . -}}
+{{- . -}}
+{{- else if regexMatch "^([^@/:\\s]+@)?[^@/:\\s]+:[^\\s]+$" . -}}
+{{- $user := ternary (regexReplaceAll "@.*$" . "") "git" (contains "@" (regexReplaceAll ":.*$" . "")) -}}
+{{- printf "ssh://%s@%s/%s" $user (regexReplaceAll "^([^@/:]*@)?([^:]*):.*$" . "${2}") (regexReplaceAll "^[^:]*:/*" . "") -}}
+{{- else -}}
+{{- . -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Host of an address, with its port unless the scheme has it by default. */}}
+{{- define "telco-cloud-init.gitHost" -}}
+{{- $host := regexReplaceAll "^[a-z]+://([^@/]*@)?([^/]*).*$" . "${2}" | lower -}}
+{{- $port := get (dict "https" ":443" "http" ":80" "ssh" ":22") (regexReplaceAll "://.*$" . "") -}}
+{{- if $port -}}{{- $host = trimSuffix $port $host -}}{{- end -}}
+{{- $host -}}
+{{- end -}}
+
+{{/* URL of the repository of component .name. */}}
+{{- define "telco-cloud-init.repoURL" -}}
+{{- $repo := include "telco-cloud-init.repo" . | fromJson -}}
+{{- if $repo.base_url -}}
+{{- printf "%s/%s.git" (include "telco-cloud-init.gitAddress" (toString $repo.base_url) | trimSuffix "/") .name -}}
+{{- else -}}
+{{- include "telco-cloud-init.gitAddress" (toString $repo.url) -}}
 {{- end -}}
 {{- end -}}
 
@@ -25,13 +46,26 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Name of the Secret for git entry .repo, empty when it needs none. */}}
-{{- define "telco-cloud-init.gitSecret" -}}
+{{/* How git entry .repo is logged in to at .url, as JSON: {name, username, password, ca} of a Secret that the chart makes, {name} of one that is
+     there; {} for none. The default login goes to its own hosts only. */}}
+{{- define "telco-cloud-init.gitLogin" -}}
 {{- $entry := get .root.Values.git_repo_templates .repo | default dict -}}
-{{- $auth := ternary $entry.auth .root.Values.git_auth_default (hasKey $entry "auth") | default dict -}}
+{{- $default := .root.Values.git_auth_default -}}
+{{- $auth := $default -}}
+{{- if hasKey $entry "auth" -}}
+{{- $auth = $entry.auth | default dict -}}
+{{- else if not (has (include "telco-cloud-init.gitHost" .url) ($default.hosts | default list)) -}}
+{{- $auth = dict -}}
+{{- end -}}
 {{- if $auth.secret -}}
-{{- $auth.secret -}}
-{{- else if $auth.password -}}
-{{- printf "git-auth-%s" .repo -}}
+{{- dict "name" $auth.secret | toJson -}}
+{{- else if hasPrefix "ssh://" .url -}}
+{}
+{{- else -}}
+{{- $made := dict -}}
+{{- with $auth.password -}}{{- $made = dict "username" ($auth.username | default "git") "password" . -}}{{- end -}}
+{{- with $entry.ca -}}{{- $_ := set $made "ca" . -}}{{- end -}}
+{{- if $made -}}{{- $_ := set $made "name" (printf "git-auth-%s" .repo) -}}{{- end -}}
+{{- toJson $made -}}
 {{- end -}}
 {{- end -}}

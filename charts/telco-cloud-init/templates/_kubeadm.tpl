@@ -9,6 +9,11 @@
 {{- $lines := list (printf (ternary "server = %q" "[host.%q]" (default false .only)) .url) "  capabilities = [\"pull\", \"resolve\"]" -}}
 {{- if .override_path -}}{{- $lines = append $lines "  override_path = true" -}}{{- end -}}
 {{- if .skip_verify -}}{{- $lines = append $lines "  skip_verify = true" -}}{{- end -}}
+{{- if .ca -}}
+{{- $ca := printf "/etc/containerd/certs.d/%s/ca.pem" .host -}}
+{{- $lines = append $lines (printf "  ca = %q" $ca) -}}
+{{- $files = append $files (dict "path" $ca "owner" "root:root" "permissions" "0644" "content" .ca) -}}
+{{- end -}}
 {{- $files = append $files (dict
   "path" (printf "/etc/containerd/certs.d/%s/hosts.toml" .host)
   "owner" "root:root" "permissions" "0644"

@@ -8,14 +8,8 @@
 {{- define "telco-cloud-init.patches" -}}
 {{- $component := index .root.Values.components .name -}}
 {{- $patches := list -}}
-{{- if and .root.Values.registry_secret $component.namespaces -}}
-{{- $secrets := list (dict "name" "telco-cloud-init-registry") -}}
-{{- $patches = append $patches (include "telco-cloud-init.patch" (dict
-  "target" (dict "kind" "ServiceAccount")
-  "operations" (list (dict "op" "add" "path" "/imagePullSecrets" "value" $secrets))) | fromJson) -}}
-{{- $patches = append $patches (include "telco-cloud-init.patch" (dict
-  "target" (dict "kind" "Deployment|DaemonSet|StatefulSet|Job")
-  "operations" (list (dict "op" "add" "path" "/spec/template/spec/imagePullSecrets" "value" $secrets))) | fromJson) -}}
+{{- if and $component.namespaces (include "telco-cloud-init.dockerConfig" .root) -}}
+{{- $patches = concat $patches (include "telco-cloud-init.pullSecretPatches" .root | fromJson).patches -}}
 {{- end -}}
 {{- with include "telco-cloud-init.proxyVariables" .root -}}
 {{- $env := list -}}

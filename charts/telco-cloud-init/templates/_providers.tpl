@@ -10,7 +10,8 @@
      hashed           {key: value} as JSON: more that is in the templates of machines
      ignition         {files, commands, fields} as JSON: what kubeadm's machines need for Ignition, see machineFiles
      ignitionRefused  why machines of RKE2 cannot have Ignition; empty for no particular reason
-     rke2Commands     {commands: [...]} as JSON: what RKE2's machines run before all else */}}
+     rke2Commands     {commands: [...]} as JSON: what RKE2's machines run before all else
+     warnings         what the user should know, one line for each */}}
 {{- define "telco-cloud-init.providers" -}}
 capa capd capo
 {{- end -}}

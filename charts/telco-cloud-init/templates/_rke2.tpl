@@ -77,6 +77,11 @@
 {{- printf "values/invalid: cluster.registry_mirrors for %s has skip_verify, which RKE2's provider cannot do without a client certificate\nhint: give the mirror a certificate that the machines trust, or reach it by http\n" .host -}}
 {{- end -}}
 {{- end -}}
+{{- range .Values.cluster.registry_mirrors -}}
+{{- if .ca -}}
+{{- printf "values/invalid: cluster.registry_mirrors for %s has a ca, which RKE2's provider cannot do without a client certificate\nhint: put it into cluster.trusted_cas\n" .host -}}
+{{- end -}}
+{{- end -}}
 {{- if and $only $first -}}
 {{- printf "values/invalid: cluster.registry_mirrors has only for %s and not for %s, but RKE2 asks the original registries of all or of none\nhint: set only for each of them, or for none\n" (join ", " $only) (join ", " $first) -}}
 {{- end -}}

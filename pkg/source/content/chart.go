@@ -12,6 +12,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/ignore"
 	"helm.sh/helm/v3/pkg/registry"
+	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/definitions"
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -51,10 +52,21 @@ func packChart(fsys fs.FS, dir string) (chartPackage, error) {
 	if err != nil {
 		return chartPackage{}, fault.Wrap(fmt.Errorf("chart %s: %w", dir, err), fault.ValuesInvalid, "`helm lint` shows what is wrong")
 	}
+	// Each content has a version, and a tag, of its own: what a registry has under the tag of yesterday's stays as it is.
+	separator := "+"
+	if strings.Contains(chart.Metadata.Version, "+") {
+		separator = "."
+	}
+	chart.Metadata.Version += separator + files.Hash()[:12]
+	metadata, err := yaml.Marshal(chart.Metadata)
+	if err != nil {
+		return chartPackage{}, fmt.Errorf("pack chart %s: %w", dir, err)
+	}
 	tree := Tree{}
 	for p, data := range files {
 		tree[path.Join(chart.Metadata.Name, p)] = data
 	}
+	tree[path.Join(chart.Metadata.Name, "Chart.yaml")] = metadata
 	layer, err := tree.tarGz()
 	if err != nil {
 		return chartPackage{}, fmt.Errorf("pack chart %s: %w", dir, err)

@@ -55,3 +55,11 @@
 {{- define "telco-cloud-init.capa.ignitionRefused" -}}{{- end -}}
 
 {{- define "telco-cloud-init.capa.rke2Commands" -}}{}{{- end -}}
+
+{{- define "telco-cloud-init.capa.warnings" -}}
+{{- with .Values.cluster.aws.s3_bucket_name -}}
+{{- if not (hasPrefix "cluster-api-provider-aws-" .) -}}
+{{- printf "cluster.aws.s3_bucket_name is %s: clusterawsadm's IAM policies allow only names that begin with cluster-api-provider-aws-\n" . -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

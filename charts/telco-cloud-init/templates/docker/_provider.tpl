@@ -37,3 +37,5 @@ RKE2's provider writes Ignition 3 for SELinux, docker's reads Ignition 2.3
 {{- define "telco-cloud-init.capd.rke2Commands" -}}
 {{- dict "commands" (list "mkdir -p /run/cluster-api && echo started > /run/cluster-api/capd.bootstrap.started") | toJson -}}
 {{- end -}}
+
+{{- define "telco-cloud-init.capd.warnings" -}}{{- end -}}

@@ -1,3 +1,8 @@
+{{/* "true" where the provider for docker runs, which alone needs the engine's socket; otherwise empty. */}}
+{{- define "telco-cloud-init.needsDockerSocket" -}}
+{{- include "telco-cloud-init.enabled" (dict "root" . "name" "capd") -}}
+{{- end -}}
+
 {{/* The path part of a unix:// DOCKER_HOST, unless the socket is given. */}}
 {{- define "telco-cloud-init.dockerSocket" -}}
 {{- $fromHost := "" -}}

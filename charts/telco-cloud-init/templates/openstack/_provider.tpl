@@ -39,3 +39,10 @@ telco-cloud-init-openstack-credentials
 {{- define "telco-cloud-init.capo.ignitionRefused" -}}{{- end -}}
 
 {{- define "telco-cloud-init.capo.rke2Commands" -}}{}{{- end -}}
+
+{{- define "telco-cloud-init.capo.warnings" -}}
+{{- $cloud := include "telco-cloud-init.openstackCloud" . | fromJson -}}
+{{- if and (hasKey $cloud "verify") (not $cloud.verify) -}}
+{{- printf "clouds.yaml: the certificate of cloud %s is not verified (verify: false), here and in both clusters\n" .Values.cluster.openstack.cloud_name -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,139 @@
+package environment
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// gitValues are those of the chart that say how Git repositories of components are read.
+type gitValues struct {
+	Auth struct {
+		Username      string   `json:"username"`
+		Password      string   `json:"password"`
+		Secret        string   `json:"secret"`
+		Hosts         []string `json:"hosts"`
+		RegistryHosts []string `json:"registry_hosts"`
+	} `json:"git_auth_default"`
+	Repositories map[string]any `json:"git_repo_templates"`
+}
+
+// GitHosts returns the hosts that the default login may go to; none: that of the source alone.
+func (e *Environment) GitHosts() []string { return e.git.Auth.Hosts }
+
+// GitHost returns the host of a repository's address, with its port unless the scheme has it by default. It follows the chart's template
+// telco-cloud-init.gitHost. It is empty for what is no address.
+func GitHost(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	host := strings.ToLower(u.Host)
+	return strings.TrimSuffix(host, map[string]string{"https": ":443", "http": ":80", "ssh": ":22"}[u.Scheme])
+}
+
+// WithGitHost returns a copy whose default login goes to repositories of components at the host of the source, too. Hosts that the environment
+// names are all that there are. Where no component has a repository at that host, the copy is the same.
+func (e *Environment) WithGitHost(host string) (*Environment, error) {
+	if host == "" || len(e.git.Auth.Hosts) > 0 || e.git.Auth.Password == "" && e.git.Auth.Secret == "" {
+		return e, nil
+	}
+	with, err := e.WithOverrides(map[string]any{"git_auth_default": map[string]any{"hosts": []any{host}}})
+	if err != nil {
+		return nil, err
+	}
+	same, err := e.rendersAs(with)
+	if err != nil || same {
+		return e, err
+	}
+	return with, nil
+}
+
+// forgetUnusedLogin finds out whether anything that the chart makes needs the default login: if not, it is not stored in a cluster.
+func (e *Environment) forgetUnusedLogin() error {
+	if e.git.Auth.Username == "" && e.git.Auth.Password == "" {
+		return nil
+	}
+	without := *e
+	without.settle(e.effective.withoutLogin())
+	same := !e.mayUseLogin()
+	if !same {
+		var err error
+		if same, err = e.rendersAs(&without); err != nil {
+			return err
+		}
+	}
+	if same {
+		e.stored = without.effective
+		return nil
+	}
+	return CheckLogin(e.nameOfLogin("username", "GITLAB_USER"), e.git.Auth.Username, e.nameOfLogin("password", "GITLAB_TOKEN"), e.git.Auth.Password)
+}
+
+// nameOfLogin says where a part of the default login is from. The built-in environments take it from a variable.
+func (e *Environment) nameOfLogin(key, variable string) string {
+	path := "git_auth_default." + key
+	if place := e.whence(path); !strings.HasPrefix(place, "built-in ") {
+		return place + path
+	}
+	return "variable " + variable
+}
+
+// namesLogin matches a template that may fill in the default login.
+var namesLogin = regexp.MustCompile(`git_auth_default|\.Values\s*[^.\s]`)
+
+// mayUseLogin reports whether it takes a render to know if the chart uses the default login: each costs some milliseconds.
+func (e *Environment) mayUseLogin() bool {
+	templates, err := json.Marshal(e.settled[Management]["components"])
+	return err != nil || len(e.git.Repositories) > 0 || len(e.git.Auth.RegistryHosts) > 0 || namesLogin.Match(templates)
+}
+
+// rendersAs reports whether the chart makes the same objects of another environment, in both phases.
+func (e *Environment) rendersAs(other *Environment) (bool, error) {
+	for _, phase := range []Phase{Bootstrap, Management} {
+		objects, err := e.Render(phase, nil)
+		if err != nil {
+			return false, err
+		}
+		others, err := other.Render(phase, nil)
+		if err != nil {
+			return false, fmt.Errorf("compare with another login: %w", err)
+		}
+		if !reflect.DeepEqual(withoutDebugValues(objects), withoutDebugValues(others)) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// withoutDebugValues leaves out what only shows the values.
+func withoutDebugValues(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	var kept []*unstructured.Unstructured
+	for _, object := range objects {
+		if object.GetName() != DebugValuesName {
+			kept = append(kept, object)
+		}
+	}
+	return kept
+}
+
+// withoutLogin is a copy without the user name and the password of git_auth_default.
+func (d documents) withoutLogin() documents {
+	without := func(values map[string]any) map[string]any {
+		copied := copyMap(values)
+		if auth, isMap := copied["git_auth_default"].(map[string]any); isMap {
+			delete(auth, "username")
+			delete(auth, "password")
+			if len(auth) == 0 {
+				delete(copied, "git_auth_default")
+			}
+		}
+		return copied
+	}
+	return documents{values: without(d.values), secrets: without(d.secrets), infraSecrets: without(d.infraSecrets)}
+}

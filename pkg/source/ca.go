@@ -1,0 +1,54 @@
+package source
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"os"
+
+	"github.com/cluster-init/cluster-init/pkg/fault"
+)
+
+const hintCA = "Give --source-ca-file a file of certificates in PEM (-----BEGIN CERTIFICATE-----), without a key."
+
+// ReadCA reads certificates from a file and refuses all else that is in it: the file ends in both clusters. Its errors are faults Usage.
+func ReadCA(file string) ([]byte, error) {
+	if _, err := regular(file); err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read the certificates: %w", err), fault.Usage, hintCA)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fault.Wrap(fmt.Errorf("read the certificates: %w", err), fault.Usage, hintCA)
+	}
+	var kept bytes.Buffer
+	for rest := text; ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			return nil, fault.New(fault.Usage, fmt.Sprintf("certificates %s: it holds a %s", file, block.Type), hintCA)
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return nil, fault.Wrap(fmt.Errorf("certificates %s: %w", file, err), fault.Usage, hintCA)
+		}
+		if err := pem.Encode(&kept, block); err != nil {
+			return nil, err
+		}
+	}
+	if kept.Len() == 0 {
+		return nil, fault.New(fault.Usage, fmt.Sprintf("certificates %s: it holds none", file), hintCA)
+	}
+	return kept.Bytes(), nil
+}
+
+// withCA are the authorities that this machine trusts, and those of a source.
+func withCA(ca []byte) (*x509.CertPool, error) {
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("read the certificates that this machine trusts: %w", err)
+	}
+	roots.AppendCertsFromPEM(ca)
+	return roots, nil
+}
