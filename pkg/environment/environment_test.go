@@ -101,7 +101,12 @@ func TestClusterDefinitionIsTheSameInBothPhases(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				delete(spec, "retryInterval") // the bootstrap cluster, which lives for minutes, tries again sooner
+				// How soon Flux retries is no part of the definition: the bootstrap cluster lives for minutes.
+				want := map[environment.Phase]string{environment.Bootstrap: "5s", environment.Management: "30s"}[phase]
+				if spec["retryInterval"] != want {
+					t.Errorf("phase %s: retryInterval %v, want %s", phase, spec["retryInterval"], want)
+				}
+				delete(spec, "retryInterval")
 				return spec
 			}
 		}

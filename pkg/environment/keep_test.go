@@ -20,6 +20,12 @@ const (
 // A cluster is defined by files and flags: a shell that differs from the one that built it changes nothing by itself.
 func TestKeep(t *testing.T) {
 	file := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n", "values.yaml": "cluster: {image: \"${CLUSTER_INIT_VAR_IMAGE:=first}\"}\n"})
+	// A login is stored only if something needs it.
+	reads := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n", "values.yaml": `
+components: {one: {enabled: true, repo: shared}}
+git_repo_templates: {shared: {url: "https://git.example.org/a.git"}}
+git_auth_default: {hosts: [git.example.org]}
+`})
 	cases := map[string]struct {
 		name          string // of the environment; empty: kubeadm-capd
 		before, after map[string]string
@@ -38,8 +44,11 @@ func TestKeep(t *testing.T) {
 		"another proxy, which is allowed":     {before: map[string]string{"http_proxy": "http://p:1"}, after: map[string]string{"http_proxy": "http://q:1"}, allowed: []string{httpPath}, changed: []string{httpPath}, refused: []string{httpPath}},
 		"another proxy by a flag":             {before: map[string]string{"http_proxy": "http://p:1"}, after: map[string]string{"http_proxy": "http://q:1"}, sets: []string{httpPath + "=http://r:1"}, changed: []string{httpPath}},
 		"another engine":                      {after: map[string]string{"DOCKER_HOST": "unix:///run/user/1000/docker.sock"}, kept: []string{"cluster.docker_host"}, set: []string{"cluster.docker_host"}},
-		"a token":                             {before: map[string]string{"GITLAB_TOKEN": "one"}, after: map[string]string{"GITLAB_TOKEN": "two"}, changed: []string{"git_auth_default.password"}},
-		"a token that is gone":                {before: map[string]string{"GITLAB_TOKEN": "one"}, kept: []string{"git_auth_default.password"}},
+		"a token":                             {name: reads, before: map[string]string{"GITLAB_TOKEN": "one"}, after: map[string]string{"GITLAB_TOKEN": "two"}, changed: []string{"git_auth_default.password"}},
+		"a token that is gone":                {name: reads, before: map[string]string{"GITLAB_TOKEN": "one"}, kept: []string{"git_auth_default.password"}},
+		"a token that nothing needs":          {before: map[string]string{"GITLAB_TOKEN": "one"}, after: map[string]string{"GITLAB_TOKEN": "two"}},
+		"a needless token that is gone":       {before: map[string]string{"GITLAB_TOKEN": "one", "GITLAB_USER": "me"}},
+		"a needless token that is new":        {after: map[string]string{"GITLAB_TOKEN": "one", "GITLAB_USER": "me"}},
 		"an image of machines":                {name: "kubeadm-capo", before: map[string]string{"OPENSTACK_IMAGE_NAME": "one"}, after: map[string]string{"OPENSTACK_IMAGE_NAME": "two"}, changed: []string{anImage}, refused: []string{anImage}},
 		"an image of machines by a flag":      {name: "kubeadm-capo", before: map[string]string{"OPENSTACK_IMAGE_NAME": "one"}, sets: []string{anImage + "=two"}, changed: []string{anImage}},
 		"what is in no template of a machine": {name: "kubeadm-capo", before: map[string]string{"OPENSTACK_API_SERVER_FLOATING_IP": "203.0.113.7"}, after: map[string]string{"OPENSTACK_DNS_NAMESERVERS": "192.0.2.1"}, kept: []string{"cluster.openstack.api_server.floating_ip", "cluster.openstack.dns_nameservers"}, set: []string{"cluster.openstack.dns_nameservers"}},
