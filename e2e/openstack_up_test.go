@@ -116,7 +116,7 @@ func (l lab) fromRepository(t *testing.T) (lab, repository, []string) {
 	known := newLogin()
 	l.environment = append(slices.Clone(l.environment), "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
 	watchArguments(t, known.password)
-	return l, r, []string{"--source", "git", "--source-branch", "main", "--source-url", "http://" + gitServer(t, newDoor(known), r.root) + "/" + r.name}
+	return l, r, []string{"--source", "git", "--source-insecure", "--source-branch", "main", "--source-url", "http://" + gitServer(t, newDoor(known), r.root) + "/" + r.name}
 }
 
 // cleanupOpenStack deletes the environment and proves that the project is as it was before.

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
@@ -25,7 +24,7 @@ func TestSourceGit(t *testing.T) {
 	r := newRepository(t, localContent(t, l))
 	first := r.push(t, "the content")
 	address := gitServer(t, newDoor(known), r.root)
-	from := []string{"--source", "git", "--source-url", "http://" + address + "/" + r.name}
+	from := []string{"--source", "git", "--source-insecure", "--source-url", "http://" + address + "/" + r.name}
 	watchArguments(t, known.password)
 	plain := l.environment
 
@@ -36,7 +35,8 @@ func TestSourceGit(t *testing.T) {
 		l.environment = append(plain, "GITLAB_USER=", "GITLAB_TOKEN=")
 		l.refusedEarly(t, known.password, "401 Unauthorized", append(from, "--source-commit", first)...)
 		l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
-		l.refusedEarly(t, known.password, "404 Not Found", "--source", "git", "--source-url", "http://"+address+"/other.git")
+		l.refusedEarly(t, known.password, "404 Not Found", "--source", "git", "--source-insecure", "--source-url", "http://"+address+"/other.git")
+		l.refusedEarly(t, known.password, "would be sent in clear text", "--source", "git", "--source-url", "http://"+address+"/"+r.name)
 		l.refusedEarly(t, known.password, "the server does not speak TLS", "--source", "git", "--source-url", "https://"+address+"/"+r.name)
 		l.refusedEarly(t, known.password, "no branch other", append(from, "--source-branch", "other")...)
 	})
@@ -52,7 +52,7 @@ func TestMatrixSourceGit(t *testing.T) {
 	first := r.push(t, "the content")
 	entry := newDoor(known)
 	address := gitServer(t, entry, r.root)
-	from := []string{"--source", "git", "--source-url", "http://" + address + "/" + r.name}
+	from := []string{"--source", "git", "--source-insecure", "--source-url", "http://" + address + "/" + r.name}
 	watchArguments(t, known.password)
 	plain := l.environment
 
@@ -70,8 +70,8 @@ func TestMatrixSourceGit(t *testing.T) {
 		management.appliedAt(t, first)
 	})
 	t.Run("bootstrap data is what Ignition accepts", func(t *testing.T) { management.ignites(t, 1) })
-	t.Run("the token is in the Secrets only of the source and of the values", func(t *testing.T) {
-		management.holdsOnlyIn(t, known.password, flux.ReleaseName+"-source", environment.SecretsName)
+	t.Run("the token is in the Secret of the source only", func(t *testing.T) {
+		management.holdsOnlyIn(t, known.password, flux.ReleaseName+"-source")
 		notInFolder(t, l.state, known.password)
 		for _, machine := range machines(t) {
 			notInLogs(t, machine, known.password)
@@ -122,7 +122,7 @@ func TestMatrixSourceGit(t *testing.T) {
 		eventually(t, "the cluster has what the third commit says", 2*time.Minute, func(ctx context.Context) bool {
 			return management.announced(ctx) == "third"
 		})
-		management.holdsOnlyIn(t, fresh.password, flux.ReleaseName+"-source", environment.SecretsName)
+		management.holdsOnlyIn(t, fresh.password, flux.ReleaseName+"-source")
 	})
 	cleanup(t, l)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,9 +43,13 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 	lacks := fault.Problems(err)
 	f.Warnings = notes
 	images = slices.Compact(slices.Sorted(slices.Values(images)))
-	missing, unasked := served(ctx, images, mirrorsOf(env), keysOf(env))
+	keys, err := keysOf(env)
+	if err != nil {
+		lacks = append(lacks, err)
+	}
+	missing, unasked := served(ctx, images, mirrorsOf(env), env.Spec().Cluster.TrustedCAs, keys)
 	if _, err := engine.Image(ctx, nodeImage); o.bootstrapKubeconfig == "" && err != nil { // the engine pulls what it lacks itself, and knows nothing of mirrors and keys of nodes
-		lacks, _ := served(ctx, []string{nodeImage}, nil, authn.DefaultKeychain)
+		lacks, _ := served(ctx, []string{nodeImage}, nil, "", authn.DefaultKeychain)
 		images, missing = append(images, nodeImage), append(missing, lacks...)
 	}
 	for _, image := range unasked {
@@ -127,8 +132,9 @@ func fluxImages(ctx context.Context, fetch content.Fetcher) ([]string, error) {
 	return manifests.Images(objects), nil
 }
 
-// served asks for images side by side. missing are errors of those that are not served, unasked are images that cannot be asked for.
-func served(ctx context.Context, images []string, mirrors []oci.Mirror, keys authn.Keychain) (missing []error, unasked []string) {
+// served asks for images side by side, as oci.Served does. missing are errors of those that are not served, unasked are
+// images that cannot be asked for.
+func served(ctx context.Context, images []string, mirrors []oci.Mirror, ca string, keys authn.Keychain) (missing []error, unasked []string) {
 	errs := make([]error, len(images))
 	var beside errgroup.Group // none of them fails
 	beside.SetLimit(imagesAtOnce)
@@ -136,7 +142,7 @@ func served(ctx context.Context, images []string, mirrors []oci.Mirror, keys aut
 		beside.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, imageBound)
 			defer cancel()
-			errs[i] = oci.Served(ctx, image, mirrors, keys)
+			errs[i] = oci.Served(ctx, image, mirrors, ca, keys)
 			return nil
 		})
 	}
@@ -156,18 +162,26 @@ func served(ctx context.Context, images []string, mirrors []oci.Mirror, keys aut
 func mirrorsOf(env *environment.Environment) []oci.Mirror {
 	var mirrors []oci.Mirror
 	for _, m := range env.Spec().Cluster.RegistryMirrors {
-		mirrors = append(mirrors, oci.Mirror{Host: m.Host, URL: m.URL, OverridePath: m.OverridePath, SkipVerify: m.SkipVerify, Only: m.Only})
+		mirrors = append(mirrors, oci.Mirror{
+			Host: m.Host, URL: m.URL, OverridePath: m.OverridePath, SkipVerify: m.SkipVerify, CA: m.CA, Only: m.Only,
+		})
 	}
 	return mirrors
 }
 
-// registryKeys are the credentials of an environment, by host.
-type registryKeys map[string]any
+// registryKeys are logins for registries, by host.
+type registryKeys map[string]authn.AuthConfig
 
-// keysOf are those of the environment, and then those of this user's docker config.
-func keysOf(env *environment.Environment) authn.Keychain {
-	hosts, _ := env.Values(environment.Management)["registry_secret"].(map[string]any)
-	return authn.NewMultiKeychain(registryKeys(hosts), authn.DefaultKeychain)
+// keysOf returns the logins that the clusters get, and then those of this user's Docker configuration.
+func keysOf(env *environment.Environment) (authn.Keychain, error) {
+	text, err := env.DockerConfig()
+	var config struct {
+		Auths registryKeys `json:"auths"`
+	}
+	if err == nil && text != nil {
+		err = json.Unmarshal(text, &config)
+	}
+	return authn.NewMultiKeychain(config.Auths, authn.DefaultKeychain), err
 }
 
 // Resolve returns the credentials of a host.
@@ -176,11 +190,9 @@ func (k registryKeys) Resolve(of authn.Resource) (authn.Authenticator, error) {
 	if host == name.DefaultRegistry {
 		host = "docker.io" // as people and containerd write it
 	}
-	login, _ := k[host].(map[string]any)
-	user, _ := login["username"].(string)
-	password, _ := login["password"].(string)
-	if user == "" && password == "" {
+	login, known := k[host]
+	if !known {
 		return authn.Anonymous, nil
 	}
-	return &authn.Basic{Username: user, Password: password}, nil
+	return authn.FromConfig(login), nil
 }

@@ -3,6 +3,7 @@ package oci
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,9 +20,11 @@ import (
 // ErrCannotAsk says that a mirror is asked in a way that only containerd knows.
 var ErrCannotAsk = errors.New("the mirror's path cannot be asked from here")
 
-// Served asks whether an image is served, where a node would look for it: at the mirrors of its host, and then at the host itself where no mirror keeps from it. It downloads nothing. keys has the
-// credentials of hosts. Errors have the code fault.SourceUnreadable, and may be ErrCannotAsk.
-func Served(ctx context.Context, image string, mirrors []Mirror, keys authn.Keychain) error {
+// Served asks whether an image is served, where a node would look for it: at the mirrors of its host, and then at the
+// host itself where no mirror keeps from it. It downloads nothing. ca are certificates (PEM) that nodes trust besides
+// the usual ones; keys has the credentials of hosts. Errors have the code fault.SourceUnreadable, and may be
+// ErrCannotAsk.
+func Served(ctx context.Context, image string, mirrors []Mirror, ca string, keys authn.Keychain) error {
 	ref, err := name.ParseReference(image)
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("image %q: %w", image, err), fault.SourceUnreadable, "Correct the image's name in the values.")
@@ -34,7 +37,7 @@ func Served(ctx context.Context, image string, mirrors []Mirror, keys authn.Keyc
 	for _, m := range mirrorsOf(ref, mirrors) {
 		there, err := m.reference(ref)
 		if err == nil {
-			err = ask(there, m.transport()...)
+			err = ask(there, trusting(m.CA+ca, m.SkipVerify)...)
 		}
 		if err == nil {
 			return nil
@@ -44,20 +47,35 @@ func Served(ctx context.Context, image string, mirrors []Mirror, keys authn.Keyc
 			return Unreadable(errors.Join(missed...))
 		}
 	}
-	if err := ask(ref); err != nil {
+	if err := ask(ref, trusting(ca, false)...); err != nil {
 		return Unreadable(errors.Join(append(missed, fmt.Errorf("image %s: %w", image, WithoutURL(err)))...))
 	}
 	return nil
 }
 
-// transport is what a mirror is asked through that is not checked; none: as all others.
-func (m Mirror) transport() []remote.Option {
-	if !m.SkipVerify {
+// trusting returns what a registry is asked through whose certificate is signed by ca, or not checked at all; none:
+// as all others.
+func trusting(ca string, unchecked bool) []remote.Option {
+	if ca == "" && !unchecked {
 		return nil
 	}
-	unchecked := remote.DefaultTransport.(*http.Transport).Clone()
-	unchecked.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} // its user has said so
-	return []remote.Option{remote.WithTransport(unchecked)}
+	via := remote.DefaultTransport.(*http.Transport).Clone()
+	via.TLSClientConfig = &tls.Config{InsecureSkipVerify: unchecked, MinVersion: tls.VersionTLS12} // its user has said so
+	if ca != "" {
+		via.TLSClientConfig.RootCAs = Roots([]byte(ca))
+	}
+	return []remote.Option{remote.WithTransport(via)}
+}
+
+// Roots returns the authorities that this machine trusts, and those of ca (PEM). Where those of this machine cannot be
+// read, ca is all.
+func Roots(ca []byte) *x509.CertPool {
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	roots.AppendCertsFromPEM(ca)
+	return roots
 }
 
 // mirrorsOf are those that containerd asks for an image: of its host, or else of all hosts without one.

@@ -2,6 +2,7 @@ package oci_test
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"io"
 	"log"
@@ -67,7 +68,7 @@ func TestServed(t *testing.T) {
 		"no name of an image":                        {"UPPER/x:v1", nil, `image "UPPER/x:v1"`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := oci.Served(context.Background(), tc.image, tc.mirrors, authn.DefaultKeychain)
+			err := oci.Served(context.Background(), tc.image, tc.mirrors, "", authn.DefaultKeychain)
 			if (err == nil) != (tc.says == "") || err != nil && (!strings.Contains(err.Error(), tc.says) || fault.CodeOf(err) != fault.SourceUnreadable || fault.HintOf(err) == "") {
 				t.Errorf("%v, want %q", err, tc.says)
 			}
@@ -76,6 +77,48 @@ func TestServed(t *testing.T) {
 			}
 			if errors.Is(err, oci.ErrCannotAsk) != tc.unasked {
 				t.Errorf("it could not be asked: %v", err)
+			}
+		})
+	}
+}
+
+// A mirror, and a registry, whose authority is private is asked with the certificates that nodes have for it.
+func TestServedByAPrivateAuthority(t *testing.T) {
+	s := httptest.NewTLSServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(s.Close)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	host := strings.TrimPrefix(s.URL, "https://")
+	ref, err := name.NewTag(host + "/a:v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := random.Image(10, 1)
+	if err == nil {
+		err = remote.Write(ref, image, remote.WithTransport(s.Client().Transport))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
+	mirror := oci.Mirror{Host: "example.org", URL: s.URL, Only: true}
+	withCA := mirror
+	withCA.CA = ca
+	for name, tc := range map[string]struct {
+		image, ca string
+		mirror    oci.Mirror
+		served    bool
+	}{
+		"a mirror without its authority":          {"example.org/a:v1", "", mirror, false},
+		"a mirror with its authority":             {"example.org/a:v1", "", withCA, true},
+		"a mirror whose authority all nodes have": {"example.org/a:v1", ca, mirror, true},
+		"a registry without its authority":        {host + "/a:v1", "", mirror, false},
+		"a registry whose authority nodes have":   {host + "/a:v1", ca, mirror, true},
+		"another registry's authority":            {host + "/a:v1", "", withCA, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := oci.Served(t.Context(), tc.image, []oci.Mirror{tc.mirror}, tc.ca, authn.DefaultKeychain)
+			if (err == nil) != tc.served {
+				t.Errorf("served: %v, want %t", err, tc.served)
 			}
 		})
 	}

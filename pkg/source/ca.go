@@ -42,13 +42,3 @@ func ReadCA(file string) ([]byte, error) {
 	}
 	return kept.Bytes(), nil
 }
-
-// withCA are the authorities that this machine trusts, and those of a source.
-func withCA(ca []byte) (*x509.CertPool, error) {
-	roots, err := x509.SystemCertPool()
-	if err != nil {
-		return nil, fmt.Errorf("read the certificates that this machine trusts: %w", err)
-	}
-	roots.AppendCertsFromPEM(ca)
-	return roots, nil
-}

@@ -30,11 +30,7 @@ func (s Source) Verify(ctx context.Context, proxies content.Proxies) error {
 	proxied := throughProxies(proxies)
 	defer proxied.CloseIdleConnections()
 	if len(s.CA) > 0 {
-		roots, err := withCA(s.CA)
-		if err != nil {
-			return err
-		}
-		proxied.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+		proxied.TLSClientConfig = &tls.Config{RootCAs: oci.Roots(s.CA), MinVersion: tls.VersionTLS12}
 	}
 	return s.verify(ctx, proxied)
 }
