@@ -81,7 +81,8 @@ func (c Cluster) config(id string) (kind.Config, error) {
 	}, err
 }
 
-// trust has the node trust the certificates that the machines are given: it pulls from the same registries. containerd reads them when it starts.
+// trust has the node trust the certificates that the machines are given: it pulls from the same registries. containerd
+// reads them when it starts.
 func (c Cluster) trust(ctx context.Context) error {
 	cas := c.Environment.Spec().Cluster.TrustedCAs
 	if cas == "" {

@@ -55,7 +55,8 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// Registries are asked with the logins that the clusters get: those of registry_secret, and the default one of Git for hosts that are named.
+// Registries are asked with the logins that the clusters get: those of registry_secret, and the default one of Git for
+// hosts that are named.
 func TestKeysOf(t *testing.T) {
 	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: []string{
 		"registry_secret.own\\.example\\.org.username=me", "registry_secret.own\\.example\\.org.password=pass",

@@ -110,7 +110,8 @@ func (o *sourceOptions) checkRevision() error {
 	return fault.Join(append(problems, o.checkOneRevision(commit))...)
 }
 
-// checkOneRevision refuses two answers to one question: of a tag, a range and a branch or commit, Flux would silently take one.
+// checkOneRevision refuses two answers to one question: of a tag, a range and a branch or commit, Flux would silently
+// take one.
 func (o *sourceOptions) checkOneRevision(commit string) error {
 	var given []string
 	for _, flag := range []struct{ name, value string }{{"--source-tag", o.tag}, {"--source-semver", o.semver}, {"--source-branch or --source-commit", cmp.Or(o.branch, commit)}} {
@@ -124,7 +125,8 @@ func (o *sourceOptions) checkOneRevision(commit string) error {
 	return fault.New(fault.Usage, strings.Join(given, " and ")+" are given, but the source is one revision", "Give one of them.")
 }
 
-// commitGiven returns the commit, and where it comes from. A variable that CI sets for each job yields to a tag that was typed.
+// commitGiven returns the commit, and where it comes from. A variable that CI sets for each job yields to a tag that
+// was typed.
 func (o *sourceOptions) commitGiven() (name, commit string) {
 	if o.commit != "" || o.tag != "" || o.semver != "" {
 		return "--source-commit", o.commit
@@ -135,7 +137,8 @@ func (o *sourceOptions) commitGiven() (name, commit string) {
 // portLike is a path that begins as a port would.
 var portLike = regexp.MustCompile(`^(?:[^@/\s]+@)?([^@/:\s]+):([0-9]{1,5})(/.*)?$`)
 
-// parseAddress refuses what Flux would: it reads from servers only. The address is not quoted, as it may hold a password.
+// parseAddress refuses what Flux would: it reads from servers only. The address is not quoted, as it may hold a
+// password.
 func parseAddress(given, address string) (*url.URL, error) {
 	const hint = "Give https://HOST/PATH, ssh://git@HOST/PATH or git@HOST:PATH: Flux reads it from inside of the clusters."
 	if !strings.Contains(given, "://") && portLike.MatchString(given) {
@@ -166,7 +169,8 @@ func parseAddress(given, address string) (*url.URL, error) {
 	return u, nil
 }
 
-// gitLogin returns the login for the source, empty when there is none or it belongs to other hosts. A token without a user name has the usual one.
+// gitLogin returns the login for the source, empty when there is none or it belongs to other hosts. A token without a
+// user name has the usual one.
 func (o *sourceOptions) gitLogin(env *environment.Environment, address string) (user, token string) {
 	token = os.Getenv(gitToken)
 	hosts := env.GitHosts()
@@ -176,7 +180,8 @@ func (o *sourceOptions) gitLogin(env *environment.Environment, address string) (
 	return cmp.Or(os.Getenv(gitUser), environment.DefaultGitUser), token
 }
 
-// gitHost returns the host of a Git source; empty for another source. One over ssh serves https as well, at the usual port.
+// gitHost returns the host of a Git source; empty for another source. One over ssh serves https as well, at the usual
+// port.
 func (o *sourceOptions) gitHost() string {
 	if source.Kind(o.kind) != source.Git {
 		return ""

@@ -48,8 +48,8 @@ func (c Cluster) DockerSocket() string {
 	return "/var/run/docker.sock"
 }
 
-// BootstrapDockerSocket is the path on the host of the socket that the bootstrap cluster's node needs; empty where no provider there talks to
-// the engine.
+// BootstrapDockerSocket is the path on the host of the socket that the bootstrap cluster's node needs; empty where no
+// provider there talks to the engine.
 func (e *Environment) BootstrapDockerSocket() (string, error) {
 	needs, err := e.renderTemplate(Bootstrap, "needsDockerSocket")
 	if err != nil || needs == "" {

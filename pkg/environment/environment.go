@@ -75,6 +75,8 @@ type Environment struct {
 	kept      keptValues               // what the cluster keeps, over all else
 	git       gitValues                // and those of Git, with secrets
 
+	sourceHosts bool // whether the hosts of the default login are from the source
+
 	// Where values come from, each place after those that it wins over.
 	files, valuesFiles []layer
 	sets               map[string]any

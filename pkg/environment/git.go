@@ -26,8 +26,8 @@ type gitValues struct {
 // GitHosts returns the hosts that the default login may go to; none: that of the source alone.
 func (e *Environment) GitHosts() []string { return e.git.Auth.Hosts }
 
-// GitHost returns the host of a repository's address, with its port unless the scheme has it by default. It follows the chart's template
-// telco-cloud-init.gitHost. It is empty for what is no address.
+// GitHost returns the host of a repository's address, with its port unless the scheme has it by default. It follows the
+// chart's template telco-cloud-init.gitHost. It is empty for what is no address.
 func GitHost(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -37,13 +37,14 @@ func GitHost(address string) string {
 	return strings.TrimSuffix(host, map[string]string{"https": ":443", "http": ":80", "ssh": ":22"}[u.Scheme])
 }
 
-// WithGitHost returns a copy whose default login goes to repositories of components at the host of the source, too. Hosts that the environment
-// names are all that there are. Where no component has a repository at that host, the copy is the same.
+// WithGitHost returns a copy whose default login goes to repositories of components at the host of the source, too.
+// Hosts that the environment names are all that there are. Where no component has a repository at that host, the copy
+// is the same.
 func (e *Environment) WithGitHost(host string) (*Environment, error) {
 	if host == "" || len(e.git.Auth.Hosts) > 0 || e.git.Auth.Password == "" && e.git.Auth.Secret == "" {
 		return e, nil
 	}
-	with, err := e.WithOverrides(map[string]any{"git_auth_default": map[string]any{"hosts": []any{host}}})
+	with, err := e.withSourceHosts([]any{host})
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,34 @@ func (e *Environment) WithGitHost(host string) (*Environment, error) {
 	return with, nil
 }
 
-// forgetUnusedLogin finds out whether anything that the chart makes needs the default login: if not, it is not stored in a cluster.
+const hostsPath = "git_auth_default.hosts"
+
+// withSourceHosts returns a copy that has hosts from the source, and not from its files.
+func (e *Environment) withSourceHosts(hosts []any) (*Environment, error) {
+	with, err := e.WithOverrides(map[string]any{"git_auth_default": map[string]any{"hosts": hosts}})
+	if err != nil {
+		return nil, err
+	}
+	with.sourceHosts = true
+	return with, nil
+}
+
+// keepSourceHosts returns a copy with the hosts that an earlier run took from its source, if this one has none: a shell
+// without the token, or a command without --source-url, takes nothing away. A login that the cluster does not have never
+// goes there.
+func (e *Environment) keepSourceHosts(given Objects, before map[string]any) (*Environment, error) {
+	value, _ := below(before, strings.Split(hostsPath, "."))
+	hosts, _ := value.([]any)
+	password, _ := below(before, []string{"git_auth_default", "password"})
+	another := e.git.Auth.Password != "" && any(e.git.Auth.Password) != password
+	if len(e.git.Auth.Hosts) > 0 || len(hosts) == 0 || another || !recordedShell(given)(hostsPath) {
+		return e, nil
+	}
+	return e.withSourceHosts(hosts)
+}
+
+// forgetUnusedLogin finds out whether anything that the chart makes needs the default login: if not, it is not stored
+// in a cluster.
 func (e *Environment) forgetUnusedLogin() error {
 	if e.git.Auth.Username == "" && e.git.Auth.Password == "" {
 		return nil
@@ -87,7 +115,8 @@ func (e *Environment) nameOfLogin(key, variable string) string {
 // namesLogin matches a template that may fill in the default login.
 var namesLogin = regexp.MustCompile(`git_auth_default|\.Values\s*[^.\s]`)
 
-// mayUseLogin reports whether it takes a render to know if the chart uses the default login: each costs some milliseconds.
+// mayUseLogin reports whether it takes a render to know if the chart uses the default login: each costs some
+// milliseconds.
 func (e *Environment) mayUseLogin() bool {
 	templates, err := json.Marshal(e.settled[Management]["components"])
 	return err != nil || len(e.git.Repositories) > 0 || len(e.git.Auth.RegistryHosts) > 0 || namesLogin.Match(templates)
@@ -122,8 +151,8 @@ func withoutDebugValues(objects []*unstructured.Unstructured) []*unstructured.Un
 	return kept
 }
 
-// withoutLogin returns a copy whose git_auth_default has an empty user name and password. The keys stay: whether the shell has a login that
-// nothing needs is no difference between two runs.
+// withoutLogin returns a copy whose git_auth_default has an empty user name and password. The keys stay: whether the
+// shell has a login that nothing needs is no difference between two runs.
 func (d documents) withoutLogin() documents {
 	without := func(values map[string]any) map[string]any {
 		copied := copyMap(values)

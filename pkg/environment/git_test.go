@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	clusterinit "github.com/cluster-init/cluster-init"
@@ -98,6 +99,60 @@ func TestHostOfTheSource(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.want, env.GitHosts()); diff != "" {
 				t.Errorf("hosts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What an earlier run took from its source stays where this one has no such source, or no token. Another token never
+// goes to those hosts.
+func TestHostsOfTheSourceAreKept(t *testing.T) {
+	sets := withRepo("https://git.example.org/a.git")
+	built, err := load(t, environment.Options{Sets: sets, Variables: shellLogin}).WithGitHost("git.example.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromFiles := load(t, environment.Options{Sets: append(sets, "git_auth_default.hosts={git.example.org}"), Variables: shellLogin})
+	source := []string{"git.example.org"}
+	for name, test := range map[string]struct {
+		before  *environment.Environment
+		sets    []string
+		token   string
+		want    []string
+		changed []string
+	}{
+		"the same token":        {before: built, sets: sets, token: "shell-token", want: source},
+		"no token":              {before: built, sets: sets, want: source},
+		"another token":         {before: built, sets: sets, token: "other", changed: []string{"git_auth_default.hosts", "git_auth_default.password"}},
+		"hosts of files":        {before: built, sets: append(sets, "git_auth_default.hosts={a.example.org}"), token: "shell-token", want: []string{"a.example.org"}, changed: []string{"git_auth_default.hosts", "git_auth_default.password"}},
+		"files name none today": {before: fromFiles, sets: sets, token: "shell-token", changed: []string{"git_auth_default.hosts", "git_auth_default.password"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given, err := test.before.Objects()
+			if err != nil {
+				t.Fatal(err)
+			}
+			shell := variables(map[string]string{"GITLAB_TOKEN": test.token})
+			for range 2 { // a second run keeps what the first one has kept
+				kept, _, err := load(t, environment.Options{Sets: test.sets, Variables: shell}).Keep(given, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(test.want, kept.GitHosts(), cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("hosts (-want +got):\n%s", diff)
+				}
+				changes, err := kept.Changes(given)
+				var changed []string
+				for _, change := range changes {
+					changed = append(changed, change.Key)
+				}
+				if diff := cmp.Diff(test.changed, changed); err != nil || diff != "" {
+					t.Errorf("changes (-want +got): %v\n%s", err, diff)
+				}
+				if given, err = kept.Objects(); err != nil {
+					t.Fatal(err)
+				}
+				test.changed = nil
 			}
 		})
 	}

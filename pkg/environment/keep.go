@@ -54,7 +54,11 @@ func (e *Environment) Keep(given Objects, allowed []string) (*Environment, []Kep
 	if last.values == nil {
 		return e, nil, nil
 	}
-	before, now, secret := last.normalized().merged(), e.effective.merged(), secretPaths(e.effective)
+	before := last.normalized().merged()
+	if e, err = e.keepSourceHosts(given, before); err != nil {
+		return nil, nil, err
+	}
+	now, secret := e.effective.merged(), secretPaths(e.effective)
 	recorded := recordedShell(given)
 	kept, list := *e, []Kept(nil)
 	kept.kept = maps.Clone(e.kept)
@@ -123,9 +127,13 @@ func (d documents) replaced(by keptValues) documents {
 	return documents{values: overlayExisting(d.values, by), secrets: overlayExisting(d.secrets, by), infraSecrets: overlayExisting(d.infraSecrets, by)}
 }
 
-// shellRecord lists the paths of the values that the shell gave, or gave a run before and the cluster has kept.
+// shellRecord lists the paths of the values that the shell or the source gave, or gave a run before and the cluster has
+// kept.
 func (e *Environment) shellRecord() string {
 	paths := []string{}
+	if e.sourceHosts {
+		paths = append(paths, hostsPath)
+	}
 	for _, v := range e.shellValues() {
 		if _, kept := below(map[string]any(e.kept), v.keys); kept || v.resolved {
 			paths = append(paths, v.path())

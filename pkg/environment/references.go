@@ -18,7 +18,8 @@ func (e *Environment) ReadsGit() (bool, error) {
 	return false, nil
 }
 
-// CrossesNamespaces reports whether a Kustomization of the chart refers to a source, or to what it depends on, in another namespace.
+// CrossesNamespaces reports whether a Kustomization of the chart refers to a source, or to what it depends on, in
+// another namespace.
 func (e *Environment) CrossesNamespaces(phase Phase) (bool, error) {
 	objects, err := e.Render(phase, nil)
 	if err != nil {

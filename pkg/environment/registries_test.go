@@ -101,7 +101,8 @@ func TestDockerSocketIsOnlyWhereItIsNeeded(t *testing.T) {
 
 const ownCA = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 
-// A private CA reaches machines before they pull anything, whatever makes nodes of them; without one their templates keep their names.
+// A private CA reaches machines before they pull anything, whatever makes nodes of them; without one their templates
+// keep their names.
 func TestPrivateCAsOfMachines(t *testing.T) {
 	for _, name := range []string{"kubeadm-capd", "rke2-capd", "kubeadm-capo", "rke2-capo", "kubeadm-capa"} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 
 const hintCA = "Give --source-ca-file a file of certificates in PEM (-----BEGIN CERTIFICATE-----), without a key."
 
-// ReadCA reads certificates from a file and refuses all else that is in it: the file ends in both clusters. Its errors are faults Usage.
+// ReadCA reads certificates from a file and refuses all else that is in it: the file ends in both clusters. Its errors
+// are faults Usage.
 func ReadCA(file string) ([]byte, error) {
 	if _, err := regular(file); err != nil {
 		return nil, fault.Wrap(fmt.Errorf("read the certificates: %w", err), fault.Usage, hintCA)
