@@ -88,10 +88,12 @@ func (c Cluster) trust(ctx context.Context) error {
 	if cas == "" {
 		return nil
 	}
-	const install = `cat > /usr/local/share/ca-certificates/cluster-init.crt && update-ca-certificates && systemctl restart containerd`
-	err := c.Engine.Exec(ctx, kind.NodeName(c.name()), []string{"sh", "-c", install}, docker.ExecOptions{Stdin: strings.NewReader(cas)})
+	const install = `cat > /usr/local/share/ca-certificates/cluster-init.crt &&
+update-ca-certificates && systemctl restart containerd`
+	node := kind.NodeName(c.name())
+	err := c.Engine.Exec(ctx, node, []string{"sh", "-c", install}, docker.ExecOptions{Stdin: strings.NewReader(cas)})
 	if err != nil {
-		return fmt.Errorf("write cluster.trusted_cas into node %s: %w", kind.NodeName(c.name()), err)
+		return fmt.Errorf("write cluster.trusted_cas into node %s: %w", node, err)
 	}
 	return nil
 }

@@ -75,7 +75,9 @@ func (f Flux) Install(ctx context.Context, c *kube.Cluster, report pipeline.Repo
 	if err != nil {
 		return err
 	}
-	options := flux.Options{Archive: archive, Environment: proxyVariables(f.Environment, f.Phase), Restrictions: restrictions}
+	options := flux.Options{
+		Archive: archive, Environment: proxyVariables(f.Environment, f.Phase), Restrictions: restrictions,
+	}
 	if pull != nil {
 		options.ImagePullSecret = pull.GetName()
 	}

@@ -196,6 +196,7 @@ func (p Preflight) released(ctx context.Context) ([]string, error) {
 
 // NotPinned refuses release files whose content no digest vouches for.
 func NotPinned(urls []string) error {
-	return fault.New(fault.SourceUnreadable, fmt.Sprintf("%d release files are not pinned by a digest: %s", len(urls), strings.Join(urls, ", ")),
+	return fault.New(fault.SourceUnreadable,
+		fmt.Sprintf("%d release files are not pinned by a digest: %s", len(urls), strings.Join(urls, ", ")),
 		"Pin them with `make sums`, use an offline bundle with --bundle, or leave out --require-pinned.")
 }

@@ -61,7 +61,9 @@ which up reads it from there.`,
 			if err != nil {
 				return err
 			}
-			return output.show(streams, publishedLine{"published", "oci://" + prefix, p.Content.Tag, p.Chart.Tag, p.Content.Digest, p.Chart.Digest})
+			return output.show(streams, publishedLine{
+				"published", "oci://" + prefix, p.Content.Tag, p.Chart.Tag, p.Content.Digest, p.Chart.Digest,
+			})
 		},
 	}
 	o.flags(c.Flags(), streams)

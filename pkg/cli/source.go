@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -32,10 +33,13 @@ func (o *sourceOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.knownHosts, "source-known-hosts", "", "git over ssh: file with the server's key, as ssh-keyscan prints it")
 	f.StringVar(&o.contentTag, "source-content-tag", "", "oci: tag of the content, as cluster-init publish printed it")
 	f.StringVar(&o.chartTag, "source-chart-tag", "", "oci: tag of the chart, as cluster-init publish printed it")
-	f.StringVar(&o.contentDigest, "source-content-digest", "", "oci: digest of the content (sha256:...), in place of its tag")
+	f.StringVar(&o.contentDigest, "source-content-digest", "",
+		"oci: digest of the content (sha256:...), in place of its tag")
 	f.StringVar(&o.chartDigest, "source-chart-digest", "", "oci: digest of the chart (sha256:...), in place of its tag")
-	f.StringVar(&o.caFile, "source-ca-file", "", "git over https, oci: file of certificates (PEM) of who signed the server's")
-	f.BoolVar(&o.insecure, "source-insecure", false, "oci: the registry speaks plain HTTP; git: credentials may go over http")
+	f.StringVar(&o.caFile, "source-ca-file", "",
+		"git over https, oci: file of certificates (PEM) of who signed the server's")
+	f.BoolVar(&o.insecure, "source-insecure", false,
+		"oci: the registry speaks plain HTTP; git: credentials may go over http")
 }
 
 // source checks that the source can be read; check has passed.
@@ -55,7 +59,9 @@ func (o *sourceOptions) git(ctx context.Context, env *environment.Environment) (
 	}
 	_, commit := o.commitGiven()
 	address, overSSH := source.GitAddress(o.url)
-	s := source.Source{Kind: source.Git, Git: flux.GitSource{URL: address, Branch: o.branch, Commit: commit, Tag: o.tag, SemVer: o.semver}}
+	s := source.Source{Kind: source.Git, Git: flux.GitSource{
+		URL: address, Branch: o.branch, Commit: commit, Tag: o.tag, SemVer: o.semver,
+	}}
 	if overSSH {
 		var err error
 		if s.SSH, err = source.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase)); err != nil {
@@ -69,7 +75,7 @@ func (o *sourceOptions) git(ctx context.Context, env *environment.Environment) (
 		return source.Source{}, err
 	}
 	err = s.Verify(ctx, proxies(env))
-	if s.Git.Branch == "" && s.Git.Commit == "" && s.Git.Tag == "" && s.Git.SemVer == "" { // after the check: it asks for what the user named
+	if cmp.Or(s.Git.Branch, s.Git.Commit, s.Git.Tag, s.Git.SemVer) == "" { // after the check of what the user named
 		s.Git.Branch = "main"
 	}
 	return s, err
@@ -78,9 +84,14 @@ func (o *sourceOptions) git(ctx context.Context, env *environment.Environment) (
 func (o *sourceOptions) oci(ctx context.Context, env *environment.Environment) (source.Source, error) {
 	prefix := strings.TrimPrefix(strings.TrimSuffix(o.url, "/"), "oci://")
 	s := source.Source{
-		Kind:    source.OCI,
-		Content: flux.OCIArtifact{URL: "oci://" + prefix + "/cluster-init/content", Tag: o.contentTag, Digest: o.contentDigest, Insecure: o.insecure},
-		Chart:   flux.OCIArtifact{URL: "oci://" + prefix + "/cluster-init/charts/telco-cloud-init", Tag: o.chartTag, Digest: o.chartDigest, Insecure: o.insecure},
+		Kind: source.OCI,
+		Content: flux.OCIArtifact{
+			URL: "oci://" + prefix + "/cluster-init/content", Tag: o.contentTag, Digest: o.contentDigest, Insecure: o.insecure,
+		},
+		Chart: flux.OCIArtifact{
+			URL: "oci://" + prefix + "/cluster-init/charts/telco-cloud-init", Tag: o.chartTag, Digest: o.chartDigest,
+			Insecure: o.insecure,
+		},
 	}
 	var err error
 	if s.CA, err = o.ca(); err != nil {

@@ -76,18 +76,21 @@ func (o *sourceOptions) checkOCI() error {
 	}
 	var problems []error
 	if !strings.HasPrefix(o.url, "oci://") || o.contentTag+o.contentDigest == "" || o.chartTag+o.chartDigest == "" {
-		problems = append(problems, fault.New(fault.Usage, "--source oci needs --source-url oci://HOST/PREFIX, and a tag or a digest of the content and of the chart",
+		problems = append(problems, fault.New(fault.Usage,
+			"--source oci needs --source-url oci://HOST/PREFIX, and a tag or a digest of the content and of the chart",
 			"`cluster-init publish oci://HOST/PREFIX ENVIRONMENT` fills a registry and prints them."))
 	}
 	for _, artifact := range []struct{ flag, tag, digest string }{
 		{"content", o.contentTag, o.contentDigest}, {"chart", o.chartTag, o.chartDigest},
 	} {
 		if artifact.tag != "" && artifact.digest != "" {
-			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--source-%[1]s-tag and --source-%[1]s-digest are given", artifact.flag),
+			problems = append(problems, fault.New(fault.Usage,
+				fmt.Sprintf("--source-%[1]s-tag and --source-%[1]s-digest are given", artifact.flag),
 				"Give the digest alone: it names the same for ever."))
 		}
 		if _, err := v1.NewHash(artifact.digest); artifact.digest != "" && err != nil {
-			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--source-%s-digest is %q: want sha256: and 64 hexadecimal digits", artifact.flag, artifact.digest),
+			problems = append(problems, fault.New(fault.Usage,
+				fmt.Sprintf("--source-%s-digest is %q: want sha256: and 64 hexadecimal digits", artifact.flag, artifact.digest),
 				"Give what `cluster-init publish` printed."))
 		}
 	}

@@ -35,19 +35,23 @@ func (o *sourceOptions) checkGit() error {
 		return fault.Join(err, revision)
 	}
 	if o.insecure && u.Scheme != "http" {
-		revision = fault.Join(fault.New(fault.Usage, "--source-insecure is given, but --source-url is not an address over http", "Leave --source-insecure out."), revision)
+		revision = fault.Join(fault.New(fault.Usage, "--source-insecure is given, but --source-url is not an address over http",
+			"Leave --source-insecure out."), revision)
 	}
 	if o.caFile != "" && u.Scheme != "https" {
-		revision = fault.Join(fault.New(fault.Usage, "--source-ca-file is given, but --source-url is not an address over https", "Leave --source-ca-file out."), revision)
+		revision = fault.Join(fault.New(fault.Usage, "--source-ca-file is given, but --source-url is not an address over https",
+			"Leave --source-ca-file out."), revision)
 	}
 	if !overSSH {
 		return fault.Join(o.checkHTTP(u, given), revision)
 	}
 	if _, password := u.User.Password(); password {
-		return fault.Join(fault.New(fault.Usage, "--source-url is an address over ssh with a password", "Leave the password out, and give --source-ssh-key."), revision)
+		return fault.Join(fault.New(fault.Usage, "--source-url is an address over ssh with a password",
+			"Leave the password out, and give --source-ssh-key."), revision)
 	}
 	if o.sshKey == "" || o.knownHosts == "" {
-		return fault.Join(fault.New(fault.Usage, "--source-url is an address over ssh, and Flux needs a key and the server's key for it",
+		return fault.Join(fault.New(fault.Usage,
+			"--source-url is an address over ssh, and Flux needs a key and the server's key for it",
 			"Give --source-ssh-key FILE and --source-known-hosts FILE, or an https:// address."), revision)
 	}
 	_, err = source.ReadSSHKey(o.sshKey, o.knownHosts, os.Getenv(sshPassphrase))
@@ -61,12 +65,13 @@ func (o *sourceOptions) checkHTTP(u *url.URL, ssh bool) error {
 		return fault.New(fault.Usage, "--source-url holds credentials, and would be readable in both clusters as it is",
 			"Leave them out of it, and set GITLAB_USER and GITLAB_TOKEN, which end in a Secret.")
 	case ssh:
-		return fault.New(fault.Usage, "--source-ssh-key and --source-known-hosts are given, but --source-url is not an address over ssh",
+		return fault.New(fault.Usage,
+			"--source-ssh-key and --source-known-hosts are given, but --source-url is not an address over ssh",
 			"Give --source-url ssh://git@HOST/PATH, or leave the two out.")
 	case token == "":
 		return nil
 	case u.Scheme == "http" && !o.insecure:
-		return fault.New(fault.Usage, fmt.Sprintf("--source-url is an address over http, and %s would be sent in clear text", gitToken),
+		return fault.New(fault.Usage, "--source-url is an address over http, and "+gitToken+" would be sent in clear text",
 			"Give an https:// address, unset GITLAB_TOKEN, or accept it with --source-insecure.")
 	}
 	return environment.CheckLogin(gitUser, user, gitToken, token)
@@ -82,9 +87,12 @@ var badInRef = regexp.MustCompile(`[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-./]|[
 func (o *sourceOptions) checkRevision() error {
 	var problems []error
 	name, commit := o.commitGiven()
+	refuse := func(hint, format string, args ...any) {
+		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf(format, args...), hint))
+	}
 	if commit != "" && !commitHash.MatchString(commit) {
-		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is %q: want the full hash of a commit, 40 or 64 hexadecimal digits in lower case", name, commit),
-			"Give what `git rev-parse HEAD` prints, or follow a branch with --source-branch."))
+		refuse("Give what `git rev-parse HEAD` prints, or follow a branch with --source-branch.",
+			"%s is %q: want the full hash of a commit, 40 or 64 hexadecimal digits in lower case", name, commit)
 	}
 	for _, ref := range []struct{ flag, kind, value, prefix string }{
 		{"--source-branch", "branch", o.branch, "refs/heads/"}, {"--source-tag", "tag", o.tag, "refs/tags/"},
@@ -92,19 +100,19 @@ func (o *sourceOptions) checkRevision() error {
 		short := strings.TrimPrefix(ref.value, ref.prefix)
 		switch {
 		case short != ref.value && short != "":
-			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is %q: want the name of a %s without %s", ref.flag, ref.value, ref.kind, ref.prefix),
-				fmt.Sprintf("Give %s %s.", ref.flag, short)))
+			refuse("Give "+ref.flag+" "+short+".",
+				"%s is %q: want the name of a %s without %s", ref.flag, ref.value, ref.kind, ref.prefix)
 		case strings.HasPrefix(ref.value, "refs/"):
-			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is %q, which is not the name of a %s", ref.flag, ref.value, ref.kind),
-				"Give a branch with --source-branch NAME, or a tag with --source-tag NAME."))
+			refuse("Give a branch with --source-branch NAME, or a tag with --source-tag NAME.",
+				"%s is %q, which is not the name of a %s", ref.flag, ref.value, ref.kind)
 		case ref.value != "" && badInRef.MatchString(ref.value):
-			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is %q, which cannot be the name of a %s", ref.flag, ref.value, ref.kind),
-				fmt.Sprintf("Give the name as `git %s` prints it.", ref.kind)))
+			refuse("Give the name as `git "+ref.kind+"` prints it.",
+				"%s is %q, which cannot be the name of a %s", ref.flag, ref.value, ref.kind)
 		}
 	}
 	if o.semver != "" {
 		if _, err := semver.NewConstraint(o.semver); err != nil {
-			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--source-semver is %q, which is not a range of versions", o.semver), `Write it as ">=1.2.0 <2.0.0".`))
+			refuse(`Write it as ">=1.2.0 <2.0.0".`, "--source-semver is %q, which is not a range of versions", o.semver)
 		}
 	}
 	return fault.Join(append(problems, o.checkOneRevision(commit))...)
@@ -114,7 +122,9 @@ func (o *sourceOptions) checkRevision() error {
 // take one.
 func (o *sourceOptions) checkOneRevision(commit string) error {
 	var given []string
-	for _, flag := range []struct{ name, value string }{{"--source-tag", o.tag}, {"--source-semver", o.semver}, {"--source-branch or --source-commit", cmp.Or(o.branch, commit)}} {
+	for _, flag := range []struct{ name, value string }{
+		{"--source-tag", o.tag}, {"--source-semver", o.semver}, {"--source-branch or --source-commit", cmp.Or(o.branch, commit)},
+	} {
 		if flag.value != "" {
 			given = append(given, flag.name)
 		}
@@ -122,7 +132,8 @@ func (o *sourceOptions) checkOneRevision(commit string) error {
 	if len(given) < 2 {
 		return nil
 	}
-	return fault.New(fault.Usage, strings.Join(given, " and ")+" are given, but the source is one revision", "Give one of them.")
+	return fault.New(fault.Usage, strings.Join(given, " and ")+" are given, but the source is one revision",
+		"Give one of them.")
 }
 
 // commitGiven returns the commit, and where it comes from. A variable that CI sets for each job yields to a tag that
@@ -142,11 +153,13 @@ var portLike = regexp.MustCompile(`^(?:[^@/\s]+@)?([^@/:\s]+):([0-9]{1,5})(/.*)?
 func parseAddress(given, address string) (*url.URL, error) {
 	const hint = "Give https://HOST/PATH, ssh://git@HOST/PATH or git@HOST:PATH: Flux reads it from inside of the clusters."
 	if !strings.Contains(given, "://") && portLike.MatchString(given) {
-		return nil, fault.New(fault.Usage, "--source-url has digits after the host, which are a port in a URL, but part of the path in the form git@HOST:PATH",
+		return nil, fault.New(fault.Usage,
+			"--source-url has digits after the host: a port in a URL, but part of the path in the form git@HOST:PATH",
 			"Give https://HOST:PORT/PATH or ssh://git@HOST:PORT/PATH.")
 	}
 	if _, rest, prefixed := strings.Cut(given, "::"); prefixed && strings.Contains(rest, "://") {
-		return nil, fault.New(fault.Usage, "--source-url begins with a prefix of another tool (NAME::)", "Leave out all up to and with the two colons.")
+		return nil, fault.New(fault.Usage, "--source-url begins with a prefix of another tool (NAME::)",
+			"Leave out all up to and with the two colons.")
 	}
 	u, err := url.Parse(address)
 	switch {

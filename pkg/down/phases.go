@@ -54,8 +54,10 @@ func (d *Run) phases() []pipeline.Phase {
 	images := bootstrap.Images{Bundle: d.Bundle, Engine: w.Docker}
 	registry := bootstrap.Registry{Wanted: wanted, Published: &d.published}
 	cluster := bootstrapCluster{world: w, wanted: wanted}
-	flux := bootstrapFlux{world: w, flux: bootstrap.Flux{Environment: d.Environment, Phase: environment.Bootstrap, Fetch: d.Manifests, Follow: follow,
-		Source: d.Source.Kind, Shared: d.BootstrapKubeconfig != ""}}
+	flux := bootstrapFlux{world: w, flux: bootstrap.Flux{
+		Environment: d.Environment, Phase: environment.Bootstrap, Fetch: d.Manifests, Follow: follow,
+		Source: d.Source.Kind, Shared: d.BootstrapKubeconfig != "",
+	}}
 	providers := providers{world: w, scope: d.Scope(), release: rollout.Release{Environment: d.Environment, Source: d.Source, ProvidersOnly: true}, published: &d.published, follow: follow, now: w.Now}
 	back := moveHome{world: w, others: others, scope: d.Scope(), asked: d.Options, move: capi.Move, now: w.Now}
 	deletion := deletion{world: w, others: others, scope: d.Scope(), report: d.Heartbeat, now: w.Now}

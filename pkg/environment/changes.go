@@ -39,7 +39,8 @@ func (e *Environment) Changes(given Objects) ([]Change, error) {
 	before, after := *e, *e
 	before.settle(last)
 	after.settle(e.stored) // a login that is not stored is not given
-	changes := slices.Concat(differences("", before.settled[Management], after.settled[Management], secretPaths(last, e.stored)), before.withoutComponents(e))
+	changes := differences("", before.settled[Management], after.settled[Management], secretPaths(last, e.stored))
+	changes = append(changes, before.withoutComponents(e)...)
 	for i := range changes {
 		if changes[i].TakesAway = takesAway(changes[i], before.spec.Cluster, e.spec.Cluster); changes[i].TakesAway == "" && sameProviders(before.spec.Cluster, e.spec.Cluster) {
 			changes[i].TakesAway = e.onlyByShell(changes[i].Key, &before)

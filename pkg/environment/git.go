@@ -100,7 +100,8 @@ func (e *Environment) forgetUnusedLogin() error {
 		e.stored = without.effective
 		return nil
 	}
-	return CheckLogin(e.nameOfLogin("username", "GITLAB_USER"), e.git.Auth.Username, e.nameOfLogin("password", "GITLAB_TOKEN"), e.git.Auth.Password)
+	user, token := e.nameOfLogin("username", "GITLAB_USER"), e.nameOfLogin("password", "GITLAB_TOKEN")
+	return CheckLogin(user, e.git.Auth.Username, token, e.git.Auth.Password)
 }
 
 // nameOfLogin says where a part of the default login is from. The built-in environments take it from a variable.

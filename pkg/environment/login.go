@@ -30,7 +30,8 @@ func checkUser(name, user string) error {
 		why = errors.New("it has a colon, which ends a user name in HTTP")
 	}
 	if why != nil {
-		return fault.New(fault.ValuesInvalid, fmt.Sprintf("%s: not a user name: %v", name, why), "Set "+name+" to the user name alone, on one line.")
+		return fault.New(fault.ValuesInvalid, fmt.Sprintf("%s: not a user name: %v", name, why),
+			"Set "+name+" to the user name alone, on one line.")
 	}
 	return nil
 }
@@ -44,11 +45,13 @@ func checkToken(name, token string) error {
 	case why != nil:
 		return refuse(why.Error(), plain)
 	case isFilePath(token):
-		return refuse("it is the path of a file", "Make "+name+" a CI/CD variable of type Variable, not of type File, or set it to the content of the file.")
+		return refuse("it is the path of a file",
+			"Make "+name+" a CI/CD variable of type Variable, not of type File, or set it to the content of the file.")
 	case token == "[MASKED]" || token != "" && strings.Trim(token, "*") == "":
 		return refuse("it is what a log shows in place of a masked value", plain)
 	case unfilled.MatchString(token):
-		return refuse("it is the name of a variable that has no value", "Define the variable that "+name+" refers to, or set "+name+" to the token itself.")
+		return refuse("it is the name of a variable that has no value",
+			"Define the variable that "+name+" refers to, or set "+name+" to the token itself.")
 	}
 	return nil
 }

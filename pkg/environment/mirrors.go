@@ -22,7 +22,9 @@ func (e *Environment) WithRegistryMirrors(mirrors []RegistryMirror, only bool) (
 	}
 	list := make([]any, 0, len(joined))
 	for _, m := range joined {
-		mirror := map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "skip_verify": m.SkipVerify, "only": m.Only || only}
+		mirror := map[string]any{
+			"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "skip_verify": m.SkipVerify, "only": m.Only || only,
+		}
 		if m.CA != "" {
 			mirror["ca"] = m.CA
 		}

@@ -61,7 +61,8 @@ func (e *Environment) Warnings() ([]string, error) {
 // renderTemplate returns what one of the chart's named templates comes to.
 func (e *Environment) renderTemplate(phase Phase, name string) (string, error) {
 	alone := *e.chart
-	alone.Templates = []*chart.File{{Name: "templates/alone", Data: []byte(`{{ include "telco-cloud-init.` + name + `" . }}`)}}
+	text := fmt.Sprintf(`{{ include "telco-cloud-init.%s" . }}`, name)
+	alone.Templates = []*chart.File{{Name: "templates/alone", Data: []byte(text)}}
 	for _, template := range e.chart.Templates {
 		if strings.HasSuffix(template.Name, ".tpl") {
 			alone.Templates = append(alone.Templates, template)

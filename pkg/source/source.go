@@ -139,7 +139,9 @@ func (s Source) Revision(published content.Published) string {
 func (s Source) Warnings() []string {
 	switch {
 	case s.Kind == Git && strings.HasPrefix(s.Git.URL, "http://") && s.Password != "":
-		return []string{"the source is read over http: anyone in between can read the credentials and change what is installed"}
+		return []string{
+			"the source is read over http: anyone in between can read the credentials and change what is installed",
+		}
 	case s.Kind == Git && strings.HasPrefix(s.Git.URL, "http://"), s.Kind == OCI && s.Content.Insecure:
 		return []string{"the source is read over http: anyone in between can change what is installed"}
 	}

@@ -187,6 +187,7 @@ func verifyOCI(ctx context.Context, artifact flux.OCIArtifact, via http.RoundTri
 	if artifact.Digest != "" {
 		reference = repo.Digest(artifact.Digest)
 	}
-	_, err = remote.Get(reference, remote.WithContext(ctx), remote.WithTransport(via), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+	keys := remote.WithAuthFromKeychain(authn.DefaultKeychain)
+	_, err = remote.Get(reference, remote.WithContext(ctx), remote.WithTransport(via), keys)
 	return err
 }

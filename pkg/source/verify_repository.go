@@ -10,7 +10,7 @@ import (
 // Repository is a Git repository over HTTP that components are read from, besides the source.
 type Repository struct {
 	URL, Username, Password string
-	CA                      []byte // certificates (PEM) that the server's may be signed by, besides those that everybody knows
+	CA                      []byte // certificates (PEM) of who signed the server's, besides the usual ones
 	Branch, Tag             string // that it must have; empty: whatever it has
 }
 
@@ -20,5 +20,6 @@ func (r Repository) Verify(ctx context.Context, proxies content.Proxies) error {
 }
 
 func (r Repository) asSource() Source {
-	return Source{Kind: Git, Git: flux.GitSource{URL: r.URL, Branch: r.Branch, Tag: r.Tag}, Username: r.Username, Password: r.Password, CA: r.CA}
+	git := flux.GitSource{URL: r.URL, Branch: r.Branch, Tag: r.Tag}
+	return Source{Kind: Git, Git: git, Username: r.Username, Password: r.Password, CA: r.CA}
 }

@@ -37,8 +37,10 @@ func (u *Run) phases() []pipeline.Phase {
 		causes: u.Causes, patient: u.KeepWaiting}
 	wanted := bootstrap.Wanted{Supplies: u.Supplies, Environment: u.Environment, StateFolder: u.StateFolder, Existing: u.BootstrapKubeconfig, Engine: w.Docker, Kind: w.Kind}
 	flux := func(phase environment.Phase) bootstrap.Flux {
-		return bootstrap.Flux{Environment: u.Environment, Phase: phase, Fetch: u.Manifests, Follow: r.following(nil), Source: u.Source.Kind,
-			Shared: phase == environment.Bootstrap && u.BootstrapKubeconfig != ""}
+		return bootstrap.Flux{
+			Environment: u.Environment, Phase: phase, Fetch: u.Manifests, Follow: r.following(nil), Source: u.Source.Kind,
+			Shared: phase == environment.Bootstrap && u.BootstrapKubeconfig != "",
+		}
 	}
 
 	preflight := bootstrap.Preflight{Wanted: wanted, World: w, Provider: w.Provider}

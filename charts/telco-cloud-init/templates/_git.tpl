@@ -46,8 +46,8 @@
 {{- end -}}
 {{- end -}}
 
-{{/* How git entry .repo is logged in to at .url, as JSON: {name, username, password, ca} of a Secret that the chart makes, {name} of one that is
-     there; {} for none. The default login goes to its own hosts only. */}}
+{{/* How git entry .repo is logged in to at .url, as JSON: {name, username, password, ca} of a Secret that the chart
+     makes, {name} of one that is there; {} for none. The default login goes to its own hosts only. */}}
 {{- define "telco-cloud-init.gitLogin" -}}
 {{- $entry := get .root.Values.git_repo_templates .repo | default dict -}}
 {{- $default := .root.Values.git_auth_default -}}

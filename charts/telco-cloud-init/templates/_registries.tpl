@@ -1,5 +1,5 @@
-{{/* Logins for image registries as JSON, {host: {username, password}}: those of registry_secret, and the default login for the registries that
-     it names. */}}
+{{/* Logins for image registries as JSON, {host: {username, password}}: those of registry_secret, and the default login
+     for the registries that it names. */}}
 {{- define "telco-cloud-init.registryLogins" -}}
 {{- $logins := deepCopy (.Values.registry_secret | default dict) -}}
 {{- $auth := .Values.git_auth_default -}}
@@ -22,7 +22,8 @@
 {{- if $auths -}}{{- dict "auths" $auths | toJson -}}{{- end -}}
 {{- end -}}
 
-{{/* Name of the Kustomization of the pull secret of component .name in .namespace: Flux puts it into a label, of at most 63 characters. */}}
+{{/* Name of the Kustomization of the pull secret of component .name in .namespace: Flux puts it into a label, of at most
+     63 characters. */}}
 {{- define "telco-cloud-init.pullSecretName" -}}
 {{- $name := printf "%s-pull-secret-%s" .name .namespace -}}
 {{- if gt (len $name) 63 -}}{{- $name = printf "%s-%s" (trunc 54 $name | trimSuffix "-") (sha256sum $name | trunc 8) -}}{{- end -}}
@@ -45,7 +46,8 @@
 {{- dict "patches" $patches | toJson -}}
 {{- end -}}
 
-{{/* What every machine needs to trust registries and to log in to them, whoever makes a node of it: {files, commands} as JSON. */}}
+{{/* What every machine needs to trust registries and to log in to them, whoever makes a node of it: {files, commands} as
+     JSON. */}}
 {{- define "telco-cloud-init.machineTrust" -}}
 {{- $files := list -}}
 {{- $commands := list -}}

@@ -1,4 +1,5 @@
-{{/* What an environment may ask for, and what its owner should know: one line for each. cluster-init says them, and NOTES.txt. */}}
+{{/* What an environment may ask for, and what its owner should know: one line for each. cluster-init says them, and
+     NOTES.txt. */}}
 {{- define "telco-cloud-init.warnings" -}}
 {{- range .Values.cluster.registry_mirrors -}}
 {{- if .skip_verify -}}
