@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // command finds a command and parses its flags, as Main does.
@@ -127,4 +128,19 @@ func TestInputsThatCannotBeRead(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
+}
+
+// Each flag of the source is remembered with the others: without one of them, a later run would read something else.
+func TestAllFlagsOfTheSourceAreRecalled(t *testing.T) {
+	up, _ := command(t, "up", "kubeadm-capd")
+	remembered := slices.Concat(recalled()...)
+	up.Flags().VisitAll(func(f *pflag.Flag) {
+		ofSource := f.Name == "source" || strings.HasPrefix(f.Name, "source-")
+		if ofSource && !slices.Contains(remembered, f.Name) {
+			t.Errorf("--%s is not remembered", f.Name)
+		}
+		if isFile := strings.Contains(f.Usage, "file "); ofSource && isFile && !slices.Contains(holdsPaths(), f.Name) {
+			t.Errorf("--%s is a path, and is remembered as it was written", f.Name)
+		}
+	})
 }
