@@ -120,6 +120,9 @@ func TestPrivateCAsOfMachines(t *testing.T) {
 				default:
 					continue
 				}
+				if name == "rke2-capd" && !strings.Contains(text, "preRKE2Commands:[mkdir -p /run/cluster-api ") {
+					t.Errorf("%s: the provider's own command does not come first", object.GetKind())
+				}
 				for _, want := range []string{"/etc/cluster-init.io/trusted-cas.pem", "update-ca-certificates", "MIIB"} {
 					if !strings.Contains(text, want) {
 						t.Errorf("%s: no %s", object.GetKind(), want)

@@ -89,11 +89,16 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- define "telco-cloud-init.machineFiles" -}}
 {{- $machine := include (printf "telco-cloud-init.%sMachine" .Values.cluster.bootstrap_provider) . -}}
 {{- $trust := include "telco-cloud-init.machineTrust" . | fromJson -}}
-{{- if $trust.files -}}
-{{- /* First: what follows may already fetch something. Without any, the hash of the machines' templates stays. */ -}}
+{{- $first := list -}}
+{{- if eq .Values.cluster.bootstrap_provider "rke2" -}}
+{{- $provider := include "telco-cloud-init.provider" (dict "root" . "template" "rke2Commands" "context" .) | fromJson -}}
+{{- $first = $provider.commands | default list -}}
+{{- end -}}
+{{- if or $trust.files $first -}}
+{{- /* Trust comes before what may already fetch something. Without any, the hash of the machines' templates stays. */ -}}
 {{- $machine = fromJson $machine -}}
-{{- $_ := set $machine "files" (concat $trust.files ($machine.files | default list)) -}}
-{{- $_ := set $machine "commands" (concat ($trust.commands | default list) ($machine.commands | default list)) -}}
+{{- if $trust.files -}}{{- $_ := set $machine "files" (concat $trust.files ($machine.files | default list)) -}}{{- end -}}
+{{- $_ := set $machine "commands" (concat $first ($trust.commands | default list) ($machine.commands | default list)) -}}
 {{- $machine = toJson $machine -}}
 {{- end -}}
 {{- $machine -}}

@@ -8,9 +8,6 @@
 {{- define "telco-cloud-init.rke2Machine" -}}
 {{- $files := list -}}
 {{- $commands := list -}}
-{{- with (include "telco-cloud-init.provider" (dict "root" . "template" "rke2Commands" "context" .) | fromJson).commands -}}
-{{- $commands = . -}}
-{{- end -}}
 {{- $fields := dict -}}
 {{- with include "telco-cloud-init.proxyVariables" . -}}
 {{- $variables := fromJson . -}}
