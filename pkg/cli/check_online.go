@@ -134,7 +134,9 @@ func fluxImages(ctx context.Context, fetch content.Fetcher) ([]string, error) {
 
 // served asks for images side by side, as oci.Served does. missing are errors of those that are not served, unasked are
 // images that cannot be asked for.
-func served(ctx context.Context, images []string, mirrors []oci.Mirror, ca string, keys authn.Keychain) (missing []error, unasked []string) {
+func served(
+	ctx context.Context, images []string, mirrors []oci.Mirror, ca string, keys authn.Keychain,
+) (missing []error, unasked []string) {
 	errs := make([]error, len(images))
 	var beside errgroup.Group // none of them fails
 	beside.SetLimit(imagesAtOnce)

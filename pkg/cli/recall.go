@@ -34,15 +34,18 @@ func recalled() [][]string {
 	return [][]string{
 		{"set"}, {"values"}, {"bundle"}, {"registry-mirror"}, {"bootstrap-kubeconfig"}, {"engine-address"}, {"node-image"}, {"registry-binary"},
 		{
-			"source", "source-url", "source-branch", "source-commit", "source-tag", "source-semver", "source-ssh-key", "source-known-hosts",
-			"source-content-tag", "source-chart-tag", "source-content-digest", "source-chart-digest", "source-ca-file", "source-insecure",
+			"source", "source-url", "source-branch", "source-commit", "source-tag", "source-semver",
+			"source-ssh-key", "source-known-hosts", "source-ca-file", "source-insecure",
+			"source-content-tag", "source-chart-tag", "source-content-digest", "source-chart-digest",
 		},
 	}
 }
 
 // holdsPaths are those of them whose values are paths.
 func holdsPaths() []string {
-	return []string{"values", "bundle", "bootstrap-kubeconfig", "registry-binary", "source-ssh-key", "source-known-hosts", "source-ca-file"}
+	return []string{
+		"values", "bundle", "bootstrap-kubeconfig", "registry-binary", "source-ssh-key", "source-known-hosts", "source-ca-file",
+	}
 }
 
 // recallsInputs marks the commands about a cluster that was built.

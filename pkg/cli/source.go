@@ -86,7 +86,8 @@ func (o *sourceOptions) oci(ctx context.Context, env *environment.Environment) (
 	s := source.Source{
 		Kind: source.OCI,
 		Content: flux.OCIArtifact{
-			URL: "oci://" + prefix + "/cluster-init/content", Tag: o.contentTag, Digest: o.contentDigest, Insecure: o.insecure,
+			URL: "oci://" + prefix + "/cluster-init/content", Tag: o.contentTag, Digest: o.contentDigest,
+			Insecure: o.insecure,
 		},
 		Chart: flux.OCIArtifact{
 			URL: "oci://" + prefix + "/cluster-init/charts/telco-cloud-init", Tag: o.chartTag, Digest: o.chartDigest,

@@ -90,7 +90,8 @@ func (o *sourceOptions) checkOCI() error {
 		}
 		if _, err := v1.NewHash(artifact.digest); artifact.digest != "" && err != nil {
 			problems = append(problems, fault.New(fault.Usage,
-				fmt.Sprintf("--source-%s-digest is %q: want sha256: and 64 hexadecimal digits", artifact.flag, artifact.digest),
+				fmt.Sprintf("--source-%s-digest is %q: want sha256: and 64 hexadecimal digits",
+					artifact.flag, artifact.digest),
 				"Give what `cluster-init publish` printed."))
 		}
 	}

@@ -35,11 +35,13 @@ func (o *sourceOptions) checkGit() error {
 		return fault.Join(err, revision)
 	}
 	if o.insecure && u.Scheme != "http" {
-		revision = fault.Join(fault.New(fault.Usage, "--source-insecure is given, but --source-url is not an address over http",
+		revision = fault.Join(fault.New(fault.Usage,
+			"--source-insecure is given, but --source-url is not an address over http",
 			"Leave --source-insecure out."), revision)
 	}
 	if o.caFile != "" && u.Scheme != "https" {
-		revision = fault.Join(fault.New(fault.Usage, "--source-ca-file is given, but --source-url is not an address over https",
+		revision = fault.Join(fault.New(fault.Usage,
+			"--source-ca-file is given, but --source-url is not an address over https",
 			"Leave --source-ca-file out."), revision)
 	}
 	if !overSSH {
@@ -71,7 +73,8 @@ func (o *sourceOptions) checkHTTP(u *url.URL, ssh bool) error {
 	case token == "":
 		return nil
 	case u.Scheme == "http" && !o.insecure:
-		return fault.New(fault.Usage, "--source-url is an address over http, and "+gitToken+" would be sent in clear text",
+		return fault.New(fault.Usage,
+			"--source-url is an address over http, and "+gitToken+" would be sent in clear text",
 			"Give an https:// address, unset GITLAB_TOKEN, or accept it with --source-insecure.")
 	}
 	return environment.CheckLogin(gitUser, user, gitToken, token)
@@ -123,7 +126,8 @@ func (o *sourceOptions) checkRevision() error {
 func (o *sourceOptions) checkOneRevision(commit string) error {
 	var given []string
 	for _, flag := range []struct{ name, value string }{
-		{"--source-tag", o.tag}, {"--source-semver", o.semver}, {"--source-branch or --source-commit", cmp.Or(o.branch, commit)},
+		{"--source-tag", o.tag}, {"--source-semver", o.semver},
+		{"--source-branch or --source-commit", cmp.Or(o.branch, commit)},
 	} {
 		if flag.value != "" {
 			given = append(given, flag.name)
@@ -151,7 +155,8 @@ var portLike = regexp.MustCompile(`^(?:[^@/\s]+@)?([^@/:\s]+):([0-9]{1,5})(/.*)?
 // parseAddress refuses what Flux would: it reads from servers only. The address is not quoted, as it may hold a
 // password.
 func parseAddress(given, address string) (*url.URL, error) {
-	const hint = "Give https://HOST/PATH, ssh://git@HOST/PATH or git@HOST:PATH: Flux reads it from inside of the clusters."
+	const hint = "Give https://HOST/PATH, ssh://git@HOST/PATH or git@HOST:PATH: " +
+		"Flux reads it from inside of the clusters."
 	if !strings.Contains(given, "://") && portLike.MatchString(given) {
 		return nil, fault.New(fault.Usage,
 			"--source-url has digits after the host: a port in a URL, but part of the path in the form git@HOST:PATH",

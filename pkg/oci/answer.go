@@ -46,8 +46,8 @@ func Unreadable(err error) error {
 	case code == http.StatusTooManyRequests || code >= 500:
 		hint, retry = "the server is not well: try again in a while", true
 	case IsTLS(err):
-		hint = "the server's certificate is not trusted here: give its CA with --source-ca-file if it is the source's, or " +
-			"add it to the system's trust store (or SSL_CERT_FILE), and check that no proxy replaces it"
+		hint = "the server's certificate is not trusted here: give its CA with --source-ca-file if it is the source's, " +
+			"or add it to the system's trust store (or SSL_CERT_FILE), and check that no proxy replaces it"
 	case isDNS || isOp:
 		hint, retry = "this machine does not reach the server: check the network, http_proxy, https_proxy and no_proxy; without internet use --bundle", true
 	}

@@ -60,7 +60,8 @@ func trusting(ca string, unchecked bool) []remote.Option {
 		return nil
 	}
 	via := remote.DefaultTransport.(*http.Transport).Clone()
-	via.TLSClientConfig = &tls.Config{InsecureSkipVerify: unchecked, MinVersion: tls.VersionTLS12} // its user has said so
+	// The user has said so of an unchecked one.
+	via.TLSClientConfig = &tls.Config{InsecureSkipVerify: unchecked, MinVersion: tls.VersionTLS12}
 	if ca != "" {
 		via.TLSClientConfig.RootCAs = Roots([]byte(ca))
 	}

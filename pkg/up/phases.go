@@ -38,8 +38,8 @@ func (u *Run) phases() []pipeline.Phase {
 	wanted := bootstrap.Wanted{Supplies: u.Supplies, Environment: u.Environment, StateFolder: u.StateFolder, Existing: u.BootstrapKubeconfig, Engine: w.Docker, Kind: w.Kind}
 	flux := func(phase environment.Phase) bootstrap.Flux {
 		return bootstrap.Flux{
-			Environment: u.Environment, Phase: phase, Fetch: u.Manifests, Follow: r.following(nil), Source: u.Source.Kind,
-			Shared: phase == environment.Bootstrap && u.BootstrapKubeconfig != "",
+			Environment: u.Environment, Phase: phase, Fetch: u.Manifests, Follow: r.following(nil),
+			Source: u.Source.Kind, Shared: phase == environment.Bootstrap && u.BootstrapKubeconfig != "",
 		}
 	}
 
