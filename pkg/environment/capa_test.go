@@ -187,10 +187,11 @@ func TestCAPACarriesTheLabelThatMoveLooksFor(t *testing.T) {
 
 // Other credentials replace the provider's pod; the hash in its template tells them apart and does not tell them.
 func TestOtherCredentialsAreAnotherPod(t *testing.T) {
-	hash := func(credentials string) string {
+	hash := func(credentials, key string) string {
 		values := awsVariables()
 		values["AWS_B64ENCODED_CREDENTIALS"] = credentials
-		env := load(t, environment.Options{Name: "kubeadm-capa", Variables: variables(values)})
+		env := load(t, environment.Options{Name: "kubeadm-capa", Variables: variables(values),
+			Sets: []string{"secret_fingerprint_key=" + key}})
 		for _, object := range applied(t, env, "capa") {
 			if object.GetKind() == "Deployment" {
 				hash, _, _ := unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", "cluster-init.io/credentials")
@@ -199,8 +200,15 @@ func TestOtherCredentialsAreAnotherPod(t *testing.T) {
 		}
 		return ""
 	}
-	if one, other := hash(awsProfile), hash("Cg=="); len(one) != 8 || len(other) != 8 || one == other {
+	one := hash(awsProfile, "a")
+	if other := hash("Cg==", "a"); len(one) != 8 || len(other) != 8 || one == other {
 		t.Errorf("hashes %q and %q", one, other)
+	}
+	if other := hash(awsProfile, "b"); one == other {
+		t.Errorf("the hash %q does not depend on the key: guesses can be tried on it", one)
+	}
+	if without := hash(awsProfile, ""); without != "unknown" {
+		t.Errorf("without a key the hash is %q", without)
 	}
 }
 

@@ -106,7 +106,8 @@ func TestControllersOfOpenStack(t *testing.T) {
 // A pod with other credentials than before is another pod, and so is one with another cloud.conf.
 func TestOtherOpenStackCredentialsAreAnotherPod(t *testing.T) {
 	hash := func(component, kind, name string, changes map[string]string, sets ...string) string {
-		env := capo(t, "kubeadm-capo", changes, append(sets, "components.cinder-csi.enabled=true")...)
+		env := capo(t, "kubeadm-capo", changes, append(sets, "components.cinder-csi.enabled=true",
+			"secret_fingerprint_key=a")...)
 		hash, _, _ := unstructured.NestedString(find(t, applied(t, env, component), kind, name).Object, "spec", "template", "metadata", "annotations", "cluster-init.io/credentials")
 		return hash
 	}

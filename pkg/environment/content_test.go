@@ -1,6 +1,7 @@
 package environment_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -236,9 +237,10 @@ func TestProxiesAndPullSecretsReachControllers(t *testing.T) {
 				values := map[string]string{}
 				env, _, _ := unstructured.NestedSlice(containers[0].(map[string]any), "env")
 				for _, variable := range env {
-					values[variable.(map[string]any)["name"].(string)], _ = variable.(map[string]any)["value"].(string)
+					from, _, _ := unstructured.NestedString(variable.(map[string]any), "valueFrom", "secretKeyRef", "name")
+					values[variable.(map[string]any)["name"].(string)] = from
 				}
-				if values["HTTPS_PROXY"] != "http://proxy:3128" || !strings.Contains(values["NO_PROXY"], "10.96.0.0/16") {
+				if values["HTTPS_PROXY"] != "telco-cloud-init-proxies" || values["NO_PROXY"] != "telco-cloud-init-proxies" {
 					t.Errorf("%s: variables %v", component, values)
 				}
 				if _, kept := values["KEPT"]; !kept {
@@ -255,19 +257,66 @@ func TestProxiesAndPullSecretsReachControllers(t *testing.T) {
 	}
 }
 
-// Flux fills variables into what the chart's patches hold as well: a password with dollar signs must reach machines as it is.
-func TestDollarSignsOfProxiesStay(t *testing.T) {
-	const address = "http://u:a$$b$c$(d)$e@proxy:3128" // braces are none that an address may have
+// A password of a proxy is in Secrets only, as it is: Flux fills variables into what it is given, too.
+func TestPasswordsOfProxiesAreInSecretsOnly(t *testing.T) {
+	const password = "a$$b$c$(d)$e" // braces are none that an address may have
+	address := "http://u:" + password + "@proxy:3128"
 	for _, name := range []string{"kubeadm-capd", "rke2-capd"} {
 		env := load(t, environment.Options{Name: name, Sets: []string{"proxies.https_proxy=" + address}})
-		for _, component := range []string{"cluster", "capi"} {
-			text, err := yaml.Marshal(applied(t, env, component))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !strings.Contains(string(text), address) {
-				t.Errorf("%s: the proxy of component %s is another one", name, component)
+		controllers := find(t, applied(t, env, "capi-proxies-capi-system"), "Secret", "telco-cloud-init-proxies")
+		encoded, _, _ := unstructured.NestedString(controllers.Object, "data", "HTTPS_PROXY")
+		if got, err := base64.StdEncoding.DecodeString(encoded); string(got) != address || err != nil {
+			t.Errorf("%s: the proxy of controllers is %q (%v)", name, got, err)
+		}
+		all := rendered(t, env)
+		files, _, _ := unstructured.NestedStringMap(find(t, all, "Secret", machineProxies).Object, "stringData")
+		if len(files) == 0 {
+			t.Errorf("%s: machines have no proxy", name)
+		}
+		for file, text := range files {
+			if !strings.Contains(strings.ReplaceAll(text, "%%", "%"), address) {
+				t.Errorf("%s: %s has another proxy: %s", name, file, text)
 			}
 		}
+		for _, component := range []string{"cluster", "capi", "cert-manager"} {
+			all = append(all, applied(t, env, component)...)
+		}
+		for _, object := range all {
+			if text := fmt.Sprint(object.Object); object.GetKind() != "Secret" && strings.Contains(text, password[:2]) {
+				t.Errorf("%s: %s %s has the password", name, object.GetKind(), object.GetName())
+			}
+		}
+	}
+}
+
+// Other proxies are other machines and other pods, and another password is that too where its fingerprint has a key.
+func TestOtherProxiesAreOtherMachinesAndPods(t *testing.T) {
+	names := func(proxy, key string) (machine, pod string) {
+		env := load(t, environment.Options{Name: "kubeadm-capd", Sets: []string{"proxies.http_proxy=" + proxy, "secret_fingerprint_key=" + key}})
+		for _, object := range applied(t, env, "cluster") {
+			if object.GetKind() == "DevMachineTemplate" {
+				machine = object.GetName()
+			}
+		}
+		for _, object := range applied(t, env, "capi") {
+			if object.GetKind() == "Deployment" {
+				pod, _, _ = unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", "cluster-init.io/proxies")
+			}
+		}
+		return machine, pod
+	}
+	machine, pod := names("http://u:one@p:1", "a")
+	for proxy, key := range map[string]string{"http://u:one@q:1": "a", "http://u:two@p:1": "a", "http://u:one@p:1": "b", "http://p:1": "a"} {
+		if otherMachine, otherPod := names(proxy, key); otherMachine == machine || otherPod == pod {
+			t.Errorf("%s with key %s: %s and %s as before", proxy, key, otherMachine, otherPod)
+		}
+	}
+	one, onePod := names("http://u:one@p:1", "")
+	if two, twoPod := names("http://u:two@p:1", ""); one != two || onePod != twoPod {
+		t.Error("without a key a hash depends on the password: guesses can be tried on it")
+	}
+	keyed, _ := names("http://p:1", "a")
+	if unkeyed, _ := names("http://p:1", ""); keyed != unkeyed {
+		t.Error("where there is no password, the key replaces machines")
 	}
 }

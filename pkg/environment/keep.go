@@ -55,6 +55,9 @@ func (e *Environment) Keep(given Objects, allowed []string) (*Environment, []Kep
 		return e, nil, nil
 	}
 	before := last.normalized().merged()
+	if e, err = e.keepFingerprintKey(before); err != nil {
+		return nil, nil, err
+	}
 	if e, err = e.keepSourceHosts(given, before); err != nil {
 		return nil, nil, err
 	}

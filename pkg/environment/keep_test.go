@@ -230,3 +230,46 @@ func TestVariablesOfTheProviderForOpenStack(t *testing.T) {
 		t.Errorf("with both names the external network is %q", got)
 	}
 }
+
+// The key of fingerprints is made once for each cluster: with another one all that bears a fingerprint would be replaced.
+func TestTheKeyOfFingerprintsStays(t *testing.T) {
+	const proxy = "proxies.http_proxy=http://u:one@p:1"
+	first, err := shellEnvironment(t, "kubeadm-capd", nil, proxy).WithFingerprintKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := first.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hashes := func(env *environment.Environment) map[string]string {
+		t.Helper()
+		found, err := env.TemplateHashes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	later, kept, err := shellEnvironment(t, "kubeadm-capd", nil, proxy).Keep(given, nil)
+	if err != nil || len(kept) > 0 {
+		t.Fatalf("kept: %v, %v", kept, err)
+	}
+	if again, err := later.WithFingerprintKey(); err != nil || !maps.Equal(hashes(again), hashes(first)) {
+		t.Errorf("machines are replaced: %v, %v", hashes(again), err)
+	}
+	if changes, err := later.Changes(given); err != nil || len(changes) > 0 {
+		t.Errorf("changes: %v, %v", changes, err)
+	}
+	other, err := shellEnvironment(t, "kubeadm-capd", nil, proxy).WithFingerprintKey()
+	if err != nil || maps.Equal(hashes(other), hashes(first)) {
+		t.Errorf("two clusters have one key: %v", err)
+	}
+	key, _, _ := strings.Cut(string(given.InfraSecrets.Data[environment.ValuesKey]), "\n")
+	if strings.Contains(given.Values.Data[environment.ValuesKey], "fingerprint") || !strings.Contains(string(given.InfraSecrets.Data[environment.ValuesKey]), "secret_fingerprint_key: ") {
+		t.Errorf("the key is not in the last Secret alone: %s", key)
+	}
+	own := shellEnvironment(t, "kubeadm-capd", nil, "secret_fingerprint_key=mine")
+	if mine, err := own.WithFingerprintKey(); err != nil || mine != own {
+		t.Errorf("a user's own key is replaced: %v", err)
+	}
+}

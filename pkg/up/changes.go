@@ -31,7 +31,17 @@ type changes struct {
 
 // check says how what this run is asked for differs from what the cluster that counts was last given, and refuses what takes something
 // away, unless the user named it. It returns the environment that this run applies: of what only the shell gives, a cluster that was built keeps its own.
-func (c changes) check(ctx context.Context, o world.Observation, v verdict, report pipeline.Reporter) (*environment.Environment, error) {
+func (c changes) check(ctx context.Context, o world.Observation, v verdict,
+	report pipeline.Reporter) (*environment.Environment, error) {
+	applied, err := c.compare(ctx, o, v, report)
+	if err != nil {
+		return nil, err
+	}
+	return applied.WithFingerprintKey()
+}
+
+func (c changes) compare(ctx context.Context, o world.Observation, v verdict,
+	report pipeline.Reporter) (*environment.Environment, error) {
 	counts := o.Bootstrap.Cluster
 	if v.decision == pivoted {
 		counts = o.Management.Cluster

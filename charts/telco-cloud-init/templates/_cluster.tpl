@@ -80,6 +80,9 @@ controlplane.cluster.x-k8s.io/{{ get (dict "kubeadm" "v1beta2" "rke2" "v1beta1")
 {{- if eq .Values.cluster.bootstrap_provider "rke2" -}}
 {{- $_ := set $content "rke2" (dict "values" (omit .Values.cluster.rke2 "cni" "registration_method") "cni" (include "telco-cloud-init.rke2CNI" .)) -}}
 {{- end -}}
+{{- with include "telco-cloud-init.proxyVariables" . -}}
+{{- $_ := set $content "proxies" (include "telco-cloud-init.proxiesVersion" (dict "root" $ "variables" (fromJson .))) -}}
+{{- end -}}
 {{- $content = merge $content (include "telco-cloud-init.provider" (dict "root" . "template" "hashed" "context" .) | fromJson) -}}
 {{- $content | toJson | sha256sum | trunc 8 -}}
 {{- end -}}

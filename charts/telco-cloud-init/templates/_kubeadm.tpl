@@ -19,17 +19,8 @@
   "owner" "root:root" "permissions" "0644"
   "content" (printf "%s\n" (join "\n" $lines))) -}}
 {{- end -}}
-{{- with include "telco-cloud-init.proxyVariables" . -}}
-{{- $lines := list "[Service]" -}}
-{{- range $name, $value := fromJson . -}}
-{{- $lines = append $lines (printf "Environment=\"%s=%s\"" $name ($value | replace "%" "%%")) -}}
-{{- end -}}
-{{- range list "containerd" "kubelet" -}}
-{{- $files = append $files (dict
-  "path" (printf "/etc/systemd/system/%s.service.d/http-proxy.conf" .)
-  "owner" "root:root" "permissions" "0600"
-  "content" (printf "%s\n" (join "\n" $lines))) -}}
-{{- end -}}
+{{- with (include "telco-cloud-init.proxyFileList" . | fromJson).files -}}
+{{- $files = concat $files . -}}
 {{- $commands = list "systemctl daemon-reload" "systemctl restart containerd" -}}
 {{- end -}}
 {{- if eq .Values.cluster.bootstrap_format "ignition" -}}
@@ -40,6 +31,19 @@
 {{- $fields = $ignition.fields | default dict -}}
 {{- end -}}
 {{- dict "files" $files "commands" $commands "fields" $fields | toJson -}}
+{{- end -}}
+
+{{/* See telco-cloud-init.proxyFiles. */}}
+{{- define "telco-cloud-init.kubeadmProxyFiles" -}}
+{{- $lines := list "[Service]" -}}
+{{- range $name, $value := include "telco-cloud-init.proxyVariables" . | fromJson -}}
+{{- $lines = append $lines (printf "Environment=\"%s=%s\"" $name ($value | replace "%" "%%")) -}}
+{{- end -}}
+{{- $files := dict -}}
+{{- range list "containerd" "kubelet" -}}
+{{- $_ := set $files (printf "/etc/systemd/system/%s.service.d/http-proxy.conf" .) (printf "%s\n" (join "\n" $lines)) -}}
+{{- end -}}
+{{- toJson $files -}}
 {{- end -}}
 
 {{/* A version, or a format of bootstrap data, that the providers cannot work with. */}}

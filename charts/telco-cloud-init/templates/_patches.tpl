@@ -11,17 +11,23 @@
 {{- if and $component.namespaces (include "telco-cloud-init.dockerConfig" .root) -}}
 {{- $patches = concat $patches (include "telco-cloud-init.pullSecretPatches" .root | fromJson).patches -}}
 {{- end -}}
-{{- with include "telco-cloud-init.proxyVariables" .root -}}
+{{- $variables := include "telco-cloud-init.controllerProxies" .root | fromJson -}}
+{{- if $variables -}}
 {{- $env := list -}}
-{{- $variables := set (fromJson .) "NO_PROXY" (include "telco-cloud-init.controllerNoProxy" $.root) -}}
-{{- range $name, $value := $variables -}}{{- $env = append $env (dict "name" $name "value" $value) -}}{{- end -}}
+{{- range $name, $_ := $variables -}}
+{{- $env = append $env (dict "name" $name "valueFrom" (dict "secretKeyRef" (dict "name" "telco-cloud-init-proxies" "key" $name))) -}}
+{{- end -}}
+{{- $version := include "telco-cloud-init.proxiesVersion" (dict "root" .root "variables" $variables) -}}
 {{- range $component.controllers -}}
 {{- $container := dict "name" .container "env" $env -}}
 {{- $kind := .kind | default "Deployment" -}}
+{{- /* Pods read the Secret when they start. */ -}}
+{{- $template := dict "metadata" (dict "annotations" (dict "cluster-init.io/proxies" $version))
+  "spec" (dict "containers" (list $container)) -}}
 {{- $patches = append $patches (include "telco-cloud-init.patch" (dict
   "target" (dict "kind" $kind "name" .deployment)
   "operations" (dict "apiVersion" "apps/v1" "kind" $kind "metadata" (dict "name" "any")
-    "spec" (dict "template" (dict "spec" (dict "containers" (list $container)))))) | fromJson) -}}
+    "spec" (dict "template" $template))) | fromJson) -}}
 {{- end -}}
 {{- end -}}
 {{- if eq .name "cluster" -}}

@@ -32,3 +32,64 @@
 {{- toJson $variables -}}
 {{- end -}}
 {{- end -}}
+
+{{/* The same for controllers, as JSON; {} when there is no proxy. */}}
+{{- define "telco-cloud-init.controllerProxies" -}}
+{{- $variables := dict -}}
+{{- with include "telco-cloud-init.proxyVariables" . -}}
+{{- $variables = set (fromJson .) "NO_PROXY" (include "telco-cloud-init.controllerNoProxy" $) -}}
+{{- end -}}
+{{- toJson $variables -}}
+{{- end -}}
+
+{{/* What names proxy variables .variables without their passwords: their public parts, and a fingerprint of all. It
+     changes when one of them does. */}}
+{{- define "telco-cloud-init.proxiesVersion" -}}
+{{- $public := dict -}}
+{{- $login := false -}}
+{{- range $name, $value := .variables -}}
+{{- $without := regexReplaceAll "^([a-z0-9]+://)[^/]*@" $value "${1}" -}}
+{{- if ne $without $value -}}{{- $login = true -}}{{- end -}}
+{{- $_ := set $public $name $without -}}
+{{- end -}}
+{{- if $login -}}
+{{- $_ := set $public "login" (include "telco-cloud-init.fingerprint" (dict "root" .root "text" (toJson .variables))) -}}
+{{- end -}}
+{{- toJson $public | sha256sum | trunc 8 -}}
+{{- end -}}
+
+{{/* The files with proxies that machines have, {path: text} as JSON, in the terms of their bootstrap provider. */}}
+{{- define "telco-cloud-init.proxyFiles" -}}
+{{- if include "telco-cloud-init.proxyVariables" . -}}
+{{- include (printf "telco-cloud-init.%sProxyFiles" .Values.cluster.bootstrap_provider) . -}}
+{{- else -}}
+{}
+{{- end -}}
+{{- end -}}
+
+{{/* Key of .path in the Secret of the machines' proxies. */}}
+{{- define "telco-cloud-init.proxyFileKey" -}}
+{{- trimPrefix "/" .path | replace "/" "." -}}
+{{- end -}}
+
+{{/* {files: [...]}: those files as machines are told of them, without what is in them. */}}
+{{- define "telco-cloud-init.proxyFileList" -}}
+{{- $files := list -}}
+{{- range $path, $_ := include "telco-cloud-init.proxyFiles" . | fromJson -}}
+{{- $key := include "telco-cloud-init.proxyFileKey" (dict "path" $path) -}}
+{{- $files = append $files (dict "path" $path "owner" "root:root" "permissions" "0600"
+  "contentFrom" (dict "secret" (dict "name" "telco-cloud-init-machine-proxies" "key" $key))) -}}
+{{- end -}}
+{{- dict "files" $files | toJson -}}
+{{- end -}}
+
+{{/* Components whose containers get the proxies, and no Secret to read them from. */}}
+{{- define "telco-cloud-init.checkProxies" -}}
+{{- if include "telco-cloud-init.proxyVariables" . -}}
+{{- range $name, $component := .Values.components -}}
+{{- if and $component.controllers (not $component.namespaces) (include "telco-cloud-init.enabled" (dict "root" $ "name" $name)) -}}
+{{- printf "values/invalid: components.%s.namespaces is empty: its controllers read the proxies from a Secret in their namespace\nhint: List the namespaces of its Deployments.\n" $name -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -22,14 +22,6 @@
 {{- if $auths -}}{{- dict "auths" $auths | toJson -}}{{- end -}}
 {{- end -}}
 
-{{/* Name of the Kustomization of the pull secret of component .name in .namespace: Flux puts it into a label, of at most
-     63 characters. */}}
-{{- define "telco-cloud-init.pullSecretName" -}}
-{{- $name := printf "%s-pull-secret-%s" .name .namespace -}}
-{{- if gt (len $name) 63 -}}{{- $name = printf "%s-%s" (trunc 54 $name | trimSuffix "-") (sha256sum $name | trunc 8) -}}{{- end -}}
-{{- $name -}}
-{{- end -}}
-
 {{/* Patches, as {patches: [...]}, that add the pull secret to what accounts and pods of a component have already. */}}
 {{- define "telco-cloud-init.pullSecretPatches" -}}
 {{- $secrets := list (dict "name" "telco-cloud-init-registry") -}}

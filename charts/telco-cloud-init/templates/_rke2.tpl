@@ -9,23 +9,8 @@
 {{- $files := list -}}
 {{- $commands := list -}}
 {{- $fields := dict -}}
-{{- with include "telco-cloud-init.proxyVariables" . -}}
-{{- $variables := fromJson . -}}
-{{- $lines := list -}}
-{{- range $name, $value := $variables -}}{{- $lines = append $lines (printf "%s=%q" $name $value) -}}{{- end -}}
-{{- range list "server" "agent" -}}
-{{- $files = append $files (dict
-  "path" (printf "/etc/default/rke2-%s" .)
-  "owner" "root:root" "permissions" "0600"
-  "content" (printf "%s\n" (join "\n" $lines))) -}}
-{{- end -}}
-{{- if not $.Values.cluster.rke2.air_gapped -}}
-{{- /* The installer is fetched by curl, which each machine runs as root. */ -}}
-{{- $files = append $files (dict
-  "path" "/root/.curlrc"
-  "owner" "root:root" "permissions" "0600"
-  "content" (printf "proxy = %q\nnoproxy = %q\n" (coalesce $variables.HTTPS_PROXY $variables.HTTP_PROXY) $variables.NO_PROXY)) -}}
-{{- end -}}
+{{- with (include "telco-cloud-init.proxyFileList" . | fromJson).files -}}
+{{- $files = concat $files . -}}
 {{- end -}}
 {{- $config := dict -}}
 {{- with .Values.cluster.registry_mirrors -}}
@@ -58,6 +43,23 @@
 {{- $commands = append $commands (printf "cat /opt/rke2-artifacts/sha256sum-*.txt | sha256sum | grep -q '^%s ' || { echo 'cluster.rke2.air_gapped_checksum is not that of /opt/rke2-artifacts/sha256sum-*.txt' >&2; exit 1; }" .) -}}
 {{- end -}}
 {{- dict "files" $files "commands" $commands "fields" $fields | toJson -}}
+{{- end -}}
+
+{{/* See telco-cloud-init.proxyFiles. */}}
+{{- define "telco-cloud-init.rke2ProxyFiles" -}}
+{{- $variables := include "telco-cloud-init.proxyVariables" . | fromJson -}}
+{{- $lines := list -}}
+{{- range $name, $value := $variables -}}{{- $lines = append $lines (printf "%s=%q" $name $value) -}}{{- end -}}
+{{- $files := dict -}}
+{{- range list "server" "agent" -}}
+{{- $_ := set $files (printf "/etc/default/rke2-%s" .) (printf "%s\n" (join "\n" $lines)) -}}
+{{- end -}}
+{{- if not .Values.cluster.rke2.air_gapped -}}
+{{- /* The installer is fetched by curl, which each machine runs as root. */ -}}
+{{- $proxy := coalesce $variables.HTTPS_PROXY $variables.HTTP_PROXY -}}
+{{- $_ := set $files "/root/.curlrc" (printf "proxy = %q\nnoproxy = %q\n" $proxy $variables.NO_PROXY) -}}
+{{- end -}}
+{{- toJson $files -}}
 {{- end -}}
 
 {{/* What RKE2's provider would refuse later, or not do. */}}

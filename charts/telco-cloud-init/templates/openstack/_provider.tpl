@@ -10,7 +10,7 @@
 {{- if include "telco-cloud-init.usesOpenStack" . -}}
 {{- $variables := dict
   "OPENSTACK_CLUSTER" (include "telco-cloud-init.openstackCluster" .root)
-  "OPENSTACK_CREDENTIALS_HASH" (include "telco-cloud-init.openstackCredentials" .root | sha256sum | trunc 8 | toJson)
+  "OPENSTACK_CREDENTIALS_HASH" (include "telco-cloud-init.fingerprint" (dict "root" .root "text" (include "telco-cloud-init.openstackCredentials" .root)) | toJson)
 -}}
 {{- if eq .name "cluster" -}}
 {{- $ignition := eq .root.Values.cluster.bootstrap_format "ignition" -}}

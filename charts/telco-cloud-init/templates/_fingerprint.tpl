@@ -1,0 +1,6 @@
+{{/* A short hash of secret .text, to see that it has changed. Nobody can try guesses on it without secret_fingerprint_key.
+     "unknown" without that key: then a change is not seen. */}}
+{{- define "telco-cloud-init.fingerprint" -}}
+{{- $key := .root.Values.secret_fingerprint_key -}}
+{{- if $key -}}{{- printf "%s\n%s" $key .text | sha256sum | trunc 8 -}}{{- else -}}unknown{{- end -}}
+{{- end -}}
