@@ -18,7 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
@@ -28,7 +30,8 @@ func TestMatrixProxy(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
 	proxy := newForwardProxy()
-	address := "http://" + expose(t, proxy)
+	const password = "pr0xy-s3cret"
+	address := "http://tester:" + password + "@" + expose(t, proxy)
 	up := []string{"up", environmentName, "--bundle", l.bundle, "--set", "proxies.http_proxy=" + address, "--set", "proxies.https_proxy=" + address}
 	looked := false
 	e := l.signalAt(t, os.Interrupt, func(e event.Event) bool {
@@ -47,6 +50,10 @@ func TestMatrixProxy(t *testing.T) {
 	for _, machine := range machines(t) {
 		pullsThrough(t, machine, address)
 	}
+	t.Run("its password is in Secrets only", func(t *testing.T) {
+		management.holdsInSecretsOnly(t, password, "capi-system/telco-cloud-init-proxies", "capd-system/telco-cloud-init-proxies",
+			"management/telco-cloud-init-machine-proxies", flux.Namespace+"/"+environment.InfraSecretsName)
+	})
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
 	t.Run("what is outside is asked of the proxy", func(t *testing.T) {
 		const outside = "outside.example"

@@ -108,9 +108,38 @@ func notInLogs(t *testing.T, node, secret string) {
 	}
 }
 
-// holdsOnlyIn lists all objects of the cluster and fails the test when the secret is not in the Secrets named, all in
-// Flux's namespace, or is anywhere else.
+// holdsOnlyIn fails the test when the secret is not in the Secrets named, all in Flux's namespace, or is anywhere else.
 func (c cluster) holdsOnlyIn(t *testing.T, secret string, names ...string) {
+	t.Helper()
+	var want []string
+	for _, name := range names {
+		want = append(want, "Secret "+flux.Namespace+"/"+name)
+	}
+	slices.Sort(want)
+	if got := c.holders(t, secret); !slices.Equal(got, want) {
+		t.Errorf("the secret is in %q, want %q", got, want)
+	}
+}
+
+// holdsInSecretsOnly fails the test when the secret is not in each of the Secrets named NAMESPACE/NAME, or is in an object
+// of another kind.
+func (c cluster) holdsInSecretsOnly(t *testing.T, secret string, names ...string) {
+	t.Helper()
+	got := c.holders(t, secret)
+	for _, name := range names {
+		if !slices.Contains(got, "Secret "+name) {
+			t.Errorf("Secret %s does not hold the secret: %q", name, got)
+		}
+	}
+	for _, holder := range got {
+		if !strings.HasPrefix(holder, "Secret ") {
+			t.Errorf("%s holds the secret", holder)
+		}
+	}
+}
+
+// holders returns which objects of the cluster hold the secret, as "KIND NAMESPACE/NAME", sorted.
+func (c cluster) holders(t *testing.T, secret string) []string {
 	t.Helper()
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
 	if err != nil {
@@ -120,7 +149,7 @@ func (c cluster) holdsOnlyIn(t *testing.T, secret string, names ...string) {
 	if err != nil {
 		t.Fatalf("asking what kinds there are: %v", err)
 	}
-	looked, found := 0, map[string]bool{}
+	found := map[string]bool{}
 	for _, list := range lists {
 		group, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
@@ -136,21 +165,13 @@ func (c cluster) holdsOnlyIn(t *testing.T, secret string, names ...string) {
 				continue
 			}
 			for _, o := range objects.Items {
-				looked++
-				if !objectHolds(t, o, secret) {
-					continue
+				if objectHolds(t, o, secret) {
+					found[kind.Kind+" "+o.GetNamespace()+"/"+o.GetName()] = true
 				}
-				if kind.Kind == "Secret" && o.GetNamespace() == flux.Namespace && slices.Contains(names, o.GetName()) {
-					found[o.GetName()] = true
-					continue
-				}
-				t.Errorf("%s %s/%s holds the secret", kind.Kind, o.GetNamespace(), o.GetName())
 			}
 		}
 	}
-	if len(found) != len(names) {
-		t.Errorf("among %d objects the secret is in the Secrets %v, want %v", looked, found, names)
-	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 func objectHolds(t *testing.T, o unstructured.Unstructured, secret string) bool {
