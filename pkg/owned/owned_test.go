@@ -46,7 +46,9 @@ func TestBackupsAreKnownByTheirName(t *testing.T) {
 func TestTheContentHasTheSameNames(t *testing.T) {
 	known := []string{
 		owned.ClusterLabel, owned.ComponentLabel, owned.Marker("${CLUSTER_NAME}"), owned.Tag("${OPENSTACK_CLUSTER}"),
-		"cluster-init.io/credentials", // a hash that has a Deployment roll out when credentials change; no code reads it
+		// Hashes that have a Deployment roll out when credentials or proxies change; no code reads them.
+		"cluster-init.io/credentials", "cluster-init.io/proxies",
+		"/etc/cluster-init.io/trusted-cas.pem", // a file of machines
 	}
 	ours := regexp.MustCompile(`[a-z/]*cluster-init(\.io/|:cluster=)[^\s"']*`)
 	found := map[string]bool{}

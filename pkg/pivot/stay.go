@@ -113,19 +113,41 @@ func (v *view) findKept(found *stays) {
 // findNamed adds what moving objects name, and what does not move with them.
 func (v *view) findNamed(ctx context.Context, found *stays) error {
 	var outside []capi.Reference
+	copies := map[capi.Key]capi.Copy{}
 	for _, ref := range v.source.LeftBehind() {
 		if ref.To.Shared || ref.To.Namespace != v.scope.Namespace {
 			outside = append(outside, ref)
 			continue
 		}
-		found.add(Stay{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects, Cure: v.label(ref.To),
-			Reason: "nothing that is moved owns it, and it has no label " + clusterctlv1.ClusterctlMoveLabel})
+		key := ref.To.Key()
+		if _, read := copies[key]; !read {
+			var err error
+			if copies[key], err = capi.CopyOf(ctx, key, v.sourceSide.Client, v.targetSide.Client); err != nil {
+				return err
+			}
+		}
+		found.add(v.unlabelled(ref, copies[key]))
 	}
 	unread, err := v.findUnread(ctx)
 	if err != nil {
 		return err
 	}
 	return v.addLacking(ctx, found, slices.Concat(outside, unread))
+}
+
+// unlabelled says of an object of the namespace that a moving one names whether it may stay: the target has a copy of the
+// Secrets that the chart makes on both sides.
+func (v *view) unlabelled(ref capi.Reference, copied capi.Copy) Stay {
+	stay := Stay{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects, Cure: v.label(ref.To),
+		Reason: "nothing that is moved owns it, and it has no label " + clusterctlv1.ClusterctlMoveLabel}
+	switch copied {
+	case capi.SameCopy:
+		return Stay{Object: ref.To, Reason: "the target has the same"}
+	case capi.OtherCopy:
+		stay.Reason = "the target has one with other data"
+		stay.Cure = "Have Flux apply the same values on both sides, or make both the same: " + v.onObject("edit", ref.To)
+	}
+	return stay
 }
 
 // label is how a person has an object moved.
