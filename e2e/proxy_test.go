@@ -51,7 +51,7 @@ func TestMatrixProxy(t *testing.T) {
 		pullsThrough(t, machine, address)
 	}
 	t.Run("its password is in Secrets only", func(t *testing.T) {
-		management.holdsInSecretsOnly(t, password, "capi-system/telco-cloud-init-proxies", "capd-system/telco-cloud-init-proxies",
+		management.holdsInSecretsOnly(t, password, "capi-system/telco-cloud-init-proxies", "cert-manager/telco-cloud-init-proxies",
 			"management/telco-cloud-init-machine-proxies", flux.Namespace+"/"+environment.InfraSecretsName)
 	})
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })

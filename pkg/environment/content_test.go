@@ -21,6 +21,7 @@ import (
 
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/golden"
 )
 
@@ -240,7 +241,11 @@ func TestProxiesAndPullSecretsReachControllers(t *testing.T) {
 					from, _, _ := unstructured.NestedString(variable.(map[string]any), "valueFrom", "secretKeyRef", "name")
 					values[variable.(map[string]any)["name"].(string)] = from
 				}
-				if values["HTTPS_PROXY"] != "telco-cloud-init-proxies" || values["NO_PROXY"] != "telco-cloud-init-proxies" {
+				want := "telco-cloud-init-proxies"
+				if component == "capd" { // it would hand them on to machines, in clear
+					want = ""
+				}
+				if values["HTTPS_PROXY"] != want || values["NO_PROXY"] != want {
 					t.Errorf("%s: variables %v", component, values)
 				}
 				if _, kept := values["KEPT"]; !kept {
@@ -319,4 +324,18 @@ func TestOtherProxiesAreOtherMachinesAndPods(t *testing.T) {
 	if unkeyed, _ := names("http://p:1", ""); keyed != unkeyed {
 		t.Error("where there is no password, the key replaces machines")
 	}
+}
+
+// Where nobody says which namespace a Deployment is in, it could not read its proxies.
+func TestProxiesNeedTheNamespacesOfAComponent(t *testing.T) {
+	sets := []string{"components.own.enabled=true", "components.own.path=./own", "components.own.controllers[0].deployment=a",
+		"components.own.controllers[0].container=b"}
+	load(t, environment.Options{Name: "kubeadm-capd", Sets: sets})
+	_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Sets: append(sets, "proxies.http_proxy=http://p:1")})
+	if fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), "components.own.namespaces is empty") {
+		t.Errorf("%s: %v", fault.CodeOf(err), err)
+	}
+	load(t, environment.Options{Name: "kubeadm-capd", Sets: append(sets, "proxies.http_proxy=http://p:1",
+		"components.own.namespaces={x}")})
 }

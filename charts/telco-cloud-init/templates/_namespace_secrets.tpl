@@ -7,7 +7,7 @@
 {{- if include "telco-cloud-init.dockerConfig" .root -}}
 {{- $secrets = append $secrets (dict "folder" "pull-secret" "variables" "PULL_SECRET" "from" "telco-cloud-init-pull-secret") -}}
 {{- end -}}
-{{- if and $component.controllers (include "telco-cloud-init.proxyVariables" .root) -}}
+{{- if (include "telco-cloud-init.proxied" . | fromJson).controllers -}}
 {{- $secrets = append $secrets (dict "folder" "proxies" "variables" "PROXIES" "from" "telco-cloud-init-proxies") -}}
 {{- end -}}
 {{- end -}}

@@ -18,7 +18,7 @@
 {{- $env = append $env (dict "name" $name "valueFrom" (dict "secretKeyRef" (dict "name" "telco-cloud-init-proxies" "key" $name))) -}}
 {{- end -}}
 {{- $version := include "telco-cloud-init.proxiesVersion" (dict "root" .root "variables" $variables) -}}
-{{- range $component.controllers -}}
+{{- range (include "telco-cloud-init.proxied" . | fromJson).controllers -}}
 {{- $container := dict "name" .container "env" $env -}}
 {{- $kind := .kind | default "Deployment" -}}
 {{- /* Pods read the Secret when they start. */ -}}

@@ -42,6 +42,17 @@
 {{- toJson $variables -}}
 {{- end -}}
 
+{{/* {controllers: [...]}: those containers of component .name that get the proxies, if there are any, as JSON. */}}
+{{- define "telco-cloud-init.proxied" -}}
+{{- $proxied := list -}}
+{{- if include "telco-cloud-init.proxyVariables" .root -}}
+{{- range (index .root.Values.components .name).controllers -}}
+{{- if ne (toString .proxies) "false" -}}{{- $proxied = append $proxied . -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- dict "controllers" $proxied | toJson -}}
+{{- end -}}
+
 {{/* What names proxy variables .variables without their passwords: their public parts, and a fingerprint of all. It
      changes when one of them does. */}}
 {{- define "telco-cloud-init.proxiesVersion" -}}
@@ -85,11 +96,11 @@
 
 {{/* Components whose containers get the proxies, and no Secret to read them from. */}}
 {{- define "telco-cloud-init.checkProxies" -}}
-{{- if include "telco-cloud-init.proxyVariables" . -}}
 {{- range $name, $component := .Values.components -}}
-{{- if and $component.controllers (not $component.namespaces) (include "telco-cloud-init.enabled" (dict "root" $ "name" $name)) -}}
+{{- $args := dict "root" $ "name" $name -}}
+{{- $proxied := (include "telco-cloud-init.proxied" $args | fromJson).controllers -}}
+{{- if and $proxied (not $component.namespaces) (include "telco-cloud-init.enabled" $args) -}}
 {{- printf "values/invalid: components.%s.namespaces is empty: its controllers read the proxies from a Secret in their namespace\nhint: List the namespaces of its Deployments.\n" $name -}}
-{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
