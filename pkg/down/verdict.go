@@ -168,20 +168,26 @@ func (o sight) withoutDefinition(r request) verdict {
 	return none
 }
 
-// silentManagement refuses because the management cluster does not answer.
+// silentManagement refuses because the management cluster does not answer. One that is silent for a while answers to a
+// later run; one that no kubeconfig names, or that refuses the credentials, does not.
 func (o sight) silentManagement(r request, because string) verdict {
-	err := o.Management.Err
-	if err == nil {
-		err = errors.New("no kubeconfig names it")
+	named, remove := o.Management.Named, "cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."
+	if o.Management.Err == nil {
+		return refused(fault.New(fault.ClusterUnreachable,
+			fmt.Sprintf("no kubeconfig names the management cluster %s, and %s", r.cluster, because),
+			"Name its kubeconfig with --kubeconfig FILE. "+world.RecoverHint(r.environment)+
+				" If it cannot be brought back, delete all that can be found: "+remove))
 	}
-	for _, m := range o.Machines {
-		if m.Paused {
-			return silent(fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, err), nil, "Unpause it: docker unpause "+m.Name+". Then run the same command again.")
-		}
+	hint := o.AnswerHint(r.environment, "Wait a few minutes, and run the same command again. Else start what it runs on, "+
+		"or restore the network in between. Its kubeconfig is "+named+".")
+	if !o.Management.Answered { // a cluster that answered a moment ago is not gone
+		hint += " If it cannot be brought back, delete all that can be found: " + remove
 	}
-	return silent(fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, err), nil,
-		"Start what it runs on, or restore the network in between, and run the same command again. If it cannot be brought back, delete all that can be found: cluster-init cleanup "+
-			r.environment+" --yes --force "+r.cluster+".")
+	err := fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err)
+	if world.Answered(o.Management.Err) {
+		return silent(err, nil, hint)
+	}
+	return verdict{decision: refuse, again: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}
 }
 
 func refused(err error) verdict { return verdict{decision: refuse, refusal: err} }

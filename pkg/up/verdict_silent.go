@@ -1,12 +1,9 @@
 package up
 
 import (
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"strings"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
@@ -37,7 +34,7 @@ func (o sight) withoutMachines(r request, none verdict) verdict {
 			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". "+world.RecoverHint(r.environment)+" If it is not needed: cluster-init cleanup "+r.environment+".")}
 	case silent && !o.Management.Proven:
 		return o.unproven(r)
-	case silent && answered(o.Management.Err):
+	case silent && world.Answered(o.Management.Err):
 		return o.perhapsGone(r, "something answers at its address")
 	case silent && o.Traces.Err != nil:
 		return o.perhapsGone(r, fmt.Sprintf("it is not known whether a pivot was made (%v)", o.Traces.Err))
@@ -81,7 +78,8 @@ func (o sight) unproven(r request) verdict {
 func (o sight) perhapsGone(r request, because string) verdict {
 	v := o.silentManagement(r, because)
 	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
-		o.haveItAnswer(r, waitHint+" Else use the cluster.infra_provider and the cloud project or Docker engine that it was made with, and start what it runs on.")+" "+o.ifGone(r)+
+		o.AnswerHint(r.environment, waitHint+" Else use the cluster.infra_provider and the cloud project or Docker engine "+
+			"that it was made with, and start what it runs on.")+" "+o.ifGone(r)+
 			" Then run the same command again. If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")
 	return v
 }
@@ -106,36 +104,14 @@ const waitHint = "Wait a few minutes, and run the same command again: it resumes
 
 // silentManagement refuses because a cluster that is named does not answer.
 func (o sight) silentManagement(r request, because string) verdict {
-	hint := o.haveItAnswer(r, waitHint+" Else start what it runs on, or restore the network in between. Its kubeconfig is "+o.Management.Named+".")
+	hint := o.AnswerHint(r.environment, waitHint+
+		" Else start what it runs on, or restore the network in between. Its kubeconfig is "+o.Management.Named+".")
 	if !o.Management.Answered { // nobody deletes what was there a moment ago because it is silent for another
 		hint += " If nothing of the environment is needed: cluster-init cleanup " + r.environment + "."
 	}
 	err := fmt.Errorf("the management cluster %s does not answer, and %s: %w", r.cluster, because, o.Management.Err)
-	if answered(o.Management.Err) { // credentials and certificates do not heal
+	if world.Answered(o.Management.Err) { // credentials and certificates do not heal
 		return verdict{decision: refuse, again: true, refusal: fault.Wrap(err, fault.ClusterUnreachable, hint)}
 	}
 	return verdict{decision: refuse, again: true, refusal: fault.Retryable(err, fault.ClusterUnreachable, hint)}
-}
-
-// answered says whether a server did answer, and refused.
-func answered(err error) bool {
-	_, status := errors.AsType[*apierrors.StatusError](err)
-	_, certificate := errors.AsType[x509.CertificateInvalidError](err)
-	return status || certificate
-}
-
-// haveItAnswer is what makes a silent management cluster answer, by why it is silent; otherwise where that says nothing.
-func (o sight) haveItAnswer(r request, otherwise string) string {
-	for _, m := range o.Machines {
-		if m.Paused {
-			return "Unpause it: docker unpause " + m.Name + ". Then run the same command again."
-		}
-	}
-	if apierrors.IsUnauthorized(o.Management.Err) || apierrors.IsForbidden(o.Management.Err) {
-		return "Give a kubeconfig of it whose credentials are valid: --kubeconfig FILE. Those of " + o.Management.Named + " are refused. " + world.RecoverHint(r.environment)
-	}
-	if invalid, is := errors.AsType[x509.CertificateInvalidError](o.Management.Err); is && invalid.Reason == x509.Expired {
-		return "Renew the certificate of its API server on its control-plane machines (kubeadm certs renew apiserver, or restart rke2-server), and run the same command again."
-	}
-	return otherwise
 }
