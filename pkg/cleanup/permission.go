@@ -69,7 +69,7 @@ func permit(o observation, t Target) Permission {
 			t.Elsewhere.Hint)
 	case b.state == bootstrapActive && b.rolledBack && o.management.state != managementEmpty:
 		return refuse(fmt.Sprintf("the management cluster %s managed itself before a rollback, and which other clusters it manages is not known: %s", t.Cluster, o.asked()),
-			o.management.hint())
+			o.answerHint(t))
 	case b.state == bootstrapActive:
 		return Permission{Why: "the bootstrap cluster holds the definition, and no pivot was begun"}
 	case o.management.state == managementEmpty:
@@ -82,7 +82,8 @@ func permit(o observation, t Target) Permission {
 	case len(found) == 0:
 		return Permission{Why: "no machine of it exists, and no sign of a pivot"}
 	}
-	return refuse(fmt.Sprintf("%s; and nobody says that %s does not manage itself: %s", strings.Join(found, "; "), t.Cluster, o.asked()), o.management.hint())
+	return refuse(fmt.Sprintf("%s; and nobody says that %s does not manage itself: %s",
+		strings.Join(found, "; "), t.Cluster, o.asked()), o.answerHint(t))
 }
 
 // insist is what deletes the cluster all the same, as a sentence after a hint.
@@ -134,12 +135,19 @@ func (o observation) asked() string {
 	}
 }
 
-// hint is how to have the management cluster answer.
-func (m managementSide) hint() string {
-	if m.state == managementSilent {
-		return "Start what it runs on, or restore the network or its credentials, and run the same command again."
+// answerHint says how to make the management cluster answer. Where machines exist that can be read, they hold its
+// kubeconfig.
+func (o observation) answerHint(t Target) string {
+	recovered := ""
+	if len(o.machines) > 0 && t.Recover != "" {
+		recovered = " " + t.Recover
 	}
-	return "Name the management cluster's kubeconfig with --kubeconfig FILE, and run the same command again."
+	if o.management.state == managementSilent {
+		return "Start what it runs on, or restore the network or its credentials." + recovered +
+			" Then run the same command again."
+	}
+	return "Name the management cluster's kubeconfig with --kubeconfig FILE." + recovered +
+		" Then run the same command again."
 }
 
 // mostNames bounds how many names a sentence has.

@@ -171,3 +171,29 @@ func TestRefusalsSayWhy(t *testing.T) {
 		}
 	}
 }
+
+// Machines that can be read hold a kubeconfig that was lost: the hint of a refusal for want of an answer says so.
+func TestALostKubeconfigIsReadInTheMachines(t *testing.T) {
+	const command = "cluster-init kubeconfig env --recover."
+	docker := demo
+	docker.Recover = "Read it again: " + command
+	rolledBack := func(o *observation) { o.bootstrap.rolledBack = true }
+	for name, tc := range map[string]struct {
+		target Target
+		seen   observation
+		want   bool
+	}{
+		"no kubeconfig":            {docker, seen(bootstrapAbsent, managementAbsent, machines("demo-abc")), true},
+		"one that is refused":      {docker, seen(bootstrapAbsent, managementSilent, machines("demo-abc")), true},
+		"one of any cluster":       {docker, seen(bootstrapMoved, managementUnproven, machines("demo-abc")), true},
+		"none after a rollback":    {docker, seen(bootstrapActive, managementAbsent, machines("demo-abc"), rolledBack), true},
+		"no machine":               {docker, seen(bootstrapAbsent, managementSilent), false},
+		"machines of a cloud":      {demo, seen(bootstrapAbsent, managementAbsent, machines("demo-abc")), false},
+		"a cluster that says more": {docker, seen(bootstrapAbsent, managementManaging, machines("demo-abc")), false},
+	} {
+		p := permit(tc.seen, tc.target)
+		if p.Refused == "" || strings.Contains(p.Hint, command) != tc.want {
+			t.Errorf("%s: %q, and the hint %q; names the command: want %t", name, p.Refused, p.Hint, tc.want)
+		}
+	}
+}

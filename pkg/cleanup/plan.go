@@ -116,6 +116,8 @@ type Target struct {
 	Cluster   string   // name of the management cluster, which is the value of all labels and markers in docker
 	Files     []string // local files and folders of the environment
 	Elsewhere Elsewhere
+	// Recover says, as a sentence, how to read a lost kubeconfig in the cluster's machines. Empty: they cannot be read.
+	Recover string
 }
 
 // Elsewhere is where a cluster may have things that cannot be listed or deleted from here. The zero value: nowhere.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/provider"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
@@ -21,6 +22,9 @@ func (s *subject) lookInto(ctx context.Context, env *environment.Environment) (e
 	makes, err := known.Of(env, nil)
 	if err != nil {
 		return err
+	}
+	if _, can := makes.(provider.AdministratorReader); can {
+		s.target.Recover = world.RecoverHint(env.Argument())
 	}
 	switch p := makes.(type) {
 	case provider.Cleaned:
