@@ -46,7 +46,7 @@ func (d *diagnosedStatus) look(ctx context.Context) status.Report {
 // healthOf looks whether a cluster can act. An answer of a short while ago still counts.
 func (d *diagnosedStatus) healthOf(ctx context.Context, c *kube.Cluster) status.Health {
 	if time.Since(d.seenAt) >= diagnosisPause {
-		d.health, d.seenAt = status.HealthOf(ctx, c), time.Now()
+		d.health, d.seenAt = status.HealthOf(ctx, c, d.world.Registry()), time.Now()
 	}
 	return d.health
 }

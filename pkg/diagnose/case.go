@@ -104,19 +104,20 @@ func gather(ctx context.Context, w *world.World) (Case, *redact.Redactor) {
 		known.Add(redact.FromValues(document)...)
 	}
 	if in := o.Bootstrap.Cluster; in != nil {
-		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, moved: o.Bootstrap.Suspended, ends: o.Bootstrap.Down, building: true}, known))
+		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, registry: w.Registry(),
+			moved: o.Bootstrap.Suspended, ends: o.Bootstrap.Down, building: true}, known))
 	}
 	if in := o.Management.Cluster; in != nil {
-		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, moved: o.Management.Suspended, ends: o.Management.Down, building: !finished(o)}, known))
+		c.Clusters = append(c.Clusters, see(ctx, in, side{scope: c.Scope, machines: w.Provider, registry: w.Registry(),
+			moved: o.Management.Suspended, ends: o.Management.Down, building: !finished(o)}, known))
 	}
-	signals, unasked := registryState(ctx, w, c.Clusters)
-	c.Observed, c.Unasked = append(c.Observed, signals...), append(c.Unasked, unasked...)
 	return c, known
 }
 
 // see reads one cluster.
 func see(ctx context.Context, in *kube.Cluster, of side, known *redact.Redactor) Seen {
-	seen := Seen{Observation: readiness.Observe(ctx, in), Moved: of.moved, Ends: of.ends, Building: of.building}
+	seen := Seen{Observation: readiness.Observe(ctx, in, of.registry),
+		Moved: of.moved, Ends: of.ends, Building: of.building}
 	s := NewSnapshot(seen.Observation)
 	if err := learnSecrets(ctx, in, known); err != nil {
 		seen.secretsUnknown = true
@@ -172,7 +173,7 @@ func (r *Report) judge(seen Seen, of side, rules []Rule) {
 		s.said[each.Object] = each.Signals
 	}
 	findings, waiting := s.examine(s.roots(of), rules)
-	unhealthy := unhealthy(seen, findings)
+	unhealthy := slices.DeleteFunc(unhealthy(seen, findings), r.wasSaid)
 	r.Findings = append(r.Findings, slices.Concat(unhealthy, findings)...)
 	r.Waiting = append(r.Waiting, unexplained(waiting, unhealthy)...)
 }

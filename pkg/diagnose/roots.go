@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 	"github.com/cluster-init/cluster-init/pkg/provider"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
@@ -20,6 +21,7 @@ import (
 type side struct {
 	scope    pivot.Scope
 	machines provider.Provider
+	registry readiness.Registry
 	// moved is whether its Flux is suspended for a pivot, ends whether the management cluster is taken down: both are meant to be so.
 	moved, ends bool
 	building    bool // a run is making it

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
@@ -25,10 +26,23 @@ func unhealthy(seen Seen, explained []Finding) []Finding {
 		if seen.Moved && held || slices.Contains(followUps(), f.ID) && isExplained(explained, f.Object) {
 			continue
 		}
-		found = append(found, Finding{Cluster: seen.Cluster, Object: f.Object.String(), Rule: f.ID, Cause: f.Cause, Cure: f.Remedy, Certain: f.Certain, Heals: f.Transient || seen.Building,
+		// A run that builds the cluster gets its objects ready, but does not start a stopped container again.
+		heals := f.Transient || seen.Building && f.Object.Kind != container
+		found = append(found, Finding{Cluster: seen.Cluster, Object: f.Object.String(), Rule: f.ID,
+			Cause: f.Cause, Cure: f.Remedy, Certain: f.Certain, Heals: heals,
 			Severity: f.Severity, Message: f.Message, Chain: []Link{{Object: f.Object.String(), State: string(f.Severity), Message: f.Message}}})
 	}
 	return found
+}
+
+// container is the kind of objects outside of both clusters, which a report names once.
+const container = "Container"
+
+// wasSaid reports whether the report has a finding about a container already, from the other cluster.
+func (r *Report) wasSaid(f Finding) bool {
+	return strings.HasPrefix(f.Object, container+"/") && slices.ContainsFunc(r.Findings, func(said Finding) bool {
+		return said.Object == f.Object && said.Rule == f.Rule
+	})
 }
 
 // isExplained reports whether rules have found a cause of what is wrong with an object, or of what was made of it.

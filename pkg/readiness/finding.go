@@ -39,7 +39,7 @@ const (
 var judges = []func(*view) []Finding{
 	judgeAPIServer, judgeControlPlane, judgeEtcd, judgeNodes, judgeWorkloads, judgePods, judgeLeases, judgeClusterServices, judgeWebhooks, judgeAPIServices,
 	judgeDryRuns, judgeDefinitions, judgeApplied, judgeArtifacts, judgePermissions, judgePolicies, judgeConfiguration, judgeHeld, judgeGenerations, judgeHanging,
-	judgeClaims, judgeExpiries, judgeClocks,
+	judgeClaims, judgeExpiries, judgeClocks, judgeRegistry,
 }
 
 // Judge says what is wrong in a cluster, what keeps it from acting first. What was not observed is not judged.

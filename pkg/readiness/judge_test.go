@@ -203,6 +203,17 @@ func TestJudge(t *testing.T) {
 			o.Writes = append(o.Writes, Write{Object: ref("ConfigMap/kube-system/coredns"), By: "kubectl-edit", At: noon.Add(-time.Minute), Clock: noon})
 		}, "configuration-changed ConfigMap/kube-system/coredns"},
 		"configuration was deleted": {gone("ConfigMap/kube-system/coredns"), "configuration-missing ConfigMap/kube-system/coredns"},
+		// outside of the cluster
+		"the registry runs": {func(_ *testing.T, o *Observation) {
+			runs := Probe{Kind: RegistryRuns, Object: ref("Container/demo-registry"), OK: true, Message: "running"}
+			o.Probes = append(o.Probes, runs)
+		}, ""},
+		"the registry is stopped": {probe(RegistryRuns, "Container/demo-registry", "exited"),
+			"registry-stopped Container/demo-registry"},
+		"the registry is paused": {probe(RegistryRuns, "Container/demo-registry", RegistryPaused),
+			"registry-paused Container/demo-registry"},
+		"the registry is gone": {probe(RegistryRuns, "Container/demo-registry", RegistryAbsent),
+			"registry-missing Container/demo-registry"},
 		// held
 		"the source is suspended": {setTo("GitRepository/flux-system/telco-cloud-init", true, "spec", "suspend"), "suspended GitRepository/flux-system/telco-cloud-init"},
 		"the Cluster is paused":   {setTo("Cluster/default/demo", true, "spec", "paused"), "paused Cluster/default/demo"},

@@ -52,6 +52,7 @@ const (
 	EtcdHealth   = "etcd-health"    // Object is a Pod of etcd
 	ArtifactRead = "artifact-read"  // Object is a source: its artifact can be fetched
 	Permission   = "permission"     // Object is an account: it may do what its controller does
+	RegistryRuns = "registry-runs"  // Object is a container that a source reads from; Message is its state
 	// Configuration is the form of a ConfigMap that a part of Kubernetes reads when it starts.
 	Configuration = "configuration"
 )

@@ -31,13 +31,15 @@ type observing struct {
 	seen Observation
 }
 
-// Observe reads a cluster. What cannot be read is noted, and all else is still read.
-func Observe(ctx context.Context, c *kube.Cluster) Observation {
+// Observe reads a cluster, and looks at those registries that its sources read from. What cannot be read is noted, and
+// all else is still read.
+func Observe(ctx context.Context, c *kube.Cluster, registries ...Registry) Observation {
 	o := &observing{Cluster: c, seen: Observation{Cluster: c.Name}}
 	o.lists(ctx)
 	o.digest()
 	v := newView(o.seen)
-	o.together(ctx, slices.Concat(o.serverQuestions(), o.writeQuestions(v), o.readQuestions(v), o.accountQuestions(v), o.etcdQuestions(v), o.appliedQuestions(ctx, v)))
+	o.together(ctx, slices.Concat(o.serverQuestions(), o.writeQuestions(v), o.readQuestions(v), o.accountQuestions(v),
+		o.etcdQuestions(v), o.appliedQuestions(ctx, v), o.registryQuestions(v, registries)))
 	o.seen.Expiries = append(o.seen.Expiries, machineExpiries(o.seen.Objects)...)
 	o.seen.Expiries = append(o.seen.Expiries, kubeconfigExpiries(c.Config)...)
 	slices.Sort(o.seen.NotChecked)

@@ -46,11 +46,12 @@ type End struct {
 	At   time.Time `json:"at"`
 }
 
-// HealthOf observes a management cluster and judges whether it can act.
-func HealthOf(ctx context.Context, c *kube.Cluster) Health {
+// HealthOf observes a management cluster, and the registry if its sources read from that, and judges whether it
+// can act.
+func HealthOf(ctx context.Context, c *kube.Cluster, registry readiness.Registry) Health {
 	ctx, cancel := context.WithTimeout(ctx, healthBound)
 	defer cancel()
-	return healthIn(readiness.Observe(ctx, c))
+	return healthIn(readiness.Observe(ctx, c, registry))
 }
 
 func healthIn(o readiness.Observation) Health {
