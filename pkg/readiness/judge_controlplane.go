@@ -39,18 +39,53 @@ func judgeControlPlane(v *view) []Finding {
 	if !static {
 		return nil
 	}
+	alive, all := v.controlPlanes()
 	var found []Finding
 	for _, part := range staticPods {
 		if part == "etcd" && !slices.ContainsFunc(nodes, func(node string) bool { return pod(part, node) != nil }) {
 			continue // the data is elsewhere
 		}
+		running := 0
+		for _, node := range alive {
+			if p := pod(part, node); p != nil && health.ConditionOf(p, "Ready").Status == "True" {
+				running++
+			}
+		}
 		for _, node := range nodes {
 			if f, wrong := v.staticPod(part, node, pod(part, node)); wrong {
-				found = append(found, f)
+				found = append(found, f.orDegraded(part, node, running, all))
 			}
 		}
 	}
 	return found
+}
+
+// orDegraded is a finding about a part of one node that the other nodes make up for: the cluster acts, and bears less.
+// etcd takes writes while most of its members run; of every other part one is enough.
+func (f Finding) orDegraded(part, node string, running, all int) Finding {
+	enough := running > 0
+	if part == "etcd" {
+		enough = 2*running > all
+	}
+	if enough {
+		f.Severity = Warning
+		f.Cause = fmt.Sprintf("%s does not run on the control-plane node %s: it runs on %d of %d", part, node, running, all)
+	}
+	return f
+}
+
+// controlPlanes are the control-plane nodes whose kubelets live, and how many there are, without those that leave.
+func (v *view) controlPlanes() (alive []string, all int) {
+	for _, n := range v.list("", "Node") {
+		if !isControlPlane(n) || v.leaving(n) {
+			continue
+		}
+		all++
+		if _, silent := v.silentKubelet(n); !silent {
+			alive = append(alive, n.GetName())
+		}
+	}
+	return alive, all
 }
 
 func isControlPlane(node *unstructured.Unstructured) bool {

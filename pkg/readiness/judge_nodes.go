@@ -19,9 +19,13 @@ func judgeNodes(v *view) []Finding {
 	var found []Finding
 	free := 0
 	nodes := v.list("", "Node")
+	alive, all := v.controlPlanes()
 	for _, n := range nodes {
 		dead, isDead := v.silentKubelet(n)
 		if isDead {
+			if 2*len(alive) > all { // the other control-plane nodes act, and have the data
+				dead.Severity = Warning
+			}
 			found = append(found, dead)
 		}
 		why := unschedulable(n)
