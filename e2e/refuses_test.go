@@ -21,6 +21,18 @@ func rebooted(t *testing.T, name string) {
 	t.Logf("stopped: %v", stopped)
 }
 
+// recoversKubeconfig reads a lost kubeconfig in a machine of the cluster.
+func (l lab) recoversKubeconfig(t *testing.T, kubeconfig string) {
+	t.Helper()
+	if code, out := l.run(t, "kubeconfig", l.name, "--recover"); code != 0 {
+		t.Fatalf("kubeconfig --recover ended with %d: %s", code, out)
+	}
+	info, err := os.Stat(kubeconfig)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("recovered: %v %v, want mode 0600", info, err)
+	}
+}
+
 // refusesToGuess meets a finished cluster whose bootstrap cluster is still there, in ways in which it cannot be known what is so. Each
 // time `up` and `cleanup` end with that, and nothing has changed: what the pivot suspended stays so, and there is no other machine.
 func (l lab) refusesToGuess(t *testing.T, up []string) {
@@ -39,7 +51,7 @@ func (l lab) refusesToGuess(t *testing.T, up []string) {
 			func(t *testing.T) { docker(t, "pause", balancer) }, func(t *testing.T) { docker(t, "unpause", balancer) }, nil,
 			32, "does not answer, and the definition was moved into the management cluster", "docker unpause " + balancer},
 		{"its kubeconfig is gone",
-			func(t *testing.T) { rename(t, kubeconfig, moved) }, func(t *testing.T) { rename(t, moved, kubeconfig) }, nil,
+			func(t *testing.T) { rename(t, kubeconfig, moved) }, func(t *testing.T) { l.recoversKubeconfig(t, kubeconfig) }, nil,
 			32, "no kubeconfig names", "cluster-init kubeconfig " + l.name + " --recover"},
 		{"the bootstrap cluster is paused",
 			func(t *testing.T) { docker(t, "pause", l.name+"-bootstrap-control-plane") }, func(t *testing.T) { docker(t, "unpause", l.name+"-bootstrap-control-plane") }, nil,

@@ -3,6 +3,8 @@ package kube
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -133,24 +135,34 @@ func (c *Cluster) awaitDefinitions(ctx context.Context, factory dynamicinformer.
 	return nil
 }
 
-// servedVersion is the version in which objects of a CustomResourceDefinition are watched: the wanted one if it is served, else the newest that is.
-// Empty: none is served.
+// servedVersion is the version in which objects of a CustomResourceDefinition are watched: the wanted one if it is served,
+// else the newest that implements a contract of Cluster API, else the newest. Empty: none is served.
 func servedVersion(crd *unstructured.Unstructured, wanted string) string {
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
-	newest := ""
+	var served []string
 	for _, each := range versions {
 		fields, _ := each.(map[string]any)
 		name, _, _ := unstructured.NestedString(fields, "name")
-		served, _, _ := unstructured.NestedBool(fields, "served")
-		switch {
-		case !served:
-		case name == wanted:
-			return name
-		case newest == "" || version.CompareKubeAwareVersionStrings(name, newest) > 0:
-			newest = name
+		if is, _, _ := unstructured.NestedBool(fields, "served"); is {
+			served = append(served, name)
 		}
 	}
-	return newest
+	switch {
+	case len(served) == 0:
+		return ""
+	case slices.Contains(served, wanted):
+		return wanted
+	}
+	for _, contract := range []string{"v1beta2", "v1beta1"} {
+		// The label lists the versions that implement the contract: v1beta1_v1beta2.
+		listed := strings.Split(crd.GetLabels()["cluster.x-k8s.io/"+contract], "_")
+		others := func(name string) bool { return !slices.Contains(listed, name) }
+		if implement := slices.DeleteFunc(slices.Clone(served), others); len(implement) > 0 {
+			served = implement
+			break
+		}
+	}
+	return slices.MaxFunc(served, version.CompareKubeAwareVersionStrings)
 }
 
 func builtIn(r schema.GroupVersionResource) bool {
