@@ -21,11 +21,21 @@ import (
 // inputsFile is the file in the state folder of a cluster with the flags that it was built with.
 const inputsFile = "inputs.json"
 
-// lastInputs are the flags of the last run of up that passed its checks, without secrets.
+// lastInputs are the flags of runs of up, without secrets.
 type lastInputs struct {
 	SchemaVersion int                 `json:"schemaVersion"`
 	Environment   string              `json:"environment"` // as an absolute path, where it is a folder
-	Flags         map[string][]string `json:"flags"`
+	Flags         map[string][]string `json:"flags"`       // of the last run that changed something
+	// Completed are those of the last run that ended with a cluster that manages itself. Nil: none did.
+	Completed map[string][]string `json:"completed,omitempty"`
+}
+
+// flagsFor returns the flags that a command takes. up does not repeat those of a run that failed: they may be why.
+func (l *lastInputs) flagsFor(command string) map[string][]string {
+	if command == "up" || command == "check" {
+		return l.Completed
+	}
+	return l.Flags
 }
 
 // recalled are the flags that say what a cluster is built of: a later command about it takes them as they were, where they are not given. The flags of a
@@ -112,7 +122,7 @@ func takeInputs(c *cobra.Command, last *lastInputs, sets []string, path string) 
 			continue
 		}
 		for _, flag := range group {
-			values := last.Flags[flag]
+			values := last.flagsFor(c.Name())[flag]
 			if flag == "set" {
 				values = slices.DeleteFunc(slices.Clone(values), func(set string) bool { return setsOneOf(sets, set) })
 			}
@@ -183,9 +193,14 @@ func readInputs(path string) (*lastInputs, error) {
 	return last, nil
 }
 
-// remember writes what a run of up was given, for later commands. Secrets are left out: the cluster has them.
-func remember(f *pflag.FlagSet, name, state string) error {
+// remember writes what a run of up was given, for later commands. Secrets are left out: the cluster has them. completed
+// says that it has built the cluster.
+func remember(f *pflag.FlagSet, name, state string, completed bool) error {
+	path := filepath.Join(state, inputsFile)
 	last := lastInputs{SchemaVersion: 1, Environment: environmentKey(name), Flags: map[string][]string{}}
+	if before, err := readInputs(path); err == nil && before != nil && before.Environment == last.Environment {
+		last.Completed = before.Completed
+	}
 	for _, group := range recalled() {
 		for _, flag := range group {
 			given := f.Lookup(flag)
@@ -201,11 +216,13 @@ func remember(f *pflag.FlagSet, name, state string) error {
 			}
 		}
 	}
+	if completed {
+		last.Completed = last.Flags
+	}
 	text, err := json.MarshalIndent(last, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(state, 0o700)
 	}
-	path := filepath.Join(state, inputsFile)
 	if err == nil {
 		err = replaceFile(path, append(text, '\n'))
 	}

@@ -40,7 +40,7 @@ func TestCommandsTakeWhatTheClusterWasBuiltWith(t *testing.T) {
 	up, _ := command(t, "up", "kubeadm-capd", "--bundle", "here", "--values", values, "--set", "cluster.worker.replicas=2", "--set", "cni=calico", "--set", "git_auth_default.password=hidden",
 		"--registry-mirror", "a=https://b", "--source", "git", "--source-url", "https://git.example.org/a.git", "--engine-address", "e", "--junit", "j.xml", "--allow-changes", "x")
 	state := filepath.Join(home, "cluster-init", "kubeadm-capd")
-	if err := remember(up.Flags(), "kubeadm-capd", state); err != nil {
+	if err := remember(up.Flags(), "kubeadm-capd", state, true); err != nil {
 		t.Fatal(err)
 	}
 	here, err := filepath.Abs("here")
@@ -86,6 +86,43 @@ func TestCommandsTakeWhatTheClusterWasBuiltWith(t *testing.T) {
 	}
 }
 
+// A flag that made a run fail does not come back with the next up; all that looks takes it, as the cluster has it.
+func TestUpRepeatsNoFlagsOfARunThatFailed(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", home)
+	state := filepath.Join(home, "cluster-init", "kubeadm-capd")
+	setsOf := func(args ...string) string {
+		t.Helper()
+		c, rest := command(t, args...)
+		if _, err := recall(c, rest); err != nil {
+			t.Fatal(err)
+		}
+		return c.Flags().Lookup("set").Value.String()
+	}
+	ran := func(completed bool, set string) {
+		t.Helper()
+		up, _ := command(t, "up", "kubeadm-capd", "--set", set)
+		if err := remember(up.Flags(), "kubeadm-capd", state, completed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ran(false, "cluster.image=first-typo")
+	if up, status := setsOf("up", "kubeadm-capd"), setsOf("status", "kubeadm-capd"); up != "[]" ||
+		status != "[cluster.image=first-typo]" {
+		t.Errorf("after a first run that failed: up %s, status %s", up, status)
+	}
+	ran(true, "cluster.worker.replicas=2")
+	ran(false, "cluster.image=typo")
+	for command, want := range map[string]string{
+		"up": "[cluster.worker.replicas=2]", "check": "[cluster.worker.replicas=2]",
+		"status": "[cluster.image=typo]", "down": "[cluster.image=typo]",
+	} {
+		if got := setsOf(command, "kubeadm-capd"); got != want {
+			t.Errorf("%s takes %s, want %s", command, got, want)
+		}
+	}
+}
+
 // Flags that were remembered lead no command to another cluster.
 func TestWhatIsRememberedNamesNoOtherCluster(t *testing.T) {
 	home := t.TempDir()
@@ -95,7 +132,7 @@ func TestWhatIsRememberedNamesNoOtherCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	up, _ := command(t, "up", "kubeadm-capd", "--values", values, "--set", "cluster.name=other")
-	if err := remember(up.Flags(), "kubeadm-capd", filepath.Join(home, "cluster-init", "kubeadm-capd")); err != nil {
+	if err := remember(up.Flags(), "kubeadm-capd", filepath.Join(home, "cluster-init", "kubeadm-capd"), true); err != nil {
 		t.Fatal(err)
 	}
 	c, args := command(t, "down", "kubeadm-capd")

@@ -98,12 +98,15 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			narrated.learn(run.Environment, secretsOf(run)...)
 			narrated.like(run.Inputs())
 		})
-		phases = afterFirstChange(phases, func() {
-			if err := remember(o.given, name, run.StateFolder); err != nil {
-				sink.Emit(event.Event{Time: time.Now(), Type: event.Warning,
-					Message: err.Error() + ": later commands need the flags of this one"})
+		written := func(completed bool) func() {
+			return func() {
+				if err := remember(o.given, name, run.StateFolder, completed); err != nil {
+					sink.Emit(event.Event{Time: time.Now(), Type: event.Warning,
+						Message: err.Error() + ": later commands need the flags of this one"})
+				}
 			}
-		})
+		}
+		phases = after(afterFirstChange(phases, written(false)), "self-management", written(true))
 		phases, err = pipeline.WithBounds(phases, b.bounds)
 		if err != nil {
 			return nil, err

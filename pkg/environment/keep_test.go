@@ -273,3 +273,50 @@ func TestTheKeyOfFingerprintsStays(t *testing.T) {
 		t.Errorf("a user's own key is replaced: %v", err)
 	}
 }
+
+// A command on another machine, without any flag, is about the cluster as flags made it. Flags that are given are all that
+// there are.
+func TestACommandWithoutFlagsKeepsThoseOfTheCluster(t *testing.T) {
+	const password = "registry_secret.r\\.example:5000.password=hunter2"
+	built := shellEnvironment(t, "kubeadm-capd", nil, "cluster.worker.replicas=2", "registry_secret.r\\.example:5000.username=u", password)
+	built, err := built.WithRegistryMirrors([]environment.RegistryMirror{{Host: "ghcr.io", URL: "https://m"}}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := built.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(given.Values.Annotations[owned.FlagsAnnotation], "hunter2") {
+		t.Error("the record holds a value")
+	}
+	changes := func(env *environment.Environment) []environment.Change {
+		t.Helper()
+		found, err := env.Changes(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	bare := shellEnvironment(t, "kubeadm-capd", nil)
+	kept, err := bare.KeepFlags(given)
+	if err != nil || len(changes(kept)) > 0 {
+		t.Errorf("without flags: changes %v, %v", changes(kept), err)
+	}
+	if objects, err := kept.Objects(); err != nil ||
+		objects.Values.Annotations[owned.FlagsAnnotation] != given.Values.Annotations[owned.FlagsAnnotation] {
+		t.Errorf("the record of the next run is %v, %v", objects.Values.Annotations, err)
+	}
+	one := shellEnvironment(t, "kubeadm-capd", nil, "cluster.worker.replicas=3")
+	if kept, err := one.KeepFlags(given); err != nil || kept != one {
+		t.Errorf("with one flag: changes %v, %v", changes(kept), err)
+	}
+	own := shellEnvironment(t, "kubeadm-capd", nil, "secret_fingerprint_key=mine")
+	if kept, err := own.KeepFlags(given); err != nil || kept == own {
+		t.Errorf("a key of one's own is no such flag: changes %v, %v", changes(kept), err)
+	}
+	given.Values.Annotations[owned.FlagsAnnotation] = `{"not": "a list"}`
+	if kept, err := bare.KeepFlags(given); err != nil || kept != bare {
+		t.Errorf("with a broken record: %v, %v", changes(kept), err)
+	}
+}

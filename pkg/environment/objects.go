@@ -38,7 +38,7 @@ func (e *Environment) Objects() (Objects, error) {
 		return Objects{}, err
 	}
 	configMap := e.configMap(ValuesName, string(values))
-	configMap.Annotations = map[string]string{owned.ShellAnnotation: e.shellRecord()}
+	configMap.Annotations = map[string]string{owned.ShellAnnotation: e.shellRecord(), owned.FlagsAnnotation: e.flagRecord()}
 	return Objects{
 		Values:       configMap,
 		Secrets:      e.secret(SecretsName, secrets),

@@ -32,6 +32,8 @@ const (
 	RestoringMark = "cluster-init.io/restoring"
 	// ShellAnnotation is on the ConfigMap with an environment's values. It lists the paths of those that variables of a shell gave.
 	ShellAnnotation = "cluster-init.io/values-from-shell"
+	// FlagsAnnotation is on the same ConfigMap. It lists the paths of the values that flags gave, as JSON lists of keys.
+	FlagsAnnotation = "cluster-init.io/values-from-flags"
 	// WokenAnnotation is set and removed at once: the change has a controller look at the object.
 	WokenAnnotation = "cluster-init.io/woken"
 

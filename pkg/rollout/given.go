@@ -42,12 +42,22 @@ func Given(ctx context.Context, c *kube.Cluster) (environment.Objects, error) {
 func Applied(ctx context.Context, c *kube.Cluster, env *environment.Environment) (*environment.Environment, error) {
 	last, err := Given(ctx, c)
 	if err == nil && last.Values != nil && last.Values.Labels[owned.ClusterLabel] == env.ClusterName() {
-		env, _, err = env.Keep(last, nil)
+		env, err = keep(env, last)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the values that the %s cluster was last given: %w", c.Name, err)
 	}
 	return env, nil
+}
+
+// keep returns an environment with what a cluster keeps of the values that flags and a shell gave it.
+func keep(env *environment.Environment, last environment.Objects) (*environment.Environment, error) {
+	env, err := env.KeepFlags(last)
+	if err != nil {
+		return nil, err
+	}
+	env, _, err = env.Keep(last, nil)
+	return env, err
 }
 
 // Differences returns how the values of an environment differ from those that a cluster was last given, and for which cluster those were: only where it is
@@ -63,7 +73,7 @@ func Differences(ctx context.Context, c *kube.Cluster, env *environment.Environm
 	if whose = last.Values.Labels[owned.ClusterLabel]; whose != env.ClusterName() {
 		return nil, cmp.Or(whose, "nobody that is known"), nil
 	}
-	kept, _, err := env.Keep(last, nil) // as a run does
+	kept, err := keep(env, last)
 	if err == nil {
 		differ, err = kept.Changes(last)
 	}
