@@ -40,7 +40,7 @@ var arrows = map[string]rule{
 	"kube":                  {[]string{"fault", "health", "oneline"}, "an adapter to one API server knows nothing of runs; whether a definition is served is read as every condition is"},
 	"docker":                {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
 	"kind":                  {[]string{"fault", "kube"}, "an adapter to kind knows nothing of runs; the kubeconfig in a node is checked where it is read"},
-	"kustomize":             {[]string{"fault"}, "an adapter to kustomize, which gets local files only: whoever builds a folder asks here"},
+	"kustomize":             {[]string{"fault", "unpack"}, "an adapter to kustomize, which gets local files only: whoever builds a folder asks here"},
 	"flux":                  {[]string{"kube", "kustomize"}, "an adapter to Flux, which is reached through an API server; what it builds is built here without it"},
 	"capi":                  {[]string{"health", "kube"}, "an adapter to Cluster API, which is reached through an API server; the kubeconfig in a Secret is checked where it is read"},
 	"aws":                   {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
@@ -55,7 +55,7 @@ var arrows = map[string]rule{
 	"render":         {[]string{"event", "oneline", "timeline"}, "views read events and nothing else, so that any run can be replayed into them"},
 	"timeline":       {[]string{"event"}, "what the events of a run say together is read from them and nothing else"},
 	"trace":          {[]string{"timeline"}, "a trace is another form of what the events of a run say together"},
-	"runs":           {[]string{"event", "fault", "render", "timeline", "oneline"}, "a run is kept in the form that the view for programs has, and read back from it"},
+	"runs":           {[]string{"event", "fault", "render", "timeline", "oneline", "unpack"}, "a run is kept in the form that the view for programs has, and read back from it"},
 	"parts":          {nil, "what is installed is read from the content and from the build information, and from nothing else"},
 	"definitions":    {[]string{"fault"}, "what the chart must know of the definitions beside it is read from the files of both alone"},
 	"environment":    {[]string{"definitions", "fault", "kustomize", "owned", "suggest", "redact", "oneline"}, "an environment is a value: rendered and checked without any outside system"},
@@ -100,7 +100,7 @@ var arrows = map[string]rule{
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
-	"cli": {[]string{"fault", "event", "oneline", "suggest", "backup", "bootstrap", "pipeline", "render", "definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content", "timeline",
+	"cli": {[]string{"fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline", "render", "definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content", "timeline",
 		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 

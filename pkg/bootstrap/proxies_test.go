@@ -42,7 +42,7 @@ func renderedLists(t *testing.T, env *environment.Environment, phase environment
 	for _, object := range rendered {
 		data, _, _ := unstructured.NestedStringMap(object.Object, "stringData")
 		switch object.GetName() {
-		case "telco-cloud-init-proxies":
+		case "telco-cloud-init-proxy-variables":
 			list, err := base64.StdEncoding.DecodeString(strings.Trim(data["PROXIES_NO_PROXY_B64"], `"`))
 			if err != nil {
 				t.Fatal(err)

@@ -51,8 +51,15 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0 && o.cluster == "":
+				if err := ignored(c, "it needs an ENVIRONMENT or --cluster", "Name what is to be cleaned up: without, "+
+					"cleanup only lists what there is.", "yes", "force"); err != nil {
+					return err
+				}
 				return o.survey(c.Context())
 			case len(args) == 0:
+				if err := ignored(c, "--cluster takes no values", "Leave it out, or name an ENVIRONMENT.", "values", "set"); err != nil {
+					return err
+				}
 				return o.run(c.Context(), "")
 			case len(args) > 1 || o.cluster != "":
 				return fault.New(fault.Usage, "more than one thing to clean up", "Give either an environment or --cluster NAMESPACE/NAME.")
@@ -62,6 +69,7 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 	}
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams)
+	giveWay(f, []string{"cluster"}, "values", "set")
 	o.output.flags(f)
 	f.StringVar(&o.cluster, "cluster", "", "NAMESPACE/NAME of a cluster instead of an environment")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the kubeconfig of the management cluster is, when not in the state folder here: that cluster is asked whether it manages itself")
@@ -72,6 +80,17 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 	f.DurationVar(&o.olderThan, "older-than", 0, "delete only if everything of the cluster is older than that, and all of it is known")
 	f.DurationVar(&o.patience, "give-up-after", 3*time.Minute, "how long to go on in the cloud while nothing there goes")
 	return c
+}
+
+// ignored refuses those of the flags that are given, for one reason.
+func ignored(c *cobra.Command, why, hint string, flags ...string) error {
+	var problems []error
+	for _, flag := range flags {
+		if isGiven(c, flag) {
+			problems = append(problems, fault.New(fault.Usage, "--"+flag+" is given, and "+why, hint))
+		}
+	}
+	return fault.Join(problems...)
 }
 
 func (o *cleanupOptions) run(ctx context.Context, name string) error {

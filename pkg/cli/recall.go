@@ -16,6 +16,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // inputsFile is the file in the state folder of a cluster with the flags that it was built with.
@@ -176,7 +177,8 @@ func setsOneOf(given []string, set string) bool {
 
 // readInputs reads the file; nil: there is none.
 func readInputs(path string) (*lastInputs, error) {
-	text, err := os.ReadFile(path)
+	const most = 1 << 20
+	text, err := unpack.File(path, most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

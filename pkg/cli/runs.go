@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -136,13 +135,7 @@ func newRunsExport(streams Streams) *cobra.Command {
 	return c
 }
 
-func exportEvents(r *runs.Recording) ([]byte, error) {
-	content, err := os.ReadFile(r.Path)
-	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("read a run: %w", err), fault.RunUnreadable, "")
-	}
-	return content, nil
-}
+func exportEvents(r *runs.Recording) ([]byte, error) { return runs.Content(r.Path) }
 
 func find(what string) (*runs.Recording, error) {
 	store, err := runStore()

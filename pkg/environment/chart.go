@@ -129,5 +129,20 @@ func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstruct
 			}
 		}
 	}
-	return objects, nil
+	return objects, checkUnique(objects)
+}
+
+// checkUnique refuses two objects of one name: Helm would refuse them later, or apply one of them only.
+func checkUnique(objects []*unstructured.Unstructured) error {
+	seen := map[string]bool{}
+	var problems []error
+	for _, o := range objects {
+		name := o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
+		if seen[name] {
+			problems = append(problems, fault.New(fault.ValuesInvalid, "two parts of the values would both be the "+name,
+				"Give one of the components, namespaces or repositories in that name another one."))
+		}
+		seen[name] = true
+	}
+	return fault.Join(problems...)
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -338,4 +339,39 @@ func TestProxiesNeedTheNamespacesOfAComponent(t *testing.T) {
 	}
 	load(t, environment.Options{Name: "kubeadm-capd", Sets: append(sets, "proxies.http_proxy=http://p:1",
 		"components.own.namespaces={x}")})
+}
+
+// Two objects of one name would be refused by Helm, later, or one would be applied in place of the other.
+func TestObjectsHaveNamesOfTheirOwn(t *testing.T) {
+	part := func(name string, more ...string) []string {
+		sets := []string{"components." + name + ".enabled=true", "components." + name + ".path=./x"}
+		for _, set := range more {
+			sets = append(sets, "components."+name+"."+set)
+		}
+		return sets
+	}
+	proxied := func(name, namespaces string) []string {
+		return part(name, "controllers[0].deployment=a", "controllers[0].container=b", "namespaces={"+namespaces+"}")
+	}
+	for name, tc := range map[string]struct {
+		sets [][]string
+		want string // in the error; empty: none
+	}{
+		"a component called as a Secret's Kustomization": {[][]string{proxied("a", "b"), part("a-proxies-b")}, "a-proxies-b"},
+		"two Secrets":             {[][]string{proxied("a", "proxies-b"), proxied("a-proxies", "b")}, "a-proxies-proxies-b"},
+		"a namespace twice":       {[][]string{proxied("a", "x,x")}, ""},
+		"Flux' namespace":         {[][]string{proxied("a", "flux-system")}, ""},
+		"names that look similar": {[][]string{proxied("a", "b"), part("proxies"), part("pull-secret")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+				Sets: append(slices.Concat(tc.sets...), "proxies.http_proxy=http://p:1")})
+			if tc.want == "" && err != nil {
+				t.Error(err)
+			}
+			if tc.want != "" && (fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("%s: %v", fault.CodeOf(err), err)
+			}
+		})
+	}
 }

@@ -36,11 +36,18 @@ func ambient(name string) bool {
 func (e *Environment) FromShell() []string {
 	var from []string
 	for _, v := range e.shellValues() {
-		if _, kept := below(map[string]any(e.kept), v.keys); len(v.set) > 0 && !kept {
+		if _, kept := below(map[string]any(e.kept), v.keys); len(v.set) > 0 && !kept && e.stores(v) {
 			from = append(from, v.path()+" ("+strings.Join(v.set, ", ")+")")
 		}
 	}
 	return from
+}
+
+// stores reports whether a cluster gets the value: a login that nothing needs is left out.
+func (e *Environment) stores(v shellValue) bool {
+	value, _ := below(e.effective.merged(), v.keys)
+	stored, _ := below(e.stored.merged(), v.keys)
+	return shown(value) == shown(stored)
 }
 
 // Keep returns the environment as it is applied to a cluster that exists. The objects are what that was last given. Files and flags define a
@@ -138,7 +145,7 @@ func (e *Environment) shellRecord() string {
 		paths = append(paths, hostsPath)
 	}
 	for _, v := range e.shellValues() {
-		if _, kept := below(map[string]any(e.kept), v.keys); kept || v.resolved {
+		if _, kept := below(map[string]any(e.kept), v.keys); (kept || v.resolved) && e.stores(v) {
 			paths = append(paths, v.path())
 		}
 	}

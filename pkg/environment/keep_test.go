@@ -320,3 +320,16 @@ func TestACommandWithoutFlagsKeepsThoseOfTheCluster(t *testing.T) {
 		t.Errorf("with a broken record: %v, %v", changes(kept), err)
 	}
 }
+
+// What is not stored is not said to be kept, and not recorded.
+func TestATokenThatNothingNeedsIsNotSaidToBeKept(t *testing.T) {
+	env := shellEnvironment(t, "kubeadm-capd", map[string]string{"GITLAB_TOKEN": "t"})
+	objects, err := env.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := objects.Values.Annotations[owned.ShellAnnotation]
+	if from := env.FromShell(); len(from) > 0 || strings.Contains(record, "git_auth_default") {
+		t.Errorf("it says %q and records %s", from, record)
+	}
+}

@@ -2,10 +2,9 @@ package kustomize
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
@@ -37,25 +36,4 @@ func ReadBelow(root, path string) ([]byte, error) {
 	return readRegular(real)
 }
 
-func readRegular(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("read %s: is a directory", path)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read %s: it is no regular file", path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	content, err := io.ReadAll(io.LimitReader(file, mostOfFile+1))
-	if err == nil && len(content) > mostOfFile {
-		return nil, fmt.Errorf("read %s: it has more than %d MiB", path, mostOfFile>>20)
-	}
-	return content, err
-}
+func readRegular(path string) ([]byte, error) { return unpack.File(path, mostOfFile) }

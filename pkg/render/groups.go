@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/cluster-init/cluster-init/pkg/event"
+	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
 // Folding is how a CI system is told which lines belong together.
@@ -81,7 +82,9 @@ func (GitHub) End(event.Event) string { return "::endgroup::" }
 func (GitHub) Failure(run string, f event.Failure) string {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	message := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	return "::error title=" + property.Replace(fmt.Sprintf("%s failed (%s)", run, f.Code)) + "::" + message.Replace(failureText(f))
+	// What others chose may not end up in what GitHub and terminals obey: this line goes past what keeps it from that.
+	title := oneline.Sprintf("%s failed (%s)", run, string(f.Code))
+	return "::error title=" + property.Replace(title) + "::" + message.Replace(oneline.Lines(failureText(f)))
 }
 
 // GitLab folds as GitLab CI does. Its rules: "Custom collapsible sections".

@@ -55,10 +55,10 @@ func TestEveryGroupIsClosedBeforeItsOutcomeIsTold(t *testing.T) {
 
 // Whatever a message holds, it stays one annotation, and no message becomes a command of its own.
 func TestGitHubEscapes(t *testing.T) {
-	e := event.Event{Time: start(), Type: event.RunFinished, Command: "up", Environment: "a,b:c",
-		Failure: &event.Failure{Code: "x/y", Message: "100%\r\n::set-env name=A::b", Hint: "one\ntwo"}}
+	e := event.Event{Time: start(), Type: event.RunFinished, Command: "up\x1b[2J", Environment: "a,b:c\u202e",
+		Failure: &event.Failure{Code: "x/y\u009b", Message: "100%\r\n::set-env name=A::b", Hint: "one\ntwo"}}
 	got := strings.TrimSpace(string(show(func(w io.Writer) event.Sink { return render.NewGrouped(w, false, render.GitHub{}) }, e)))
-	const want = `::error title=cluster-init up a%2Cb%3Ac failed (x/y)::100%25%0D%0A       ::set-env name=A::b%0Ahint:  one%0Ahint:  two`
+	const want = `::error title=cluster-init up [2J a%2Cb%3Ac failed (x/y )::100%25%0A       ::set-env name=A::b%0Ahint:  one%0Ahint:  two`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

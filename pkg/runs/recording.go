@@ -13,6 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 	"github.com/cluster-init/cluster-init/pkg/timeline"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // Result is how a run ended.
@@ -42,11 +43,23 @@ type Recording struct {
 	Events []event.Event `json:"-"`
 }
 
-// Read reads the run in the file path. Its errors have the code fault.RunUnreadable.
-func Read(path string) (*Recording, error) {
-	content, err := os.ReadFile(path)
+// mostOfRun is how many bytes a recording may have: a day of events has less.
+const mostOfRun = 256 << 20
+
+// Content reads the events in the file path as they are. Its errors have the code fault.RunUnreadable.
+func Content(path string) ([]byte, error) {
+	content, err := unpack.File(path, mostOfRun)
 	if err != nil {
 		return nil, fault.Wrap(fmt.Errorf("read a run: %w", err), fault.RunUnreadable, hintShape)
+	}
+	return content, nil
+}
+
+// Read reads the run in the file path. Its errors have the code fault.RunUnreadable.
+func Read(path string) (*Recording, error) {
+	content, err := Content(path)
+	if err != nil {
+		return nil, err
 	}
 	r := &Recording{Path: path}
 	if r.Events, err = decode(path, content); err != nil {

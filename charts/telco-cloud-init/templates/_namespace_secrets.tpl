@@ -8,7 +8,7 @@
 {{- $secrets = append $secrets (dict "folder" "pull-secret" "variables" "PULL_SECRET" "from" "telco-cloud-init-pull-secret") -}}
 {{- end -}}
 {{- if (include "telco-cloud-init.proxied" . | fromJson).controllers -}}
-{{- $secrets = append $secrets (dict "folder" "proxies" "variables" "PROXIES" "from" "telco-cloud-init-proxies") -}}
+{{- $secrets = append $secrets (dict "folder" "proxies" "variables" "PROXIES" "from" "telco-cloud-init-proxy-variables") -}}
 {{- end -}}
 {{- end -}}
 {{- dict "secrets" $secrets | toJson -}}
