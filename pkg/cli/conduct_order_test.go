@@ -53,6 +53,7 @@ func TestTheLockIsGivenBackAfterTheLeases(t *testing.T) {
 				return err
 			}}}}, nil
 	}, nil)
+	server.Close() // what its handlers have written can be read now
 	if err != nil || len(held) < 2 {
 		t.Fatalf("%v, %d writes of the lease", err, len(held))
 	}

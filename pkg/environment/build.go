@@ -46,9 +46,6 @@ func buildAt(options Options, s *substituter, depth int) (name, builtOn string, 
 		return "", "", documents{}, err
 	}
 	if isPath(options.Name) {
-		if depth == 0 {
-			s.root = filepath.Dir(folder)
-		}
 		from, inherits, err := readFrom(folder, options.Name)
 		if err != nil {
 			return "", "", documents{}, err

@@ -16,7 +16,6 @@ import (
 // substituter reads YAML files with their variables filled in. It works on parsed scalars, never on text, so a
 // value cannot change the structure of the file, whatever it holds.
 type substituter struct {
-	root string // the folder that holds the named environment: what it stands on is below it
 	lookup func(string) (string, bool)
 	failed error // why the variable that was looked up last could not be
 	// inShell are the variables that the shell has and that are not empty, derived those that have a value from elsewhere, of those looked up so far.

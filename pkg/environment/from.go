@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"sigs.k8s.io/yaml"
@@ -79,9 +78,6 @@ func (f fromFile) inherit(options Options, s *substituter, folder string, depth 
 	if parent.Name = f.From; isPath(f.From) && !filepath.IsAbs(f.From) {
 		parent.Name = filepath.Join(folder, f.From) // from the real place, whatever links led there
 	}
-	if err := s.holds(parent.Name, filepath.Join(given, FromFile)); err != nil {
-		return "", documents{}, err
-	}
 	_, builtOn, docs, err := buildAt(parent, s, depth+1)
 	if err != nil {
 		return "", documents{}, err
@@ -94,31 +90,6 @@ func (f fromFile) inherit(options Options, s *substituter, folder string, depth 
 	docs = docs.with(values)
 	docs.infraSecrets = merge(docs.infraSecrets, secrets)
 	return builtOn, docs, nil
-}
-
-// holds refuses to stand on a folder elsewhere: the author of an environment may not read the secrets of another one.
-func (s *substituter) holds(parent, file string) error {
-	if !isPath(parent) || s.root == "" {
-		return nil
-	}
-	real, err := filepath.EvalSymlinks(parent)
-	if err != nil {
-		return nil // whoever reads it says why
-	}
-	root, err := filepath.EvalSymlinks(s.root)
-	if err == nil {
-		real, err = filepath.Abs(real)
-	}
-	below := ""
-	if err == nil {
-		below, err = filepath.Rel(root, real)
-	}
-	if err != nil || below == ".." || strings.HasPrefix(below, ".."+string(filepath.Separator)) {
-		return fault.New(fault.EnvironmentInvalid,
-			fmt.Sprintf("read %s: from names %s, which is not below %s", file, parent, s.root),
-			"Put both environments below one folder, next to each other.")
-	}
-	return nil
 }
 
 // own reads a file of values in the folder; one that is not there has none.
