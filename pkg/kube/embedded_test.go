@@ -39,12 +39,14 @@ func TestEmbeddedRefuses(t *testing.T) {
 		"no scheme":               {func(c *api.Cluster, _ *api.AuthInfo) { c.Server = "10.0.0.1:6443" }, "https"},
 		"no host":                 {func(c *api.Cluster, _ *api.AuthInfo) { c.Server = "https://" }, "https"},
 		"a login in the address":  {func(c *api.Cluster, _ *api.AuthInfo) { c.Server = "https://u:hunter2@10.0.0.1" }, "https"},
+		"a query":                 {func(c *api.Cluster, _ *api.AuthInfo) { c.Server = "https://10.0.0.1:6443?a=b" }, "https"},
+		"a fragment":              {func(c *api.Cluster, _ *api.AuthInfo) { c.Server = "https://10.0.0.1:6443#a" }, "https"},
 		"no authority":            {func(c *api.Cluster, _ *api.AuthInfo) { c.CertificateAuthorityData = nil }, "certificate-authority-data"},
 		"an authority of no form": {func(c *api.Cluster, _ *api.AuthInfo) { c.CertificateAuthorityData = []byte("hunter2") }, "certificate-authority-data"},
 		"an authority that is not": {func(c *api.Cluster, _ *api.AuthInfo) {
 			c.CertificateAuthorityData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE"})
 		}, "certificate 1"},
-		"a key as an authority": {func(c *api.Cluster, u *api.AuthInfo) { c.CertificateAuthorityData = u.ClientKeyData }, "certificate-authority-data"},
+		"a key as an authority": {func(c *api.Cluster, u *api.AuthInfo) { c.CertificateAuthorityData = u.ClientKeyData }, "not PEM certificates"},
 		"no credentials":        {func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{} }, "token"},
 		"a certificate alone":   {func(_ *api.Cluster, u *api.AuthInfo) { u.ClientKeyData = nil }, "only one"},
 		"another's key": {func(_ *api.Cluster, u *api.AuthInfo) {
@@ -63,7 +65,10 @@ func TestEmbeddedRefuses(t *testing.T) {
 			}
 		})
 	}
-	for _, text := range []string{"", "{", "<html>", "current-context: x", "apiVersion: v1\nkind: Config\nusers: [{name: u, user: {token: [hunter2]}}]"} {
+	for _, text := range []string{"", "{", "<html>", "current-context: x",
+		contextAlone, strings.Replace(contextAlone, "}]}", "}], users: [{name: u, user: {token: hunter2}}]}", 1),
+		strings.Replace(contextAlone, "}]}", "}], clusters: [{name: c, cluster: {server: https://a}}]}", 1),
+		"apiVersion: v1\nkind: Config\nusers: [{name: u, user: {token: [hunter2]}}]"} {
 		if got, err := Embedded([]byte(text)); got != nil || fault.CodeOf(err) != fault.KubeconfigRefused || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %s, %v", text, got, err)
 		}

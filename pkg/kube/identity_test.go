@@ -15,6 +15,9 @@ func kubeconfigOf(t *testing.T, authority, server string) []byte {
 	return kubeconfig.Of(t, authority, server)
 }
 
+// contextAlone has a current context that names a cluster and a user which are not there.
+const contextAlone = `{apiVersion: v1, kind: Config, current-context: x, contexts: [{name: x, context: {cluster: c, user: u}}]}`
+
 // Same, other and not comparable are three answers: who trusts whatever the machine trusts may well be of the same cluster.
 func TestAClusterIsKnownByItsAuthority(t *testing.T) {
 	ours := kubeconfigOf(t, "ours", "https://10.0.0.1:6443")
@@ -36,6 +39,7 @@ func TestAClusterIsKnownByItsAuthority(t *testing.T) {
 		"no kubeconfig":                       {ours, []byte("<html>please log in</html>"), Incomparable},
 		"half of one":                         {ours, ours[:len(ours)/2], Incomparable},
 		"nothing":                             {ours, nil, Incomparable},
+		"a context without its cluster":       {ours, []byte(contextAlone), Incomparable},
 		"two authorities in another order":    {bundle("ours", "next"), bundle("next", "ours"), Same},
 		"one of two, as while it is replaced": {ours, bundle("ours", "next"), Incomparable},
 		"two of others":                       {ours, bundle("theirs", "next"), Other},
@@ -61,6 +65,7 @@ func TestNewer(t *testing.T) {
 		})
 	}
 	token := kubeconfig.Of(t, "ours", "https://a", func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Token: "t"} })
+	newToken := kubeconfig.Of(t, "ours", "https://a", func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Token: "u"} })
 	program := kubeconfig.Of(t, "ours", "https://a", func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Exec: &api.ExecConfig{Command: "login"}} })
 	for name, tc := range map[string]struct {
 		fresh, used []byte
@@ -70,6 +75,8 @@ func TestNewer(t *testing.T) {
 		"it ends sooner":                    {ending(2027), ending(2028), false},
 		"it is the same":                    {ending(2027), ending(2027), false},
 		"a token in place of a certificate": {token, ending(2027), true},
+		"another token":                     {newToken, token, true},
+		"the same token":                    {token, token, false},
 		"a program in place of it":          {program, ending(2027), false},
 		"the user's own program":            {ending(2028), program, false},
 		"the one that is used is none":      {ending(2028), []byte("x"), false},
@@ -86,7 +93,7 @@ func TestAtServerOf(t *testing.T) {
 	if err != nil || string(got) != string(at) {
 		t.Errorf("%v\n%s", err, got)
 	}
-	for _, broken := range []string{"{", "current-context: x"} {
+	for _, broken := range []string{"{", "current-context: x", contextAlone} {
 		if _, err := AtServerOf(at, []byte(broken)); err == nil {
 			t.Errorf("%q is no kubeconfig", broken)
 		}
