@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
@@ -17,6 +18,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
 	"github.com/cluster-init/cluster-init/pkg/docker"
@@ -235,16 +237,70 @@ func TestTheClusterIsMarkedAndThenDeleted(t *testing.T) {
 
 // A mark alone says that a run has begun: while the Cluster is not being deleted, and the management cluster is silent, it may have got other clusters since.
 func TestAMarkedClusterOfASilentManagementClusterStays(t *testing.T) {
-	w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")), seen: verdict{decision: remove}}
-	object := capi.Object{Kind: "Cluster", Namespace: "ns", Name: "demo"}
-	w.o = world.Observation{Bootstrap: world.BootstrapSide{Down: true, Holds: pivot.Holding{Clusters: []capi.Cluster{{Object: object}}}}, Management: world.ManagementSide{State: world.ManagementSilent, Err: errors.New("timeout")}}
-	err := deletion{world: w, others: others{scope: own}, scope: own, now: time.Now}.run(t.Context(), silence{})
-	if fault.CodeOf(err) != fault.ClusterUnreachable || !strings.Contains(err.Error(), "whether it manages other clusters is not known") {
-		t.Error(err)
+	for name, tc := range map[string]struct {
+		down, deleting bool
+		management     world.ManagementState
+		stays          bool
+	}{
+		"marked, and the management cluster is silent": {true, false, world.ManagementSilent, true},
+		"it was being deleted before":                  {true, true, world.ManagementSilent, false},
+		"no run has begun":                             {false, false, world.ManagementSilent, false},
+		"the management cluster answers":               {true, false, world.ManagementEmpty, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")), seen: verdict{decision: remove}}
+			held := capi.Cluster{Object: capi.Object{Kind: "Cluster", Namespace: "ns", Name: "demo"}, Deleting: tc.deleting}
+			w.o.Bootstrap = world.BootstrapSide{Down: tc.down, Holds: pivot.Holding{Clusters: []capi.Cluster{held}}}
+			w.o.Management = world.ManagementSide{State: tc.management, Err: errors.New("timeout")}
+			err := deletion{world: w, others: others{scope: own}, scope: own, now: time.Now}.run(t.Context(), silence{})
+			refused := fault.CodeOf(err) == fault.ClusterUnreachable &&
+				strings.Contains(err.Error(), "whether it manages other clusters is not known")
+			if refused != tc.stays || !refused && err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			err = w.bootstrap.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "demo"}, &clusterv1.Cluster{})
+			if (err == nil) != tc.stays {
+				t.Errorf("%s: the Cluster: %v", name, err)
+			}
+		})
 	}
-	if err := w.bootstrap.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "demo"}, &clusterv1.Cluster{}); err != nil {
-		t.Errorf("the Cluster: %v", err)
+}
+
+// A deletion is over only when the world says so: an answer that fails is none.
+func TestADeletionIsOver(t *testing.T) {
+	silent := fault.New(fault.ClusterUnreachable, "silent", "wait")
+	for name, tc := range map[string]struct {
+		world sceneWorld
+		done  bool
+		code  fault.Code
+	}{
+		"nobody holds it":   {sceneWorld{seen: verdict{decision: sweep}}, true, ""},
+		"it is held":        {sceneWorld{seen: verdict{decision: remove}}, false, ""},
+		"nobody knows":      {sceneWorld{seen: verdict{decision: sweep}, err: silent}, false, fault.ClusterUnreachable},
+		"nobody knows more": {sceneWorld{err: silent}, false, fault.ClusterUnreachable},
+	} {
+		status, err := deletion{world: &tc.world}.check(t.Context())
+		if (status.State == pipeline.Done) != tc.done || fault.CodeOf(err) != tc.code {
+			t.Errorf("%s: %v, %v", name, status, err)
+		}
 	}
+}
+
+// A Cluster is gone when its API server says so: while the list of Clusters fails, the run waits.
+func TestADeletionThatNobodyCanSee(t *testing.T) {
+	c := cluster(t, "bootstrap", clusterObject("ns", "demo"))
+	silent := errors.New("connection refused")
+	c.Client = interceptor.NewClient(c.Client.(client.WithWatch), interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return silent },
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err := farewell{cluster: c, heartbeat: time.Minute, now: time.Now}.delete(ctx, own, silence{})
+		if fault.CodeOf(err) != fault.ComponentStuck || !strings.Contains(err.Error(), silent.Error()) {
+			t.Error(err)
+		}
+	})
 }
 
 // Workload clusters go only where the definition could be moved back afterwards, and what applies them is suspended first.
