@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -97,8 +99,7 @@ func (r run) do(ctx context.Context) error {
 		outcome := "not reached"
 		if tests := reached[strconv.Itoa(id)]; tests != nil {
 			outcome = "survived"
-			only := "-test.run=^(" + strings.Join(tests, "|") + ")$"
-			if _, err := r.test(ctx, s, binary, fmt.Sprintf("CLUSTER_INIT_MUTANT=%d", id), only); err != nil {
+			if r.killed(ctx, s, binary, id, tests) {
 				outcome = "killed"
 			}
 		}
@@ -223,30 +224,58 @@ func (r run) compile(ctx context.Context, s sources, list []mutant, enabled map[
 	}
 }
 
-// reached runs each test without any mutant, and returns the tests that reach a mutant, by its ID.
-func (r run) reached(ctx context.Context, s sources, binary, work string) (map[string][]string, error) {
+// reach is a test that reaches a mutant, and how long it takes without any.
+type reach struct {
+	test string
+	took time.Duration
+}
+
+// reached runs each test without any mutant, and returns the tests that reach a mutant, by its ID, fast ones first.
+func (r run) reached(ctx context.Context, s sources, binary, work string) (map[string][]reach, error) {
 	names, err := r.test(ctx, s, binary, "CLUSTER_INIT_MUTANT=", "-test.list="+r.match)
 	if err != nil {
 		return nil, err
 	}
-	reached := map[string][]string{}
+	reached := map[string][]reach{}
 	for _, name := range strings.Fields(string(names)) {
 		if strings.HasPrefix(name, "Benchmark") {
 			continue
 		}
-		record := filepath.Join(work, name)
+		record, begin := filepath.Join(work, name), time.Now()
 		if output, err := r.test(ctx, s, binary, "CLUSTER_INIT_MUTANT_RECORD="+record, "-test.run=^"+name+"$"); err != nil {
 			return nil, fmt.Errorf("%s fails without any mutant: %w\n%s", name, err, output)
 		}
+		took := time.Since(begin)
 		ids, err := os.ReadFile(record)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 		for _, id := range strings.Fields(string(ids)) {
-			reached[id] = append(reached[id], name)
+			reached[id] = append(reached[id], reach{name, took})
 		}
 	}
+	for _, tests := range reached {
+		slices.SortFunc(tests, func(a, b reach) int { return cmp.Compare(a.took, b.took) })
+	}
 	return reached, nil
+}
+
+// killed reports whether a test fails under a mutant. The first half of the tests, the fast ones, runs before the rest.
+func (r run) killed(ctx context.Context, s sources, binary string, id int, tests []reach) bool {
+	variable, half := fmt.Sprintf("CLUSTER_INIT_MUTANT=%d", id), (len(tests)+1)/2
+	for _, group := range [][]reach{tests[:half], tests[half:]} {
+		var names []string
+		for _, t := range group {
+			names = append(names, t.test)
+		}
+		if len(names) == 0 {
+			continue
+		}
+		if _, err := r.test(ctx, s, binary, variable, "-test.run=^("+strings.Join(names, "|")+")$"); err != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // test runs the binary as `go test` does, in the folder of the package.
