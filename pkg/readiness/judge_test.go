@@ -2,6 +2,7 @@ package readiness
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -102,6 +104,12 @@ func (o *Observation) probe(kind, object, message string) {
 	o.Probes = append(o.Probes, Probe{Kind: kind, Object: ref(object), Message: message})
 }
 
+// secondNode is a worker whose kubelet lives.
+const secondNode = `
+- {apiVersion: v1, kind: Node, metadata: {name: worker, creationTimestamp: "2026-01-01T11:00:00Z", labels: {kubernetes.io/os: linux}}, spec: {}, status: {conditions: [{type: Ready, status: "True"}]}}
+- {apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {namespace: kube-node-lease, name: worker}, spec: {holderIdentity: worker, leaseDurationSeconds: 40, renewTime: "2026-01-01T11:59:55.000000Z"}}
+`
+
 // Each fault is one change of a healthy cluster, and gives the findings that are named, and no others.
 func TestJudge(t *testing.T) {
 	type edit func(t *testing.T, o *Observation)
@@ -120,6 +128,24 @@ func TestJudge(t *testing.T) {
 			}
 		}
 	}
+	written := func(group, kind, namespace, name string) edit {
+		return func(_ *testing.T, o *Observation) {
+			object := health.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}
+			o.Writes = append(o.Writes, Write{Object: object, By: "kubectl-edit", At: noon.Add(-time.Hour), Clock: noon})
+		}
+	}
+	claim := func(namespace, since, spec string) string {
+		return `[{apiVersion: v1, kind: PersistentVolumeClaim, status: {phase: Pending}, spec: {` + spec +
+			`}, metadata: {namespace: ` + namespace + `, name: data, creationTimestamp: "2026-01-01T` + since + `:30Z"}}]`
+	}
+	expiry := func(object string, in time.Duration, renewedBy string) edit {
+		return func(_ *testing.T, o *Observation) {
+			o.Expiries = append(o.Expiries, Expiry{Object: ref(object), What: "x", At: noon.Add(in), RenewedBy: renewedBy})
+		}
+	}
+	twoNodes := all(more(secondNode), setTo("DaemonSet/kube-system/kube-proxy", int64(2), "status", "desiredNumberScheduled"),
+		setTo("DaemonSet/kube-system/kube-proxy", int64(2), "status", "numberReady"))
+	seen := map[string][]string{}
 	for name, row := range map[string]struct {
 		edit edit
 		want string // "ID Object", one line each, in the order of Judge
@@ -214,10 +240,44 @@ func TestJudge(t *testing.T) {
 			"registry-paused Container/demo-registry"},
 		"the registry is gone": {probe(RegistryRuns, "Container/demo-registry", RegistryAbsent),
 			"registry-missing Container/demo-registry"},
+		// what does not follow from another finding is not left out
+		"two workloads, and one of them is scaled down": {all(setTo("Deployment/capi-system/capi-controller-manager", int64(0), "spec", "replicas"), setTo("EndpointSlice/kube-system/kube-dns-1", []any{}, "endpoints")),
+			"workload-scaled-down Deployment/capi-system/capi-controller-manager\ndns-without-endpoints Service/kube-system/kube-dns"},
+		"one kubelet of two is silent, and a webhook too": {all(twoNodes, setTo("Lease/kube-node-lease/cp", "2026-01-01T11:58:00.000000Z", "spec", "renewTime"), gone("Service/capi-system/capi-webhook-service")),
+			"kubelet-silent Node/cp\nwebhook-silent ValidatingWebhookConfiguration/capi\nconversion-webhook-silent CustomResourceDefinition/clusters.cluster.x-k8s.io"},
+		// control planes of other kinds
+		"a node that has just joined":         {all(gone("Pod/kube-system/kube-scheduler-cp"), setTo("Node/cp", "2026-01-01T11:59:30Z", "metadata", "creationTimestamp")), ""},
+		"a node that leaves":                  {all(gone("Pod/kube-system/kube-scheduler-cp"), setTo("Node/cp", "2026-01-01T11:59:30Z", "metadata", "deletionTimestamp")), ""},
+		"a worker has no control plane":       {twoNodes, ""},
+		"etcd is elsewhere":                   {gone("Pod/kube-system/etcd-cp"), ""},
+		"the control plane is no static Pods": {all(gone("Pod/kube-system/etcd-cp"), gone("Pod/kube-system/kube-apiserver-cp"), gone("Pod/kube-system/kube-scheduler-cp"), gone("Pod/kube-system/kube-controller-manager-cp")), ""},
+		"the scheduler starts":                {setTo("Pod/kube-system/kube-scheduler-cp", []any{map[string]any{"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-01T11:59:30Z"}}, "status", "conditions"), ""},
+		"one node of two is cordoned":         {all(twoNodes, setTo("Node/cp", true, "spec", "unschedulable")), "node-cordoned Node/cp"},
 		// held
-		"the source is suspended": {setTo("GitRepository/flux-system/telco-cloud-init", true, "spec", "suspend"), "suspended GitRepository/flux-system/telco-cloud-init"},
-		"the Cluster is paused":   {setTo("Cluster/default/demo", true, "spec", "paused"), "paused Cluster/default/demo"},
-		"a pivot suspends":        {all(setTo("Kustomization/flux-system/capi", true, "spec", "suspend"), setTo("Kustomization/flux-system/capi", "default/demo", "metadata", "annotations", "cluster-init.io/suspended-for-pivot")), ""},
+		"a Machine is paused":                {setTo("Machine/default/demo-cp", "", "metadata", "annotations", "cluster.x-k8s.io/paused"), "paused Machine/default/demo-cp"},
+		"a restore holds the Cluster":        {all(setTo("Cluster/default/demo", true, "spec", "paused"), setTo("Cluster/default/demo", "x", "metadata", "annotations", owned.RestoringMark)), ""},
+		"a pivot holds the Cluster":          {all(setTo("Cluster/default/demo", true, "spec", "paused"), setTo("Cluster/default/demo", "x", "metadata", "annotations", owned.PivotAnnotation)), ""},
+		"the Cluster is taken down":          {all(setTo("Cluster/default/demo", true, "spec", "paused"), setTo("Cluster/default/demo", "x", "metadata", "annotations", owned.DownAnnotation)), ""},
+		"a stranger's Kustomization rests":   {more(`[{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {namespace: shop, name: shop}, spec: {suspend: true}}]`), ""},
+		"an installed workload is not seen":  {all(setTo("Deployment/capi-system/capi-controller-manager", int64(2), "metadata", "generation"), written("apps", "Deployment", "capi-system", "capi-controller-manager")), "spec-not-seen Deployment/capi-system/capi-controller-manager"},
+		"a stranger's workload is not seen":  {all(more(`[{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: shop, name: shop, generation: 2}, status: {observedGeneration: 1}}]`), written("apps", "Deployment", "shop", "shop")), ""},
+		"nobody knows who wrote a spec":      {setTo("Cluster/default/demo", int64(3), "metadata", "generation"), ""},
+		"a spec that was seen":               {written("cluster.x-k8s.io", "Cluster", "default", "demo"), ""},
+		"its controller counts no specs":     {all(setTo("Cluster/default/demo", map[string]any{}, "status"), written("cluster.x-k8s.io", "Cluster", "default", "demo")), ""},
+		"a paused Cluster of a later spec":   {all(setTo("Cluster/default/demo", int64(3), "metadata", "generation"), setTo("Cluster/default/demo", true, "spec", "paused"), written("cluster.x-k8s.io", "Cluster", "default", "demo")), "paused Cluster/default/demo"},
+		"a claim that the default serves":    {more(claim("flux-system", "11:00", "")), ""},
+		"a claim of a class that is not":     {more(claim("flux-system", "11:00", "storageClassName: fast")), "storage-class-missing PersistentVolumeClaim/flux-system/data"},
+		"a claim of a class that there is":   {more(claim("flux-system", "11:00", "storageClassName: standard")), ""},
+		"a claim that has just come":         {all(gone("StorageClass/standard"), more(claim("flux-system", "11:59", ""))), ""},
+		"a claim that has its volume":        {all(gone("StorageClass/standard"), more(claim("flux-system", "11:00", "volumeName: v"))), ""},
+		"a stranger's claim":                 {all(gone("StorageClass/standard"), more(claim("shop", "11:00", ""))), ""},
+		"a class that is not the default":    {all(setTo("StorageClass/standard", "false", "metadata", "annotations", "storageclass.kubernetes.io/is-default-class"), more(claim("flux-system", "11:00", ""))), "storage-class-missing PersistentVolumeClaim/flux-system/data"},
+		"a certificate of a part has ended":  {expiry("Secret/capi-system/tls", -time.Hour, ""), "expired Secret/capi-system/tls"},
+		"a Cluster's certificate has ended":  {expiry("Secret/default/demo-ca", -time.Hour, ""), "expired Secret/default/demo-ca"},
+		"one that cert-manager renews later": {expiry("Secret/capi-system/tls", 24*time.Hour, "cert-manager"), ""},
+		"the source is suspended":            {setTo("GitRepository/flux-system/telco-cloud-init", true, "spec", "suspend"), "suspended GitRepository/flux-system/telco-cloud-init"},
+		"the Cluster is paused":              {setTo("Cluster/default/demo", true, "spec", "paused"), "paused Cluster/default/demo"},
+		"a pivot suspends":                   {all(setTo("Kustomization/flux-system/capi", true, "spec", "suspend"), setTo("Kustomization/flux-system/capi", "default/demo", "metadata", "annotations", "cluster-init.io/suspended-for-pivot")), ""},
 		// hanging
 		"a namespace is stuck":            {more(`[{apiVersion: v1, kind: Namespace, metadata: {name: old, deletionTimestamp: "2026-01-01T11:50:00Z"}, status: {phase: Terminating, conditions: [{type: NamespaceFinalizersRemaining, status: "True", message: some}]}}]`), "namespace-stuck Namespace/old"},
 		"a Pod hangs":                     {setTo("Pod/capi-system/capi-controller-manager-5-y", "2026-01-01T11:50:00Z", "metadata", "deletionTimestamp"), "deletion-stuck Pod/capi-system/capi-controller-manager-5-y"},
@@ -251,6 +311,9 @@ func TestJudge(t *testing.T) {
 			var got []string
 			for _, f := range Judge(o) {
 				got = append(got, f.ID+" "+f.Object.String())
+				if kind := fmt.Sprintf("%s certain=%t transient=%t", f.Severity, f.Certain, f.Transient); !slices.Contains(seen[f.ID], kind) {
+					seen[f.ID] = append(seen[f.ID], kind)
+				}
 				if f.Cause == "" || f.Remedy == "" || f.Severity == "" {
 					t.Errorf("a finding has a cause, a remedy and a severity: %+v", f)
 				}
@@ -259,6 +322,27 @@ func TestJudge(t *testing.T) {
 				t.Errorf("found\n%s\nwant\n%s", text, row.want)
 			}
 		})
+	}
+	// Blocking and certain findings end a run; the others must not.
+	const ends = "blocking certain=true transient=false"
+	const warns = "warning certain=true transient=false"
+	others := map[string]string{
+		"pod-pending": warns, "deletion-stuck": warns, "namespace-stuck": warns, "clock-differs": warns, "expires-soon": warns,
+		"api-unavailable": warns, "expired": ends + ", " + warns, "node-cordoned": ends + ", " + warns,
+		"dns-missing":             "blocking certain=false transient=false",
+		"configuration-changed":   "warning certain=false transient=false",
+		"api-server-check-failed": "blocking certain=true transient=true",
+		"artifact-unreadable":     "blocking certain=true transient=true",
+	}
+	for id, kinds := range seen {
+		slices.Sort(kinds)
+		want := ends
+		if other, is := others[id]; is {
+			want = other
+		}
+		if got := strings.Join(kinds, ", "); got != want {
+			t.Errorf("%s is %s, want %s", id, got, want)
+		}
 	}
 }
 
