@@ -16,7 +16,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/project"
 	"github.com/cluster-init/cluster-init/pkg/kind"
+	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
 // asked is what came of asking, with files of the state folder and the file of --kubeconfig.
@@ -194,6 +196,33 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 			}
 			plan.Delete = append(plan.Delete, running.Delete...)
 			asked{engine: e, plan: plan}.expect(t, tc.says)
+		})
+	}
+	for name, tc := range map[string]struct{ maker, says string }{
+		"this state folder makes it":    {"own", "there is no bootstrap cluster"},
+		"another state folder makes it": {"other", "another run, of another user or machine, may be making it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := t.TempDir()
+			if err := os.WriteFile(filepath.Join(state, "id"), []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			id, err := lease.ID(state)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := bootstrapped(t, api{clusters: active})
+			e.finished = false
+			node(func(c *docker.Container) {
+				maker := map[string]string{"own": id, "other": "0123456789abcdef"}[tc.maker]
+				c.Created, c.Mounts = time.Now(), append(c.Mounts, docker.Mount{Target: owned.MakerMarker(maker)})
+			})(e)
+			plan, err := cleanup.Discover(t.Context(), e, target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan.Delete = append(plan.Delete, running.Delete...)
+			asked{engine: e, plan: plan, state: map[string]string{"id": "x"}}.expect(t, tc.says)
 		})
 	}
 	t.Run("it went meanwhile", func(t *testing.T) {

@@ -344,6 +344,21 @@ func TestWorkloadClusters(t *testing.T) {
 	}
 }
 
+// The management cluster is kept while the deletion of a workload cluster fails.
+func TestAWorkloadClusterThatStays(t *testing.T) {
+	held := clusterObject("team", "shop", func(c *clusterv1.Cluster) { c.Finalizers = []string{"example.com/stays"} })
+	w := &sceneWorld{management: cluster(t, "management", held), seen: verdict{decision: remove}}
+	phase := workloadClusters{world: w, others: others{scope: own, delete: true, agreed: []string{"team/shop"}},
+		farewell: func(c *kube.Cluster) farewell { return farewell{cluster: c, heartbeat: time.Minute, now: time.Now} }}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := phase.run(ctx, silence{}); fault.CodeOf(err) != fault.ComponentStuck {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
 // Whoever waits for a deletion is told what it waits for, and that it goes on by itself.
 func TestADeletionThatTakesLong(t *testing.T) {
 	held := clusterObject("ns", "demo", func(c *clusterv1.Cluster) { c.Finalizers = []string{"example.com/stays"} })

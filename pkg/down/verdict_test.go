@@ -123,6 +123,7 @@ func TestJudge(t *testing.T) {
 		"and its API does not answer yet":                      {side{state: "paused", byHand: true}, silent, some, nil, refuse, fault.PivotRefused, "is paused in the bootstrap cluster, and not by a move"},
 		"somebody paused it before the pivot":                  {side{state: "paused", byHand: true}, empty, some, nil, refuse, fault.PivotRefused, "is paused in the bootstrap cluster, and not by a move"},
 		"somebody paused it once a pivot was begun":            {side{state: "paused", byHand: true, suspended: true}, empty, some, nil, refuse, fault.PivotRefused, "is paused in the bootstrap cluster, and not by a move"},
+		"somebody paused it, and both hold it":                 {side{state: "paused", byHand: true}, active, some, nil, refuse, fault.PivotRefused, "not finished"},
 		"somebody paused it after the pivot":                   {moved, side{state: "paused", byHand: true}, some, nil, refuse, fault.PivotRefused, "is paused in the management cluster"},
 		"somebody paused it once a move back was begun":        {empty, side{state: "paused", byHand: true, suspended: true}, some, nil, refuse, fault.PivotRefused, "is paused in the management cluster"},
 		"the definition is lost":                               {absent, empty, some, nil, refuse, fault.PivotFailed, "nobody manages"},
