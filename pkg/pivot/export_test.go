@@ -3,6 +3,9 @@ package pivot
 import (
 	"context"
 	"errors"
+	"reflect"
+	"runtime"
+	"strings"
 )
 
 // NewPlan is what a move begins with: every rule is asked.
@@ -29,3 +32,13 @@ func Refusals(err error) []*Refusal {
 
 // LookAtControllers is a part of SelfManaged, for tests with an API server that has no Flux.
 var LookAtControllers = lookAtControllers
+
+// GuardNames are the names of the rules of a move.
+func (in Input) GuardNames(again bool) []string {
+	var names []string
+	for _, guard := range in.guards(again, nil) {
+		name := runtime.FuncForPC(reflect.ValueOf(guard).Pointer()).Name()
+		names = append(names, name[strings.LastIndex(name, "/pivot.")+len("/pivot."):])
+	}
+	return names
+}

@@ -358,3 +358,30 @@ func TestAClassWhoseExtensionTheTargetLacks(t *testing.T) {
 		})
 	}
 }
+
+// A pivot that is run again keeps the rules about machines; only a move back from an unhealthy cluster goes without them. What may be
+// overwritten is judged by the record of the earlier run then.
+func TestGuards(t *testing.T) {
+	of := []string{"checkMachines", "checkReady", "checkTarget"}
+	for name, row := range map[string]struct {
+		back, again bool
+		has         []string
+	}{
+		"a pivot":                {false, false, []string{"checkMachines", "checkReady", "checkTarget"}},
+		"a pivot, run again":     {false, true, []string{"checkMachines", "checkReady"}},
+		"a move back":            {true, false, []string{"checkTarget"}},
+		"a move back, run again": {true, true, nil},
+	} {
+		names := pivot.Input{Back: row.back}.GuardNames(row.again)
+		var has []string
+		for _, guard := range of {
+			if slices.Contains(names, guard) {
+				has = append(has, guard)
+			}
+		}
+		copies := strings.Contains(names[len(names)-1], "checkCopies")
+		if !slices.Equal(has, row.has) || copies != row.again || !slices.Contains(names, "checkCluster") {
+			t.Errorf("%s: %v", name, names)
+		}
+	}
+}

@@ -31,6 +31,11 @@ var tenantPaused = fixture.Set("Cluster", "tenant", true, "spec", "paused")
 // firstOf returns the first n objects of the fixture; it starts with the Cluster, as clusterctl does.
 func firstOf(n int) []*unstructured.Unstructured { return everything()[:n] }
 
+// allBut returns the objects of the fixture without one of them.
+func allBut(index int) []*unstructured.Unstructured {
+	return slices.Delete(everything(), index, index+1)
+}
+
 func holding(objects []*unstructured.Unstructured, edits ...fixture.Edit) side {
 	return side{objects: objects, edits: edits}
 }
@@ -68,6 +73,9 @@ func TestReadState(t *testing.T) {
 		"some copied":                          {holding(everything(), paused), holding(firstOf(5), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
 		"some copied, source resumed":          {holding(everything()), holding(firstOf(5), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
 		"all copied":                           {holding(everything(), paused), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig", movesAgain},
+		"all but one copied":                   {holding(everything(), paused), holding(allBut(1), paused), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},
+		"all but one copied, target active":    {holding(everything(), paused), holding(allBut(1)), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
+		"one deleted, source resumed":          {holding(allBut(1)), holding(everything(), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
 		"some deleted":                         {holding(firstOf(5), paused), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig", finishes},
 		"its Cluster deleted first":            {holding(oneObject("Secret", "cloud-credentials")), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig", finishes},
 		"some deleted, source resumed":         {holding(firstOf(5)), holding(everything(), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
