@@ -283,7 +283,8 @@ func (r run) test(ctx context.Context, s sources, binary, variable, argument str
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	command := exec.CommandContext(ctx, binary, "-test.failfast", argument)
-	command.Dir, command.Env = s.testDir, append(os.Environ(), variable)
+	command.Dir = s.testDir
+	command.Env = append(os.Environ(), variable, "TMPDIR="+filepath.Dir(binary)) // what a mutant leaves there goes, too
 	command.WaitDelay = time.Second
 	return command.CombinedOutput()
 }

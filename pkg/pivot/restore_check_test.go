@@ -140,6 +140,17 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			r.old = oldCluster(t, nil)
 			must(t, os.WriteFile(r.Path+".unverified", nil, 0o600))
 		}, fault.RestoreRefused, "a move that was not seen to its end", "pivot resume"},
+		"it was not, and the state folder is another one": {func(t *testing.T, r *restoring) {
+			r.old, r.StateFolder = oldCluster(t, nil), t.TempDir()
+			must(t, os.WriteFile(r.Path+".unverified", nil, 0o600))
+		}, fault.RestoreRefused, "a move that was not seen to its end", "pivot resume"},
+		"it was not, and both clusters are gone for good": {func(t *testing.T, r *restoring) {
+			r.Force = true
+			must(t, os.WriteFile(r.Path+".unverified", nil, 0o600))
+		}, "", "", ""},
+		"the state folder cannot be read, and both are gone for good": {func(t *testing.T, r *restoring) {
+			r.Force, r.StateFolder = true, "\x00"
+		}, fault.RestoreRefused, "see whether the move of the backup was finished", ""},
 
 		"the target is the old cluster, by its kubeconfig": {func(_ *testing.T, r *restoring) {
 			r.Force, r.TargetKubeconfig = true, []byte(oldKubeconfig)

@@ -234,10 +234,21 @@ func TestAdoption(t *testing.T) {
 }
 
 func TestABackupThatIsNoWhole(t *testing.T) {
-	r := newRestoring(t)
-	r.Force = true
-	r.Backup.Section(backup.Objects)[0].SetUID("")
-	if err := pivot.CheckRestore(t.Context(), r.RestoreInput); fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), "check backup "+r.Path+": Cluster management/mgmt") || !strings.Contains(err.Error(), "has no UID") {
-		t.Errorf("got %v", err)
+	for name, tc := range map[string]struct {
+		edit func(*backup.Backup, []*object)
+		want string
+	}{
+		"an object without a UID": {func(_ *backup.Backup, all []*object) { all[0].SetUID("") }, "Cluster management/mgmt in the backup has no UID"},
+		"two objects of one UID":  {func(_ *backup.Backup, all []*object) { all[1].SetUID(all[0].GetUID()) }, "in the backup has the UID of another object"},
+		"of another Cluster":      {func(b *backup.Backup, _ []*object) { b.Manifest.Cluster = "other" }, "the backup does not hold Cluster management/other"},
+		"of another namespace":    {func(b *backup.Backup, _ []*object) { b.Manifest.Namespace = "other" }, "the backup does not hold Cluster other/mgmt"},
+	} {
+		r := newRestoring(t)
+		r.Force = true
+		tc.edit(r.Backup, r.Backup.Section(backup.Objects))
+		err := pivot.CheckRestore(t.Context(), r.RestoreInput)
+		if fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), "check backup "+r.Path+": ") || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -36,6 +36,11 @@ func allBut(index int) []*unstructured.Unstructured {
 	return slices.Delete(everything(), index, index+1)
 }
 
+// without returns the objects of the fixture without the one of this kind and name.
+func without(kind, name string) []*unstructured.Unstructured {
+	return slices.DeleteFunc(everything(), func(u *unstructured.Unstructured) bool { return u.GetKind() == kind && u.GetName() == name })
+}
+
 func holding(objects []*unstructured.Unstructured, edits ...fixture.Edit) side {
 	return side{objects: objects, edits: edits}
 }
@@ -78,6 +83,8 @@ func TestReadState(t *testing.T) {
 		"one deleted, source resumed":          {holding(allBut(1)), holding(everything(), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
 		"some deleted":                         {holding(firstOf(5), paused), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig", finishes},
 		"its Cluster deleted first":            {holding(oneObject("Secret", "cloud-credentials")), holding(everything(), paused), pivot.Interrupted, pivot.StageCopied, "/tmp/target.kubeconfig", finishes},
+		"one left at the source, not copied":   {holding(oneObject("Secret", "cloud-credentials")), holding(without("Secret", "cloud-credentials"), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
+		"one left at the source, resumed":      {holding(oneObject("Secret", "cloud-credentials")), holding(everything()), pivot.Done, pivot.StageNone, "", nil},
 		"some deleted, source resumed":         {holding(firstOf(5)), holding(everything(), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
 		"half deleted, half copied":            {holding(firstOf(5), paused), holding(append(firstOf(1), everything()[6:]...), paused), pivot.Interrupted, pivot.StageConflict, "Two clusters", nil},
 		"one of two Clusters resumed":          {holding(append(everything(), tenant()), tenantMoved), holding(append(everything(), tenant()), paused, tenantMoved), pivot.Interrupted, pivot.StageCopying, "clusterctl move", movesAgain},

@@ -26,6 +26,8 @@ func TestProofSaysWhatLacks(t *testing.T) {
 		"then the time is up within a look":   {[]look{{proof: proof{manages: true, counted: true, unmet: replaced}}, {err: refused}}, "all its machines", "manages itself, but was not seen to have all its machines", 1},
 		"its machines could not be looked at": {[]look{{proof: proof{unmet: replaced}}, {proof: proof{manages: true}, err: refused}}, "all its machines", "manages itself, but was not seen to have all its machines", 0},
 		"its controllers do not act":          {[]look{{proof: proof{manages: true, counted: true, unmet: []pivot.Unmet{{Aspect: pivot.AspectHealth, Object: "Deployment/capi-system/capi"}}}}}, "to be able to act", "cannot act", 1},
+		"then a look comes no further":        {[]look{{proof: proof{manages: true, counted: true, unmet: replaced}}, {proof: proof{manages: true}, err: refused}}, "all its machines", "manages itself", 1},
+		"two looks come no further":           {[]look{{proof: proof{unmet: replaced}}, {err: refused}}, "to manage itself", "was not seen to manage itself", 1},
 		"nothing is left but marks":           {[]look{{proof: proof{manages: true, counted: true}}}, "the marks of the pivot", "could not be looked at", 0},
 		"it does not manage itself any more":  {[]look{{proof: proof{manages: true, counted: true}}, {proof: proof{unmet: replaced}}}, "to manage itself", "was not seen to manage itself", 1},
 	} {

@@ -353,3 +353,40 @@ func TestWhatGoesDownIsNotBuiltOn(t *testing.T) {
 		}
 	}
 }
+
+// A person has paused the Cluster in the bootstrap cluster. Its resumption is advised only while the management cluster does not hold it, too.
+func TestVerdictsOnAPersonsPause(t *testing.T) {
+	for m, advised := range map[world.ManagementState]bool{
+		world.ManagementAbsent: true, world.ManagementSilent: true, world.ManagementEmpty: true,
+		world.ManagementActive: false, world.ManagementPaused: false,
+	} {
+		o := seen(world.BootstrapPaused, m)
+		o.Bootstrap.Suspended, o.Bootstrap.Holds.Clusters[0].Annotations = false, nil
+		v := judge(o, thisRun)
+		if got := v.decision == refuse && strings.Contains(v.refusal.Error(), "a person has paused it, and no move"); got != advised {
+			t.Errorf("management cluster %s: %s, %v", m, v.decision, v.refusal)
+		}
+	}
+}
+
+// Only a management cluster that holds its own definition counts by itself, where nobody can be asked about the bootstrap cluster.
+func TestByItself(t *testing.T) {
+	for name, tc := range map[string]struct {
+		bootstrap     world.BootstrapState
+		unasked, down bool
+		management    world.ManagementState
+		want          bool
+	}{
+		"nobody can be asked":                  {world.BootstrapSilent, true, false, world.ManagementActive, true},
+		"the bootstrap cluster is silent":      {world.BootstrapSilent, false, false, world.ManagementActive, false},
+		"the bootstrap cluster is there":       {world.BootstrapActive, true, false, world.ManagementActive, false},
+		"the management cluster is paused":     {world.BootstrapSilent, true, false, world.ManagementPaused, false},
+		"the management cluster is taken down": {world.BootstrapSilent, true, true, world.ManagementActive, false},
+	} {
+		o := Outlook{Observation: seen(tc.bootstrap, tc.management)}
+		o.Bootstrap.Unasked, o.Management.Down = tc.unasked, tc.down
+		if got := o.ByItself(); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
