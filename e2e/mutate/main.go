@@ -282,7 +282,8 @@ func (r run) killed(ctx context.Context, s sources, binary string, id int, tests
 func (r run) test(ctx context.Context, s sources, binary, variable, argument string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	command := exec.CommandContext(ctx, binary, "-test.failfast", argument)
+	// A mutant may take memory without end: at most 6 GiB.
+	command := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 6291456; exec "$0" "$@"`, binary, "-test.failfast", argument)
 	command.Dir = s.testDir
 	command.Env = append(os.Environ(), variable, "TMPDIR="+filepath.Dir(binary)) // what a mutant leaves there goes, too
 	command.WaitDelay = time.Second
