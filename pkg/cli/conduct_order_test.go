@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -24,7 +25,10 @@ func TestTheLockIsGivenBackAfterTheLeases(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "state")
 	var held []bool // whether the lock was, at each write of the lease
 	var kept []byte
+	var one sync.Mutex // one request at a time
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		one.Lock()
+		defer one.Unlock()
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case r.Method == http.MethodGet && kept == nil:
