@@ -36,7 +36,7 @@ func TestSourceGit(t *testing.T) {
 		l.refusedEarly(t, known.password, "401 Unauthorized", append(from, "--source-commit", first)...)
 		l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
 		l.refusedEarly(t, known.password, "404 Not Found", "--source", "git", "--source-insecure", "--source-url", "http://"+address+"/other.git")
-		l.refusedEarly(t, known.password, "would be sent in clear text", "--source", "git", "--source-url", "http://"+address+"/"+r.name)
+		l.refusedAs(t, 2, known.password, "would be sent in clear text", "--source", "git", "--source-url", "http://"+address+"/"+r.name)
 		l.refusedEarly(t, known.password, "the server does not speak TLS", "--source", "git", "--source-url", "https://"+address+"/"+r.name)
 		l.refusedEarly(t, known.password, "no branch other", append(from, "--source-branch", "other")...)
 	})

@@ -86,9 +86,15 @@ func lineWith(text, part string) string {
 // refusedEarly runs `up`, which must end with 41 and that message, and with nothing made.
 func (l lab) refusedEarly(t *testing.T, secret, message string, args ...string) {
 	t.Helper()
+	l.refusedAs(t, 41, secret, message, args...)
+}
+
+// refusedAs is refusedEarly with another exit code.
+func (l lab) refusedAs(t *testing.T, code int, secret, message string, args ...string) {
+	t.Helper()
 	o := l.up(t, secret, nil, args...)
-	if o.exitCode != 41 || !strings.Contains(o.all, message) || !strings.Contains(o.all, `"hint"`) {
-		t.Errorf("exit code %d, want 41, a hint and %q:\n%s", o.exitCode, message, o.all)
+	if o.exitCode != code || !strings.Contains(o.all, message) || !strings.Contains(o.all, `"hint"`) {
+		t.Errorf("exit code %d, want %d, a hint and %q:\n%s", o.exitCode, code, message, o.all)
 	}
 	l.nothingLeft(t)
 }
