@@ -62,11 +62,17 @@ func run(t *testing.T, c *exec.Cmd, kill <-chan struct{}) ended {
 		}
 	}()
 	e := ended{}
-	e.read(t, out)
+	var stdout bytes.Buffer
+	e.read(t, io.TeeReader(out, &stdout))
 	_ = c.Wait() // the state says it all
 	close(over)
 	<-killed
 	e.took, e.code, e.stderr = time.Since(start), c.ProcessState.ExitCode(), stderr.String()
+	for line := range strings.Lines(stdout.String()) { // an error is in the last event
+		if strings.Contains(line, `"type":"run-finished"`) {
+			e.stderr += line
+		}
+	}
 	return e
 }
 

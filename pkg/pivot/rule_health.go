@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,6 +27,33 @@ func checkHealth(ctx context.Context, v *view) ([]*Refusal, error) {
 		return nil, fmt.Errorf("target: %w", err)
 	}
 	return refusalsOf(readiness.Judge(readiness.Observe(ctx, c))), nil
+}
+
+// actingBound is for controllers that start again with their machines: each waits for the end of its old Lease.
+const actingBound = 3 * time.Minute
+
+// AwaitActing waits until nothing keeps a target from acting on what it is given, for 3 minutes at most. It returns no
+// error: the rules of the move look again, and say what they see.
+func AwaitActing(ctx context.Context, target Side, waiting func(what string)) {
+	ctx, cancel := context.WithTimeout(ctx, actingBound)
+	defer cancel()
+	const pause = 5 * time.Second
+	said := ""
+	for {
+		refusals, err := checkHealth(ctx, &view{targetSide: target})
+		if err != nil || len(refusals) == 0 {
+			return
+		}
+		if what := refusals[0].Error(); what != said {
+			waiting(what)
+			said = what
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
 }
 
 // refusalsOf are the findings that a move must not begin with.
