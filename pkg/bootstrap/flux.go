@@ -99,7 +99,7 @@ func (f Flux) Install(ctx context.Context, c *kube.Cluster, report pipeline.Repo
 	return rollout.NewDeployments(c, flux.Namespace, f.Follow).Await(ctx, g, report)
 }
 
-// pullSecret is the Secret that Flux's own pods pull their images with; nil: there is no login for any registry.
+// pullSecret is the Secret with which Flux's own pods pull their images. Nil means that no registry has a login.
 func (f Flux) pullSecret() (*unstructured.Unstructured, error) {
 	config, err := f.Environment.DockerConfig()
 	if err != nil || config == nil {
