@@ -3,10 +3,12 @@
 package e2e
 
 import (
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,6 +24,7 @@ func never(event.Event) bool { return false }
 func TestRefused(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
+	before := l.stateFiles(t) // of cleaning up, where that had something to delete
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -53,20 +56,23 @@ contexts: [{name: x, context: {cluster: x, user: x}}], clusters: [{name: x, clus
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			before := ""
+			foreign := ""
 			if tc.foreign != nil {
-				before = foreignContainer(t, tc.foreign)
+				foreign = foreignContainer(t, tc.foreign)
 			}
 			e := l.signalAt(t, os.Interrupt, never, append([]string{"up", environmentName, "--bundle", l.bundle}, tc.args...)...)
 			if e.exitCode != tc.code || !strings.Contains(e.failure.Message, tc.says) || !strings.Contains(e.failure.Hint, tc.hint) {
 				t.Errorf("exit code %d, want %d: %+v", e.exitCode, tc.code, e.failure)
 			}
 			if tc.foreign != nil {
-				if after := docker(t, "container", "inspect", before[:64]); before[64:] != after {
-					t.Errorf("the foreign container was touched: %s\nbefore: %s", after, before[64:])
+				if after := docker(t, "container", "inspect", foreign[:64]); foreign[64:] != after {
+					t.Errorf("the foreign container was touched: %s\nbefore: %s", after, foreign[64:])
 				}
 			}
-			nothingMade(t, l)
+			l.nothingOurs(t)
+			if after := l.stateFiles(t); !slices.Equal(after, before) {
+				t.Errorf("the state folder holds %v, before %v", after, before)
+			}
 		})
 	}
 }
@@ -91,11 +97,16 @@ func foreignContainer(t *testing.T, args []string) string {
 	return id + docker(t, "container", "inspect", id)
 }
 
-// nothingMade fails when anything of the environment exists.
-func nothingMade(t *testing.T, l lab) {
+// stateFiles lists what the state folder holds.
+func (l lab) stateFiles(t *testing.T) []string {
 	t.Helper()
-	l.nothingOurs(t)
-	if _, err := os.Stat(filepath.Join(l.state, "cluster-init")); !os.IsNotExist(err) {
-		t.Errorf("the state folder was made: %v", err)
+	var all []string
+	err := filepath.WalkDir(l.state, func(path string, _ fs.DirEntry, err error) error {
+		all = append(all, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return all
 }

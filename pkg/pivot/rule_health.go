@@ -33,20 +33,27 @@ func checkHealth(ctx context.Context, v *view) ([]*Refusal, error) {
 const actingBound = 3 * time.Minute
 
 // AwaitActing waits until nothing keeps a target from acting on what it is given, for 3 minutes at most. It returns no
-// error: the rules of the move look again, and say what they see.
+// error: the rules of the move check again, and report what they find.
 func AwaitActing(ctx context.Context, target Side, waiting func(what string)) {
+	awaitNoRefusal(ctx, func(ctx context.Context) ([]*Refusal, error) {
+		return checkHealth(ctx, &view{targetSide: target})
+	}, waiting)
+}
+
+// awaitNoRefusal checks every 5 seconds, and reports each first refusal once.
+func awaitNoRefusal(ctx context.Context, check func(context.Context) ([]*Refusal, error), waiting func(what string)) {
 	ctx, cancel := context.WithTimeout(ctx, actingBound)
 	defer cancel()
 	const pause = 5 * time.Second
-	said := ""
+	reported := ""
 	for {
-		refusals, err := checkHealth(ctx, &view{targetSide: target})
+		refusals, err := check(ctx)
 		if err != nil || len(refusals) == 0 {
 			return
 		}
-		if what := refusals[0].Error(); what != said {
+		if what := refusals[0].Error(); what != reported {
 			waiting(what)
-			said = what
+			reported = what
 		}
 		select {
 		case <-ctx.Done():
