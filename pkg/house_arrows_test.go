@@ -57,7 +57,7 @@ var arrows = map[string]rule{
 	"trace":          {[]string{"timeline"}, "a trace is another form of what the events of a run say together"},
 	"runs":           {[]string{"event", "fault", "render", "timeline", "oneline", "unpack"}, "a run is kept in the form that the view for programs has, and read back from it"},
 	"parts":          {nil, "what is installed is read from the content and from the build information, and from nothing else"},
-	"definitions":    {[]string{"fault"}, "what the chart must know of the definitions beside it is read from the files of both alone"},
+	"definitions":    {[]string{"fault", "unpack"}, "what the chart must know of the definitions beside it is read from the files of both alone"},
 	"environment":    {[]string{"definitions", "fault", "kustomize", "owned", "suggest", "redact", "oneline"}, "an environment is a value: rendered and checked without any outside system"},
 	"bundle":         {[]string{"docker", "fault", "oci"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
 	"registry":       {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},

@@ -94,7 +94,7 @@ type reader struct {
 
 func (r *reader) folder(at string) error {
 	return fs.WalkDir(r.content, at, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || path.Ext(file) != ".yaml" && path.Ext(file) != ".yml" && path.Base(file) != "Kustomization" {
+		if err != nil || entry.IsDir() || !isManifest(file) {
 			return err
 		}
 		text, err := fs.ReadFile(r.content, file)
@@ -109,6 +109,13 @@ func (r *reader) folder(at string) error {
 		return nil
 	})
 }
+
+func isManifest(file string) bool {
+	return path.Ext(file) == ".yaml" || path.Ext(file) == ".yml" || path.Base(file) == "Kustomization"
+}
+
+// isRead reports whether anything here may read a file of content.
+func isRead(file string) bool { return file == File || isManifest(file) }
 
 // document reads one object, or a kustomization. Comments do not count.
 func (r *reader) document(at, file string, text []byte) error {

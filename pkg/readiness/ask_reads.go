@@ -4,15 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
@@ -59,20 +58,15 @@ func (o *observing) readVersions(ctx context.Context, crd *unstructured.Unstruct
 
 // readArtifact fetches the head of an artifact by way of the API server, as Flux' other controllers fetch it from the Service.
 func (o *observing) readArtifact(ctx context.Context, source health.Ref, address string) {
-	u, err := url.Parse(address)
+	path, err := flux.ArtifactPath(address)
 	if err != nil {
 		o.notChecked("the artifact of %s: %v", source, err)
 		return
 	}
-	parts := strings.Split(u.Hostname(), ".")
-	if len(parts) < 2 {
+	if path == "" {
 		return // no Service's address
 	}
-	port := u.Port()
-	if port == "" {
-		port = "80"
-	}
-	answer, _, err := o.get(ctx, fmt.Sprintf("/api/v1/namespaces/%s/services/http:%s:%s/proxy%s", parts[1], parts[0], port, u.EscapedPath()))
+	answer, _, err := o.Raw(ctx, path, mostAnswer)
 	p := Probe{Kind: ArtifactRead, Object: source}
 	switch {
 	case err != nil:

@@ -1,14 +1,12 @@
 package readiness
 
 import (
-	"bufio"
 	"context"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -31,7 +29,7 @@ func (o *observing) serverQuestions() []question {
 }
 
 func (o *observing) readyz(ctx context.Context) {
-	answer, body, err := o.get(ctx, "/readyz?verbose")
+	answer, body, err := o.Raw(ctx, "/readyz?verbose", mostAnswer)
 	if err != nil {
 		o.notChecked("the readiness of the %s cluster's API server: %v", o.Name, err)
 		return
@@ -59,29 +57,6 @@ func (o *observing) readyz(ctx context.Context) {
 	if failed == 0 {
 		o.notChecked("the readiness of the %s cluster's API server: %s", o.Name, answer.Status)
 	}
-}
-
-// get reads a path of the API server, whatever its answer is.
-func (o *observing) get(ctx context.Context, path string) (*http.Response, []byte, error) {
-	host, _, err := rest.DefaultServerUrlFor(o.Config)
-	if err != nil {
-		return nil, nil, err
-	}
-	client, err := rest.HTTPClientFor(o.Config)
-	if err != nil {
-		return nil, nil, err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(host.String(), "/")+path, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	answer, err := client.Do(request)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(bufio.NewReader(answer.Body), mostAnswer))
-	return answer, body, err
 }
 
 // configuration reads one of the ConfigMaps with which a part of Kubernetes starts. One that is not there is not that part's.
