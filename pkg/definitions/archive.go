@@ -20,8 +20,8 @@ const (
 	maxKept     = 64 << 20 // bytes of the files that Check may read
 )
 
-// Unpack returns the files of a gzipped tar archive that Check may read, in memory. The error is unpack.ErrTooLarge where the archive holds
-// more than that.
+// Unpack returns the files of a gzipped tar archive that Check may read, in memory. The error is unpack.ErrTooLarge
+// when the archive holds more than the bounds above.
 func Unpack(archive []byte) (fs.FS, error) {
 	limits := unpack.Limits{Entries: maxEntries, Total: maxUnpacked}
 	reader, err := unpack.New(bytes.NewReader(archive), limits, func(r io.Reader) (io.Reader, func(), error) {
@@ -54,7 +54,7 @@ func Unpack(archive []byte) (fs.FS, error) {
 	return inMemory(files)
 }
 
-// inMemory returns files as a file system: that of a zip archive, which is the only one of the standard library for files in memory.
+// inMemory returns files as a file system. It packs them as zip: the standard library has no other fs.FS in memory.
 func inMemory(files map[string][]byte) (fs.FS, error) {
 	var packed bytes.Buffer
 	archive := zip.NewWriter(&packed)

@@ -44,7 +44,9 @@ func pack(t *testing.T, entries ...[2]string) []byte {
 // What is in an archive is checked as a folder is.
 func TestUnpackedContentIsChecked(t *testing.T) {
 	const template = "kustomize-components/cluster/x/machine.yaml"
-	stale := [][2]string{{"./kustomize-components/", ""}, {template, machine}, {definitions.File, "{}"}, {"README.md", "not read"}}
+	stale := [][2]string{
+		{"./kustomize-components/", ""}, {template, machine}, {definitions.File, "{}"}, {"README.md", "not read"},
+	}
 	content, err := definitions.Unpack(pack(t, stale...))
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +59,8 @@ func TestUnpackedContentIsChecked(t *testing.T) {
 		t.Errorf("a file that no check reads is held in memory: %v", err)
 	}
 	_, fix, _ := strings.Cut(fault.HintOf(err), "with: ")
-	content, err = definitions.Unpack(pack(t, append(stale, [2]string{"./" + definitions.File, fix})...)) // the later entry counts, as for tar
+	corrected := append(stale, [2]string{"./" + definitions.File, fix}) // the later entry counts, as for tar
+	content, err = definitions.Unpack(pack(t, corrected...))
 	if err != nil {
 		t.Fatal(err)
 	}

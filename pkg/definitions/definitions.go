@@ -52,20 +52,30 @@ func Of(content fs.FS) (Definitions, error) {
 	}
 	all := Definitions{}
 	for _, entry := range folders {
-		at := path.Join(folder, entry.Name())
-		r := reader{content: content, hash: sha256.New()}
 		if !entry.IsDir() {
 			continue
 		}
-		if err := r.folder(at); err != nil {
-			return nil, fmt.Errorf("read the definition of a cluster: %w", err)
+		at := path.Join(folder, entry.Name())
+		d, found, err := read(content, at)
+		if err != nil {
+			return nil, err
 		}
-		if r.found {
-			slices.Sort(r.commands)
-			all["./"+at] = Definition{Templates: fmt.Sprintf("%x", r.hash.Sum(nil))[:16], Commands: slices.Compact(r.commands)}
+		if found {
+			all["./"+at] = d
 		}
 	}
 	return all, nil
+}
+
+// read reads the definition in a folder of content. One without templates is none.
+func read(content fs.FS, at string) (d Definition, found bool, err error) {
+	r := reader{content: content, hash: sha256.New()}
+	if err := r.folder(at); err != nil {
+		return Definition{}, false, fmt.Errorf("read the definition of a cluster: %w", err)
+	}
+	slices.Sort(r.commands)
+	templates := fmt.Sprintf("%x", r.hash.Sum(nil))[:16]
+	return Definition{Templates: templates, Commands: slices.Compact(r.commands)}, r.found, nil
 }
 
 // Encode returns the content of File.

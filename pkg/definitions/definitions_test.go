@@ -122,3 +122,42 @@ func mustDecode(t *testing.T, text string) definitions.Definitions {
 	}
 	return d
 }
+
+// TestCheckOfOwnDefinitions checks definitions in other folders: components.cluster.path may name any. What they read
+// from another server is not in the content.
+func TestCheckOfOwnDefinitions(t *testing.T) {
+	const own = "./clusters/mine"
+	remote := "github.com/example/cluster?ref=v1"
+	content := fstest.MapFS{
+		"clusters/remote/kustomization.yaml":             &fstest.MapFile{Data: []byte("resources: ['" + remote + "']\n")},
+		"clusters/mine/machine.yaml":                     &fstest.MapFile{Data: []byte(machine)},
+		"clusters/mine/kustomization.yaml":               &fstest.MapFile{Data: []byte("resources: [machine.yaml, '" + remote + "']")},
+		"kustomize-components/cluster/x/machine.yaml":    &fstest.MapFile{Data: []byte(machine)},
+		"kustomize-components/cluster/shared/other.yaml": &fstest.MapFile{Data: []byte(pipeline)},
+		definitions.File:                                 &fstest.MapFile{},
+	}
+	content[definitions.File].Data = []byte(`{"` + own + `": {"templates": "0"}, "./clusters/remote": {"templates": "1"}}`)
+	err := definitions.Check(content)
+	_, fix, _ := strings.Cut(fault.HintOf(err), "with: ")
+	if err == nil || !strings.Contains(err.Error(), own) || !strings.Contains(fix, own) || !strings.Contains(fix, at) {
+		t.Fatalf("%v\nhint: %s", err, fault.HintOf(err))
+	}
+	content[definitions.File].Data = []byte(fix)
+	if err := definitions.Check(content); err != nil {
+		t.Errorf("what the hint says is refused: %v", err)
+	}
+	content["clusters/mine/machine.yaml"].Data = []byte(strings.Replace(machine, "image: a", "image: b", 1))
+	err = definitions.Check(content)
+	if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), "describe "+own+":") {
+		t.Errorf("a changed template: %v", err)
+	}
+	for path, want := range map[string]bool{own: false, "clusters/mine/": false, at: false, "./clusters/other": true} {
+		content["clusters/other/machine.yaml"] = &fstest.MapFile{Data: []byte(machine)}
+		if got := definitions.Unnamed(content, path); got != want {
+			t.Errorf("%s is not named: %t", path, got)
+		}
+	}
+	if definitions.Unnamed(content, "./kustomize-components/cluster/shared") || definitions.Unnamed(content, "./nowhere") {
+		t.Error("what has no templates need not be named")
+	}
+}

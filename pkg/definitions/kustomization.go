@@ -1,7 +1,9 @@
 package definitions
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"strings"
 )
@@ -41,7 +43,7 @@ func (r *reader) kustomization(at, file string, object map[string]any) error {
 	return nil
 }
 
-// elsewhere counts a file or a folder outside of the definition's own.
+// elsewhere counts a file or a folder outside of the definition's own. What is not in the content does not count.
 func (r *reader) elsewhere(target string) error {
 	if r.seen[target] {
 		return nil
@@ -50,6 +52,9 @@ func (r *reader) elsewhere(target string) error {
 		r.seen = map[string]bool{}
 	}
 	r.seen[target] = true
+	if _, err := fs.Stat(r.content, target); errors.Is(err, fs.ErrNotExist) {
+		return nil // github.com/NAME/NAME names another server too, and Flux itself reports a name that is none
+	}
 	if err := r.folder(target); err != nil {
 		return fmt.Errorf("%s: %w", target, err)
 	}

@@ -20,8 +20,8 @@ import (
 // ErrArtifactTooLarge is in the error of ReadArtifact about an artifact with more bytes than the caller takes.
 var ErrArtifactTooLarge = errors.New("too large")
 
-// ArtifactPath returns the path by which the API server passes a request on to the Service of an artifact's address: source-controller can
-// be reached in the cluster only. It is empty for an address that is no Service's.
+// ArtifactPath returns the path by which the API server passes a request on to the Service of an artifact's address:
+// source-controller can be reached in the cluster only. It is empty for an address that is no Service's.
 func ArtifactPath(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -38,8 +38,8 @@ func ArtifactPath(address string) (string, error) {
 	return fmt.Sprintf("/api/v1/namespaces/%s/services/http:%s:%s/proxy%s", parts[1], parts[0], port, u.EscapedPath()), nil
 }
 
-// ReadArtifact reads an artifact of at most so many bytes from source-controller, by way of the API server, and verifies its digest. What it
-// returns is what Flux's other controllers read.
+// ReadArtifact reads an artifact of at most so many bytes from source-controller, by way of the API server, and
+// verifies its digest. What it returns is what Flux's other controllers read.
 func ReadArtifact(ctx context.Context, c *kube.Cluster, a *meta.Artifact, most int64) ([]byte, error) {
 	if a.Size != nil && *a.Size > most {
 		return nil, fmt.Errorf("%w: the artifact has %d bytes, more than %d", ErrArtifactTooLarge, *a.Size, most)
@@ -56,7 +56,7 @@ func ReadArtifact(ctx context.Context, c *kube.Cluster, a *meta.Artifact, most i
 	case err != nil:
 		return nil, fmt.Errorf("read the artifact from source-controller: %w", err)
 	case answer.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("read the artifact from source-controller: the API server of the %s cluster answers %s", c.Name, answer.Status)
+		return nil, fmt.Errorf("read the artifact from source-controller: the API server answers %s", answer.Status)
 	case int64(len(body)) > most:
 		return nil, fmt.Errorf("%w: the artifact has more than %d bytes", ErrArtifactTooLarge, most)
 	}

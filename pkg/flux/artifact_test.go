@@ -36,9 +36,10 @@ func TestArtifactPath(t *testing.T) {
 
 func TestReadArtifact(t *testing.T) {
 	const content, address = "content", "http://source-controller.flux-system.svc.cluster.local./a.tar.gz"
+	const path = "/api/v1/namespaces/flux-system/services/http:source-controller:80/proxy/a.tar.gz"
 	status := http.StatusOK
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/api/v1/namespaces/flux-system/services/http:source-controller:80/proxy/a.tar.gz" {
+		if r.URL.Path != path {
 			t.Errorf("request for %s", r.URL.Path)
 		}
 		w.WriteHeader(status)
@@ -49,22 +50,23 @@ func TestReadArtifact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sha256sum, sha512sum := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(content))), fmt.Sprintf("sha512:%x", sha512.Sum512([]byte(content)))
+	sha256sum := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(content)))
+	sha512sum := fmt.Sprintf("sha512:%x", sha512.Sum512([]byte(content)))
+	ok := meta.Artifact{URL: address, Digest: sha256sum}
 	for name, tc := range map[string]struct {
 		artifact meta.Artifact
 		most     int64
 		status   int
 		want     string // in the error; empty: it is read
 	}{
-		"sha256":                    {meta.Artifact{URL: address, Digest: sha256sum}, 7, http.StatusOK, ""},
-		"sha512":                    {meta.Artifact{URL: address, Digest: sha512sum}, 7, http.StatusOK, ""},
-		"another digest":            {meta.Artifact{URL: address, Digest: "sha256:00"}, 7, http.StatusOK, "and Flux says sha256:00"},
-		"no digest":                 {meta.Artifact{URL: address}, 7, http.StatusOK, "not supported"},
-		"source-controller lost it": {meta.Artifact{URL: address, Digest: sha256sum}, 7, http.StatusNotFound, "404 Not Found"},
-		"no Service":                {meta.Artifact{URL: "http://localhost/a", Digest: sha256sum}, 7, http.StatusOK, "not that of a Service"},
-		"more than is taken":        {meta.Artifact{URL: address, Digest: sha256sum}, 6, http.StatusOK, "more than 6 bytes"},
-		"more than is taken, it is said": {meta.Artifact{URL: "http://localhost/a", Digest: sha256sum, Size: ptr.To[int64](7)}, 6, http.StatusOK,
-			"has 7 bytes"},
+		"sha256":         {ok, 7, http.StatusOK, ""},
+		"sha512":         {meta.Artifact{URL: address, Digest: sha512sum}, 7, http.StatusOK, ""},
+		"another digest": {meta.Artifact{URL: address, Digest: "sha256:00"}, 7, http.StatusOK, "and Flux says sha256:00"},
+		"no digest":      {meta.Artifact{URL: address}, 7, http.StatusOK, "not supported"},
+		"it is lost":     {ok, 7, http.StatusNotFound, "404 Not Found"},
+		"no Service":     {meta.Artifact{URL: "http://localhost/a"}, 7, http.StatusOK, "not that of a Service"},
+		"too large":      {ok, 6, http.StatusOK, "more than 6 bytes"},
+		"says too large": {meta.Artifact{URL: "http://localhost/a", Size: ptr.To[int64](7)}, 6, http.StatusOK, "has 7 bytes"},
 	} {
 		status = tc.status
 		got, err := flux.ReadArtifact(t.Context(), c, &tc.artifact, tc.most)
