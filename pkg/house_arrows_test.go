@@ -64,7 +64,7 @@ var arrows = map[string]rule{
 	"source":         {[]string{"fault", "flux", "oci", "source/content", "redirect"}, "where Flux reads from: checked before anything is created, and named in its objects"},
 	"source/content": {[]string{"definitions", "fault", "oci", "unpack"}, "content is made of files and of what their addresses serve, and published in a registry"},
 	"readiness":      {[]string{"capi", "flux", "health", "kube", "owned"}, "whether a cluster can act is read from its API server, whoever asks; who asks looks at the registry"},
-	"rollout":        {[]string{"environment", "event", "fault", "flux", "health", "kube", "oneline", "owned", "pipeline", "source", "source/content"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
+	"rollout":        {[]string{"definitions", "environment", "event", "fault", "flux", "health", "kube", "oneline", "owned", "pipeline", "source", "source/content", "unpack"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
 	"bootstrap": {[]string{"bundle", "docker", "environment", "fault", "flux", "kind", "kube", "lease", "lock", "oci", "owned", "pipeline", "provider", "registry", "rollout", "source", "source/content"},
 		"a bootstrap cluster is made in one way, for whichever verb needs one"},
 	"lease":              {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},

@@ -63,16 +63,7 @@ func (s Source) httpSecret() map[string]string {
 func (s Source) Objects(published content.Published) []client.Object {
 	switch s.Kind {
 	case Git:
-		git := s.Git
-		objects := []client.Object{}
-		if s.SSH != nil {
-			git.SecretName = secretName
-			objects = append(objects, secret(corev1.SecretTypeOpaque, s.SSH.SecretData()))
-		} else if data := s.httpSecret(); len(data) > 0 {
-			git.SecretName = secretName
-			objects = append(objects, secret(corev1.SecretTypeOpaque, data))
-		}
-		return append(objects, flux.GitRepository(git))
+		return s.gitObjects(flux.ReleaseName, secretName)
 	case OCI:
 		content, chart := s.Content, s.Chart
 		objects := []client.Object{}
@@ -90,6 +81,37 @@ func (s Source) Objects(published content.Published) []client.Object {
 	default:
 		return []client.Object{flux.ContentSource(inRegistry(published.Content)), flux.ChartSource(inRegistry(published.Chart))}
 	}
+}
+
+// CandidateName is the name of a candidate's GitRepository and of its Secret.
+const CandidateName = flux.ReleaseName + "-candidate"
+
+// Candidate returns the objects with which Flux fetches a Git source under names of their own, the GitRepository last:
+// nothing of the release reads from it, and the credentials of the release's source stay as they are. Nil for another
+// kind of source.
+func (s Source) Candidate() []client.Object {
+	if s.Kind != Git {
+		return nil
+	}
+	return s.gitObjects(CandidateName, CandidateName)
+}
+
+// gitObjects returns the GitRepository of a Git source, last, and the Secret that it needs, if any.
+func (s Source) gitObjects(name, secretName string) []client.Object {
+	git, objects := s.Git, []client.Object{}
+	data := s.httpSecret()
+	if s.SSH != nil {
+		data = s.SSH.SecretData()
+	}
+	if len(data) > 0 {
+		git.SecretName = secretName
+		login := secret(corev1.SecretTypeOpaque, data)
+		login.SetName(secretName)
+		objects = append(objects, login)
+	}
+	repository := flux.GitRepository(git)
+	repository.SetName(name)
+	return append(objects, repository)
 }
 
 // inRegistry names an artifact in the registry beside the clusters, which speaks plain HTTP.

@@ -52,3 +52,30 @@ func TestCredentialsOfAGitSource(t *testing.T) {
 }
 
 func sorted(data map[string][]byte) []string { return slices.Sorted(maps.Keys(data)) }
+
+// A candidate is read with credentials of its own: those of the release's source belong to the host that it is read from.
+func TestACandidateTouchesNothingOfTheRelease(t *testing.T) {
+	s := Source{Kind: Git, Git: flux.GitSource{URL: "https://git.example.org/platform.git", Commit: "c"}, Password: "token"}
+	release, candidate := s.Objects(content.Published{}), s.Candidate()
+	if len(release) != 2 || len(candidate) != 2 {
+		t.Fatalf("%d objects, %d of the candidate", len(release), len(candidate))
+	}
+	for i, o := range candidate {
+		if o.GetName() != CandidateName || release[i].GetName() == CandidateName || o.GetNamespace() != flux.Namespace {
+			t.Errorf("%T %s/%s in place of %s", o, o.GetNamespace(), o.GetName(), release[i].GetName())
+		}
+	}
+	was, is := release[1].(*sourcev1.GitRepository), candidate[1].(*sourcev1.GitRepository)
+	if is.Spec.SecretRef == nil || is.Spec.SecretRef.Name != CandidateName || was.Spec.SecretRef.Name != secretName {
+		t.Errorf("it refers to %+v, the release to %+v", is.Spec.SecretRef, was.Spec.SecretRef)
+	}
+	is.Spec.SecretRef, was.Spec.SecretRef = nil, nil
+	if diff := cmp.Diff(was.Spec, is.Spec); diff != "" {
+		t.Errorf("it fetches something else (-release +candidate):\n%s", diff)
+	}
+	for _, other := range []Kind{Embedded, OCI} {
+		if got := (Source{Kind: other}).Candidate(); got != nil {
+			t.Errorf("%s: %v", other, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
@@ -17,6 +18,9 @@ type definition struct {
 }
 
 func (d definition) run(ctx context.Context, report pipeline.Reporter) error {
+	if err := d.releases.checkSource(ctx, d.world, environment.Management, report); err != nil {
+		return err
+	}
 	seen, err := d.world.progress(ctx)
 	if err != nil {
 		return err

@@ -31,6 +31,9 @@ func (m managementCluster) check(ctx context.Context) (pipeline.Status, error) {
 }
 
 func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) error {
+	if err := m.releases.checkSource(ctx, m.world, environment.Bootstrap, report); err != nil {
+		return err
+	}
 	allows, err := m.world.progress(ctx)
 	if err != nil {
 		return err

@@ -44,6 +44,25 @@ func (r releases) follow(ctx context.Context, c *kube.Cluster, g rollout.Goal, b
 	return rollout.NewFollower(c, r.following(beside)).Await(ctx, g, report)
 }
 
+// checkSource refuses a Git source whose chart does not know its cluster definitions, before the cluster of a phase acts
+// on it. A phase calls it before it looks at the clusters for the last time: Flux may take minutes to fetch a source.
+func (r releases) checkSource(
+	ctx context.Context, w clusters, phase environment.Phase, report pipeline.Reporter,
+) error {
+	if r.source.Kind != source.Git {
+		return nil
+	}
+	name := world.ManagementName
+	if phase == environment.Bootstrap {
+		name = world.BootstrapName
+	}
+	c, err := w.Connected(name)
+	if err != nil {
+		return err
+	}
+	return r.of(phase, true).CheckSource(ctx, c, r.following(nil), report)
+}
+
 // sync applies the release of the management cluster and waits until it is there, and until also is ready.
 func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, beside *kube.Cluster, report pipeline.Reporter, also ...rollout.Key) error {
 	release := r.of(environment.Management, definition)
