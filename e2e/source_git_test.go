@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/flux"
+	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
 // TestSourceGit has `up` refuse what it cannot read in a real Git server. Clusters that read one to the end are TestMatrixSourceGit's and TestUpOpenStack's.
@@ -94,6 +95,27 @@ func TestMatrixSourceGit(t *testing.T) {
 			}
 			management.managesItself(t)
 		})
+	})
+	t.Run("a changed machine template whose hash is stale is refused, and changes nothing", func(t *testing.T) {
+		before := management.get(t.Context(), "source.toolkit.fluxcd.io/v1", "GitRepository", flux.ReleaseName)
+		const workers, old, changed = "kustomize-components/cluster/" + environmentName + "/workers.yaml",
+			`"imageGCHighThresholdPercent": 100`, `"imageGCHighThresholdPercent": 99`
+		r.replace(t, workers, old, changed)
+		stale := r.push(t, "a template")
+		o := l.up(t, known.password, nil, append(from, "--source-commit", stale)...)
+		if o.exitCode != 11 || !strings.Contains(o.all, stale) || !strings.Contains(o.all, "does not describe") {
+			t.Errorf("up ended with %d, want 11 and the commit:\n%s", o.exitCode, o.all)
+		}
+		after := management.get(t.Context(), "source.toolkit.fluxcd.io/v1", "GitRepository", flux.ReleaseName)
+		if before == nil || after == nil || before.GetGeneration() != after.GetGeneration() {
+			t.Errorf("the source was changed: %v, now %v", before, after)
+		}
+		eventually(t, "the candidate is gone", time.Minute, func(ctx context.Context) bool {
+			return management.get(ctx, "source.toolkit.fluxcd.io/v1", "GitRepository", source.CandidateName) == nil
+		})
+		management.holdsOnlyIn(t, known.password, flux.ReleaseName+"-source")
+		r.replace(t, workers, changed, old)
+		r.push(t, "second again")
 	})
 	t.Run("a checkout is compared with the cluster, before it is pushed", func(t *testing.T) {
 		diff := []string{"diff", environmentName, "--bundle", l.bundle, "--content", r.work, "--exit-code", "--set", "cluster.bootstrap_format=ignition"}

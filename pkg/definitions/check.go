@@ -32,7 +32,7 @@ func Check(content fs.FS) error {
 	}
 	var differ []string
 	for _, at := range slices.Sorted(maps.Keys(want)) {
-		if known, there := has[at]; !there || known.Templates != want[at].Templates || !known.hashOnly && !slices.Equal(known.Commands, want[at].Commands) {
+		if known, there := has[at]; !there || !known.fits(want[at]) {
 			differ = append(differ, at)
 		}
 	}
@@ -44,8 +44,7 @@ func Check(content fs.FS) error {
 	if len(differ) == 0 {
 		return nil
 	}
-	return fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s does not describe %s: a changed machine template would keep its name, and the API server would refuse it",
-		File, strings.Join(differ, ", ")), hint(want))
+	return differs(differ, want)
 }
 
 // addOwn adds to want the user's own definitions that the chart knows: components.cluster.path may name any folder.
@@ -68,28 +67,54 @@ func addOwn(content fs.FS, want, has Definitions) error {
 	return nil
 }
 
-// Unnamed reports whether content has a definition at a path, as components.cluster.path has it, that its chart does
-// not name: a machine template that changes there keeps its name.
-func Unnamed(content fs.FS, at string) bool {
+// CheckUsed is Check for the one definition that a release uses, at a path as components.cluster.path has it: the
+// others do no harm. hashed reports whether the chart has a hash of its templates. Without one a changed template keeps
+// its name; only a definition of the user's own, in another folder, may have none. A path without templates is not
+// checked.
+func CheckUsed(content fs.FS, at string) (hashed bool, err error) {
+	if !isFolder(content, path.Clean(at)) { // Flux reports it
+		return true, nil
+	}
+	want, found, err := read(content, path.Clean(at))
+	if err != nil {
+		return false, fault.Wrap(err, fault.EnvironmentInvalid, "Correct that file in the source.")
+	}
+	if !found {
+		return true, nil
+	}
+	own := !strings.HasPrefix(at, "./"+folder+"/")
 	text, err := fs.ReadFile(content, File)
-	if err != nil {
-		return false
+	if err != nil && own {
+		return false, nil
 	}
-	has, err := Decode(text)
-	if err != nil {
-		return false
-	}
-	own := path.Clean(at)
-	for named := range has {
-		if path.Clean(named) == own {
-			return false
+	has := Definitions{}
+	if err == nil {
+		if has, err = Decode(text); err != nil {
+			return false, fault.Wrap(err, fault.EnvironmentInvalid, hint(Definitions{at: want}))
 		}
 	}
-	if !isFolder(content, own) {
-		return false
+	known := has[at]
+	switch {
+	case known.Templates == "" && own:
+		return false, nil
+	case known.fits(want):
+		return true, nil
 	}
-	_, found, err := read(content, own)
-	return err == nil && found
+	corrected := maps.Clone(has)
+	corrected[at] = want
+	return false, differs([]string{at}, corrected)
+}
+
+// fits reports whether the chart knows a definition as it is.
+func (d Definition) fits(want Definition) bool {
+	return d.Templates == want.Templates && (d.hashOnly || slices.Equal(d.Commands, want.Commands))
+}
+
+// differs is the error about definitions that the chart does not know as they are; want is what it must know.
+func differs(at []string, want Definitions) error {
+	err := fmt.Errorf("%s does not describe %s: a changed machine template would keep its name, and the API server would "+
+		"refuse it", File, strings.Join(at, ", "))
+	return fault.Wrap(err, fault.EnvironmentInvalid, hint(want))
 }
 
 func isFolder(content fs.FS, at string) bool {

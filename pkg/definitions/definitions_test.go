@@ -114,15 +114,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func mustDecode(t *testing.T, text string) definitions.Definitions {
-	t.Helper()
-	d, err := definitions.Decode([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 // TestCheckOfOwnDefinitions checks definitions in other folders: components.cluster.path may name any. What they read
 // from another server is not in the content.
 func TestCheckOfOwnDefinitions(t *testing.T) {
@@ -151,13 +142,75 @@ func TestCheckOfOwnDefinitions(t *testing.T) {
 	if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), "describe "+own+":") {
 		t.Errorf("a changed template: %v", err)
 	}
-	for path, want := range map[string]bool{own: false, "clusters/mine/": false, at: false, "./clusters/other": true} {
-		content["clusters/other/machine.yaml"] = &fstest.MapFile{Data: []byte(machine)}
-		if got := definitions.Unnamed(content, path); got != want {
-			t.Errorf("%s is not named: %t", path, got)
-		}
+}
+
+// TestCheckUsed refuses what a release would suffer from, and nothing else.
+func TestCheckUsed(t *testing.T) {
+	const own, file = "./clusters/mine", "kustomize-components/cluster/x/machine.yaml"
+	const stale = `{"templates": "0"}`
+	all, err := definitions.Of(fstest.MapFS{file: &fstest.MapFile{Data: []byte(machine)}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if definitions.Unnamed(content, "./kustomize-components/cluster/shared") || definitions.Unnamed(content, "./nowhere") {
-		t.Error("what has no templates need not be named")
+	good := `{"templates": "` + all[at].Templates + `"}`
+	other := `{"templates": "` + all[at].Templates + `", "commands": ["X"]}`
+	for name, tc := range map[string]struct {
+		path, known     string // known is the content of File; empty: there is none
+		refused, hashed bool
+	}{
+		"as it is":                       {at, `{"` + at + `": ` + good + `}`, false, true},
+		"in the form of earlier charts":  {at, `{"` + at + `": "` + all[at].Templates + `"}`, false, true},
+		"beside one that is gone":        {at, `{"` + at + `": ` + good + `, "./gone": ` + stale + `}`, false, true},
+		"beside one that is stale":       {at, `{"` + at + `": ` + good + `, "` + own + `": ` + stale + `}`, false, true},
+		"stale":                          {at, `{"` + at + `": ` + stale + `}`, true, false},
+		"other commands":                 {at, `{"` + at + `": ` + other + `}`, true, false},
+		"not named":                      {at, `{}`, true, false},
+		"no file":                        {at, "", true, false},
+		"no JSON":                        {at, "x", true, false},
+		"an own one as it is":            {own, `{"` + own + `": ` + good + `}`, false, true},
+		"an own one that is stale":       {own, `{"` + own + `": ` + stale + `}`, true, false},
+		"an own one that is not named":   {own, `{}`, false, false},
+		"an own one named without hash":  {own, `{"` + own + `": {}}`, false, false},
+		"an own one and no file":         {own, "", false, false},
+		"an own one without templates":   {"./clusters/remote", `{"./clusters/remote": ` + stale + `}`, false, true},
+		"a folder that is not there":     {"./clusters/gone", `{}`, false, true},
+		"a folder that is not there too": {"./kustomize-components/cluster/gone", `{}`, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := fstest.MapFS{
+				file:                         &fstest.MapFile{Data: []byte(machine)},
+				"clusters/mine/machine.yaml": &fstest.MapFile{Data: []byte(machine)},
+				"clusters/remote/pool.yaml":  &fstest.MapFile{Data: []byte(pipeline)},
+				"kustomize-components/cluster/broken/x.yml": &fstest.MapFile{Data: []byte("{")},
+			}
+			if tc.known != "" {
+				content[definitions.File] = &fstest.MapFile{Data: []byte(tc.known)}
+			}
+			hashed, err := definitions.CheckUsed(content, tc.path)
+			if hashed != tc.hashed || (err != nil) != tc.refused {
+				t.Fatalf("hashed %t, %v", hashed, err)
+			}
+			if err == nil {
+				return
+			}
+			if fault.CodeOf(err) != fault.EnvironmentInvalid || fault.HintOf(err) == "" {
+				t.Errorf("%v\nhint: %s", err, fault.HintOf(err))
+			}
+			if _, fix, is := strings.Cut(fault.HintOf(err), "with: "); is {
+				content[definitions.File] = &fstest.MapFile{Data: []byte(fix)}
+				if hashed, err := definitions.CheckUsed(content, tc.path); err != nil || !hashed {
+					t.Errorf("what the hint says: hashed %t, %v", hashed, err)
+				}
+			}
+		})
 	}
+}
+
+func mustDecode(t *testing.T, text string) definitions.Definitions {
+	t.Helper()
+	d, err := definitions.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

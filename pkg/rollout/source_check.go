@@ -160,21 +160,23 @@ func (s sourceCheck) unfinished(cause, last error) error {
 // unreadable is the error for content that Flux has and that cannot be read: unknown is never taken for unchanged.
 func (s sourceCheck) unreadable(err error) error {
 	err = fmt.Errorf("compare the machine templates of the source with its %s: %w", definitions.File, err)
-	hint := fmt.Sprintf("Check that source-controller runs in the %s cluster (kubectl -n %s get pods), and run the same "+
-		"command again.", s.cluster.Name, flux.Namespace)
+	hint := fmt.Sprintf("Check that source-controller runs in the %s cluster (kubectl -n %s get pods), "+
+		"and run the same command again.", s.cluster.Name, flux.Namespace)
 	return fault.Retryable(err, fault.SourceUnreadable, hint)
 }
 
 // judge compares the content with what its chart knows.
 func (s sourceCheck) judge(content fs.FS, revision string, report pipeline.Reporter) error {
-	if err := definitions.Check(content); err != nil {
+	hashed, err := definitions.CheckUsed(content, s.path)
+	if err != nil {
 		return fmt.Errorf("the source at %s: %w", revision, err)
 	}
-	if definitions.Unnamed(content, s.path) {
-		report.Warn("the source's %s does not name %s: a machine template that changes there keeps its name, "+
+	if !hashed {
+		report.Warn("the source's %s has no hash of %s: a machine template that changes there keeps its name, "+
 			"and the API server refuses it", definitions.File, s.path)
+		return nil
 	}
-	report.Progress("the chart of the source describes its cluster definitions, at %s", revision)
+	report.Progress("compared the machine templates of the source at %s with its chart", revision)
 	return nil
 }
 
@@ -213,7 +215,8 @@ func (s sourceCheck) fetched(ctx context.Context, token string) (*meta.Artifact,
 	case handled && state.Status == health.Ready && repository.Status.Artifact != nil:
 		return repository.Status.Artifact, nil
 	case handled && state.Status == health.Failed:
-		err := fmt.Errorf("Flux in the %s cluster cannot fetch the source: %s: %s", s.cluster.Name, state.Reason, state.Message)
+		err := fmt.Errorf("Flux in the %s cluster cannot fetch the source: %s: %s",
+			s.cluster.Name, state.Reason, state.Message)
 		return nil, fault.Wrap(err, fault.ComponentStuck, "Fix what the message says, and run the same command again.")
 	case !handled:
 		state = health.State{Status: health.Progressing, Message: "has not handled the latest request yet"}

@@ -3,6 +3,7 @@ package rollout
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -218,12 +219,12 @@ func TestASourceWithStaleDefinitionsIsRefused(t *testing.T) {
 	}
 }
 
-// A definition in a folder of its own need not be named, and its templates then keep their names.
+// A definition in a folder of its own need not have a hash, and its templates then keep their names.
 func TestADefinitionThatTheChartDoesNotNameIsAWarning(t *testing.T) {
 	s := newSourceScene(t)
 	s.holds(repositoryWith(t, "", [2]string{"clusters/mine/machine.yaml", template}))
 	said, err := s.check(t.Context(), t, "./clusters/mine")
-	if err != nil || len(said.texts) != 1 || !strings.Contains(said.texts[0], "does not name ./clusters/mine") {
+	if err != nil || len(said.texts) != 1 || !strings.Contains(said.texts[0], "has no hash of ./clusters/mine") {
 		t.Errorf("%v, warnings %q", err, said.texts)
 	}
 }
@@ -346,11 +347,13 @@ func TestASourceThatFluxDoesNotFetch(t *testing.T) {
 		s.fetch = func(r *sourcev1.GitRepository) {
 			never(r)
 			apimeta.SetStatusCondition(&r.Status.Conditions, metav1.Condition{
-				Type: meta.StalledCondition, Status: metav1.ConditionTrue, Reason: "URLInvalid", Message: "no such scheme",
+				Type: meta.StalledCondition, Status: metav1.ConditionTrue,
+				Reason: "URLInvalid", Message: "no such scheme",
 			})
 		}
 		_, err := s.check(t.Context(), t, usedPath)
-		if fault.CodeOf(err) != fault.ComponentStuck || !strings.Contains(err.Error(), "no such scheme") {
+		if fault.CodeOf(err) != fault.ComponentStuck || fault.CanRetry(err) ||
+			!strings.Contains(err.Error(), "no such scheme") {
 			t.Errorf("%v", err)
 		}
 	})
@@ -359,16 +362,24 @@ func TestASourceThatFluxDoesNotFetch(t *testing.T) {
 // Only a Git source can hold what does not fit, and only a release with the definition acts on it. The cluster is nil:
 // no request is sent.
 func TestOtherSourcesAreNotChecked(t *testing.T) {
-	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()})
-	if err != nil {
-		t.Fatal(err)
+	load := func(sets ...string) *environment.Environment {
+		t.Helper()
+		options := environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: sets}
+		env, err := environment.Load(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return env
 	}
+	env := load()
+	elsewhere := load("git_repo_templates.mine.url=https://git.example.org/mine.git", "components.cluster.repo=mine")
 	for name, r := range map[string]Release{
 		"embedded":               {Source: source.Source{Kind: source.Embedded}, Definition: true},
 		"oci":                    {Source: source.Source{Kind: source.OCI}, Definition: true},
 		"git without definition": {Source: source.Source{Kind: source.Git}},
+		"another repository":     {Source: source.Source{Kind: source.Git}, Environment: elsewhere, Definition: true},
 	} {
-		r.Environment, r.Phase = env, environment.Management
+		r.Environment, r.Phase = cmp.Or(r.Environment, env), environment.Management
 		if err := r.CheckSource(t.Context(), nil, Options{}, newEar()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
