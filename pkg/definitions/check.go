@@ -83,12 +83,8 @@ func CheckUsed(content fs.FS, at string) (hashed bool, err error) {
 		return true, nil
 	}
 	own := !strings.HasPrefix(at, "./"+folder+"/")
-	text, err := fs.ReadFile(content, File)
-	if err != nil && own {
-		return false, nil
-	}
 	has := Definitions{}
-	if err == nil {
+	if text, err := fs.ReadFile(content, File); err == nil { // a chart without the file knows no hash
 		if has, err = Decode(text); err != nil {
 			return false, fault.Wrap(err, fault.EnvironmentInvalid, hint(Definitions{at: want}))
 		}
