@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,6 +47,7 @@ func buildAt(options Options, s *substituter, depth int) (name, builtOn string, 
 		return "", "", documents{}, err
 	}
 	if isPath(options.Name) {
+		options.root = cmp.Or(options.root, files.root)
 		from, inherits, err := readFrom(folder, options.Name)
 		if err != nil {
 			return "", "", documents{}, err
@@ -55,7 +57,11 @@ func buildAt(options Options, s *substituter, depth int) (name, builtOn string, 
 			return name, builtOn, docs, err
 		}
 	}
+	first := len(s.layers)
 	docs, err = kustomized(name, folder, files, s)
+	if err == nil && isPath(options.Name) && !options.keepsSecrets(folder) {
+		docs = s.withoutOwnSecrets(filepath.Join(options.Name, kustomizationOf(folder)), first, docs)
+	}
 	return name, name, docs, err
 }
 

@@ -51,6 +51,9 @@ type Options struct {
 	// Ranges, if any, returns the ranges of addresses that the provider of the machines uses: they must not overlap those of pods and services.
 	// The values may be wrong, as for Check.
 	Ranges func(*Environment) []Range
+
+	// root is a folder, after symbolic links: only secrets of folders below it are used. Empty: the one that holds Name.
+	root string
 }
 
 // Environment is the validated input of a run. It never changes; WithOverrides makes another one.
@@ -108,7 +111,7 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	if options.Secrets != nil {
 		options.Secrets(env.SecretDocuments()...)
 	}
-	err = fault.Join(s.counting(env.effective.merged()), setsErr)
+	err = fault.Join(s.counting(env.effective.merged()), setsErr, s.lackSecrets(options.Name, files, env.user))
 	if err == nil {
 		env.forgetUnknown()
 	}

@@ -25,6 +25,7 @@ type substituter struct {
 	problems []problem
 	filled   map[string]bool // scalars that a variable with a value is in, as they are with it
 	layers   []layer         // the values of each file that was read, in that order
+	withheld []withheld      // the secrets of folders elsewhere
 }
 
 // process returns the content of a YAML file as kustomize shall see it. What a variable stands for that is missing is

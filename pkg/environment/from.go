@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -82,6 +83,10 @@ func (f fromFile) inherit(options Options, s *substituter, folder string, depth 
 	if err != nil {
 		return "", documents{}, err
 	}
+	if !options.keepsSecrets(folder) {
+		docs, err = s.valuesOnly(folder, given, docs)
+		return builtOn, docs, err
+	}
 	values, valuesErr := s.own(folder, given, OwnValuesFile)
 	secrets, secretsErr := s.own(folder, given, OwnSecretsFile)
 	if err := fault.Join(valuesErr, secretsErr); err != nil {
@@ -92,19 +97,61 @@ func (f fromFile) inherit(options Options, s *substituter, folder string, depth 
 	return builtOn, docs, nil
 }
 
+// valuesOnly lays the values of a folder elsewhere over docs, and withholds its secrets. It looks up no variable in
+// these.
+func (s *substituter) valuesOnly(folder, given string, docs documents) (documents, error) {
+	values, valuesErr := s.own(folder, given, OwnValuesFile)
+	content, file, secretsErr := s.readOwn(folder, given, OwnSecretsFile)
+	var secrets map[string]any
+	if secretsErr == nil {
+		secrets, secretsErr = onlyMap(file, content)
+	}
+	if err := fault.Join(valuesErr, secretsErr); err != nil {
+		return documents{}, err
+	}
+	if values != nil {
+		values = s.withhold(filepath.Join(given, OwnValuesFile), values, isSecret)
+		s.layers[len(s.layers)-1].values = values
+	}
+	s.withhold(file.path, secrets, anySecret)
+	return docs.with(values), nil
+}
+
 // own reads a file of values in the folder; one that is not there has none.
 func (s *substituter) own(folder, given, name string) (map[string]any, error) {
-	file := origin{path: filepath.Join(given, name)}
-	content, err := kustomize.ReadBelow(filepath.Dir(folder), filepath.Join(folder, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("read %s: %w", file, err), fault.EnvironmentInvalid, file.hint())
+	content, file, err := s.readOwn(folder, given, name)
+	if err != nil || content == nil {
+		return nil, err
 	}
 	if content, err = s.process(file, content); err != nil {
 		return nil, s.err()
 	}
+	return valuesIn(file, content)
+}
+
+// readOwn is the content of a file in the folder; nil: it is not there.
+func (s *substituter) readOwn(folder, given, name string) ([]byte, origin, error) {
+	file := origin{path: filepath.Join(given, name)}
+	content, err := kustomize.ReadBelow(filepath.Dir(folder), filepath.Join(folder, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, file, nil
+	}
+	if err != nil {
+		return nil, file, fault.Wrap(fmt.Errorf("read %s: %w", file, err), fault.EnvironmentInvalid, file.hint())
+	}
+	return content, file, nil
+}
+
+// onlyMap are the values in a file of which no variable is looked up.
+func onlyMap(file origin, content []byte) (map[string]any, error) {
+	if _, err := onlyDocument(content); err != nil {
+		hint := cmp.Or(fault.HintOf(err), file.hint())
+		return nil, fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, hint)
+	}
+	return valuesIn(file, content)
+}
+
+func valuesIn(file origin, content []byte) (map[string]any, error) {
 	values, err := chartutil.ReadValues(content)
 	if err != nil {
 		return nil, fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, "Write a YAML map of values.")

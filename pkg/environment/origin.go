@@ -36,9 +36,10 @@ func (o origin) hint() string {
 
 // layer is one of the places that values come from.
 type layer struct {
-	name   string
-	values map[string]any
-	shell  []shellValue // which of the values variables give
+	name    string
+	values  map[string]any
+	shell   []shellValue // which of the values variables give
+	builtIn bool         // a file that the binary carries
 }
 
 // layerOf reads the values in a file: a values file, or the manifest of an object that holds one.
@@ -54,7 +55,7 @@ func layerOf(file origin, content []byte) layer {
 			}
 		}
 	}
-	return layer{name: file.String(), values: values}
+	return layer{name: file.String(), values: values, builtIn: file.builtIn}
 }
 
 // whence names the place that gives the first of some values that anybody gave; empty when none did. Places that win are
@@ -85,7 +86,8 @@ func (e *Environment) givenLayers() []layer {
 	// Which files an environment is made of only kustomize knows: one counts for what is in the result as it stands there.
 	merged := e.documents.merged()
 	for i := len(e.files) - 1; i >= 0; i-- {
-		layers = append(layers, layer{e.files[i].name, common(e.files[i].values, merged), e.files[i].shell})
+		values := common(e.files[i].values, merged)
+		layers = append(layers, layer{name: e.files[i].name, values: values, shell: e.files[i].shell})
 	}
 	return append(layers, layer{name: e.title + ", by default of the chart", values: e.chart.Values})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -26,12 +27,18 @@ func Scaffold(ctx context.Context, options Options, folder, cluster string) (map
 	if err != nil {
 		return nil, err
 	}
-	options.Variables = nil
+	options.Variables, options.root = nil, filepath.Dir(realPlace(folder))
 	options.Sets = append(options.Sets, "cluster.name="+cluster)
 	_, err = Load(ctx, options)
 	var wanted []string
 	var notes []string
 	for _, problem := range fault.Problems(err) {
+		var lacks withheldError
+		if errors.As(problem, &lacks) {
+			notes = append(notes, fmt.Sprintf("The secrets of %s are not used from here. Write into %s: %s",
+				lacks.file, OwnSecretsFile, strings.Join(lacks.paths, ", ")))
+			continue
+		}
 		switch found := valuePath.FindString(problem.Error()); fault.CodeOf(problem) {
 		case fault.ValuesInvalid:
 			if found == "" || !strings.Contains(problem.Error(), "is empty") {

@@ -34,9 +34,12 @@ func TestTheSchemaForEditorsTakesAPart(t *testing.T) {
 }
 
 func TestAnEnvironmentStandsOnAnother(t *testing.T) {
-	below := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd", "values.yaml": "cluster: {name: below, worker: {replicas: 1}}",
+	root := t.TempDir()
+	below := writeFolder(t, filepath.Join(root, "below"), map[string]string{"environment.yaml": "from: kubeadm-capd",
+		"values.yaml":  "cluster: {name: below, worker: {replicas: 1}}",
 		"secrets.yaml": "proxies: {https_proxy: http://me:pa55word@proxy.example:3128}"})
-	above := folder(t, map[string]string{"environment.yaml": "from: " + below, "values.yaml": "cluster: {name: above}"})
+	above := writeFolder(t, filepath.Join(root, "above"),
+		map[string]string{"environment.yaml": "from: " + below, "values.yaml": "cluster: {name: above}"})
 	env, err := environment.Load(t.Context(), environment.Options{Name: above, Content: clusterinit.Content()})
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 			problems = append(problems, fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, "a values file is a YAML map"))
 			continue
 		}
-		layers = append(layers, layer{file, values, s.layers[len(s.layers)-1].shell})
+		layers = append(layers, layer{name: file, values: values, shell: s.layers[len(s.layers)-1].shell})
 	}
 	return layers, fault.Join(problems...)
 }
