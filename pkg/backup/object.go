@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/capi"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // maxName bounds the name of a file, in bytes: file systems take 255.
@@ -68,9 +69,15 @@ func pause(u *unstructured.Unstructured) {
 	}
 }
 
+// maxObject bounds a file of a backup, in bytes: an API server takes no more than 3 MiB, as JSON.
+const maxObject = 16 << 20
+
 // object reads a file of a backup. The parser's own words may hold a secret, so they are not repeated.
 func object(e entry) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{}
+	if err := unpack.YAML(e.text); err != nil {
+		return nil, fmt.Errorf("%s holds no object: %w", e.name, err)
+	}
 	text, err := yaml.YAMLToJSON(e.text)
 	if err != nil || u.UnmarshalJSON(text) != nil || u.GetName() == "" {
 		return nil, fmt.Errorf("%s holds no object", e.name)

@@ -17,10 +17,14 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/owned"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // maxBackup bounds all files of a backup together, in bytes: they are held in memory.
 const maxBackup = 1 << 30
+
+// mostMarks bounds what the objects of a backup come to in memory, see unpack.Marks. An object has some hundreds.
+const mostMarks = 1 << 24
 
 // Backup is a backup that was read as a whole and is what its manifest says.
 type Backup struct {
@@ -93,15 +97,21 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	return readAll(f, name, limit)
 }
 
-func readAll(r io.Reader, name string, limit int64) ([]byte, error) {
+// readAll reads a file of a backup. left bounds it too.
+func readAll(r io.Reader, name string, left int64) ([]byte, error) {
+	limit := min(left, maxObject)
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	if int64(len(text)) > limit {
+	switch {
+	case int64(len(text)) <= limit:
+		return text, nil
+	case limit == maxObject:
+		return nil, fmt.Errorf("%s is larger than %d bytes", name, maxObject)
+	default:
 		return nil, fmt.Errorf("%s: the backup is larger than %d bytes", name, maxBackup)
 	}
-	return text, nil
 }
 
 // assemble holds what was read against its manifest.
@@ -115,6 +125,7 @@ func assemble(files map[string][]byte) (*Backup, error) {
 		return nil, err
 	}
 	b := &Backup{Manifest: m, manifest: text, sections: map[Section][]*unstructured.Unstructured{}}
+	marks := 0
 	var wrong []error
 	if text, signed := files[SignatureFile]; signed {
 		if b.signature, err = parseSignature(text); err != nil {
@@ -130,6 +141,10 @@ func assemble(files map[string][]byte) (*Backup, error) {
 		case digestOf(text) != m.Files[name]:
 			wrong = append(wrong, fmt.Errorf("%s was changed: its digest is another one than in %s", name, ManifestFile))
 			continue
+		}
+		found, _ := unpack.Marks(text)
+		if marks += found; marks > mostMarks {
+			return nil, errors.New("its objects together have too many lines and entries")
 		}
 		u, err := object(entry{name, text})
 		if err != nil {

@@ -3,7 +3,9 @@ package backup_test
 import (
 	"archive/tar"
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,6 +154,37 @@ func TestAnArchiveLeadsNowhereElse(t *testing.T) {
 		must(t, archive.Close(), sealed.Close(), f.Close())
 		if _, err := backup.Open(file, ids); fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+// An object of a forged backup must not make its reader run out of memory.
+func TestObjectsAreReadWithinBounds(t *testing.T) {
+	const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: demo-ca}\n"
+	for name, text := range map[string]string{
+		"aliases":  secret + "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100) + "]\n",
+		"brackets": secret + "a: [" + strings.Repeat("[],", 1<<20) + "]\n",
+	} {
+		path := write(t, t.TempDir(), content(), backup.Recipients{})
+		must(t, os.WriteFile(filepath.Join(path, secretFile), []byte(text), 0o600))
+		edit(t, path, func(m map[string]any) {
+			m["files"].(map[string]any)[secretFile] = fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+		})
+		_, err := backup.Open(path, backup.Identities{})
+		if fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), "too large") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A large file costs its author nothing, and is refused before it is held in memory.
+func TestALargeFileOfABackupIsRefused(t *testing.T) {
+	for _, name := range []string{secretFile, backup.ManifestFile, "objects/more.yaml"} {
+		path := write(t, t.TempDir(), content(), backup.Recipients{})
+		must(t, os.WriteFile(filepath.Join(path, name), nil, 0o600), os.Truncate(filepath.Join(path, name), 512<<20))
+		_, err := backup.Open(path, backup.Identities{})
+		if fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), "larger than") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

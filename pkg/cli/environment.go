@@ -14,6 +14,7 @@ import (
 	clusterinit "github.com/cluster-init/cluster-init"
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // environmentOptions are the flags of every command that loads an environment.
@@ -28,9 +29,12 @@ type environmentOptions struct {
 	given          *pflag.FlagSet // all flags of the command
 }
 
+// mostOfInput is the most that is read of the standard input, in bytes.
+const mostOfInput = 16 << 20
+
 // flags registers them. The standard input is read once, and only for --values -.
 func (o *environmentOptions) flags(f *pflag.FlagSet, streams Streams) {
-	o.stdin = sync.OnceValues(func() ([]byte, error) { return io.ReadAll(streams.In) })
+	o.stdin = sync.OnceValues(func() ([]byte, error) { return unpack.Bytes(streams.In, mostOfInput) })
 	o.known, o.given = streams.known, f
 	f.StringArrayVar(&o.sets, "set", nil, "KEY=VALUE: set a value of the chart, as helm --set does (repeatable)")
 	f.StringArrayVarP(&o.valueFiles, "values", "f", nil, "file of values over the environment's own, - for stdin (repeatable)")

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // File is where the chart has them.
@@ -130,7 +130,7 @@ func isRead(file string) bool { return file == File || isManifest(file) }
 // document reads one object, or a kustomization. Comments do not count.
 func (r *reader) document(at, file string, text []byte) error {
 	var object map[string]any
-	if err := yaml.Unmarshal(text, &object); err != nil {
+	if err := unpack.Unmarshal(text, &object); err != nil {
 		return err
 	}
 	kind, _ := object["kind"].(string)

@@ -9,7 +9,6 @@ import (
 
 	helmv2 "github.com/fluxcd/helm-controller/api/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/flux"
@@ -18,6 +17,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // Comparison is of an environment with its clusters.
@@ -90,7 +90,7 @@ func given(ctx context.Context, in *kube.Cluster) (values map[string]any, there 
 		return nil, false, err
 	}
 	if release.Spec.Values != nil {
-		err = yaml.Unmarshal(release.Spec.Values.Raw, &values)
+		err = unpack.Unmarshal(release.Spec.Values.Raw, &values)
 	}
 	if err != nil {
 		err = fmt.Errorf("read the values of HelmRelease %s in the %s cluster: %w", flux.ReleaseName, in.Name, err)

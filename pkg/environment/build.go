@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	"sigs.k8s.io/kustomize/api/resmap"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -154,7 +153,7 @@ func split(resources resmap.ResMap) (documents, error) {
 		if err != nil {
 			return docs, fmt.Errorf("%s: %w", id, err)
 		}
-		parsed, err := chartutil.ReadValues([]byte(text))
+		parsed, err := readValues([]byte(text))
 		if err != nil {
 			return docs, fmt.Errorf("%s, key %s: %w", id, ValuesKey, err)
 		}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
@@ -149,7 +148,7 @@ func (o Objects) documents() (documents, error) {
 	var d documents
 	var problems []error
 	read := func(what string, text []byte) map[string]any {
-		values, err := chartutil.ReadValues(text)
+		values, err := readValues(text)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("read %s, key %s: it is not YAML", what, ValuesKey)) // the parser's own words may hold a secret
 		}

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // substituter reads YAML files with their variables filled in. It works on parsed scalars, never on text, so a
@@ -27,6 +28,9 @@ type substituter struct {
 	layers   []layer         // the values of each file that was read, in that order
 	withheld []withheld      // the secrets of folders elsewhere
 }
+
+// mostVariables bounds those of a file: each one that is missing is held against all values.
+const mostVariables = 2000
 
 // process returns the content of a YAML file as kustomize shall see it. What a variable stands for that is missing is
 // unknown from then on: only a file that cannot be read at all is an error at once.
@@ -61,6 +65,9 @@ func located(file origin, line int, err error) error {
 }
 
 func (s *substituter) substitute(file origin, content []byte) ([]byte, error) {
+	if bytes.Count(content, []byte("${")) > mostVariables {
+		return nil, fmt.Errorf("it has more than %d variables", mostVariables)
+	}
 	root, err := onlyDocument(content)
 	if err != nil || root == nil {
 		return nil, err
@@ -77,7 +84,7 @@ func (s *substituter) substitute(file origin, content []byte) ([]byte, error) {
 	if err := fault.Join(encoder.Encode(root), encoder.Close()); err != nil {
 		return nil, fmt.Errorf("write it again: %w", err)
 	}
-	return out.Bytes(), nil
+	return out.Bytes(), unpack.YAML(out.Bytes()) // a variable may be large, and an alias may repeat it
 }
 
 // expandNode fills in the variables of all scalars under node. A scalar without quotes takes the type of what it

@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kustomize"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // The files of an environment that stands on another one without kustomize.
@@ -38,7 +38,7 @@ func readFrom(folder, given string) (fromFile, bool, error) {
 	}
 	kustomization := kustomizationOf(folder)
 	var any map[string]any
-	if kustomization != "" && (err != nil || yaml.Unmarshal(content, &any) != nil || any["from"] == nil) {
+	if kustomization != "" && (err != nil || unpack.Unmarshal(content, &any) != nil || any["from"] == nil) {
 		return f, false, nil // a file of the user's own, which happens to have this name
 	}
 	if err == nil {
@@ -152,7 +152,7 @@ func onlyMap(file origin, content []byte) (map[string]any, error) {
 }
 
 func valuesIn(file origin, content []byte) (map[string]any, error) {
-	values, err := chartutil.ReadValues(content)
+	values, err := readValues(content)
 	if err != nil {
 		return nil, fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, "Write a YAML map of values.")
 	}

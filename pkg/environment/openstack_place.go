@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // cloudPlace is where credentials of OpenStack lead to, as far as they say it.
@@ -23,7 +23,7 @@ func (v openStackValues) place() cloudPlace {
 	var file struct {
 		Clouds map[string]cloudPlace `json:"clouds"`
 	}
-	if err != nil || yaml.Unmarshal(text, &file) != nil {
+	if err != nil || unpack.Unmarshal(text, &file) != nil {
 		return cloudPlace{}
 	}
 	return file.Clouds[v.CloudName]

@@ -4,8 +4,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-
-	"helm.sh/helm/v3/pkg/chartutil"
 )
 
 // origin is a file as the user knows it.
@@ -44,14 +42,14 @@ type layer struct {
 
 // layerOf reads the values in a file: a values file, or the manifest of an object that holds one.
 func layerOf(file origin, content []byte) layer {
-	values, err := chartutil.ReadValues(content)
+	values, err := readValues(content)
 	if err != nil {
 		return layer{}
 	}
 	for _, field := range []string{"data", "stringData"} {
 		if data, isMap := values[field].(map[string]any); isMap {
 			if text, isText := data[ValuesKey].(string); isText {
-				values, _ = chartutil.ReadValues([]byte(text))
+				values, _ = readValues([]byte(text))
 			}
 		}
 	}

@@ -2,13 +2,12 @@ package environment
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/strvals"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // readValuesFiles returns what each values file holds, in their order.
@@ -29,7 +28,7 @@ func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 			problems = append(problems, s.err())
 			continue
 		}
-		values, err := chartutil.ReadValues(content)
+		values, err := readValues(content)
 		if err != nil {
 			problems = append(problems, fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, "a values file is a YAML map"))
 			continue
@@ -38,6 +37,9 @@ func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 	}
 	return layers, fault.Join(problems...)
 }
+
+// mostOfValues is the most that is read of a values file: the clusters take no more than 1 MiB.
+const mostOfValues = 16 << 20
 
 // read returns the content of a values file.
 func (o Options) read(file string) ([]byte, error) {
@@ -48,7 +50,7 @@ func (o Options) read(file string) ([]byte, error) {
 		}
 		return content, nil
 	}
-	return os.ReadFile(file)
+	return unpack.Named(file, mostOfValues)
 }
 
 // userValues keeps what the values files and --set ask for, and nothing else: only what they name.

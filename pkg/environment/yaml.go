@@ -9,12 +9,25 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
+	"helm.sh/helm/v3/pkg/chartutil"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
+
+// readValues reads values that others wrote, as Helm does.
+func readValues(text []byte) (chartutil.Values, error) {
+	if err := unpack.YAML(text); err != nil {
+		return nil, err
+	}
+	return chartutil.ReadValues(text)
+}
 
 // onlyDocument returns the document of a YAML file; nil: it has none, or it is empty. More than one is refused: what reads values reads the first only.
 func onlyDocument(content []byte) (*yaml.Node, error) {
+	if err := unpack.YAML(content); errors.Is(err, unpack.ErrTooLarge) { // the parser says better what else is wrong
+		return nil, err
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var only *yaml.Node
 	for {

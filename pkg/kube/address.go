@@ -17,7 +17,7 @@ func WithHost(kubeconfig []byte, host string) ([]byte, error) {
 // WithServer returns kubeconfig with another address; the name that the certificate is checked against stays, so that it
 // does not matter under which name this machine knows the engine. An empty port stays as it is.
 func WithServer(kubeconfig []byte, host, port string) ([]byte, error) {
-	config, err := clientcmd.Load(kubeconfig)
+	config, err := loadConfig(kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("reading a kubeconfig: %w", err)
 	}
@@ -40,11 +40,11 @@ func WithServer(kubeconfig []byte, host, port string) ([]byte, error) {
 
 // AtServerOf returns kubeconfig with the address and the name of the certificate that another kubeconfig has in its current context.
 func AtServerOf(kubeconfig, other []byte) ([]byte, error) {
-	config, err := clientcmd.Load(kubeconfig)
+	config, err := loadConfig(kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("reading a kubeconfig: %w", err)
 	}
-	from, err := clientcmd.Load(other)
+	from, err := loadConfig(other)
 	if err != nil {
 		return nil, fmt.Errorf("reading a kubeconfig: %w", err)
 	}
@@ -61,7 +61,7 @@ func AtServerOf(kubeconfig, other []byte) ([]byte, error) {
 
 // ListensHere says whether a kubeconfig names its server by a loopback address, as RKE2 writes it for the machine that it runs on.
 func ListensHere(kubeconfig []byte) bool {
-	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	config, err := restConfig(kubeconfig)
 	if err != nil {
 		return false
 	}

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -34,7 +33,7 @@ type Cluster struct {
 
 // Connect makes a Cluster from a kubeconfig's bytes and its current context. It sends no request yet.
 func Connect(name string, kubeconfig []byte, scheme *runtime.Scheme) (*Cluster, error) {
-	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	config, err := restConfig(kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig of the %s cluster: %w", name, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/pem"
 	"time"
 
-	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
@@ -30,7 +29,7 @@ func user(kubeconfig []byte) *clientcmdapi.AuthInfo {
 	if err != nil {
 		return nil
 	}
-	config, err := clientcmd.Load(checked)
+	config, err := loadConfig(checked)
 	if err != nil {
 		return nil
 	}

@@ -22,7 +22,7 @@ const refusedHint = "A kubeconfig that comes from a cluster may hold an https se
 // not run a program here, read a file or choose a proxy. Embedded returns its current context alone, with an https server, the authorities, and a
 // client certificate or a token, all of them inline. Anything else in that context is fault.KubeconfigRefused. Errors name keys and never values.
 func Embedded(kubeconfig []byte) ([]byte, error) {
-	config, err := clientcmd.Load(kubeconfig)
+	config, err := loadConfig(kubeconfig)
 	if err != nil {
 		return nil, refuse("it cannot be read") // the parser quotes what it read
 	}

@@ -3,6 +3,8 @@ package kube
 import (
 	"bytes"
 	"encoding/pem"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -105,5 +107,24 @@ func TestEmbeddedKeepsTheCurrentContextOnly(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A kubeconfig of others must not make its reader run out of memory.
+func TestAKubeconfigIsReadWithinBounds(t *testing.T) {
+	text := "apiVersion: v1\nkind: Config\n" +
+		"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100) + "]\n"
+	if _, err := Embedded([]byte(text)); fault.CodeOf(err) != fault.KubeconfigRefused {
+		t.Errorf("got %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadFile(file); fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := RESTConfig([]byte(text)); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -4,20 +4,20 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // ReadFile reads a kubeconfig file of this machine's user, which may run programs and name files as kubectl allows. Paths in it count from the file's
 // folder. What it returns stands for itself: paths are absolute, and certificates that are files are inline, so that the cluster is known by them.
 // An empty file gives nil. A file that is no kubeconfig, or names a file that cannot be read, is fault.Usage; a path that cannot be read is not.
 func ReadFile(path string) ([]byte, error) {
-	content, err := os.ReadFile(path)
+	content, err := unpack.Named(path, mostOfKubeconfig)
 	if err != nil || len(bytes.TrimSpace(content)) == 0 {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, fault.Wrap(fmt.Errorf("read kubeconfig %s: %s", path, strings.Join(strings.Fields(err.Error()), " ")), fault.Usage,
 			"Correct the file until kubectl --kubeconfig "+path+" get nodes works, or name another one.")
 	}
-	config, err := clientcmd.Load(content)
+	config, err := loadConfig(content)
 	if err != nil {
 		return unusable(err)
 	}
@@ -48,7 +48,7 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return unusable(err)
 	}
-	if _, err := clientcmd.RESTConfigFromKubeConfig(whole); err != nil {
+	if _, err := restConfig(whole); err != nil {
 		return unusable(err)
 	}
 	return whole, nil
@@ -56,12 +56,12 @@ func ReadFile(path string) ([]byte, error) {
 
 // RESTConfig is what the current context of a kubeconfig says. It connects to nothing and runs nothing.
 func RESTConfig(kubeconfig []byte) (*rest.Config, error) {
-	return clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	return restConfig(kubeconfig)
 }
 
 // IsOfClusterAlone says whether a kubeconfig knows one cluster, under this name, and uses it.
 func IsOfClusterAlone(kubeconfig []byte, cluster string) bool {
-	config, err := clientcmd.Load(kubeconfig)
+	config, err := loadConfig(kubeconfig)
 	if err != nil {
 		return false
 	}

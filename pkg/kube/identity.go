@@ -3,8 +3,6 @@ package kube
 import (
 	"encoding/pem"
 	"errors"
-
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 // Identity is how two kubeconfigs compare.
@@ -20,7 +18,7 @@ const (
 // authorities returns the certificate authorities that a kubeconfig trusts in its current context, without PEM's freedom of form. Those of
 // a Cluster are made with it and move with it: they say which cluster a kubeconfig is of, whatever its address.
 func authorities(kubeconfig []byte) (map[string]bool, error) {
-	config, err := clientcmd.Load(kubeconfig)
+	config, err := loadConfig(kubeconfig)
 	if err != nil {
 		return nil, err
 	}

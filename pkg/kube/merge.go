@@ -16,7 +16,7 @@ import (
 // makes it the current one. It locks the files as kubectl does, and returns the one that it wrote. What has that name already and is of another
 // cluster is not written over: fault.ClusterForeign. A file that is locked is fault.Busy.
 func Merge(kubeconfig []byte, name string) (file string, err error) {
-	given, err := clientcmd.Load(kubeconfig)
+	given, err := loadConfig(kubeconfig)
 	if err != nil {
 		return "", fmt.Errorf("read the kubeconfig of %s: %w", name, err)
 	}

@@ -315,3 +315,34 @@ func TestEachFieldOfAKustomizationIsKnown(t *testing.T) {
 		}
 	}
 }
+
+// kustomize compares each object with each other one, and reads a file as often as it is named.
+func TestWhatKustomizeComparesIsBounded(t *testing.T) {
+	repeat := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	const object = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d}\n"
+	const onBase = "resources: [../base]\nnamePrefix: "
+	largeText := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: " + strings.Repeat("x", 15<<20) + "}\n"
+	for name, files := range map[string]map[string]string{
+		"objects":    {"env/kustomization.yaml": "resources: [a.yaml]\n", "env/a.yaml": repeat(3000, object)},
+		"generators": {"env/kustomization.yaml": "configMapGenerator:\n" + repeat(3000, "- {name: c%d, literals: [a=b]}\n")},
+		"patches": {"env/a.yaml": cm, "env/kustomization.yaml": "resources: [a.yaml]\npatches:\n" +
+			repeat(3000, "- {target: {name: c%d}, patch: '[]'}\n")},
+		"a file that is named again and again": {"env/kustomization.yaml": "resources: [a.yaml, ../b, ../c, ../d, ../e]\n",
+			"b/kustomization.yaml": onBase + "b", "c/kustomization.yaml": onBase + "c", "d/kustomization.yaml": onBase + "d",
+			"e/kustomization.yaml": onBase + "e", "env/a.yaml": largeText,
+			"base/kustomization.yaml": "resources: [a.yaml]\n", "base/a.yaml": largeText},
+		"lists": {"env/kustomization.yaml": "resources: [a.yaml]\n",
+			"env/a.yaml": repeat(4, object+"a: ["+strings.Repeat("[],", 600_000)+"]\n")},
+	} {
+		_, err := build(tree(t, files))
+		if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), "this kustomization ha") {
+			t.Errorf("%s: %.300v", name, err)
+		}
+	}
+}

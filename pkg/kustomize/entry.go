@@ -9,6 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // place is a kustomization file, or a configuration of a plugin that it names, whose entries are checked.
@@ -98,7 +100,7 @@ func (p place) inlineOrFile(field, entry string) {
 
 // inline checks an entry that may be YAML.
 func (p place) inline(field, entry string) bool {
-	err := checkAliases([]byte(entry))
+	err := unpack.YAML([]byte(entry))
 	if err != nil {
 		p.refuse(fmt.Sprintf("%s: %s: %v", p.file, field, err), "Correct the file "+p.file+".")
 	}

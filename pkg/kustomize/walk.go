@@ -11,12 +11,15 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // The most that is read. kustomize builds a folder as often as it is named, so that a few small files can ask for work without end.
 const (
 	mostFolders = 500
 	mostBytes   = 64 << 20
+	mostMarks   = 1 << 22 // see unpack.Marks
+	mostObjects = 2000    // documents, generators and patches: kustomize compares each with each
 )
 
 // walker goes through the kustomizations that kustomize would go through, checks their entries and copies their files.
@@ -27,6 +30,8 @@ type walker struct {
 	problems []error
 	folders  int // that were visited, each as often as it is named
 	bytes    int
+	marks    int
+	objects  int
 }
 
 func (w *walker) start() {
@@ -75,6 +80,12 @@ func (w *walker) visit(folder filesys.ConfirmedDir, above []filesys.ConfirmedDir
 		return
 	}
 	k.FixKustomization()
+	w.objects += len(k.ConfigMapGenerator) + len(k.SecretGenerator) + len(k.Patches) + len(k.PatchesJson6902) +
+		len(k.PatchesStrategicMerge) + len(k.Replacements) + len(k.Images) + len(k.Replicas) + len(k.Labels)
+	if err := w.count(nil, Values); err != nil {
+		w.refuse(w.Title(folder.Join(file))+": "+err.Error(), "Join them.")
+		return
+	}
 	above = append(above[:len(above):len(above)], folder)
 	at := place{walker: w, folder: folder, above: above, file: w.Title(folder.Join(file)), content: content}
 	at.checkKustomization(k)
@@ -115,20 +126,26 @@ func (w *walker) copy(folder filesys.ConfirmedDir, name string, role Role) ([]by
 		return nil, false
 	}
 	path := dir.Join(base)
-	if content, known := w.copies[path]; known {
-		return content, true
+	content, known := w.copies[path]
+	if !known {
+		content, err = w.Files.ReadFile(path)
 	}
-	content, err := w.Files.ReadFile(path)
-	if w.bytes += len(content); err == nil && w.bytes > mostBytes {
-		err = fmt.Errorf("the files of this kustomization have more than %d MiB", mostBytes>>20)
+	if err == nil {
+		err = w.count(content, role)
+	}
+	if err == nil && !known && role != Values {
+		err = unpack.YAML(content)
 	}
 	if err != nil {
 		var coded *fault.Fault
 		if !errors.As(err, &coded) {
-			err = fault.Wrap(fmt.Errorf("read %s: %w", title, err), fault.EnvironmentInvalid, "Check the file.")
+			err = fault.Wrap(fmt.Errorf("read %s: %w", title, err), fault.EnvironmentInvalid, "Correct the file "+title+".")
 		}
 		w.problems = append(w.problems, err)
 		return nil, false
+	}
+	if known {
+		return content, true
 	}
 	if w.Read != nil {
 		if content, err = w.Read(path, role, content); err != nil {
@@ -136,12 +153,27 @@ func (w *walker) copy(folder filesys.ConfirmedDir, name string, role Role) ([]by
 			return nil, false
 		}
 	}
-	if err := checkAliases(content); role != Values && err != nil {
-		w.refuse(fmt.Sprintf("read %s: %v", title, err), "Correct the file "+title+".")
-		return nil, false
-	}
 	w.copies[path] = content
 	return content, true
+}
+
+// count adds a file to what is read, as often as the file is named.
+func (w *walker) count(content []byte, role Role) error {
+	w.bytes += len(content)
+	if role != Values {
+		marks, documents := unpack.Marks(content)
+		w.marks, w.objects = w.marks+marks, w.objects+documents
+	}
+	switch {
+	case w.bytes > mostBytes:
+		return fmt.Errorf("all files of this kustomization have more than %d MiB, "+
+			"each as often as it is named", mostBytes>>20)
+	case w.marks > mostMarks:
+		return errors.New("all files of this kustomization have too many lines and entries, each as often as it is named")
+	case w.objects > mostObjects:
+		return fmt.Errorf("this kustomization has more than %d objects, generators and patches", mostObjects)
+	}
+	return nil
 }
 
 // resources returns a factory as kustomize's own, which tells YAML from paths.

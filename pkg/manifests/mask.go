@@ -10,6 +10,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
 	"github.com/cluster-init/cluster-init/pkg/redact"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // Masked returns a copy without secrets: no value of a Secret is in it, nor anything that known knows.
@@ -61,7 +62,7 @@ func maskedSecret(secret *unstructured.Unstructured) *unstructured.Unstructured 
 // MaskedValues returns a YAML document of values with its keys, and Mark in place of each value.
 func MaskedValues(text string) string {
 	var values map[string]any
-	if yaml.Unmarshal([]byte(text), &values) != nil {
+	if unpack.Unmarshal([]byte(text), &values) != nil {
 		return redact.Mark
 	}
 	clean, err := yaml.Marshal(redact.All(values))

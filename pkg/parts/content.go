@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // componentsFolder is where the content keeps one kustomization for each component.
@@ -82,7 +84,7 @@ func fromKustomization(name string, text []byte) ([]Part, error) {
 			NewTag  string `yaml:"newTag"`
 		} `yaml:"images"`
 	}
-	if err := yaml.Unmarshal(text, &file); err != nil {
+	if err := unpack.Unmarshal(text, &file); err != nil {
 		return nil, err
 	}
 	var found []Part

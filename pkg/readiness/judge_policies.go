@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // judgePolicies finds network policies of others that cut off what is installed.
@@ -147,7 +147,7 @@ func proxyConfiguration(data map[string]string) string {
 		Kind       string `json:"kind"`
 		Mode       string `json:"mode"`
 	}
-	switch err := yaml.Unmarshal([]byte(config), &c); {
+	switch err := unpack.Unmarshal([]byte(config), &c); {
 	case err != nil:
 		return "config.conf is no YAML: " + err.Error()
 	case c.Kind != "KubeProxyConfiguration" || !strings.HasPrefix(c.APIVersion, "kubeproxy.config.k8s.io/"):
@@ -159,7 +159,7 @@ func proxyConfiguration(data map[string]string) string {
 		Clusters []any `json:"clusters"`
 	}
 	if content, has := data["kubeconfig.conf"]; has {
-		if err := yaml.Unmarshal([]byte(content), &kubeconfig); err != nil || len(kubeconfig.Clusters) == 0 {
+		if err := unpack.Unmarshal([]byte(content), &kubeconfig); err != nil || len(kubeconfig.Clusters) == 0 {
 			return "kubeconfig.conf names no cluster"
 		}
 	}

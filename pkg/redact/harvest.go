@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // FromEnvironment returns the secrets among environment variables (NAME=value): those whose name says so, and the
@@ -66,7 +66,14 @@ var (
 
 // inside returns the secrets within a text: lines of private keys, what is assigned to secret names, and what is under
 // secret names if the text is YAML or JSON, also in strings of that, and in base64.
-func inside(text string) []string {
+func inside(text string) []string { return insideOnce(text, map[string]bool{}) }
+
+// insideOnce is inside for a text that was not seen before: aliases may repeat one, at every level.
+func insideOnce(text string, seen map[string]bool) []string {
+	if seen[text] {
+		return nil
+	}
+	seen[text] = true
 	var secrets []string
 	for _, block := range keyBlock.FindAllStringSubmatch(text, -1) {
 		secrets = append(secrets, strings.Fields(block[1])...)
@@ -77,10 +84,10 @@ func inside(text string) []string {
 		}
 	}
 	if decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err == nil && len(decoded) > 0 {
-		return append(secrets, inside(string(decoded))...)
+		return append(secrets, insideOnce(string(decoded), seen)...)
 	}
 	var document any
-	if !strings.ContainsAny(text, ":{") || yaml.Unmarshal([]byte(text), &document) != nil {
+	if !strings.ContainsAny(text, ":{") || unpack.Unmarshal([]byte(text), &document) != nil {
 		return secrets
 	}
 	walk(document, func(name string, value any) {
@@ -92,7 +99,7 @@ func inside(text string) []string {
 			secrets = append(secrets, fromDecoded(string(decoded))...)
 		}
 		if leaf != text {
-			secrets = append(secrets, inside(leaf)...)
+			secrets = append(secrets, insideOnce(leaf, seen)...)
 		}
 	})
 	return secrets

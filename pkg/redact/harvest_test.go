@@ -91,3 +91,14 @@ func TestSecretsWithinSecrets(t *testing.T) {
 		}
 	}
 }
+
+// A text that aliases repeat, at every level, is looked through once.
+func TestRepeatedTextsAreReadOnce(t *testing.T) {
+	text := "password: hunter2-hunter2\n"
+	for range 6 {
+		text = "a: &a |\n  " + strings.ReplaceAll(text, "\n", "\n  ") + "\nb: [" + strings.Repeat("*a,", 200) + "]\n"
+	}
+	if got := redact.FromSecret("config", text); !slices.Contains(got, "hunter2-hunter2") || len(got) > 1000 {
+		t.Errorf("got %d secrets", len(got))
+	}
+}

@@ -10,6 +10,9 @@ import (
 // most is how many redirects of one request are followed.
 const most = 10
 
+// ErrWithoutTLS is in the error of a redirect from https to http.
+var ErrWithoutTLS = errors.New("without TLS")
+
 // WithoutCredentials is a CheckRedirect that follows to other hosts without credentials, and never from https to http.
 func WithoutCredentials(to *http.Request, via []*http.Request) error {
 	if err := check(to, via); err != nil {
@@ -39,7 +42,7 @@ func check(to *http.Request, via []*http.Request) error {
 		return fmt.Errorf("redirected %d times", most)
 	}
 	if via[0].URL.Scheme == "https" && to.URL.Scheme != "https" {
-		return errors.New("redirected to " + to.URL.Redacted() + ", without TLS")
+		return fmt.Errorf("redirected to %s, %w", to.URL.Redacted(), ErrWithoutTLS)
 	}
 	return nil
 }

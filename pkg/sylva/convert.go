@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"github.com/cluster-init/cluster-init/pkg/environment"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // conversion is one under way.
@@ -169,7 +170,7 @@ func (c *conversion) clouds(path []string, comments, value *yaml.Node) {
 		return
 	}
 	var root yaml.Node
-	if yaml.Unmarshal([]byte(content), &root) == nil && len(root.Content) > 0 {
+	if unpack.YAML([]byte(content)) == nil && yaml.Unmarshal([]byte(content), &root) == nil && len(root.Content) > 0 {
 		if clouds := lookup(root.Content[0], "clouds"); clouds != nil && len(clouds.Content) == 2 && !variable.MatchString(content) {
 			c.say(append(slices.Clone(path), "clouds"), []string{"cluster", "openstack", "cloud_name"}, nil, text(clouds.Content[0].Value))
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/kustomize"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // document is one of the objects that carry values.
@@ -150,6 +151,9 @@ func parse(name string, secret bool, text string) (document, error) {
 
 // documentsOf returns what is in a text of YAML, without what is empty.
 func documentsOf(text string) ([]*yaml.Node, error) {
+	if err := unpack.YAML([]byte(text)); err != nil {
+		return nil, err
+	}
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var roots []*yaml.Node
 	for {

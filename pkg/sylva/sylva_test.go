@@ -86,7 +86,10 @@ func TestWhatCannotBeConverted(t *testing.T) {
 		"a provider of else": {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "cluster: {flavor: {infra_provider: capm3, bootstrap_provider: cabpk}}"}, fault.EnvironmentInvalid, `"capm3"`},
 		"a Secret that does not parse": {map[string]string{"kustomization.yaml": kustomization + "secretGenerator: [{name: management-cluster-secrets, files: [secrets=secrets.yaml]}]\n",
 			"values.yaml": "cluster: {flavor: {infra_provider: capd, bootstrap_provider: cabpk}}", "secrets.yaml": "password: *pa55word\n"}, fault.EnvironmentInvalid, "no YAML map of values"},
-		"nothing but a file":   {nil, fault.EnvironmentUnknown, "there is no folder"},
+		"nothing but a file": {nil, fault.EnvironmentUnknown, "there is no folder"},
+		"values out of bounds": {map[string]string{"kustomization.yaml": kustomization,
+			"values.yaml": "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100) + "]\n"},
+			fault.EnvironmentInvalid, "too large"},
 		"an empty values file": {map[string]string{"kustomization.yaml": kustomization, "values.yaml": "# none"}, fault.EnvironmentInvalid, "renders no ConfigMap"},
 	} {
 		t.Run(name, func(t *testing.T) {

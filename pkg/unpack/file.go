@@ -18,14 +18,28 @@ func File(path string, most int64) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("read %s: it is no regular file", path)
 	}
+	return Named(path, most)
+}
+
+// Named reads at most so many bytes of what the user names, which may be a pipe.
+func Named(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	content, err := io.ReadAll(io.LimitReader(file, most+1))
+	content, err := Bytes(file, most)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return content, nil
+}
+
+// Bytes reads at most so many bytes to their end.
+func Bytes(from io.Reader, most int64) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(from, most+1))
 	if err == nil && int64(len(content)) > most {
-		return nil, fmt.Errorf("read %s: it has more than %d MiB", path, most>>20)
+		return nil, fmt.Errorf("%w: it has more than %d MiB", ErrTooLarge, most>>20)
 	}
 	return content, err
 }

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/cluster-init/cluster-init/pkg/openstack"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // cloudsText is what is read of a clouds.yaml, secure.yaml or clouds-public.yaml.
@@ -87,7 +88,7 @@ func (f finder) readFiles(path string) (files, error) {
 
 // readClouds reads a file that may be absent unless it is required.
 func readClouds(path string, required bool) (cloudsText, error) {
-	text, err := os.ReadFile(path)
+	text, err := unpack.Named(path, mostOfClouds)
 	if errors.Is(err, fs.ErrNotExist) && !required {
 		return cloudsText{}, nil
 	}
@@ -97,8 +98,14 @@ func readClouds(path string, required bool) (cloudsText, error) {
 	return parseClouds(text, path)
 }
 
+// mostOfClouds is the most that is read of a clouds.yaml, in bytes.
+const mostOfClouds = 16 << 20
+
 func parseClouds(text []byte, path string) (cloudsText, error) {
 	var parsed cloudsText
+	if err := unpack.YAML(text); errors.Is(err, unpack.ErrTooLarge) {
+		return cloudsText{}, invalid(err, path)
+	}
 	if err := yaml.Unmarshal(text, &parsed); err != nil {
 		return cloudsText{}, invalid(err, path)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/oci"
+	"github.com/cluster-init/cluster-init/pkg/redirect"
 )
 
 // Proxies are the proxy settings of an environment; all empty means those of the process environment.
@@ -115,18 +116,19 @@ func (f *HTTPFetcher) get(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := f.Client
-	if client == nil {
-		client = http.DefaultClient
+	client := http.Client{CheckRedirect: redirect.WithoutCredentials}
+	if f.Client != nil {
+		client = *f.Client
+		client.CheckRedirect = redirect.WithoutCredentials
 	}
 	resp, err := client.Do(req)
+	if errors.Is(err, redirect.ErrWithoutTLS) {
+		return nil, fault.Wrap(oci.WithoutURL(err), fault.SourceUnreadable, hintAnswered)
+	}
 	if err != nil {
 		return nil, oci.WithoutURL(err)
 	}
 	defer resp.Body.Close()
-	if req.URL.Scheme == "https" && resp.Request.URL.Scheme != "https" {
-		return nil, fault.New(fault.SourceUnreadable, "redirected to "+oci.Redacted(resp.Request.URL.String())+", without TLS", hintAnswered)
-	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, &oci.StatusError{Code: resp.StatusCode}
 	}

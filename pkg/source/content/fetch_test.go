@@ -173,3 +173,42 @@ func TestProxies(t *testing.T) {
 		}
 	}
 }
+
+// An answer whose YAML multiplies itself is refused.
+func TestAnAnswerIsReadWithinBounds(t *testing.T) {
+	answer := "apiVersion: v1\nkind: ConfigMap\n" +
+		"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 100) + "]\n"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, answer)
+	}))
+	defer server.Close()
+	f := &HTTPFetcher{Client: server.Client(), Backoff: time.Millisecond}
+	_, err := f.Fetch(t.Context(), server.URL+"/a.yaml")
+	if fault.CodeOf(err) != fault.SourceUnreadable || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// No hop of a redirect from https goes without TLS, even if the last one has it again.
+func TestNoHopWithoutTLS(t *testing.T) {
+	var last string
+	asked := false
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = true
+		http.Redirect(w, r, last, http.StatusFound)
+	}))
+	defer plain.Close()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/last" {
+			_, _ = io.WriteString(w, "apiVersion: v1\nkind: ConfigMap\n")
+			return
+		}
+		http.Redirect(w, r, plain.URL, http.StatusFound)
+	}))
+	defer server.Close()
+	last = server.URL + "/last"
+	f := &HTTPFetcher{Client: server.Client(), Backoff: time.Millisecond}
+	if _, err := f.Fetch(t.Context(), server.URL+"/a.yaml"); fault.CodeOf(err) != fault.SourceUnreadable || asked {
+		t.Errorf("the hop was asked: %t; got %v", asked, err)
+	}
+}

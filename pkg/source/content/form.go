@@ -69,6 +69,9 @@ func isArchive(data []byte) error {
 
 // areObjects reads a stream of YAML or JSON documents: each is a Kubernetes object or empty, and at least one is an object.
 func areObjects(data []byte) error {
+	if err := unpack.YAML(data); err != nil {
+		return fmt.Errorf("read the answer as YAML: %w", err)
+	}
 	objects := 0
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for n := 1; ; n++ {

@@ -1,0 +1,28 @@
+package kube
+
+import (
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/cluster-init/cluster-init/pkg/unpack"
+)
+
+// mostOfKubeconfig is the most that is read of a kubeconfig file, in bytes.
+const mostOfKubeconfig = 16 << 20
+
+// loadConfig parses a kubeconfig, whoever wrote it.
+func loadConfig(kubeconfig []byte) (*clientcmdapi.Config, error) {
+	if err := unpack.YAML(kubeconfig); err != nil {
+		return nil, err
+	}
+	return clientcmd.Load(kubeconfig)
+}
+
+// restConfig returns how to reach the cluster of a kubeconfig's current context.
+func restConfig(kubeconfig []byte) (*rest.Config, error) {
+	if err := unpack.YAML(kubeconfig); err != nil {
+		return nil, err
+	}
+	return clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+}

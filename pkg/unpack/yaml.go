@@ -1,0 +1,163 @@
+package unpack
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	kyaml "sigs.k8s.io/yaml"
+)
+
+// What YAML may come to. Parsers need up to 200 bytes of memory for each mark, and compare each key of a map with each
+// other one.
+const (
+	mostDocuments = 1 << 17
+
+	// Each of these is about one document.
+	mostMarks    = 1 << 21 // characters that may begin a node
+	mostNodes    = 1 << 20 // when aliases are followed, as below
+	mostText     = 64 << 20
+	mostDepth    = 1000
+	mostCompares = 1 << 27
+)
+
+// YAML refuses a text that would cost its parser too much: many nodes, large maps, deep nesting, aliases that multiply
+// what they stand for or that lead back to themselves. All parsers of YAML can then read the text. It leaves a text that
+// is not YAML to the parser, unless that has an anchor: another parser may accept it.
+func YAML(text []byte) error {
+	if err := checkMarks(text); err != nil {
+		return err
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var root yaml.Node
+		if err := decoder.Decode(&root); errors.Is(err, io.EOF) || err != nil && !bytes.ContainsRune(text, '&') {
+			return nil
+		} else if err != nil { // the parser's own words may quote a secret
+			return errors.New(strings.TrimSuffix("not YAML: "+lineNumber.FindString(err.Error()), ": "))
+		}
+		total, err := (&measure{known: map[*yaml.Node]size{}, open: map[*yaml.Node]bool{}}).size(&root, 0)
+		if err == nil {
+			err = total.check()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Unmarshal reads YAML that others wrote, as sigs.k8s.io/yaml does, if YAML accepts it.
+func Unmarshal(text []byte, into any) error {
+	if err := YAML(text); err != nil {
+		return err
+	}
+	return kyaml.Unmarshal(text, into)
+}
+
+var lineNumber = regexp.MustCompile(`line \d+`)
+
+// checkMarks bounds the nodes of each document before a parser makes them. A line that begins with --- ends a document.
+func checkMarks(text []byte) error {
+	largest, _, documents := marks(text)
+	if largest > mostMarks || documents > mostDocuments {
+		return fmt.Errorf("%w: it has too many lines, entries or documents", ErrTooLarge)
+	}
+	return nil
+}
+
+// Marks counts the characters that may begin a node of YAML, and the documents.
+func Marks(text []byte) (all, documents int) {
+	_, all, documents = marks(text)
+	return all, documents
+}
+
+// marks returns those of the largest document, too.
+func marks(text []byte) (largest, all, documents int) {
+	here := 0
+	documents = 1
+	for i, c := range text {
+		switch c {
+		case '\n', ',', ':', '-', '?', '[', '{', '*':
+			here++
+			all++
+			largest = max(largest, here)
+		}
+		if c == '-' && (i == 0 || text[i-1] == '\n') && bytes.HasPrefix(text[i:], []byte("---")) {
+			here = 0
+			documents++
+		}
+	}
+	return largest, all, documents
+}
+
+// size is what a node comes to.
+type size struct{ nodes, text, depth, compares int64 }
+
+func (s size) check() error {
+	switch {
+	case s.nodes > mostNodes:
+		return fmt.Errorf("%w: a document has more than %d nodes, with those that aliases stand for", ErrTooLarge, mostNodes)
+	case s.text > mostText:
+		return fmt.Errorf("%w: aliases make it more than %d MiB", ErrTooLarge, mostText>>20)
+	case s.depth > mostDepth:
+		return fmt.Errorf("%w: it is nested more than %d levels deep", ErrTooLarge, mostDepth)
+	case s.compares > mostCompares:
+		return fmt.Errorf("%w: its maps have too many keys", ErrTooLarge)
+	}
+	return nil
+}
+
+// measure finds the size of nodes, each once, however many aliases stand for it.
+type measure struct {
+	known map[*yaml.Node]size
+	open  map[*yaml.Node]bool // the nodes that lead here by aliases
+}
+
+// size fails at the first node that is too large, so that sums do not overflow.
+func (m *measure) size(node *yaml.Node, above int64) (size, error) {
+	if node.Kind == yaml.AliasNode {
+		return m.behind(node, above)
+	}
+	total := size{nodes: 1, text: int64(len(node.Value)), depth: 1}
+	if above > mostDepth {
+		total.depth = above + 1
+		return total, total.check()
+	}
+	if node.Kind == yaml.MappingNode {
+		keys := int64(len(node.Content) / 2)
+		total.compares = keys * keys / 2
+	}
+	for _, child := range node.Content {
+		below, err := m.size(child, above+1)
+		if err != nil {
+			return total, err
+		}
+		total.nodes += below.nodes
+		total.text += below.text
+		total.compares += below.compares
+		total.depth = max(total.depth, below.depth+1)
+		if err := total.check(); err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// behind is the size of what an alias stands for.
+func (m *measure) behind(alias *yaml.Node, above int64) (size, error) {
+	if known, measured := m.known[alias.Alias]; measured {
+		return known, nil
+	}
+	if m.open[alias.Alias] {
+		return size{}, fmt.Errorf("line %d: alias *%s stands in what it stands for", alias.Line, alias.Value)
+	}
+	m.open[alias.Alias] = true
+	defer delete(m.open, alias.Alias)
+	total, err := m.size(alias.Alias, above)
+	m.known[alias.Alias] = total
+	return total, err
+}
