@@ -59,7 +59,7 @@ var arrows = map[string]rule{
 	"parts":          {[]string{"unpack"}, "what is installed is read from the content and from the build information, and from nothing else"},
 	"definitions":    {[]string{"fault", "unpack"}, "what the chart must know of the definitions beside it is read from the files of both alone"},
 	"environment":    {[]string{"definitions", "fault", "kustomize", "owned", "suggest", "redact", "oneline", "unpack"}, "an environment is a value: rendered and checked without any outside system"},
-	"bundle":         {[]string{"docker", "fault", "oci"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
+	"bundle":         {[]string{"docker", "fault", "oci", "unpack"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
 	"registry":       {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
 	"source":         {[]string{"fault", "flux", "oci", "source/content", "redirect"}, "where Flux reads from: checked before anything is created, and named in its objects"},
 	"source/content": {[]string{"definitions", "fault", "oci", "redirect", "unpack"}, "content is made of files and of what their addresses serve, and published in a registry"},

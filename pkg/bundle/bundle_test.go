@@ -199,3 +199,57 @@ func TestProfileStaysInside(t *testing.T) {
 		t.Errorf("a path outside of the profile gave %v", err)
 	}
 }
+
+// A bundle of somebody else reads no file outside of its folder, and nothing without an end.
+func TestAForgedBundleIsRefused(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "outside.yaml")
+	if err := os.WriteFile(outside, []byte("kind: Namespace\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := func(name, to string) func(*testing.T, string, *Index) {
+		return func(t *testing.T, dir string, _ *Index) {
+			_ = os.Remove(filepath.Join(dir, name))
+			if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	large := func(name string) func(*testing.T, string, *Index) {
+		return func(t *testing.T, dir string, _ *Index) {
+			if err := os.Truncate(filepath.Join(dir, name), 80<<20); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		forge func(*testing.T, string, *Index)
+		want  string
+	}{
+		"its index is a device":          {link(IndexFile, "/dev/zero"), "no regular file"},
+		"the layout's index is a device": {link("index.json", "/dev/zero"), "no regular file"},
+		"a manifest is a link":           {link("app.yaml", outside), "no regular file"},
+		"a folder is a link":             {link("more", filepath.Dir(outside)), "no regular file"},
+		"its index is large":             {large(IndexFile), "more than 64 MiB"},
+		"the layout's index is large":    {large("index.json"), "more than 64 MiB"},
+		"a manifest of an image is large": {func(t *testing.T, dir string, i *Index) {
+			large("blobs/sha256/"+strings.TrimPrefix(i.Images[0].Digest, "sha256:"))(t, dir, i)
+		}, "more than 64 MiB"},
+		"a manifest is elsewhere": {func(t *testing.T, dir string, i *Index) {
+			i.Manifests[0].Path, _ = filepath.Rel(dir, outside)
+		}, "leads out of the bundle"},
+		"a file of the profile is elsewhere": {func(t *testing.T, dir string, i *Index) {
+			i.Profile[0].Path, _ = filepath.Rel(filepath.Join(dir, profileFolder), outside)
+		}, "leads out of the bundle"},
+	} {
+		dir, index := write(t)
+		tc.forge(t, dir, &index)
+		if strings.Contains(name, "elsewhere") {
+			if err := WriteIndex(dir, index); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Open(dir); fault.CodeOf(err) != fault.BundleInvalid || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

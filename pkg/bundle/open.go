@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // rebuild is what to do about a bundle that is not whole.
@@ -50,12 +51,15 @@ func Open(dir string) (*Bundle, error) {
 // readIndex reads bundle.json and checks its version.
 func readIndex(dir string) (Index, error) {
 	var index Index
-	content, err := os.ReadFile(filepath.Join(dir, IndexFile))
+	content, err := unpack.File(filepath.Join(dir, IndexFile), mostOfIndex)
 	if errors.Is(err, os.ErrNotExist) {
 		return index, fmt.Errorf("%s is not a bundle: it holds no %s", dir, IndexFile)
 	}
 	if err != nil {
 		return index, fmt.Errorf("read the bundle: %w", err)
+	}
+	if err := errors.Join(checkFolder(dir), checkSize(filepath.Join(dir, "index.json"), mostOfIndex)); err != nil {
+		return index, fmt.Errorf("read the bundle %s: %w", dir, err)
 	}
 	if err := json.Unmarshal(content, &index); err != nil {
 		return index, fmt.Errorf("parse %s: %w", filepath.Join(dir, IndexFile), err)

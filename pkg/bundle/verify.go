@@ -13,10 +13,14 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // check compares bundle.json with what is in the folder, without reading blobs. It reports all that is missing.
 func (b *Bundle) check() error {
+	if err := b.checkPaths(); err != nil {
+		return err
+	}
 	index, err := b.layout.ImageIndex()
 	if err != nil {
 		return fmt.Errorf("read the image layout: %w", err)
@@ -79,6 +83,9 @@ func (b *Bundle) blobs(image Image) ([]v1.Descriptor, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkSize(b.blobFile(digest), mostOfManifest); err != nil {
+		return nil, err
+	}
 	content, err := b.layout.Image(digest)
 	if err != nil {
 		return nil, fmt.Errorf("its manifest cannot be read: %w", err)
@@ -106,7 +113,7 @@ func (b *Bundle) readManifest(entry Manifest) ([]byte, error) {
 
 // readFile reads a file and verifies its checksum.
 func readFile(name, checksum string) ([]byte, error) {
-	content, err := os.ReadFile(name)
+	content, err := unpack.File(name, mostOfManifest)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,58 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// The most that is read into memory of files of a bundle, in bytes. Layers are streamed.
+const (
+	mostOfIndex    = 64 << 20
+	mostOfManifest = 64 << 20 // of an image, or of Kubernetes
+)
+
+// checkFolder refuses a bundle with anything but files and folders: a link may lead to a file of the user's, and a pipe or
+// a device has no end.
+func checkFolder(dir string) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(real, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		relative, err := filepath.Rel(real, path)
+		if err == nil && !entry.Type().IsRegular() {
+			err = fmt.Errorf("%s is no regular file", relative)
+		}
+		return err
+	})
+}
+
+// checkPaths refuses files outside of the bundle.
+func (b *Bundle) checkPaths() error {
+	var problems []error
+	for _, entry := range b.Index.Manifests {
+		if !filepath.IsLocal(filepath.FromSlash(entry.Path)) {
+			problems = append(problems, fmt.Errorf("manifest %s leads out of the bundle (file %s)", entry.URL, entry.Path))
+		}
+	}
+	for _, entry := range b.Index.Profile {
+		if !filepath.IsLocal(filepath.FromSlash(entry.Path)) {
+			problems = append(problems, fmt.Errorf("file %s of the profile leads out of the bundle", entry.Path))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// checkSize refuses a file that is too large to be read into memory. One that is not there is reported by its reader.
+func checkSize(path string, most int64) error {
+	if info, err := os.Stat(path); err == nil && info.Size() > most {
+		return fmt.Errorf("%s has more than %d MiB", path, most>>20)
+	}
+	return nil
+}
