@@ -111,6 +111,9 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	if options.Secrets != nil {
 		options.Secrets(env.SecretDocuments()...)
 	}
+	if err := env.checkTemplates(); err != nil {
+		return nil, err // a template runs with all that follows
+	}
 	err = fault.Join(s.counting(env.effective.merged()), setsErr, s.lackSecrets(options.Name, files, env.user))
 	if err == nil {
 		env.forgetUnknown()

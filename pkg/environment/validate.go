@@ -12,6 +12,9 @@ import (
 
 // validate returns all that is wrong with the effective values in either phase, each thing once.
 func (e *Environment) validate() error {
+	if err := e.checkTemplates(); err != nil {
+		return err
+	}
 	if e.namesOnly {
 		return e.unquote(fault.Join(e.checkNames(), e.checkSchema(Management)))
 	}
