@@ -13,9 +13,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// The most of components and of actions in their templates: the chart compares each component with each other one.
+// The most of components, of all entries in their dependsOn, and of all actions in their templates: the chart goes
+// through the dependencies as often as there are components.
 const (
 	mostComponents = 500
+	mostDependsOn  = 2000
 	mostActions    = 2000
 	mostWriters    = 3 // in one action: each may double its text
 )
@@ -47,8 +49,14 @@ func (e *Environment) checkTemplates() error {
 			return fault.New(fault.ValuesInvalid, fmt.Sprintf("%scomponents has more than %d entries",
 				e.whence("components"), mostComponents), "Join components.")
 		}
+		dependencies := 0
 		for _, name := range sortedKeys(components) {
 			component, _ := components[name].(map[string]any)
+			list, _ := component["dependsOn"].([]any)
+			if dependencies += len(list); dependencies > mostDependsOn {
+				return fault.New(fault.ValuesInvalid, fmt.Sprintf("%scomponents have more than %d entries in dependsOn",
+					e.whence("components."+name+".dependsOn"), mostDependsOn), "Take out the entries that others imply.")
+			}
 			texts := append(templatesOf(component), fieldText{"path", name}) // the name is in the path, if no other is given
 			for _, text := range texts {
 				path := "components." + name + "." + text.field

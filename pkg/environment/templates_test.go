@@ -68,4 +68,10 @@ func TestComponentsAreBounded(t *testing.T) {
 	if fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), "more than 500 entries") {
 		t.Errorf("got %.300v", err)
 	}
+	own = folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd",
+		"values.yaml": "components: {x: {path: ./x, dependsOn: [" + strings.Repeat("capi,", 2001) + "]}}\n"})
+	_, err = environment.Load(t.Context(), environment.Options{Name: own, Content: clusterinit.Content()})
+	if fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), "more than 2000 entries") {
+		t.Errorf("got %.300v", err)
+	}
 }
