@@ -21,6 +21,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/lease"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // restoreOptions are the flags of `restore`.
@@ -163,7 +164,7 @@ func (o *restoreOptions) readFormer(what, path string, in *pivot.RestoreInput) e
 	if path == "" {
 		return nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := unpack.Named(path, mostOfInput)
 	if err != nil {
 		return fault.Wrap(fmt.Errorf("read %s: %w", what, err), fault.Usage, "Name a file that holds a kubeconfig, and let it be read.")
 	}

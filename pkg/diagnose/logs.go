@@ -147,7 +147,7 @@ func readLog(ctx context.Context, client kubernetes.Interface, w wantedLog) ([]s
 		return nil, err
 	}
 	defer stream.Close()
-	content, err := io.ReadAll(stream)
+	content, err := io.ReadAll(io.LimitReader(stream, most)) // whatever the server makes of LimitBytes
 	if err != nil {
 		return nil, err
 	}

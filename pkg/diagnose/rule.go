@@ -15,6 +15,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 // Rule says what a signal of an object means, and what to do. It is data, one file for each in the folder rules.
@@ -84,6 +85,9 @@ func Rules() ([]Rule, error) {
 
 func readRule(file string, content []byte) (Rule, error) {
 	rule := Rule{Name: strings.TrimSuffix(path.Base(file), ".yaml")}
+	if err := unpack.YAML(content); err != nil {
+		return rule, err
+	}
 	if err := yaml.UnmarshalStrict(content, &rule); err != nil {
 		return rule, err
 	}

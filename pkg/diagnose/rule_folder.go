@@ -9,9 +9,13 @@ import (
 	"strings"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
+	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
 const rulesHint = "A rule is a file NAME.yaml with the keys cause and cure, and of kinds, from, reason and message those that it is for."
+
+// mostOfRule is the most that is read of a rule, in bytes.
+const mostOfRule = 1 << 20
 
 // ReadRules reads the rules of a folder of the user's, each from a file of its own. Its errors have the code fault.Usage, and name the file.
 func ReadRules(folder string) ([]Rule, error) {
@@ -26,7 +30,7 @@ func ReadRules(folder string) ([]Rule, error) {
 		if e.IsDir() || !strings.HasSuffix(e.Name(), ".yaml") {
 			continue
 		}
-		content, err := os.ReadFile(file)
+		content, err := unpack.File(file, mostOfRule)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("read the rule: %w", err))
 			continue

@@ -66,3 +66,21 @@ func TestRulesThatAreNone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A rule of somebody else must not make its reader wait, or run out of memory.
+func TestRulesAreReadWithinBounds(t *testing.T) {
+	device := t.TempDir()
+	if err := os.Symlink("/dev/zero", filepath.Join(device, "a.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	for folder, want := range map[string]string{
+		device: "no regular file",
+		folderOf(t, map[string]string{"a.yaml": strings.Repeat("# x\n", 1<<20)}): "more than 1 MiB",
+		folderOf(t, map[string]string{"a.yaml": "a: &a " + strings.Repeat("x", 1<<19) + "\nb: [" +
+			strings.Repeat("*a,", 200) + "]\n"}): "too large",
+	} {
+		if _, err := ReadRules(folder); fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %.300v", want, err)
+		}
+	}
+}
