@@ -1,6 +1,7 @@
 package unpack
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,10 +30,10 @@ func Named(path string, most int64) ([]byte, error) {
 	}
 	defer func() { _ = file.Close() }()
 	content, err := Bytes(file, most)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+	if errors.Is(err, ErrTooLarge) { // other errors name the file
+		err = fmt.Errorf("read %s: %w", path, err)
 	}
-	return content, nil
+	return content, err
 }
 
 // Bytes reads at most so many bytes to their end.
