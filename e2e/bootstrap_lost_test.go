@@ -14,13 +14,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// TestMatrixBootstrapLost takes the only definition out of reach: the management cluster answers, nothing is in it yet, and the node of the
-// bootstrap cluster is paused, then gone. `up` refuses, names what is there, and makes no second control plane.
+// TestMatrixBootstrapLost takes the only definition out of reach: the management cluster answers, nothing is in it yet,
+// and the node of the bootstrap cluster is paused, then gone. `up` refuses, names what is there, and makes no second
+// control plane.
 func TestMatrixBootstrapLost(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
 	up := []string{"up", environmentName, "--bundle", l.bundle, "--timeout", "60s"}
-	killed, code := l.killAt(t, func(e event.Event) bool { return e.Type == event.PhaseStarted && e.Phase == "management-release" }, up[:4]...)
+	killed, code := l.killAt(t, func(e event.Event) bool {
+		return e.Type == event.PhaseStarted &&
+			e.Phase == "management-release"
+	}, up[:4]...)
 	if !killed {
 		t.Fatalf("up ended with %d before it began to install the release", code)
 	}
@@ -33,16 +37,19 @@ func TestMatrixBootstrapLost(t *testing.T) {
 		says, hint string
 	}{
 		{"its node is paused", []string{"pause", node}, 32, "is paused", "docker unpause " + node},
-		{"its node is gone", []string{"rm", "--force", "--volumes", node}, 61, "does not hold its own definition, and no bootstrap cluster does", "cluster-init cleanup " + l.name},
+		{"its node is gone", []string{"rm", "--force", "--volumes", node}, 61,
+			"does not hold its own definition, and no bootstrap cluster does", "cluster-init cleanup " + l.name},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			docker(t, tc.make...)
 			e := l.signalAt(t, os.Interrupt, never, up...)
-			if e.exitCode != tc.code || !strings.Contains(e.failure.Message, tc.says) || !strings.Contains(e.failure.Hint, tc.hint) {
+			if e.exitCode != tc.code || !strings.Contains(e.failure.Message, tc.says) ||
+				!strings.Contains(e.failure.Hint, tc.hint) {
 				t.Errorf("up ended with %d: %+v", e.exitCode, e.failure)
 			}
 			made.unchanged(t, l.name)
-			if tc.code == 61 { // the cluster answers and holds no Cluster: cleanup may delete it, and does after this test
+			// the cluster answers and holds no Cluster: cleanup may delete it, and does after this test
+			if tc.code == 61 {
 				return
 			}
 			if code, _ := l.run(t, "cleanup", l.name, "--yes"); code != 72 {
@@ -53,11 +60,13 @@ func TestMatrixBootstrapLost(t *testing.T) {
 	}
 }
 
-// refusesAnotherProvider asks for the cluster on machines of another provider: nothing of it is touched, and nothing made.
+// refusesAnotherProvider asks for the cluster on machines of another provider: nothing of it is touched, and nothing
+// made.
 func (l lab) refusesAnotherProvider(t *testing.T, project project, up []string) {
 	t.Helper()
 	servers := project.names(t, openstack.KindServer)
-	e := l.signalAt(t, os.Interrupt, never, append([]string{"up", environmentName, "--set", "cluster.name=" + l.name}, up[2:]...)...)
+	e := l.signalAt(t, os.Interrupt, never, append([]string{"up", environmentName, "--set", "cluster.name=" + l.name},
+		up[2:]...)...)
 	if e.exitCode != 34 || !strings.Contains(e.failure.Message, `cluster.infra_provider: "capo" -> "capd"`) {
 		t.Errorf("up ended with %d: %+v", e.exitCode, e.failure)
 	}

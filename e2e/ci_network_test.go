@@ -17,8 +17,8 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/host"
 )
 
-// The network of a CI job beside an engine: a namespace of its own, joined to this machine, which plays the machine of the
-// engine, by one cable. The addresses are of a range that nothing on the way uses.
+// The network of a CI job beside an engine: a namespace of its own, joined to this machine, which plays the machine of
+// the engine, by one cable. The addresses are of a range that nothing on the way uses.
 const (
 	jobNamespace = "cluster-init-job"
 	jobLink      = "ci-job0" // its end on this machine
@@ -70,7 +70,8 @@ exec ip netns exec %s unshare --mount --propagation private \
 // jobNetwork makes the namespace and takes it away after the test.
 func jobNetwork(t *testing.T) {
 	t.Helper()
-	onlyTheEngine := []string{"-i", jobLink, "!", "-d", engineHost, "-j", "DROP"} // before ports are translated: those that are published pass
+	// before ports are translated: those that are published pass
+	onlyTheEngine := []string{"-i", jobLink, "!", "-d", engineHost, "-j", "DROP"}
 	remove := func() error {
 		var errs []error
 		for _, c := range [][]string{

@@ -30,8 +30,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// TestUpRKE2 is the whole of a user's way with RKE2, as a pipeline job beside an engine that it reaches by TCP only: up, a
-// run that fails and what it leaves, up again, cleanup.
+// TestUpRKE2 is the whole of a user's way with RKE2, as a pipeline job beside an engine that it reaches by TCP only:
+// up, a run that fails and what it leaves, up again, cleanup.
 func TestUpRKE2(t *testing.T) {
 	l, folder := ciJob(t, rke2Name)
 	const token = "glpat-ci-s3cret-0123456789"
@@ -75,15 +75,19 @@ func TestUpRKE2(t *testing.T) {
 	})
 
 	t.Run("a run that fails leaves its artifacts, and no secret", func(t *testing.T) {
-		hidden := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "odd", Annotations: map[string]string{"token": token}},
-			Data: map[string]string{"note": "https://oauth2:" + token + "@git.example.org, " + base64.StdEncoding.EncodeToString([]byte("user:"+token))}}
+		hidden := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "odd",
+			Annotations: map[string]string{"token": token}},
+			Data: map[string]string{"note": "https://oauth2:" + token + "@git.example.org, " +
+				base64.StdEncoding.EncodeToString([]byte("user:"+token))}}
 		if err := management.Create(t.Context(), hidden); err != nil {
 			t.Fatal(err)
 		}
 		said := l.job(t, 50, nil, append(kept, "--timeout", "40s", "--set", "components.never.enabled=management-only",
-			"--set", "components.never.path=./kustomize-components/capi", "--set", "components.never.spec.sourceRef.name=nowhere")...)
+			"--set", "components.never.path=./kustomize-components/capi", "--set",
+			"components.never.spec.sourceRef.name=nowhere")...)
 		sectionsAreClosed(t, said)
-		if at := strings.LastIndex(said, "\nerror: "); at < strings.LastIndex(said, "section_end") || !strings.Contains(said[at:], "Kustomization/never") {
+		if at := strings.LastIndex(said, "\nerror: "); at < strings.LastIndex(said, "section_end") ||
+			!strings.Contains(said[at:], "Kustomization/never") {
 			t.Errorf("the error is inside of a section, or does not name its cause")
 		}
 		artifacts := filepath.Join(folder, "cluster-init-artifacts")
@@ -106,8 +110,8 @@ func TestUpRKE2(t *testing.T) {
 	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
 }
 
-// unreachable proves that the job's network is as narrow as it shall be: of two ports on this machine it reaches the one
-// on the cable only, not the one in a network of containers.
+// unreachable proves that the job's network is as narrow as it shall be: of two ports on this machine it reaches the
+// one on the cable only, not the one in a network of containers.
 func unreachable(t *testing.T) {
 	inside := docker(t, "network", "inspect", "bridge", "--format", "{{(index .IPAM.Config 0).Gateway}}")
 	for address, want := range map[string]bool{engineHost: true, inside: false} {
@@ -119,15 +123,16 @@ func unreachable(t *testing.T) {
 		_, port, _ := net.SplitHostPort(listener.Addr().String())
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		err = exec.CommandContext(ctx, "ip", "netns", "exec", jobNamespace, "bash", "-c", "exec 3<>/dev/tcp/"+address+"/"+port).Run()
+		err = exec.CommandContext(ctx, "ip", "netns", "exec", jobNamespace, "bash", "-c", "exec 3<>/dev/tcp/"+address+
+			"/"+port).Run()
 		if (err == nil) != want {
 			t.Errorf("%s is reached: %v, want %v (%v)", address, err == nil, want, err)
 		}
 	}
 }
 
-// job runs the CLI in the job, with its standard input closed as it is there, and returns all that it says, each line of
-// which seen may look at when it is said.
+// job runs the CLI in the job, with its standard input closed as it is there, and returns all that it says, each line
+// of which seen may look at when it is said.
 func (l lab) job(t *testing.T, exitCode int, seen func(line string), args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Minute)
@@ -168,7 +173,8 @@ func (l lab) job(t *testing.T, exitCode int, seen func(line string), args ...str
 func sectionsAreClosed(t *testing.T, log string) {
 	t.Helper()
 	open, count := "", 0
-	for _, mark := range regexp.MustCompile(`section_(start|end):\d+:([a-z-]+)(\[collapsed=true\])?\r\x1b\[0K`).FindAllStringSubmatch(log, -1) {
+	for _, mark := range regexp.MustCompile(
+		`section_(start|end):\d+:([a-z-]+)(\[collapsed=true\])?\r\x1b\[0K`).FindAllStringSubmatch(log, -1) {
 		switch {
 		case mark[1] == "start" && open == "":
 			open = mark[2]
@@ -242,7 +248,8 @@ func (l lab) secretsOfBothClusters(t *testing.T, management cluster) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bootstrap := docker(t, "exec", l.name+"-bootstrap-control-plane", "kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", "get", "secrets", "-A", "-o", "json")
+	bootstrap := docker(t, "exec", l.name+"-bootstrap-control-plane", "kubectl",
+		"--kubeconfig=/etc/kubernetes/admin.conf", "get", "secrets", "-A", "-o", "json")
 	var list, others corev1.SecretList
 	if err := json.Unmarshal([]byte(bootstrap), &list); err != nil {
 		t.Fatal(err)
@@ -256,11 +263,13 @@ func (l lab) secretsOfBothClusters(t *testing.T, management cluster) []string {
 	}
 	for _, s := range append(list.Items, others.Items...) {
 		for key, value := range s.Data {
-			public := slices.Contains([]string{"ca.crt", "tls.crt", "username", "namespace", "auth-extra-groups", "description", "expiration"}, key)
+			public := slices.Contains([]string{"ca.crt", "tls.crt", "username", "namespace", "auth-extra-groups",
+				"description", "expiration"}, key)
 			if text := strings.TrimSpace(string(value)); len(text) >= 16 && !public {
 				secrets = append(secrets, text)
 			}
-			for _, block := range regexp.MustCompile(`PRIVATE KEY-----([^-]+)-----END`).FindAllStringSubmatch(string(value), -1) {
+			for _, block := range regexp.MustCompile(`PRIVATE KEY-----([^-]+)-----END`).FindAllStringSubmatch(
+				string(value), -1) {
 				for _, line := range strings.Fields(block[1]) {
 					if len(line) >= 40 {
 						secrets = append(secrets, line)
@@ -279,11 +288,14 @@ func (l lab) secretsOfBothClusters(t *testing.T, management cluster) []string {
 func (l lab) artifactsAreComplete(t *testing.T, folder string) {
 	t.Helper()
 	for _, pattern := range []string{
-		"summary.txt", "events.jsonl", "docker/containers.txt", "docker/" + l.name + "-lb.log", "docker/" + l.name + "-bootstrap-control-plane.journal.log",
+		"summary.txt", "events.jsonl", "docker/containers.txt", "docker/" + l.name + "-lb.log", "docker/" + l.name +
+			"-bootstrap-control-plane.journal.log",
 		"docker/" + l.name + "-control-plane-*.journal.log", "docker/" + l.name + "-registry.inspect.yaml",
-		"*/secrets.yaml", "*/objects/pods.yaml", "*/objects/nodes.yaml", "*/objects/events.yaml", "*/objects/kustomizations.kustomize.toolkit.fluxcd.io.yaml",
+		"*/secrets.yaml", "*/objects/pods.yaml", "*/objects/nodes.yaml", "*/objects/events.yaml",
+		"*/objects/kustomizations.kustomize.toolkit.fluxcd.io.yaml",
 		"*/logs/flux-system.kustomize-controller-*.log", "*/logs/capi-system.*.log", "*/logs/capd-system.*.log",
-		"management/objects/clusters.cluster.x-k8s.io.yaml", "management/objects/devmachines.infrastructure.cluster.x-k8s.io.yaml",
+		"management/objects/clusters.cluster.x-k8s.io.yaml",
+		"management/objects/devmachines.infrastructure.cluster.x-k8s.io.yaml",
 	} {
 		want := 1
 		if strings.HasPrefix(pattern, "*") {
@@ -328,7 +340,8 @@ func holdNone(t *testing.T, folder string, secrets []string) {
 		size += len(content)
 		for _, secret := range secrets {
 			escaped, _ := json.Marshal(secret)
-			for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), strings.Trim(string(escaped), `"`), url.QueryEscape(secret)} {
+			for _, form := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)),
+				strings.Trim(string(escaped), `"`), url.QueryEscape(secret)} {
 				if at := bytes.Index(content, []byte(form)); at >= 0 {
 					t.Errorf("%s holds a secret of %d characters at %d", path, len(secret), at)
 					return nil

@@ -29,7 +29,8 @@ func newLab(t *testing.T) lab { return newLabFor(t, environmentName) }
 
 func newLabFor(t *testing.T, name string) lab {
 	t.Helper()
-	l := lab{name: name, binary: os.Getenv("CLUSTER_INIT"), bundle: os.Getenv("CLUSTER_INIT_TEST_BUNDLE"), state: t.TempDir()}
+	l := lab{name: name, binary: os.Getenv("CLUSTER_INIT"), bundle: os.Getenv("CLUSTER_INIT_TEST_BUNDLE"),
+		state: t.TempDir()}
 	if l.binary == "" || l.bundle == "" {
 		t.Fatal("CLUSTER_INIT and CLUSTER_INIT_TEST_BUNDLE must name the binary and the bundle: use `make e2e`")
 	}
@@ -51,7 +52,8 @@ func (l lab) command(ctx context.Context, args ...string) *exec.Cmd {
 // run runs the CLI to its end, with its narration in the test's log, and returns its exit code and standard output.
 func (l lab) run(t *testing.T, args ...string) (int, string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 25*time.Minute) // a test's Cleanup may run it too
+	// a test's Cleanup may run it too
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 25*time.Minute)
 	defer cancel()
 	c := l.command(ctx, args...)
 	var out bytes.Buffer
@@ -140,7 +142,8 @@ func isAnswer(line []byte) bool {
 	var document struct {
 		Type event.Type `json:"type"`
 	}
-	return json.Unmarshal(line, &document) == nil && document.Type != "" && !slices.Contains(event.Types(), document.Type)
+	return json.Unmarshal(line, &document) == nil && document.Type != "" &&
+		!slices.Contains(event.Types(), document.Type)
 }
 
 func logEvent(t *testing.T, e event.Event) {

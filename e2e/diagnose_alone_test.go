@@ -35,12 +35,15 @@ func (l lab) alone(t *testing.T, c cluster, look []string) {
 	machine := machines(t)[0]
 	for _, f := range []soleFault{
 		{"a node without a network for pods", []string{"node-no-network"}, func(t *testing.T) {
-			// A folder in the place of each file: the plugin writes its configuration again with each change of a node. What comes back where a folder was, containerd
-			// did not always take notice of.
-			inMachine(t, machine, "mkdir /etc/cni/off && cd /etc/cni/net.d && for f in *; do mv $f ../off/ && mkdir $f; done",
-				"cd /etc/cni/off && for f in *; do rmdir ../net.d/$f && mv $f ../net.d/; done && cd .. && rmdir off && systemctl restart containerd")
+			// A folder in the place of each file: the plugin writes its configuration again with each change of a node.
+			// What comes back where a folder was, containerd did not always take notice of.
+			inMachine(t, machine, "mkdir /etc/cni/off && cd /etc/cni/net.d && for f in *; do mv $f ../off/ && mkdir "+
+				"$f; done",
+				"cd /etc/cni/off && for f in *; do rmdir ../net.d/$f && mv $f ../net.d/; done && cd .. && rmdir off "+
+					"&& systemctl restart containerd")
 		}},
-		{"a node that does not report", []string{"node-silent", "kubelet-silent"}, func(t *testing.T) { inMachine(t, machine, "systemctl stop kubelet", "systemctl start kubelet") }},
+		{"a node that does not report", []string{"node-silent", "kubelet-silent"},
+			func(t *testing.T) { inMachine(t, machine, "systemctl stop kubelet", "systemctl start kubelet") }},
 		{"large packets that are lost", []string{"api-handshake"}, func(t *testing.T) { losesLarge(t, l.name+"-lb") }},
 		{"a proxy that answers in place of a service", []string{"proxy-artifact"}, c.behindProxy},
 	} {
@@ -62,8 +65,8 @@ func (l lab) isWell(t *testing.T, look []string) {
 	})
 }
 
-// explains waits until diagnose finds something, and fails the test if it is no cause by one of these rules. What only follows may come first:
-// that can heal, and a run goes on.
+// explains waits until diagnose finds something, and fails the test if it is no cause by one of these rules. What only
+// follows may come first: that can heal, and a run goes on.
 func (l lab) explains(t *testing.T, look, rules []string) {
 	t.Helper()
 	var said []string
@@ -77,7 +80,8 @@ func (l lab) explains(t *testing.T, look, rules []string) {
 				t.Errorf("a wrong cause: %s %s: %s", f.Rule, f.Object, f.Cause)
 			}
 		}
-		return slices.ContainsFunc(report.Findings, func(f diagnose.Finding) bool { return slices.Contains(rules, f.Rule) })
+		return slices.ContainsFunc(report.Findings,
+			func(f diagnose.Finding) bool { return slices.Contains(rules, f.Rule) })
 	}
 	defer func() { t.Logf("after %s: %s", time.Since(started).Round(time.Second), strings.Join(said, "\n")) }()
 	eventually(t, "a cause by one of the rules "+strings.Join(rules, ", "), 4*time.Minute, found)
@@ -90,12 +94,14 @@ func inMachine(t *testing.T, machine, command, undo string) {
 	docker(t, "exec", machine, "sh", "-c", command)
 }
 
-// losesLarge has packets of more than 1,000 bytes from a container to this machine lost, as where an MTU is too large for a tunnel on the way.
+// losesLarge has packets of more than 1,000 bytes from a container to this machine lost, as where an MTU is too large
+// for a tunnel on the way.
 func losesLarge(t *testing.T, container string) {
 	t.Helper()
 	from := docker(t, "inspect", container, "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}")
 	rule := func(verb string) error {
-		return exec.Command("iptables", verb, "INPUT", "-s", from, "-p", "tcp", "-m", "length", "--length", "1000:65535", "-m", "comment", "--comment", "cluster-init.io/e2e", "-j", "DROP").Run()
+		return exec.Command("iptables", verb, "INPUT", "-s", from, "-p", "tcp", "-m", "length", "--length",
+			"1000:65535", "-m", "comment", "--comment", "cluster-init.io/e2e", "-j", "DROP").Run()
 	}
 	t.Cleanup(func() {
 		if err := rule("-D"); err != nil {
@@ -113,7 +119,8 @@ func (c cluster) behindProxy(t *testing.T) {
 		http.Error(w, "this proxy does not go there", http.StatusForbidden)
 	}))
 	controller := &appsv1.Deployment{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: flux.Namespace, Name: "kustomize-controller"}, controller); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: flux.Namespace, Name: "kustomize-controller"},
+		controller); err != nil {
 		t.Fatal(err)
 	}
 	before := controller.DeepCopy()
@@ -131,7 +138,8 @@ func (c cluster) behindProxy(t *testing.T) {
 	}
 }
 
-// withoutInotify has this host give out no more inotify instances, which every machine on it shares, until undo is called.
+// withoutInotify has this host give out no more inotify instances, which every machine on it shares, until undo is
+// called.
 func withoutInotify(t *testing.T) (undo func()) {
 	t.Helper()
 	const setting = "/proc/sys/fs/inotify/max_user_instances"

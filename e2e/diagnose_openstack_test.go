@@ -30,10 +30,12 @@ type cloudFault struct {
 
 // noHost is a fault whose server OpenStack takes, and then finds no hypervisor for.
 func noHost() cloudFault {
-	return cloudFault{fault: fault{name: "no-host", Rules: []string{"openstack-no-host"}}, machine: func(spec map[string]any) { spec["flavor"] = resource.HugeFlavor }}
+	return cloudFault{fault: fault{name: "no-host", Rules: []string{"openstack-no-host"}},
+		machine: func(spec map[string]any) { spec["flavor"] = resource.HugeFlavor }}
 }
 
-// cloudFaults are refused by different parts of OpenStack: its identity, images, flavors, networks, and its scheduler of servers. The address is one of the network that is taken.
+// cloudFaults are refused by different parts of OpenStack: its identity, images, flavors, networks, and its scheduler
+// of servers. The address is one of the network that is taken.
 func cloudFaults(network, address string) []cloudFault {
 	set := func(key string, value any) func(map[string]any) {
 		return func(spec map[string]any) { spec[key] = value }
@@ -46,14 +48,19 @@ func cloudFaults(network, address string) []cloudFault {
 	for i := range 12 {
 		content := make([]byte, 7<<10)
 		_, _ = rand.Read(content) // never fails
-		large = append(large, map[string]any{"path": fmt.Sprintf("/large-%d", i), "content": base64.StdEncoding.EncodeToString(content)})
+		large = append(large, map[string]any{"path": fmt.Sprintf("/large-%d", i),
+			"content": base64.StdEncoding.EncodeToString(content)})
 	}
 	return []cloudFault{
 		{fault: fault{name: "flavor", Rules: []string{"openstack-flavor"}}, machine: set("flavor", "m1.nope")},
 		{fault: fault{name: "image", Rules: []string{"openstack-image"}}, machine: set("image", byName("nope"))},
-		{fault: fault{name: "network", Rules: []string{"openstack-port", "openstack-network"}}, machine: set("ports", []any{map[string]any{"network": byName("nope")}})},
-		{fault: fault{name: "address", Rules: []string{"openstack-port"}}, machine: set("ports", []any{map[string]any{"network": map[string]any{"id": network}, "fixedIPs": []any{map[string]any{"ipAddress": address}}}})},
-		{fault: fault{name: "security-group", Rules: []string{"openstack-security-group"}}, machine: set("securityGroups", []any{byName("nope")})},
+		{fault: fault{name: "network", Rules: []string{"openstack-port", "openstack-network"}},
+			machine: set("ports", []any{map[string]any{"network": byName("nope")}})},
+		{fault: fault{name: "address", Rules: []string{"openstack-port"}},
+			machine: set("ports", []any{map[string]any{"network": map[string]any{"id": network},
+				"fixedIPs": []any{map[string]any{"ipAddress": address}}}})},
+		{fault: fault{name: "security-group", Rules: []string{"openstack-security-group"}},
+			machine: set("securityGroups", []any{byName("nope")})},
 		{fault: fault{name: "key", Rules: []string{"openstack-any"}}, machine: set("sshKeyName", "nope")},
 		{fault: fault{name: "credentials", Rules: []string{"openstack-credentials"}}, machine: identity("credentials")},
 		{fault: fault{name: "unreachable", Rules: []string{"openstack-unreachable"}}, machine: identity("unreachable")},
@@ -67,15 +74,18 @@ func TestMatrixDiagnoseOpenStack(t *testing.T) {
 	l, project := openStackLab(t, openStackName, resource.ServerImage)
 	t.Setenv(alarmsVariable, "1")
 	l, _, from := l.fromRepository(t)
-	if code, _ := l.run(t, append([]string{"up", l.name, "--bundle", l.bundle, "--set", "cluster.worker.replicas=1"}, from...)...); code != 0 {
+	if code, _ := l.run(t, append([]string{"up", l.name, "--bundle", l.bundle, "--set", "cluster.worker.replicas=1"},
+		from...)...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
 	c := l.management(t)
 	servers := len(project.names(t, openstack.KindServer)) + 1
 	c.faultyClouds(t, clusterNamespace, l.name+"-cloud-config")
 	c.asksOpenStack(t, l.name, noHost()) // before the quota allows no further server
-	eventually(t, "a server without a hypervisor is there", 3*time.Minute, func(context.Context) bool { return len(project.names(t, openstack.KindServer)) == servers })
-	for quota, limit := range map[string]int{"instances": servers, "floatingip": len(project.names(t, openstack.KindFloatingIP))} {
+	eventually(t, "a server without a hypervisor is there", 3*time.Minute,
+		func(context.Context) bool { return len(project.names(t, openstack.KindServer)) == servers })
+	for quota, limit := range map[string]int{"instances": servers,
+		"floatingip": len(project.names(t, openstack.KindFloatingIP))} {
 		if err := openStack(t).SetQuota(t.Context(), "e2e-"+l.name, quota, limit); err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +118,8 @@ func (c cluster) ofNode(t *testing.T) string {
 // network is the ID of the network of the machines.
 func (c cluster) network(t *testing.T, name string) string {
 	t.Helper()
-	id, _, _ := unstructured.NestedString(c.ofDefinition(t, "infrastructure.cluster.x-k8s.io/v1beta1", "OpenStackCluster", name).Object, "status", "network", "id")
+	id, _, _ := unstructured.NestedString(c.ofDefinition(t, "infrastructure.cluster.x-k8s.io/v1beta1",
+		"OpenStackCluster", name).Object, "status", "network", "id")
 	if id == "" {
 		t.Fatal("a cluster without a network")
 	}
@@ -142,7 +153,8 @@ func (c cluster) withoutFloatingIP(t *testing.T, name string) fault {
 	for _, o := range []client.Object{
 		object(apiVersion, kind, clusterNamespace, "fault-"+f.name, spec),
 		object("cluster.x-k8s.io/v1beta2", "Cluster", clusterNamespace, "fault-"+f.name, map[string]any{
-			"infrastructureRef": map[string]any{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": kind, "name": "fault-" + f.name}}),
+			"infrastructureRef": map[string]any{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": kind,
+				"name": "fault-" + f.name}}),
 	} {
 		if err := c.ApplyAll(t.Context(), o); err != nil {
 			t.Fatalf("%s: %v", f.name, err)
@@ -152,7 +164,8 @@ func (c cluster) withoutFloatingIP(t *testing.T, name string) fault {
 	return f
 }
 
-// takesDown deletes a cluster and waits until it is gone, with all that its provider made for it: no cleanup of another cluster does.
+// takesDown deletes a cluster and waits until it is gone, with all that its provider made for it: no cleanup of another
+// cluster does.
 func (c cluster) takesDown(t *testing.T, namespace, name string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 3*time.Minute)
@@ -182,10 +195,13 @@ func (c cluster) asksOpenStack(t *testing.T, name string, faults ...cloudFault) 
 		return s
 	}
 	workers := c.ofDefinition(t, "cluster.x-k8s.io/v1beta2", "MachineDeployment", name+"-workers")
-	machine := c.ofDefinition(t, "infrastructure.cluster.x-k8s.io/v1beta1", "OpenStackMachineTemplate", text(workers, "spec", "template", "spec", "infrastructureRef", "name"))
-	config := c.ofDefinition(t, "bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate", text(workers, "spec", "template", "spec", "bootstrap", "configRef", "name"))
+	machine := c.ofDefinition(t, "infrastructure.cluster.x-k8s.io/v1beta1", "OpenStackMachineTemplate",
+		text(workers, "spec", "template", "spec", "infrastructureRef", "name"))
+	config := c.ofDefinition(t, "bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate",
+		text(workers, "spec", "template", "spec", "bootstrap", "configRef", "name"))
 	for _, f := range faults {
-		for _, o := range []*unstructured.Unstructured{changed(t, machine, f.name, f.machine), changed(t, config, f.name, f.config), deploymentOf(t, workers, f.name)} {
+		for _, o := range []*unstructured.Unstructured{changed(t, machine, f.name, f.machine),
+			changed(t, config, f.name, f.config), deploymentOf(t, workers, f.name)} {
 			if err := c.ApplyAll(t.Context(), o); err != nil {
 				t.Fatalf("%s: %v", f.name, err)
 			}
@@ -194,7 +210,8 @@ func (c cluster) asksOpenStack(t *testing.T, name string, faults ...cloudFault) 
 }
 
 // changed is a template of another name, in which something is changed.
-func changed(t *testing.T, template *unstructured.Unstructured, name string, change func(map[string]any)) *unstructured.Unstructured {
+func changed(t *testing.T, template *unstructured.Unstructured, name string,
+	change func(map[string]any)) *unstructured.Unstructured {
 	t.Helper()
 	spec, _, err := unstructured.NestedMap(template.Object, "spec", "template", "spec")
 	if err != nil {
@@ -203,7 +220,8 @@ func changed(t *testing.T, template *unstructured.Unstructured, name string, cha
 	if change != nil {
 		change(spec)
 	}
-	return object(template.GetAPIVersion(), template.GetKind(), template.GetNamespace(), "fault-"+name, map[string]any{"template": map[string]any{"spec": spec}})
+	return object(template.GetAPIVersion(), template.GetKind(), template.GetNamespace(), "fault-"+name,
+		map[string]any{"template": map[string]any{"spec": spec}})
 }
 
 // deploymentOf is a MachineDeployment of one machine of the templates of a fault.
@@ -217,7 +235,8 @@ func deploymentOf(t *testing.T, workers *unstructured.Unstructured, name string)
 	spec["replicas"], spec["selector"] = int64(1), map[string]any{"matchLabels": labels}
 	template, _ := spec["template"].(map[string]any)
 	template["metadata"] = map[string]any{"labels": labels}
-	for _, path := range [][]string{{"template", "spec", "infrastructureRef", "name"}, {"template", "spec", "bootstrap", "configRef", "name"}} {
+	for _, path := range [][]string{{"template", "spec", "infrastructureRef", "name"},
+		{"template", "spec", "bootstrap", "configRef", "name"}} {
 		if err := unstructured.SetNestedField(spec, "fault-"+name, path...); err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +244,8 @@ func deploymentOf(t *testing.T, workers *unstructured.Unstructured, name string)
 	return object(workers.GetAPIVersion(), workers.GetKind(), workers.GetNamespace(), "fault-"+name, spec)
 }
 
-// faultyClouds are Secrets like the cluster's own, whose clouds.yaml has the wrong secret, or an address where nobody listens.
+// faultyClouds are Secrets like the cluster's own, whose clouds.yaml has the wrong secret, or an address where nobody
+// listens.
 func (c cluster) faultyClouds(t *testing.T, namespace, own string) {
 	t.Helper()
 	given := &corev1.Secret{}
@@ -234,7 +254,10 @@ func (c cluster) faultyClouds(t *testing.T, namespace, own string) {
 	}
 	for name, change := range map[string]func(auth map[string]any){
 		"credentials": func(auth map[string]any) { auth["application_credential_secret"] = "wrong" },
-		"unreachable": func(auth map[string]any) { auth["auth_url"] = fmt.Sprintf("http://%s:9/identity/v3", gateway(t)) },
+		"unreachable": func(auth map[string]any) {
+			auth["auth_url"] = fmt.Sprintf("http://%s:9/identity/v3",
+				gateway(t))
+		},
 	} {
 		var file struct {
 			Clouds map[string]map[string]any `json:"clouds"`
@@ -249,7 +272,8 @@ func (c cluster) faultyClouds(t *testing.T, namespace, own string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "fault-" + name}, Data: map[string][]byte{"clouds.yaml": content}}
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "fault-" + name},
+				Data: map[string][]byte{"clouds.yaml": content}}
 			if err := c.ApplyAll(t.Context(), secret); err != nil {
 				t.Fatal(err)
 			}

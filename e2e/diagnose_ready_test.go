@@ -17,7 +17,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/diagnose"
 )
 
-// readyFault is one of testdata/faults-ready: something that keeps a finished cluster from acting, while all that it holds says that it is ready.
+// readyFault is one of testdata/faults-ready: something that keeps a finished cluster from acting, while all that it
+// holds says that it is ready.
 type readyFault struct {
 	// Rules are the findings of which one must say what is wrong.
 	Rules []string `json:"rules"`
@@ -28,8 +29,8 @@ type readyFault struct {
 	Mend  string `json:"mend"`
 }
 
-// TestMatrixDiagnoseReady breaks one thing after the other in a finished cluster. Each must be named by diagnose, and status must end as it should; before and
-// after each nothing may be found.
+// TestMatrixDiagnoseReady breaks one thing after the other in a finished cluster. Each must be named by diagnose, and
+// status must end as it should; before and after each nothing may be found.
 func TestMatrixDiagnoseReady(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -69,7 +70,8 @@ func (l lab) namesReadyFault(t *testing.T, look []string, file string) {
 		for _, each := range report.Findings {
 			said = append(said, each.Rule+" "+each.Object)
 		}
-		return slices.ContainsFunc(report.Findings, func(each diagnose.Finding) bool { return slices.Contains(f.Rules, each.Rule) })
+		return slices.ContainsFunc(report.Findings,
+			func(each diagnose.Finding) bool { return slices.Contains(f.Rules, each.Rule) })
 	})
 	t.Logf("found: %s", strings.Join(said, ", "))
 	if code, out := l.run(t, "status", l.name); code != f.Status {
@@ -83,7 +85,8 @@ func (l lab) shell(t *testing.T, script string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 4*time.Minute)
 	defer cancel()
 	node := machines(t)[0]
-	script = strings.NewReplacer("CLUSTERNS", "management", "CLUSTER", l.name, "NODE", node, "LB", l.name+"-lb", "REGISTRY", l.name+"-registry", "IMAGE", "registry.k8s.io/pause:3.10").Replace(script)
+	script = strings.NewReplacer("CLUSTERNS", "management", "CLUSTER", l.name, "NODE", node, "LB", l.name+"-lb",
+		"REGISTRY", l.name+"-registry", "IMAGE", "registry.k8s.io/pause:3.10").Replace(script)
 	const functions = `set -e
 node() { docker exec -i "$MACHINE" "$@"; }
 kubectl() { node kubectl --kubeconfig /etc/kubernetes/admin.conf "$@"; }

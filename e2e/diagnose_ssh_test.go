@@ -17,7 +17,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
-// otherHost is an ssh server with another host key than the one that the Secret fault-ssh of Flux knows. Nobody gets further than that.
+// otherHost is an ssh server with another host key than the one that the Secret fault-ssh of Flux knows. Nobody gets
+// further than that.
 func (c cluster) otherHost(t *testing.T) string {
 	t.Helper()
 	_, host, err := ed25519.GenerateKey(nil)
@@ -51,8 +52,10 @@ func (c cluster) otherHost(t *testing.T) string {
 		t.Fatal(err)
 	}
 	address := listener.Addr().String()
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: "fault-ssh"}, Data: map[string][]byte{
-		"identity": pem.EncodeToMemory(identity), "known_hosts": []byte(knownhosts.Line([]string{address}, signer(t, other).PublicKey()) + "\n")}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: "fault-ssh"},
+		Data: map[string][]byte{
+			"identity":    pem.EncodeToMemory(identity),
+			"known_hosts": []byte(knownhosts.Line([]string{address}, signer(t, other).PublicKey()) + "\n")}}
 	if err := c.ApplyAll(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}

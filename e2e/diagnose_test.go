@@ -49,7 +49,8 @@ type fault struct {
 	Rules []string `json:"rules"`
 	// Kustomization is put over the spec of the Kustomization that applies the manifests.
 	Kustomization map[string]any `json:"kustomization"`
-	// Cluster is that of testdata/fault-cluster.yaml in place of manifests of its own: the image of its machine, empty for one that is well, and what it runs first.
+	// Cluster is that of testdata/fault-cluster.yaml in place of manifests of its own: the image of its machine, empty
+	// for one that is well, and what it runs first.
 	Cluster *struct {
 		Image   string `json:"image"`
 		Command string `json:"command"`
@@ -57,7 +58,8 @@ type fault struct {
 	manifests string
 }
 
-// TestMatrixDiagnose breaks many things at once in a management cluster that is well, each by real parts, and has all of them explained.
+// TestMatrixDiagnose breaks many things at once in a management cluster that is well, each by real parts, and has all
+// of them explained.
 func TestMatrixDiagnose(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -67,7 +69,8 @@ func TestMatrixDiagnose(t *testing.T) {
 	}
 	c, known, r := l.management(t), newLogin(), newRepository(t, nil)
 	address := gitServer(t, newDoor(known), r.root)
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: "faults"}, StringData: map[string]string{"username": known.user, "password": known.password}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: "faults"},
+		StringData: map[string]string{"username": known.user, "password": known.password}}
 	if err := c.ApplyAll(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
@@ -150,10 +153,12 @@ func (l lab) explainsAll(t *testing.T, look []string, faults []fault) {
 	for name, got := range missing {
 		t.Errorf("%s: %s", name, got)
 	}
-	t.Logf("%d of %d faults were explained; the longest diagnosis took %s", len(faults)-len(missing), len(faults), longest.Round(time.Millisecond))
+	t.Logf("%d of %d faults were explained; the longest diagnosis took %s", len(faults)-len(missing), len(faults),
+		longest.Round(time.Millisecond))
 }
 
-// quietBeside fails the test if `diagnose` finds causes that cannot heal beside a run of `up` that goes well, where the variable is set.
+// quietBeside fails the test if `diagnose` finds causes that cannot heal beside a run of `up` that goes well, where the
+// variable is set.
 func (l lab) quietBeside(t *testing.T, args []string) (ended func(exitCode int)) {
 	if os.Getenv(alarmsVariable) == "" || len(args) < 2 || args[0] != "up" || slices.Contains(args, "--dry-run") {
 		return func(int) {}
@@ -170,7 +175,8 @@ func (l lab) quietBeside(t *testing.T, args []string) (ended func(exitCode int))
 		if exitCode != 0 {
 			return
 		}
-		if t.Logf("%d diagnoses beside a run that went well", looks); looks == 0 && time.Since(started) > time.Minute { // a run that finds all there ends before the first
+		// a run that finds all there ends before the first
+		if t.Logf("%d diagnoses beside a run that went well", looks); looks == 0 && time.Since(started) > time.Minute {
 			t.Error("diagnose said nothing beside a run that went well")
 		}
 		for _, a := range raised {
@@ -179,8 +185,8 @@ func (l lab) quietBeside(t *testing.T, args []string) (ended func(exitCode int))
 	}
 }
 
-// alarms looks for causes that cannot heal while something else goes on, until the function that it returns is called. That returns them, and how many
-// diagnoses were made.
+// alarms looks for causes that cannot heal while something else goes on, until the function that it returns is called.
+// That returns them, and how many diagnoses were made.
 func (l lab) alarms(t *testing.T, look []string) (stop func() (raised []string, looks int)) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var raised []string
@@ -220,9 +226,11 @@ func explanation(report diagnose.Report, f fault) (string, bool) {
 	of := func(list []diagnose.Finding) (found []diagnose.Finding) {
 		for _, each := range list {
 			isIt := func(object string) bool {
-				return strings.HasSuffix(object, "/fault-"+f.name) || strings.Contains(object, "/fault-"+f.name+"-") // what was made of it
+				// what was made of it
+				return strings.HasSuffix(object, "/fault-"+f.name) || strings.Contains(object, "/fault-"+f.name+"-")
 			}
-			if isIt(each.Object) || slices.ContainsFunc(each.Chain, func(l diagnose.Link) bool { return isIt(l.Object) }) || slices.ContainsFunc(each.Delays, isIt) {
+			if isIt(each.Object) || slices.ContainsFunc(each.Chain,
+				func(l diagnose.Link) bool { return isIt(l.Object) }) || slices.ContainsFunc(each.Delays, isIt) {
 				found = append(found, each)
 			}
 		}
@@ -299,7 +307,8 @@ func (f *fault) ofCluster(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.NewReplacer("NAME", f.name, "FAULT", cmp.Or(f.Cluster.Image, "NODE"), "COMMAND", strconv.Quote(cmp.Or(f.Cluster.Command, "true"))).Replace(string(content))
+	return strings.NewReplacer("NAME", f.name, "FAULT", cmp.Or(f.Cluster.Image, "NODE"), "COMMAND",
+		strconv.Quote(cmp.Or(f.Cluster.Command, "true"))).Replace(string(content))
 }
 
 // places are what the faults' files leave open: an image that every machine has, and servers.
@@ -318,12 +327,16 @@ func (c cluster) places(t *testing.T, l lab, address string) *strings.Replacer {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	return strings.NewReplacer("IMAGE", dns.Spec.Template.Spec.Containers[0].Image, "NODE", b.Index.NodeImage, "VERSION", b.Index.KubernetesVersion,
-		"ADDRESS", address, "REGISTRY", registryServer(t, newDoor(newLogin())), "OPEN", expose(t, distribution(t)), "CLOSED", closed.Addr().String(),
-		"TLS", secureServer(t, -time.Hour, time.Hour), "EARLY", secureServer(t, time.Hour, 2*time.Hour), "LATE", secureServer(t, -2*time.Hour, -time.Hour), "SSH", c.otherHost(t))
+	return strings.NewReplacer("IMAGE", dns.Spec.Template.Spec.Containers[0].Image, "NODE", b.Index.NodeImage,
+		"VERSION", b.Index.KubernetesVersion,
+		"ADDRESS", address, "REGISTRY", registryServer(t, newDoor(newLogin())), "OPEN", expose(t, distribution(t)),
+		"CLOSED", closed.Addr().String(),
+		"TLS", secureServer(t, -time.Hour, time.Hour), "EARLY", secureServer(t, time.Hour, 2*time.Hour), "LATE",
+		secureServer(t, -2*time.Hour, -time.Hour), "SSH", c.otherHost(t))
 }
 
-// secureServer serves nothing, with a certificate that nobody trusts, and that is valid for a time given from now. It returns host:port.
+// secureServer serves nothing, with a certificate that nobody trusts, and that is valid for a time given from now. It
+// returns host:port.
 func secureServer(t *testing.T, from, until time.Duration) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", net.JoinHostPort(gateway(t), "0"))
@@ -334,12 +347,15 @@ func secureServer(t *testing.T, from, until time.Duration) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(from), NotAfter: time.Now().Add(until), IPAddresses: []net.IP{net.ParseIP(gateway(t))}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(from),
+		NotAfter: time.Now().Add(until), IPAddresses: []net.IP{net.ParseIP(gateway(t))}}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
 	if err != nil {
 		t.Fatal(err)
 	}
-	serveOn(t, tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}}}), http.NotFoundHandler())
+	serveOn(t, tls.NewListener(listener,
+		&tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}}}),
+		http.NotFoundHandler())
 	return listener.Addr().String()
 }
 
@@ -370,22 +386,29 @@ func (c cluster) breaks(t *testing.T, r repository, address string, faults []fau
 	}
 	r.push(t, "faults")
 	never := "nowhere"
-	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: faultsNamespace, Name: "fault-flux-immutable"}, Immutable: new(bool), Data: map[string]string{"text": "first"}}
+	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: faultsNamespace, Name: "fault-flux-immutable"},
+		Immutable: new(bool), Data: map[string]string{"text": "first"}}
 	*kept.Immutable = true
 	silent, none, path := admissionv1.Fail, admissionv1.SideEffectClassNone, "/"
-	webhook := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "fault-webhook-silent"}, Webhooks: []admissionv1.ValidatingWebhook{{
-		Name: "silent.faults.example.org", FailurePolicy: &silent, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
-		ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"fault": "webhook-silent"}},
-		ClientConfig:   admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: faultsNamespace, Name: never, Path: &path}},
-		Rules: []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{admissionv1.OperationAll},
-			Rule: admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}}}},
-	}}}
-	source := object("source.toolkit.fluxcd.io/v1", "GitRepository", flux.Namespace, "faults", map[string]any{"interval": "1h", "url": "http://" + address + "/" + r.name,
-		"ref": map[string]any{"branch": "main"}, "secretRef": map[string]any{"name": "faults"}})
-	source.SetAnnotations(map[string]string{"reconcile.fluxcd.io/requestedAt": time.Now().Format(time.RFC3339Nano)}) // what was pushed before is there already
+	webhook := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "fault-webhook-silent"},
+		Webhooks: []admissionv1.ValidatingWebhook{{
+			Name: "silent.faults.example.org", FailurePolicy: &silent, SideEffects: &none,
+			AdmissionReviewVersions: []string{"v1"},
+			ObjectSelector:          &metav1.LabelSelector{MatchLabels: map[string]string{"fault": "webhook-silent"}},
+			ClientConfig:            admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: faultsNamespace, Name: never, Path: &path}},
+			Rules: []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{admissionv1.OperationAll},
+				Rule: admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"},
+					Resources: []string{"configmaps"}}}},
+		}}}
+	source := object("source.toolkit.fluxcd.io/v1", "GitRepository", flux.Namespace, "faults",
+		map[string]any{"interval": "1h", "url": "http://" + address + "/" + r.name,
+			"ref": map[string]any{"branch": "main"}, "secretRef": map[string]any{"name": "faults"}})
+	// what was pushed before is there already
+	source.SetAnnotations(map[string]string{"reconcile.fluxcd.io/requestedAt": time.Now().Format(time.RFC3339Nano)})
 	for _, o := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: faultsNamespace}}, kept, webhook,
-		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: faultsNamespace, Name: never}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 443}}}},
+		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: faultsNamespace, Name: never},
+			Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 443}}}},
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: "fault-limited"}}, source,
 	} {
 		if err := c.ApplyAll(t.Context(), o); err != nil {
@@ -401,7 +424,8 @@ func (c cluster) breaks(t *testing.T, r repository, address string, faults []fau
 
 // applied is the Kustomization that applies a fault.
 func (f fault) applied() client.Object {
-	spec := map[string]any{"interval": "1h", "retryInterval": "30s", "timeout": "10s", "prune": true, "wait": true, "path": "./faults/" + f.name,
+	spec := map[string]any{"interval": "1h", "retryInterval": "30s", "timeout": "10s", "prune": true, "wait": true,
+		"path":      "./faults/" + f.name,
 		"sourceRef": map[string]any{"kind": "GitRepository", "name": "faults"}}
 	for key, value := range f.Kustomization {
 		spec[key] = value
@@ -409,12 +433,14 @@ func (f fault) applied() client.Object {
 	return object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", flux.Namespace, "fault-"+f.name, spec)
 }
 
-// mends takes the faults away, and waits until their machines are gone. Clusters go first: Flux would delete what a machine needs to be deleted at the same time as the machine.
+// mends takes the faults away, and waits until their machines are gone. Clusters go first: Flux would delete what a
+// machine needs to be deleted at the same time as the machine.
 func (c cluster) mends(t *testing.T, faults []fault) {
 	t.Helper()
 	for _, f := range faults {
 		if f.Cluster != nil {
-			suspend := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":true}}`)) // or it would apply what goes
+			// or it would apply what goes
+			suspend := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":true}}`))
 			if err := c.Patch(t.Context(), f.applied(), suspend); err != nil {
 				t.Error(err)
 			}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// diff compares a finished cluster with what built it, in which nothing differs, and with one more worker, in which only that does.
+// diff compares a finished cluster with what built it, in which nothing differs, and with one more worker, in which
+// only that does.
 func (l lab) diff(t *testing.T) {
 	t.Helper()
 	args := []string{"diff", l.name, "--bundle", l.bundle, "--exit-code"}
@@ -15,7 +16,8 @@ func (l lab) diff(t *testing.T) {
 		t.Errorf("ended with %d:\n%s", code, out)
 	}
 	code, out := l.run(t, append(args, "--set", "cluster.worker.replicas=7")...)
-	if code != 85 || !strings.Contains(out, "/spec/replicas: ") || !strings.HasSuffix(out, "What differs: 1 value, 2 objects to change.\n") {
+	if code != 85 || !strings.Contains(out, "/spec/replicas: ") ||
+		!strings.HasSuffix(out, "What differs: 1 value, 2 objects to change.\n") {
 		t.Errorf("with seven workers: ended with %d:\n%s", code, out)
 	}
 }

@@ -36,12 +36,14 @@ func existingCluster(t *testing.T, l lab) string {
 	}
 	provider := kind.New(func(line string) { t.Log(line) })
 	t.Cleanup(func() {
-		out, err := exec.Command("sh", "-c", "docker rm -f -v "+kind.NodeName(existingName)+"; docker network rm kind").CombinedOutput()
+		out, err := exec.Command("sh", "-c", "docker rm -f -v "+kind.NodeName(existingName)+
+			"; docker network rm kind").CombinedOutput()
 		if err != nil {
 			t.Errorf("deleting the existing cluster: %v: %s", err, out)
 		}
 	})
-	config := kind.Config{Name: existingName, Markers: []string{owned.Marker(existingName)}, NodeImage: opened.Index.NodeImage, DockerSocket: "/var/run/docker.sock"}
+	config := kind.Config{Name: existingName, Markers: []string{owned.Marker(existingName)},
+		NodeImage: opened.Index.NodeImage, DockerSocket: "/var/run/docker.sock"}
 	if err := provider.Create(t.Context(), config, 5*time.Minute, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +52,10 @@ func existingCluster(t *testing.T, l lab) string {
 		t.Fatal(err)
 	}
 	for _, m := range mirrors {
-		err := engine.Exec(t.Context(), kind.NodeName(existingName), []string{"sh", "-c", `mkdir -p "$0" && cat > "$0/hosts.toml"`,
-			"/etc/containerd/certs.d/" + m.Host}, dockerengine.ExecOptions{Stdin: bytes.NewReader([]byte(m.HostsTOML()))})
+		err := engine.Exec(t.Context(), kind.NodeName(existingName),
+			[]string{"sh", "-c", `mkdir -p "$0" && cat > "$0/hosts.toml"`,
+				"/etc/containerd/certs.d/" + m.Host},
+			dockerengine.ExecOptions{Stdin: bytes.NewReader([]byte(m.HostsTOML()))})
 		if err != nil {
 			t.Fatal(err)
 		}

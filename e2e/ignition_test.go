@@ -19,7 +19,8 @@ import (
 func TestMatrixIgnition(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
-	up := []string{"up", environmentName, "--bundle", l.bundle, "--set", "cluster.bootstrap_format=ignition", "--set", "cluster.worker.replicas=1"}
+	up := []string{"up", environmentName, "--bundle", l.bundle, "--set", "cluster.bootstrap_format=ignition", "--set",
+		"cluster.worker.replicas=1"}
 	if code, _ := l.run(t, up...); code != 0 {
 		t.Fatalf("up ended with %d", code)
 	}
@@ -35,7 +36,8 @@ func TestMatrixIgnition(t *testing.T) {
 func (c cluster) ignites(t *testing.T, count int) {
 	t.Helper()
 	validator := ignitionValidator(t)
-	if out, err := validate(validator, []byte(`{"ignition":{"version":"2.3.0"},"storage":{"files":[{"filesystem":"root","path":"relative"}]}}`)); err == nil {
+	if out, err := validate(validator, []byte(
+		`{"ignition":{"version":"2.3.0"},"storage":{"files":[{"filesystem":"root","path":"relative"}]}}`)); err == nil {
 		t.Fatalf("the validator accepts what is wrong: %s", out)
 	}
 	machines := c.list(t, "cluster.x-k8s.io", "v1beta2", "Machine")
@@ -55,7 +57,9 @@ func (c cluster) ignites(t *testing.T, count int) {
 			t.Errorf("%s: Ignition does not accept it: %v: %s", m.GetName(), err, out)
 		}
 		files, units := contentOf(t, secret.Data["value"])
-		for _, want := range []string{"/etc/kubeadm.sh", "/etc/kubeadm.yml", "/etc/kubernetes/patches/kubeletconfiguration0+strategic.json", "/etc/containerd/certs.d/registry.k8s.io/hosts.toml"} {
+		for _, want := range []string{"/etc/kubeadm.sh", "/etc/kubeadm.yml",
+			"/etc/kubernetes/patches/kubeletconfiguration0+strategic.json",
+			"/etc/containerd/certs.d/registry.k8s.io/hosts.toml"} {
 			if !slices.Contains(files, want) {
 				t.Errorf("%s: %s is not among the files %q", m.GetName(), want, files)
 			}
@@ -64,7 +68,8 @@ func (c cluster) ignites(t *testing.T, count int) {
 			t.Errorf("%s: the units are %q", m.GetName(), units)
 		}
 		// Only Ignition has a unit for it.
-		state := docker(t, "exec", m.GetName(), "systemctl", "show", "--property=LoadState,Result,ExecMainStatus", "kubeadm.service")
+		state := docker(t, "exec", m.GetName(), "systemctl", "show", "--property=LoadState,Result,ExecMainStatus",
+			"kubeadm.service")
 		for _, want := range []string{"LoadState=loaded", "Result=success", "ExecMainStatus=0"} {
 			if !strings.Contains(state, want) {
 				t.Errorf("%s: kubeadm.service is not %s: %s", m.GetName(), want, state)

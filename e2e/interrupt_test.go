@@ -45,7 +45,8 @@ func (l lab) interruptedWithKind(t *testing.T, up []string) {
 			t.Fatalf("the run ended with %d before it could be killed: %+v", e.exitCode, e.failure)
 		}
 		eventually(t, "the API server answers", 2*time.Minute, func(ctx context.Context) bool {
-			return exec.CommandContext(ctx, "docker", "exec", bootstrapNode, "kubectl", "--kubeconfig=/etc/kubernetes/admin.conf", "get", "--raw=/readyz").Run() == nil
+			return exec.CommandContext(ctx, "docker", "exec", bootstrapNode, "kubectl",
+				"--kubeconfig=/etc/kubernetes/admin.conf", "get", "--raw=/readyz").Run() == nil
 		})
 	})
 	t.Run("Ctrl-C while kind makes the bootstrap cluster anew", func(t *testing.T) {
@@ -74,13 +75,15 @@ func (l lab) turnedAway(t *testing.T, up []string) {
 	}
 }
 
-// anotherUsers is turned away at a moment when only what is in Docker, or in the cluster, can tell: its state folder is its own.
+// anotherUsers is turned away at a moment when only what is in Docker, or in the cluster, can tell: its state folder is
+// its own.
 func (l lab) anotherUsers(t *testing.T, up []string, message string) {
 	t.Helper()
 	other := l
 	other.state = t.TempDir()
 	other.environment = append(slices.Clone(l.environment), "XDG_STATE_HOME="+other.state)
-	e := other.signalAt(t, os.Interrupt, never, append(slices.Clone(up), "--timeout", "60s")...) // it asks again for a sixtieth of that
+	// it asks again for a sixtieth of that
+	e := other.signalAt(t, os.Interrupt, never, append(slices.Clone(up), "--timeout", "60s")...)
 	if e.exitCode != 33 || !strings.Contains(e.failure.Message, message) {
 		t.Errorf("another user's run ended with %d, want 33 and %q: %+v", e.exitCode, message, e.failure)
 	}
@@ -94,7 +97,8 @@ func (l lab) stuckAndMended(t *testing.T, up []string) {
 		if e.exitCode != 50 {
 			t.Fatalf("exit code %d, want 50: %+v", e.exitCode, e.failure)
 		}
-		for _, want := range []string{"management-cluster:", "Kustomization/cert-manager", "nowhere", "not finished within 25s"} {
+		for _, want := range []string{"management-cluster:", "Kustomization/cert-manager", "nowhere",
+			"not finished within 25s"} {
 			if !strings.Contains(e.failure.Message, want) {
 				t.Errorf("%q does not say %q", e.failure.Message, want)
 			}
@@ -109,7 +113,8 @@ func (l lab) stuckAndMended(t *testing.T, up []string) {
 	})
 	t.Run("Ctrl-C while components are waited for, of which the stuck one is mended", func(t *testing.T) {
 		e := l.signalAt(t, os.Interrupt, func(e event.Event) bool {
-			ready := e.Type == event.ObjectChanged && e.Object.Kind == "Kustomization" && e.Object.Name == "cert-manager" && e.Object.State == "Ready"
+			ready := e.Type == event.ObjectChanged && e.Object.Kind == "Kustomization" &&
+				e.Object.Name == "cert-manager" && e.Object.State == "Ready"
 			if ready {
 				l.anotherUsers(t, up, "is at work on the bootstrap cluster, since")
 			}
@@ -128,7 +133,8 @@ func interruptedWell(t *testing.T, e ended, bound time.Duration) {
 	if !e.sent {
 		t.Fatalf("the run ended with %d before it could be interrupted: %+v", e.exitCode, e.failure)
 	}
-	if e.exitCode != 130 || e.failure.Code != "interrupted" || !e.failure.Retry || !strings.Contains(e.failure.Hint, "run the same command again") {
+	if e.exitCode != 130 || e.failure.Code != "interrupted" || !e.failure.Retry ||
+		!strings.Contains(e.failure.Hint, "run the same command again") {
 		t.Errorf("exit code %d, %+v", e.exitCode, e.failure)
 	}
 	if e.after > bound {

@@ -113,10 +113,12 @@ func (c cluster) problems(t *testing.T) (problems []string) {
 		is("%d control planes", len(controlPlanes))
 	}
 	kustomizations := c.list(t, "kustomize.toolkit.fluxcd.io", "v1", "Kustomization")
-	if !slices.ContainsFunc(kustomizations, func(k unstructured.Unstructured) bool { return k.GetName() == "cluster" }) {
+	if !slices.ContainsFunc(kustomizations,
+		func(k unstructured.Unstructured) bool { return k.GetName() == "cluster" }) {
 		is("the component `cluster` is not enabled")
 	}
-	all := slices.Concat(clusters, machines, controlPlanes, kustomizations, c.list(t, "helm.toolkit.fluxcd.io", "v2", "HelmRelease"))
+	all := slices.Concat(clusters, machines, controlPlanes, kustomizations, c.list(t, "helm.toolkit.fluxcd.io", "v2",
+		"HelmRelease"))
 	for i := range all {
 		if why := unready(&all[i]); why != "" {
 			is("%s", why)

@@ -19,8 +19,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
-// TestMatrixMirror has the nodes pull the images of one registry through a mirror of the user's own, beside a bundle that names itself as the
-// mirror of all registries. Flux's images are of it, and both clusters pull them.
+// TestMatrixMirror has the nodes pull the images of one registry through a mirror of the user's own, beside a bundle
+// that names itself as the mirror of all registries. Flux's images are of it, and both clusters pull them.
 func TestMatrixMirror(t *testing.T) {
 	const host = "ghcr.io"
 	l := newLab(t)
@@ -32,7 +32,8 @@ func TestMatrixMirror(t *testing.T) {
 	url := "http://" + address + "/v2/mirror/" + host
 	up := []string{"up", environmentName, "--bundle", l.bundle, "--registry-mirror", host + "=" + url}
 
-	// Each node pulls an image once: before there is a machine it is the bootstrap cluster's, later no new image comes to that one.
+	// Each node pulls an image once: before there is a machine it is the bootstrap cluster's, later no new image comes
+	// to that one.
 	var byBootstrap, byMachine []string
 	e := l.signalAt(t, os.Interrupt, func(e event.Event) bool {
 		switch {
@@ -56,7 +57,8 @@ func TestMatrixMirror(t *testing.T) {
 			t.Fatalf("the bundle has no image of %s: %v", controller, images)
 		}
 		repository, _, _ := strings.Cut(images[i], ":")
-		for node, pulled := range map[string][]string{"the bootstrap cluster's node": byBootstrap, "the machine": byMachine} {
+		for node, pulled := range map[string][]string{"the bootstrap cluster's node": byBootstrap,
+			"the machine": byMachine} {
 			if !slices.Contains(pulled, "mirror/"+host+"/"+repository) {
 				t.Errorf("%s did not pull %s from the mirror, but %v", node, repository, pulled)
 			}
@@ -96,13 +98,15 @@ func (l lab) mirrored(t *testing.T, target oci.Target, host string) []string {
 	return images
 }
 
-// mirrorsOf fails the test unless a node pulls images of the host from the user's mirror alone, and all others from the bundle's registry.
+// mirrorsOf fails the test unless a node pulls images of the host from the user's mirror alone, and all others from the
+// bundle's registry.
 func mirrorsOf(t *testing.T, node, host, url string) {
 	t.Helper()
 	read := func(host string) string {
 		return docker(t, "exec", node, "cat", "/etc/containerd/certs.d/"+host+"/hosts.toml")
 	}
-	if hosts := read(host); !strings.Contains(hosts, `server = "`+url+`"`) || strings.Contains(hosts, registry.Host(environmentName)) {
+	if hosts := read(host); !strings.Contains(hosts, `server = "`+url+`"`) ||
+		strings.Contains(hosts, registry.Host(environmentName)) {
 		t.Errorf("%s pulls images of %s as this says, want from %s alone:\n%s", node, host, url, hosts)
 	}
 	for _, other := range []string{"registry.k8s.io", "_default"} {

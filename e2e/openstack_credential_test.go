@@ -14,7 +14,8 @@ import (
 
 // applicationCredential makes a user an application credential, and returns the user's clouds.yaml with that in the
 // password's place, and its secret.
-func applicationCredential(t *testing.T, user *openstack.Client, cloud openstack.Cloud) (with openstack.Cloud, secret string) {
+func applicationCredential(t *testing.T, user *openstack.Client, cloud openstack.Cloud) (with openstack.Cloud,
+	secret string) {
 	t.Helper()
 	token, is := user.Provider.GetAuthResult().(tokens.CreateResult)
 	if !is {
@@ -22,7 +23,8 @@ func applicationCredential(t *testing.T, user *openstack.Client, cloud openstack
 	}
 	self, err := token.ExtractUser()
 	must(t, err)
-	made, err := applicationcredentials.Create(t.Context(), user.Identity, self.ID, applicationcredentials.CreateOpts{Name: "cluster-init"}).Extract()
+	made, err := applicationcredentials.Create(t.Context(), user.Identity, self.ID,
+		applicationcredentials.CreateOpts{Name: "cluster-init"}).Extract()
 	must(t, err)
 	var file struct {
 		Clouds map[string]map[string]any `json:"clouds"`
@@ -31,7 +33,8 @@ func applicationCredential(t *testing.T, user *openstack.Client, cloud openstack
 	entry := file.Clouds[cloud.Name]
 	url := entry["auth"].(map[string]any)["auth_url"]
 	entry["auth_type"] = "v3applicationcredential"
-	entry["auth"] = map[string]any{"auth_url": url, "application_credential_id": made.ID, "application_credential_secret": made.Secret}
+	entry["auth"] = map[string]any{"auth_url": url, "application_credential_id": made.ID,
+		"application_credential_secret": made.Secret}
 	config, err := yaml.Marshal(file)
 	must(t, err)
 	return openstack.Cloud{Name: cloud.Name, Config: config}, made.Secret

@@ -35,10 +35,10 @@ const (
 	joinToken = "abcdef.0123456789abcdef"
 )
 
-// TestMatrixOpenStackMachine boots servers of a real OpenStack with the user-data that Cluster API writes: the lab's hypervisor
-// makes machines of them, the first becomes a control plane that is reached through its floating address, the second
-// joins it, and they go when their servers go. It wants a cloud with the hypervisor running: `go run ./e2e/lab openstack
-// start`, and OS_CLIENT_CONFIG_FILE.
+// TestMatrixOpenStackMachine boots servers of a real OpenStack with the user-data that Cluster API writes: the lab's
+// hypervisor makes machines of them, the first becomes a control plane that is reached through its floating address,
+// the second joins it, and they go when their servers go. It wants a cloud with the hypervisor running: `go run
+// ./e2e/lab openstack start`, and OS_CLIENT_CONFIG_FILE.
 func TestMatrixOpenStackMachine(t *testing.T) {
 	l := newLab(t)
 	b, err := bundle.Open(l.bundle)
@@ -51,7 +51,8 @@ func TestMatrixOpenStackMachine(t *testing.T) {
 	server := site.boot(t, "machine-control-plane", authority.controlPlane(t, b.Index.KubernetesVersion, site.floating))
 	site.associate(t, server)
 	c := authority.connect(t, site.floating)
-	eventually(t, "the API server answers at "+site.floating, 5*time.Minute, func(ctx context.Context) bool { return c.Reachable(ctx) == nil })
+	eventually(t, "the API server answers at "+site.floating, 5*time.Minute,
+		func(ctx context.Context) bool { return c.Reachable(ctx) == nil })
 	applyNetwork(t, c)
 	nodeIsReady(t, c, server)
 
@@ -60,11 +61,13 @@ func TestMatrixOpenStackMachine(t *testing.T) {
 
 	t.Run("the API server is reached from other networks, the server included", func(t *testing.T) {
 		for _, from := range []string{container(t, server), container(t, worker)} {
-			inContainer(t, from, "curl", "--silent", "--insecure", "--max-time", "10", "--fail", "https://"+site.floating+":6443/readyz")
+			inContainer(t, from, "curl", "--silent", "--insecure", "--max-time", "10", "--fail",
+				"https://"+site.floating+":6443/readyz")
 		}
 	})
 	t.Run("secrets are the superuser's only", func(t *testing.T) {
-		if open := inContainer(t, container(t, server), "find", "/var/lib/cloud/seed/config_drive", "-perm", "/077"); open != "" {
+		if open := inContainer(t, container(t, server), "find", "/var/lib/cloud/seed/config_drive", "-perm",
+			"/077"); open != "" {
 			t.Errorf("others may read %s", open)
 		}
 	})
@@ -112,7 +115,8 @@ func nodeIsReady(t *testing.T, c *kube.Cluster, server machine) {
 	if want := "openstack:///" + server.id; node.Spec.ProviderID != want {
 		t.Errorf("node %s has the identifier %q, want %q", node.Name, node.Spec.ProviderID, want)
 	}
-	if !slices.Contains(node.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: server.address}) {
+	if !slices.Contains(node.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP,
+		Address: server.address}) {
 		t.Errorf("node %s has the addresses %v, want %s among them", node.Name, node.Status.Addresses, server.address)
 	}
 }
@@ -179,8 +183,8 @@ func (a authority) connect(t *testing.T, address string) *kube.Cluster {
 	return c
 }
 
-// registration is what Cluster API's provider for OpenStack has its users write for each node, but for the external cloud
-// provider: without a cloud controller manager, nodes would have no addresses.
+// registration is what Cluster API's provider for OpenStack has its users write for each node, but for the external
+// cloud provider: without a cloud controller manager, nodes would have no addresses.
 const registration = `nodeRegistration:
   name: '{{ local_hostname }}'
   kubeletExtraArgs:
@@ -213,7 +217,8 @@ networking:
 func (a authority) worker(t *testing.T, address string) []byte {
 	t.Helper()
 	sum := sha256.Sum256(a.certificate(t).RawSubjectPublicKeyInfo)
-	data, err := cloudinit.NewNode(&cloudinit.NodeInput{JoinConfiguration: fmt.Sprintf(`apiVersion: kubeadm.k8s.io/v1beta4
+	data, err := cloudinit.NewNode(&cloudinit.NodeInput{JoinConfiguration: fmt.Sprintf(
+		`apiVersion: kubeadm.k8s.io/v1beta4
 kind: JoinConfiguration
 discovery:
   bootstrapToken:

@@ -15,19 +15,22 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// TestMatrixRKE2OpenStack builds a management cluster of a server and an agent of RKE2, for which a stand-in stands in, on
-// servers of a real OpenStack, has it grow by two servers, which find the first one at its own address, and deletes all of it.
+// TestMatrixRKE2OpenStack builds a management cluster of a server and an agent of RKE2, for which a stand-in stands in,
+// on servers of a real OpenStack, has it grow by two servers, which find the first one at its own address, and deletes
+// all of it.
 func TestMatrixRKE2OpenStack(t *testing.T) {
 	l, project := openStackLab(t, "rke2-capo", resource.StandinImage)
 	before := project.inventory(t)
 	management, r := l.upOnOpenStack(t, project)
-	t.Run("servers became nodes of RKE2", func(t *testing.T) { management.hasRKE2Nodes(t, project.names(t, openstack.KindServer), 1) })
+	t.Run("servers became nodes of RKE2",
+		func(t *testing.T) { management.hasRKE2Nodes(t, project.names(t, openstack.KindServer), 1) })
 	t.Run("a commit makes two more", func(t *testing.T) {
 		first := project.names(t, openstack.KindServer)
 		r.replace(t, "kustomize-components/cluster/"+l.name+"/control-plane.yaml", "${CONTROL_PLANE_REPLICAS:=1}", "3")
 		r.push(t, "more servers")
 		management.lookAtSource(t)
-		eventually(t, "four nodes are ready", 8*time.Minute, func(ctx context.Context) bool { return management.readyNodes(ctx) == 4 })
+		eventually(t, "four nodes are ready", 8*time.Minute,
+			func(ctx context.Context) bool { return management.readyNodes(ctx) == 4 })
 		now := project.names(t, openstack.KindServer)
 		management.hasRKE2Nodes(t, now, 3)
 		for _, server := range first {
@@ -40,8 +43,8 @@ func TestMatrixRKE2OpenStack(t *testing.T) {
 	t.Run("cleanup shows and deletes", func(t *testing.T) { l.cleanupOpenStack(t, project, before) })
 }
 
-// hasRKE2Nodes fails the test unless the nodes are those of the servers, so many of them of the control plane, by RKE2, and
-// the cloud controller manager knows their servers.
+// hasRKE2Nodes fails the test unless the nodes are those of the servers, so many of them of the control plane, by RKE2,
+// and the cloud controller manager knows their servers.
 func (c cluster) hasRKE2Nodes(t *testing.T, servers []string, controlPlanes int) {
 	t.Helper()
 	var nodes corev1.NodeList

@@ -64,7 +64,8 @@ func newSite(t *testing.T) *site {
 	must(t, err)
 	foundFlavors, err := flavors.ExtractFlavors(pages)
 	must(t, err)
-	fits := slices.IndexFunc(foundFlavors, func(f flavors.Flavor) bool { return f.Name == "m1.small" }) // the image does not in any
+	// the image does not in any
+	fits := slices.IndexFunc(foundFlavors, func(f flavors.Flavor) bool { return f.Name == "m1.small" })
 	if len(foundImages) != 1 || fits < 0 {
 		t.Fatalf("the cloud has %d images cluster-init-lab and the flavors %v", len(foundImages), foundFlavors)
 	}
@@ -86,24 +87,37 @@ func (s *site) connect(t *testing.T) {
 	network, err := networks.Create(t.Context(), s.network, networks.CreateOpts{Name: siteName}).Extract()
 	must(t, err)
 	s.networkID = network.ID
-	s.later(t, "network", func(ctx context.Context) error { return networks.Delete(ctx, s.network, network.ID).ExtractErr() })
-	subnet, err := subnets.Create(t.Context(), s.network, subnets.CreateOpts{NetworkID: network.ID, CIDR: siteSubnet, IPVersion: 4}).Extract()
+	s.later(t, "network", func(ctx context.Context) error {
+		return networks.Delete(ctx, s.network,
+			network.ID).ExtractErr()
+	})
+	subnet, err := subnets.Create(t.Context(), s.network, subnets.CreateOpts{NetworkID: network.ID, CIDR: siteSubnet,
+		IPVersion: 4}).Extract()
 	must(t, err)
 	router, err := routers.Create(t.Context(), s.network, routers.CreateOpts{
 		Name: siteName, GatewayInfo: &routers.GatewayInfo{NetworkID: public[0].ID},
 	}).Extract()
 	must(t, err)
-	s.later(t, "router", func(ctx context.Context) error { return routers.Delete(ctx, s.network, router.ID).ExtractErr() })
-	_, err = routers.AddInterface(t.Context(), s.network, router.ID, routers.AddInterfaceOpts{SubnetID: subnet.ID}).Extract()
+	s.later(t, "router", func(ctx context.Context) error {
+		return routers.Delete(ctx, s.network,
+			router.ID).ExtractErr()
+	})
+	_, err = routers.AddInterface(t.Context(), s.network, router.ID,
+		routers.AddInterfaceOpts{SubnetID: subnet.ID}).Extract()
 	must(t, err)
 	s.later(t, "interface of the router", func(ctx context.Context) error {
-		_, err := routers.RemoveInterface(ctx, s.network, router.ID, routers.RemoveInterfaceOpts{SubnetID: subnet.ID}).Extract()
+		_, err := routers.RemoveInterface(ctx, s.network, router.ID,
+			routers.RemoveInterfaceOpts{SubnetID: subnet.ID}).Extract()
 		return err
 	})
-	floating, err := floatingips.Create(t.Context(), s.network, floatingips.CreateOpts{FloatingNetworkID: public[0].ID}).Extract()
+	floating, err := floatingips.Create(t.Context(), s.network,
+		floatingips.CreateOpts{FloatingNetworkID: public[0].ID}).Extract()
 	must(t, err)
 	s.floating, s.floatingID = floating.FloatingIP, floating.ID
-	s.later(t, "floating address", func(ctx context.Context) error { return floatingips.Delete(ctx, s.network, floating.ID).ExtractErr() })
+	s.later(t, "floating address", func(ctx context.Context) error {
+		return floatingips.Delete(ctx, s.network,
+			floating.ID).ExtractErr()
+	})
 }
 
 // later deletes something after the test, in the reverse order: what still uses it may need some seconds to go.
@@ -138,9 +152,13 @@ func (s *site) boot(t *testing.T, name string, userData []byte) machine {
 	t.Helper()
 	port, err := ports.Create(t.Context(), s.network, ports.CreateOpts{NetworkID: s.networkID, Name: name}).Extract()
 	must(t, err)
-	s.later(t, "port of "+name, func(ctx context.Context) error { return ports.Delete(ctx, s.network, port.ID).ExtractErr() })
+	s.later(t, "port of "+name, func(ctx context.Context) error {
+		return ports.Delete(ctx, s.network,
+			port.ID).ExtractErr()
+	})
 	server, err := servers.Create(t.Context(), s.compute, servers.CreateOpts{
-		Name: name, ImageRef: s.image, FlavorRef: s.flavor, UserData: userData, Networks: []servers.Network{{Port: port.ID}},
+		Name: name, ImageRef: s.image, FlavorRef: s.flavor, UserData: userData,
+		Networks: []servers.Network{{Port: port.ID}},
 	}, nil).Extract()
 	must(t, err)
 	s.later(t, name, func(ctx context.Context) error { return servers.Delete(ctx, s.compute, server.ID).ExtractErr() })
@@ -160,7 +178,8 @@ func (s *site) remove(t *testing.T, server machine) {
 // associate leads the floating address to a server.
 func (s *site) associate(t *testing.T, server machine) {
 	t.Helper()
-	_, err := floatingips.Update(t.Context(), s.network, s.floatingID, floatingips.UpdateOpts{PortID: &server.port}).Extract()
+	_, err := floatingips.Update(t.Context(), s.network, s.floatingID,
+		floatingips.UpdateOpts{PortID: &server.port}).Extract()
 	must(t, err)
 }
 

@@ -40,8 +40,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack/inventory"
 )
 
-// TestMatrixOpenStackTLS builds a management cluster in a cloud that is reached with TLS alone, whose certificates are signed by an authority
-// that nobody knows but who is given it, and logs in with a password.
+// TestMatrixOpenStackTLS builds a management cluster in a cloud that is reached with TLS alone, whose certificates are
+// signed by an authority that nobody knows but who is given it, and logs in with a password.
 func TestMatrixOpenStackTLS(t *testing.T) {
 	given, user := openStackProject(t, openStackName)
 	cloud := newEncryptedCloud(t)
@@ -54,7 +54,8 @@ func TestMatrixOpenStackTLS(t *testing.T) {
 		l, _, from := l.fromRepository(t)
 		l.environment = append(l.environment, "OS_CLIENT_CONFIG_FILE="+cloudsFile(t, cloud.entry(t, given, false)))
 		e := l.signalAt(t, os.Interrupt, never, append([]string{"up", l.name, "--bundle", l.bundle}, from...)...)
-		if e.exitCode != 26 || !strings.HasPrefix(e.failure.Message, "preflight: ") || !strings.Contains(e.failure.Message, "its certificate is not trusted") ||
+		if e.exitCode != 26 || !strings.HasPrefix(e.failure.Message, "preflight: ") ||
+			!strings.Contains(e.failure.Message, "its certificate is not trusted") ||
 			!strings.Contains(e.failure.Hint, "cacert") {
 			t.Errorf("exit code %d, want 26: %+v", e.exitCode, e.failure)
 		}
@@ -65,7 +66,8 @@ func TestMatrixOpenStackTLS(t *testing.T) {
 	})
 	management, _ := l.upOnOpenStack(t, project, stoppedBesideServers(project))
 	t.Run("the clusters' own controllers have the authority", func(t *testing.T) {
-		for _, key := range []client.ObjectKey{{Namespace: "management", Name: l.name + "-cloud-config"}, {Namespace: "kube-system", Name: "openstack-cloud-controller-manager"}} {
+		for _, key := range []client.ObjectKey{{Namespace: "management", Name: l.name + "-cloud-config"},
+			{Namespace: "kube-system", Name: "openstack-cloud-controller-manager"}} {
 			management.trusts(t, key, cloud)
 		}
 	})
@@ -84,7 +86,8 @@ func (c cluster) trusts(t *testing.T, key client.ObjectKey, cloud *encryptedClou
 	if !bytes.Equal(bytes.TrimSpace(secret.Data["cacert"]), bytes.TrimSpace(cloud.authority)) {
 		t.Errorf("Secret %s has another authority: %q", key, secret.Data["cacert"])
 	}
-	if identity := cloud.secure.Replace(identityService); !bytes.Contains(secret.Data["clouds.yaml"], []byte(identity)) {
+	if identity := cloud.secure.Replace(identityService); !bytes.Contains(secret.Data["clouds.yaml"],
+		[]byte(identity)) {
 		t.Errorf("Secret %s does not name the identity service %s", key, identity)
 	}
 }
@@ -93,9 +96,11 @@ func (c cluster) trusts(t *testing.T, key client.ObjectKey, cloud *encryptedClou
 const identityService = "http://" + openstacklab.Address + ":5000"
 
 // cloudServices are the lab's services by their ports.
-var cloudServices = map[string]string{"5000": "identity", "8774": "compute", "8776": "block storage", "8778": "placement", "9292": "image", "9696": "network"}
+var cloudServices = map[string]string{"5000": "identity", "8774": "compute", "8776": "block storage",
+	"8778": "placement", "9292": "image", "9696": "network"}
 
-// encryptedCloud is the lab's OpenStack behind TLS: each of its services has another port at the same address, and each answer names those.
+// encryptedCloud is the lab's OpenStack behind TLS: each of its services has another port at the same address, and each
+// answer names those.
 type encryptedCloud struct {
 	authority []byte            // who signed the certificate, in PEM
 	secure    *strings.Replacer // of plain addresses
@@ -116,7 +121,8 @@ func newEncryptedCloud(t *testing.T) *encryptedCloud {
 			t.Fatalf("listening beside the lab's OpenStack: %v", err)
 		}
 		listeners[port] = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}})
-		addresses = append(addresses, "http://"+net.JoinHostPort(openstacklab.Address, port), "https://"+listener.Addr().String())
+		addresses = append(addresses, "http://"+net.JoinHostPort(openstacklab.Address, port),
+			"https://"+listener.Addr().String())
 	}
 	c.secure = strings.NewReplacer(addresses...)
 	for port, listener := range listeners {
@@ -179,7 +185,8 @@ func (c *encryptedCloud) wasAsked(t *testing.T) {
 		if len(clients) == 0 {
 			t.Errorf("the service %s was not asked with TLS", service)
 		}
-		// The image service is asked when a server is made; the others by whoever manages the cluster too, which is itself.
+		// The image service is asked when a server is made; the others by whoever manages the cluster too, which is
+		// itself.
 		itself := slices.ContainsFunc(clients, func(address string) bool {
 			parsed, err := netip.ParseAddr(address)
 			return err == nil && servers.Contains(parsed.Unmap())
@@ -190,7 +197,8 @@ func (c *encryptedCloud) wasAsked(t *testing.T) {
 	}
 }
 
-// entry is the entry of a clouds.yaml, as a user has it, with the encrypted address, and with the file of the authority or without.
+// entry is the entry of a clouds.yaml, as a user has it, with the encrypted address, and with the file of the authority
+// or without.
 func (c *encryptedCloud) entry(t *testing.T, cloud openstack.Cloud, withAuthority bool) openstack.Cloud {
 	t.Helper()
 	file := readClouds(t, cloud)
@@ -246,10 +254,12 @@ func signedFor(t *testing.T, address net.IP) (authority []byte, certificate tls.
 	rootDER, err := x509.CreateCertificate(rand.Reader, root, root, rootKey.Public(), rootKey)
 	must(t, err)
 	leaf := template(2, "a telco's cloud")
-	leaf.IPAddresses, leaf.KeyUsage, leaf.ExtKeyUsage = []net.IP{address}, x509.KeyUsageDigitalSignature, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	leaf.IPAddresses, leaf.KeyUsage, leaf.ExtKeyUsage = []net.IP{address}, x509.KeyUsageDigitalSignature,
+		[]x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	leafKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
 	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, root, leafKey.Public(), rootKey)
 	must(t, err)
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER}), tls.Certificate{Certificate: [][]byte{leafDER}, PrivateKey: leafKey}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: rootDER}),
+		tls.Certificate{Certificate: [][]byte{leafDER}, PrivateKey: leafKey}
 }

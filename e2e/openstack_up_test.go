@@ -28,7 +28,8 @@ import (
 
 const openStackName = "kubeadm-capo"
 
-// TestUpOpenStack builds a management cluster on servers of a real OpenStack, has it grow by a commit, and deletes all of it.
+// TestUpOpenStack builds a management cluster on servers of a real OpenStack, has it grow by a commit, and deletes all
+// of it.
 func TestUpOpenStack(t *testing.T) {
 	l, project := openStackLab(t, openStackName, resource.ServerImage)
 	before := project.inventory(t)
@@ -38,7 +39,8 @@ func TestUpOpenStack(t *testing.T) {
 		r.replace(t, "kustomize-components/cluster/"+l.name+"/workers.yaml", "${WORKER_REPLICAS:=0}", "2")
 		r.push(t, "another worker")
 		management.lookAtSource(t)
-		eventually(t, "three nodes are ready", 5*time.Minute, func(ctx context.Context) bool { return management.readyNodes(ctx) == 3 })
+		eventually(t, "three nodes are ready", 5*time.Minute,
+			func(ctx context.Context) bool { return management.readyNodes(ctx) == 3 })
 		now := project.names(t, openstack.KindServer)
 		if len(now) != 3 {
 			t.Errorf("the project has the servers %v", now)
@@ -60,14 +62,17 @@ func TestUpOpenStack(t *testing.T) {
 	t.Run("cleanup shows and deletes", func(t *testing.T) { l.cleanupOpenStack(t, project, before) })
 }
 
-// upOnOpenStack builds a management cluster of two servers, one for each role and in a group each, looks at it, and runs
-// `up` once more. It returns the cluster and the repository that the cluster follows. before are runs that come first, with the same flags.
-func (l lab) upOnOpenStack(t *testing.T, project project, before ...func(t *testing.T, l lab, up []string)) (cluster, repository) {
+// upOnOpenStack builds a management cluster of two servers, one for each role and in a group each, looks at it, and
+// runs `up` once more. It returns the cluster and the repository that the cluster follows. before are runs that come
+// first, with the same flags.
+func (l lab) upOnOpenStack(t *testing.T, project project, before ...func(t *testing.T, l lab, up []string)) (
+	cluster, repository) {
 	t.Helper()
 	l, r, from := l.fromRepository(t)
 	watchArguments(t, project.secret)
 	up := append([]string{"up", l.name, "--bundle", l.bundle, "--set", "cluster.worker.replicas=1",
-		"--set", "cluster.openstack.server_groups.control_plane=soft-anti-affinity", "--set", "cluster.openstack.server_groups.worker=soft-anti-affinity"}, from...)
+		"--set", "cluster.openstack.server_groups.control_plane=soft-anti-affinity", "--set",
+		"cluster.openstack.server_groups.worker=soft-anti-affinity"}, from...)
 	for _, first := range before {
 		first(t, l, up)
 	}
@@ -89,17 +94,19 @@ func (l lab) upOnOpenStack(t *testing.T, project project, before ...func(t *test
 	t.Run("what is needed of OpenStack moved along", func(t *testing.T) { management.holdsOpenStack(t, l.name) })
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
 	t.Run("another provider is refused", func(t *testing.T) { l.refusesAnotherProvider(t, project, up) })
-	t.Run("another machine, which has no kubeconfig, makes no second cluster", func(t *testing.T) { l.refusesWithoutState(t, project, up) })
+	t.Run("another machine, which has no kubeconfig, makes no second cluster",
+		func(t *testing.T) { l.refusesWithoutState(t, project, up) })
 	return management, r
 }
 
-// stoppedBesideServers kills `up` once the first server exists, and stops the bootstrap cluster's node, as a reboot of this machine does: only
-// that node knows the definition.
+// stoppedBesideServers kills `up` once the first server exists, and stops the bootstrap cluster's node, as a reboot of
+// this machine does: only that node knows the definition.
 func stoppedBesideServers(project project) func(t *testing.T, l lab, up []string) {
 	return func(t *testing.T, l lab, up []string) {
 		t.Helper()
 		killed, code := l.killAt(t, func(e event.Event) bool {
-			return e.Type == event.ObjectChanged && e.Object.Kind == "OpenStackMachine" && len(project.names(t, openstack.KindServer)) > 0
+			return e.Type == event.ObjectChanged && e.Object.Kind == "OpenStackMachine" &&
+				len(project.names(t, openstack.KindServer)) > 0
 		}, up...)
 		if !killed {
 			t.Fatalf("up ended with %d before a server was seen", code)
@@ -108,7 +115,8 @@ func stoppedBesideServers(project project) func(t *testing.T, l lab, up []string
 	}
 }
 
-// fromRepository makes a repository with the content, and returns it, the lab whose runs may read it, and the flags of `up` for it.
+// fromRepository makes a repository with the content, and returns it, the lab whose runs may read it, and the flags of
+// `up` for it.
 func (l lab) fromRepository(t *testing.T) (lab, repository, []string) {
 	t.Helper()
 	r := newRepository(t, localContent(t, l))
@@ -116,14 +124,16 @@ func (l lab) fromRepository(t *testing.T) (lab, repository, []string) {
 	known := newLogin()
 	l.environment = append(slices.Clone(l.environment), "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
 	watchArguments(t, known.password)
-	return l, r, []string{"--source", "git", "--source-insecure", "--source-branch", "main", "--source-url", "http://" + gitServer(t, newDoor(known), r.root) + "/" + r.name}
+	return l, r, []string{"--source", "git", "--source-insecure", "--source-branch", "main", "--source-url",
+		"http://" + gitServer(t, newDoor(known), r.root) + "/" + r.name}
 }
 
 // cleanupOpenStack deletes the environment and proves that the project is as it was before.
 func (l lab) cleanupOpenStack(t *testing.T, project project, before map[string]string) {
 	t.Helper()
 	code, plan := l.run(t, "cleanup", l.name, "--force", l.name)
-	if code != 71 || !strings.Contains(plan, project.names(t, openstack.KindServer)[0]) || !strings.Contains(plan, "k8s-clusterapi-cluster-management-"+l.name) {
+	if code != 71 || !strings.Contains(plan, project.names(t, openstack.KindServer)[0]) ||
+		!strings.Contains(plan, "k8s-clusterapi-cluster-management-"+l.name) {
 		t.Fatalf("cleanup without --yes: exit code %d, plan:\n%s", code, plan)
 	}
 	if code, _ := l.run(t, "cleanup", l.name, "--force", l.name, "--yes"); code != 0 {
@@ -144,8 +154,8 @@ type project struct {
 	secret string // of the application credential that the CLI and the cluster have
 }
 
-// openStackLab is a lab with a project of its own in OpenStack, of which the CLI learns as its user's shell tells it. It
-// is given an application credential, not the user's password. The servers are of the image.
+// openStackLab is a lab with a project of its own in OpenStack, of which the CLI learns as its user's shell tells it.
+// It is given an application credential, not the user's password. The servers are of the image.
 func openStackLab(t *testing.T, name, image string) (lab, project) {
 	t.Helper()
 	cloud, user := openStackProject(t, name)
@@ -173,7 +183,8 @@ func cloudsFile(t *testing.T, cloud openstack.Cloud) string {
 	return file
 }
 
-// openStackProject makes a project for this test, and returns the entry of its user, with a password, and the user's connection.
+// openStackProject makes a project for this test, and returns the entry of its user, with a password, and the user's
+// connection.
 func openStackProject(t *testing.T, name string) (openstack.Cloud, *openstack.Client) {
 	t.Helper()
 	cloud, remove, err := openStack(t).Project(t.Context(), "e2e-"+name)
@@ -211,10 +222,13 @@ func openStack(t *testing.T) *openstacklab.Lab {
 func (c cluster) holdsOpenStack(t *testing.T, name string) {
 	t.Helper()
 	secret := &corev1.Secret{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "management", Name: name + "-cloud-config"}, secret); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "management", Name: name + "-cloud-config"},
+		secret); err != nil {
 		t.Error(err)
-	} else if _, moves := secret.Labels["clusterctl.cluster.x-k8s.io/move"]; !moves || len(secret.Data["clouds.yaml"]) == 0 {
-		t.Errorf("the Secret has the labels %v and %d bytes of clouds.yaml", secret.Labels, len(secret.Data["clouds.yaml"]))
+	} else if _, moves := secret.Labels["clusterctl.cluster.x-k8s.io/move"]; !moves ||
+		len(secret.Data["clouds.yaml"]) == 0 {
+		t.Errorf("the Secret has the labels %v and %d bytes of clouds.yaml", secret.Labels,
+			len(secret.Data["clouds.yaml"]))
 	}
 	soonWithout(t, c.openStackProblems)
 }

@@ -19,9 +19,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nothingFromOutside fails the test unless a node pulls no image that the bundle lacks, from a registry that would answer: a
-// real one, which listens where the node calls it localhost, and so asks it without TLS. Without the files that send the node
-// elsewhere, the same pull goes well.
+// nothingFromOutside fails the test unless a node pulls no image that the bundle lacks, from a registry that would
+// answer: a real one, which listens where the node calls it localhost, and so asks it without TLS. Without the files
+// that send the node elsewhere, the same pull goes well.
 func nothingFromOutside(t *testing.T, node string) {
 	t.Helper()
 	var asked atomic.Int32

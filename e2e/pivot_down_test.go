@@ -30,8 +30,8 @@ var downInstants = []struct {
 	{"cleanup", event.PhaseStarted, "", 1},
 }
 
-// TestPivotDown takes a management cluster down that is killed with SIGKILL at ten instants: each run goes on where the last one was killed. Once it
-// is marked, `up` refuses to build on it.
+// TestPivotDown takes a management cluster down that is killed with SIGKILL at ten instants: each run goes on where the
+// last one was killed. Once it is marked, `up` refuses to build on it.
 func TestPivotDown(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -69,7 +69,8 @@ func TestPivotDown(t *testing.T) {
 	}
 }
 
-// TestPivotDownOpenStack takes down what was built on servers of a real OpenStack, whose controllers delete servers, load balancer and networks.
+// TestPivotDownOpenStack takes down what was built on servers of a real OpenStack, whose controllers delete servers,
+// load balancer and networks.
 func TestPivotDownOpenStack(t *testing.T) {
 	l, project := openStackLab(t, openStackName, resource.ServerImage)
 	before := project.inventory(t)

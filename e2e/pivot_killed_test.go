@@ -21,13 +21,15 @@ var instants = []struct {
 	{"^Creating [A-Z][A-Za-z]+=", 2},
 	{"^Creating [A-Z][A-Za-z]+=", 8},
 	{"^Creating [A-Z][A-Za-z]+=", 14},
-	{"^Deleting objects from the source|^Deleting [A-Z][A-Za-z]+=", 6}, // from here on the source is not complete any more
+	// from here on the source is not complete any more
+	{"^Deleting objects from the source|^Deleting [A-Z][A-Za-z]+=", 6},
 	{"^an earlier move was interrupted", 1},
 	{"^the target has all of it", 1},
 }
 
-// TestPivotKilled kills `up` with SIGKILL at moments inside the pivot of one cluster, one after the other: each run goes on where the last one
-// was killed, and finishes what that began unless it is killed too. No machine and no node is ever made a second time.
+// TestPivotKilled kills `up` with SIGKILL at moments inside the pivot of one cluster, one after the other: each run
+// goes on where the last one was killed, and finishes what that began unless it is killed too. No machine and no node
+// is ever made a second time.
 func TestPivotKilled(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -53,7 +55,10 @@ func TestPivotKilled(t *testing.T) {
 		sameNodes(t, nodes, now)
 	}
 	over := []event.Type{event.PhaseFinished, event.PhaseSkipped} // the one before may have verified it
-	if killed, code := l.killAt(t, func(e event.Event) bool { return slices.Contains(over, e.Type) && e.Phase == "pivot" }, up...); !killed {
+	if killed, code := l.killAt(t, func(e event.Event) bool {
+		return slices.Contains(over, e.Type) &&
+			e.Phase == "pivot"
+	}, up...); !killed {
 		t.Fatalf("up ended with %d before the pivot was over", code)
 	}
 	if code, _ := l.run(t, up...); code != 0 {

@@ -17,7 +17,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 )
 
-// restoreInstants are moments of `restore`: the n-th event that says so. clusterctl creates what is missing in each run.
+// restoreInstants are moments of `restore`: the n-th event that says so. clusterctl creates what is missing in each
+// run.
 var restoreInstants = []struct {
 	says string
 	nth  int
@@ -34,8 +35,8 @@ var restoreInstants = []struct {
 	{"^resuming [0-9]+ ", 1},
 }
 
-// TestPivotRestore has a management cluster lose its definition, and another one adopt its machines from a backup, by `restore` that is killed with
-// SIGKILL at ten instants. No machine and no node is made anew. Then `down` deletes both.
+// TestPivotRestore has a management cluster lose its definition, and another one adopt its machines from a backup, by
+// `restore` that is killed with SIGKILL at ten instants. No machine and no node is made anew. Then `down` deletes both.
 func TestPivotRestore(t *testing.T) {
 	const rescue = "rescue"
 	l := newLab(t)
@@ -88,16 +89,19 @@ func TestPivotRestore(t *testing.T) {
 		t.Fatalf("the last run ended with %d", code)
 	}
 	rescued += time.Since(begun)
-	t.Logf("up %s; up elsewhere and restore %s, %.2f times as long", up.Round(time.Second), rescued.Round(time.Second), rescued.Seconds()/up.Seconds())
+	t.Logf("up %s; up elsewhere and restore %s, %.2f times as long", up.Round(time.Second), rescued.Round(time.Second),
+		rescued.Seconds()/up.Seconds())
 	if rescued > up*3/2 {
 		t.Error("to build another cluster and restore into it takes more than 1.5 times as long as to build the first")
 	}
 	made.unchanged(t, l.name)
 	sameNodes(t, nodes, lost.nodes(t))
-	if code, _ := l.run(t, append([]string{"down", environmentName, "--bundle", l.bundle, "--yes"}, elsewhere...)...); code != 72 {
+	if code, _ := l.run(t, append([]string{"down", environmentName, "--bundle", l.bundle, "--yes"},
+		elsewhere...)...); code != 72 {
 		t.Errorf("down of a cluster that manages another ended with %d, want 72", code)
 	}
-	if code, _ := l.run(t, append([]string{"down", environmentName, "--bundle", l.bundle, "--yes", "--with-workload-clusters"}, elsewhere...)...); code != 0 {
+	if code, _ := l.run(t, append([]string{"down", environmentName, "--bundle", l.bundle, "--yes",
+		"--with-workload-clusters"}, elsewhere...)...); code != 0 {
 		t.Errorf("down of both ended with %d", code)
 	}
 	for _, name := range []string{l.name, rescue} {
@@ -110,16 +114,18 @@ func TestPivotRestore(t *testing.T) {
 	}
 }
 
-// loseDefinition takes the definition of a management cluster away, as one whose etcd was lost and came back empty has lost it: Flux and the
-// providers do nothing, and no finalizer is asked.
+// loseDefinition takes the definition of a management cluster away, as one whose etcd was lost and came back empty has
+// lost it: Flux and the providers do nothing, and no finalizer is asked.
 func (c cluster) loseDefinition(t *testing.T) {
 	t.Helper()
 	patch := func(u *unstructured.Unstructured, text string) {
-		if err := c.Patch(t.Context(), u, client.RawPatch("application/merge-patch+json", []byte(text))); client.IgnoreNotFound(err) != nil {
+		if err := c.Patch(t.Context(), u, client.RawPatch("application/merge-patch+json",
+			[]byte(text))); client.IgnoreNotFound(err) != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, u := range append(c.list(t, "helm.toolkit.fluxcd.io", "v2", "HelmRelease"), c.list(t, "kustomize.toolkit.fluxcd.io", "v1", "Kustomization")...) {
+	for _, u := range append(c.list(t, "helm.toolkit.fluxcd.io", "v2", "HelmRelease"),
+		c.list(t, "kustomize.toolkit.fluxcd.io", "v1", "Kustomization")...) {
 		patch(&u, `{"spec":{"suspend":true}}`)
 	}
 	for _, u := range c.list(t, "apps", "v1", "Deployment") {

@@ -8,7 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestPivotRollback undoes a pivot while the management cluster is not well, and pivots again. No machine and no node is made anew.
+// TestPivotRollback undoes a pivot while the management cluster is not well, and pivots again. No machine and no node
+// is made anew.
 func TestPivotRollback(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -25,7 +26,8 @@ func TestPivotRollback(t *testing.T) {
 	component := object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "flux-system", "cert-manager", nil)
 	suspend := func(patch string) {
 		t.Helper()
-		if err := management.Patch(t.Context(), component, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+		if err := management.Patch(t.Context(), component, client.RawPatch("application/merge-patch+json",
+			[]byte(patch))); err != nil {
 			t.Fatal(err)
 		}
 	}

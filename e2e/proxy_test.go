@@ -24,15 +24,17 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// TestMatrixProxy builds a management cluster behind a proxy that refuses addresses of the clusters, as those of companies do. All comes from
-// the bundle, so nobody has to ask the proxy for anything. Nobody may ask it for what is inside.
+// TestMatrixProxy builds a management cluster behind a proxy that refuses addresses of the clusters, as those of
+// companies do. All comes from the bundle, so nobody has to ask the proxy for anything. Nobody may ask it for what is
+// inside.
 func TestMatrixProxy(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
 	proxy := newForwardProxy()
 	const password = "pr0xy-s3cret"
 	address := "http://tester:" + password + "@" + expose(t, proxy)
-	up := []string{"up", environmentName, "--bundle", l.bundle, "--set", "proxies.http_proxy=" + address, "--set", "proxies.https_proxy=" + address}
+	up := []string{"up", environmentName, "--bundle", l.bundle, "--set", "proxies.http_proxy=" + address, "--set",
+		"proxies.https_proxy=" + address}
 	looked := false
 	e := l.signalAt(t, os.Interrupt, func(e event.Event) bool {
 		if e.Type == event.PhaseStarted && e.Phase == "management-flux" && !looked {
@@ -51,14 +53,16 @@ func TestMatrixProxy(t *testing.T) {
 		pullsThrough(t, machine, address)
 	}
 	t.Run("its password is in Secrets only", func(t *testing.T) {
-		management.holdsInSecretsOnly(t, password, "capi-system/telco-cloud-init-proxies", "cert-manager/telco-cloud-init-proxies",
+		management.holdsInSecretsOnly(t, password, "capi-system/telco-cloud-init-proxies",
+			"cert-manager/telco-cloud-init-proxies",
 			"management/telco-cloud-init-machine-proxies", flux.Namespace+"/"+environment.InfraSecretsName)
 	})
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
 	t.Run("what is outside is asked of the proxy", func(t *testing.T) {
 		const outside = "outside.example"
 		source := object("source.toolkit.fluxcd.io/v1", "OCIRepository", "default", "outside",
-			map[string]any{"url": "oci://" + outside + "/content", "interval": "1h", "insecure": true, "ref": map[string]any{"tag": "v1"}})
+			map[string]any{"url": "oci://" + outside + "/content", "interval": "1h", "insecure": true,
+				"ref": map[string]any{"tag": "v1"}})
 		if err := management.ApplyAll(t.Context(), source); err != nil {
 			t.Fatal(err)
 		}
@@ -69,10 +73,12 @@ func TestMatrixProxy(t *testing.T) {
 	proxy.wasAskedForOutside(t)
 }
 
-// pullsThrough fails the test unless containerd of a node was started with the proxy, and with a list of what is reached without one.
+// pullsThrough fails the test unless containerd of a node was started with the proxy, and with a list of what is
+// reached without one.
 func pullsThrough(t *testing.T, node, proxy string) {
 	t.Helper()
-	variables := strings.Split(docker(t, "exec", node, "sh", "-c", `cat /proc/$(systemctl show --property=MainPID --value containerd)/environ`), "\x00")
+	variables := strings.Split(docker(t, "exec", node, "sh", "-c",
+		`cat /proc/$(systemctl show --property=MainPID --value containerd)/environ`), "\x00")
 	for _, want := range []string{"HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy} {
 		if !slices.Contains(variables, want) {
 			t.Errorf("containerd of %s runs without %s: %q", node, want, variables)
@@ -85,8 +91,8 @@ func pullsThrough(t *testing.T, node, proxy string) {
 	}
 }
 
-// forwardProxy is a proxy for plain requests and, by CONNECT, for all others. It refuses what is inside the clusters or on this machine, and
-// remembers what it was asked for.
+// forwardProxy is a proxy for plain requests and, by CONNECT, for all others. It refuses what is inside the clusters or
+// on this machine, and remembers what it was asked for.
 type forwardProxy struct {
 	plain *httputil.ReverseProxy
 
@@ -94,7 +100,8 @@ type forwardProxy struct {
 	asked []proxyRequest
 }
 
-// proxyRequest is what the proxy was asked for. client is how the client calls itself, which it does for plain requests only.
+// proxyRequest is what the proxy was asked for. client is how the client calls itself, which it does for plain requests
+// only.
 type proxyRequest struct{ method, host, client string }
 
 func newForwardProxy() *forwardProxy {
@@ -159,7 +166,8 @@ func (p *forwardProxy) requests() []proxyRequest {
 	return slices.Clone(p.asked)
 }
 
-// wasAskedForOutside fails the test for each request for something inside, and for each plain one of a client that need not ask.
+// wasAskedForOutside fails the test for each request for something inside, and for each plain one of a client that need
+// not ask.
 func (p *forwardProxy) wasAskedForOutside(t *testing.T) {
 	t.Helper()
 	for _, r := range p.requests() {
@@ -168,7 +176,8 @@ func (p *forwardProxy) wasAskedForOutside(t *testing.T) {
 			t.Errorf("the proxy was asked for %s by %q (%s)", r.host, r.client, r.method)
 		}
 		fetches := func(name string) bool { return strings.HasPrefix(strings.ToLower(r.client), name) }
-		if r.method != http.MethodConnect && !slices.ContainsFunc([]string{"flux/", "go-containerregistry", "containerd/"}, fetches) {
+		if r.method != http.MethodConnect &&
+			!slices.ContainsFunc([]string{"flux/", "go-containerregistry", "containerd/"}, fetches) {
 			t.Errorf("the proxy was asked for %s by %q, which fetches nothing", r.host, r.client)
 		}
 	}
@@ -178,11 +187,13 @@ func (p *forwardProxy) wasAskedForOutside(t *testing.T) {
 func isInside(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if address, err := netip.ParseAddr(host); err == nil {
-		return slices.ContainsFunc([]string{"10.96.0.0/16", "10.244.0.0/16", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7"}, func(network string) bool {
+		return slices.ContainsFunc([]string{"10.96.0.0/16", "10.244.0.0/16", "127.0.0.0/8", "172.16.0.0/12",
+			"192.168.0.0/16", "::1/128", "fc00::/7"}, func(network string) bool {
 			return netip.MustParsePrefix(network).Contains(address.Unmap())
 		})
 	}
-	if slices.Contains([]string{"localhost", "kubernetes", "kubernetes.default", owned.Registry(environmentName)}, host) {
+	if slices.Contains([]string{"localhost", "kubernetes", "kubernetes.default", owned.Registry(environmentName)},
+		host) {
 		return true
 	}
 	return strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".cluster.local")

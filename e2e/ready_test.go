@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// unready returns why an object is not ready, or "". It reads the object's conditions here, and not through pkg/health: a fault
-// in that package would otherwise hide itself from the tests.
+// unready returns why an object is not ready, or "". It reads the object's conditions here, and not through pkg/health:
+// a fault in that package would otherwise hide itself from the tests.
 func unready(o *unstructured.Unstructured) string {
 	who := o.GetKind() + " " + o.GetName()
 	if o.GetDeletionTimestamp() != nil {

@@ -16,16 +16,20 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// TestMatrixReboot reboots the machine at the beginning of each phase: the run is killed, and none of the containers runs any more. Each
-// time the next run goes on with the same clusters. No machine is ever made a second time.
+// TestMatrixReboot reboots the machine at the beginning of each phase: the run is killed, and none of the containers
+// runs any more. Each time the next run goes on with the same clusters. No machine is ever made a second time.
 func TestMatrixReboot(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
 	up := []string{"up", environmentName, "--bundle", l.bundle}
 	made := first{}
-	for _, phase := range []string{"bootstrap-cluster", "bootstrap-flux", "management-cluster", "management-flux", "management-release",
+	for _, phase := range []string{"bootstrap-cluster", "bootstrap-flux", "management-cluster", "management-flux",
+		"management-release",
 		"management-available", "pivot", "definition", "self-management", "bootstrap-removal"} {
-		killed, code := l.killAt(t, func(e event.Event) bool { return e.Type == event.PhaseStarted && e.Phase == phase }, up...)
+		killed, code := l.killAt(t, func(e event.Event) bool {
+			return e.Type == event.PhaseStarted &&
+				e.Phase == phase
+		}, up...)
 		if !killed {
 			t.Fatalf("up ended with %d before phase %s began", code, phase)
 		}
@@ -37,7 +41,8 @@ func TestMatrixReboot(t *testing.T) {
 		t.Fatal("no machine was there at any of the reboots")
 	}
 	// The bootstrap cluster's node is deleted by the last phase, which may have done that before it was killed.
-	if kept := len(containers(t, kind.ClusterLabel+"="+owned.BootstrapCluster(l.name))) > 0; l.afterReboot(t, up, kept) {
+	if kept := len(containers(t, kind.ClusterLabel+"="+owned.BootstrapCluster(l.name))) > 0; l.afterReboot(
+		t, up, kept) {
 		management := l.management(t)
 		l.built(t, management)
 		management.bootstrapped(t)
@@ -50,7 +55,8 @@ func TestMatrixReboot(t *testing.T) {
 
 	t.Run("a dry run finds nothing to do but to look", func(t *testing.T) {
 		code, out := l.run(t, "up", l.name, "--bundle", l.bundle, "--dry-run")
-		if code != 0 || !strings.Contains(out, "- pivot: nothing to do") || !strings.Contains(out, "- delete the bootstrap cluster: nothing to do, it is gone") {
+		if code != 0 || !strings.Contains(out, "- pivot: nothing to do") ||
+			!strings.Contains(out, "- delete the bootstrap cluster: nothing to do, it is gone") {
 			t.Errorf("up --dry-run ended with %d: %s", code, out)
 		}
 	})
@@ -66,8 +72,9 @@ func TestMatrixReboot(t *testing.T) {
 	})
 }
 
-// afterReboot runs `up`, and returns whether it went well. Docker gives out addresses in the order of the starts: without the bootstrap
-// cluster's node the machines may get others than they were made with, and do not come up. Then `up` says so, and names them.
+// afterReboot runs `up`, and returns whether it went well. Docker gives out addresses in the order of the starts:
+// without the bootstrap cluster's node the machines may get others than they were made with, and do not come up. Then
+// `up` says so, and names them.
 func (l lab) afterReboot(t *testing.T, up []string, sameAddresses bool) bool {
 	t.Helper()
 	machine := machines(t)
@@ -94,7 +101,8 @@ type first struct {
 	authority  []byte            // of the cluster, in PEM
 }
 
-// unchanged fails the test unless the machines are those that were there first, which are one control plane. They need not run.
+// unchanged fails the test unless the machines are those that were there first, which are one control plane. They need
+// not run.
 func (f *first) unchanged(t *testing.T, cluster string) {
 	t.Helper()
 	now := map[string]string{}
@@ -104,7 +112,8 @@ func (f *first) unchanged(t *testing.T, cluster string) {
 	if len(now) == 0 && len(f.containers) == 0 {
 		return
 	}
-	controlPlanes := strings.Fields(docker(t, "ps", "-a", "--format", "{{.Names}}", "--filter", "label="+kind.ClusterLabel+"="+cluster,
+	controlPlanes := strings.Fields(docker(t, "ps", "-a", "--format", "{{.Names}}", "--filter",
+		"label="+kind.ClusterLabel+"="+cluster,
 		"--filter", "label="+kind.RoleLabel+"=control-plane"))
 	if len(controlPlanes) != 1 {
 		t.Fatalf("the control plane has the machines %v, want one", controlPlanes)

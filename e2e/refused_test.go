@@ -32,7 +32,8 @@ func TestRefused(t *testing.T) {
 	defer listener.Close()
 	port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 	silent := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(silent, []byte(`{apiVersion: v1, kind: Config, current-context: x, users: [{name: x, user: {token: x}}],
+	if err := os.WriteFile(silent, []byte(
+		`{apiVersion: v1, kind: Config, current-context: x, users: [{name: x, user: {token: x}}],
 contexts: [{name: x, context: {cluster: x, user: x}}], clusters: [{name: x, cluster: {server: "https://127.0.0.1:1"}}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -44,15 +45,17 @@ contexts: [{name: x, context: {cluster: x, user: x}}], clusters: [{name: x, clus
 		hint    string
 	}{
 		"a kind cluster of our name": {
-			foreign: []string{"--label", "io.x-k8s.kind.cluster=" + environmentName + "-bootstrap", "--label", "io.x-k8s.kind.role=control-plane", "--name", bootstrapNode},
-			code:    30, says: environmentName + "-bootstrap", hint: "kind delete cluster"},
+			foreign: []string{"--label", "io.x-k8s.kind.cluster=" + environmentName + "-bootstrap", "--label",
+				"io.x-k8s.kind.role=control-plane", "--name", bootstrapNode},
+			code: 30, says: environmentName + "-bootstrap", hint: "kind delete cluster"},
 		"a container with our registry's name": {
 			foreign: []string{"--name", environmentName + "-registry"},
 			code:    30, says: environmentName + "-registry", hint: "docker container rm"},
 		"a port that is taken": {
 			args: []string{"--api-server-port", port}, code: 24, says: "port " + port, hint: "--api-server-port"},
 		"a cluster that does not answer": {
-			args: []string{"--bootstrap-kubeconfig", silent, "--timeout", "60s"}, code: 32, says: "https://127.0.0.1:1", hint: "kubectl --kubeconfig " + silent},
+			args: []string{"--bootstrap-kubeconfig", silent, "--timeout", "60s"}, code: 32, says: "https://127.0.0.1:1",
+			hint: "kubectl --kubeconfig " + silent},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -60,8 +63,10 @@ contexts: [{name: x, context: {cluster: x, user: x}}], clusters: [{name: x, clus
 			if tc.foreign != nil {
 				foreign = foreignContainer(t, tc.foreign)
 			}
-			e := l.signalAt(t, os.Interrupt, never, append([]string{"up", environmentName, "--bundle", l.bundle}, tc.args...)...)
-			if e.exitCode != tc.code || !strings.Contains(e.failure.Message, tc.says) || !strings.Contains(e.failure.Hint, tc.hint) {
+			e := l.signalAt(t, os.Interrupt, never, append([]string{"up", environmentName, "--bundle", l.bundle},
+				tc.args...)...)
+			if e.exitCode != tc.code || !strings.Contains(e.failure.Message, tc.says) ||
+				!strings.Contains(e.failure.Hint, tc.hint) {
 				t.Errorf("exit code %d, want %d: %+v", e.exitCode, tc.code, e.failure)
 			}
 			if tc.foreign != nil {

@@ -16,7 +16,8 @@ import (
 // rebooted does to the containers of a cluster what a reboot of the machine does: none of them runs any more.
 func rebooted(t *testing.T, name string) {
 	t.Helper()
-	stopped := slices.Concat(containers(t, "io.x-k8s.kind.cluster="+name), containers(t, "io.x-k8s.kind.cluster="+name+"-bootstrap"))
+	stopped := slices.Concat(containers(t, "io.x-k8s.kind.cluster="+name),
+		containers(t, "io.x-k8s.kind.cluster="+name+"-bootstrap"))
 	docker(t, append([]string{"stop", "--time", "5", name + "-registry"}, stopped...)...)
 	t.Logf("stopped: %v", stopped)
 }
@@ -33,8 +34,9 @@ func (l lab) recoversKubeconfig(t *testing.T, kubeconfig string) {
 	}
 }
 
-// refusesToGuess meets a finished cluster whose bootstrap cluster is still there, in ways in which it cannot be known what is so. Each
-// time `up` and `cleanup` end with that, and nothing has changed: what the pivot suspended stays so, and there is no other machine.
+// refusesToGuess meets a finished cluster whose bootstrap cluster is still there, in ways in which it cannot be known
+// what is so. Each time `up` and `cleanup` end with that, and nothing has changed: what the pivot suspended stays so,
+// and there is no other machine.
 func (l lab) refusesToGuess(t *testing.T, up []string) {
 	up = append(slices.Clone(up), "--timeout", "60s")
 	kubeconfig, balancer := l.kubeconfig(l.name), l.name+"-lb"
@@ -48,16 +50,21 @@ func (l lab) refusesToGuess(t *testing.T, up []string) {
 		says, hint string
 	}{
 		{"its load balancer is paused",
-			func(t *testing.T) { docker(t, "pause", balancer) }, func(t *testing.T) { docker(t, "unpause", balancer) }, nil,
-			32, "does not answer, and the definition was moved into the management cluster", "docker unpause " + balancer},
+			func(t *testing.T) { docker(t, "pause", balancer) }, func(t *testing.T) { docker(t, "unpause", balancer) },
+			nil,
+			32, "does not answer, and the definition was moved into the management cluster", "docker unpause " +
+				balancer},
 		{"its kubeconfig is gone",
-			func(t *testing.T) { rename(t, kubeconfig, moved) }, func(t *testing.T) { l.recoversKubeconfig(t, kubeconfig) }, nil,
+			func(t *testing.T) { rename(t, kubeconfig, moved) },
+			func(t *testing.T) { l.recoversKubeconfig(t, kubeconfig) }, nil,
 			32, "no kubeconfig names", "cluster-init kubeconfig " + l.name + " --recover"},
 		{"the bootstrap cluster is paused",
-			func(t *testing.T) { docker(t, "pause", l.name+"-bootstrap-control-plane") }, func(t *testing.T) { docker(t, "unpause", l.name+"-bootstrap-control-plane") }, nil,
+			func(t *testing.T) { docker(t, "pause", l.name+"-bootstrap-control-plane") },
+			func(t *testing.T) { docker(t, "unpause", l.name+"-bootstrap-control-plane") }, nil,
 			32, "is paused", "docker unpause " + l.name + "-bootstrap-control-plane"},
 		{"the kubeconfig is another cluster's",
-			func(t *testing.T) { l.bootstrapKubeconfig(t, foreign) }, func(*testing.T) {}, []string{"--kubeconfig", foreign},
+			func(t *testing.T) { l.bootstrapKubeconfig(t, foreign) }, func(*testing.T) {},
+			[]string{"--kubeconfig", foreign},
 			30, "is the kubeconfig of another cluster", "--kubeconfig another file"},
 		{"another namespace is asked for",
 			func(*testing.T) {}, func(*testing.T) {}, []string{"--set", "cluster.namespace=other"},
@@ -78,7 +85,8 @@ func (l lab) refusesToGuess(t *testing.T, up []string) {
 			if after := containers(t, "io.x-k8s.kind.cluster="+l.name); !slices.Equal(after, before) {
 				t.Errorf("the machines are %v, were %v", after, before)
 			}
-			suspended := docker(t, "exec", l.name+"-bootstrap-control-plane", "kubectl", "--kubeconfig=/etc/kubernetes/admin.conf",
+			suspended := docker(t, "exec", l.name+"-bootstrap-control-plane", "kubectl",
+				"--kubeconfig=/etc/kubernetes/admin.conf",
 				"-n", "flux-system", "get", "kustomization", "cluster", "-o", "jsonpath={.spec.suspend}")
 			if suspended != "true" {
 				t.Errorf("what the pivot suspended was resumed: %q", suspended)
@@ -90,11 +98,13 @@ func (l lab) refusesToGuess(t *testing.T, up []string) {
 // bootstrapKubeconfig writes the bootstrap cluster's kubeconfig as if it were the management cluster's.
 func (l lab) bootstrapKubeconfig(t *testing.T, file string) {
 	t.Helper()
-	out, err := exec.Command("docker", "exec", l.name+"-bootstrap-control-plane", "cat", "/etc/kubernetes/admin.conf").Output()
+	out, err := exec.Command("docker", "exec", l.name+"-bootstrap-control-plane", "cat",
+		"/etc/kubernetes/admin.conf").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(out), l.name+"-bootstrap", l.name)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(out), l.name+"-bootstrap", l.name)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -106,8 +116,8 @@ func rename(t *testing.T, from, to string) {
 	}
 }
 
-// refusesWithoutState is `up` where the servers exist and nothing says whose they are: on this machine without the kubeconfig, and on another machine
-// or in a CI job, which has no state folder.
+// refusesWithoutState is `up` where the servers exist and nothing says whose they are: on this machine without the
+// kubeconfig, and on another machine or in a CI job, which has no state folder.
 func (l lab) refusesWithoutState(t *testing.T, project project, up []string) {
 	kubeconfig := l.kubeconfig(l.name)
 	rename(t, kubeconfig, kubeconfig+".elsewhere")
@@ -115,7 +125,8 @@ func (l lab) refusesWithoutState(t *testing.T, project project, up []string) {
 	servers := project.names(t, openstack.KindServer)
 	for who, other := range map[string]lab{"this machine": l, "another machine": l.stranger(t)} {
 		said := other.job(t, 32, nil, slices.Clone(up)...)
-		for _, want := range append(slices.Clone(servers), "machines of "+l.name+" exist in OpenStack", "put its kubeconfig at "+other.kubeconfig(l.name)) {
+		for _, want := range append(slices.Clone(servers), "machines of "+l.name+" exist in OpenStack",
+			"put its kubeconfig at "+other.kubeconfig(l.name)) {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s does not say %q", who, want)
 			}

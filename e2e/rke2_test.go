@@ -15,7 +15,8 @@ import (
 
 const rke2Name = "rke2-capd"
 
-// TestMatrixRebootRKE2 reboots a cluster of one server. Its bootstrap cluster is still there: without that node the machines would have other addresses.
+// TestMatrixRebootRKE2 reboots a cluster of one server. Its bootstrap cluster is still there: without that node the
+// machines would have other addresses.
 func TestMatrixRebootRKE2(t *testing.T) {
 	l := newLabFor(t, rke2Name)
 	cleanBefore(t, l)
@@ -88,20 +89,24 @@ func boots(t *testing.T, cluster string) map[string]boot {
 	found := map[string]boot{}
 	for _, role := range []string{"control-plane", "worker"} {
 		for _, name := range containers(t, "io.x-k8s.kind.cluster="+cluster) {
-			labels := docker(t, "inspect", "--format", `{{.Id}} {{.State.StartedAt}} {{index .Config.Labels "io.x-k8s.kind.role"}}`, name)
+			labels := docker(t, "inspect", "--format",
+				`{{.Id}} {{.State.StartedAt}} {{index .Config.Labels "io.x-k8s.kind.role"}}`, name)
 			id, rest, _ := strings.Cut(labels, " ")
 			started, has, _ := strings.Cut(rest, " ")
 			if has != role {
 				continue
 			}
-			service, config := map[string]string{"control-plane": "rke2-server", "worker": "rke2-agent"}[role], "/etc/rancher/rke2/config.yaml"
+			service, config := map[string]string{"control-plane": "rke2-server", "worker": "rke2-agent"}[role],
+				"/etc/rancher/rke2/config.yaml"
 			if !strings.HasPrefix(cluster, "rke2") {
 				service, config = "kubelet", "/var/lib/kubelet/config.yaml"
 			}
 			found[name] = boot{
 				container: id, started: started,
-				configured: docker(t, "exec", name, "stat", "--format=%y", config, "/run/cluster-api/bootstrap-success.complete"),
-				service:    docker(t, "exec", name, "systemctl", "show", "--property=ActiveEnterTimestamp,NRestarts", service),
+				configured: docker(t, "exec", name, "stat", "--format=%y", config,
+					"/run/cluster-api/bootstrap-success.complete"),
+				service: docker(t, "exec", name, "systemctl", "show", "--property=ActiveEnterTimestamp,NRestarts",
+					service),
 			}
 		}
 	}
@@ -126,8 +131,8 @@ func (c cluster) bootstrapped(t *testing.T) {
 	}
 }
 
-// movedTemplates fails the test unless the pivot moved the machine templates and the template of the load balancer: they
-// are in its backup, which holds what was moved, and on the target with the Cluster as their owner.
+// movedTemplates fails the test unless the pivot moved the machine templates and the template of the load balancer:
+// they are in its backup, which holds what was moved, and on the target with the Cluster as their owner.
 func (l lab) movedTemplates(t *testing.T, management cluster) {
 	t.Helper()
 	moved, err := filepath.Glob(filepath.Join(l.state, "cluster-init", l.name, l.name+"-*", "objects", "*.yaml"))
@@ -146,7 +151,8 @@ func (l lab) movedTemplates(t *testing.T, management cluster) {
 		if owners := o.GetOwnerReferences(); len(owners) != 1 || owners[0].Kind != "Cluster" {
 			t.Errorf("machine template %s has the owners %+v", o.GetName(), owners)
 		}
-		if !slices.Contains(names, "DevMachineTemplate.infrastructure.cluster.x-k8s.io_management_"+o.GetName()+".yaml") {
+		if !slices.Contains(names, "DevMachineTemplate.infrastructure.cluster.x-k8s.io_management_"+o.GetName()+
+			".yaml") {
 			t.Errorf("machine template %s was not moved, but %v", o.GetName(), names)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
-// TestSourceGit has `up` refuse what it cannot read in a real Git server. Clusters that read one to the end are TestMatrixSourceGit's and TestUpOpenStack's.
+// TestSourceGit has `up` refuse what it cannot read in a real Git server. Clusters that read one to the end are
+// TestMatrixSourceGit's and TestUpOpenStack's.
 func TestSourceGit(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -36,15 +37,18 @@ func TestSourceGit(t *testing.T) {
 		l.environment = append(plain, "GITLAB_USER=", "GITLAB_TOKEN=")
 		l.refusedEarly(t, known.password, "401 Unauthorized", append(from, "--source-commit", first)...)
 		l.environment = append(plain, "GITLAB_USER="+known.user, "GITLAB_TOKEN="+known.password)
-		l.refusedEarly(t, known.password, "404 Not Found", "--source", "git", "--source-insecure", "--source-url", "http://"+address+"/other.git")
-		l.refusedAs(t, 2, known.password, "would be sent in clear text", "--source", "git", "--source-url", "http://"+address+"/"+r.name)
-		l.refusedEarly(t, known.password, "the server does not speak TLS", "--source", "git", "--source-url", "https://"+address+"/"+r.name)
+		l.refusedEarly(t, known.password, "404 Not Found", "--source", "git", "--source-insecure", "--source-url",
+			"http://"+address+"/other.git")
+		l.refusedAs(t, 2, known.password, "would be sent in clear text", "--source", "git", "--source-url",
+			"http://"+address+"/"+r.name)
+		l.refusedEarly(t, known.password, "the server does not speak TLS", "--source", "git", "--source-url",
+			"https://"+address+"/"+r.name)
 		l.refusedEarly(t, known.password, "no branch other", append(from, "--source-branch", "other")...)
 	})
 }
 
-// TestMatrixSourceGit builds a management cluster from a commit in a real Git server, in a bootstrap cluster that exists
-// already, and has it go on with later commits. Its machines boot with Ignition.
+// TestMatrixSourceGit builds a management cluster from a commit in a real Git server, in a bootstrap cluster that
+// exists already, and has it go on with later commits. Its machines boot with Ignition.
 func TestMatrixSourceGit(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -118,12 +122,14 @@ func TestMatrixSourceGit(t *testing.T) {
 		r.push(t, "second again")
 	})
 	t.Run("a checkout is compared with the cluster, before it is pushed", func(t *testing.T) {
-		diff := []string{"diff", environmentName, "--bundle", l.bundle, "--content", r.work, "--exit-code", "--set", "cluster.bootstrap_format=ignition"}
+		diff := []string{"diff", environmentName, "--bundle", l.bundle, "--content", r.work, "--exit-code", "--set",
+			"cluster.bootstrap_format=ignition"}
 		if code, said := l.run(t, diff...); code != 0 {
 			t.Errorf("diff of what the cluster has ended with %d:\n%s", code, said)
 		}
 		r.announce(t, "not yet")
-		if code, said := l.run(t, diff...); code != 85 || !strings.Contains(said, announcement) || !strings.Contains(said, "not yet") {
+		if code, said := l.run(t, diff...); code != 85 || !strings.Contains(said, announcement) ||
+			!strings.Contains(said, "not yet") {
 			t.Errorf("diff of what it has not ended with %d:\n%s", code, said)
 		}
 		r.announce(t, "second")
@@ -175,7 +181,8 @@ func (c cluster) lookAtSource(t *testing.T) {
 	t.Helper()
 	now := time.Now()
 	const version, kind = "source.toolkit.fluxcd.io/v1", "GitRepository"
-	if err := flux.RequestReconcile(t.Context(), c.Cluster, object(version, kind, flux.Namespace, flux.ReleaseName, nil), now); err != nil {
+	if err := flux.RequestReconcile(t.Context(), c.Cluster, object(version, kind, flux.Namespace, flux.ReleaseName,
+		nil), now); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "Flux has looked at the repository", time.Minute, func(ctx context.Context) bool {

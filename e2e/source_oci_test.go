@@ -16,8 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 )
 
-// TestSourceOCI publishes the content into a user's registry that asks for a login, and has `up` refuse what it cannot read there. Clusters that
-// read it to the end are TestMatrixSourceOCI's.
+// TestSourceOCI publishes the content into a user's registry that asks for a login, and has `up` refuse what it cannot
+// read there. Clusters that read it to the end are TestMatrixSourceOCI's.
 func TestSourceOCI(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -48,8 +48,8 @@ func TestSourceOCI(t *testing.T) {
 	})
 }
 
-// TestMatrixSourceOCI has the bootstrap cluster read a registry that wants a login, is cut off, and goes to the end the next time: from the pivot on it
-// is the management cluster that reads it.
+// TestMatrixSourceOCI has the bootstrap cluster read a registry that wants a login, is cut off, and goes to the end the
+// next time: from the pivot on it is the management cluster that reads it.
 func TestMatrixSourceOCI(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -58,7 +58,8 @@ func TestMatrixSourceOCI(t *testing.T) {
 	watchArguments(t, known.password)
 	l.environment = append(l.environment, "DOCKER_CONFIG="+dockerConfig(t, address, known))
 	from := l.published(t, "oci://"+address+"/platform")
-	content, chart := valueAfter(from, "--source-content-tag")+"@sha256:", valueAfter(from, "--source-chart-tag")+"@sha256:"
+	content, chart := valueAfter(from, "--source-content-tag")+"@sha256:", valueAfter(from, "--source-chart-tag")+
+		"@sha256:"
 
 	applied := func(e event.Event) bool {
 		o := e.Object

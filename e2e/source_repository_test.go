@@ -70,7 +70,8 @@ func (r repository) push(t *testing.T, message string) string {
 // gitEnvironment is that of every git process: nothing of the machine's or its user's configuration.
 func gitEnvironment() []string {
 	return []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "HOME=/nonexistent",
-		"GIT_AUTHOR_NAME=e2e", "GIT_AUTHOR_EMAIL=e2e@example.org", "GIT_COMMITTER_NAME=e2e", "GIT_COMMITTER_EMAIL=e2e@example.org"}
+		"GIT_AUTHOR_NAME=e2e", "GIT_AUTHOR_EMAIL=e2e@example.org", "GIT_COMMITTER_NAME=e2e",
+		"GIT_COMMITTER_EMAIL=e2e@example.org"}
 }
 
 func git(t *testing.T, folder string, args ...string) string {
@@ -91,7 +92,8 @@ func (l lab) variable(name string) (string, bool) {
 			return value, true
 		}
 	}
-	asked := map[string]string{"OPENSTACK_CLOUD": "any", "OPENSTACK_CLOUD_YAML_B64": base64.StdEncoding.EncodeToString([]byte("clouds: {any: {region_name: any}}"))}
+	asked := map[string]string{"OPENSTACK_CLOUD": "any", "OPENSTACK_CLOUD_YAML_B64": base64.StdEncoding.EncodeToString(
+		[]byte("clouds: {any: {region_name: any}}"))}
 	if value, is := asked[name]; is {
 		return value, true
 	}
@@ -105,7 +107,8 @@ func localContent(t *testing.T, l lab) content.Tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env, err := environment.Load(t.Context(), environment.Options{Name: l.name, Content: clusterinit.Content(), Variables: l.variable})
+	env, err := environment.Load(t.Context(), environment.Options{Name: l.name, Content: clusterinit.Content(),
+		Variables: l.variable})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,8 +116,10 @@ func (l lab) nothingOurs(t *testing.T) {
 		"containers": {"ps", "-aq", "--filter", "label=" + owned.ClusterLabel + "=" + l.name},
 		"volumes":    {"volume", "ls", "-q", "--filter", "label=" + owned.ClusterLabel + "=" + l.name},
 	}
-	// All environments share one network: it stays while another one, of a user or of a test run that was cut off, is there.
-	if docker(t, "ps", "-aq", "--filter", "label="+owned.ClusterLabel) == "" && docker(t, "ps", "-aq", "--filter", "label=io.x-k8s.kind.cluster") == "" {
+	// All environments share one network: it stays while another one, of a user or of a test run that was cut off, is
+	// there.
+	if docker(t, "ps", "-aq", "--filter", "label="+owned.ClusterLabel) == "" &&
+		docker(t, "ps", "-aq", "--filter", "label=io.x-k8s.kind.cluster") == "" {
 		gone["networks"] = []string{"network", "ls", "-q", "--filter", "label=" + owned.CreatedLabel + "=true"}
 	}
 	for what, args := range gone {
@@ -146,7 +148,8 @@ func (c cluster) sourceAt(t *testing.T, kind, name, revision string) {
 	if why := unready(o); why != "" {
 		t.Error(why)
 	}
-	if at, _, _ := unstructured.NestedString(o.Object, "status", "artifact", "revision"); !strings.Contains(at, revision) {
+	if at, _, _ := unstructured.NestedString(o.Object, "status", "artifact", "revision"); !strings.Contains(
+		at, revision) {
 		t.Errorf("%s %s is at %q, want %s", kind, name, at, revision)
 	}
 }
@@ -160,7 +163,8 @@ func (c cluster) appliedAt(t *testing.T, revision string, names ...string) {
 			continue
 		}
 		seen++
-		if at, _, _ := unstructured.NestedString(k.Object, "status", "lastAppliedRevision"); !strings.Contains(at, revision) {
+		if at, _, _ := unstructured.NestedString(k.Object, "status", "lastAppliedRevision"); !strings.Contains(
+			at, revision) {
 			t.Errorf("Kustomization %s has applied %q, want %s", k.GetName(), at, revision)
 		}
 	}

@@ -55,8 +55,8 @@ func watchArguments(t *testing.T, secret string) {
 	})
 }
 
-// processWith looks at the processes at which it did not look often enough yet: one may become another program soon after
-// its start, but not for ever.
+// processWith looks at the processes at which it did not look often enough yet: one may become another program soon
+// after its start, but not for ever.
 func processWith(looks map[string]int, secret string) string {
 	const enough = 5
 	processes, _ := os.ReadDir("/proc")
@@ -67,7 +67,8 @@ func processWith(looks map[string]int, secret string) string {
 			continue
 		}
 		looks[p.Name()]++
-		arguments, err := os.ReadFile(filepath.Join("/proc", p.Name(), "cmdline")) // a process that ended meanwhile has none
+		// a process that ended meanwhile has none
+		arguments, err := os.ReadFile(filepath.Join("/proc", p.Name(), "cmdline"))
 		if err == nil && bytes.Contains(arguments, []byte(secret)) {
 			return strings.ReplaceAll(string(arguments), "\x00", " ")
 		}
@@ -121,8 +122,8 @@ func (c cluster) holdsOnlyIn(t *testing.T, secret string, names ...string) {
 	}
 }
 
-// holdsInSecretsOnly fails the test when the secret is not in each of the Secrets named NAMESPACE/NAME, or is in an object
-// of another kind.
+// holdsInSecretsOnly fails the test when the secret is not in each of the Secrets named NAMESPACE/NAME, or is in an
+// object of another kind.
 func (c cluster) holdsInSecretsOnly(t *testing.T, secret string, names ...string) {
 	t.Helper()
 	got := c.holders(t, secret)
@@ -194,5 +195,6 @@ func objectHolds(t *testing.T, o unstructured.Unstructured, secret string) bool 
 
 // holds finds the secret as it is and in base64 by itself.
 func holds(content []byte, secret string) bool {
-	return bytes.Contains(content, []byte(secret)) || bytes.Contains(content, []byte(base64.StdEncoding.EncodeToString([]byte(secret))))
+	return bytes.Contains(content, []byte(secret)) ||
+		bytes.Contains(content, []byte(base64.StdEncoding.EncodeToString([]byte(secret))))
 }

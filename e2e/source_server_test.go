@@ -38,7 +38,8 @@ func newDoor(l login) *door {
 func (d *door) before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
-		if want := d.Load(); subtle.ConstantTimeCompare([]byte(user+"\n"+password), []byte(want.user+"\n"+want.password)) != 1 {
+		if want := d.Load(); subtle.ConstantTimeCompare([]byte(user+"\n"+password),
+			[]byte(want.user+"\n"+want.password)) != 1 {
 			w.Header().Set("WWW-Authenticate", `Basic realm="e2e"`)
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 			return
@@ -53,8 +54,8 @@ func serve(t *testing.T, d *door, handler http.Handler) string {
 	return expose(t, d.before(handler))
 }
 
-// expose serves handler where this machine and the pods of the clusters reach it: at the gateway of Docker's default bridge, which is
-// there before and after the network `kind`. It returns host:port.
+// expose serves handler where this machine and the pods of the clusters reach it: at the gateway of Docker's default
+// bridge, which is there before and after the network `kind`. It returns host:port.
 func expose(t *testing.T, handler http.Handler) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", net.JoinHostPort(gateway(t), "0"))

@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// TestMatrixThree takes three control-plane machines and a worker through the pivot, with each bootstrap provider. What takes a machine
-// away is refused afterwards, until it is named.
+// TestMatrixThree takes three control-plane machines and a worker through the pivot, with each bootstrap provider. What
+// takes a machine away is refused afterwards, until it is named.
 func TestMatrixThree(t *testing.T) {
 	for _, name := range []string{environmentName, rke2Name} {
 		t.Run(name, func(t *testing.T) {
@@ -54,8 +54,8 @@ func TestMatrixThree(t *testing.T) {
 	}
 }
 
-// TestMatrixEmbedded has a finished cluster follow the content of another build: Flux reads it from the registry beside the clusters, whose
-// container was restarted meanwhile.
+// TestMatrixEmbedded has a finished cluster follow the content of another build: Flux reads it from the registry beside
+// the clusters, whose container was restarted meanwhile.
 func TestMatrixEmbedded(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)

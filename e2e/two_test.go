@@ -21,8 +21,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// TestMatrixTwoAtOnce starts `up` a second time while it runs, at ten offsets, by turns with the same state folder and with another one, as
-// another user or machine has it. One run builds one cluster. The others are turned away, or begin when it has ended.
+// TestMatrixTwoAtOnce starts `up` a second time while it runs, at ten offsets, by turns with the same state folder and
+// with another one, as another user or machine has it. One run builds one cluster. The others are turned away, or begin
+// when it has ended.
 func TestMatrixTwoAtOnce(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -32,9 +33,11 @@ func TestMatrixTwoAtOnce(t *testing.T) {
 		rivals []rival
 		ends   bool // others come at its end too
 	}{
-		{name: "another user's at the same moment", rivals: []rival{{0, true}, {1 * time.Second, false}, {5 * time.Second, false}}},
+		{name: "another user's at the same moment", rivals: []rival{{0, true}, {1 * time.Second, false},
+			{5 * time.Second, false}}},
 		{name: "the same user's at the same moment", rivals: []rival{{0, false}, {10 * time.Second, true}}},
-		{name: "later, and at the end", ends: true, rivals: []rival{{2 * time.Second, true}, {20 * time.Second, false}, {40 * time.Second, true},
+		{name: "later, and at the end", ends: true, rivals: []rival{{2 * time.Second, true}, {20 * time.Second, false},
+			{40 * time.Second, true},
 			{80 * time.Second, false}, {120 * time.Second, true}}},
 	}
 	for _, tc := range cases {
@@ -63,7 +66,8 @@ func TestMatrixTwoAtOnce(t *testing.T) {
 	}
 }
 
-// builderOf waits until one run is left at work, and returns it: on a busy machine a later one may be the first to make the bootstrap cluster.
+// builderOf waits until one run is left at work, and returns it: on a busy machine a later one may be the first to make
+// the bootstrap cluster.
 func builderOf(t *testing.T, runs []*beside) *beside {
 	t.Helper()
 	tick := time.NewTicker(time.Second)
@@ -115,8 +119,8 @@ func (l lab) stranger(t *testing.T) lab {
 	return l
 }
 
-// disturbedToItsEnd has others come when a run makes the management cluster, where they want to clean up, and at its end, where they want
-// the same as it. It returns the runs that came at the end.
+// disturbedToItsEnd has others come when a run makes the management cluster, where they want to clean up, and at its
+// end, where they want the same as it. It returns the runs that came at the end.
 func (l lab) disturbedToItsEnd(t *testing.T, run *beside, up []string) []*beside {
 	t.Helper()
 	run.begins(t, "management-cluster")
@@ -130,7 +134,8 @@ func (l lab) disturbedToItsEnd(t *testing.T, run *beside, up []string) []*beside
 	}
 	run.begins(t, "self-management")
 	stranger := l.stranger(t).start(t, "another user's run at the end", up...)
-	// When the bootstrap cluster goes meanwhile, there are machines and nobody whom this one could ask: it must not begin either.
+	// When the bootstrap cluster goes meanwhile, there are machines and nobody whom this one could ask: it must not
+	// begin either.
 	stranger.refusals = append(stranger.refusals, exitUnreachable)
 	run.begins(t, "bootstrap-removal")
 	return []*beside{stranger, l.start(t, "the same user's run at the end", up...)}
@@ -158,7 +163,8 @@ func oneHasBuilt(t *testing.T, runs []*beside) {
 		case run == builder:
 		case run.exitCode == 0 && run.lookedAt.After(builder.ended): // it began when that had ended
 		case run.exitCode == 0:
-			t.Errorf("%s looked at %s, before %s ended at %s, and went well too", run.name, run.lookedAt, builder.name, builder.ended)
+			t.Errorf("%s looked at %s, before %s ended at %s, and went well too", run.name, run.lookedAt, builder.name,
+				builder.ended)
 		case !slices.Contains(run.refusals, run.exitCode):
 			t.Errorf("%s ended with %d, want one of %v: %+v", run.name, run.exitCode, run.refusals, run.failure)
 		case run.failure.Hint == "":
@@ -168,7 +174,8 @@ func oneHasBuilt(t *testing.T, runs []*beside) {
 	if left := containers(t, kind.ClusterLabel+"="+owned.BootstrapCluster(environmentName)); len(left) > 0 {
 		t.Errorf("a bootstrap cluster is left: %v", left)
 	}
-	controlPlanes := strings.Fields(docker(t, "ps", "-a", "--format", "{{.Names}}", "--filter", "label="+kind.ClusterLabel+"="+environmentName,
+	controlPlanes := strings.Fields(docker(t, "ps", "-a", "--format", "{{.Names}}", "--filter",
+		"label="+kind.ClusterLabel+"="+environmentName,
 		"--filter", "label="+kind.RoleLabel+"=control-plane"))
 	if len(controlPlanes) != 1 || len(machines(t)) != 1 {
 		t.Errorf("the machines are %v, of the control plane %v, want one", machines(t), controlPlanes)
@@ -217,7 +224,9 @@ func (l lab) start(t *testing.T, name string, args ...string) *beside {
 		cancel()
 		t.Fatal(err)
 	}
-	b := &beside{name: name, lab: l, refusals: []int{exitBusy}, phases: make(chan string, 100), over: make(chan struct{})} // more than there are phases
+	// more than there are phases
+	b := &beside{name: name, lab: l, refusals: []int{exitBusy}, phases: make(chan string, 100),
+		over: make(chan struct{})}
 	go func() {
 		defer close(b.over)
 		defer close(b.phases)

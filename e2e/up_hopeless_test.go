@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestMatrixUpHopeless asks for machines of an image that its registry does not have: the run says so and ends long before its time is up, and goes on when the image is there.
+// TestMatrixUpHopeless asks for machines of an image that its registry does not have: the run says so and ends long
+// before its time is up, and goes on when the image is there.
 func TestMatrixUpHopeless(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)

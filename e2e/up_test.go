@@ -17,8 +17,8 @@ import (
 
 const environmentName = "kubeadm-capd"
 
-// TestUp is the whole of a user's way: up, look, use, up again, cleanup; with all that can come in between, as the run is
-// interrupted, stuck, and killed at the end of each of its phases: each time the next run goes on.
+// TestUp is the whole of a user's way: up, look, use, up again, cleanup; with all that can come in between, as the run
+// is interrupted, stuck, and killed at the end of each of its phases: each time the next run goes on.
 func TestUp(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -29,8 +29,10 @@ func TestUp(t *testing.T) {
 	l.killedUntil(t, seen, "bootstrap-flux", up...)
 	l.stuckAndMended(t, up)
 	l.killedUntil(t, seen, "", up...)
-	for _, want := range []string{"registry", "bootstrap-cluster", "bootstrap-flux", "management-cluster", "middle of management-cluster",
-		"management-flux", "management-release", "management-available", "pivot", "definition", "self-management", "bootstrap-removal"} {
+	for _, want := range []string{"registry", "bootstrap-cluster", "bootstrap-flux", "management-cluster",
+		"middle of management-cluster",
+		"management-flux", "management-release", "management-available", "pivot", "definition", "self-management",
+		"bootstrap-removal"} {
 		if !seen[want] {
 			t.Errorf("was never killed at %s", want)
 		}
@@ -39,7 +41,8 @@ func TestUp(t *testing.T) {
 	l.built(t, management)
 	t.Run("its status is up where only its kubeconfig is", func(t *testing.T) { l.statusElsewhere(t) })
 	t.Run("a check finds it, and no problem", func(t *testing.T) {
-		if code, out := l.run(t, "check", l.name, "--bundle", l.bundle); code != 0 || !strings.Contains(out, "the management cluster holds its own definition") {
+		if code, out := l.run(t, "check", l.name, "--bundle", l.bundle); code != 0 ||
+			!strings.Contains(out, "the management cluster holds its own definition") {
 			t.Errorf("check ended with %d: %s", code, out)
 		}
 	})
@@ -50,7 +53,8 @@ func TestUp(t *testing.T) {
 		}
 	})
 	t.Run("what is there is what up would apply", func(t *testing.T) { l.diff(t) })
-	t.Run("no image comes from outside of the bundle", func(t *testing.T) { nothingFromOutside(t, controlPlane(t, l.name)) })
+	t.Run("no image comes from outside of the bundle",
+		func(t *testing.T) { nothingFromOutside(t, controlPlane(t, l.name)) })
 	t.Run("a workload cluster can be made and deleted", func(t *testing.T) { management.workload(t, l) })
 	t.Run("up again changes nothing", func(t *testing.T) { l.idle(t, management, up) })
 	t.Run("cleanup shows and deletes", func(t *testing.T) { cleanup(t, l) })
@@ -81,7 +85,8 @@ func (l lab) built(t *testing.T, management cluster) {
 	})
 }
 
-// statusElsewhere asks for the status as on a machine without a Docker engine, which has no more than the kubeconfig and the bundle.
+// statusElsewhere asks for the status as on a machine without a Docker engine, which has no more than the kubeconfig
+// and the bundle.
 func (l lab) statusElsewhere(t *testing.T) {
 	elsewhere := l
 	elsewhere.environment = append(slices.Clone(l.environment), "PATH="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir())
@@ -111,7 +116,8 @@ func (l lab) printsKubeconfig(t *testing.T) {
 	connect(t, file)
 	merged := filepath.Join(t.TempDir(), "merged")
 	l.environment = append(slices.Clone(l.environment), "KUBECONFIG="+merged)
-	if out, err := l.command(t.Context(), "kubeconfig", l.name, "--merge").CombinedOutput(); err != nil || !strings.Contains(string(out), l.name) {
+	if out, err := l.command(t.Context(), "kubeconfig", l.name, "--merge").CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), l.name) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	connect(t, merged)
@@ -124,7 +130,8 @@ func (l lab) idle(t *testing.T, management cluster, up []string) {
 	if code, _ := l.run(t, append(slices.Clone(up), "--junit", report)...); code != 0 {
 		t.Fatalf("up again ended with %d", code)
 	}
-	if text, err := os.ReadFile(report); err != nil || !strings.Contains(string(text), `failures="0"`) || !strings.Contains(string(text), `name="look for an earlier run"`) {
+	if text, err := os.ReadFile(report); err != nil || !strings.Contains(string(text), `failures="0"`) ||
+		!strings.Contains(string(text), `name="look for an earlier run"`) {
 		t.Errorf("%v: the JUnit report is %s", err, text)
 	}
 	after := management.generations(t)
@@ -152,8 +159,8 @@ func (seen boundaries) next(e event.Event) (at string, is bool) {
 	return at, at != "" && !seen[at]
 }
 
-// killedUntil kills a run with SIGKILL at the next boundary, and the run after it, until one was killed at the end of the
-// phase last; empty: until one comes to its own, good end.
+// killedUntil kills a run with SIGKILL at the next boundary, and the run after it, until one was killed at the end of
+// the phase last; empty: until one comes to its own, good end.
 func (l lab) killedUntil(t *testing.T, seen boundaries, last string, up ...string) {
 	t.Helper()
 	for range 30 { // more than there are boundaries
@@ -199,7 +206,8 @@ func cleanup(t *testing.T, l lab) {
 	if _, err := os.Stat(l.kubeconfig(l.name)); !os.IsNotExist(err) {
 		t.Errorf("the kubeconfig is left: %v", err)
 	}
-	if code, out := l.run(t, "cleanup", l.name, "--yes", "--force", l.name); code != 0 || !strings.Contains(out, "nothing found") {
+	if code, out := l.run(t, "cleanup", l.name, "--yes", "--force", l.name); code != 0 ||
+		!strings.Contains(out, "nothing found") {
 		t.Errorf("cleanup again: exit code %d, %s", code, out)
 	}
 }
@@ -225,7 +233,8 @@ func cleanBefore(t *testing.T, l lab) {
 // controlPlane is the container of a control-plane machine.
 func controlPlane(t *testing.T, cluster string) string {
 	t.Helper()
-	machines := strings.Fields(docker(t, "ps", "--format", "{{.Names}}", "--filter", "label=io.x-k8s.kind.cluster="+cluster,
+	machines := strings.Fields(docker(t, "ps", "--format", "{{.Names}}", "--filter", "label=io.x-k8s.kind.cluster="+
+		cluster,
 		"--filter", "label=io.x-k8s.kind.role=control-plane"))
 	if len(machines) == 0 {
 		t.Fatalf("no control-plane machine of %s runs", cluster)

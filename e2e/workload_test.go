@@ -69,19 +69,24 @@ func workloadObjects(image, version string) []*unstructured.Unstructured {
 			map[string]any{"backend": map[string]any{"docker": map[string]any{}}}),
 		object("infrastructure.cluster.x-k8s.io/v1beta2", "DevMachineTemplate", workloadName, workloadName,
 			map[string]any{"template": map[string]any{"spec": machine}}),
-		object("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane", workloadName, workloadName, map[string]any{
-			"replicas": int64(1), "version": version,
-			"machineTemplate": map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{
-				"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevMachineTemplate", "name": workloadName}}},
-			"kubeadmConfigSpec": map[string]any{
-				"initConfiguration": map[string]any{"patches": map[string]any{"directory": "/etc/kubernetes/patches"}},
-				"files":             []any{map[string]any{"path": "/etc/kubernetes/patches/kubeletconfiguration0+strategic.json", "content": `{"apiVersion":"kubelet.config.k8s.io/v1beta1","kind":"KubeletConfiguration","failCgroupV1":false,"failSwapOn":false}`}},
-			},
-		}),
+		object("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane", workloadName, workloadName,
+			map[string]any{
+				"replicas": int64(1), "version": version,
+				"machineTemplate": map[string]any{"spec": map[string]any{"infrastructureRef": map[string]any{
+					"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevMachineTemplate",
+					"name": workloadName}}},
+				"kubeadmConfigSpec": map[string]any{
+					"initConfiguration": map[string]any{"patches": map[string]any{"directory": "/etc/kubernetes/patches"}},
+					"files":             []any{map[string]any{"path": "/etc/kubernetes/patches/kubeletconfiguration0+strategic.json", "content": `{"apiVersion":"kubelet.config.k8s.io/v1beta1","kind":"KubeletConfiguration","failCgroupV1":false,"failSwapOn":false}`}},
+				},
+			}),
 		object("cluster.x-k8s.io/v1beta2", "Cluster", workloadName, workloadName, map[string]any{
-			"clusterNetwork":    map[string]any{"pods": map[string]any{"cidrBlocks": []any{"10.244.0.0/16"}}, "services": map[string]any{"cidrBlocks": []any{"10.96.0.0/16"}}},
-			"controlPlaneRef":   map[string]any{"apiGroup": "controlplane.cluster.x-k8s.io", "kind": "KubeadmControlPlane", "name": workloadName},
-			"infrastructureRef": map[string]any{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevCluster", "name": workloadName},
+			"clusterNetwork": map[string]any{"pods": map[string]any{"cidrBlocks": []any{"10.244.0.0/16"}},
+				"services": map[string]any{"cidrBlocks": []any{"10.96.0.0/16"}}},
+			"controlPlaneRef": map[string]any{"apiGroup": "controlplane.cluster.x-k8s.io",
+				"kind": "KubeadmControlPlane", "name": workloadName},
+			"infrastructureRef": map[string]any{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevCluster",
+				"name": workloadName},
 		}),
 	}
 }

@@ -6,102 +6,152 @@ type rule struct {
 	reason  string
 }
 
-// floors are the house from the ground up, each package by the first part of its path. What is on a floor imports what is below it, and
-// of its own floor what arrows says. pkg/internal is beside the house: tests of all floors use it.
+// floors are the house from the ground up, each package by the first part of its path. What is on a floor imports what
+// is below it, and of its own floor what arrows says. pkg/internal is beside the house: tests of all floors use it.
 var floors = [][]string{
 	// ground: values, and words for them
 	{"fault", "redact", "health", "owned", "event", "oneline", "redirect", "suggest", "unpack"},
 	// adapters: one outside system each
 	{"kube", "docker", "kind", "kustomize", "flux", "capi", "oci", "openstack", "aws"},
 	// parts: what a run is made of
-	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease", "lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions"},
+	{"environment", "source", "bundle", "registry", "provider", "pipeline", "rollout", "bootstrap", "render", "lease",
+		"lock", "parts", "backup", "runs", "timeline", "trace", "manifests", "sylva", "readiness", "definitions"},
 	// verbs: what a user asks for
 	{"up", "down", "pivot", "cleanup", "evidence", "diagnose", "status", "drift"},
 	// wiring
 	{"cli"},
 }
 
-// arrows has a line for each package. A package that is not listed may import nothing: a new one gets a line here, and a reason.
-// "root" is the package at the root, which embeds the content. No line may name e2e: it stands on the house, and not the house on it.
+// arrows has a line for each package. A package that is not listed may import nothing: a new one gets a line here, and
+// a reason. "root" is the package at the root, which embeds the content. No line may name e2e: it stands on the house,
+// and not the house on it.
 var arrows = map[string]rule{
 	// ground
-	"fault":   {nil, "every package may have errors with codes, so it stands on nothing"},
-	"redact":  {[]string{"root", "unpack"}, "what is a secret, and how it is written, does not depend on who asks; one that is spelled like a word of the content is told from it"},
-	"health":  {nil, "the state of an object is read from the object alone"},
-	"owned":   {nil, "what is ours is a matter of names alone, and everybody must agree on them"},
-	"event":   {nil, "events are plain values that the core emits and views read"},
-	"oneline": {nil, "text of others is made fit for a terminal and for the log of a CI job in one way, whoever prints it"},
+	"fault": {nil, "every package may have errors with codes, so it stands on nothing"},
+	"redact": {[]string{"root", "unpack"}, "what is a secret, and how it is written, does not depend on who asks; " +
+		"one that is spelled like a word of the content is told from it"},
+	"health": {nil, "the state of an object is read from the object alone"},
+	"owned":  {nil, "what is ours is a matter of names alone, and everybody must agree on them"},
+	"event":  {nil, "events are plain values that the core emits and views read"},
+	"oneline": {nil, "text of others is made fit for a terminal and for the log of a CI job in one way, whoever " +
+		"prints it"},
 
 	"redirect": {nil, "credentials stay at their host in one way, whoever sends them"},
 	"unpack":   {nil, "archives and YAML of others are read within bounds in one way, whoever reads them"},
 	"suggest":  {nil, "what somebody meant who typed a name that is none is read from the names that there are"},
 
 	// adapters: one outside system each
-	"kube":                  {[]string{"fault", "health", "oneline", "unpack"}, "an adapter to one API server knows nothing of runs; whether a definition is served is read as every condition is"},
-	"docker":                {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
-	"kind":                  {[]string{"fault", "kube"}, "an adapter to kind knows nothing of runs; the kubeconfig in a node is checked where it is read"},
-	"kustomize":             {[]string{"fault", "unpack"}, "an adapter to kustomize, which gets local files only: whoever builds a folder asks here"},
-	"flux":                  {[]string{"kube", "kustomize"}, "an adapter to Flux, which is reached through an API server; what it builds is built here without it"},
-	"capi":                  {[]string{"health", "kube"}, "an adapter to Cluster API, which is reached through an API server; the kubeconfig in a Secret is checked where it is read"},
-	"aws":                   {[]string{"fault"}, "an adapter to AWS's chain of credentials knows nothing of environments"},
-	"openstack":             {[]string{"fault", "redirect"}, "an adapter to OpenStack knows nothing of environments or runs"},
-	"openstack/credentials": {[]string{"fault", "openstack", "unpack"}, "which cloud the user means, as the tools of OpenStack find it"},
-	"openstack/inventory":   {[]string{"fault", "openstack"}, "what a project has is asked of the cloud alone"},
-	"openstack/preflight":   {[]string{"fault", "openstack"}, "it compares what a cluster needs with what the cloud has"},
-	"oci":                   {[]string{"fault"}, "an adapter to OCI registries knows nothing of what is in them"},
+	"kube": {[]string{"fault", "health", "oneline", "unpack"}, "an adapter to one API server knows " +
+		"nothing of runs; whether a definition is served is read as every condition is"},
+	"docker": {[]string{"fault"}, "an adapter to the Docker engine knows nothing of runs"},
+	"kind": {[]string{"fault", "kube"}, "an adapter to kind knows nothing of runs; the kubeconfig in " +
+		"a node is checked where it is read"},
+	"kustomize": {[]string{"fault", "unpack"},
+		"an adapter to kustomize, which gets local files only: whoever builds a folder asks here"},
+	"flux": {[]string{"kube", "kustomize"}, "an adapter to Flux, which is reached through an API " +
+		"server; what it builds is built here without it"},
+	"capi": {[]string{"health", "kube"}, "an adapter to Cluster API, which is reached through an API " +
+		"server; the kubeconfig in a Secret is checked where it is read"},
+	"aws": {[]string{"fault"},
+		"an adapter to AWS's chain of credentials knows nothing of environments"},
+	"openstack": {[]string{"fault", "redirect"},
+		"an adapter to OpenStack knows nothing of environments or runs"},
+	"openstack/credentials": {[]string{"fault", "openstack", "unpack"},
+		"which cloud the user means, as the tools of OpenStack find it"},
+	"openstack/inventory": {[]string{"fault", "openstack"}, "what a project has is asked of the cloud alone"},
+	"openstack/preflight": {[]string{"fault", "openstack"},
+		"it compares what a cluster needs with what the cloud has"},
+	"oci": {[]string{"fault"}, "an adapter to OCI registries knows nothing of what is in them"},
 
 	// parts
-	"pipeline":       {[]string{"event", "fault"}, "phases report events and fail with faults"},
-	"render":         {[]string{"event", "oneline", "timeline"}, "views read events and nothing else, so that any run can be replayed into them"},
-	"timeline":       {[]string{"event"}, "what the events of a run say together is read from them and nothing else"},
-	"trace":          {[]string{"timeline"}, "a trace is another form of what the events of a run say together"},
-	"runs":           {[]string{"event", "fault", "render", "timeline", "oneline", "unpack"}, "a run is kept in the form that the view for programs has, and read back from it"},
-	"parts":          {[]string{"unpack"}, "what is installed is read from the content and from the build information, and from nothing else"},
-	"definitions":    {[]string{"fault", "unpack"}, "what the chart must know of the definitions beside it is read from the files of both alone"},
-	"environment":    {[]string{"definitions", "fault", "kustomize", "owned", "suggest", "redact", "oneline", "unpack"}, "an environment is a value: rendered and checked without any outside system"},
-	"bundle":         {[]string{"docker", "fault", "oci", "unpack"}, "a bundle is a folder of files; its images go into the Docker engine and into registries"},
-	"registry":       {[]string{"docker", "fault", "owned"}, "the environment's registry runs in the Docker engine, under a name of ours"},
-	"source":         {[]string{"fault", "flux", "oci", "source/content", "redirect"}, "where Flux reads from: checked before anything is created, and named in its objects"},
-	"source/content": {[]string{"definitions", "fault", "oci", "redirect", "unpack"}, "content is made of files and of what their addresses serve, and published in a registry"},
-	"readiness":      {[]string{"capi", "flux", "health", "kube", "owned", "unpack"}, "whether a cluster can act is read from its API server, whoever asks; who asks looks at the registry"},
-	"rollout":        {[]string{"definitions", "environment", "event", "fault", "flux", "health", "kube", "oneline", "owned", "pipeline", "source", "source/content", "unpack"}, "a release in one cluster, and what follows it: for `up`, and for what comes after it"},
-	"bootstrap": {[]string{"bundle", "docker", "environment", "fault", "flux", "kind", "kube", "lease", "lock", "oci", "owned", "pipeline", "provider", "registry", "rollout", "source", "source/content"},
+	"pipeline": {[]string{"event", "fault"}, "phases report events and fail with faults"},
+	"render": {[]string{"event", "oneline", "timeline"},
+		"views read events and nothing else, so that any run can be replayed into them"},
+	"timeline": {[]string{"event"}, "what the events of a run say together is read from them and nothing else"},
+	"trace":    {[]string{"timeline"}, "a trace is another form of what the events of a run say together"},
+	"runs": {[]string{"event", "fault", "render", "timeline", "oneline", "unpack"},
+		"a run is kept in the form that the view for programs has, and read back from it"},
+	"parts": {[]string{"unpack"}, "what is installed is read from the content and from the build " +
+		"information, and from nothing else"},
+	"definitions": {[]string{"fault", "unpack"}, "what the chart must know of the definitions beside it is read " +
+		"from the files of both alone"},
+	"environment": {[]string{"definitions", "fault", "kustomize", "owned", "suggest", "redact", "oneline", "unpack"},
+		"an environment is a value: rendered and checked without any outside system"},
+	"bundle": {[]string{"docker", "fault", "oci", "unpack"},
+		"a bundle is a folder of files; its images go into the Docker engine and into registries"},
+	"registry": {[]string{"docker", "fault", "owned"},
+		"the environment's registry runs in the Docker engine, under a name of ours"},
+	"source": {[]string{"fault", "flux", "oci", "source/content", "redirect"},
+		"where Flux reads from: checked before anything is created, and named in its objects"},
+	"source/content": {[]string{"definitions", "fault", "oci", "redirect", "unpack"},
+		"content is made of files and of what their addresses serve, and published in a registry"},
+	"readiness": {[]string{"capi", "flux", "health", "kube", "owned", "unpack"}, "whether a cluster can act is " +
+		"read from its API server, whoever asks; who asks looks at the registry"},
+	"rollout": {[]string{"definitions", "environment", "event", "fault", "flux", "health", "kube", "oneline",
+		"owned", "pipeline", "source", "source/content", "unpack"},
+		"a release in one cluster, and what follows it: for `up`, and for what comes after it"},
+	"bootstrap": {[]string{"bundle", "docker", "environment", "fault", "flux", "kind", "kube", "lease", "lock", "oci",
+		"owned", "pipeline", "provider", "registry", "rollout", "source", "source/content"},
 		"a bootstrap cluster is made in one way, for whichever verb needs one"},
-	"lease":              {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},
-	"lock":               {[]string{"fault"}, "one run at a time, whatever it does"},
-	"manifests":          {[]string{"environment", "fault", "flux", "redact", "source/content", "unpack"}, "what an environment comes to is made of it and of the content, without any outside system"},
-	"sylva":              {[]string{"environment", "fault", "kustomize", "oneline", "unpack"}, "what the seed project's folders say is said in the words of this one's environments"},
-	"backup":             {[]string{"capi", "fault", "owned", "unpack"}, "the form of a backup is read and written without any cluster"},
-	"provider":           {nil, "the seam for infrastructure: what a run asks of the one that it has"},
-	"provider/docker":    {[]string{"docker", "fault", "kind", "owned", "provider"}, "machines are containers of the Docker engine"},
-	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory", "openstack/preflight", "provider", "provider/openstack/leftovers"}, "machines are servers of an OpenStack project, which are proven as what they leave is"},
-	"provider/aws":       {[]string{"aws", "provider"}, "machines are instances of EC2"},
-	"provider/known":     {[]string{"docker", "environment", "fault", "provider", "provider/aws", "provider/docker", "provider/openstack"}, "the only one to read a provider's name: it finds the one that an environment asks for"},
+	"lease": {[]string{"fault"}, "one run at a time in a cluster, whatever it does"},
+	"lock":  {[]string{"fault"}, "one run at a time, whatever it does"},
+	"manifests": {[]string{"environment", "fault", "flux", "redact", "source/content", "unpack"},
+		"what an environment comes to is made of it and of the content, without any outside system"},
+	"sylva": {[]string{"environment", "fault", "kustomize", "oneline", "unpack"},
+		"what the seed project's folders say is said in the words of this one's environments"},
+	"backup": {[]string{"capi", "fault", "owned", "unpack"},
+		"the form of a backup is read and written without any cluster"},
+	"provider": {nil, "the seam for infrastructure: what a run asks of the one that it has"},
+	"provider/docker": {[]string{"docker", "fault", "kind", "owned", "provider"},
+		"machines are containers of the Docker engine"},
+	"provider/openstack": {[]string{"environment", "fault", "openstack", "openstack/credentials", "openstack/inventory",
+		"openstack/preflight", "provider", "provider/openstack/leftovers"},
+		"machines are servers of an OpenStack project, which are proven as what they leave is"},
+	"provider/aws": {[]string{"aws", "provider"}, "machines are instances of EC2"},
+	"provider/known": {[]string{"docker", "environment", "fault", "provider", "provider/aws", "provider/docker",
+		"provider/openstack"}, "the only one to read a provider's name: it finds the one that an environment asks for"},
 	"provider/openstack/leftovers": {[]string{"fault", "openstack", "owned", "provider", "oneline"},
 		"what a cluster has left in a project is found by proof and deleted there, for a verb that knows no provider"},
 
 	// verbs
 	"pivot": {[]string{"fault", "capi", "health", "owned", "backup", "kube", "flux", "lease", "readiness"},
-		"a pivot ends when its lease is lost, and only then before its end; it is planned and judged from two API servers; a restore asks the cluster that the backup is of, whose kubeconfig is in it, and what its Flux would put back"},
-	"pivot/world": {[]string{"fault", "capi", "docker", "environment", "flux", "kind", "kube", "lease", "owned", "pipeline", "pivot", "provider", "readiness", "rollout", "oneline"},
-		"both sides of a pivot, and the machines, are looked at before anything is done, and again before what cannot be undone; pivot itself knows neither engine nor files of kubeconfigs"},
-	"cleanup":  {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease", "oneline"}, "cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters whether it may"},
-	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact", "unpack", "oneline"}, "it reads clusters and the engine after a run, and knows nothing of how a run goes"},
-	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "pivot", "pivot/world", "provider", "readiness", "redact", "unpack"},
+		"a pivot ends when its lease is lost, and only then before its end; it is planned and judged from two API " +
+			"servers; a restore asks the cluster that the backup is of, whose kubeconfig is in it, and what its Flux " +
+			"would put back"},
+	"pivot/world": {[]string{"fault", "capi", "docker", "environment", "flux", "kind", "kube", "lease", "owned",
+		"pipeline", "pivot", "provider", "readiness", "rollout", "oneline"},
+		"both sides of a pivot, and the machines, are looked at before anything is done, and again before what cannot " +
+			"be undone; pivot itself knows neither engine nor files of kubeconfigs"},
+	"cleanup": {[]string{"fault", "docker", "kind", "owned", "provider", "kube", "flux", "capi", "lease", "oneline"},
+		"cleanup discovers and deletes in the Docker engine, and in a cloud through the seam, and asks both clusters " +
+			"whether it may"},
+	"evidence": {[]string{"fault", "docker", "kind", "kube", "owned", "redact", "unpack", "oneline"},
+		"it reads clusters and the engine after a run, and knows nothing of how a run goes"},
+	"diagnose": {[]string{"fault", "flux", "health", "kind", "kube", "oneline", "owned", "pivot", "pivot/world",
+		"provider", "readiness", "redact", "unpack"},
 		"it reads both clusters and the machines as a run finds them, and says what is wrong"},
-	"status": {[]string{"capi", "environment", "fault", "flux", "health", "kube", "oneline", "readiness", "rollout", "up"},
-		"it says what up would make of what it sees, lists what is there, and compares the values that the cluster was given"},
-	"drift": {[]string{"environment", "fault", "flux", "kube", "manifests", "redact", "rollout", "source/content", "oneline", "unpack"},
+	"status": {[]string{"capi", "environment", "fault", "flux", "health", "kube", "oneline", "readiness", "rollout",
+		"up"},
+		"it says what up would make of what it sees, lists what is there, and compares the values that the cluster " +
+			"was given"},
+	"drift": {[]string{"environment", "fault", "flux", "kube", "manifests", "redact", "rollout", "source/content",
+		"oneline", "unpack"},
 		"what an environment comes to is compared with one cluster after the other, whoever found them"},
-	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry", "rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/world", "readiness", "oneline"},
+	"up": {[]string{"fault", "lease", "owned", "backup", "bootstrap", "pipeline", "environment", "provider", "registry",
+		"rollout", "source", "source/content", "docker", "kind", "kube", "flux", "capi", "pivot", "pivot/world",
+		"readiness", "oneline"},
 		"the phases of `up` bring the adapters together"},
 
-	"down": {[]string{"backup", "bootstrap", "capi", "cleanup", "docker", "environment", "fault", "flux", "kube", "lease", "owned", "pipeline", "pivot", "pivot/world", "provider", "rollout", "source/content", "oneline"},
+	"down": {[]string{"backup", "bootstrap", "capi", "cleanup", "docker", "environment", "fault", "flux", "kube",
+		"lease", "owned", "pipeline", "pivot", "pivot/world", "provider", "rollout", "source/content", "oneline"},
 		"a management cluster is taken down by a move back, and by what cleanup finds"},
 
 	// wiring
-	"cli": {[]string{"fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline", "render", "definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry", "runs", "source", "source/content", "timeline",
-		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "pivot/world", "cleanup", "evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
+	"cli": {[]string{"fault", "event", "oneline", "unpack", "suggest", "backup", "bootstrap", "pipeline", "render",
+		"definitions", "environment", "lease", "lock", "provider", "provider/known", "bundle", "oci", "registry",
+		"runs", "source", "source/content", "timeline",
+		"docker", "kind", "kube", "flux", "capi", "parts", "up", "rollout", "down", "pivot", "pivot/world", "cleanup",
+		"evidence", "diagnose", "status", "drift", "manifests", "redact", "sylva", "trace", "root"},
 		"the commands wire everything, and are the only ones to know the views"},
 
 	// what tests share: no other line may name it
@@ -109,14 +159,20 @@ var arrows = map[string]rule{
 	"internal/prerequisite": {nil, "what a machine has is asked of the machine"},
 	"internal/sshgit":       {nil, "a git server over ssh is nothing of ours"},
 	"internal/distribution": {nil, "a real registry server is nothing of ours"},
-	"internal/apiserver":    {nil, "a real API server is nothing of ours; the lab builds it, and a folder is all that is known of the lab"},
-	"internal/standin":      {[]string{"openstack", "openstack/credentials"}, "a stand-in for OpenStack gives clients and credentials of itself"},
-	"internal/project":      {[]string{"openstack", "owned"}, "a project in memory answers as the adapter to OpenStack does, and has what carries our tag"},
-	"internal/fixture":      {[]string{"capi"}, "the objects of a management cluster have Cluster API's labels"},
-	"internal/testenv":      {[]string{"capi", "internal/apiserver", "internal/fixture"}, "API servers with Cluster API's definitions, for the pivot"},
-	"internal/kubeconfig":   {nil, "a kubeconfig of a cluster that needs not exist is nothing of ours"},
-	"internal/fluxserver":   {[]string{"capi", "flux", "internal/apiserver", "internal/kubeconfig", "kube", "owned"}, "a real API server with Flux's objects"},
-	"internal/providers":    {[]string{"root", "flux", "internal/apiserver", "kube", "source/content"}, "real managers of providers run as Flux would have them run"},
+	"internal/apiserver": {nil, "a real API server is nothing of ours; the lab builds it, and a folder is all that " +
+		"is known of the lab"},
+	"internal/standin": {[]string{"openstack", "openstack/credentials"},
+		"a stand-in for OpenStack gives clients and credentials of itself"},
+	"internal/project": {[]string{"openstack", "owned"},
+		"a project in memory answers as the adapter to OpenStack does, and has what carries our tag"},
+	"internal/fixture": {[]string{"capi"}, "the objects of a management cluster have Cluster API's labels"},
+	"internal/testenv": {[]string{"capi", "internal/apiserver", "internal/fixture"},
+		"API servers with Cluster API's definitions, for the pivot"},
+	"internal/kubeconfig": {nil, "a kubeconfig of a cluster that needs not exist is nothing of ours"},
+	"internal/fluxserver": {[]string{"capi", "flux", "internal/apiserver", "internal/kubeconfig", "kube", "owned"},
+		"a real API server with Flux's objects"},
+	"internal/providers": {[]string{"root", "flux", "internal/apiserver", "kube", "source/content"},
+		"real managers of providers run as Flux would have them run"},
 }
 
 // anyTest is what each test may import besides what its package may, and why.
@@ -143,11 +199,13 @@ var testArrows = map[string]map[string]string{
 	"provider/openstack":           {"internal/standin": "a cloud that counts logins"},
 	"provider/openstack/leftovers": {"internal/project": "a project with what a cluster leaves in it"},
 	"cleanup": {
-		"internal/project":             "a project with what a cluster leaves in it",
-		"openstack":                    "the resources of that project",
-		"provider/openstack/leftovers": "wherever a deletion is killed, what is left must still be proven: the order and the proof are tried together",
+		"internal/project": "a project with what a cluster leaves in it",
+		"openstack":        "the resources of that project",
+		"provider/openstack/leftovers": "wherever a deletion is killed, what is left must still be proven: the order " +
+			"and the proof are tried together",
 	},
-	"down":      {"event": "what a deletion waits for is heard", "kind": "the world of a look has a provider of bootstrap clusters"},
+	"down": {"event": "what a deletion waits for is heard",
+		"kind": "the world of a look has a provider of bootstrap clusters"},
 	"trace":     {"event": "a run is made of its events"},
 	"drift":     {"source": "what is compared was installed as a run installs it"},
 	"bootstrap": {"event": "what a look at the manifests warns of is heard"},

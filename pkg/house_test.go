@@ -15,8 +15,8 @@ import (
 
 const module = "github.com/cluster-init/cluster-init"
 
-// TestArrowsOfTheHouse holds every import of the house against the tables in house_arrows_test.go: files of all build tags, tests and
-// sub-packages included.
+// TestArrowsOfTheHouse holds every import of the house against the tables in house_arrows_test.go: files of all build
+// tags, tests and sub-packages included.
 func TestArrowsOfTheHouse(t *testing.T) {
 	used := map[string]bool{}
 	goFiles(t, func(file string) {
@@ -63,7 +63,8 @@ func TestArrowsOfTheHouse(t *testing.T) {
 	}
 }
 
-// TestArrowsGoDown holds the table itself: nothing imports what is above it, and of the verbs only `up` and `down` others.
+// TestArrowsGoDown holds the table itself: nothing imports what is above it, and of the verbs only `up` and `down`
+// others.
 func TestArrowsGoDown(t *testing.T) {
 	floorOf := map[string]int{}
 	for floor, packages := range floors {
@@ -87,15 +88,16 @@ func TestArrowsGoDown(t *testing.T) {
 			if to == "root" || below == outer {
 				continue
 			}
-			if at, known := floorOf[below]; !known || at > floor || at == verbs && floor == verbs && !slices.Contains(verbsOnVerbs, outer+" "+below) {
+			if at, known := floorOf[below]; !known || at > floor || at == verbs && floor == verbs &&
+				!slices.Contains(verbsOnVerbs, outer+" "+below) {
 				t.Errorf("%s may import %s, which is not below it", from, to)
 			}
 		}
 	}
 }
 
-// TestOnlyKubeReadsKubeconfigs holds that there is one place which decides what a kubeconfig may do here: kube.Embedded for one of a cluster, a backup or a
-// container, kube.ReadFile for one of the user's own.
+// TestOnlyKubeReadsKubeconfigs holds that there is one place which decides what a kubeconfig may do here: kube.Embedded
+// for one of a cluster, a backup or a container, kube.ReadFile for one of the user's own.
 func TestOnlyKubeReadsKubeconfigs(t *testing.T) {
 	goFiles(t, func(file string) {
 		from := filepath.ToSlash(filepath.Dir(file))
@@ -131,8 +133,8 @@ func goFiles(t *testing.T, visit func(file string)) {
 	}
 }
 
-// importsOf returns what a file imports of this repository: packages below pkg by their paths there, "root" for the one at the root,
-// which embeds the content, and others by their paths in the repository.
+// importsOf returns what a file imports of this repository: packages below pkg by their paths there, "root" for the one
+// at the root, which embeds the content, and others by their paths in the repository.
 func importsOf(t *testing.T, file string) (imports []string) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
@@ -153,7 +155,8 @@ func importsOf(t *testing.T, file string) (imports []string) {
 	return imports
 }
 
-// TestCleanupKnowsNoProvider holds the words of `cleanup`: what a cloud has, and what of it is a cluster's, is behind the seam.
+// TestCleanupKnowsNoProvider holds the words of `cleanup`: what a cloud has, and what of it is a cluster's, is behind
+// the seam.
 func TestCleanupKnowsNoProvider(t *testing.T) {
 	names := regexp.MustCompile(`(?i)openstack|\b(nova|neutron|cinder|octavia|cap[oda]|orc|csi)\b`)
 	goFiles(t, func(file string) {
@@ -193,7 +196,8 @@ func TestNobodySwitchesOnAProvider(t *testing.T) {
 	})
 }
 
-// TestThePictureShowsEveryPackage holds the picture in CONTRIBUTING.md against the floors: each package is on its own floor there.
+// TestThePictureShowsEveryPackage holds the picture in CONTRIBUTING.md against the floors: each package is on its own
+// floor there.
 func TestThePictureShowsEveryPackage(t *testing.T) {
 	content, err := os.ReadFile("../CONTRIBUTING.md")
 	if err != nil {
@@ -222,12 +226,13 @@ func TestThePictureShowsEveryPackage(t *testing.T) {
 	}
 }
 
-// TestKustomizeRunsInOnePlace holds that no package of the product gives kustomize a folder without the checks of pkg/kustomize. What only tests
-// and the lab build is excepted: manifests of upstream modules, which stand in the module cache with checksums and name each other in ways of
-// their own.
+// TestKustomizeRunsInOnePlace holds that no package of the product gives kustomize a folder without the checks of
+// pkg/kustomize. What only tests and the lab build is excepted: manifests of upstream modules, which stand in the
+// module cache with checksums and name each other in ways of their own.
 func TestKustomizeRunsInOnePlace(t *testing.T) {
 	goFiles(t, func(file string) {
-		if strings.HasPrefix(file, "kustomize/") || strings.HasPrefix(file, "internal/") || strings.HasSuffix(file, "_test.go") {
+		if strings.HasPrefix(file, "kustomize/") || strings.HasPrefix(file, "internal/") ||
+			strings.HasSuffix(file, "_test.go") {
 			return
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// A target that is not phony and has the name of a folder, as e2e has, is always up to date: `make e2e` would pass without a test.
+// A target that is not phony and has the name of a folder, as e2e has, is always up to date: `make e2e` would pass
+// without a test.
 func TestTargetsArePhony(t *testing.T) {
 	content, err := os.ReadFile("../Makefile")
 	if err != nil {
@@ -33,7 +34,8 @@ func TestTargetsArePhony(t *testing.T) {
 	}
 }
 
-// CI runs the tests of pkg/environment without the race detector, which makes them ten times as slow. That is right only as long as it starts no goroutine.
+// CI runs the tests of pkg/environment without the race detector, which makes them ten times as slow. That is right
+// only as long as it starts no goroutine.
 func TestEnvironmentStartsNoGoroutine(t *testing.T) {
 	files, err := filepath.Glob("environment/*.go")
 	if err != nil || len(files) == 0 {
@@ -48,7 +50,8 @@ func TestEnvironmentStartsNoGoroutine(t *testing.T) {
 			_, starts := n.(*ast.GoStmt)
 			selector, named := n.(*ast.SelectorExpr)
 			if starts || named && selector.Sel.Name == "Go" { // of a WaitGroup, or a group of errors
-				t.Errorf("%s starts a goroutine: take it back to the tests with the race detector, in the Makefile", file)
+				t.Errorf("%s starts a goroutine: take it back to the tests with the race detector, in the Makefile",
+					file)
 			}
 			return true
 		})

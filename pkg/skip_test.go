@@ -10,12 +10,14 @@ import (
 	"testing"
 )
 
-// A skipped test looks like a passed one in CI. Only package prerequisite, and e2e like it, may skip: they fail where CI is set.
+// A skipped test looks like a passed one in CI. Only package prerequisite, and e2e like it, may skip: they fail where
+// CI is set.
 func TestNoTestSkipsInCI(t *testing.T) {
 	found := 0
 	for _, root := range []string{".", "../e2e", "../cmd"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.Contains(path, "internal/prerequisite/") || path == "../e2e/missing_test.go" {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") ||
+				strings.Contains(path, "internal/prerequisite/") || path == "../e2e/missing_test.go" {
 				return err
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)

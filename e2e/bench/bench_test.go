@@ -45,10 +45,12 @@ func TestUpAgainstFloor(t *testing.T) {
 	publish(t, r.markdown())
 
 	if r.ratio() > brokenRatio {
-		t.Errorf("`up` took %.2f times the floor; more than %.1f is far off the target of %.1f", r.ratio(), brokenRatio, targetRatio)
+		t.Errorf("`up` took %.2f times the floor; more than %.1f is far off the target of %.1f", r.ratio(), brokenRatio,
+			targetRatio)
 	}
 	if r.up.usage.peakRSS > brokenRSS {
-		t.Errorf("peak RSS of the CLI %d MiB; more than %d is far off the target of %d", r.up.usage.peakRSS>>20, brokenRSS>>20, targetRSS>>20)
+		t.Errorf("peak RSS of the CLI %d MiB; more than %d is far off the target of %d", r.up.usage.peakRSS>>20,
+			brokenRSS>>20, targetRSS>>20)
 	}
 }
 

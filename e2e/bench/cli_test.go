@@ -41,14 +41,16 @@ func (c cli) refuseLeftovers(t *testing.T) {
 	t.Helper()
 	out, err := c.prepare(exec.Command(c.binary, "cleanup", environmentName)).Output()
 	if err != nil {
-		t.Fatalf("the environment %s must not exist when the measurement begins; `make down` deletes it (%v):\n%s", environmentName, err, out)
+		t.Fatalf("the environment %s must not exist when the measurement begins; `make down` deletes it (%v):\n%s",
+			environmentName, err, out)
 	}
 }
 
 // cleanup has no context: it also runs after the test's has ended.
 func (c cli) cleanup(t *testing.T) {
 	t.Helper()
-	out, err := c.prepare(exec.Command(c.binary, "cleanup", environmentName, "--yes", "--force", environmentName)).Output()
+	out, err := c.prepare(exec.Command(c.binary, "cleanup", environmentName, "--yes", "--force",
+		environmentName)).Output()
 	if err != nil {
 		t.Errorf("cleaning up: %v:\n%s", err, out)
 	}
@@ -74,7 +76,8 @@ func (c cli) up(t *testing.T) measured {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), upBound)
 	defer cancel()
-	command := c.prepare(exec.CommandContext(ctx, c.binary, "up", environmentName, "--bundle", c.bundle, "--output", "json"))
+	command := c.prepare(exec.CommandContext(ctx, c.binary, "up", environmentName, "--bundle", c.bundle, "--output",
+		"json"))
 	out, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -39,13 +39,15 @@ type floor struct {
 
 func newFloor(t *testing.T, binary string, b *bundle.Bundle) *floor {
 	t.Helper()
-	env, err := environment.Load(t.Context(), environment.Options{Name: environmentName, Content: clusterinit.Content(), Variables: os.LookupEnv})
+	env, err := environment.Load(t.Context(), environment.Options{Name: environmentName, Content: clusterinit.Content(),
+		Variables: os.LookupEnv})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &floor{binary: binary, bundle: b, docker: &docker.Client{}, kind: kind.New(func(string) {}), log: t.Logf}
 	all := b.References(bundle.LoadRegistry)
-	f.images = slices.DeleteFunc(slices.Clone(all), func(reference string) bool { return strings.Contains(reference, "/fluxcd/") })
+	f.images = slices.DeleteFunc(slices.Clone(all),
+		func(reference string) bool { return strings.Contains(reference, "/fluxcd/") })
 	if f.mirrors, err = oci.BundleMirrors(registry.Host(env.ClusterName()), all); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,8 @@ func overrides(b *bundle.Bundle, mirrors []oci.Mirror) map[string]any {
 	for _, m := range mirrors {
 		list = append(list, map[string]any{"host": m.Host, "url": m.URL, "override_path": m.OverridePath})
 	}
-	cluster := map[string]any{"image": b.Index.NodeImage, "kubernetes_version": b.Index.KubernetesVersion, "registry_mirrors": list}
+	cluster := map[string]any{"image": b.Index.NodeImage, "kubernetes_version": b.Index.KubernetesVersion,
+		"registry_mirrors": list}
 	values := map[string]any{}
 	for key, value := range b.Index.Values {
 		values[key] = value
@@ -89,7 +92,8 @@ func (f *floor) run(ctx context.Context) error {
 	}{
 		{"registry", "started and filled with the images", f.startRegistry},
 		{"kind cluster", "API server answers", f.createKind},
-		{"providers", "cert-manager, then CAPI, CABPK, KCP and CAPD; until the cluster definition is accepted", f.defineCluster},
+		{"providers", "cert-manager, then CAPI, CABPK, KCP and CAPD; until the cluster definition is accepted",
+			f.defineCluster},
 		{"control plane", "until its API server answers", f.awaitControlPlane},
 		{"management cluster", "CNI, cert-manager and the providers, until all are ready", f.installProviders},
 		{"machines", "what is left until clusterctl would move", f.awaitMovable},

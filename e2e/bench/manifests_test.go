@@ -33,7 +33,8 @@ type manifests struct {
 
 // renderManifests does in memory what kustomize-controller does with each Kustomization of a phase: patches, target
 // namespace, build, variables.
-func renderManifests(ctx context.Context, env *environment.Environment, b *bundle.Bundle, phase environment.Phase) (manifests, error) {
+func renderManifests(ctx context.Context, env *environment.Environment, b *bundle.Bundle, phase environment.Phase) (
+	manifests, error) {
 	files, err := components(ctx, env, b)
 	if err != nil {
 		return manifests{}, err
@@ -100,14 +101,16 @@ func components(ctx context.Context, env *environment.Environment, b *bundle.Bun
 	return files, nil
 }
 
-func build(ctx context.Context, files filesys.FileSystem, kustomization *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+func build(ctx context.Context, files filesys.FileSystem, kustomization *unstructured.Unstructured) (
+	[]*unstructured.Unstructured, error) {
 	spec, _, err := unstructured.NestedMap(kustomization.Object, "spec")
 	if err != nil {
 		return nil, err
 	}
 	folder, _ := spec["path"].(string)
 	overlay, err := yaml.Marshal(map[string]any{
-		"resources": []string{path.Join("..", "..", folder)}, "patches": spec["patches"], "namespace": spec["targetNamespace"],
+		"resources": []string{path.Join("..", "..", folder)}, "patches": spec["patches"],
+		"namespace": spec["targetNamespace"],
 	})
 	if err != nil {
 		return nil, err
@@ -124,11 +127,13 @@ func build(ctx context.Context, files filesys.FileSystem, kustomization *unstruc
 }
 
 // substitute fills variables in as Flux does, but none from Secrets.
-func substitute(ctx context.Context, resources resmap.ResMap, kustomization *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+func substitute(ctx context.Context, resources resmap.ResMap, kustomization *unstructured.Unstructured) (
+	[]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, resource := range resources.Resources() {
 		name := resource.GetKind() + " " + resource.GetName()
-		filled, err := kustomize.SubstituteVariables(ctx, nil, *kustomization, resource, kustomize.SubstituteWithDryRun(true))
+		filled, err := kustomize.SubstituteVariables(ctx, nil, *kustomization, resource, kustomize.SubstituteWithDryRun(
+			true))
 		if err != nil {
 			return nil, fmt.Errorf("variables of %s: %w", name, err)
 		}

@@ -23,7 +23,8 @@ func TestManifestsOfTheFloor(t *testing.T) {
 		m.complete(t, name)
 	}
 	if len(f.images) == 0 || len(f.images) >= len(b.References(bundle.LoadRegistry)) {
-		t.Errorf("%d images of %d: all but those of Flux are wanted", len(f.images), len(b.References(bundle.LoadRegistry)))
+		t.Errorf("%d images of %d: all but those of Flux are wanted", len(f.images),
+			len(b.References(bundle.LoadRegistry)))
 	}
 }
 

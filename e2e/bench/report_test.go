@@ -39,7 +39,8 @@ func (r report) ratio() float64 {
 // markdown returns three tables: `up` by phase, the floor by step, and the figures.
 func (r report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "`cluster-init up %s --bundle` on %d CPUs, images warm; bundle %s; load average %s before `up`, %s before the floor, %s after.\n",
+	fmt.Fprintf(&b, "`cluster-init up %s --bundle` on %d CPUs, images warm; bundle %s; load average %s before `up`, "+
+		"%s before the floor, %s after.\n",
 		environmentName, runtime.NumCPU(), r.bundle, r.loadBefore, r.loadBetween, r.loadAfter)
 	b.WriteString("\n| phase of `up` | seconds | |\n|---|---:|---|\n")
 	for _, p := range r.up.phases {
@@ -71,8 +72,9 @@ func orUnknown(s string) string {
 
 func TestReport(t *testing.T) {
 	r := report{
-		up: measured{wall: 150 * time.Second, apiRequests: "321", phases: []timed{{name: "look", elapsed: 1500 * time.Millisecond}},
-			usage: usage{peakRSS: 120 << 20, cpu: 3 * time.Second, withChildren: 4 * time.Second}},
+		up: measured{wall: 150 * time.Second, apiRequests: "321",
+			phases: []timed{{name: "look", elapsed: 1500 * time.Millisecond}},
+			usage:  usage{peakRSS: 120 << 20, cpu: 3 * time.Second, withChildren: 4 * time.Second}},
 		floor: []timed{{name: "kind cluster", elapsed: 40 * time.Second}, {name: "move", elapsed: 60 * time.Second}},
 	}
 	text := r.markdown()

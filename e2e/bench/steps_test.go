@@ -23,12 +23,14 @@ import (
 )
 
 func (f *floor) startRegistry(ctx context.Context) error {
-	r, err := registry.EnsureRegistry(ctx, f.docker, registry.EnsureOptions{Cluster: f.env.ClusterName(), Binary: f.binary})
+	r, err := registry.EnsureRegistry(ctx, f.docker, registry.EnsureOptions{Cluster: f.env.ClusterName(),
+		Binary: f.binary})
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	return bundle.FillRegistry(ctx, oci.Target{Prefix: r.Host, Insecure: true, Options: r.RemoteOptions()}, f.bundle, f.images, nil)
+	return bundle.FillRegistry(ctx, oci.Target{Prefix: r.Host, Insecure: true, Options: r.RemoteOptions()}, f.bundle,
+		f.images, nil)
 }
 
 // createKind makes the cluster that `up` makes, by the same names, so that `cleanup` finds it. It does not wait for
@@ -36,13 +38,15 @@ func (f *floor) startRegistry(ctx context.Context) error {
 func (f *floor) createKind(ctx context.Context) error {
 	name := owned.BootstrapCluster(f.env.ClusterName())
 	err := f.kind.Create(ctx, kind.Config{
-		Name: name, Markers: []string{owned.Marker(f.env.ClusterName())}, NodeImage: f.bundle.Index.NodeImage, DockerSocket: f.env.Spec().Cluster.DockerSocket(),
+		Name: name, Markers: []string{owned.Marker(f.env.ClusterName())}, NodeImage: f.bundle.Index.NodeImage,
+		DockerSocket: f.env.Spec().Cluster.DockerSocket(),
 	}, 0, nil)
 	if err != nil {
 		return err
 	}
 	for _, m := range f.mirrors {
-		err := f.docker.Exec(ctx, kind.NodeName(name), []string{"sh", "-c", `mkdir -p "$0" && cat > "$0/hosts.toml"`, "/etc/containerd/certs.d/" + m.Host},
+		err := f.docker.Exec(ctx, kind.NodeName(name), []string{"sh", "-c", `mkdir -p "$0" && cat > "$0/hosts.toml"`,
+			"/etc/containerd/certs.d/" + m.Host},
 			docker.ExecOptions{Stdin: strings.NewReader(m.HostsTOML())})
 		if err != nil {
 			return fmt.Errorf("mirror of %s: %w", m.Host, err)
@@ -118,7 +122,8 @@ func (f *floor) awaitMovable(ctx context.Context) error {
 		if len(clusters) != 1 || !clusters[0].InfrastructureProvisioned || !clusters[0].ControlPlaneInitialized {
 			return errors.New("its infrastructure or control plane is not there")
 		}
-		if want := f.env.Spec().Cluster.ControlPlane.Replicas + f.env.Spec().Cluster.Worker.Replicas; len(machines) != want {
+		if want := f.env.Spec().Cluster.ControlPlane.Replicas + f.env.Spec().Cluster.Worker.Replicas; len(
+			machines) != want {
 			return fmt.Errorf("%d machines of %d", len(machines), want)
 		}
 		for _, m := range machines {
@@ -131,7 +136,8 @@ func (f *floor) awaitMovable(ctx context.Context) error {
 }
 
 func (f *floor) move(ctx context.Context) error {
-	return capi.Move(ctx, capi.MoveInput{From: f.temporary.Config, To: f.target.Config, Namespace: f.env.ClusterNamespace()})
+	return capi.Move(ctx, capi.MoveInput{From: f.temporary.Config, To: f.target.Config,
+		Namespace: f.env.ClusterNamespace()})
 }
 
 func (f *floor) deleteKind(ctx context.Context) error {

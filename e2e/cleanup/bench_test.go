@@ -32,7 +32,8 @@ func TestBench(t *testing.T) {
 	last := ""
 	for i := range benchMore {
 		c.port(t, fmt.Sprintf("ours-md-1-%05d-0", i), true)
-		last = c.volume(t, obj{"name": fmt.Sprint("pvc-", i), "metadata": obj{"cinder.csi.openstack.org/cluster": c.resourceName}})
+		last = c.volume(t, obj{"name": fmt.Sprint("pvc-", i),
+			"metadata": obj{"cinder.csi.openstack.org/cluster": c.resourceName}})
 		if i%2 == 0 {
 			c.floatingIP(t, "")
 		}
@@ -52,7 +53,8 @@ func TestBench(t *testing.T) {
 	each := p.oneByOne(t, client, theirs)
 	calls := each * time.Duration(len(ours))
 	ratio := e.took.Seconds() / calls.Seconds()
-	t.Logf("%d resources: cluster-init %.1fs; one call each %.1fs (%.2fs a call); ratio %.2f, at most %.2f", len(ours), e.took.Seconds(), calls.Seconds(), each.Seconds(), ratio, benchRatio)
+	t.Logf("%d resources: cluster-init %.1fs; one call each %.1fs (%.2fs a call); ratio %.2f, at most %.2f", len(ours),
+		e.took.Seconds(), calls.Seconds(), each.Seconds(), ratio, benchRatio)
 	if ratio > benchRatio {
 		t.Errorf("ratio %.2f", ratio)
 	}
@@ -61,25 +63,29 @@ func TestBench(t *testing.T) {
 // defaultGroup is the security group that each project has.
 func (p *project) defaultGroup(t *testing.T) string {
 	t.Helper()
-	return "security_groups/" + p.call(t, p.Network, "GET", "security-groups?name=default&project_id="+p.ProjectID, nil).first("security_groups")
+	return "security_groups/" + p.call(t, p.Network, "GET", "security-groups?name=default&project_id="+p.ProjectID,
+		nil).first("security_groups")
 }
 
 // oneByOne deletes some of the resources as a script does, and returns what a call takes.
 func (p *project) oneByOne(t *testing.T, client string, resources state) time.Duration {
 	t.Helper()
-	kinds := [][]string{{"servers", "server"}, {"floatingips", "floating", "ip"}, {"snapshots", "volume", "snapshot"}, {"volumes", "volume"}, {"ports", "port"}, {"server_groups", "server", "group"}}
+	kinds := [][]string{{"servers", "server"}, {"floatingips", "floating", "ip"}, {"snapshots", "volume", "snapshot"},
+		{"volumes", "volume"}, {"ports", "port"}, {"server_groups", "server", "group"}}
 	var took time.Duration
 	calls := 0
 	for _, kind := range kinds {
 		left := benchSample
 		for _, key := range slices.Sorted(maps.Keys(only(resources, kind[0]))) {
 			// What goes with its server or its router is no call of its own.
-			if left == 0 || strings.Contains(resources[key], "router_interface") || strings.Contains(resources[key], "-root") {
+			if left == 0 || strings.Contains(resources[key], "router_interface") ||
+				strings.Contains(resources[key], "-root") {
 				continue
 			}
 			left--
 			c := p.command(t)
-			c.Path, c.Args = client, append(append([]string{client}, kind[1:]...), "delete", strings.SplitN(key, "/", 2)[1])
+			c.Path, c.Args = client, append(append([]string{client}, kind[1:]...), "delete",
+				strings.SplitN(key, "/", 2)[1])
 			start := time.Now()
 			out, err := c.CombinedOutput()
 			if err != nil && kind[0] != "ports" { // some are in use until their server is gone

@@ -28,9 +28,11 @@ type ended struct {
 // command is the binary as the project's member runs it, on a machine without proxies of its own.
 func (p *project) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), os.Getenv("CLUSTER_INIT"), append([]string{"cleanup", "--output", "json"}, args...)...)
+	c := exec.CommandContext(t.Context(), os.Getenv("CLUSTER_INIT"), append([]string{"cleanup", "--output", "json"},
+		args...)...)
 	for _, variable := range os.Environ() {
-		if name := strings.ToLower(strings.SplitN(variable, "=", 2)[0]); !strings.HasPrefix(name, "os_") && !strings.HasSuffix(name, "_proxy") {
+		if name := strings.ToLower(strings.SplitN(variable, "=", 2)[0]); !strings.HasPrefix(name, "os_") &&
+			!strings.HasSuffix(name, "_proxy") {
 			c.Env = append(c.Env, variable)
 		}
 	}

@@ -33,11 +33,15 @@ func newScene(t *testing.T) *scene {
 	s.ab = since()
 	abc := s.newCluster(t, "a-b-c", 3, 2)
 	s.abc = since()
-	port := s.call(t, s.Network, "POST", "ports", obj{"port": obj{"name": "a-b-jumphost", "network_id": ab.network}}).id("port")
-	server := s.server(t, obj{"name": "a-b-jumphost", "imageRef": s.image, "flavorRef": s.flavor, "networks": []obj{{"port": port}}})
+	port := s.call(t, s.Network, "POST", "ports",
+		obj{"port": obj{"name": "a-b-jumphost", "network_id": ab.network}}).id("port")
+	server := s.server(t, obj{"name": "a-b-jumphost", "imageRef": s.image, "flavorRef": s.flavor,
+		"networks": []obj{{"port": port}}})
 	s.awaits(t, s.Compute, "servers/"+server, "server", "ACTIVE")
-	s.call(t, s.Network, "POST", "floatingips", obj{"floatingip": obj{"floating_network_id": s.external, "port_id": port}})
-	s.call(t, s.Network, "POST", "floatingips", obj{"floatingip": obj{"floating_network_id": s.external, "description": "reserved"}})
+	s.call(t, s.Network, "POST", "floatingips",
+		obj{"floatingip": obj{"floating_network_id": s.external, "port_id": port}})
+	s.call(t, s.Network, "POST", "floatingips",
+		obj{"floatingip": obj{"floating_network_id": s.external, "description": "reserved"}})
 	vip := s.call(t, s.Network, "POST", "ports", obj{"port": obj{"name": "vip", "network_id": abc.network}}).id("port")
 	s.foreign = []string{"servers/" + server, "ports/" + port, "ports/" + vip}
 	for _, name := range []string{"", "backup", "a-data", "a-md-0-00000-root", "k8s-clusterapi-cluster-management-a"} {
@@ -85,8 +89,10 @@ func TestCleanup(t *testing.T) {
 
 	t.Run("without --yes nothing goes", func(t *testing.T) {
 		e := run(t, s.command(t, "--cluster", namespace+"/a"), never)
-		if e.code != 71 || len(e.plan.Delete) != len(s.a) || len(e.plan.Stays)+len(e.plan.Unknown) > 0 || !strings.Contains(e.plan.Refused, "machines exist") {
-			t.Errorf("exit code %d, %d to delete, want %d; %d stay; refused: %q\n%s", e.code, len(e.plan.Delete), len(s.a), len(e.plan.Stays), e.plan.Refused, e.stderr)
+		if e.code != 71 || len(e.plan.Delete) != len(s.a) || len(e.plan.Stays)+len(e.plan.Unknown) > 0 ||
+			!strings.Contains(e.plan.Refused, "machines exist") {
+			t.Errorf("exit code %d, %d to delete, want %d; %d stay; refused: %q\n%s", e.code, len(e.plan.Delete),
+				len(s.a), len(e.plan.Stays), e.plan.Refused, e.stderr)
 		}
 		for _, item := range e.plan.Delete {
 			if item.Proof == "" {
@@ -96,11 +102,13 @@ func TestCleanup(t *testing.T) {
 		s.expect(t, "shown", everything)
 	})
 
-	// Its servers run, and nobody here knows whether it manages itself: this is any other machine, or another job of a CI.
+	// Its servers run, and nobody here knows whether it manages itself: this is any other machine, or another job of a
+	// CI.
 	t.Run("without --force nothing goes", func(t *testing.T) {
 		for _, more := range [][]string{nil, {"--older-than", "1s"}} {
 			e := run(t, s.command(t, append([]string{"--cluster", namespace + "/a", "--yes"}, more...)...), never)
-			if e.code != 72 || !strings.Contains(e.stderr, "machines exist") || !strings.Contains(e.stderr, "add --force a") {
+			if e.code != 72 || !strings.Contains(e.stderr, "machines exist") ||
+				!strings.Contains(e.stderr, "add --force a") {
 				t.Errorf("%v: exit code %d\n%s", more, e.code, e.stderr)
 			}
 		}
@@ -125,7 +133,8 @@ func TestCleanup(t *testing.T) {
 	})
 
 	t.Run("again there is nothing", func(t *testing.T) {
-		if e := run(t, s.command(t, "--cluster", namespace+"/a", "--yes"), never); e.code != 0 || len(e.plan.Delete) > 0 {
+		if e := run(t, s.command(t, "--cluster", namespace+"/a", "--yes"), never); e.code != 0 ||
+			len(e.plan.Delete) > 0 {
 			t.Errorf("exit code %d, %d to delete\n%s", e.code, len(e.plan.Delete), e.stderr)
 		}
 	})
@@ -133,17 +142,19 @@ func TestCleanup(t *testing.T) {
 	t.Run("an administrator is refused", func(t *testing.T) {
 		s.assign(t, "PUT", s.ProjectID, "admin")
 		before := s.state(t)
-		if e := run(t, s.command(t, "--cluster", namespace+"/a-b", "--yes"), never); e.code != 72 || !strings.Contains(e.stderr, "--allow-admin") {
+		if e := run(t, s.command(t, "--cluster", namespace+"/a-b", "--yes"), never); e.code != 72 ||
+			!strings.Contains(e.stderr, "--allow-admin") {
 			t.Errorf("exit code %d\n%s", e.code, e.stderr)
 		}
 		s.expect(t, "refused", before)
 	})
 
-	// What the user's server needs stays: its network, the subnet, the router and its interface. An administrator sees other
-	// projects too, and none of their resources is taken.
+	// What the user's server needs stays: its network, the subnet, the router and its interface. An administrator sees
+	// other projects too, and none of their resources is taken.
 	t.Run("a user's server on the network", func(t *testing.T) {
 		e := run(t, s.command(t, "--cluster", namespace+"/a-b", "--yes", "--allow-admin", "--force", "a-b"), never)
-		if e.code != 70 || len(e.receipt.CouldNot) != 4 || len(e.receipt.Deleted)+len(e.receipt.AlreadyGone) != len(s.ab)-4 {
+		if e.code != 70 || len(e.receipt.CouldNot) != 4 || len(e.receipt.Deleted)+len(e.receipt.AlreadyGone) != len(
+			s.ab)-4 {
 			t.Errorf("exit code %d, could not: %+v\n%s", e.code, e.receipt.CouldNot, e.stderr)
 		}
 		s.assign(t, "DELETE", s.ProjectID, "admin")
@@ -155,7 +166,8 @@ func TestCleanup(t *testing.T) {
 		before := s.state(t)
 		c := s.newCluster(t, "vip", 4, 1)
 		own := s.state(t).without(before)
-		vip := s.call(t, s.Network, "POST", "ports", obj{"port": obj{"name": "vip-of-a-user", "network_id": c.network}}).id("port")
+		vip := s.call(t, s.Network, "POST", "ports",
+			obj{"port": obj{"name": "vip-of-a-user", "network_id": c.network}}).id("port")
 		with := s.state(t)
 		e := run(t, s.command(t, "--cluster", namespace+"/vip", "--yes", "--force", "vip"), never)
 		if e.code != 70 || len(e.receipt.CouldNot) != 4 {
@@ -170,7 +182,8 @@ func TestCleanup(t *testing.T) {
 		stays["ports/"+vip] = with["ports/"+vip]
 		s.expect(t, "with the VIP", all(before, stays))
 		s.call(t, s.Network, "DELETE", "ports/"+vip, nil)
-		if e := run(t, s.command(t, "--cluster", namespace+"/vip", "--yes"), never); e.code != 0 { // no machine is left that would need --force
+		// no machine is left that would need --force
+		if e := run(t, s.command(t, "--cluster", namespace+"/vip", "--yes"), never); e.code != 0 {
 			t.Errorf("without the VIP: exit code %d, could not: %+v\n%s", e.code, e.receipt.CouldNot, e.stderr)
 		}
 		s.expect(t, "without the VIP", before)
@@ -179,8 +192,8 @@ func TestCleanup(t *testing.T) {
 	t.Run("killed at random instants", func(t *testing.T) { s.killed(t) })
 }
 
-// killed cleans up a-b-c, and a-b once their users are gone, while the binary is killed again and again: at the n-th request,
-// for a clock does not know whether a run still goes on.
+// killed cleans up a-b-c, and a-b once their users are gone, while the binary is killed again and again: at the n-th
+// request, for a clock does not know whether a run still goes on.
 func (s *scene) killed(t *testing.T) {
 	for _, path := range s.foreign {
 		service := s.Network
@@ -209,7 +222,8 @@ func (s *scene) killed(t *testing.T) {
 			default:
 				looking++
 			}
-			t.Logf("%s: kill -9 at %+v: exit code %d after %s, %d left", name, at, e.code, e.took, len(s.state(t).without(rest)))
+			t.Logf("%s: kill -9 at %+v: exit code %d after %s, %d left", name, at, e.code, e.took,
+				len(s.state(t).without(rest)))
 		}
 		if looking == 0 || deleting == 0 {
 			t.Errorf("%s: killed %d times while it looked and %d times while it deleted", name, looking, deleting)
@@ -218,7 +232,8 @@ func (s *scene) killed(t *testing.T) {
 			t.Errorf("%s: exit code %d: %+v\n%s", name, e.code, e.receipt.CouldNot, e.stderr)
 		}
 	}
-	if e := run(t, s.command(t, "--cluster", namespace+"/a-b-c", "--yes"), never); e.code != 0 || len(e.plan.Delete) > 0 {
+	if e := run(t, s.command(t, "--cluster", namespace+"/a-b-c", "--yes"), never); e.code != 0 ||
+		len(e.plan.Delete) > 0 {
 		t.Errorf("after all: exit code %d, %d to delete", e.code, len(e.plan.Delete))
 	}
 	s.expect(t, "after all", rest)

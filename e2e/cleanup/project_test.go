@@ -37,7 +37,8 @@ func newProject(t *testing.T) *project {
 	t.Helper()
 	path := os.Getenv("CLUSTER_INIT_OPENSTACK")
 	if path == "" || os.Getenv("CLUSTER_INIT") == "" {
-		t.Fatal("CLUSTER_INIT_OPENSTACK must be the path of a clouds.yaml with the entry admin, CLUSTER_INIT that of the binary")
+		t.Fatal("CLUSTER_INIT_OPENSTACK must be the path of a clouds.yaml with the entry admin, CLUSTER_INIT that of " +
+			"the binary")
 	}
 	config, err := os.ReadFile(path)
 	if err != nil {
@@ -50,13 +51,18 @@ func newProject(t *testing.T) *project {
 	password := random(t)
 	name := "cleanup-" + password[:8]
 	id := p.call(t, p.admin.Identity, "POST", "projects", obj{"project": obj{"name": name}}).id("project")
-	user := p.call(t, p.admin.Identity, "POST", "users", obj{"user": obj{"name": name, "password": password, "default_project_id": id}}).id("user")
+	user := p.call(t, p.admin.Identity, "POST", "users",
+		obj{"user": obj{"name": name, "password": password, "default_project_id": id}}).id("user")
 	p.user = user
 	t.Cleanup(func() { p.remove(t, id, user) })
 	p.assign(t, "PUT", id, "member")
-	p.call(t, p.admin.Compute, "PUT", "os-quota-sets/"+id, obj{"quota_set": obj{"instances": 500, "cores": 500, "ram": 5000000, "server_groups": 50}})
-	p.call(t, p.admin.Network, "PUT", "quotas/"+id, obj{"quota": obj{"network": 100, "subnet": 100, "port": 900, "router": 100, "floatingip": 200, "security_group": 200, "security_group_rule": 900}})
-	p.call(t, p.admin.BlockStorage, "PUT", "os-quota-sets/"+id, obj{"quota_set": obj{"volumes": 500, "gigabytes": 5000, "snapshots": 100}})
+	p.call(t, p.admin.Compute, "PUT", "os-quota-sets/"+id,
+		obj{"quota_set": obj{"instances": 500, "cores": 500, "ram": 5000000, "server_groups": 50}})
+	p.call(t, p.admin.Network, "PUT", "quotas/"+id,
+		obj{"quota": obj{"network": 100, "subnet": 100, "port": 900, "router": 100, "floatingip": 200,
+			"security_group": 200, "security_group_rule": 900}})
+	p.call(t, p.admin.BlockStorage, "PUT", "os-quota-sets/"+id,
+		obj{"quota_set": obj{"volumes": 500, "gigabytes": 5000, "snapshots": 100}})
 	p.external = p.call(t, p.admin.Network, "GET", "networks?router:external=true", nil).first("networks")
 	p.image = p.call(t, p.admin.Image, "GET", "images?name=paper", nil).first("images")
 	p.flavor = p.call(t, p.admin.Compute, "GET", "flavors/detail?sort_key=memory_mb&sort_dir=asc", nil).first("flavors")

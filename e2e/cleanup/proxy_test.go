@@ -62,13 +62,16 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault := p.fault(r, string(body))
 	switch fault {
 	case "401":
-		answerWith(w, http.StatusUnauthorized, `{"error": {"message": "The request you have made requires authentication."}}`)
+		answerWith(w, http.StatusUnauthorized,
+			`{"error": {"message": "The request you have made requires authentication."}}`)
 		return
 	case "409":
-		answerWith(w, http.StatusConflict, `{"NeutronError": {"type": "InUse", "message": "made by the test: in use", "detail": ""}}`)
+		answerWith(w, http.StatusConflict,
+			`{"NeutronError": {"type": "InUse", "message": "made by the test: in use", "detail": ""}}`)
 		return
 	case "500":
-		answerWith(w, http.StatusInternalServerError, `{"computeFault": {"code": 500, "message": "made by the test: unexpected"}}`)
+		answerWith(w, http.StatusInternalServerError,
+			`{"computeFault": {"code": 500, "message": "made by the test: unexpected"}}`)
 		return
 	case "504":
 		answerWith(w, http.StatusGatewayTimeout, "<html>made by the test</html>")

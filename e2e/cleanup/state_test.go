@@ -27,9 +27,12 @@ func (p *project) state(t *testing.T) state {
 	}{
 		{&nova, "servers/detail", "servers"}, {&nova, "os-server-groups", "server_groups"},
 		{p.BlockStorage, "volumes/detail", "volumes"}, {p.BlockStorage, "snapshots/detail", "snapshots"},
-		{p.Network, "networks?project_id=" + p.ProjectID, "networks"}, {p.Network, "subnets?project_id=" + p.ProjectID, "subnets"},
-		{p.Network, "ports?project_id=" + p.ProjectID, "ports"}, {p.Network, "routers?project_id=" + p.ProjectID, "routers"},
-		{p.Network, "floatingips?project_id=" + p.ProjectID, "floatingips"}, {p.Network, "security-groups?project_id=" + p.ProjectID, "security_groups"},
+		{p.Network, "networks?project_id=" + p.ProjectID, "networks"}, {p.Network, "subnets?project_id=" + p.ProjectID,
+			"subnets"},
+		{p.Network, "ports?project_id=" + p.ProjectID, "ports"}, {p.Network, "routers?project_id=" + p.ProjectID,
+			"routers"},
+		{p.Network, "floatingips?project_id=" + p.ProjectID, "floatingips"},
+		{p.Network, "security-groups?project_id=" + p.ProjectID, "security_groups"},
 	} {
 		var all []map[string]any
 		if err := json.Unmarshal(p.call(t, list.service, "GET", list.path, nil)[list.key], &all); err != nil {

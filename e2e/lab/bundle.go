@@ -34,12 +34,14 @@ func newBundle(say *progress.Printer) *cobra.Command {
 			return nil
 		},
 	}
-	command.Flags().StringSliceVar(&environments, "env", []string{"kubeadm-capd"}, "environments that the bundle is complete for")
+	command.Flags().StringSliceVar(&environments, "env", []string{"kubeadm-capd"},
+		"environments that the bundle is complete for")
 	command.Flags().StringVar(&out, "out", "", "folder of the bundle (default: bundle in the user's cache directory)")
 	return command
 }
 
-// buildBundle builds the bundle in options.Out, or in the user's cache directory when that is empty, and returns its folder.
+// buildBundle builds the bundle in options.Out, or in the user's cache directory when that is empty, and returns its
+// folder.
 func buildBundle(ctx context.Context, say *progress.Printer, options offline.Options) (string, error) {
 	root, cache, unlock, err := prepare(ctx)
 	if err != nil {
@@ -62,9 +64,10 @@ func buildBundle(ctx context.Context, say *progress.Printer, options offline.Opt
 func newBinaries(say *progress.Printer) *cobra.Command {
 	var managers, withEngine bool
 	command := &cobra.Command{
-		Use:   "binaries",
-		Short: "Build kube-apiserver, etcd, kustomize-controller and the manifests of Flux for the integration tests and print their folder",
-		Args:  cobra.NoArgs,
+		Use: "binaries",
+		Short: "Build kube-apiserver, etcd, kustomize-controller and the manifests of Flux for the integration tests " +
+			"and print their folder",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root, cache, unlock, err := prepare(cmd.Context())
 			if err != nil {
@@ -79,7 +82,8 @@ func newBinaries(say *progress.Printer) *cobra.Command {
 			dir := ""
 			group, ctx := errgroup.WithContext(cmd.Context())
 			group.Go(func() error {
-				manifests, err := offline.TestManifests(ctx, offline.Options{Root: root, Store: cache, Say: say}, managers)
+				manifests, err := offline.TestManifests(ctx, offline.Options{Root: root, Store: cache, Say: say},
+					managers)
 				if err != nil {
 					return err
 				}

@@ -37,7 +37,8 @@ func newClean(say *progress.Printer) *cobra.Command {
 				return err
 			} else if stopped {
 				say.Say("stopped the OpenStack that the lab had started")
-				if err := hypervisor.Clean(cmd.Context(), machines.Engine{Cloud: cloud.Identity()}, say.Say); err != nil {
+				if err := hypervisor.Clean(cmd.Context(), machines.Engine{Cloud: cloud.Identity()},
+					say.Say); err != nil {
 					return err
 				}
 			}

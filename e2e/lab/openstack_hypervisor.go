@@ -39,13 +39,16 @@ func newHypervisor(say *progress.Printer) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runHypervisor(cmd.Context(), o, say) },
 	}
 	flags := command.PersistentFlags()
-	flags.StringVar(&o.cloud, "cloud", "admin", "administrator's entry in clouds.yaml, which OS_CLIENT_CONFIG_FILE names")
-	flags.StringVar(&o.machine, "machine-image", "", "image of all containers in the Docker engine (default: those of the bundle)")
+	flags.StringVar(&o.cloud, "cloud", "admin", "administrator's entry in clouds.yaml, which OS_CLIENT_CONFIG_FILE "+
+		"names")
+	flags.StringVar(&o.machine, "machine-image", "", "image of all containers in the Docker engine (default: those of "+
+		"the bundle)")
 	flags.StringVar(&o.bundle, "bundle", "", "folder of the bundle (default: bundle in the user's cache directory)")
 	command.AddCommand(&cobra.Command{
-		Use:   "clean",
-		Short: "Remove all containers and networks that stand for servers and networks of the cloud, which need not exist any more",
-		Args:  cobra.NoArgs,
+		Use: "clean",
+		Short: "Remove all containers and networks that stand for servers and networks of the cloud, which need not " +
+			"exist any more",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			endpoint, err := nova.Endpoint(o.cloud)
 			if err != nil {
@@ -93,7 +96,8 @@ func onlyHypervisor(endpoint string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(filepath.Join(dir, "hypervisor-"+store.Key(endpoint)+".lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	file, err := os.OpenFile(filepath.Join(dir, "hypervisor-"+store.Key(endpoint)+".lock"), os.O_CREATE|os.O_RDWR,
+		0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open the hypervisor's lock: %w", err)
 	}
@@ -106,11 +110,13 @@ func onlyHypervisor(endpoint string) (unlock func(), err error) {
 
 // machineImages returns the images of machines in the bundle by the names of the images that the cloud offers.
 func machineImages() map[string]string {
-	return map[string]string{resource.ServerImage: plan.OpenStackMachines, resource.StandinImage: plan.OpenStackStandinMachines}
+	return map[string]string{resource.ServerImage: plan.OpenStackMachines,
+		resource.StandinImage: plan.OpenStackStandinMachines}
 }
 
-// machineImage returns the image of machines for an image of the cloud, after it was loaded into the engine from the bundle if need be. The bundle
-// is looked at each time: it may be built anew, or be built at all, while the hypervisor runs.
+// machineImage returns the image of machines for an image of the cloud, after it was loaded into the engine from the
+// bundle if need be. The bundle is looked at each time: it may be built anew, or be built at all, while the hypervisor
+// runs.
 func (o hypervisorOptions) machineImage(ctx context.Context, name string) (string, error) {
 	if o.machine != "" {
 		return o.machine, nil
@@ -131,5 +137,6 @@ func (o hypervisorOptions) machineImage(ctx context.Context, name string) (strin
 			return reference, bundle.LoadImages(ctx, &docker.Client{}, b, []string{reference}, nil)
 		}
 	}
-	return "", fmt.Errorf("the bundle in %s has no image %s, for servers of image %s: build it for the environment that is to run", folder, machineImages()[name], name)
+	return "", fmt.Errorf("the bundle in %s has no image %s, for servers of image %s: build it for the environment "+
+		"that is to run", folder, machineImages()[name], name)
 }

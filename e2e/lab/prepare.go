@@ -49,7 +49,8 @@ func newPrepare(say *progress.Printer) *cobra.Command {
 			return nil
 		},
 	}
-	command.Flags().StringSliceVar(&environments, "env", []string{"kubeadm-capd"}, "environments that are to be brought up")
+	command.Flags().StringSliceVar(&environments, "env", []string{"kubeadm-capd"},
+		"environments that are to be brought up")
 	command.Flags().BoolVar(&withBundle, "offline", false, "use a bundle even where registries answer")
 	return command
 }

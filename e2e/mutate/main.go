@@ -216,7 +216,10 @@ func (r run) compile(ctx context.Context, s sources, list []mutant, enabled map[
 		remaining := len(enabled)
 		for _, found := range compileError.FindAllStringSubmatch(string(output), -1) {
 			line, _ := strconv.Atoi(found[2])
-			maps.DeleteFunc(enabled, func(id int, _ bool) bool { return list[id].file == found[1] && list[id].line == line })
+			maps.DeleteFunc(enabled, func(id int, _ bool) bool {
+				return list[id].file == found[1] &&
+					list[id].line == line
+			})
 		}
 		if len(enabled) == remaining {
 			return fmt.Errorf("compile the tests of %s: %w\n%s", r.tester, err, strings.TrimSpace(string(output)))
@@ -242,7 +245,8 @@ func (r run) reached(ctx context.Context, s sources, binary, work string) (map[s
 			continue
 		}
 		record, begin := filepath.Join(work, name), time.Now()
-		if output, err := r.test(ctx, s, binary, "CLUSTER_INIT_MUTANT_RECORD="+record, "-test.run=^"+name+"$"); err != nil {
+		if output, err := r.test(ctx, s, binary, "CLUSTER_INIT_MUTANT_RECORD="+record, "-test.run=^"+name+
+			"$"); err != nil {
 			return nil, fmt.Errorf("%s fails without any mutant: %w\n%s", name, err, output)
 		}
 		took := time.Since(begin)
@@ -283,7 +287,8 @@ func (r run) test(ctx context.Context, s sources, binary, variable, argument str
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	// A mutant may take memory without end: at most 6 GiB.
-	command := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 6291456; exec "$0" "$@"`, binary, "-test.failfast", argument)
+	command := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 6291456; exec "$0" "$@"`, binary, "-test.failfast",
+		argument)
 	command.Dir = s.testDir
 	command.Env = append(os.Environ(), variable, "TMPDIR="+filepath.Dir(binary)) // what a mutant leaves there goes, too
 	command.WaitDelay = time.Second

@@ -43,7 +43,8 @@ func TestWriteCompletions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"cluster-init.bash": "__start_cluster-init", "_cluster-init": "#compdef cluster-init", "cluster-init.fish": "complete -c cluster-init",
+		"cluster-init.bash": "__start_cluster-init", "_cluster-init": "#compdef cluster-init",
+		"cluster-init.fish": "complete -c cluster-init",
 	} {
 		content, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil || !strings.Contains(string(content), want) {
@@ -51,7 +52,8 @@ func TestWriteCompletions(t *testing.T) {
 		}
 	}
 	if bash, err := exec.LookPath("bash"); err == nil {
-		if out, err := exec.Command(bash, "-n", filepath.Join(folder, "cluster-init.bash")).CombinedOutput(); err != nil {
+		if out, err := exec.Command(bash, "-n",
+			filepath.Join(folder, "cluster-init.bash")).CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, out)
 		}
 	}

@@ -90,7 +90,8 @@ func builtBinary(dist, system, arch string) (string, error) {
 
 // newImageOf is an image on scratch with cluster-init, the certificate authorities, and a /tmp, which it unpacks into.
 func newImageOf(binary, roots, arch string, created time.Time, labels map[string]string) (v1.Image, error) {
-	base, err := newLayer(created, entry{path: "/tmp", mode: 0o1777}, entry{path: "/root", mode: 0o700}, entry{path: imageRoots, mode: 0o644, file: roots})
+	base, err := newLayer(created, entry{path: "/tmp", mode: 0o1777}, entry{path: "/root", mode: 0o700},
+		entry{path: imageRoots, mode: 0o644, file: roots})
 	if err != nil {
 		return nil, err
 	}

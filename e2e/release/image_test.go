@@ -26,7 +26,8 @@ func dist(t *testing.T, folders ...string) (string, imageOptions) {
 			t.Fatal(err)
 		}
 	}
-	return dir, imageOptions{version: "v1.2.3", revision: "abc", created: "2026-01-02T03:04:05Z", roots: roots, output: filepath.Join(dir, "x_image.tar")}
+	return dir, imageOptions{version: "v1.2.3", revision: "abc", created: "2026-01-02T03:04:05Z", roots: roots,
+		output: filepath.Join(dir, "x_image.tar")}
 }
 
 func TestImage(t *testing.T) {
@@ -52,7 +53,8 @@ func TestImage(t *testing.T) {
 	if len(images) != 2 {
 		t.Errorf("%d images, want one for each linux binary", len(images))
 	}
-	for platform, content := range map[string]string{"linux_amd64": "linux_linux_amd64_v1", "linux_arm64": "linux_linux_arm64_v8.0"} {
+	for platform, content := range map[string]string{"linux_amd64": "linux_linux_amd64_v1",
+		"linux_arm64": "linux_linux_arm64_v8.0"} {
 		image := images[platform]
 		if err := validate.Image(image); err != nil {
 			t.Errorf("%s: %v", platform, err)
@@ -64,7 +66,8 @@ func TestImage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if config.OS+"_"+config.Architecture != platform || config.Config.Entrypoint[0] != imageBinary || config.Config.Labels["org.opencontainers.image.version"] != "v1.2.3" {
+		if config.OS+"_"+config.Architecture != platform || config.Config.Entrypoint[0] != imageBinary ||
+			config.Config.Labels["org.opencontainers.image.version"] != "v1.2.3" {
 			t.Errorf("%s: config %+v", platform, config)
 		}
 	}

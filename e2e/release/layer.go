@@ -23,8 +23,8 @@ type entry struct {
 	file string // on this machine
 }
 
-// newLayer is a compressed layer of these files and the folders above them. Everything belongs to root, and is as old as
-// the commit.
+// newLayer is a compressed layer of these files and the folders above them. Everything belongs to root, and is as old
+// as the commit.
 func newLayer(created time.Time, entries ...entry) (v1.Layer, error) {
 	open := func() (io.ReadCloser, error) {
 		r, w := io.Pipe()
@@ -44,7 +44,8 @@ func writeEntries(w io.Writer, created time.Time, entries []entry) error {
 		}
 		if e.file == "" {
 			written[name] = true
-			if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: e.mode, ModTime: created}); err != nil {
+			if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: e.mode,
+				ModTime: created}); err != nil {
 				return err
 			}
 			continue

@@ -28,7 +28,8 @@ func TestCheckPinned(t *testing.T) {
 	sums := filepath.Join(root, "kustomize-components", "sums.txt")
 	write(sums, digest+"  "+flux.ManifestsURL+"\n")
 	said := fmt.Sprint(checkPinned(t.Context(), root))
-	for text, want := range map[string]bool{"1 of 2": true, address: true, "`make sums`": true, flux.ManifestsURL: false} {
+	for text, want := range map[string]bool{"1 of 2": true, address: true, "`make sums`": true,
+		flux.ManifestsURL: false} {
 		if strings.Contains(said, text) != want {
 			t.Errorf("one of two is pinned: it says %q: %t, want %t: %s", text, !want, want, said)
 		}

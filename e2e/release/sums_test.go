@@ -49,7 +49,8 @@ func TestWriteSums(t *testing.T) {
 	write := func(file, text string) {
 		t.Helper()
 		file = filepath.Join(root, filepath.FromSlash(file))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755),
+			os.WriteFile(file, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,13 +66,15 @@ func TestWriteSums(t *testing.T) {
 		}
 		return string(text)
 	}
-	if err := writeSums(t.Context(), root, files{component: "a"}); err == nil || !strings.Contains(err.Error(), flux.ManifestsURL) || read() != before {
+	if err := writeSums(t.Context(), root, files{component: "a"}); err == nil ||
+		!strings.Contains(err.Error(), flux.ManifestsURL) || read() != before {
 		t.Errorf("a file that cannot be fetched: %v, wrote %q", err, read())
 	}
 	if err := writeSums(t.Context(), root, files{component: "a", flux.ManifestsURL: "b"}); err != nil {
 		t.Fatal(err)
 	}
-	want := "# why\n" + content.Sum([]byte("a")) + "  " + component + "\n" + content.Sum([]byte("b")) + "  " + flux.ManifestsURL + "\n"
+	want := "# why\n" + content.Sum([]byte("a")) + "  " + component + "\n" + content.Sum([]byte("b")) + "  " +
+		flux.ManifestsURL + "\n"
 	if read() != want {
 		t.Errorf("wrote\n%s\nwant\n%s", read(), want)
 	}

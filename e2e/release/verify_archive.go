@@ -36,7 +36,8 @@ func verifyArchive(w io.Writer, dist, platform string, sums map[string]string) (
 	if err != nil {
 		return program{}, fmt.Errorf("read %s: %w", name, err)
 	}
-	want := []string{"cluster-init", "LICENSE", "README.md", "CHANGELOG.md", "man/man1/cluster-init.1", "man/man1/cluster-init-up.1",
+	want := []string{"cluster-init", "LICENSE", "README.md", "CHANGELOG.md", "man/man1/cluster-init.1",
+		"man/man1/cluster-init-up.1",
 		"completions/cluster-init.bash", "completions/_cluster-init", "completions/cluster-init.fish"}
 	beside := "lib/" + registry.BinaryName("arm64")
 	if strings.HasPrefix(platform, "darwin") {

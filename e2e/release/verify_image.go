@@ -45,7 +45,8 @@ func verifyImage(w io.Writer, dist string, sums map[string]string, programs map[
 			return fmt.Errorf("%s for %s: %w", name, platform, err)
 		}
 		if sum != programs[platform].sum {
-			return fmt.Errorf("%s for %s: its cluster-init is %s, the archive's %s", name, platform, sum, programs[platform].sum)
+			return fmt.Errorf("%s for %s: its cluster-init is %s, the archive's %s", name, platform, sum,
+				programs[platform].sum)
 		}
 	}
 	fmt.Fprintf(w, "image      %s: %d platforms\n", path.Base(name), len(images))

@@ -17,9 +17,11 @@ func TestVerifyRefuses(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"no list of checksums":  {nil, "0 lists of checksums"},
-		"a file that changed":   {map[string]string{"x_checksums.txt": strings.Repeat("0", 64) + "  a\n", "a": "changed"}, "checksum of a"},
-		"a file that is gone":   {map[string]string{"x_checksums.txt": strings.Repeat("0", 64) + "  a\n"}, "no such file"},
+		"no list of checksums": {nil, "0 lists of checksums"},
+		"a file that changed": {map[string]string{"x_checksums.txt": strings.Repeat("0", 64) + "  a\n",
+			"a": "changed"}, "checksum of a"},
+		"a file that is gone": {map[string]string{"x_checksums.txt": strings.Repeat("0", 64) + "  a\n"},
+			"no such file"},
 		"a list that is broken": {map[string]string{"x_checksums.txt": "a\n"}, "is not a checksum and a name"},
 		"an archive missing":    {map[string]string{"x_checksums.txt": ""}, "0 files *_linux_amd64.tar.gz"},
 	} {
@@ -48,7 +50,8 @@ func TestVerifySBOM(t *testing.T) {
 	if err := verifySBOM(io.Discard, dir, "linux_amd64", sums, []string{"example.org/a@v1"}); err != nil {
 		t.Error(err)
 	}
-	if err := verifySBOM(io.Discard, dir, "linux_amd64", sums, []string{"example.org/a@v1", "example.org/b@v1"}); err == nil {
+	if err := verifySBOM(io.Discard, dir, "linux_amd64", sums,
+		[]string{"example.org/a@v1", "example.org/b@v1"}); err == nil {
 		t.Error("a module that is in the binary only is not missed")
 	}
 }
@@ -59,7 +62,8 @@ func TestLinkerVariablesExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`-X github\.com/cluster-init/cluster-init/(\S+)\.(\w+)=`).FindAllStringSubmatch(string(config), -1)
+	found := regexp.MustCompile(`-X github\.com/cluster-init/cluster-init/(\S+)\.(\w+)=`).FindAllStringSubmatch(
+		string(config), -1)
 	if len(found) != 3 {
 		t.Fatalf("%d variables are set, want version, commit and date", len(found))
 	}

@@ -20,7 +20,8 @@ import (
 // nobody there who refuses.
 const LookupTime = 20 * time.Second
 
-const hint = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE (after `aws sso login`, where it is one of SSO), " +
+const hint = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE (after `aws sso login`, where it is one " +
+	"of SSO), " +
 	"or AWS_B64ENCODED_CREDENTIALS to the output of `clusterawsadm bootstrap credentials encode-as-profile`."
 
 // Chain is what environment and files say; nobody was asked yet.
@@ -51,9 +52,11 @@ func (c Chain) Credentials(ctx context.Context) (Credentials, error) {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			err = fmt.Errorf("no answer within %s: %w", c.timeout, withoutOutput(err))
 		}
-		return Credentials{}, fault.Wrap(fmt.Errorf("no AWS credentials: %w", withoutOutput(err)), fault.CredentialsMissing, hint)
+		return Credentials{}, fault.Wrap(fmt.Errorf("no AWS credentials: %w", withoutOutput(err)),
+			fault.CredentialsMissing, hint)
 	}
-	return Credentials{AccessKeyID: found.AccessKeyID, SecretAccessKey: found.SecretAccessKey, SessionToken: found.SessionToken, Region: c.config.Region}, nil
+	return Credentials{AccessKeyID: found.AccessKeyID, SecretAccessKey: found.SecretAccessKey,
+		SessionToken: found.SessionToken, Region: c.config.Region}, nil
 }
 
 // withoutOutput replaces the error of a credential_process: it may quote what the process printed, secrets included.

@@ -64,12 +64,14 @@ func TestChain(t *testing.T) {
 		failure             string
 	}{
 		"environment": {
-			variables: map[string]string{"AWS_ACCESS_KEY_ID": "AKIA1", "AWS_SECRET_ACCESS_KEY": secret, "AWS_SESSION_TOKEN": "t", "AWS_REGION": "eu-central-1"},
-			want:      Credentials{"AKIA1", secret, "t", "eu-central-1"},
+			variables: map[string]string{"AWS_ACCESS_KEY_ID": "AKIA1", "AWS_SECRET_ACCESS_KEY": secret,
+				"AWS_SESSION_TOKEN": "t", "AWS_REGION": "eu-central-1"},
+			want: Credentials{"AKIA1", secret, "t", "eu-central-1"},
 		},
 		"other name of the region": {
-			variables: map[string]string{"AWS_ACCESS_KEY_ID": "AKIA1", "AWS_SECRET_ACCESS_KEY": secret, "AWS_DEFAULT_REGION": "eu-west-1"},
-			want:      Credentials{"AKIA1", secret, "", "eu-west-1"},
+			variables: map[string]string{"AWS_ACCESS_KEY_ID": "AKIA1", "AWS_SECRET_ACCESS_KEY": secret,
+				"AWS_DEFAULT_REGION": "eu-west-1"},
+			want: Credentials{"AKIA1", secret, "", "eu-west-1"},
 		},
 		"files": {
 			config:      "[default]\nregion = eu-west-3\n",
@@ -77,21 +79,27 @@ func TestChain(t *testing.T) {
 			want:        Credentials{"AKIA2", secret, "", "eu-west-3"},
 		},
 		"profile": {
-			variables:   map[string]string{"AWS_PROFILE": "telco"},
-			config:      "[profile telco]\nregion = eu-north-1\n",
-			credentials: "[default]\naws_access_key_id = no\naws_secret_access_key = no\n[telco]\naws_access_key_id = AKIA3\naws_secret_access_key = " + secret + "\n",
-			want:        Credentials{"AKIA3", secret, "", "eu-north-1"},
+			variables: map[string]string{"AWS_PROFILE": "telco"},
+			config:    "[profile telco]\nregion = eu-north-1\n",
+			credentials: "[default]\naws_access_key_id = no\naws_secret_access_key = no\n[telco]\naws_access_key_id = " +
+				"AKIA3\naws_secret_access_key = " + secret + "\n",
+			want: Credentials{"AKIA3", secret, "", "eu-north-1"},
 		},
 		"process": {
-			config: "[default]\ncredential_process = " + `printf '{"Version":1,"AccessKeyId":"AKIA4","SecretAccessKey":"s4"}'` + "\n",
-			want:   Credentials{"AKIA4", "s4", "", ""},
+			config: "[default]\ncredential_process = " +
+				`printf '{"Version":1,"AccessKeyId":"AKIA4","SecretAccessKey":"s4"}'` + "\n",
+			want: Credentials{"AKIA4", "s4", "", ""},
 		},
-		"nothing":                      {failure: "no AWS credentials"},
-		"half":                         {variables: map[string]string{"AWS_SECRET_ACCESS_KEY": secret}, failure: "no AWS credentials"},
-		"no such profile":              {variables: map[string]string{"AWS_PROFILE": "nowhere"}, failure: "nowhere"},
-		"process that prints no JSON":  {config: "[default]\ncredential_process = printf " + "leaked-" + "s3cret\n", failure: "credential_process"},
-		"process that ends in failure": {config: "[default]\ncredential_process = false\n", failure: "credential_process"},
-		"SSO without a login":          {config: "[default]\nsso_start_url = https://sso.example.com\nsso_region = eu-central-1\nsso_account_id = 1\nsso_role_name = r\n", failure: "no AWS credentials"},
+		"nothing": {failure: "no AWS credentials"},
+		"half": {variables: map[string]string{"AWS_SECRET_ACCESS_KEY": secret},
+			failure: "no AWS credentials"},
+		"no such profile": {variables: map[string]string{"AWS_PROFILE": "nowhere"}, failure: "nowhere"},
+		"process that prints no JSON": {config: "[default]\ncredential_process = printf " + "leaked-" + "s3cret\n",
+			failure: "credential_process"},
+		"process that ends in failure": {config: "[default]\ncredential_process = false\n",
+			failure: "credential_process"},
+		"SSO without a login": {config: "[default]\nsso_start_url = https://sso.example.com\nsso_region = " +
+			"eu-central-1\nsso_account_id = 1\nsso_role_name = r\n", failure: "no AWS credentials"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -105,13 +113,15 @@ func TestChain(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), test.failure) || fault.CodeOf(err) != fault.CredentialsMissing {
+			if err == nil || !strings.Contains(err.Error(), test.failure) ||
+				fault.CodeOf(err) != fault.CredentialsMissing {
 				t.Errorf("error %v with code %s, want %q", err, fault.CodeOf(err), test.failure)
 			}
 			if strings.Contains(err.Error(), "s3cret") {
 				t.Errorf("the error holds what a process printed, or a key: %v", err)
 			}
-			if hint := fault.HintOf(err); !strings.Contains(hint, "AWS_ACCESS_KEY_ID") || !strings.Contains(hint, "AWS_PROFILE") {
+			if hint := fault.HintOf(err); !strings.Contains(hint, "AWS_ACCESS_KEY_ID") ||
+				!strings.Contains(hint, "AWS_PROFILE") {
 				t.Errorf("hint %q", hint)
 			}
 		})
@@ -124,7 +134,8 @@ func TestChainEndsWhenNobodyAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	shell(t, map[string]string{"AWS_EC2_METADATA_DISABLED": "false", "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://" + silent.Addr().String()})
+	shell(t, map[string]string{"AWS_EC2_METADATA_DISABLED": "false", "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://" +
+		silent.Addr().String()})
 	chain, err := Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +143,8 @@ func TestChainEndsWhenNobodyAnswers(t *testing.T) {
 	chain.timeout = 200 * time.Millisecond
 	start := time.Now()
 	_, err = chain.Credentials(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "no answer within 200ms") || fault.CodeOf(err) != fault.CredentialsMissing {
+	if err == nil || !strings.Contains(err.Error(), "no answer within 200ms") ||
+		fault.CodeOf(err) != fault.CredentialsMissing {
 		t.Errorf("error %v", err)
 	}
 	if took := time.Since(start); took > 5*time.Second {
@@ -142,7 +154,8 @@ func TestChainEndsWhenNobodyAnswers(t *testing.T) {
 
 // The library has a log of its own, which would come in between what the command says.
 func TestChainSaysNothingByItself(t *testing.T) {
-	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	refuses := httptest.NewServer(http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 	defer refuses.Close()
 	shell(t, map[string]string{"AWS_EC2_METADATA_DISABLED": "false", "AWS_EC2_METADATA_SERVICE_ENDPOINT": refuses.URL})
 	stderr := os.Stderr
@@ -182,14 +195,16 @@ func TestProfileIsOneOfAWS(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, filepath.Join(home, "credentials"), string(text))
-			read, err := config.LoadSharedConfigProfile(t.Context(), "default", func(o *config.LoadSharedConfigOptions) {
-				o.CredentialsFiles = []string{filepath.Join(home, "credentials")}
-				o.ConfigFiles = []string{}
-			})
+			read, err := config.LoadSharedConfigProfile(t.Context(), "default",
+				func(o *config.LoadSharedConfigOptions) {
+					o.CredentialsFiles = []string{filepath.Join(home, "credentials")}
+					o.ConfigFiles = []string{}
+				})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := (Credentials{read.Credentials.AccessKeyID, read.Credentials.SecretAccessKey, read.Credentials.SessionToken, read.Region}); got != credentials {
+			if got := (Credentials{read.Credentials.AccessKeyID, read.Credentials.SecretAccessKey,
+				read.Credentials.SessionToken, read.Region}); got != credentials {
 				t.Error("it reads back as other credentials")
 			}
 		})
@@ -207,7 +222,8 @@ func TestCredentialsDoNotShowThemselves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{fmt.Sprint(c), fmt.Sprintf("%v %+v %#v %s %q %x", c, c, c, c, c, c), fmt.Sprintf("%v", []any{c, &c}), string(data), log.String()} {
+	for _, text := range []string{fmt.Sprint(c), fmt.Sprintf("%v %+v %#v %s %q %x", c, c, c, c, c, c),
+		fmt.Sprintf("%v", []any{c, &c}), string(data), log.String()} {
 		if strings.Contains(text, "s3cret") || strings.Contains(text, "AKIA1") || !strings.Contains(text, "hidden") {
 			t.Error("credentials show themselves when they are formatted")
 		}

@@ -28,7 +28,8 @@ func (Credentials) MarshalJSON() ([]byte, error) { return []byte(`"` + hidden + 
 // Profile returns what `clusterawsadm bootstrap credentials encode-as-profile` prints: a credentials file with the
 // profile default, in base64 on one line.
 func (c Credentials) Profile() string {
-	lines := []string{"[default]", "aws_access_key_id = " + c.AccessKeyID, "aws_secret_access_key = " + c.SecretAccessKey}
+	lines := []string{"[default]", "aws_access_key_id = " + c.AccessKeyID, "aws_secret_access_key = " +
+		c.SecretAccessKey}
 	if c.Region != "" {
 		lines = append(lines, "region = "+c.Region)
 	}

@@ -30,7 +30,8 @@ func TestABackupIsReadAsItWasWritten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if m := b.Manifest; m.Cluster != "demo" || m.Identity != content().Identity || m.Kubernetes != "v1.36.4" || len(m.Files) != 4 || m.Format != backup.Format {
+			if m := b.Manifest; m.Cluster != "demo" || m.Identity != content().Identity || m.Kubernetes != "v1.36.4" ||
+				len(m.Files) != 4 || m.Format != backup.Format {
 				t.Errorf("the manifest is %+v", m)
 			}
 			for section, want := range content().Sections {
@@ -101,7 +102,8 @@ func TestALaterBackupHasALaterName(t *testing.T) {
 	for _, to := range []backup.Recipients{{}, recipients(t, public), {}} {
 		names = append(names, filepath.Base(write(t, dir, content(), to)))
 	}
-	if want := []string{"demo-20260102T030405Z", "demo-20260102T030406Z.tar.age", "demo-20260102T030407Z"}; !slices.Equal(names, want) {
+	if want := []string{"demo-20260102T030405Z", "demo-20260102T030406Z.tar.age",
+		"demo-20260102T030407Z"}; !slices.Equal(names, want) {
 		t.Errorf("%v, want %v", names, want)
 	}
 }
@@ -111,7 +113,10 @@ func TestWhatCannotBeWrittenLeavesNothing(t *testing.T) {
 		"no objects":             func(c *backup.Content) { c.Sections[backup.Objects] = nil },
 		"no cluster":             func(c *backup.Content) { c.Cluster = "" },
 		"a name with separators": func(c *backup.Content) { c.Sections[backup.Objects][0].SetName("../../x") },
-		"one object twice":       func(c *backup.Content) { c.Sections[backup.Objects][1] = c.Sections[backup.Objects][0] },
+		"one object twice": func(
+			c *backup.Content) {
+			c.Sections[backup.Objects][1] = c.Sections[backup.Objects][0]
+		},
 	} {
 		dir := t.TempDir()
 		c := content()
@@ -146,7 +151,8 @@ func TestLongNamesAreFiles(t *testing.T) {
 
 func TestFits(t *testing.T) {
 	m := content().Manifest
-	fits := backup.Target{Namespace: "ns", Cluster: "demo", Identity: m.Identity, Providers: []backup.Provider{{Name: "cluster-api", Version: "v1.14.0"}, {Name: "more", Version: "v1"}}}
+	fits := backup.Target{Namespace: "ns", Cluster: "demo", Identity: m.Identity,
+		Providers: []backup.Provider{{Name: "cluster-api", Version: "v1.14.0"}, {Name: "more", Version: "v1"}}}
 	for name, tc := range map[string]struct {
 		edit func(*backup.Target)
 		want string
@@ -155,10 +161,13 @@ func TestFits(t *testing.T) {
 		"an identity nobody knows": {func(t *backup.Target) { t.Identity = "" }, ""},
 		"another namespace":        {func(t *backup.Target) { t.Namespace = "other" }, "and not of other/demo"},
 		"another cluster":          {func(t *backup.Target) { t.Cluster = "other" }, "and not of ns/other"},
-		"an earlier life":          {func(t *backup.Target) { t.Identity = backup.IdentityOf([]byte("b")) }, "another certificate authority"},
-		"another provider version": {func(t *backup.Target) { t.Providers[0].Version = "v1.13.0" }, "cluster-api v1.14.0, and the target has v1.13.0"},
-		"a provider is not there":  {func(t *backup.Target) { t.Providers = t.Providers[1:] }, "which the target does not have"},
-		"all that can be wrong":    {func(t *backup.Target) { *t = backup.Target{} }, "2 problems"},
+		"an earlier life": {func(t *backup.Target) { t.Identity = backup.IdentityOf([]byte("b")) },
+			"another certificate authority"},
+		"another provider version": {func(t *backup.Target) { t.Providers[0].Version = "v1.13.0" },
+			"cluster-api v1.14.0, and the target has v1.13.0"},
+		"a provider is not there": {func(t *backup.Target) { t.Providers = t.Providers[1:] },
+			"which the target does not have"},
+		"all that can be wrong": {func(t *backup.Target) { *t = backup.Target{} }, "2 problems"},
 	} {
 		target := fits
 		target.Providers = slices.Clone(fits.Providers)
@@ -167,7 +176,8 @@ func TestFits(t *testing.T) {
 		if tc.want == "" && err == nil {
 			continue
 		}
-		if tc.want == "" || fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), tc.want) || fault.HintOf(err) == "" {
+		if tc.want == "" || fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), tc.want) ||
+			fault.HintOf(err) == "" {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}
 	}

@@ -43,7 +43,8 @@ func openEncrypted(file string, ids Identities) (*Backup, error) {
 }
 
 func noKey(message string) error {
-	return fault.New(fault.Usage, message, "Give the file with the secret key of one of its recipients with --identity.")
+	return fault.New(fault.Usage, message,
+		"Give the file with the secret key of one of its recipients with --identity.")
 }
 
 // mostEntries bounds the files and folders of a backup.

@@ -1,4 +1,5 @@
-// Package backup is the form in which the definition of a cluster is kept: a folder, or the same layout in one file that age encrypts.
+// Package backup is the form in which the definition of a cluster is kept: a folder, or the same layout in one file
+// that age encrypts.
 //
 //	<name>/objects/      what moves, one YAML file each: what `clusterctl move --from-directory` reads, and nothing else
 //	<name>/references/   what the objects refer to and what does not move with them
@@ -6,6 +7,6 @@
 //	<name>/backup.json   the Manifest, which has the digest of every other file
 //	<name>/backup.json.sig  its signature, where the user has given a key
 //
-// It is written under a hidden name, checked, and renamed: what has its name is complete. Opening refuses whatever is missing, was added
-// or was changed.
+// It is written under a hidden name, checked, and renamed: what has its name is complete. Opening refuses whatever is
+// missing, was added or was changed.
 package backup

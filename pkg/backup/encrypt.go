@@ -18,7 +18,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// writeEncrypted writes a tar of the files to the recipients, and reads it back: what is on the disk must be what was sent to it.
+// writeEncrypted writes a tar of the files to the recipients, and reads it back: what is on the disk must be what was
+// sent to it.
 func (s *Staged) writeEncrypted(dir string, files []entry, to Recipients) (err error) {
 	f, err := os.CreateTemp(dir, ".incomplete-*"+owned.EncryptedSuffix) // CreateTemp makes it 0600
 	if err != nil {
@@ -66,11 +67,13 @@ func (s *Staged) encrypt(out io.Writer, top string, files []entry, to Recipients
 				continue
 			}
 			folders[folder] = true
-			if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: folder + "/", Mode: 0o700, ModTime: s.Manifest.Created}); err != nil {
+			if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: folder + "/", Mode: 0o700,
+				ModTime: s.Manifest.Created}); err != nil {
 				return err
 			}
 		}
-		if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: int64(len(e.text)), ModTime: s.Manifest.Created}); err != nil {
+		if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600,
+			Size: int64(len(e.text)), ModTime: s.Manifest.Created}); err != nil {
 			return err
 		}
 		if _, err := archive.Write(e.text); err != nil {

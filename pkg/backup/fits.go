@@ -15,8 +15,8 @@ type Target struct {
 	Providers []Provider
 }
 
-// Fits refuses, with the code fault.BackupInvalid, a backup of another cluster, and one that was made with providers which the target
-// does not have in the same versions.
+// Fits refuses, with the code fault.BackupInvalid, a backup of another cluster, and one that was made with providers
+// which the target does not have in the same versions.
 func (m Manifest) Fits(t Target) error {
 	var wrong []error
 	refuse := func(hint, format string, args ...any) {
@@ -24,17 +24,22 @@ func (m Manifest) Fits(t Target) error {
 	}
 	switch {
 	case m.Namespace != t.Namespace || m.Cluster != t.Cluster:
-		refuse("Use a backup of this cluster.", "the backup is of Cluster %s/%s, and not of %s/%s", m.Namespace, m.Cluster, t.Namespace, t.Cluster)
+		refuse("Use a backup of this cluster.", "the backup is of Cluster %s/%s, and not of %s/%s", m.Namespace,
+			m.Cluster, t.Namespace, t.Cluster)
 	case m.Identity != "" && t.Identity != "" && m.Identity != t.Identity:
-		refuse("Use a backup of this cluster.", "the backup is of an earlier cluster %s/%s: it has another certificate authority", m.Namespace, m.Cluster)
+		refuse("Use a backup of this cluster.",
+			"the backup is of an earlier cluster %s/%s: it has another certificate authority", m.Namespace, m.Cluster)
 	}
 	for _, p := range m.Providers {
 		i := slices.IndexFunc(t.Providers, func(other Provider) bool { return other.Name == p.Name })
 		switch {
 		case i < 0:
-			refuse("Install the providers that the backup was made with.", "the backup was made with provider %s %s, which the target does not have", p.Name, p.Version)
+			refuse("Install the providers that the backup was made with.",
+				"the backup was made with provider %s %s, which the target does not have", p.Name, p.Version)
 		case t.Providers[i].Version != p.Version:
-			refuse("Install the providers that the backup was made with.", "the backup was made with provider %s %s, and the target has %s", p.Name, p.Version, t.Providers[i].Version)
+			refuse("Install the providers that the backup was made with.",
+				"the backup was made with provider %s %s, and the target has %s", p.Name, p.Version,
+				t.Providers[i].Version)
 		}
 	}
 	return fault.Join(wrong...)

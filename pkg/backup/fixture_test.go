@@ -26,11 +26,14 @@ func u(apiVersion, kind, name string, more map[string]any) *unstructured.Unstruc
 
 func content() backup.Content {
 	return backup.Content{
-		Manifest: backup.Manifest{Created: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), CreatedBy: "v1", Namespace: "ns", Cluster: "demo",
-			Identity: backup.IdentityOf([]byte("a certificate")), Providers: []backup.Provider{{Name: "cluster-api", Version: "v1.14.0"}}, Kubernetes: "v1.36.4"},
+		Manifest: backup.Manifest{Created: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), CreatedBy: "v1",
+			Namespace: "ns", Cluster: "demo",
+			Identity:  backup.IdentityOf([]byte("a certificate")),
+			Providers: []backup.Provider{{Name: "cluster-api", Version: "v1.14.0"}}, Kubernetes: "v1.36.4"},
 		Sections: map[backup.Section][]*unstructured.Unstructured{
 			backup.Objects: {
-				u("cluster.x-k8s.io/v1beta2", "Cluster", "demo", map[string]any{"spec": map[string]any{"big": int64(1) << 60}}),
+				u("cluster.x-k8s.io/v1beta2", "Cluster", "demo",
+					map[string]any{"spec": map[string]any{"big": int64(1) << 60}}),
 				u("v1", "Secret", "demo-ca", map[string]any{"data": map[string]any{"password": password}}),
 			},
 			backup.References:  {u("v1", "Secret", "cloud", nil)},

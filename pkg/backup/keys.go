@@ -20,7 +20,8 @@ type Recipients struct{ keys []age.Recipient }
 // Encrypt is whether there are any.
 func (r Recipients) Encrypt() bool { return len(r.keys) > 0 }
 
-// Seal returns a writer that encrypts to the recipients; what is written is whole once it is closed. Without recipients it writes as it is.
+// Seal returns a writer that encrypts to the recipients; what is written is whole once it is closed. Without recipients
+// it writes as it is.
 func (r Recipients) Seal(to io.Writer) (io.WriteCloser, error) {
 	if !r.Encrypt() {
 		return open{to}, nil
@@ -34,15 +35,16 @@ type open struct{ io.Writer }
 // Close does nothing.
 func (open) Close() error { return nil }
 
-// ParseRecipients reads public keys that were given with a flag: those of age (age1...), and ssh-ed25519 and ssh-rsa ones. An error has the code fault.Usage, names
-// each key by its place and never repeats one: it may be a secret key.
+// ParseRecipients reads public keys that were given with a flag: those of age (age1...), and ssh-ed25519 and ssh-rsa
+// ones. An error has the code fault.Usage, names each key by its place and never repeats one: it may be a secret key.
 func ParseRecipients(flag string, texts []string) (Recipients, error) {
 	var r Recipients
 	var problems []error
 	for i, text := range texts {
 		key, err := parseRecipient(strings.TrimSpace(text))
 		if err != nil {
-			problems = append(problems, fault.Wrap(fmt.Errorf("read %s number %d: %w", flag, i+1, err), fault.Usage, fault.HintOf(err)))
+			problems = append(problems, fault.Wrap(fmt.Errorf("read %s number %d: %w", flag, i+1, err), fault.Usage,
+				fault.HintOf(err)))
 			continue
 		}
 		r.keys = append(r.keys, key)
@@ -54,7 +56,8 @@ func ParseRecipients(flag string, texts []string) (Recipients, error) {
 		return r, nil
 	}
 	if _, err := age.Encrypt(io.Discard, r.keys...); err != nil { // keys of two kinds may not go together
-		return Recipients{}, fault.New(fault.Usage, "read "+flag+": these keys cannot be used together", "Use keys of one kind.")
+		return Recipients{}, fault.New(fault.Usage, "read "+flag+": these keys cannot be used together",
+			"Use keys of one kind.")
 	}
 	return r, nil
 }
@@ -83,11 +86,13 @@ type Identities struct{ keys []age.Identity }
 // Open returns what a Seal wrote. Its errors have the code fault.Usage.
 func (i Identities) Open(sealed io.Reader) (io.Reader, error) {
 	if len(i.keys) == 0 {
-		return nil, fault.New(fault.Usage, "it is encrypted, and no secret key was given", "Give the key that opens it: --identity FILE")
+		return nil, fault.New(fault.Usage, "it is encrypted, and no secret key was given",
+			"Give the key that opens it: --identity FILE")
 	}
 	plain, err := age.Decrypt(sealed, i.keys...)
 	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("decrypt it: %w", err), fault.Usage, "Give the secret key of one of its recipients: --identity FILE")
+		return nil, fault.Wrap(fmt.Errorf("decrypt it: %w", err), fault.Usage,
+			"Give the secret key of one of its recipients: --identity FILE")
 	}
 	return plain, nil
 }
@@ -95,12 +100,13 @@ func (i Identities) Open(sealed io.Reader) (io.Reader, error) {
 // maxIdentities bounds a file of secret keys, in bytes.
 const maxIdentities = 1 << 20
 
-// ReadIdentities reads a file of secret keys: what age-keygen writes, or a private key of OpenSSH without a passphrase. Errors have the
-// code fault.Usage and hold nothing of the file.
+// ReadIdentities reads a file of secret keys: what age-keygen writes, or a private key of OpenSSH without a passphrase.
+// Errors have the code fault.Usage and hold nothing of the file.
 func ReadIdentities(path string) (Identities, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return Identities{}, fault.Wrap(fmt.Errorf("read the secret key: %w", err), fault.Usage, "Name a file that age-keygen wrote, or a private key of OpenSSH.")
+		return Identities{}, fault.Wrap(fmt.Errorf("read the secret key: %w", err), fault.Usage,
+			"Name a file that age-keygen wrote, or a private key of OpenSSH.")
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxIdentities))

@@ -47,7 +47,8 @@ func TestWhoCanOpenAnEncryptedBackup(t *testing.T) {
 		file string
 		code fault.Code
 	}{
-		"the first": {oneFile, ""}, "the second": {otherFile, ""}, "ssh-ed25519": {edFile, ""}, "ssh-rsa": {rsaFile, ""}, "a stranger": {strangersFile, fault.Usage},
+		"the first": {oneFile, ""}, "the second": {otherFile, ""}, "ssh-ed25519": {edFile, ""},
+		"ssh-rsa": {rsaFile, ""}, "a stranger": {strangersFile, fault.Usage},
 	} {
 		ids, err := backup.ReadIdentities(tc.file)
 		must(t, err)
@@ -55,7 +56,8 @@ func TestWhoCanOpenAnEncryptedBackup(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := backup.Open(path, backup.Identities{}); fault.CodeOf(err) != fault.Usage || !strings.Contains(fault.HintOf(err), "--identity") {
+	if _, err := backup.Open(path, backup.Identities{}); fault.CodeOf(err) != fault.Usage ||
+		!strings.Contains(fault.HintOf(err), "--identity") {
 		t.Errorf("without a key: %v", err)
 	}
 }
@@ -69,10 +71,11 @@ func TestWhatIsNoPublicKeyIsRefused(t *testing.T) {
 	private, err := os.ReadFile(edFile)
 	must(t, err)
 	for name, tc := range map[string]struct{ text, want string }{
-		"nothing":                    {"", "it is no public key"},
-		"a word":                     {"hunter2", "it is no public key"},
-		"half a key":                 {key.Recipient().String()[:40], "it is no public key"},
-		"two keys in one":            {key.Recipient().String() + "\n" + key.Recipient().String(), "it is no public key"},
+		"nothing":    {"", "it is no public key"},
+		"a word":     {"hunter2", "it is no public key"},
+		"half a key": {key.Recipient().String()[:40], "it is no public key"},
+		"two keys in one": {key.Recipient().String() + "\n" + key.Recipient().String(),
+			"it is no public key"},
 		"half a key of ssh":          {ed[:40], "it is no public key"},
 		"a kind of ssh that is none": {"ssh-dss AAAAB3NzaC1kc3M", "it is no public key"},
 		"a secret key":               {key.String(), "it is a secret key"},
@@ -80,7 +83,8 @@ func TestWhatIsNoPublicKeyIsRefused(t *testing.T) {
 		"a private key of ssh":       {string(private), "it is a secret key"},
 	} {
 		_, err := backup.ParseRecipients("--backup-recipient", []string{key.Recipient().String(), tc.text})
-		if fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "--backup-recipient number 2: "+tc.want) || fault.HintOf(err) == "" {
+		if fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "--backup-recipient number 2: "+
+			tc.want) || fault.HintOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 		if said := err.Error() + fault.HintOf(err); tc.text != "" && strings.Contains(said, tc.text) {
@@ -100,7 +104,8 @@ func TestWhatIsNoSecretKeyIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	wrong := filepath.Join(folder, "wrong")
 	must(t, os.WriteFile(wrong, []byte("AGE-SECRET-KEY-1HUNTER2"), 0o600))
-	for name, file := range map[string]string{"not there": filepath.Join(folder, "nowhere"), "a folder": folder, "no key": wrong, "with a passphrase": locked} {
+	for name, file := range map[string]string{"not there": filepath.Join(folder, "nowhere"), "a folder": folder,
+		"no key": wrong, "with a passphrase": locked} {
 		_, err := backup.ReadIdentities(file)
 		if fault.CodeOf(err) != fault.Usage || fault.HintOf(err) == "" || strings.Contains(err.Error(), "HUNTER2") {
 			t.Errorf("%s: %v", name, err)

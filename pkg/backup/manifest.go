@@ -70,7 +70,8 @@ func parseManifest(text []byte) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("%s is no JSON of a backup: it is cut off or was changed", ManifestFile)
 	}
 	if version.Format > Format {
-		return Manifest{}, fmt.Errorf("%s says format %d, and this cluster-init reads formats up to %d", ManifestFile, version.Format, Format)
+		return Manifest{}, fmt.Errorf("%s says format %d, and this cluster-init reads formats up to %d", ManifestFile,
+			version.Format, Format)
 	}
 	var m Manifest
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -116,7 +117,8 @@ func (m Manifest) check() error {
 	return nil
 }
 
-// sectionOf returns the section of a path in a backup; an error for one that no backup has, which may lead out of its folder.
+// sectionOf returns the section of a path in a backup; an error for one that no backup has, which may lead out of its
+// folder.
 func sectionOf(name string) (Section, error) {
 	folder, file := path.Split(name)
 	section := Section(strings.TrimSuffix(folder, "/"))

@@ -54,7 +54,8 @@ func fileName(u *unstructured.Unstructured) string {
 	return name + ".yaml"
 }
 
-// pause writes Clusters and ClusterClasses as paused, as clusterctl's own backup does: nothing reconciles until all of it is restored.
+// pause writes Clusters and ClusterClasses as paused, as clusterctl's own backup does: nothing reconciles until all of
+// it is restored.
 func pause(u *unstructured.Unstructured) {
 	switch u.GroupVersionKind().GroupKind() {
 	case clusterv1.GroupVersion.WithKind("Cluster").GroupKind():

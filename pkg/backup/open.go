@@ -35,11 +35,13 @@ type Backup struct {
 	signature *sshsig.Signature
 }
 
-// Section returns the objects of a section, sorted by file. Those that move are as clusterctl wants them: Clusters and ClusterClasses paused.
+// Section returns the objects of a section, sorted by file. Those that move are as clusterctl wants them: Clusters and
+// ClusterClasses paused.
 func (b *Backup) Section(s Section) []*unstructured.Unstructured { return b.sections[s] }
 
-// Open reads a backup, the folder or the encrypted file, and refuses it unless it is complete and unchanged, naming the file: the error has
-// the code fault.BackupInvalid. ids are needed for an encrypted one; fault.Usage says that none of them opens it.
+// Open reads a backup, the folder or the encrypted file, and refuses it unless it is complete and unchanged, naming the
+// file: the error has the code fault.BackupInvalid. ids are needed for an encrypted one; fault.Usage says that none of
+// them opens it.
 func Open(path string, ids Identities) (*Backup, error) {
 	read := func() (*Backup, error) { return openFolder(path) }
 	if strings.HasSuffix(path, owned.EncryptedSuffix) {
@@ -47,7 +49,8 @@ func Open(path string, ids Identities) (*Backup, error) {
 	}
 	b, err := read()
 	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("open the backup %s: %w", path, err), fault.CodeOr(err, fault.BackupInvalid), cmp.Or(fault.HintOf(err), "Use another backup, or a copy of this one."))
+		return nil, fault.Wrap(fmt.Errorf("open the backup %s: %w", path, err), fault.CodeOr(err, fault.BackupInvalid),
+			cmp.Or(fault.HintOf(err), "Use another backup, or a copy of this one."))
 	}
 	return b, nil
 }
@@ -139,7 +142,8 @@ func assemble(files map[string][]byte) (*Backup, error) {
 			wrong = append(wrong, fmt.Errorf("%s is missing", name))
 			continue
 		case digestOf(text) != m.Files[name]:
-			wrong = append(wrong, fmt.Errorf("%s was changed: its digest is another one than in %s", name, ManifestFile))
+			wrong = append(wrong, fmt.Errorf("%s was changed: its digest is another one than in %s", name,
+				ManifestFile))
 			continue
 		}
 		found, _ := unpack.Marks(text)

@@ -52,32 +52,57 @@ func TestWhatIsNotWhatWasWrittenIsRefused(t *testing.T) {
 		spoil func(t *testing.T, folder string)
 		want  string
 	}{
-		"a missing file": {func(t *testing.T, f string) { must(t, os.Remove(filepath.Join(f, secretFile))) }, secretFile + " is missing"},
+		"a missing file": {func(t *testing.T, f string) { must(t, os.Remove(filepath.Join(f, secretFile))) },
+			secretFile + " is missing"},
 		"a changed file": {func(t *testing.T, f string) {
 			must(t, os.WriteFile(filepath.Join(f, secretFile), []byte("kind: Secret\npassword: "+password), 0o600))
 		}, secretFile + " was changed"},
 		"an extra file": {func(t *testing.T, f string) {
 			must(t, os.WriteFile(filepath.Join(f, "objects", "more.yaml"), nil, 0o600))
 		}, "objects/more.yaml does not belong to it"},
-		"a file beside it": {func(t *testing.T, f string) { must(t, os.WriteFile(filepath.Join(f, ".DS_Store"), nil, 0o600)) }, ".DS_Store does not belong to it"},
-		"an extra folder":  {func(t *testing.T, f string) { must(t, os.Mkdir(filepath.Join(f, "more"), 0o700)) }, "more does not belong to it"},
+		"a file beside it": {func(t *testing.T,
+			f string) {
+			must(t, os.WriteFile(filepath.Join(f, ".DS_Store"), nil, 0o600))
+		}, ".DS_Store does not belong to it"},
+		"an extra folder": {func(t *testing.T, f string) { must(t, os.Mkdir(filepath.Join(f, "more"), 0o700)) },
+			"more does not belong to it"},
 		"a link out of it": {func(t *testing.T, f string) {
 			elsewhere := filepath.Join(t.TempDir(), "copy")
-			must(t, os.Rename(filepath.Join(f, secretFile), elsewhere), os.Symlink(elsewhere, filepath.Join(f, secretFile)))
+			must(t, os.Rename(filepath.Join(f, secretFile), elsewhere),
+				os.Symlink(elsewhere, filepath.Join(f, secretFile)))
 		}, secretFile + " is no regular file"},
 		"a pipe": {func(t *testing.T, f string) {
 			must(t, os.Remove(filepath.Join(f, secretFile)), syscall.Mkfifo(filepath.Join(f, secretFile), 0o600))
 		}, secretFile + " is no regular file"},
 		"a linked folder": {func(t *testing.T, f string) {
 			elsewhere := filepath.Join(t.TempDir(), "copy")
-			must(t, os.Rename(filepath.Join(f, "objects"), elsewhere), os.Symlink(elsewhere, filepath.Join(f, "objects")))
+			must(t, os.Rename(filepath.Join(f, "objects"), elsewhere),
+				os.Symlink(elsewhere, filepath.Join(f, "objects")))
 		}, "objects is no regular file"},
-		"no manifest":          {func(t *testing.T, f string) { must(t, os.Remove(filepath.Join(f, backup.ManifestFile))) }, "backup.json is missing"},
-		"half a manifest":      {func(t *testing.T, f string) { must(t, os.Truncate(filepath.Join(f, backup.ManifestFile), 40)) }, "backup.json is no JSON of a backup"},
-		"a newer format":       {func(t *testing.T, f string) { edit(t, f, func(m map[string]any) { m["format"] = 2; m["new"] = true }) }, "format 2"},
-		"no format":            {func(t *testing.T, f string) { edit(t, f, func(m map[string]any) { delete(m, "format") }) }, "no format"},
-		"a field nobody knows": {func(t *testing.T, f string) { edit(t, f, func(m map[string]any) { m["new"] = true }) }, "no JSON of a backup"},
-		"no objects":           {func(t *testing.T, f string) { edit(t, f, func(m map[string]any) { m["files"] = map[string]any{} }) }, "lists no objects"},
+		"no manifest": {func(t *testing.T,
+			f string) {
+			must(t, os.Remove(filepath.Join(f, backup.ManifestFile)))
+		}, "backup.json is missing"},
+		"half a manifest": {func(t *testing.T,
+			f string) {
+			must(t, os.Truncate(filepath.Join(f, backup.ManifestFile), 40))
+		}, "backup.json is no JSON of a backup"},
+		"a newer format": {func(t *testing.T,
+			f string) {
+			edit(t, f, func(m map[string]any) { m["format"] = 2; m["new"] = true })
+		}, "format 2"},
+		"no format": {func(t *testing.T,
+			f string) {
+			edit(t, f, func(m map[string]any) { delete(m, "format") })
+		}, "no format"},
+		"a field nobody knows": {func(t *testing.T,
+			f string) {
+			edit(t, f, func(m map[string]any) { m["new"] = true })
+		}, "no JSON of a backup"},
+		"no objects": {func(t *testing.T,
+			f string) {
+			edit(t, f, func(m map[string]any) { m["files"] = map[string]any{} })
+		}, "lists no objects"},
 		"a path out of it": {func(t *testing.T, f string) {
 			edit(t, f, func(m map[string]any) { files(m)["objects/../../x.yaml"] = files(m)[secretFile] })
 		}, "no path of a file in a backup"},
@@ -87,14 +112,21 @@ func TestWhatIsNotWhatWasWrittenIsRefused(t *testing.T) {
 		"a name with separators": {func(t *testing.T, f string) {
 			edit(t, f, func(m map[string]any) { files(m)[`objects/..\x.yaml`] = files(m)[secretFile] })
 		}, "no path of a file in a backup"},
-		"a digest that is none":    {func(t *testing.T, f string) { edit(t, f, func(m map[string]any) { files(m)[secretFile] = "abc" }) }, "digest of " + secretFile},
-		"an identity that is none": {func(t *testing.T, f string) { edit(t, f, func(m map[string]any) { m["identity"] = "me" }) }, "identity"},
+		"a digest that is none": {func(t *testing.T,
+			f string) {
+			edit(t, f, func(m map[string]any) { files(m)[secretFile] = "abc" })
+		}, "digest of " + secretFile},
+		"an identity that is none": {func(t *testing.T,
+			f string) {
+			edit(t, f, func(m map[string]any) { m["identity"] = "me" })
+		}, "identity"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := write(t, t.TempDir(), content(), backup.Recipients{})
 			tc.spoil(t, folder)
 			_, err := backup.Open(folder, backup.Identities{})
-			if fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), folder) || fault.HintOf(err) == "" {
+			if fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), tc.want) ||
+				!strings.Contains(err.Error(), folder) || fault.HintOf(err) == "" {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
 			if err != nil && strings.Contains(err.Error(), password) {
@@ -102,7 +134,8 @@ func TestWhatIsNotWhatWasWrittenIsRefused(t *testing.T) {
 			}
 		})
 	}
-	if _, err := backup.Open(filepath.Join(t.TempDir(), "nowhere"), backup.Identities{}); fault.CodeOf(err) != fault.BackupInvalid {
+	if _, err := backup.Open(filepath.Join(t.TempDir(), "nowhere"), backup.Identities{}); fault.CodeOf(
+		err) != fault.BackupInvalid {
 		t.Errorf("what is not there: %v", err)
 	}
 }
@@ -115,10 +148,12 @@ func TestAnEncryptedBackupThatWasChangedIsRefused(t *testing.T) {
 	must(t, err)
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)-20] ^= 1
-	for name, text := range map[string][]byte{"cut off": whole[:len(whole)-30], "cut off in its head": whole[:50], "changed": flipped, "empty": nil, "longer": append(bytes.Clone(whole), 0)} {
+	for name, text := range map[string][]byte{"cut off": whole[:len(whole)-30], "cut off in its head": whole[:50],
+		"changed": flipped, "empty": nil, "longer": append(bytes.Clone(whole), 0)} {
 		file := filepath.Join(t.TempDir(), "demo-20260102T030405Z.tar.age")
 		must(t, os.WriteFile(file, text, 0o600))
-		if _, err := backup.Open(file, ids); fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), file) {
+		if _, err := backup.Open(file, ids); fault.CodeOf(err) != fault.BackupInvalid ||
+			!strings.Contains(err.Error(), file) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -133,9 +168,11 @@ func TestAnArchiveLeadsNowhereElse(t *testing.T) {
 		headers []tar.Header
 		want    string
 	}{
-		"two folders":         {[]tar.Header{{Name: "a/backup.json"}, {Name: "b/backup.json"}}, "outside of its folder"},
-		"out of the folder":   {[]tar.Header{{Name: "a/objects/../../x.yaml"}}, "no path of a file in a backup"},
-		"a link":              {[]tar.Header{{Name: "a/objects/x.yaml", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}}, "no regular file"},
+		"two folders": {[]tar.Header{{Name: "a/backup.json"}, {Name: "b/backup.json"}},
+			"outside of its folder"},
+		"out of the folder": {[]tar.Header{{Name: "a/objects/../../x.yaml"}}, "no path of a file in a backup"},
+		"a link": {[]tar.Header{{Name: "a/objects/x.yaml", Typeflag: tar.TypeSymlink,
+			Linkname: "/etc/passwd"}}, "no regular file"},
 		"a file twice":        {[]tar.Header{{Name: "a/backup.json"}, {Name: "a/backup.json"}}, "twice"},
 		"a folder of its own": {[]tar.Header{{Name: "a/x/", Typeflag: tar.TypeDir}}, "does not belong to it"},
 		"nothing":             {nil, "backup.json is missing"},
@@ -152,7 +189,8 @@ func TestAnArchiveLeadsNowhereElse(t *testing.T) {
 			must(t, archive.WriteHeader(&h))
 		}
 		must(t, archive.Close(), sealed.Close(), f.Close())
-		if _, err := backup.Open(file, ids); fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), tc.want) {
+		if _, err := backup.Open(file, ids); fault.CodeOf(err) != fault.BackupInvalid ||
+			!strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}
 	}

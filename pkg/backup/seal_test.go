@@ -65,11 +65,13 @@ func TestSealAndOpen(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	for name, ids := range map[string]backup.Identities{"no key": {}, "another's": other} {
-		if _, err := ids.Open(bytes.NewReader(sealed)); fault.CodeOf(err) != fault.Usage || !strings.Contains(fault.HintOf(err), "--identity") {
+		if _, err := ids.Open(bytes.NewReader(sealed)); fault.CodeOf(err) != fault.Usage ||
+			!strings.Contains(fault.HintOf(err), "--identity") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := backup.ParseRecipients("--recipient", []string{"age1nonsense"}); err == nil || !strings.Contains(err.Error(), "read --recipient number 1") {
+	if _, err := backup.ParseRecipients("--recipient", []string{"age1nonsense"}); err == nil ||
+		!strings.Contains(err.Error(), "read --recipient number 1") {
 		t.Error(err)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// signingKey writes a key pair of OpenSSH and returns the file of the private key; that of the public one has .pub after it.
+// signingKey writes a key pair of OpenSSH and returns the file of the private key; that of the public one has .pub
+// after it.
 func signingKey(t *testing.T, passphrase string) string {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
@@ -87,7 +88,9 @@ func TestSignatures(t *testing.T) {
 		"a signature that is none": {key: mine, change: func(t *testing.T, path string) {
 			edit(t, path, backup.SignatureFile, func(string) string { return "hunter2" })
 		}, broken: "backup.json.sig is no signature"},
-		"one that was taken away": {key: mine, change: func(t *testing.T, path string) { _ = os.Remove(filepath.Join(path, backup.SignatureFile)) }, refused: "it is not signed"},
+		"one that was taken away": {key: mine,
+			change:  func(t *testing.T, path string) { _ = os.Remove(filepath.Join(path, backup.SignatureFile)) },
+			refused: "it is not signed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := signed(t, t.TempDir(), tc.key, tc.to)
@@ -109,7 +112,8 @@ func TestSignatures(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = b.Verify(key)
-			if (tc.refused == "") != (err == nil) || err != nil && (fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), tc.refused) || fault.HintOf(err) == "") {
+			if (tc.refused == "") != (err == nil) || err != nil && (fault.CodeOf(err) != fault.BackupInvalid ||
+				!strings.Contains(err.Error(), tc.refused) || fault.HintOf(err) == "") {
 				t.Errorf("%v, want %q", err, tc.refused)
 			}
 			if by := b.SignedBy(); (by == "") != (tc.key == "" || strings.Contains(name, "taken away")) {
@@ -146,7 +150,9 @@ func TestKeysOfSignatures(t *testing.T) {
 		"a private key to verify with": {verify(mine), "it is a private key"},
 		"something else":               {verify("ssh-ed25519 AAAAhunter2"), "no public key"},
 	} {
-		if fault.CodeOf(tc.err) != fault.Usage || !strings.Contains(tc.err.Error(), tc.says) || fault.HintOf(tc.err) == "" || strings.Contains(tc.err.Error(), "hunter2") || strings.Contains(tc.err.Error(), string(text)) {
+		if fault.CodeOf(tc.err) != fault.Usage || !strings.Contains(tc.err.Error(), tc.says) ||
+			fault.HintOf(tc.err) == "" || strings.Contains(tc.err.Error(), "hunter2") ||
+			strings.Contains(tc.err.Error(), string(text)) {
 			t.Errorf("%s: %v", name, tc.err)
 		}
 	}

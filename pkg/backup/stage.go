@@ -27,11 +27,12 @@ type Staged struct {
 	hidden string
 }
 
-// Stage writes a backup below dir, mode 0700 and its files 0600, reads it back and compares. With recipients it is one file, and nothing
-// of it is ever written without encryption; then the file is compared with what was sent to it, as only its recipients can open it. A signer with
-// a key signs its manifest.
+// Stage writes a backup below dir, mode 0700 and its files 0600, reads it back and compares. With recipients it is one
+// file, and nothing of it is ever written without encryption; then the file is compared with what was sent to it, as
+// only its recipients can open it. A signer with a key signs its manifest.
 //
-// Its name has the time of the content, or a later one if dir has a backup of this cluster that is not older: names tell which is the newest.
+// Its name has the time of the content, or a later one if dir has a backup of this cluster that is not older: names
+// tell which is the newest.
 func Stage(dir string, c Content, to Recipients, by Signer) (*Staged, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -54,7 +55,8 @@ func Stage(dir string, c Content, to Recipients, by Signer) (*Staged, error) {
 	s := &Staged{Manifest: m, Path: filepath.Join(dir, owned.Backup(c.Cluster, at))}
 	write := s.writeFolder
 	if to.Encrypt() {
-		s.Path, write = s.Path+owned.EncryptedSuffix, func(dir string, files []entry) error { return s.writeEncrypted(dir, files, to) }
+		s.Path, write = s.Path+owned.EncryptedSuffix,
+			func(dir string, files []entry) error { return s.writeEncrypted(dir, files, to) }
 	}
 	if err := write(dir, files); err != nil {
 		return nil, errors.Join(err, s.Discard())

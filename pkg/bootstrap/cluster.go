@@ -25,7 +25,8 @@ type Cluster struct {
 	ReachedAt string
 }
 
-// Create makes it, and marks it as finished. unfinished is whether one is there that kind did not finish, which is deleted first.
+// Create makes it, and marks it as finished. unfinished is whether one is there that kind did not finish, which is
+// deleted first.
 func (c Cluster) Create(ctx context.Context, unfinished bool, report pipeline.Reporter) error {
 	if unfinished {
 		report.Progress("deleting the unfinished kind cluster %s", c.name())
@@ -54,7 +55,8 @@ func (c Cluster) Create(ctx context.Context, unfinished bool, report pipeline.Re
 	if err := c.trust(ctx); err != nil {
 		return err
 	}
-	if err := c.Engine.Exec(ctx, kind.NodeName(c.name()), []string{"touch", owned.FinishedMarker}, docker.ExecOptions{}); err != nil {
+	if err := c.Engine.Exec(ctx, kind.NodeName(c.name()), []string{"touch", owned.FinishedMarker},
+		docker.ExecOptions{}); err != nil {
 		return fmt.Errorf("mark the bootstrap cluster as finished: %w", err)
 	}
 	return nil
@@ -75,9 +77,11 @@ func (c Cluster) config(id string) (kind.Config, error) {
 	spec := c.Environment.Spec()
 	socket, err := c.Environment.BootstrapDockerSocket()
 	return kind.Config{
-		Name: c.name(), Markers: []string{owned.Marker(c.Environment.ClusterName()), owned.MakerMarker(id)}, NodeImage: c.BootstrapImage(),
+		Name: c.name(), Markers: []string{owned.Marker(c.Environment.ClusterName()), owned.MakerMarker(id)},
+		NodeImage:        c.BootstrapImage(),
 		APIServerAddress: c.ListenAddress, APIServerPort: c.APIServerPort, DockerSocket: socket,
-		Proxies: kind.Proxies{HTTP: spec.Proxies.HTTP, HTTPS: spec.Proxies.HTTPS, No: strings.TrimSuffix(c.Environment.NoProxy(environment.Bootstrap)+","+c.ReachedAt, ",")},
+		Proxies: kind.Proxies{HTTP: spec.Proxies.HTTP, HTTPS: spec.Proxies.HTTPS,
+			No: strings.TrimSuffix(c.Environment.NoProxy(environment.Bootstrap)+","+c.ReachedAt, ",")},
 	}, err
 }
 

@@ -129,5 +129,6 @@ func proxyVariables(e *environment.Environment, phase environment.Phase) []flux.
 	if p.HTTP == "" && p.HTTPS == "" {
 		return nil
 	}
-	return []flux.EnvironmentVariable{{Name: "HTTP_PROXY", Value: p.HTTP}, {Name: "HTTPS_PROXY", Value: p.HTTPS}, {Name: "NO_PROXY", Value: e.NoProxy(phase)}}
+	return []flux.EnvironmentVariable{{Name: "HTTP_PROXY", Value: p.HTTP}, {Name: "HTTPS_PROXY", Value: p.HTTPS},
+		{Name: "NO_PROXY", Value: e.NoProxy(phase)}}
 }

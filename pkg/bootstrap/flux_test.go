@@ -34,7 +34,8 @@ func TestFluxAsksNoProxyForWhatIsInTheCluster(t *testing.T) {
 	for address, through := range map[string]bool{
 		"http://source-controller.flux-system.svc.cluster.local./ocirepository/x.tar.gz": false,
 		"http://source-controller.flux-system.svc.cluster.local/ocirepository/x.tar.gz":  false,
-		"http://notification-controller.flux-system/":                                    true, // Flux never writes it so
+		// Flux never writes it so
+		"http://notification-controller.flux-system/":        true,
 		"https://10.96.0.1/api":                              false,
 		"https://192.168.1.2:6443/api":                       false,
 		"http://kubeadm-capd-registry:5000/v2/":              false,
@@ -55,24 +56,36 @@ func TestFluxAsksNoProxyForWhatIsInTheCluster(t *testing.T) {
 
 // Flux refuses all that nothing of ours needs.
 func TestRestrictions(t *testing.T) {
-	component := []string{"components.one.enabled=true", "components.one.repo=shared", "git_repo_templates.shared.url=https://git.example.org/a.git"}
+	component := []string{"components.one.enabled=true", "components.one.repo=shared",
+		"git_repo_templates.shared.url=https://git.example.org/a.git"}
 	for name, tc := range map[string]struct {
 		flux Flux
 		sets []string
 		want flux.Restrictions
 	}{
-		"management cluster":           {Flux{Phase: environment.Management, Source: source.Embedded}, nil, flux.Restrictions{NoRemoteBases: true, NoCrossNamespaceRefs: true}},
-		"a registry of the user's":     {Flux{Phase: environment.Management, Source: source.OCI}, nil, flux.Restrictions{NoRemoteBases: true, NoCrossNamespaceRefs: true}},
-		"Git":                          {Flux{Phase: environment.Management, Source: source.Git}, nil, flux.Restrictions{NoCrossNamespaceRefs: true}},
-		"Git, asked for":               {Flux{Phase: environment.Management, Source: source.Git}, []string{"flux.no_remote_bases=true"}, flux.Restrictions{NoRemoteBases: true, NoCrossNamespaceRefs: true}},
-		"a component from Git":         {Flux{Phase: environment.Management, Source: source.Embedded}, component, flux.Restrictions{NoCrossNamespaceRefs: true}},
-		"bootstrap cluster":            {Flux{Phase: environment.Bootstrap, Source: source.Embedded}, nil, flux.Restrictions{NoRemoteBases: true}}, // the network is in another namespace than its source
-		"a cluster of the user's":      {Flux{Phase: environment.Bootstrap, Source: source.Embedded, Shared: true}, nil, flux.Restrictions{}},
-		"other namespaces, asked for":  {Flux{Phase: environment.Management, Source: source.Embedded}, []string{"flux.no_cross_namespace_refs=false"}, flux.Restrictions{NoRemoteBases: true}},
-		"a component of one's own far": {Flux{Phase: environment.Management, Source: source.Embedded}, []string{"components.capi.namespace=other"}, flux.Restrictions{NoRemoteBases: true}},
+		"management cluster": {Flux{Phase: environment.Management, Source: source.Embedded}, nil,
+			flux.Restrictions{NoRemoteBases: true, NoCrossNamespaceRefs: true}},
+		"a registry of the user's": {Flux{Phase: environment.Management, Source: source.OCI}, nil,
+			flux.Restrictions{NoRemoteBases: true, NoCrossNamespaceRefs: true}},
+		"Git": {Flux{Phase: environment.Management, Source: source.Git}, nil,
+			flux.Restrictions{NoCrossNamespaceRefs: true}},
+		"Git, asked for": {Flux{Phase: environment.Management, Source: source.Git},
+			[]string{"flux.no_remote_bases=true"}, flux.Restrictions{NoRemoteBases: true, NoCrossNamespaceRefs: true}},
+		"a component from Git": {Flux{Phase: environment.Management, Source: source.Embedded}, component,
+			flux.Restrictions{NoCrossNamespaceRefs: true}},
+		// the network is in another namespace than its source
+		"bootstrap cluster": {Flux{Phase: environment.Bootstrap, Source: source.Embedded}, nil,
+			flux.Restrictions{NoRemoteBases: true}},
+		"a cluster of the user's": {Flux{Phase: environment.Bootstrap, Source: source.Embedded, Shared: true}, nil,
+			flux.Restrictions{}},
+		"other namespaces, asked for": {Flux{Phase: environment.Management, Source: source.Embedded},
+			[]string{"flux.no_cross_namespace_refs=false"}, flux.Restrictions{NoRemoteBases: true}},
+		"a component of one's own far": {Flux{Phase: environment.Management, Source: source.Embedded},
+			[]string{"components.capi.namespace=other"}, flux.Restrictions{NoRemoteBases: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: tc.sets})
+			env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd",
+				Content: clusterinit.Content(), Sets: tc.sets})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,7 +35,8 @@ func (i Images) Does() string {
 
 // Run loads them.
 func (i Images) Run(ctx context.Context, report pipeline.Reporter) error {
-	return bundle.LoadImages(ctx, i.Engine, i.Bundle, i.Bundle.References(bundle.LoadDocker), progress(report, "loading", "loaded"))
+	return bundle.LoadImages(ctx, i.Engine, i.Bundle, i.Bundle.References(bundle.LoadDocker),
+		progress(report, "loading", "loaded"))
 }
 
 // progress says how far a transfer of images is: verb is what is done to them, past what was done in the end.
@@ -48,7 +49,8 @@ func progress(report pipeline.Reporter, verb, past string) bundle.Progress {
 		case s.Sent == 0:
 			report.Progress("%s %d of %d: %s (%s)", verb, s.Done+1, s.Total, s.What, size(s.Size))
 		default:
-			report.Progress("%s %d of %d: %s, %s of %s (%s)", verb, s.Done+1, s.Total, s.What, size(s.Sent), size(s.Size), rate(s))
+			report.Progress("%s %d of %d: %s, %s of %s (%s)", verb, s.Done+1, s.Total, s.What, size(s.Sent),
+				size(s.Size), rate(s))
 		}
 	}
 }

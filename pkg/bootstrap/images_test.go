@@ -21,7 +21,8 @@ func TestATransferSaysBytesAndRate(t *testing.T) {
 	} {
 		tell(s)
 	}
-	want := []string{"pushing 1 of 2: a:v1 (10.0 MiB)", "pushing 1 of 2: a:v1, 5.0 MiB of 10.0 MiB (2.5 MiB/s)", "pushing 2 of 2: b:v1 (2 KiB)", "pushed 10.5 MiB in 4.2s (2.5 MiB/s)"}
+	want := []string{"pushing 1 of 2: a:v1 (10.0 MiB)", "pushing 1 of 2: a:v1, 5.0 MiB of 10.0 MiB (2.5 MiB/s)",
+		"pushing 2 of 2: b:v1 (2 KiB)", "pushed 10.5 MiB in 4.2s (2.5 MiB/s)"}
 	if !slices.Equal(notes.Seen, want) {
 		t.Errorf("%q, want %q", notes.Seen, want)
 	}

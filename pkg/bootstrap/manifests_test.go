@@ -60,20 +60,30 @@ func TestReleaseFilesAreVerifiedBeforeAnythingIsMade(t *testing.T) {
 		warning string // the end of the only one; empty: none
 		kept    int    // files in the cache
 	}{
-		{"all pinned", source.Embedded, answers{component: manifest, flux.ManifestsURL: "archive"}, all, nil, "", "", "", 2},
-		{"Flux not pinned", source.Git, answers{flux.ManifestsURL: "archive"}, nil, nil, fault.SourceUnreadable, "gzip", flux.ManifestsURL, 0},
-		{"component not pinned", source.Embedded, answers{component: manifest, flux.ManifestsURL: "archive"}, content.Sums{flux.ManifestsURL: all[flux.ManifestsURL]}, nil, "", "",
+		{"all pinned", source.Embedded, answers{component: manifest, flux.ManifestsURL: "archive"}, all, nil, "", "",
+			"", 2},
+		{"Flux not pinned", source.Git, answers{flux.ManifestsURL: "archive"}, nil, nil, fault.SourceUnreadable, "gzip",
+			flux.ManifestsURL, 0},
+		{"component not pinned", source.Embedded, answers{component: manifest, flux.ManifestsURL: "archive"},
+			content.Sums{flux.ManifestsURL: all[flux.ManifestsURL]}, nil, "", "",
 			"1 of 2 release files are not pinned by a digest, so a changed one would not be noticed: " + component, 2},
-		{"portal", source.Embedded, answers{}, nil, nil, fault.SourceUnreadable, "web page", "2 of 2 release files are not pinned by a digest, so a changed one would not be noticed: " + flux.ManifestsURL + ", " + component, 0},
+		{"portal", source.Embedded, answers{}, nil, nil, fault.SourceUnreadable, "web page",
+			"2 of 2 release files are not pinned by a digest, so a changed one would not be noticed: " +
+				flux.ManifestsURL + ", " + component, 0},
 		{"portal, all pinned", source.Embedded, answers{}, all, nil, fault.SourceUnreadable, "web page", "", 0},
-		{"portal in place of one", source.Embedded, answers{flux.ManifestsURL: "archive"}, all, nil, fault.SourceUnreadable, component, "", 1},
-		{"changed release", source.Embedded, answers{component: manifest + "x: y\n", flux.ManifestsURL: "archive"}, all, nil, fault.SourceUnreadable, "digest", "", 1},
-		{"bundle without the files", source.Embedded, answers{}, nil, &bundle.Bundle{}, fault.BundleInvalid, component, "", 0},
+		{"portal in place of one", source.Embedded, answers{flux.ManifestsURL: "archive"}, all, nil,
+			fault.SourceUnreadable, component, "", 1},
+		{"changed release", source.Embedded, answers{component: manifest + "x: y\n", flux.ManifestsURL: "archive"}, all,
+			nil, fault.SourceUnreadable, "digest", "", 1},
+		{"bundle without the files", source.Embedded, answers{}, nil, &bundle.Bundle{}, fault.BundleInvalid, component,
+			"", 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cache := t.TempDir()
-			u := Preflight{Wanted: Wanted{Environment: env, Supplies: Supplies{Content: files, Source: source.Source{Kind: tc.source}, Bundle: tc.bundle,
-				Manifests: &content.HTTPFetcher{Sums: tc.sums, Client: &http.Client{Transport: tc.network}, CacheDir: cache}}}}
+			u := Preflight{Wanted: Wanted{Environment: env,
+				Supplies: Supplies{Content: files, Source: source.Source{Kind: tc.source}, Bundle: tc.bundle,
+					Manifests: &content.HTTPFetcher{Sums: tc.sums, Client: &http.Client{Transport: tc.network},
+						CacheDir: cache}}}}
 			if tc.bundle != nil {
 				u.Manifests = tc.bundle
 			}
@@ -89,7 +99,8 @@ func TestReleaseFilesAreVerifiedBeforeAnythingIsMade(t *testing.T) {
 					warnings = append(warnings, e.Message)
 				}
 			}
-			if tc.warning == "" && len(warnings) > 0 || tc.warning != "" && (len(warnings) != 1 || !strings.HasSuffix(warnings[0], tc.warning)) {
+			if tc.warning == "" && len(warnings) > 0 || tc.warning != "" &&
+				(len(warnings) != 1 || !strings.HasSuffix(warnings[0], tc.warning)) {
 				t.Errorf("warned %q, want %q", warnings, tc.warning)
 			}
 			if kept, err := os.ReadDir(cache); err != nil || len(kept) != tc.kept {

@@ -10,8 +10,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
-// ensureNetwork creates the Docker network that all clusters share, unless it is there. kind would create it too, but looks first and then
-// creates: runs that begin at the same moment would make several of one name, which no command can name from then on.
+// ensureNetwork creates the Docker network that all clusters share, unless it is there. kind would create it too, but
+// looks first and then creates: runs that begin at the same moment would make several of one name, which no command can
+// name from then on.
 func ensureNetwork(ctx context.Context, engine *docker.Client, stateFolder string) error {
 	return underNetworkLock(ctx, stateFolder, func() error {
 		return engine.CreateKindNetwork(ctx, registry.DefaultNetwork, map[string]string{owned.CreatedLabel: "true"})

@@ -10,7 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/docker"
 )
 
-// Environments that are brought up at the same moment share one Docker network: the first run creates it, the others find it.
+// Environments that are brought up at the same moment share one Docker network: the first run creates it, the others
+// find it.
 func TestRunsBesideEachOtherMakeOneNetwork(t *testing.T) {
 	folder := t.TempDir()
 	script := `#!/bin/sh
@@ -28,7 +29,8 @@ esac
 	var all sync.WaitGroup
 	for _, cluster := range []string{"a", "b", "c", "d", "e", "f"} {
 		all.Go(func() {
-			if err := ensureNetwork(t.Context(), &docker.Client{Binary: filepath.Join(folder, "docker")}, filepath.Join(folder, "state", cluster)); err != nil {
+			if err := ensureNetwork(t.Context(), &docker.Client{Binary: filepath.Join(folder, "docker")},
+				filepath.Join(folder, "state", cluster)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -38,7 +40,8 @@ esac
 	if err != nil {
 		t.Fatal(err)
 	}
-	if creates := strings.Count(string(calls), "network create"); creates != 1 || !strings.Contains(string(calls), "--label cluster-init.io/created=true") {
+	if creates := strings.Count(string(calls), "network create"); creates != 1 ||
+		!strings.Contains(string(calls), "--label cluster-init.io/created=true") {
 		t.Errorf("%d networks were created:\n%s", creates, calls)
 	}
 	if left, err := filepath.Glob(filepath.Join(folder, "state", "*")); err != nil || len(left) > 0 {

@@ -11,8 +11,8 @@ import (
 // tellEvery is how often a pull says how far it is.
 const tellEvery = 5 * time.Second
 
-// pullNodeImage has the engine pull the node image, unless it has it: kind would, but it says nothing until the image is there. What cannot be pulled is left to kind, which tries
-// several times and has the last word.
+// pullNodeImage has the engine pull the node image, unless it has it: kind would, but it says nothing until the image
+// is there. What cannot be pulled is left to kind, which tries several times and has the last word.
 func (c Cluster) pullNodeImage(ctx context.Context, report pipeline.Reporter) error {
 	image := c.BootstrapImage()
 	switch there, err := c.Engine.ImageExists(ctx, image); {

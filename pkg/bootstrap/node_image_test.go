@@ -23,7 +23,9 @@ func pullingEngine(t *testing.T, has bool, says string) *docker.Client {
 			t.Fatal(err)
 		}
 	}
-	script := "#!/bin/sh\ncase \"$1\" in\nimage) " + inspect + " ;;\nsystem) while read -r line; do [ ${#line} -gt 1 ] || break; done\nprintf 'HTTP/1.1 200 OK\\r\\nConnection: close\\r\\n\\r\\n'\ncat <<'EOF'\n" + says + "\nEOF\ncase '" + says + "' in *complete*) touch " + path + ".has ;; esac ;;\nesac\n"
+	script := "#!/bin/sh\ncase \"$1\" in\nimage) " + inspect + " ;;\nsystem) while read -r line; do [ ${#line} -gt 1 " +
+		"] || break; done\nprintf 'HTTP/1.1 200 OK\\r\\nConnection: close\\r\\n\\r\\n'\ncat <<'EOF'\n" + says +
+		"\nEOF\ncase '" + says + "' in *complete*) touch " + path + ".has ;; esac ;;\nesac\n"
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -36,15 +38,19 @@ func TestTheNodeImageIsPulled(t *testing.T) {
 		says string
 		want []string
 	}{
-		"it is there":         {true, "", nil},
-		"it comes":            {false, `{"status":"Downloading","progressDetail":{"current":1,"total":2097152},"id":"1"}` + "\n" + `{"status":"Pull complete","id":"1"}`, []string{"pulling node:v1", "pulled 2.0 MiB in "}},
-		"it says nothing":     {false, "", []string{"pulling node:v1"}},
-		"it cannot be pulled": {false, `{"error":"manifest unknown"}`, []string{"pulling node:v1", "kind tries it, as this failed: pull image node:v1: manifest unknown"}},
+		"it is there": {true, "", nil},
+		"it comes": {false,
+			`{"status":"Downloading","progressDetail":{"current":1,"total":2097152},"id":"1"}` + "\n" +
+				`{"status":"Pull complete","id":"1"}`, []string{"pulling node:v1", "pulled 2.0 MiB in "}},
+		"it says nothing": {false, "", []string{"pulling node:v1"}},
+		"it cannot be pulled": {false, `{"error":"manifest unknown"}`,
+			[]string{"pulling node:v1", "kind tries it, as this failed: pull image node:v1: manifest unknown"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			notes := &pipeline.Notes{}
-			c := Cluster{Wanted: Wanted{Engine: pullingEngine(t, tc.has, tc.says), Supplies: Supplies{NodeImage: "node:v1"}}}
+			c := Cluster{Wanted: Wanted{Engine: pullingEngine(t, tc.has, tc.says),
+				Supplies: Supplies{NodeImage: "node:v1"}}}
 			if err := c.pullNodeImage(t.Context(), notes); err != nil {
 				t.Error(err)
 			}
@@ -60,7 +66,8 @@ func TestAPullSaysBytesAndRate(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	at := start
 	p := pull{image: "node:v1", report: notes, now: func() time.Time { return at }, began: start}
-	for second, come := range []int64{0, 1 << 20, 2 << 20, 3 << 20, 4 << 20, 5 << 20, 6 << 20, 7 << 20, 8 << 20, 9 << 20, 10 << 20} {
+	for second, come := range []int64{0, 1 << 20, 2 << 20, 3 << 20, 4 << 20, 5 << 20, 6 << 20, 7 << 20, 8 << 20,
+		9 << 20, 10 << 20} {
 		at = start.Add(time.Duration(second) * time.Second)
 		all := int64(0)
 		if second > 6 {
@@ -69,7 +76,8 @@ func TestAPullSaysBytesAndRate(t *testing.T) {
 		p.heard(come, all)
 	}
 	p.end()
-	want := []string{"pulling node:v1, 5.0 MiB (1.0 MiB/s)", "pulling node:v1, 10.0 MiB of 20.0 MiB (1.0 MiB/s)", "pulled 10.0 MiB in 10s (1.0 MiB/s)"}
+	want := []string{"pulling node:v1, 5.0 MiB (1.0 MiB/s)", "pulling node:v1, 10.0 MiB of 20.0 MiB (1.0 MiB/s)",
+		"pulled 10.0 MiB in 10s (1.0 MiB/s)"}
 	if !slices.Equal(notes.Seen, want) {
 		t.Errorf("%q, want %q", notes.Seen, want)
 	}

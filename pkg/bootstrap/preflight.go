@@ -91,13 +91,17 @@ func (p Preflight) machine(ctx context.Context, report pipeline.Reporter) error 
 func suits(engine docker.Info, machines bool, report pipeline.Reporter) error {
 	switch {
 	case engine.OSType != "" && engine.OSType != "linux":
-		return fault.New(fault.DockerFailed, fmt.Sprintf("the Docker engine runs %s containers, and nodes of Kubernetes are Linux containers", engine.OSType),
+		return fault.New(fault.DockerFailed,
+			fmt.Sprintf("the Docker engine runs %s containers, and nodes of Kubernetes are Linux containers",
+				engine.OSType),
 			"Switch the engine to Linux containers, or use another one (DOCKER_HOST).")
 	case engine.Rootless && machines:
-		return fault.New(fault.DockerFailed, "the Docker engine is rootless, and kubelet does not start in machines that Cluster API's provider for Docker makes there",
+		return fault.New(fault.DockerFailed, "the Docker engine is rootless, and kubelet does not start in machines "+
+			"that Cluster API's provider for Docker makes there",
 			"Use an engine that runs as root (DOCKER_HOST, or docker context use).")
 	case engine.Rootless:
-		report.Warn("the Docker engine is rootless: kind needs cgroup v2 with the controllers cpu, memory and pids delegated to this user")
+		report.Warn("the Docker engine is rootless: kind needs cgroup v2 with the controllers cpu, memory and pids " +
+			"delegated to this user")
 	}
 	return nil
 }
@@ -113,7 +117,8 @@ func CheckMachine(ctx context.Context, engine *docker.Client, report pipeline.Re
 }
 
 func describe(engine docker.Info, report pipeline.Reporter) {
-	report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", engine.ServerVersion, engine.CgroupVersion, engine.CPUs, gibibytes(engine.MemoryBytes))
+	report.Progress("Docker %s, cgroup v%s, %d CPUs, %.1f GiB of memory", engine.ServerVersion, engine.CgroupVersion,
+		engine.CPUs, gibibytes(engine.MemoryBytes))
 }
 
 // problems returns all that this machine or the engine lacks, joined. Port 0 is always free.
@@ -126,11 +131,13 @@ func (h host) problems(engine docker.Info, port int32) error {
 		if free, known := h.freeBytes(engine.RootDir); known {
 			errs = append(errs, enough("disk space in "+engine.RootDir, free, minimumDisk))
 		}
-		errs = append(errs, h.inotify("max_user_watches", minimumInotifyWatches), h.inotify("max_user_instances", minimumInotifyInstances))
+		errs = append(errs, h.inotify("max_user_watches", minimumInotifyWatches),
+			h.inotify("max_user_instances", minimumInotifyInstances))
 	}
 	if port != 0 {
 		if err := h.listen(port); err != nil {
-			errs = append(errs, fault.Wrap(fmt.Errorf("the bootstrap cluster's API server cannot have port %d: %w", port, err), fault.PortTaken,
+			errs = append(errs, fault.Wrap(fmt.Errorf("the bootstrap cluster's API server cannot have port %d: %w",
+				port, err), fault.PortTaken,
 				"Stop what listens there, or choose another with --api-server-port (0 takes a free one)."))
 		}
 	}
@@ -141,7 +148,8 @@ func enough(what string, have, need int64) error {
 	if have >= need {
 		return nil
 	}
-	return fault.New(fault.HostResources, fmt.Sprintf("too little %s: %.1f GiB, at least %.1f GiB are needed", what, gibibytes(have), gibibytes(need)),
+	return fault.New(fault.HostResources, fmt.Sprintf("too little %s: %.1f GiB, at least %.1f GiB are needed", what,
+		gibibytes(have), gibibytes(need)),
 		"Give the Docker engine more memory or disk, or use another one (DOCKER_HOST).")
 }
 
@@ -158,8 +166,8 @@ func (h host) inotify(limit string, need int) error {
 }
 
 // fetchable fetches what the run will need from release URLs, so that one that cannot be read, or that the bundle does
-// not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got. It warns of what no digest
-// vouches for.
+// not hold, is told before anything is made. Nothing is lost by it: the fetcher keeps what it got. It warns of what no
+// digest vouches for.
 func (p Preflight) fetchable(ctx context.Context, report pipeline.Reporter) error {
 	urls := []string{flux.ManifestsURL}
 	var errs []error
@@ -172,7 +180,8 @@ func (p Preflight) fetchable(ctx context.Context, report pipeline.Reporter) erro
 		return errors.Join(append(errs, NotPinned(unpinned))...)
 	}
 	if len(unpinned) > 0 {
-		report.Warn("%d of %d release files are not pinned by a digest, so a changed one would not be noticed: %s", len(unpinned), len(urls), strings.Join(unpinned, ", "))
+		report.Warn("%d of %d release files are not pinned by a digest, so a changed one would not be noticed: %s",
+			len(unpinned), len(urls), strings.Join(unpinned, ", "))
 	}
 	_, lacks := content.FetchAll(ctx, p.Manifests, urls)
 	if errors.Is(ctx.Err(), context.Canceled) { // somebody has ended the run: what did not come says nothing

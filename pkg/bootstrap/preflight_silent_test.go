@@ -51,13 +51,15 @@ func releasedBy(t *testing.T) (*environment.Environment, fs.FS, []string) {
 	files, urls := fstest.MapFS{}, []string{flux.ManifestsURL}
 	for _, path := range paths {
 		url := "https://example.org/" + strings.TrimPrefix(path, "./") + ".yaml"
-		files[strings.TrimPrefix(path, "./")+"/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [" + url + "]\n")}
+		files[strings.TrimPrefix(path, "./")+"/kustomization.yaml"] = &fstest.MapFile{Data: []byte(
+			"resources: [" + url + "]\n")}
 		urls = append(urls, url)
 	}
 	return env, files, urls
 }
 
-// All that is wrong is said at once: an engine that is silent ends no other check, and neither does a release file that cannot be fetched.
+// All that is wrong is said at once: an engine that is silent ends no other check, and neither does a release file that
+// cannot be fetched.
 func TestPreflightGoesOn(t *testing.T) {
 	env, files, urls := releasedBy(t)
 	everything := append([]string{"no flavor"}, urls...)
@@ -66,9 +68,11 @@ func TestPreflightGoesOn(t *testing.T) {
 		taken bool
 		want  []string
 	}{
-		"a good engine":                  {engineer{}, false, everything},
-		"a silent engine":                {engineer{silent: errors.New("no engine")}, true, append([]string{"no engine"}, everything...)},
-		"an engine that does not list":   {engineer{forgets: errors.New("no list")}, true, append([]string{"no list"}, everything...)},
+		"a good engine": {engineer{}, false, everything},
+		"a silent engine": {engineer{silent: errors.New("no engine")}, true,
+			append([]string{"no engine"}, everything...)},
+		"an engine that does not list": {engineer{forgets: errors.New("no list")}, true,
+			append([]string{"no list"}, everything...)},
 		"a port that somebody else took": {engineer{}, true, append([]string{"port 6443"}, everything...)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,8 +80,11 @@ func TestPreflightGoesOn(t *testing.T) {
 			if tc.taken {
 				h.listen = func(int32) error { return errors.New("address already in use") }
 			}
-			p := Preflight{World: tc.world, Provider: lacking{}, host: h, Wanted: Wanted{Environment: env, Supplies: Supplies{Content: files, Source: source.Source{Kind: source.Embedded},
-				APIServerPort: 6443, Manifests: &content.HTTPFetcher{Client: &http.Client{Transport: noNetwork{}}}}}}
+			p := Preflight{World: tc.world, Provider: lacking{}, host: h,
+				Wanted: Wanted{Environment: env,
+					Supplies: Supplies{Content: files, Source: source.Source{Kind: source.Embedded},
+						APIServerPort: 6443,
+						Manifests:     &content.HTTPFetcher{Client: &http.Client{Transport: noNetwork{}}}}}}
 			err := p.Run(t.Context(), &pipeline.Notes{})
 			joined, several := err.(interface{ Unwrap() []error })
 			if !several {
@@ -110,8 +117,10 @@ func TestPreflightThatIsInterrupted(t *testing.T) {
 	env, files, _ := releasedBy(t)
 	ctx, end := context.WithCancelCause(t.Context())
 	network := endingNetwork{func() { end(errors.New("Ctrl-C")) }}
-	p := Preflight{World: engineer{}, host: goodHost(), Wanted: Wanted{Environment: env, Supplies: Supplies{Content: files, Source: source.Source{Kind: source.Embedded},
-		Manifests: &content.HTTPFetcher{Client: &http.Client{Transport: network}}}}}
+	p := Preflight{World: engineer{}, host: goodHost(),
+		Wanted: Wanted{Environment: env,
+			Supplies: Supplies{Content: files, Source: source.Source{Kind: source.Embedded},
+				Manifests: &content.HTTPFetcher{Client: &http.Client{Transport: network}}}}}
 	if err := p.Run(ctx, &pipeline.Notes{}); err == nil || err.Error() != "fetch the release files: Ctrl-C" {
 		t.Errorf("%v", err)
 	}

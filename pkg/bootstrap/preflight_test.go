@@ -48,27 +48,40 @@ func TestProblemsOfTheMachine(t *testing.T) {
 		h.listen = func(int32) error { return errors.New("address already in use") }
 	}
 	elsewhere := func(_ *host, e *docker.Info) { e.Name = "there" }
-	remote := func(_ *host, e *docker.Info) { e.Endpoint = "tcp://docker:2376" } // of the same name, as two containers of one pod
+	// of the same name, as two containers of one pod
+	remote := func(_ *host, e *docker.Info) { e.Endpoint = "tcp://docker:2376" }
 	cases := map[string]struct {
 		change []func(*host, *docker.Info)
 		code   fault.Code
 		says   []string
 		hints  []string
 	}{
-		"nothing":                     {nil, "", nil, nil},
-		"just enough":                 {with(memory(6<<30), disk(10<<30, true), inotify("max_user_watches", 65536, true)), "", nil, nil},
-		"memory":                      {with(memory(4 << 30)), fault.HostResources, []string{"too little memory of the Docker host: 4.0 GiB, at least 6.0 GiB"}, []string{"DOCKER_HOST"}},
-		"disk":                        {with(disk(3<<29, true)), fault.HostResources, []string{"too little disk space in /var/lib/docker: 1.5 GiB, at least 10.0 GiB"}, []string{"DOCKER_HOST"}},
-		"disk that cannot be seen":    {with(disk(0, false)), "", nil, nil},
-		"watches":                     {with(inotify("max_user_watches", 8192, true)), fault.HostResources, []string{"fs.inotify.max_user_watches is 8192, at least 65536"}, []string{"sysctl -w fs.inotify.max_user_watches=524288"}},
-		"instances":                   {with(inotify("max_user_instances", 128, true)), fault.HostResources, []string{"fs.inotify.max_user_instances is 128, at least 256"}, []string{"sysctl -w fs.inotify.max_user_instances=2048"}},
-		"no inotify":                  {with(inotify("max_user_watches", 0, false)), "", nil, nil},
-		"port":                        {with(taken), fault.PortTaken, []string{"port 6443: address already in use"}, []string{"--api-server-port"}},
-		"several, each with its hint": {with(memory(1), disk(1, true), inotify("max_user_instances", 1, true), taken), fault.HostResources, []string{"memory", "disk space", "max_user_instances", "port 6443"}, []string{"DOCKER_HOST", "sysctl", "--api-server-port"}},
-		"an engine elsewhere":         {with(elsewhere, disk(1, true), inotify("max_user_watches", 1, true)), "", nil, nil},
-		"one that is reached by TCP":  {with(remote, disk(1, true), inotify("max_user_watches", 1, true), taken), "", nil, nil},
-		"memory of one by TCP":        {with(remote, memory(1)), fault.HostResources, []string{"memory"}, nil},
-		"memory of one elsewhere":     {with(elsewhere, memory(1)), fault.HostResources, []string{"memory"}, nil},
+		"nothing": {nil, "", nil, nil},
+		"just enough": {with(memory(6<<30), disk(10<<30, true),
+			inotify("max_user_watches", 65536, true)), "", nil, nil},
+		"memory": {with(memory(4 << 30)), fault.HostResources,
+			[]string{"too little memory of the Docker host: 4.0 GiB, at least 6.0 GiB"}, []string{"DOCKER_HOST"}},
+		"disk": {with(disk(3<<29, true)), fault.HostResources,
+			[]string{"too little disk space in /var/lib/docker: 1.5 GiB, at least 10.0 GiB"}, []string{"DOCKER_HOST"}},
+		"disk that cannot be seen": {with(disk(0, false)), "", nil, nil},
+		"watches": {with(inotify("max_user_watches", 8192, true)), fault.HostResources,
+			[]string{"fs.inotify.max_user_watches is 8192, at least 65536"},
+			[]string{"sysctl -w fs.inotify.max_user_watches=524288"}},
+		"instances": {with(inotify("max_user_instances", 128, true)), fault.HostResources,
+			[]string{"fs.inotify.max_user_instances is 128, at least 256"},
+			[]string{"sysctl -w fs.inotify.max_user_instances=2048"}},
+		"no inotify": {with(inotify("max_user_watches", 0, false)), "", nil, nil},
+		"port": {with(taken), fault.PortTaken, []string{"port 6443: address already in use"},
+			[]string{"--api-server-port"}},
+		"several, each with its hint": {with(memory(1), disk(1, true), inotify("max_user_instances", 1, true), taken),
+			fault.HostResources, []string{"memory", "disk space", "max_user_instances", "port 6443"},
+			[]string{"DOCKER_HOST", "sysctl", "--api-server-port"}},
+		"an engine elsewhere": {with(elsewhere, disk(1, true), inotify("max_user_watches", 1, true)), "", nil,
+			nil},
+		"one that is reached by TCP": {with(remote, disk(1, true), inotify("max_user_watches", 1, true), taken), "",
+			nil, nil},
+		"memory of one by TCP":    {with(remote, memory(1)), fault.HostResources, []string{"memory"}, nil},
+		"memory of one elsewhere": {with(elsewhere, memory(1)), fault.HostResources, []string{"memory"}, nil},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -102,19 +115,22 @@ func TestEnginesThatDoNotSuit(t *testing.T) {
 		says     string // in the refusal
 		warns    string
 	}{
-		"an ordinary one":                      {docker.Info{OSType: "linux"}, true, "", ""},
-		"one that does not say":                {docker.Info{}, true, "", ""},
-		"Windows":                              {docker.Info{OSType: "windows"}, false, "runs windows containers", ""},
-		"rootless, for machines":               {docker.Info{OSType: "linux", Rootless: true}, true, "is rootless", ""},
-		"rootless, for the bootstrap cluster":  {docker.Info{OSType: "linux", Rootless: true}, false, "", "is rootless"},
+		"an ordinary one":        {docker.Info{OSType: "linux"}, true, "", ""},
+		"one that does not say":  {docker.Info{}, true, "", ""},
+		"Windows":                {docker.Info{OSType: "windows"}, false, "runs windows containers", ""},
+		"rootless, for machines": {docker.Info{OSType: "linux", Rootless: true}, true, "is rootless", ""},
+		"rootless, for the bootstrap cluster": {docker.Info{OSType: "linux", Rootless: true}, false, "",
+			"is rootless"},
 		"rootless Windows, whatever that were": {docker.Info{OSType: "windows", Rootless: true}, true, "windows", ""},
 	} {
 		notes := &pipeline.Notes{}
 		err := suits(tc.engine, tc.machines, notes)
-		if (err != nil) != (tc.says != "") || err != nil && (!strings.Contains(err.Error(), tc.says) || fault.HintOf(err) == "") {
+		if (err != nil) != (tc.says != "") || err != nil && (!strings.Contains(err.Error(), tc.says) ||
+			fault.HintOf(err) == "") {
 			t.Errorf("%s: %v, want %q", name, err, tc.says)
 		}
-		if warned := strings.Join(notes.Warnings, "\n"); (warned != "") != (tc.warns != "") || !strings.Contains(warned, tc.warns) {
+		if warned := strings.Join(notes.Warnings, "\n"); (warned != "") != (tc.warns != "") ||
+			!strings.Contains(warned, tc.warns) {
 			t.Errorf("%s: warns %q, want %q", name, warned, tc.warns)
 		}
 	}

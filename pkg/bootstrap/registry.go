@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Registry starts the registry that lives beside the clusters and fills it: with the content that Flux syncs from, and with the
-// bundle's images.
+// Registry starts the registry that lives beside the clusters and fills it: with the content that Flux syncs from, and
+// with the bundle's images.
 type Registry struct {
 	Wanted
 	Published *content.Published // set by Run: what the phases after it have Flux read
@@ -38,7 +38,8 @@ func (r Registry) Run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	var running *registry.Registry
 	err = underNetworkLock(ctx, r.StateFolder, func() (err error) {
-		running, err = registry.EnsureRegistry(ctx, r.Engine, registry.EnsureOptions{Cluster: r.Environment.ClusterName(), Binary: r.Binary})
+		running, err = registry.EnsureRegistry(ctx, r.Engine,
+			registry.EnsureOptions{Cluster: r.Environment.ClusterName(), Binary: r.Binary})
 		return err
 	})
 	if err != nil {
@@ -48,7 +49,8 @@ func (r Registry) Run(ctx context.Context, report pipeline.Reporter) error {
 	report.Progress("registry %s is running", running.Name)
 	target := oci.Target{Prefix: running.Host, Insecure: true, Options: running.RemoteOptions()}
 	if b := r.Bundle; b != nil {
-		if err := bundle.FillRegistry(ctx, target, b, b.References(bundle.LoadRegistry), progress(report, "pushing", "pushed")); err != nil {
+		if err := bundle.FillRegistry(ctx, target, b, b.References(bundle.LoadRegistry),
+			progress(report, "pushing", "pushed")); err != nil {
 			return err
 		}
 	}
@@ -63,7 +65,8 @@ func (r Registry) publish(ctx context.Context, target oci.Target, report pipelin
 	if err != nil {
 		return err
 	}
-	p, err := content.Publish(ctx, target, content.PublishOptions{FS: r.Content, Profile: r.Profile, Paths: paths, Fetch: r.Manifests})
+	p, err := content.Publish(ctx, target, content.PublishOptions{FS: r.Content, Profile: r.Profile, Paths: paths,
+		Fetch: r.Manifests})
 	if err != nil {
 		return fmt.Errorf("publish the content: %w", err)
 	}

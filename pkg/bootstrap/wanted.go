@@ -1,4 +1,5 @@
-// Package bootstrap makes the temporary cluster, with Flux in it, and the registry beside it: what `up` begins with, and `down` too.
+// Package bootstrap makes the temporary cluster, with Flux in it, and the registry beside it: what `up` begins with,
+// and `down` too.
 package bootstrap
 
 import (

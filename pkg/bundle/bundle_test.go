@@ -34,7 +34,8 @@ func write(t *testing.T) (dir string, index Index) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := path.AppendImage(image, layout.WithAnnotations(map[string]string{RefNameAnnotation: reference})); err != nil {
+	if err := path.AppendImage(image, layout.WithAnnotations(
+		map[string]string{RefNameAnnotation: reference})); err != nil {
 		t.Fatal(err)
 	}
 	digest, err := image.Digest()
@@ -81,7 +82,8 @@ func TestOpenReadsWhatWasWritten(t *testing.T) {
 	if content, found, err := opened.Manifest(url); err != nil || !found || string(content) != "kind: Namespace\n" {
 		t.Errorf("got %q, %v, %v", content, found, err)
 	}
-	if profile, err := opened.Profile(); err != nil || string(profile[component]) != "resources: []\n" || len(profile) != 1 {
+	if profile, err := opened.Profile(); err != nil || string(profile[component]) != "resources: []\n" ||
+		len(profile) != 1 {
 		t.Errorf("got the profile %q (%v)", profile, err)
 	}
 	if _, found, err := opened.Manifest("https://example.org/other"); found || err != nil {
@@ -91,7 +93,8 @@ func TestOpenReadsWhatWasWritten(t *testing.T) {
 		t.Errorf("fetched %q (%v)", content, err)
 	}
 	_, err = opened.Fetch(t.Context(), "https://me:s3cret@example.org/other")
-	if fault.CodeOf(err) != fault.BundleInvalid || !strings.Contains(err.Error(), "example.org/other") || strings.Contains(err.Error(), "s3cret") {
+	if fault.CodeOf(err) != fault.BundleInvalid || !strings.Contains(err.Error(), "example.org/other") ||
+		strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("fetching an unknown URL gave %v", err)
 	}
 	if err := opened.For("kubeadm-capd"); err != nil {
@@ -123,7 +126,8 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 		damage func(t *testing.T, dir string, index Index) error
 		want   string
 	}{
-		"no index": {func(_ *testing.T, dir string, _ Index) error { return os.Remove(filepath.Join(dir, IndexFile)) }, "no bundle.json"},
+		"no index": {func(_ *testing.T, dir string, _ Index) error { return os.Remove(filepath.Join(dir, IndexFile)) },
+			"no bundle.json"},
 		"not JSON": {func(_ *testing.T, dir string, _ Index) error {
 			return os.WriteFile(filepath.Join(dir, IndexFile), []byte("{"), 0o644)
 		}, "parse"},
@@ -131,7 +135,8 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 			return os.WriteFile(filepath.Join(dir, IndexFile), []byte(`{"schema":3}`), 0o644)
 		}, "format 3"},
 		"image that the layout has not": {func(_ *testing.T, dir string, index Index) error {
-			index.Images = append(index.Images, Image{Reference: "registry.example/gone:v2", Digest: index.Images[0].Digest})
+			index.Images = append(index.Images, Image{Reference: "registry.example/gone:v2",
+				Digest: index.Images[0].Digest})
 			return WriteIndex(dir, index)
 		}, "image registry.example/gone:v2 is missing"},
 		"image of another digest": {func(_ *testing.T, dir string, index Index) error {
@@ -144,7 +149,10 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 		"blob cut off": {func(t *testing.T, dir string, index Index) error {
 			return os.Truncate(blobs(t, dir, index.Images[0].Digest)[0], 3)
 		}, "has 3 bytes"},
-		"manifest missing": {func(_ *testing.T, dir string, _ Index) error { return os.Remove(filepath.Join(dir, "app.yaml")) }, url},
+		"manifest missing": {func(_ *testing.T, dir string, _ Index) error {
+			return os.Remove(
+				filepath.Join(dir, "app.yaml"))
+		}, url},
 		"file of the profile missing": {func(_ *testing.T, dir string, _ Index) error {
 			return os.Remove(filepath.Join(dir, "profile", component))
 		}, component},
@@ -169,7 +177,8 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 func TestVerifyFindsChangedContent(t *testing.T) {
 	dir, index := write(t)
 	own := filepath.Join(dir, "blobs", "sha256", strings.TrimPrefix(index.Images[0].Digest, "sha256:"))
-	for _, file := range append(blobs(t, dir, index.Images[0].Digest), own, filepath.Join(dir, "app.yaml"), filepath.Join(dir, "profile", component)) {
+	for _, file := range append(blobs(t, dir, index.Images[0].Digest), own, filepath.Join(dir, "app.yaml"),
+		filepath.Join(dir, "profile", component)) {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

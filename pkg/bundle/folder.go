@@ -14,8 +14,8 @@ const (
 	mostOfManifest = 64 << 20 // of an image, or of Kubernetes
 )
 
-// checkFolder refuses a bundle with anything but files and folders: a link may lead to a file of the user's, and a pipe or
-// a device has no end.
+// checkFolder refuses a bundle with anything but files and folders: a link may lead to a file of the user's, and a pipe
+// or a device has no end.
 func checkFolder(dir string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -38,7 +38,8 @@ func (b *Bundle) checkPaths() error {
 	var problems []error
 	for _, entry := range b.Index.Manifests {
 		if !filepath.IsLocal(filepath.FromSlash(entry.Path)) {
-			problems = append(problems, fmt.Errorf("manifest %s leads out of the bundle (file %s)", entry.URL, entry.Path))
+			problems = append(problems, fmt.Errorf("manifest %s leads out of the bundle (file %s)", entry.URL,
+				entry.Path))
 		}
 	}
 	for _, entry := range b.Index.Profile {

@@ -97,7 +97,8 @@ func engineHas(ctx context.Context, engine Engine, reference string, img v1.Imag
 
 // FillRegistry pushes images to the target, each to <prefix>/<its host>/<its repository>:<tag>, where the mirrors of
 // oci.BundleMirrors find them. One that is there already is skipped; blobs that are there are not sent again.
-func FillRegistry(ctx context.Context, target oci.Target, source ImageSource, references []string, report Progress) error {
+func FillRegistry(ctx context.Context, target oci.Target, source ImageSource, references []string,
+	report Progress) error {
 	t := newTransfer(len(references), report, time.Now)
 	for i, reference := range references {
 		img, err := source.Image(reference)

@@ -151,7 +151,8 @@ func TestLoadImages(t *testing.T) {
 			t.Errorf("the engine has %s as %s, want %s", ref, engine.ids[ref], want)
 		}
 	}
-	if want := []string{"0/2 " + refs[0] + " true", "1/2 " + refs[1] + " true", "2/2  true"}; !slices.Equal(said, want) {
+	if want := []string{"0/2 " + refs[0] + " true", "1/2 " + refs[1] + " true", "2/2  true"}; !slices.Equal(
+		said, want) {
 		t.Errorf("progress %q, want %q", said, want)
 	}
 	if err := LoadImages(context.Background(), engine, source, refs, nil); err != nil {
@@ -208,7 +209,8 @@ func TestBundleFaults(t *testing.T) {
 				source := newLayoutImages(t, good, bad)
 				source.corrupt(t, bad)
 				err := put(t, source, good, ref)
-				if fault.CodeOf(err) != fault.BundleInvalid || !strings.Contains(err.Error(), ref) || fault.HintOf(err) == "" {
+				if fault.CodeOf(err) != fault.BundleInvalid || !strings.Contains(err.Error(), ref) ||
+					fault.HintOf(err) == "" {
 					t.Errorf("error %v has code %q and hint %q", err, fault.CodeOf(err), fault.HintOf(err))
 				}
 			})

@@ -47,15 +47,15 @@ type Index struct {
 	Manifests []Manifest `json:"manifests"`
 	// Values are Helm values that an environment needs when it is built from this bundle.
 	Values map[string]any `json:"values,omitempty"`
-	// Profile are files that an environment needs beside its content when it is built from this bundle: components of its
-	// own, which Values refer to.
+	// Profile are files that an environment needs beside its content when it is built from this bundle: components of
+	// its own, which Values refer to.
 	Profile []File `json:"profile,omitempty"`
 }
 
 // File is one file of the profile.
 type File struct {
-	// Path is where the content has the file, with slashes, such as kustomize-components/NAME/kustomization.yaml. In the
-	// bundle it is below the folder profile.
+	// Path is where the content has the file, with slashes, such as kustomize-components/NAME/kustomization.yaml. In
+	// the bundle it is below the folder profile.
 	Path string `json:"path"`
 	// SHA256 is the checksum of the file, in hexadecimal digits.
 	SHA256 string `json:"sha256"`

@@ -17,7 +17,8 @@ import (
 )
 
 // rebuild is what to do about a bundle that is not whole.
-const rebuild = "Build or download the bundle again: https://github.com/cluster-init/cluster-init/blob/main/docs/bundle.md"
+const rebuild = "Build or download the bundle again: " +
+	"https://github.com/cluster-init/cluster-init/blob/main/docs/bundle.md"
 
 // Bundle is an opened bundle. It is safe for use by several goroutines.
 type Bundle struct {
@@ -39,7 +40,8 @@ func Open(dir string) (*Bundle, error) {
 	}
 	path, err := layout.FromPath(dir)
 	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("open the image layout of the bundle %s: %w", dir, err), fault.BundleInvalid, rebuild)
+		return nil, fault.Wrap(fmt.Errorf("open the image layout of the bundle %s: %w", dir, err), fault.BundleInvalid,
+			rebuild)
 	}
 	bundle := &Bundle{Dir: dir, Index: index, layout: path}
 	if err := bundle.check(); err != nil {
@@ -65,7 +67,8 @@ func readIndex(dir string) (Index, error) {
 		return index, fmt.Errorf("parse %s: %w", filepath.Join(dir, IndexFile), err)
 	}
 	if index.Schema != Schema {
-		return index, fmt.Errorf("the bundle %s has format %d, this version of cluster-init reads format %d", dir, index.Schema, Schema)
+		return index, fmt.Errorf("the bundle %s has format %d, this version of cluster-init reads format %d", dir,
+			index.Schema, Schema)
 	}
 	return index, nil
 }
@@ -76,7 +79,8 @@ func (b *Bundle) For(environment string) error {
 		return nil
 	}
 	return fault.New(fault.BundleInvalid,
-		fmt.Sprintf("the bundle %s holds no environment %q, only: %s", b.Dir, environment, strings.Join(b.Index.Environments, ", ")),
+		fmt.Sprintf("the bundle %s holds no environment %q, only: %s", b.Dir, environment,
+			strings.Join(b.Index.Environments, ", ")),
 		"Build a bundle for it: https://github.com/cluster-init/cluster-init/blob/main/docs/bundle.md")
 }
 
@@ -87,7 +91,8 @@ func (b *Bundle) ForKubernetes(version string) error {
 		return nil
 	}
 	return fault.New(fault.BundleInvalid,
-		fmt.Sprintf("the bundle %s holds Kubernetes %s (image %s), not %s", b.Dir, b.Index.KubernetesVersion, b.Index.NodeImage, version),
+		fmt.Sprintf("the bundle %s holds Kubernetes %s (image %s), not %s", b.Dir, b.Index.KubernetesVersion,
+			b.Index.NodeImage, version),
 		"Take cluster.kubernetes_version out of your values, or build a bundle of that version.")
 }
 
@@ -105,7 +110,8 @@ func (b *Bundle) Lookup(reference string) (Image, bool) {
 func (b *Bundle) Image(reference string) (v1.Image, error) {
 	entry, found := b.Lookup(reference)
 	if !found {
-		return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s holds no image %s", b.Dir, reference), rebuild)
+		return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s holds no image %s", b.Dir, reference),
+			rebuild)
 	}
 	digest, err := v1.NewHash(entry.Digest)
 	if err != nil {
@@ -113,7 +119,8 @@ func (b *Bundle) Image(reference string) (v1.Image, error) {
 	}
 	image, err := b.layout.Image(digest)
 	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("read image %s of the bundle: %w", reference, err), fault.BundleInvalid, rebuild)
+		return nil, fault.Wrap(fmt.Errorf("read image %s of the bundle: %w", reference, err), fault.BundleInvalid,
+			rebuild)
 	}
 	return image, nil
 }

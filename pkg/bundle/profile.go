@@ -13,13 +13,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Profile returns the files of the profile by their paths in the content, their checksums verified. Every error is a fault
-// with code bundle/invalid.
+// Profile returns the files of the profile by their paths in the content, their checksums verified. Every error is a
+// fault with code bundle/invalid.
 func (b *Bundle) Profile() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, entry := range b.Index.Profile {
 		if !fs.ValidPath(entry.Path) {
-			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("file %q of the bundle's profile is outside of it", entry.Path), rebuild)
+			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("file %q of the bundle's profile is outside of it",
+				entry.Path), rebuild)
 		}
 		content, err := readFile(b.profileFile(entry), entry.SHA256)
 		if err != nil {

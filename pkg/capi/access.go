@@ -38,7 +38,8 @@ func NamespaceExists(ctx context.Context, c client.Reader, name string) (bool, e
 	return true, nil
 }
 
-var accessReview = schema.GroupVersionKind{Group: "authorization.k8s.io", Version: "v1", Kind: "SelfSubjectAccessReview"}
+var accessReview = schema.GroupVersionKind{Group: "authorization.k8s.io", Version: "v1",
+	Kind: "SelfSubjectAccessReview"}
 
 // Allowed asks a cluster whether the user of a client has an access. Nothing is stored.
 func Allowed(ctx context.Context, c client.Client, a Access) (bool, error) {

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Authority returns the certificate of a Cluster's authority, in PEM, from the Secret <name>-ca of its namespace: it is made with the
-// Cluster, and moves with it. nil without an error: there is none. Its key is not read.
+// Authority returns the certificate of a Cluster's authority, in PEM, from the Secret <name>-ca of its namespace: it is
+// made with the Cluster, and moves with it. nil without an error: there is none. Its key is not read.
 func Authority(ctx context.Context, c client.Reader, cluster client.ObjectKey) ([]byte, error) {
 	name := secret.Name(cluster.Name, secret.ClusterCA)
 	u := &unstructured.Unstructured{}
@@ -31,8 +31,8 @@ func Authority(ctx context.Context, c client.Reader, cluster client.ObjectKey) (
 	return doc.Data.Certificate, err
 }
 
-// OwnAuthority returns the certificate of the authority by which a cluster is known to its own workloads, in PEM. nil without an error: it
-// does not say.
+// OwnAuthority returns the certificate of the authority by which a cluster is known to its own workloads, in PEM. nil
+// without an error: it does not say.
 func OwnAuthority(ctx context.Context, c client.Reader) ([]byte, error) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(configMapKind)

@@ -31,7 +31,8 @@ type Cluster struct {
 	ControlPlaneAvailable     health.Condition
 	ControlPlane              *ControlPlaneRef // nil when nothing manages the control plane
 	ClassNamespace, ClassName string           // of the ClusterClass in use, "" for none
-	ControlPlaneReplicas      *health.Replicas // what it does not count is none; nil when it does not say how many are desired
+	// what it does not count is none; nil when it does not say how many are desired
+	ControlPlaneReplicas *health.Replicas
 }
 
 // ControlPlaneRef names the control plane object of a Cluster. It is in the Cluster's namespace.
@@ -69,8 +70,10 @@ func clusterOf(doc *clusterv1.Cluster) Cluster {
 		InfrastructureProvisioned: ptr.Deref(doc.Status.Initialization.InfrastructureProvisioned, false),
 		ControlPlaneInitialized: ptr.Deref(doc.Status.Initialization.ControlPlaneInitialized, false) &&
 			health.ConditionFrom(doc.Status.Conditions, clusterv1.ClusterControlPlaneInitializedCondition, 0).True(),
-		Available:             health.ConditionFrom(doc.Status.Conditions, clusterv1.ClusterAvailableCondition, doc.Generation),
-		ControlPlaneAvailable: health.ConditionFrom(doc.Status.Conditions, clusterv1.ClusterControlPlaneAvailableCondition, doc.Generation),
+		Available: health.ConditionFrom(doc.Status.Conditions, clusterv1.ClusterAvailableCondition,
+			doc.Generation),
+		ControlPlaneAvailable: health.ConditionFrom(doc.Status.Conditions,
+			clusterv1.ClusterControlPlaneAvailableCondition, doc.Generation),
 	}
 	if doc.Spec.Topology.IsDefined() {
 		cluster.ClassNamespace, cluster.ClassName = doc.GetClassKey().Namespace, doc.GetClassKey().Name
@@ -82,7 +85,8 @@ func clusterOf(doc *clusterv1.Cluster) Cluster {
 	}
 	if s := doc.Status.ControlPlane; s != nil && s.DesiredReplicas != nil {
 		count := func(n *int32) int64 { return int64(ptr.Deref(n, 0)) }
-		cluster.ControlPlaneReplicas = &health.Replicas{Of: "controlPlane", Desired: count(s.DesiredReplicas), Ready: count(s.ReadyReplicas), UpToDate: count(s.UpToDateReplicas), All: count(s.Replicas)}
+		cluster.ControlPlaneReplicas = &health.Replicas{Of: "controlPlane", Desired: count(s.DesiredReplicas),
+			Ready: count(s.ReadyReplicas), UpToDate: count(s.UpToDateReplicas), All: count(s.Replicas)}
 	}
 	return cluster
 }
@@ -98,7 +102,8 @@ type ControlPlane struct {
 // ReadControlPlane reads the control plane object of a Cluster, whatever its kind. A provider that does not yet
 // report Available (its contract is older than v1beta2) is judged by Ready. The error is a NotFound of
 // apimachinery when the object is not there.
-func ReadControlPlane(ctx context.Context, c client.Client, namespace string, ref ControlPlaneRef) (ControlPlane, error) {
+func ReadControlPlane(ctx context.Context, c client.Client, namespace string, ref ControlPlaneRef) (ControlPlane,
+	error) {
 	mapping, err := c.RESTMapper().RESTMapping(ref.GroupKind)
 	if err != nil {
 		return ControlPlane{}, fmt.Errorf("find the API of %s: %w", ref.GroupKind, err)
@@ -114,13 +119,15 @@ func ReadControlPlane(ctx context.Context, c client.Client, namespace string, re
 			available = ready
 		}
 	}
-	return ControlPlane{Object: ObjectOf(u), Available: available, SpecUpToDate: health.ConditionOf(u, "MachinesSpecUpToDate")}, nil
+	return ControlPlane{Object: ObjectOf(u), Available: available, SpecUpToDate: health.ConditionOf(
+		u, "MachinesSpecUpToDate")}, nil
 }
 
 // Kubeconfig returns the kubeconfig that Cluster API keeps for a Cluster, in the Secret <name>-kubeconfig of the
 // Cluster's namespace. found is false while there is none. One that kube.Embedded refuses is an error: who may write
 // that Secret is not who runs this.
-func Kubeconfig(ctx context.Context, c client.Reader, cluster client.ObjectKey) (kubeconfig []byte, found bool, err error) {
+func Kubeconfig(ctx context.Context, c client.Reader, cluster client.ObjectKey) (kubeconfig []byte, found bool,
+	err error) {
 	name := secret.Name(cluster.Name, secret.Kubeconfig)
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(secretKind)
@@ -139,7 +146,8 @@ func Kubeconfig(ctx context.Context, c client.Reader, cluster client.ObjectKey) 
 	}
 	value, ok := doc.Data[secret.KubeconfigDataName]
 	if !ok || len(value) == 0 {
-		return nil, false, fmt.Errorf("the Secret %s/%s has no key %q", cluster.Namespace, name, secret.KubeconfigDataName)
+		return nil, false, fmt.Errorf("the Secret %s/%s has no key %q", cluster.Namespace, name,
+			secret.KubeconfigDataName)
 	}
 	checked, err := kube.Embedded(value)
 	if err != nil {

@@ -18,14 +18,16 @@ import (
 
 func TestKubeconfig(t *testing.T) {
 	whole := kubeconfig.Of(t, "mgmt", "https://10.0.0.1:6443")
-	program := kubeconfig.Of(t, "mgmt", "https://10.0.0.1:6443", func(_ *api.Cluster, u *api.AuthInfo) { u.Exec = &api.ExecConfig{Command: "id"} })
+	program := kubeconfig.Of(t, "mgmt", "https://10.0.0.1:6443",
+		func(_ *api.Cluster, u *api.AuthInfo) { u.Exec = &api.ExecConfig{Command: "id"} })
 	rows := map[string]struct {
 		data  map[string][]byte // nil for no Secret
 		found bool
 		fails string
 	}{
-		"there":     {map[string][]byte{"value": whole}, true, ""},
-		"a program": {map[string][]byte{"value": program}, false, "the Secret management/mgmt-kubeconfig: the kubeconfig is refused: it has exec"},
+		"there": {map[string][]byte{"value": whole}, true, ""},
+		"a program": {map[string][]byte{"value": program}, false,
+			"the Secret management/mgmt-kubeconfig: the kubeconfig is refused: it has exec"},
 		"not yet":   {nil, false, ""},
 		"no value":  {map[string][]byte{"other": []byte("x")}, false, `no key "value"`},
 		"empty one": {map[string][]byte{"value": {}}, false, `no key "value"`},
@@ -42,7 +44,8 @@ func TestKubeconfig(t *testing.T) {
 				secret.Namespace, secret.Name = "management", "mgmt-kubeconfig"
 				builder = builder.WithObjects(secret)
 			}
-			got, found, err := capi.Kubeconfig(t.Context(), builder.Build(), client.ObjectKey{Namespace: "management", Name: "mgmt"})
+			got, found, err := capi.Kubeconfig(t.Context(), builder.Build(), client.ObjectKey{Namespace: "management",
+				Name: "mgmt"})
 			if found != row.found || (found && string(got) != string(whole)) {
 				t.Errorf("got %q, %v, want found %v", got, found, row.found)
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// A control plane of the older contract: its conditions say nothing of the generation that they are about, only the status
-// as a whole does.
+// A control plane of the older contract: its conditions say nothing of the generation that they are about, only the
+// status as a whole does.
 const rke2ControlPlane = `
 apiVersion: controlplane.cluster.x-k8s.io/v1beta1
 kind: RKE2ControlPlane

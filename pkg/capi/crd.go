@@ -66,8 +66,8 @@ func LabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
 }
 
 // UnlabelledCRDs returns the CRDs of Cluster API and its providers that lack MoveLabel, by name. A CRD is one of
-// theirs by its API group (cluster.x-k8s.io and below, and that of the OpenStack Resource Controller) or by the provider
-// label.
+// theirs by its API group (cluster.x-k8s.io and below, and that of the OpenStack Resource Controller) or by the
+// provider label.
 func UnlabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
 	names := &metav1.PartialObjectMetadataList{}
 	names.SetGroupVersionKind(crdKind.GroupVersion().WithKind(crdKind.Kind + "List"))
@@ -94,11 +94,12 @@ func UnlabelledCRDs(ctx context.Context, c client.Reader) ([]CRD, error) {
 	return crds, nil
 }
 
-// OfResourceController is whether an object belongs to the OpenStack Resource Controller, whose controllers know nothing of
-// Clusters and do not pause with them.
+// OfResourceController is whether an object belongs to the OpenStack Resource Controller, whose controllers know
+// nothing of Clusters and do not pause with them.
 func (o Object) OfResourceController() bool { return o.Key().Group == orcGroup }
 
-// orcGroup is the API group of the OpenStack Resource Controller, which the infrastructure provider for OpenStack relies on.
+// orcGroup is the API group of the OpenStack Resource Controller, which the infrastructure provider for OpenStack
+// relies on.
 const orcGroup = "openstack.k-orc.cloud"
 
 func isProviderCRD(crd metav1.PartialObjectMetadata) bool {
@@ -107,7 +108,8 @@ func isProviderCRD(crd metav1.PartialObjectMetadata) bool {
 		return false
 	}
 	_, labelled := crd.Labels[clusterv1.ProviderNameLabel]
-	return labelled || group == orcGroup || group == clusterv1.GroupVersion.Group || strings.HasSuffix(group, "."+clusterv1.GroupVersion.Group)
+	return labelled || group == orcGroup || group == clusterv1.GroupVersion.Group ||
+		strings.HasSuffix(group, "."+clusterv1.GroupVersion.Group)
 }
 
 func readCRD(u *unstructured.Unstructured) (CRD, error) {

@@ -16,7 +16,8 @@ type Leaving struct {
 	Why        string   // what its controller says of it; empty: nothing
 }
 
-// Deleting returns what of the kinds that carry the label of clusterctl is being deleted in a namespace, by kind and name.
+// Deleting returns what of the kinds that carry the label of clusterctl is being deleted in a namespace, by kind and
+// name.
 func Deleting(ctx context.Context, c client.Reader, namespace string) ([]Leaving, error) {
 	crds, err := LabelledCRDs(ctx, c)
 	if err != nil {
@@ -29,7 +30,8 @@ func Deleting(ctx context.Context, c client.Reader, namespace string) ([]Leaving
 		}
 		err := listEach(ctx, c, crd.GVK, func(u *unstructured.Unstructured) error {
 			if u.GetDeletionTimestamp() != nil {
-				all = append(all, Leaving{Object: ObjectOf(u), Finalizers: u.GetFinalizers(), Why: health.WhyDeleting(u)})
+				all = append(all, Leaving{Object: ObjectOf(u), Finalizers: u.GetFinalizers(),
+					Why: health.WhyDeleting(u)})
 			}
 			return nil
 		}, client.InNamespace(namespace))

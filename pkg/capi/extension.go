@@ -16,7 +16,8 @@ var extensionKinds = []schema.GroupVersionKind{
 	{Group: "runtime.cluster.x-k8s.io", Version: "v1alpha1", Kind: "ExtensionConfig"},
 }
 
-// Extensions returns what the ExtensionConfigs of a cluster have: by their names the handlers that were discovered, as ClusterClasses name them.
+// Extensions returns what the ExtensionConfigs of a cluster have: by their names the handlers that were discovered, as
+// ClusterClasses name them.
 func Extensions(ctx context.Context, c client.Reader) (map[string][]string, error) {
 	all := map[string][]string{}
 	for _, kind := range extensionKinds {

@@ -25,7 +25,8 @@ var (
 	configMapKind  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 )
 
-// Graph holds the objects of one namespace that a move looks at, and who owns whom. Of their status it holds what Observed says.
+// Graph holds the objects of one namespace that a move looks at, and who owns whom. Of their status it holds what
+// Observed says.
 //
 // clusterctl does not export its own graph (cmd/clusterctl/client/cluster/objectgraph.go), so its rules are
 // followed here; an integration test holds both to the same answer on real API servers.
@@ -93,7 +94,8 @@ func (g *Graph) readCore(ctx context.Context, c client.Reader, namespace string)
 	return nil
 }
 
-func (g *Graph) read(ctx context.Context, c client.Reader, gvk schema.GroupVersionKind, crd CRD, namespace string) error {
+func (g *Graph) read(ctx context.Context, c client.Reader, gvk schema.GroupVersionKind, crd CRD,
+	namespace string) error {
 	var opts []client.ListOption
 	if crd.Namespaced {
 		opts = append(opts, client.InNamespace(namespace))

@@ -6,8 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Assemble makes the graph of objects that were read before, in a namespace, as a cluster with these CRDs would have it: what clusterctl
-// would create there of them, in which order, and what it would leave out. Each needs a UID of its own.
+// Assemble makes the graph of objects that were read before, in a namespace, as a cluster with these CRDs would have
+// it: what clusterctl would create there of them, in which order, and what it would leave out. Each needs a UID of its
+// own.
 func Assemble(objects []*unstructured.Unstructured, crds []CRD, namespace string) *Graph {
 	byKind := map[schema.GroupKind]CRD{
 		secretKind.GroupKind():    {Namespaced: true},

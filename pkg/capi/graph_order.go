@@ -8,8 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Groups returns what clusterctl would move, in the groups in which it creates it: owners before what they own. It deletes
-// them at the source in the opposite order. Each group is sorted.
+// Groups returns what clusterctl would move, in the groups in which it creates it: owners before what they own. It
+// deletes them at the source in the opposite order. Each group is sorted.
 func (g *Graph) Groups() [][]Object {
 	var groups [][]Object
 	for _, uids := range g.sequence() {
@@ -59,14 +59,15 @@ func controllerOf(n *node) types.UID {
 	return ""
 }
 
-// Idle returns the objects of a namespace that were read and do not move, belong to nothing that moves, and are not made by
-// Kubernetes itself for each namespace. Sorted.
+// Idle returns the objects of a namespace that were read and do not move, belong to nothing that moves, and are not
+// made by Kubernetes itself for each namespace. Sorted.
 func (g *Graph) Idle(namespace string) []Object {
 	moves := g.sequenced()
 	var idle []Object
 	for uid, n := range g.nodes {
 		o := g.identity(uid)
-		if moves[uid] || n.member || n.move || o.Namespace != namespace || o.Kind == configMapKind.Kind && o.Name == rootCertificates {
+		if moves[uid] || n.member || n.move || o.Namespace != namespace || o.Kind == configMapKind.Kind &&
+			o.Name == rootCertificates {
 			continue
 		}
 		idle = append(idle, o)

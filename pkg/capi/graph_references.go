@@ -10,11 +10,11 @@ import (
 // Reference is that one object names another one in its spec.
 type Reference struct{ From, To Object }
 
-// LeftBehind returns what moving objects name in their specs and what does not move with them, sorted by what is named: a
-// template that its controller has not yet given an owner, for example. clusterctl says nothing of it, and the
+// LeftBehind returns what moving objects name in their specs and what does not move with them, sorted by what is named:
+// a template that its controller has not yet given an owner, for example. clusterctl says nothing of it, and the
 // controllers of the target look for it in vain. What belongs to the moving objects, but for an owner that does not
-// move, is in Strays. What is Shared, or in another namespace, may exist on both sides for good: whoever asks has to look at
-// the other one.
+// move, is in Strays. What is Shared, or in another namespace, may exist on both sides for good: whoever asks has to
+// look at the other one.
 func (g *Graph) LeftBehind() []Reference {
 	moves := g.sequenced()
 	byKey := map[Key]types.UID{}

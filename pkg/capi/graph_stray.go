@@ -7,15 +7,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Stray is an object that belongs to what moves, and stays because an owner of it does not move. clusterctl says nothing of it.
+// Stray is an object that belongs to what moves, and stays because an owner of it does not move. clusterctl says
+// nothing of it.
 type Stray struct {
 	Object Object
 	// Owner is the owner that does not move and what stands between it and the object: "Kind name". Empty in a cycle.
 	Owner string
 	// Owned is the object that names that owner: Object itself, or one that owns it.
 	Owned Object
-	// Missing is whether that owner was not found among what a move looks at: it does not exist, is of a kind without the
-	// label of clusterctl, or is somewhere else.
+	// Missing is whether that owner was not found among what a move looks at: it does not exist, is of a kind without
+	// the label of clusterctl, or is somewhere else.
 	Missing bool
 	// Cycle are the objects that own each other in a circle, which is why none of them is ever the next to move.
 	Cycle []Object
@@ -34,8 +35,8 @@ func (g *Graph) Strays() []Stray {
 	return strays
 }
 
-// stray walks up from an object that does not move, through owners that do not move either, to the one that holds all of
-// them back. It ends at such an owner, or where it has been before.
+// stray walks up from an object that does not move, through owners that do not move either, to the one that holds all
+// of them back. It ends at such an owner, or where it has been before.
 func (g *Graph) stray(uid types.UID, moves map[types.UID]bool) Stray {
 	found := Stray{Object: g.identity(uid)}
 	var path []types.UID

@@ -20,7 +20,8 @@ const moveTimeout = 15 * time.Minute
 type MoveInput struct {
 	From, To  *rest.Config
 	Namespace string
-	// Mark is an annotation that Clusters and ClusterClasses have as long as they are paused by the move, on either side.
+	// Mark is an annotation that Clusters and ClusterClasses have as long as they are paused by the move, on either
+	// side.
 	Mark    Mark
 	Log     func(string)  // clusterctl's progress, a line at a time; nil drops it
 	Timeout time.Duration // of the whole move; 0 stands for 15 minutes
@@ -32,7 +33,8 @@ type MoveInput struct {
 // and the resuming of the target. It reads no clusterctl configuration and fetches nothing.
 //
 // A move must not be cut short, so cancelling ctx after the start only reports that it is being waited for: Move
-// returns when clusterctl has returned, or has given up at the timeout, or as another run has taken over. An error may leave objects on both sides.
+// returns when clusterctl has returned, or has given up at the timeout, or as another run has taken over. An error may
+// leave objects on both sides.
 //
 // clusterctl logs through one variable of its package, which Move sets and resets: run one Move at a time.
 func Move(ctx context.Context, in MoveInput) error {
@@ -63,7 +65,8 @@ func Move(ctx context.Context, in MoveInput) error {
 	return nil
 }
 
-// await returns what is sent to done. It has a move that is interrupted go on, and stops it when another run has taken over.
+// await returns what is sent to done. It has a move that is interrupted go on, and stops it when another run has taken
+// over.
 func (in MoveInput) await(ctx context.Context, stop context.CancelFunc, done <-chan error) error {
 	interrupted, takenOver := ctx.Done(), in.TakenOver
 	for {
@@ -123,7 +126,8 @@ func newMover(ctx context.Context, in MoveInput) (clusterctl.Client, error) {
 	return newClusterctl(ctx, map[string]*proxy{sourceSide: source, targetSide: target})
 }
 
-// newClusterctl returns a clusterctl whose configuration is empty and in memory, and which knows clusters by the names of proxies.
+// newClusterctl returns a clusterctl whose configuration is empty and in memory, and which knows clusters by the names
+// of proxies.
 func newClusterctl(ctx context.Context, proxies map[string]*proxy) (clusterctl.Client, error) {
 	settings, err := config.New(ctx, "", config.InjectReader(config.NewMemoryReader()))
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 // Mark is an annotation.
 type Mark struct{ Key, Value string }
 
-// marking is the client of a move. clusterctl pauses a Cluster as a person does, so who looks at it later could not tell one from the other.
-// Here the write that pauses sets the mark, which is copied to the target with the rest, and the write that resumes removes it: there is no
-// instant at which the two differ.
+// marking is the client of a move. clusterctl pauses a Cluster as a person does, so who looks at it later could not
+// tell one from the other. Here the write that pauses sets the mark, which is copied to the target with the rest, and
+// the write that resumes removes it: there is no instant at which the two differ.
 type marking struct {
 	client.Client
 	mark Mark
@@ -37,7 +37,8 @@ func (m marking) Patch(ctx context.Context, o client.Object, patch client.Patch,
 	return m.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, text), opts...)
 }
 
-// pausable is whether the object is one that clusterctl pauses. It patches a ClusterClass by its type, and a Cluster without.
+// pausable is whether the object is one that clusterctl pauses. It patches a ClusterClass by its type, and a Cluster
+// without.
 func (m marking) pausable(o client.Object) bool {
 	if m.mark.Key == "" {
 		return false
@@ -47,7 +48,8 @@ func (m marking) pausable(o client.Object) bool {
 		return true
 	case *unstructured.Unstructured:
 		kind := typed.GroupVersionKind().GroupKind()
-		return kind.Group == clusterv1.GroupVersion.Group && (kind.Kind == clusterv1.ClusterKind || kind.Kind == clusterv1.ClusterClassKind)
+		return kind.Group == clusterv1.GroupVersion.Group &&
+			(kind.Kind == clusterv1.ClusterKind || kind.Kind == clusterv1.ClusterClassKind)
 	}
 	return false
 }
@@ -78,7 +80,8 @@ func (m Mark) with(text []byte) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// pausedBy says whether a merge patch pauses or resumes; found is whether it does either: spec.paused of a Cluster, the annotation of a ClusterClass.
+// pausedBy says whether a merge patch pauses or resumes; found is whether it does either: spec.paused of a Cluster, the
+// annotation of a ClusterClass.
 func pausedBy(patch map[string]any) (pauses, found bool) {
 	spec, _ := patch["spec"].(map[string]any)
 	metadata, _ := patch["metadata"].(map[string]any)

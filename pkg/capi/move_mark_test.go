@@ -36,14 +36,22 @@ func TestTheMarkComesAndGoesWithThePause(t *testing.T) {
 		patch  func(client.Object) client.Patch
 		marked bool
 	}{
-		"a Cluster is paused":              {&clusterv1.Cluster{ObjectMeta: name}, nil, nil, raw(`{"spec":{"paused":true}}`), true},
-		"a Cluster is resumed":             {&clusterv1.Cluster{ObjectMeta: name}, map[string]string{"mark": "x"}, nil, raw(`{"spec":{"paused":null}}`), false},
-		"a ClusterClass is paused":         {&clusterv1.ClusterClass{ObjectMeta: name}, nil, map[string]string{paused: ""}, from(nil), true},
-		"a ClusterClass is resumed":        {&clusterv1.ClusterClass{ObjectMeta: name}, map[string]string{"mark": "x", paused: ""}, map[string]string{"mark": "x"}, from(map[string]string{"mark": "x", paused: ""}), false},
-		"a Cluster is released":            {&clusterv1.Cluster{ObjectMeta: name}, map[string]string{"mark": "x"}, nil, raw(`{"metadata":{"finalizers":null}}`), true},
-		"a Cluster gets its managed state": {&clusterv1.Cluster{ObjectMeta: name}, nil, nil, raw(`{"metadata":{"labels":{"a":"b"}}}`), false},
-		"a Cluster without a type":         {cluster, nil, nil, raw(`{"spec":{"paused":true}}`), true}, // as clusterctl does it
-		"something else without a type":    {other, nil, nil, raw(`{"spec":{"paused":true}}`), false},
+		"a Cluster is paused": {&clusterv1.Cluster{ObjectMeta: name}, nil, nil,
+			raw(`{"spec":{"paused":true}}`), true},
+		"a Cluster is resumed": {&clusterv1.Cluster{ObjectMeta: name}, map[string]string{"mark": "x"}, nil,
+			raw(`{"spec":{"paused":null}}`), false},
+		"a ClusterClass is paused": {&clusterv1.ClusterClass{ObjectMeta: name}, nil,
+			map[string]string{paused: ""}, from(nil), true},
+		"a ClusterClass is resumed": {&clusterv1.ClusterClass{ObjectMeta: name},
+			map[string]string{"mark": "x", paused: ""}, map[string]string{"mark": "x"},
+			from(map[string]string{"mark": "x", paused: ""}), false},
+		"a Cluster is released": {&clusterv1.Cluster{ObjectMeta: name}, map[string]string{"mark": "x"}, nil,
+			raw(`{"metadata":{"finalizers":null}}`), true},
+		"a Cluster gets its managed state": {&clusterv1.Cluster{ObjectMeta: name}, nil, nil,
+			raw(`{"metadata":{"labels":{"a":"b"}}}`), false},
+		// as clusterctl does it
+		"a Cluster without a type":      {cluster, nil, nil, raw(`{"spec":{"paused":true}}`), true},
+		"something else without a type": {other, nil, nil, raw(`{"spec":{"paused":true}}`), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scheme, err := NewScheme()

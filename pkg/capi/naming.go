@@ -16,10 +16,14 @@ type localReference struct {
 
 // localReferences are the fields of providers' specs that do so.
 var localReferences = map[string]localReference{
-	"customHAProxyConfigTemplateRef": {configMapKind.GroupKind(), "name"},                        // DevCluster and DockerCluster of CAPD
-	"identityRef":                    {secretKind.GroupKind(), "name"},                           // the credentials of OpenStackCluster, OpenStackMachine and OpenStackServer
-	"cloudCredentialsRef":            {secretKind.GroupKind(), "secretName"},                     // those of the OpenStack Resource Controller
-	"imageRef":                       {schema.GroupKind{Group: orcGroup, Kind: "Image"}, "name"}, // of OpenStackMachine and OpenStackServer
+	// DevCluster and DockerCluster of CAPD
+	"customHAProxyConfigTemplateRef": {configMapKind.GroupKind(), "name"},
+	// the credentials of OpenStackCluster, OpenStackMachine and OpenStackServer
+	"identityRef": {secretKind.GroupKind(), "name"},
+	// those of the OpenStack Resource Controller
+	"cloudCredentialsRef": {secretKind.GroupKind(), "secretName"},
+	// of OpenStackMachine and OpenStackServer
+	"imageRef": {schema.GroupKind{Group: orcGroup, Kind: "Image"}, "name"},
 }
 
 // otherKinds are what a local reference may name in place of its usual kind, by what its field type or kind says.
@@ -43,13 +47,14 @@ func (r localReference) key(value map[string]any, namespace string) (Key, bool) 
 
 // naming collects the keys of all that a spec names.
 type naming struct {
-	namespace string   // of the object that has the spec
-	resources []string // kinds that it names by the fields KIND + "Ref" alone, as the OpenStack Resource Controller does
+	namespace string // of the object that has the spec
+	// kinds that it names by the fields KIND + "Ref" alone, as the OpenStack Resource Controller does
+	resources []string
 	keys      []Key
 }
 
-// read takes a value of the spec: objects with a kind, a name, and a group or version, whatever the field is called; those of
-// localReferences; and Secrets and ConfigMaps, by the kind or by the name of the field.
+// read takes a value of the spec: objects with a kind, a name, and a group or version, whatever the field is called;
+// those of localReferences; and Secrets and ConfigMaps, by the kind or by the name of the field.
 func (n *naming) read(value any) {
 	fields, _ := value.(map[string]any)
 	if key, ok := n.typed(fields); ok {
@@ -72,7 +77,8 @@ func (n *naming) typed(v map[string]any) (Key, bool) {
 	if group != "" {
 		kind.Group = group
 	}
-	if group+version == "" && kind != secretKind.GroupKind() && kind != configMapKind.GroupKind() { // as ClusterResourceSet names these two
+	// as ClusterResourceSet names these two
+	if group+version == "" && kind != secretKind.GroupKind() && kind != configMapKind.GroupKind() {
 		return Key{}, false
 	}
 	namespace := n.namespace

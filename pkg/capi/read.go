@@ -43,7 +43,8 @@ func listEach(ctx context.Context, c client.Reader, gvk schema.GroupVersionKind,
 }
 
 // list returns every object of the kind as T, the Go type of that kind or of the part of it that is needed.
-func list[T any](ctx context.Context, c client.Reader, gvk schema.GroupVersionKind, opts ...client.ListOption) ([]T, error) {
+func list[T any](ctx context.Context, c client.Reader, gvk schema.GroupVersionKind, opts ...client.ListOption) (
+	[]T, error) {
 	var all []T
 	err := listEach(ctx, c, gvk, func(u *unstructured.Unstructured) error {
 		one, err := as[T](u)

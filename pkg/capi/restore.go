@@ -20,13 +20,15 @@ type RestoreInput struct {
 	Timeout time.Duration // of the whole; 0 stands for 15 minutes
 }
 
-// Restore creates objects by clusterctl's move from a directory, owners first. What exists already is neither compared nor changed; what is
-// created then is owned by it. When all are there clusterctl takes spec.paused off Clusters and the paused annotation off ClusterClasses: the
-// annotation of a Cluster stays. The objects are handed over in memory and are never on a disk.
+// Restore creates objects by clusterctl's move from a directory, owners first. What exists already is neither compared
+// nor changed; what is created then is owned by it. When all are there clusterctl takes spec.paused off Clusters and
+// the paused annotation off ClusterClasses: the annotation of a Cluster stays. The objects are handed over in memory
+// and are never on a disk.
 //
 // Unlike a move it may be cut short: run it again. An error may leave some of the objects there.
 //
-// clusterctl logs through one variable of its package, which Restore sets and resets: run one Move or Restore at a time.
+// clusterctl logs through one variable of its package, which Restore sets and resets: run one Move or Restore at a
+// time.
 func Restore(ctx context.Context, in RestoreInput) (err error) {
 	if in.Timeout == 0 {
 		in.Timeout = moveTimeout
@@ -49,7 +51,8 @@ func Restore(ctx context.Context, in RestoreInput) (err error) {
 
 	bounded, cancel := context.WithTimeout(ctx, in.Timeout)
 	defer cancel()
-	err = mover.Move(bounded, clusterctl.MoveOptions{FromDirectory: handed.folder, ToKubeconfig: clusterctl.Kubeconfig{Path: targetSide}})
+	err = mover.Move(bounded, clusterctl.MoveOptions{FromDirectory: handed.folder,
+		ToKubeconfig: clusterctl.Kubeconfig{Path: targetSide}})
 	switch {
 	case err == nil:
 		return nil

@@ -8,9 +8,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// certain is the client of a restore. clusterctl reads an object, creates it whatever the read failed with, and takes "it exists already" for
-// success: from then on it has the UID of the backup for that of the target, and what it creates with such an owner is deleted as garbage, a
-// Machine with its server. Here that is an error, after which clusterctl reads again.
+// certain is the client of a restore. clusterctl reads an object, creates it whatever the read failed with, and takes
+// "it exists already" for success: from then on it has the UID of the backup for that of the target, and what it
+// creates with such an owner is deleted as garbage, a Machine with its server. Here that is an error, after which
+// clusterctl reads again.
 type certain struct{ client.Client }
 
 // Create fails for what exists already with an error that clusterctl does not take for success.

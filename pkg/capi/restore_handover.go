@@ -12,7 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// handover gives clusterctl, which reads a folder of files, objects that are in memory: the one file of the folder is a named pipe.
+// handover gives clusterctl, which reads a folder of files, objects that are in memory: the one file of the folder is a
+// named pipe.
 type handover struct {
 	folder string
 	sent   chan error
@@ -54,7 +55,8 @@ func (h *handover) send(text []byte) error {
 // end removes the folder. Objects that clusterctl did not ask for are dropped.
 func (h *handover) end() error {
 	for {
-		if reader, err := os.OpenFile(h.pipe(), os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil { // a sender that nobody read from ends
+		// a sender that nobody read from ends
+		if reader, err := os.OpenFile(h.pipe(), os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
 			_ = reader.Close()
 		}
 		select {

@@ -23,10 +23,11 @@ const (
 // where is what leases call a cluster; `up` calls it so too.
 func where(cluster string) string { return "the " + cluster + " cluster" }
 
-// Alone fails with the code fault.Busy when a run with another state folder works on one of the target's clusters; one with this folder has
-// its lock. With Leases, they have the lease of each cluster that answers when it returns nil: a cluster whose lease cannot be taken fails
-// with fault.CleanupRefused. With Forced, nothing but the end of ctx is an error. A holder that gives no sign of life is waited for: for
-// half a minute, and with Leases until its lease has expired.
+// Alone fails with the code fault.Busy when a run with another state folder works on one of the target's clusters; one
+// with this folder has its lock. With Leases, they have the lease of each cluster that answers when it returns nil: a
+// cluster whose lease cannot be taken fails with fault.CleanupRefused. With Forced, nothing but the end of ctx is an
+// error. A holder that gives no sign of life is waited for: for half a minute, and with Leases until its lease has
+// expired.
 func (o Observer) Alone(ctx context.Context, plan Plan) error {
 	bootstrap, management := o.alone(ctx, plan)
 	if ctx.Err() != nil {
@@ -46,8 +47,8 @@ func (o Observer) Alone(ctx context.Context, plan Plan) error {
 	return nil
 }
 
-// alone returns for both clusters why this run is not known to be the only one that works on it. A cluster that does not answer is none of
-// its concerns: Ask refuses what it has to.
+// alone returns for both clusters why this run is not known to be the only one that works on it. A cluster that does
+// not answer is none of its concerns: Ask refuses what it has to.
 func (o Observer) alone(ctx context.Context, plan Plan) (bootstrap, management error) {
 	reaching, cancel := context.WithTimeout(ctx, cmp.Or(o.Bound, askBound))
 	defer cancel()
@@ -69,7 +70,8 @@ func (o Observer) alone(ctx context.Context, plan Plan) (bootstrap, management e
 	return bootstrap, management
 }
 
-// reachProven connects to the management cluster by a kubeconfig that is the target's for sure; nil when there is none, or nobody answers.
+// reachProven connects to the management cluster by a kubeconfig that is the target's for sure; nil when there is none,
+// or nobody answers.
 func (o Observer) reachProven(ctx context.Context, machines []string) *kube.Cluster {
 	for _, w := range slices.Backward(o.witnesses()) { // that of `up` first
 		if !w.proven || w.side.state != "" {
@@ -120,7 +122,8 @@ func (seen *observation) notAlone(bootstrap, management error) {
 }
 
 func refuseBusy(err error, t Target) Permission {
-	return Permission{Refused: err.Error(), Busy: true, Hint: "Wait for its end, and run the same command again." + t.insist()}
+	return Permission{Refused: err.Error(), Busy: true, Hint: "Wait for its end, and run the same command again." +
+		t.insist()}
 }
 
 func refuseUnleased(err error, t Target) Permission {
@@ -128,5 +131,6 @@ func refuseUnleased(err error, t Target) Permission {
 	if hint == "" {
 		hint = "Run the same command again when the cluster answers."
 	}
-	return Permission{Refused: fmt.Sprintf("it is not known whether another run is at work: %v", err), Hint: hint + t.insist()}
+	return Permission{Refused: fmt.Sprintf("it is not known whether another run is at work: %v", err),
+		Hint: hint + t.insist()}
 }

@@ -38,7 +38,8 @@ type world struct {
 // newWorld makes one whose API servers are asked by these kubeconfigs; an empty one is not there.
 func newWorld(t *testing.T, bootstrap, management []byte) *world {
 	t.Helper()
-	goal := cleanup.Target{Namespace: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name())), Cluster: "a"}
+	goal := cleanup.Target{Namespace: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name())),
+		Cluster: "a"}
 	state := t.TempDir()
 	w := &world{engine: &engineOf{finished: true}}
 	if len(bootstrap) > 0 {
@@ -48,8 +49,10 @@ func newWorld(t *testing.T, bootstrap, management []byte) *world {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.engine.containers = map[string]docker.Container{bootstrapNode: {Running: true, Status: "running", Mounts: []docker.Mount{{Target: "/etc/cluster-init.io/cluster/a"}},
-			Labels: map[string]string{"io.x-k8s.kind.cluster": "a-bootstrap"}, Ports: map[string][]string{"6443/tcp": {"0.0.0.0:" + address.Port()}}}}
+		w.engine.containers = map[string]docker.Container{bootstrapNode: {Running: true, Status: "running",
+			Mounts: []docker.Mount{{Target: "/etc/cluster-init.io/cluster/a"}},
+			Labels: map[string]string{"io.x-k8s.kind.cluster": "a-bootstrap"},
+			Ports:  map[string][]string{"6443/tcp": {"0.0.0.0:" + address.Port()}}}}
 	}
 	if len(management) > 0 {
 		if err := os.WriteFile(filepath.Join(state, "kubeconfig"), management, 0o600); err != nil {
@@ -89,7 +92,8 @@ func (w *world) plan(t *testing.T) cleanup.Plan {
 // request is what `up` of somebody else asks for.
 func (w *world) request(t *testing.T, server *apiserver.Server, cluster string) lease.Request {
 	t.Helper()
-	return lease.Request{Config: configOf(t, server.Kubeconfig()), Where: "the " + cluster + " cluster", Name: lease.Name(w.observer.Target.Namespace, "a"),
+	return lease.Request{Config: configOf(t, server.Kubeconfig()), Where: "the " + cluster + " cluster",
+		Name:   lease.Name(w.observer.Target.Namespace, "a"),
 		Holder: "alice@one (1)", Timing: soon, Lost: func(error) {}}
 }
 
@@ -108,7 +112,8 @@ func (w *world) up(t *testing.T, server *apiserver.Server, cluster string) conte
 func (w *world) holder(t *testing.T, server *apiserver.Server) string {
 	t.Helper()
 	r := w.request(t, server, "")
-	found, err := coordinationv1.NewForConfigOrDie(r.Config).Leases("kube-system").Get(t.Context(), r.Name, metav1.GetOptions{})
+	found, err := coordinationv1.NewForConfigOrDie(r.Config).Leases("kube-system").Get(t.Context(), r.Name,
+		metav1.GetOptions{})
 	if err != nil {
 		return ""
 	}
@@ -117,7 +122,8 @@ func (w *world) holder(t *testing.T, server *apiserver.Server) string {
 
 // Between the first look, which finds nobody, and the deletion another machine's `up` begins.
 func TestARunThatBeginsMeanwhileIsSeen(t *testing.T) {
-	for cluster, server := range map[string]*apiserver.Server{"bootstrap": bootstrapServer, "management": managementServer} {
+	for cluster, server := range map[string]*apiserver.Server{"bootstrap": bootstrapServer,
+		"management": managementServer} {
 		t.Run(cluster, func(t *testing.T) {
 			w := newWorld(t, bootstrapServer.Kubeconfig(), managementServer.Kubeconfig())
 			looking := w.observer
@@ -127,7 +133,8 @@ func TestARunThatBeginsMeanwhileIsSeen(t *testing.T) {
 			}
 			alice := w.up(t, server, cluster)
 			_, err := w.cleaner.Claim(w.ctx, w.observer, w.plan(t))
-			if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "alice@one (1) is at work on the "+cluster+" cluster, since") || !strings.Contains(fault.HintOf(err), "--force a") {
+			if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "alice@one (1) is at work on the "+
+				cluster+" cluster, since") || !strings.Contains(fault.HintOf(err), "--force a") {
 				t.Errorf("%v, hint %q", err, fault.HintOf(err))
 			}
 			if alice.Err() != nil {
@@ -144,23 +151,27 @@ func TestCleanupHoldsTheLeases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for cluster, server := range map[string]*apiserver.Server{"bootstrap": bootstrapServer, "management": managementServer} {
+	for cluster, server := range map[string]*apiserver.Server{"bootstrap": bootstrapServer,
+		"management": managementServer} {
 		if _, err := lease.Take(w.ctx, w.request(t, server, cluster)); fault.CodeOf(err) != fault.Busy {
 			t.Errorf("somebody else takes the lease of the %s cluster: %v", cluster, err)
 		}
 	}
-	if _, err := w.cleaner.Run(w.ctx, plan); err != nil || !slices.Contains(w.engine.deleted, "container "+bootstrapNode) {
+	if _, err := w.cleaner.Run(w.ctx, plan); err != nil ||
+		!slices.Contains(w.engine.deleted, "container "+bootstrapNode) {
 		t.Errorf("deleted %q, %v", w.engine.deleted, err)
 	}
 	w.cleaner.Leases.ReleaseAll()
-	for cluster, server := range map[string]*apiserver.Server{"bootstrap": bootstrapServer, "management": managementServer} {
+	for cluster, server := range map[string]*apiserver.Server{"bootstrap": bootstrapServer,
+		"management": managementServer} {
 		if w.holder(t, server) == "" {
 			t.Errorf("the lease of the %s cluster was given back, while that is being deleted", cluster)
 		}
 	}
 }
 
-// What was permitted must still be permitted once nobody else can change it: a machine has come since, and nobody says whose it is.
+// What was permitted must still be permitted once nobody else can change it: a machine has come since, and nobody says
+// whose it is.
 func TestWhatIsClaimedIsJudgedAgain(t *testing.T) {
 	for name, forced := range map[string]bool{"permitted": false, "forced": true} {
 		t.Run(name, func(t *testing.T) {
@@ -169,13 +180,16 @@ func TestWhatIsClaimedIsJudgedAgain(t *testing.T) {
 			if p, err := w.observer.Ask(w.ctx, plan); err != nil || p.Refused != "" {
 				t.Fatalf("at first: %+v, %v", p, err)
 			}
-			w.engine.containers["a-x"] = docker.Container{Running: true, Mounts: []docker.Mount{{Target: "/etc/cluster-init.io/cluster/a"}}, Labels: map[string]string{"io.x-k8s.kind.cluster": "a"}}
+			w.engine.containers["a-x"] = docker.Container{Running: true,
+				Mounts: []docker.Mount{{Target: "/etc/cluster-init.io/cluster/a"}},
+				Labels: map[string]string{"io.x-k8s.kind.cluster": "a"}}
 			w.cleaner.Forced = forced
 			plan, err := w.cleaner.Claim(w.ctx, w.observer, plan)
 			if !slices.ContainsFunc(plan.Delete, func(i cleanup.Item) bool { return i.Name == "a-x" }) {
 				t.Errorf("the machine is not seen: %+v", plan.Delete)
 			}
-			if forced && err != nil || !forced && (fault.CodeOf(err) != fault.CleanupRefused || !strings.Contains(err.Error(), "machines exist (a-x)")) {
+			if forced && err != nil || !forced && (fault.CodeOf(err) != fault.CleanupRefused ||
+				!strings.Contains(err.Error(), "machines exist (a-x)")) {
 				t.Error(err)
 			}
 		})
@@ -196,7 +210,8 @@ func TestALeaseThatIsLostDuringTheSecondLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Release()
-	if _, err := w.cleaner.Claim(w.ctx, w.observer, plan); fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "alice@one (1) has taken over") {
+	if _, err := w.cleaner.Claim(w.ctx, w.observer, plan); fault.CodeOf(err) != fault.Busy ||
+		!strings.Contains(err.Error(), "alice@one (1) has taken over") {
 		t.Error(err)
 	}
 }
@@ -226,11 +241,13 @@ func TestForceTakesTheWorkOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(said)
-	if len(said) != 2 || !strings.HasPrefix(said[0], "alice@one (1) is at work on the bootstrap cluster, since") || !strings.HasPrefix(said[1], "alice@one (1) is at work on the management cluster, since") {
+	if len(said) != 2 || !strings.HasPrefix(said[0], "alice@one (1) is at work on the bootstrap cluster, since") ||
+		!strings.HasPrefix(said[1], "alice@one (1) is at work on the management cluster, since") {
 		t.Errorf("it said %q", said)
 	}
 	for _, run := range []context.Context{bootstrap, management} {
-		if err := context.Cause(run); fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "has taken over the work on the ") {
+		if err := context.Cause(run); fault.CodeOf(err) != fault.Busy ||
+			!strings.Contains(err.Error(), "has taken over the work on the ") {
 			t.Errorf("the other run ended because of %v", err)
 		}
 	}
@@ -251,7 +268,9 @@ func TestNothingIsDeletedWithoutTheLease(t *testing.T) {
 	}
 	defer taken.Release()
 	_, err = w.cleaner.Run(w.ctx, plan)
-	if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "alice@one (1) has taken over the work on the bootstrap cluster") || len(w.engine.deleted) > 0 {
+	if fault.CodeOf(err) != fault.Busy ||
+		!strings.Contains(err.Error(), "alice@one (1) has taken over the work on the bootstrap cluster") ||
+		len(w.engine.deleted) > 0 {
 		t.Errorf("deleted %q, %v", w.engine.deleted, err)
 	}
 }
@@ -272,13 +291,17 @@ func TestALeaseThatMayNotBeTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, tc.bootstrap, tc.management)
 			err := w.observer.Alone(w.ctx, w.plan(t))
-			if fault.CodeOf(err) != fault.CleanupRefused || !strings.Contains(err.Error(), "in the "+name+" cluster: ") || !strings.Contains(err.Error(), "forbidden") ||
-				!strings.Contains(fault.HintOf(err), "allow get, create and update of leases in the namespace kube-system. If it is to go as it is, add --force a.") {
+			if fault.CodeOf(err) != fault.CleanupRefused ||
+				!strings.Contains(err.Error(), "in the "+name+" cluster: ") ||
+				!strings.Contains(err.Error(), "forbidden") ||
+				!strings.Contains(fault.HintOf(err), "allow get, create and update of leases in the namespace "+
+					"kube-system. If it is to go as it is, add --force a.") {
 				t.Errorf("%v, hint %q", err, fault.HintOf(err))
 			}
 			var said []string
 			w.observer.Forced = func(err error) { said = append(said, err.Error()) }
-			if err := w.observer.Alone(w.ctx, w.plan(t)); err != nil || len(said) != 1 || !strings.Contains(said[0], "forbidden") {
+			if err := w.observer.Alone(w.ctx, w.plan(t)); err != nil || len(said) != 1 ||
+				!strings.Contains(said[0], "forbidden") {
 				t.Errorf("forced: %v, said %q", err, said)
 			}
 		})

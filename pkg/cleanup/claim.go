@@ -6,9 +6,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Claim takes the leases of what the plan deletes, looks at everything once more, and judges again, as another run may have begun since the
-// plan was made. It returns what is there now. It fails as Observer.Alone does, with fault.CleanupRefused when what was permitted is so no
-// more, and with the reason of ctx when a lease is lost meanwhile. c.Leases is required; they stay taken.
+// Claim takes the leases of what the plan deletes, looks at everything once more, and judges again, as another run may
+// have begun since the plan was made. It returns what is there now. It fails as Observer.Alone does, with
+// fault.CleanupRefused when what was permitted is so no more, and with the reason of ctx when a lease is lost
+// meanwhile. c.Leases is required; they stay taken.
 func (c Cleaner) Claim(ctx context.Context, o Observer, plan Plan) (Plan, error) {
 	o.Leases = c.Leases
 	plan, err := c.claim(ctx, o, plan)

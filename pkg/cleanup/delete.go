@@ -37,7 +37,8 @@ func remove(ctx context.Context, engine Engine, item Item) error {
 		}
 		return err
 	case Network:
-		others, err := othersIn(ctx, engine, docker.Network{ID: item.ID, Name: item.Name}, nil) // the engine would remove one whose containers are stopped
+		// the engine would remove one whose containers are stopped
+		others, err := othersIn(ctx, engine, docker.Network{ID: item.ID, Name: item.Name}, nil)
 		if err == nil && len(others) > 0 {
 			err = fmt.Errorf("containers are in it, running or not: %s", some(others))
 		}

@@ -78,7 +78,8 @@ func (d *deletion) one(ctx context.Context, p *pending) Result {
 	for _, user := range p.users {
 		<-user.done
 		if user.result.Outcome == CouldNot && !(user.result.Released && !slices.Contains(user.ProvenBy, p.ID)) {
-			return Result{Item: p.item, Outcome: CouldNot, Why: user.Kind + " " + user.Name + ", " + why(user, p) + ", is still there"}
+			return Result{Item: p.item, Outcome: CouldNot, Why: user.Kind + " " + user.Name + ", " + why(user, p) +
+				", is still there"}
 		}
 		taken = taken || user.result.Outcome == Deleted && p.PartOf == user.ID
 	}
@@ -101,7 +102,8 @@ func (d *deletion) one(ctx context.Context, p *pending) Result {
 	return Result{Item: p.item, Outcome: CouldNot, Why: err.Error()}
 }
 
-// forbidden is the result of a leftover that only an administrator can delete. It lets go of what it uses, so that all else can go.
+// forbidden is the result of a leftover that only an administrator can delete. It lets go of what it uses, so that all
+// else can go.
 func (d *deletion) forbidden(ctx context.Context, p *pending, why error) Result {
 	result := Result{Item: p.item, Outcome: CouldNot, Why: why.Error(), Forbidden: true}
 	releaser, can := d.Cloud.(provider.Releaser)

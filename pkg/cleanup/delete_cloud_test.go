@@ -31,7 +31,8 @@ const (
 
 // leftIn is what cluster a has left in a cloud, as a real provider finds it.
 func leftIn(cloud *project.Cloud) provider.Leftovers {
-	return leftovers.Project{Cloud: cloud, Cluster: leftovers.Cluster{Namespace: target.Namespace, Name: target.Cluster}}
+	return leftovers.Project{Cloud: cloud, Cluster: leftovers.Cluster{Namespace: target.Namespace,
+		Name: target.Cluster}}
 }
 
 func planOf(t *testing.T, cloud *project.Cloud) cleanup.Plan {
@@ -58,7 +59,8 @@ func fields(text string) []string {
 	return list
 }
 
-func clean(ctx context.Context, t *testing.T, engine *fakeEngine, cloud *project.Cloud, files ...string) (cleanup.Receipt, error) {
+func clean(ctx context.Context, t *testing.T, engine *fakeEngine, cloud *project.Cloud, files ...string) (
+	cleanup.Receipt, error) {
 	t.Helper()
 	of := target
 	of.Files = files
@@ -86,13 +88,16 @@ func refused(code int, temporary bool) error {
 func TestEverythingOfACluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := project.Ref(openstack.KindVolume, "a-cp-x-root")
-		cloud := &project.Cloud{Resources: append(project.Cluster("a", false), project.Cluster("a-b", false)...), Going: map[openstack.Ref]bool{},
-			Takes: map[openstack.Ref][]string{project.Ref(openstack.KindServer, "a-cp-x"): {"active", "active", "active"}, root: {"deleting"}}}
+		cloud := &project.Cloud{Resources: append(project.Cluster("a", false), project.Cluster("a-b", false)...),
+			Going: map[openstack.Ref]bool{},
+			Takes: map[openstack.Ref][]string{project.Ref(openstack.KindServer, "a-cp-x"): {"active", "active",
+				"active"}, root: {"deleting"}}}
 		receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := results(receipt.Deleted), project.IDs(project.Cluster("a", false)); !slices.Equal(got, want) || len(receipt.AlreadyGone)+len(receipt.CouldNot) > 0 {
+		if got, want := results(receipt.Deleted), project.IDs(project.Cluster("a", false)); !slices.Equal(got, want) ||
+			len(receipt.AlreadyGone)+len(receipt.CouldNot) > 0 {
 			t.Errorf("deleted %v\nwant    %v\n%+v", got, want, receipt)
 		}
 		if got := project.IDs(cloud.Resources); !slices.Equal(got, project.IDs(project.Cluster("a-b", false))) {
@@ -100,13 +105,15 @@ func TestEverythingOfACluster(t *testing.T) {
 		}
 		// Nothing was asked for before what uses it was gone, so that nothing had to be asked for twice.
 		if cloud.Asked != len(project.Cluster("a", false)) {
-			t.Errorf("%d requests for %d resources, in the order %v", cloud.Asked, len(project.Cluster("a", false)), cloud.Deleted)
+			t.Errorf("%d requests for %d resources, in the order %v", cloud.Asked, len(project.Cluster("a", false)),
+				cloud.Deleted)
 		}
 	})
 }
 
 func TestDeletionsThatFail(t *testing.T) {
-	network, server, port := project.Ref(openstack.KindNetwork, net), project.Ref(openstack.KindServer, "a-cp-x"), project.Ref(openstack.KindPort, "a-cp-x-0")
+	network, server, port := project.Ref(openstack.KindNetwork, net), project.Ref(openstack.KindServer, "a-cp-x"),
+		project.Ref(openstack.KindPort, "a-cp-x-0")
 	conflict, ill, silent, forbidden := refused(409, true), refused(500, true), refused(0, true), refused(403, false)
 	for name, tc := range map[string]struct {
 		answers  map[openstack.Ref][]error
@@ -117,21 +124,32 @@ func TestDeletionsThatFail(t *testing.T) {
 		why      string
 		within   time.Duration
 	}{
-		"for a while":            {answers: map[openstack.Ref][]error{network: {conflict, ill, silent}, server: {ill, conflict}, port: {silent}}, within: time.Minute},
-		"an answer that is lost": {answers: map[openstack.Ref][]error{server: {silent, openstack.ErrNotFound}}, within: time.Minute},
-		"gone already":           {answers: map[openstack.Ref][]error{port: {openstack.ErrNotFound}}, gone: port.ID, within: time.Minute},
-		"for ever":               {forever: map[openstack.Ref]error{network: conflict}, couldNot: network.ID, why: "409", within: 3 * time.Minute},
-		"forbidden":              {forever: map[openstack.Ref]error{network: forbidden}, couldNot: network.ID, why: "403", within: 30 * time.Second},
+		"for a while": {answers: map[openstack.Ref][]error{network: {conflict, ill, silent},
+			server: {ill, conflict}, port: {silent}}, within: time.Minute},
+		"an answer that is lost": {answers: map[openstack.Ref][]error{server: {silent, openstack.ErrNotFound}},
+			within: time.Minute},
+		"gone already": {answers: map[openstack.Ref][]error{port: {openstack.ErrNotFound}}, gone: port.ID,
+			within: time.Minute},
+		"for ever": {forever: map[openstack.Ref]error{network: conflict}, couldNot: network.ID,
+			why: "409", within: 3 * time.Minute},
+		"forbidden": {forever: map[openstack.Ref]error{network: forbidden}, couldNot: network.ID,
+			why: "403", within: 30 * time.Second},
 		"what others need to go first": {forever: map[openstack.Ref]error{server: forbidden},
-			couldNot: server.ID + " " + port.ID + " volume/a-cp-x-root server-group/ns-a-control-plane " + topology + " " + routing + " security-group/k8s-cluster-ns-a-secgroup-controlplane", within: time.Minute},
-		"a deletion that does not work at first": {takes: map[openstack.Ref][]string{server: {"active", "error", "error", "active"}}, within: time.Minute},
-		"a deletion without an end": {takes: map[openstack.Ref][]string{project.Ref(openstack.KindVolume, "a-cp-x-root"): slices.Repeat([]string{"deleting"}, 1000)},
-			couldNot: "volume/a-cp-x-root " + port.ID + " " + topology + " " + routing + " security-group/k8s-cluster-ns-a-secgroup-controlplane", why: "does not come to an end", within: 4 * time.Minute},
+			couldNot: server.ID + " " + port.ID + " volume/a-cp-x-root server-group/ns-a-control-plane " + topology +
+				" " + routing + " security-group/k8s-cluster-ns-a-secgroup-controlplane", within: time.Minute},
+		"a deletion that does not work at first": {takes: map[openstack.Ref][]string{server: {"active", "error",
+			"error", "active"}}, within: time.Minute},
+		"a deletion without an end": {takes: map[openstack.Ref][]string{project.Ref(openstack.KindVolume,
+			"a-cp-x-root"): slices.Repeat([]string{"deleting"}, 1000)},
+			couldNot: "volume/a-cp-x-root " + port.ID + " " + topology + " " + routing +
+				" security-group/k8s-cluster-ns-a-secgroup-controlplane", why: "does not come to an end",
+			within: 4 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				cloud := &project.Cloud{Resources: project.Cluster("a", false), Answers: tc.answers, Forever: tc.forever, Takes: tc.takes, Going: map[openstack.Ref]bool{}}
+				cloud := &project.Cloud{Resources: project.Cluster("a", false), Answers: tc.answers,
+					Forever: tc.forever, Takes: tc.takes, Going: map[openstack.Ref]bool{}}
 				receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
 				if got := results(receipt.CouldNot); !slices.Equal(got, fields(tc.couldNot)) {
 					t.Errorf("could not %v\nwant      %v", got, fields(tc.couldNot))
@@ -169,8 +187,10 @@ func TestProvenAfterEachDeletion(t *testing.T) {
 				mark = project.Described("Created by cluster-api-provider-openstack cluster a")
 			}
 			root := project.Resource(openstack.KindVolume, "a-md-y-root", project.Described("Root volume for a-md-y"))
-			everything := append(project.Cluster("a", bare), root, project.Resource(openstack.KindPort, "a-md-y-0", mark, project.Uses(openstack.KindNetwork, net)))
-			slow := map[openstack.Ref][]string{root.Ref: {"deleting", "deleting"}, project.Ref(openstack.KindVolume, "a-cp-x-root"): {"deleting"}}
+			everything := append(project.Cluster("a", bare), root, project.Resource(openstack.KindPort, "a-md-y-0",
+				mark, project.Uses(openstack.KindNetwork, net)))
+			slow := map[openstack.Ref][]string{root.Ref: {"deleting", "deleting"},
+				project.Ref(openstack.KindVolume, "a-cp-x-root"): {"deleting"}}
 			cloud := &project.Cloud{Resources: slices.Clone(everything), Going: map[openstack.Ref]bool{}, Takes: slow}
 			if _, err := clean(t.Context(), t, &fakeEngine{}, cloud); err != nil {
 				t.Fatal(err)
@@ -183,7 +203,8 @@ func TestProvenAfterEachDeletion(t *testing.T) {
 						left[i].PartOf = openstack.Ref{}
 					}
 				}
-				if got := ids(planOf(t, &project.Cloud{Resources: slices.Clone(left)}).Delete); !slices.Equal(got, project.IDs(left)) {
+				if got := ids(planOf(t, &project.Cloud{Resources: slices.Clone(left)}).Delete); !slices.Equal(
+					got, project.IDs(left)) {
 					t.Errorf("bare %v, after %s: deletes %v\nwant %v", bare, gone.ID, got, project.IDs(left))
 				}
 			}
@@ -206,18 +227,22 @@ func TestPatienceCountsFromTheLastProgress(t *testing.T) {
 		}
 		last := volumes[5]
 		stubborn := project.Resource(openstack.KindVolume, "stubborn", project.Property("ns-a"))
-		cloud := &project.Cloud{Resources: append(volumes, stubborn), Takes: takes, Going: map[openstack.Ref]bool{}, Forever: map[openstack.Ref]error{stubborn.Ref: refused(409, true)}}
+		cloud := &project.Cloud{Resources: append(volumes, stubborn), Takes: takes, Going: map[openstack.Ref]bool{},
+			Forever: map[openstack.Ref]error{stubborn.Ref: refused(409, true)}}
 		start := time.Now()
 		var given []string // up
-		c := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(cloud), Target: target, Patience: time.Minute, Told: func(r cleanup.Result) {
-			cloud.Lock()
-			defer cloud.Unlock()
-			if r.Outcome == cleanup.CouldNot {
-				given = append(given, r.ID)
-			}
-		}}
+		c := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(cloud), Target: target, Patience: time.Minute,
+			Told: func(r cleanup.Result) {
+				cloud.Lock()
+				defer cloud.Unlock()
+				if r.Outcome == cleanup.CouldNot {
+					given = append(given, r.ID)
+				}
+			}}
 		receipt, _ := c.Run(t.Context(), cleanup.Plan{})
-		if !slices.Contains(results(receipt.Deleted), last.ID) || !slices.Equal(given, []string{stubborn.ID, stubborn.ID}) { // in two rounds
+		// in two rounds
+		if !slices.Contains(results(receipt.Deleted), last.ID) ||
+			!slices.Equal(given, []string{stubborn.ID, stubborn.ID}) {
 			t.Errorf("gave up %v; %+v", given, receipt)
 		}
 		if took := time.Since(start); took < 3*time.Minute || took > 8*time.Minute {
@@ -226,7 +251,8 @@ func TestPatienceCountsFromTheLastProgress(t *testing.T) {
 	})
 }
 
-// Where policy forbids to delete floating IPs, all else goes, the state folder too, and the administrator is told which one is left.
+// Where policy forbids to delete floating IPs, all else goes, the state folder too, and the administrator is told which
+// one is left.
 func TestAFloatingIPThatPolicyKeepsHoldsUpNothingElse(t *testing.T) {
 	address := project.Ref(openstack.KindFloatingIP, "203.0.113.a")
 	for name, tc := range map[string]struct {
@@ -239,21 +265,25 @@ func TestAFloatingIPThatPolicyKeepsHoldsUpNothingElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cloud := &project.Cloud{Resources: project.Cluster("a", false), Going: map[openstack.Ref]bool{}, Forever: map[openstack.Ref]error{address: refused(403, false)},
-					Bound: map[openstack.Ref]error{address: tc.bound}}
+				cloud := &project.Cloud{Resources: project.Cluster("a", false), Going: map[openstack.Ref]bool{},
+					Forever: map[openstack.Ref]error{address: refused(403, false)},
+					Bound:   map[openstack.Ref]error{address: tc.bound}}
 				file := filepath.Join(t.TempDir(), "state")
 				if err := os.Mkdir(file, 0o700); err != nil {
 					t.Fatal(err)
 				}
 				receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud, file)
 				_, gone := os.Stat(file)
-				if tc.released && !slices.Equal(results(receipt.CouldNot), fields(tc.left)) || !slices.Contains(results(receipt.CouldNot), address.ID) {
+				if tc.released && !slices.Equal(results(receipt.CouldNot), fields(tc.left)) ||
+					!slices.Contains(results(receipt.CouldNot), address.ID) {
 					t.Errorf("could not delete %v, want %v", results(receipt.CouldNot), fields(tc.left))
 				}
 				if os.IsNotExist(gone) != tc.released {
 					t.Errorf("the state folder: %v", gone)
 				}
-				if fault.CodeOf(err) != fault.CleanupFailed || !strings.Contains(fault.HintOf(err), "Ask an administrator of the cloud to delete floating-ip 203.0.113.a (ID "+address.ID+").") {
+				if fault.CodeOf(err) != fault.CleanupFailed ||
+					!strings.Contains(fault.HintOf(err),
+						"Ask an administrator of the cloud to delete floating-ip 203.0.113.a (ID "+address.ID+").") {
 					t.Errorf("%v\nhint: %s", err, fault.HintOf(err))
 				}
 				if tc.released && fault.CanRetry(err) {
@@ -268,13 +298,15 @@ func TestAFloatingIPThatPolicyKeepsHoldsUpNothingElse(t *testing.T) {
 func TestLooksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for made, fails := range map[int]bool{2: false, 1000: true} {
-			cloud := &project.Cloud{Going: map[openstack.Ref]bool{}, Resources: []openstack.Resource{project.Resource(openstack.KindPort, "port-0", project.Tagged("ns-a"))}}
+			cloud := &project.Cloud{Going: map[openstack.Ref]bool{},
+				Resources: []openstack.Resource{project.Resource(openstack.KindPort, "port-0", project.Tagged("ns-a"))}}
 			count := 0
 			cloud.OnDelete = func(openstack.Resource) {
 				if count++; count <= made {
 					cloud.Lock()
 					defer cloud.Unlock()
-					cloud.Resources = append(cloud.Resources, project.Resource(openstack.KindPort, fmt.Sprintf("port-%d", count), project.Tagged("ns-a")))
+					cloud.Resources = append(cloud.Resources,
+						project.Resource(openstack.KindPort, fmt.Sprintf("port-%d", count), project.Tagged("ns-a")))
 				}
 			}
 			receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
@@ -289,7 +321,8 @@ func TestLooksAgain(t *testing.T) {
 func TestGoneAfterAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		other := project.Resource(openstack.KindPort, "other", project.Tagged("ns-a"))
-		cloud := &project.Cloud{Resources: []openstack.Resource{other, project.Resource(openstack.KindPort, "port", project.Tagged("ns-a"))}, Forever: map[openstack.Ref]error{other.Ref: refused(403, false)}}
+		cloud := &project.Cloud{Resources: []openstack.Resource{other, project.Resource(openstack.KindPort, "port",
+			project.Tagged("ns-a"))}, Forever: map[openstack.Ref]error{other.Ref: refused(403, false)}}
 		cloud.OnDelete = func(r openstack.Resource) {
 			cloud.Lock()
 			defer cloud.Unlock()
@@ -308,8 +341,10 @@ func TestGoneAfterAll(t *testing.T) {
 func TestServerThatIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := project.Ref(openstack.KindServer, "a-cp-x")
-		other := project.Resource(openstack.KindPort, "other", project.Tagged("ns-a")) // goes, so that there is a second look
-		cloud := &project.Cloud{Resources: append(project.Cluster("a", false)[:1], other), Going: map[openstack.Ref]bool{}, Hidden: map[openstack.Ref]bool{},
+		// goes, so that there is a second look
+		other := project.Resource(openstack.KindPort, "other", project.Tagged("ns-a"))
+		cloud := &project.Cloud{Resources: append(project.Cluster("a", false)[:1], other),
+			Going: map[openstack.Ref]bool{}, Hidden: map[openstack.Ref]bool{},
 			Takes: map[openstack.Ref][]string{server: slices.Repeat([]string{"soft_deleted"}, 1000)}}
 		cloud.OnDelete = func(openstack.Resource) {
 			cloud.Lock()
@@ -332,14 +367,17 @@ func TestMadeTooLate(t *testing.T) {
 			port.Created = at
 			return port
 		}
-		cloud := &project.Cloud{Resources: []openstack.Resource{made("old", begun.Add(-time.Hour))}, Going: map[openstack.Ref]bool{}}
+		cloud := &project.Cloud{Resources: []openstack.Resource{made("old", begun.Add(-time.Hour))},
+			Going: map[openstack.Ref]bool{}}
 		cloud.OnDelete = func(openstack.Resource) {
 			cloud.Lock()
 			defer cloud.Unlock()
 			cloud.Resources = append(cloud.Resources, made("new", begun))
 		}
-		receipt, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(cloud), Target: target, Patience: time.Minute, MadeBefore: begun.Add(-time.Minute)}.Run(t.Context(), cleanup.Plan{})
-		if fault.CodeOf(err) != fault.CleanupFailed || !strings.Contains(err.Error(), "port new was made 0s ago") || cloud.Asked != 1 || len(receipt.Deleted) != 1 {
+		receipt, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(cloud), Target: target,
+			Patience: time.Minute, MadeBefore: begun.Add(-time.Minute)}.Run(t.Context(), cleanup.Plan{})
+		if fault.CodeOf(err) != fault.CleanupFailed || !strings.Contains(err.Error(), "port new was made 0s ago") ||
+			cloud.Asked != 1 || len(receipt.Deleted) != 1 {
 			t.Errorf("%v, %d requests, %+v", err, cloud.Asked, receipt)
 		}
 	})
@@ -350,8 +388,10 @@ func TestMadeNobodyKnowsWhen(t *testing.T) {
 	old := project.Resource(openstack.KindPort, "old", project.Tagged("ns-a"))
 	old.Created = time.Now().Add(-time.Hour)
 	for before, asked := range map[time.Time]int{time.Now(): 0, {}: 1} {
-		cloud := &project.Cloud{Resources: []openstack.Resource{old}, Unknown: map[openstack.Kind]error{openstack.KindLoadBalancer: refused(500, true)}}
-		_, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(cloud), Target: target, Patience: time.Minute, MadeBefore: before}.Run(t.Context(), cleanup.Plan{})
+		cloud := &project.Cloud{Resources: []openstack.Resource{old},
+			Unknown: map[openstack.Kind]error{openstack.KindLoadBalancer: refused(500, true)}}
+		_, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(cloud), Target: target, Patience: time.Minute,
+			MadeBefore: before}.Run(t.Context(), cleanup.Plan{})
 		if fault.CodeOf(err) != fault.CleanupFailed || cloud.Asked != asked {
 			t.Errorf("made before %s: %v, %d requests, want %d", before, err, cloud.Asked, asked)
 		}
@@ -375,7 +415,8 @@ func TestAtMostEightRequestsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cloud := &project.Cloud{Going: map[openstack.Ref]bool{}}
 		for i := range 50 {
-			cloud.Resources = append(cloud.Resources, project.Resource(openstack.KindPort, fmt.Sprint(i), project.Tagged("ns-a")))
+			cloud.Resources = append(cloud.Resources, project.Resource(openstack.KindPort, fmt.Sprint(i),
+				project.Tagged("ns-a")))
 		}
 		cloud.OnDelete = func(openstack.Resource) {
 			cloud.Lock()
@@ -399,7 +440,9 @@ func TestAtMostEightRequestsAtATime(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		cloud := &project.Cloud{Resources: project.Cluster("a", false), Going: map[openstack.Ref]bool{}, Takes: map[openstack.Ref][]string{project.Ref(openstack.KindServer, "a-cp-x"): slices.Repeat([]string{"active"}, 100)}}
+		cloud := &project.Cloud{Resources: project.Cluster("a", false), Going: map[openstack.Ref]bool{},
+			Takes: map[openstack.Ref][]string{project.Ref(openstack.KindServer, "a-cp-x"): slices.Repeat(
+				[]string{"active"}, 100)}}
 		go func() {
 			time.Sleep(10 * time.Second)
 			cancel()
@@ -409,10 +452,12 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("%s: %v", fault.CodeOf(err), err)
 		}
 		told := len(receipt.Deleted) + len(receipt.AlreadyGone) + len(receipt.CouldNot)
-		if told != len(project.Cluster("a", false)) || !slices.Contains(results(receipt.Deleted), "floating-ip/203.0.113.a") || !slices.Contains(results(receipt.CouldNot), "server/a-cp-x") {
+		if told != len(project.Cluster("a", false)) || !slices.Contains(results(receipt.Deleted),
+			"floating-ip/203.0.113.a") || !slices.Contains(results(receipt.CouldNot), "server/a-cp-x") {
 			t.Errorf("%+v", receipt)
 		}
-		again, err := clean(t.Context(), t, &fakeEngine{}, &project.Cloud{Resources: cloud.Resources, Going: cloud.Going})
+		again, err := clean(t.Context(), t, &fakeEngine{}, &project.Cloud{Resources: cloud.Resources,
+			Going: cloud.Going})
 		if err != nil || len(again.CouldNot) > 0 {
 			t.Errorf("again: %v, %+v", err, again)
 		}
@@ -435,12 +480,16 @@ func TestOrderOfSystems(t *testing.T) {
 		cloudAsked  bool
 		fileStays   bool
 	}{
-		"all goes":                       {cloudAsked: true},
-		"the bootstrap cluster stays":    {engineFails: "remove container a-bootstrap-control-plane", fileStays: true},
-		"the registry stays":             {engineFails: "remove container a-registry", cloudAsked: true, fileStays: true},
-		"something in the cloud stays":   {forever: map[openstack.Ref]error{project.Ref(openstack.KindNetwork, net): refused(403, false)}, cloudAsked: true, fileStays: true},
-		"somebody needs something":       {more: []openstack.Resource{project.Resource(openstack.KindPort, "vip", project.Uses(openstack.KindNetwork, net))}, cloudAsked: true, fileStays: true},
-		"the cloud does not tell of all": {unknown: map[openstack.Kind]error{openstack.KindFloatingIP: refuses}, cloudAsked: true, fileStays: true},
+		"all goes":                    {cloudAsked: true},
+		"the bootstrap cluster stays": {engineFails: "remove container a-bootstrap-control-plane", fileStays: true},
+		"the registry stays": {engineFails: "remove container a-registry", cloudAsked: true,
+			fileStays: true},
+		"something in the cloud stays": {forever: map[openstack.Ref]error{project.Ref(openstack.KindNetwork,
+			net): refused(403, false)}, cloudAsked: true, fileStays: true},
+		"somebody needs something": {more: []openstack.Resource{project.Resource(openstack.KindPort, "vip",
+			project.Uses(openstack.KindNetwork, net))}, cloudAsked: true, fileStays: true},
+		"the cloud does not tell of all": {unknown: map[openstack.Kind]error{openstack.KindFloatingIP: refuses},
+			cloudAsked: true, fileStays: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "state")
@@ -452,7 +501,8 @@ func TestOrderOfSystems(t *testing.T) {
 				e.fails[tc.engineFails] = refuses
 			}
 			var firstAsked []string
-			cloud := &project.Cloud{Resources: append(project.Cluster("a", false), tc.more...), Forever: tc.forever, Unknown: tc.unknown, Going: map[openstack.Ref]bool{}}
+			cloud := &project.Cloud{Resources: append(project.Cluster("a", false), tc.more...), Forever: tc.forever,
+				Unknown: tc.unknown, Going: map[openstack.Ref]bool{}}
 			cloud.OnDelete = func(openstack.Resource) {
 				cloud.Lock()
 				defer cloud.Unlock()
@@ -461,7 +511,8 @@ func TestOrderOfSystems(t *testing.T) {
 				}
 			}
 			_, err := clean(t.Context(), t, e, cloud, file)
-			if tc.cloudAsked != (cloud.Asked > 0) || tc.cloudAsked && !slices.Equal(firstAsked, []string{"container a-bootstrap-control-plane"}) {
+			if tc.cloudAsked != (cloud.Asked > 0) || tc.cloudAsked &&
+				!slices.Equal(firstAsked, []string{"container a-bootstrap-control-plane"}) {
 				t.Errorf("%d requests to the cloud, after %v", cloud.Asked, firstAsked)
 			}
 			if _, gone := os.Stat(file); (gone == nil) != tc.fileStays || (err != nil) != tc.fileStays {
@@ -471,13 +522,16 @@ func TestOrderOfSystems(t *testing.T) {
 	}
 }
 
-// A VIP is a port of the user's own: it stays, with all that it needs, and nobody is told that all is gone. Once it is deleted the rest goes.
+// A VIP is a port of the user's own: it stays, with all that it needs, and nobody is told that all is gone. Once it is
+// deleted the rest goes.
 func TestTheVIPStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		vip := project.Resource(openstack.KindPort, "vip", project.Uses(openstack.KindNetwork, net), project.Uses(openstack.KindSubnet, net), project.Uses(openstack.KindInterface, "ns-a"))
+		vip := project.Resource(openstack.KindPort, "vip", project.Uses(openstack.KindNetwork, net),
+			project.Uses(openstack.KindSubnet, net), project.Uses(openstack.KindInterface, "ns-a"))
 		cloud := &project.Cloud{Resources: append(project.Cluster("a", false), vip), Going: map[openstack.Ref]bool{}}
 		receipt, err := clean(t.Context(), t, &fakeEngine{}, cloud)
-		if fault.CodeOf(err) != fault.CleanupFailed || !strings.Contains(err.Error(), "port vip, which is not the cluster's, uses it") {
+		if fault.CodeOf(err) != fault.CleanupFailed ||
+			!strings.Contains(err.Error(), "port vip, which is not the cluster's, uses it") {
 			t.Errorf("%s: %v", fault.CodeOf(err), err)
 		}
 		stays := append(fields(topology+" "+routing), vip.ID)
@@ -485,7 +539,8 @@ func TestTheVIPStays(t *testing.T) {
 		if left := project.IDs(cloud.Resources); !slices.Equal(left, stays) {
 			t.Errorf("left  %v\nstays %v", left, stays)
 		}
-		if got := results(receipt.CouldNot); !slices.Equal(got, fields(topology+" "+routing)) || len(receipt.Deleted) != len(project.Cluster("a", false))-len(got) {
+		if got := results(receipt.CouldNot); !slices.Equal(got, fields(topology+" "+routing)) ||
+			len(receipt.Deleted) != len(project.Cluster("a", false))-len(got) {
 			t.Errorf("%+v", receipt)
 		}
 		cloud.Drop(vip.Ref)
@@ -497,7 +552,8 @@ func TestTheVIPStays(t *testing.T) {
 
 func TestPlanFailsWithTheCloud(t *testing.T) {
 	broken := errors.New("no project")
-	_, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(&project.Cloud{LookError: broken}), Target: target}.Plan(t.Context())
+	_, err := cleanup.Cleaner{Engine: &fakeEngine{}, Cloud: leftIn(&project.Cloud{LookError: broken}),
+		Target: target}.Plan(t.Context())
 	if !errors.Is(err, broken) {
 		t.Error(err)
 	}

@@ -22,8 +22,10 @@ const image = "cluster-init.io/registry:1234"
 func everything(file string) cleanup.Plan {
 	plan := cleanup.Plan{LeftAlone: []cleanup.Item{{Where: cleanup.InDocker, Kind: cleanup.Machine, Name: "foreign"}}}
 	for _, i := range []cleanup.Item{
-		{Kind: cleanup.BootstrapNode, Name: "node"}, {Kind: cleanup.Machine, Name: "machine"}, {Kind: cleanup.Registry, Name: "registry"},
-		{Kind: cleanup.Volume, Name: "volume"}, {Kind: cleanup.Image, Name: image}, {Kind: cleanup.Network, Name: "kind", ID: "kind"},
+		{Kind: cleanup.BootstrapNode, Name: "node"}, {Kind: cleanup.Machine, Name: "machine"},
+		{Kind: cleanup.Registry, Name: "registry"},
+		{Kind: cleanup.Volume, Name: "volume"}, {Kind: cleanup.Image, Name: image},
+		{Kind: cleanup.Network, Name: "kind", ID: "kind"},
 	} {
 		i.Where = cleanup.InDocker
 		plan.Delete = append(plan.Delete, i)
@@ -35,7 +37,8 @@ func everything(file string) cleanup.Plan {
 func TestDelete(t *testing.T) {
 	refuses := errors.New("the engine refuses")
 	gone := fmt.Errorf("remove: %w", docker.ErrNotFound)
-	all := []string{"container node", "container machine", "container registry", "volume volume", "image " + image, "network kind"}
+	all := []string{"container node", "container machine", "container registry", "volume volume", "image " + image,
+		"network kind"}
 	without := func(what ...string) []string {
 		return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(what, s) })
 	}
@@ -53,8 +56,9 @@ func TestDelete(t *testing.T) {
 			engine: fakeEngine{fails: map[string]error{"remove container machine": refuses}},
 			want:   without("container machine"), failed: []string{"machine machine"}},
 		"it reports all failures": {
-			engine: fakeEngine{fails: map[string]error{"remove container node": refuses, "remove network kind": refuses}},
-			want:   without("container node", "network kind"), failed: []string{"bootstrap-node node", "network kind"}},
+			engine: fakeEngine{fails: map[string]error{"remove container node": refuses,
+				"remove network kind": refuses}},
+			want: without("container node", "network kind"), failed: []string{"bootstrap-node node", "network kind"}},
 		"an image that another environment's registry runs stays": {
 			engine: fakeEngine{fails: map[string]error{"remove image " + image: refuses},
 				containers: map[string]docker.Container{"other-registry": registry("other")}},
@@ -90,7 +94,8 @@ func TestDelete(t *testing.T) {
 				t.Fatalf("error %v", err)
 			}
 			for _, item := range tc.failed {
-				if !strings.Contains(err.Error(), "deleting "+item) || fault.CodeOf(err) != fault.CleanupFailed || !fault.CanRetry(err) {
+				if !strings.Contains(err.Error(), "deleting "+item) || fault.CodeOf(err) != fault.CleanupFailed ||
+					!fault.CanRetry(err) {
 					t.Errorf("error %v of code %s does not name %s", err, fault.CodeOf(err), item)
 				}
 			}
@@ -104,7 +109,8 @@ func TestWhatIsMadeAtTheEndGoesToo(t *testing.T) {
 	engine := &fakeEngine{containers: nodes(marker)}
 	engine.removed = func(what string) {
 		if what == "container a-bootstrap-control-plane" {
-			engine.containers["a-lb"] = docker.Container{Labels: map[string]string{kind.ClusterLabel: "a", kind.RoleLabel: kind.LoadBalancerRole}}
+			engine.containers["a-lb"] = docker.Container{Labels: map[string]string{kind.ClusterLabel: "a",
+				kind.RoleLabel: kind.LoadBalancerRole}}
 		}
 	}
 	cleaner := cleanup.Cleaner{Engine: engine, Target: cleanup.Target{Namespace: "ns", Cluster: "a"}}
@@ -128,16 +134,19 @@ func TestWhatIsMadeAtTheEndGoesToo(t *testing.T) {
 func TestDeleteStopsWhenInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	engine := &fakeEngine{}
-	receipt, err := cleanup.Cleaner{Engine: engine, Told: func(cleanup.Result) { cancel() }}.Run(ctx, everything(filepath.Join(t.TempDir(), "state")))
+	receipt, err := cleanup.Cleaner{Engine: engine, Told: func(cleanup.Result) { cancel() }}.Run(
+		ctx, everything(filepath.Join(t.TempDir(), "state")))
 	if fault.CodeOf(err) != fault.Interrupted || !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if !slices.Equal(engine.deleted, []string{"container node"}) || len(receipt.Deleted) != 1 || len(receipt.CouldNot) != 6 {
+	if !slices.Equal(engine.deleted, []string{"container node"}) || len(receipt.Deleted) != 1 ||
+		len(receipt.CouldNot) != 6 {
 		t.Errorf("deleted %q after the first; receipt %+v", engine.deleted, receipt)
 	}
 }
 
-// What is in a cloud that cannot be cleaned from here may need the files to be deleted: they stay until the user says otherwise.
+// What is in a cloud that cannot be cleaned from here may need the files to be deleted: they stay until the user says
+// otherwise.
 func TestFilesStayForWhatIsElsewhere(t *testing.T) {
 	aws := cleanup.Elsewhere{Place: "AWS", Why: "nobody here can", Hint: "Delete the Cluster there.", Certain: true}
 	perhaps := aws
@@ -150,10 +159,13 @@ func TestFilesStayForWhatIsElsewhere(t *testing.T) {
 		hints     []string
 	}{
 		"nothing is elsewhere": {},
-		"its machines are":     {elsewhere: aws, stays: true, hints: []string{"Delete the Cluster there. When nothing is left there, add --force a."}},
-		"the user insists":     {elsewhere: aws, forced: true},
-		"nobody knows":         {elsewhere: perhaps},
-		"something here stays": {elsewhere: aws, fails: map[string]error{"remove container a-registry": errors.New("it refuses")}, stays: true, hints: []string{"Delete the Cluster there.", "Run the same command again: it deletes what is left."}},
+		"its machines are": {elsewhere: aws, stays: true,
+			hints: []string{"Delete the Cluster there. When nothing is left there, add --force a."}},
+		"the user insists": {elsewhere: aws, forced: true},
+		"nobody knows":     {elsewhere: perhaps},
+		"something here stays": {elsewhere: aws,
+			fails: map[string]error{"remove container a-registry": errors.New("it refuses")}, stays: true,
+			hints: []string{"Delete the Cluster there.", "Run the same command again: it deletes what is left."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "kubeconfig")
@@ -161,22 +173,26 @@ func TestFilesStayForWhatIsElsewhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			engine := &fakeEngine{fails: tc.fails, containers: map[string]docker.Container{"a-registry": registry("a")}}
-			c := cleanup.Cleaner{Engine: engine, Target: cleanup.Target{Cluster: "a", Files: []string{file}, Elsewhere: tc.elsewhere}, Forced: tc.forced}
+			c := cleanup.Cleaner{Engine: engine, Target: cleanup.Target{Cluster: "a", Files: []string{file},
+				Elsewhere: tc.elsewhere}, Forced: tc.forced}
 			plan, err := c.Plan(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if asked := len(plan.Unknown) > 0; asked != tc.stays || tc.elsewhere.Place != "" && len(plan.LeftAlone)+len(plan.Unknown) != 1 {
+			if asked := len(plan.Unknown) > 0; asked != tc.stays || tc.elsewhere.Place != "" && len(plan.LeftAlone)+
+				len(plan.Unknown) != 1 {
 				t.Errorf("unknown %v, left alone %v", plan.Unknown, plan.LeftAlone)
 			}
 			_, err = c.Run(t.Context(), plan)
-			if _, gone := os.Stat(file); (gone == nil) != tc.stays || (fault.CodeOf(err) == fault.CleanupFailed) != tc.stays {
+			if _, gone := os.Stat(file); (gone == nil) != tc.stays ||
+				(fault.CodeOf(err) == fault.CleanupFailed) != tc.stays {
 				t.Errorf("file: %v, error %v", gone, err)
 			}
 			if len(tc.fails) == 0 && !slices.Contains(engine.deleted, "container a-registry") {
 				t.Errorf("deleted %v", engine.deleted)
 			}
-			if got := strings.Count(fault.HintOf(err), "\n") + 1; err != nil && (got != len(tc.hints) || fault.CanRetry(err)) {
+			if got := strings.Count(fault.HintOf(err), "\n") + 1; err != nil &&
+				(got != len(tc.hints) || fault.CanRetry(err)) {
 				t.Errorf("%d hints: %q, retry %v", got, fault.HintOf(err), fault.CanRetry(err))
 			}
 			for _, want := range tc.hints {
@@ -188,7 +204,8 @@ func TestFilesStayForWhatIsElsewhere(t *testing.T) {
 	}
 }
 
-// A run that is cut off may have deleted the bootstrap cluster, which alone says that no pivot was begun: the next one needs --force, and says so.
+// A run that is cut off may have deleted the bootstrap cluster, which alone says that no pivot was begun: the next one
+// needs --force, and says so.
 func TestTheNextRunMayNeedForce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fails  string
@@ -203,7 +220,8 @@ func TestTheNextRunMayNeedForce(t *testing.T) {
 		plan := everything(filepath.Join(t.TempDir(), "state"))
 		plan.Cluster = "a"
 		_, err := cleanup.Cleaner{Engine: engine, Forced: tc.forced}.Run(t.Context(), plan)
-		if says := strings.Contains(fault.HintOf(err), "It may need --force a then"); says != tc.says || !strings.HasPrefix(fault.HintOf(err), "Run the same command again") {
+		if says := strings.Contains(fault.HintOf(err), "It may need --force a then"); says != tc.says ||
+			!strings.HasPrefix(fault.HintOf(err), "Run the same command again") {
 			t.Errorf("%s: %q", name, fault.HintOf(err))
 		}
 	}

@@ -34,7 +34,8 @@ const kindNetwork = "kind"
 // "nothing there".
 func Discover(ctx context.Context, engine Engine, t Target) (Plan, error) {
 	p := Plan{Cluster: t.Cluster}
-	for _, find := range []func(context.Context, Engine, Target, *Plan) error{findNodes, findRegistry, findVolumes, findNetwork, findFiles} {
+	for _, find := range []func(context.Context, Engine, Target, *Plan) error{findNodes, findRegistry, findVolumes,
+		findNetwork, findFiles} {
 		if err := find(ctx, engine, t, &p); err != nil {
 			return Plan{}, err
 		}
@@ -94,11 +95,14 @@ func labelled(ctx context.Context, engine Engine, label string) ([]docker.Contai
 func (p *Plan) judgeNode(c docker.Container, as Kind, cluster string, ours bool) {
 	switch {
 	case c.HasMount(owned.Marker(cluster)):
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created, Proof: "carries the marker " + owned.Marker(cluster)})
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created,
+			Proof: "carries the marker " + owned.Marker(cluster)})
 	case ours && as == Machine && c.Labels[kind.RoleLabel] == kind.LoadBalancerRole && c.Name == cluster+"-lb":
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created, Proof: "load balancer by label " + kind.ClusterLabel + "=" + cluster})
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created,
+			Proof: "load balancer by label " + kind.ClusterLabel + "=" + cluster})
 	default:
-		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created, Proof: "has the label " + kind.ClusterLabel + " but not the marker " + owned.Marker(cluster)})
+		p.LeftAlone = append(p.LeftAlone, Item{Where: InDocker, Kind: as, Name: c.Name, Created: c.Created,
+			Proof: "has the label " + kind.ClusterLabel + " but not the marker " + owned.Marker(cluster)})
 	}
 }
 
@@ -108,9 +112,11 @@ func findRegistry(ctx context.Context, engine Engine, t Target, p *Plan) error {
 		return err
 	}
 	for _, c := range containers {
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Registry, Name: c.Name, Created: c.Created, Proof: "label " + owned.ClusterLabel + "=" + t.Cluster})
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Registry, Name: c.Name, Created: c.Created,
+			Proof: "label " + owned.ClusterLabel + "=" + t.Cluster})
 		if strings.HasPrefix(c.Image, owned.RegistryRepository+":") {
-			p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Image, Name: c.Image, Proof: "made by cluster-init for its registry"})
+			p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Image, Name: c.Image,
+				Proof: "made by cluster-init for its registry"})
 		}
 	}
 	return nil
@@ -122,13 +128,15 @@ func findVolumes(ctx context.Context, engine Engine, t Target, p *Plan) error {
 		return fmt.Errorf("looking for volumes of %s: %w", t.Cluster, err)
 	}
 	for _, name := range names {
-		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Volume, Name: name, Proof: "label " + owned.ClusterLabel + "=" + t.Cluster})
+		p.Delete = append(p.Delete, Item{Where: InDocker, Kind: Volume, Name: name, Proof: "label " +
+			owned.ClusterLabel + "=" + t.Cluster})
 	}
 	return nil
 }
 
-// findNetwork takes the network that kind clusters share only if cluster-init made it and only we are left in it. A container that is stopped
-// is in it too: without its network it could not be started again. Several can have its name: each is judged by itself.
+// findNetwork takes the network that kind clusters share only if cluster-init made it and only we are left in it. A
+// container that is stopped is in it too: without its network it could not be started again. Several can have its name:
+// each is judged by itself.
 func findNetwork(ctx context.Context, engine Engine, t Target, p *Plan) error {
 	networks, err := engine.Networks(ctx, kindNetwork)
 	if err != nil {

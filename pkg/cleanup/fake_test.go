@@ -118,7 +118,8 @@ func (f *fakeEngine) remove(what string) error {
 // nodes are the bootstrap cluster and the registry of cluster a.
 func nodes(marker string) map[string]docker.Container {
 	return map[string]docker.Container{
-		"a-bootstrap-control-plane": {Labels: map[string]string{"io.x-k8s.kind.cluster": "a-bootstrap"}, Mounts: []docker.Mount{{Target: marker}}},
-		"a-registry":                {Image: "registry:3", Labels: map[string]string{"cluster-init.io/cluster": "a"}},
+		"a-bootstrap-control-plane": {Labels: map[string]string{"io.x-k8s.kind.cluster": "a-bootstrap"},
+			Mounts: []docker.Mount{{Target: marker}}},
+		"a-registry": {Image: "registry:3", Labels: map[string]string{"cluster-init.io/cluster": "a"}},
 	}
 }

@@ -1,7 +1,8 @@
 package cleanup
 
-// observation is what was seen of who could still need a cluster's things, or would put them back. Nothing changes it: who needs to know
-// more looks again. What could not be asked is a state of its own, with the error, and never "not there".
+// observation is what was seen of who could still need a cluster's things, or would put them back. Nothing changes it:
+// who needs to know more looks again. What could not be asked is a state of its own, with the error, and never "not
+// there".
 type observation struct {
 	bootstrap  bootstrapSide
 	management managementSide
@@ -21,7 +22,8 @@ type bootstrapSide struct {
 	node  string // its container
 	// others are the Clusters that it holds besides the one that is cleaned up.
 	others []string
-	// rolledBack is whether the Cluster that it holds managed itself before: a rollback has brought it here, and no build.
+	// rolledBack is whether the Cluster that it holds managed itself before: a rollback has brought it here, and no
+	// build.
 	rolledBack bool
 }
 

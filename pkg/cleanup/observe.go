@@ -36,24 +36,28 @@ type Observer struct {
 	Target        Target
 	// StateFolder is where `up` keeps the kubeconfig and the backups of the cluster.
 	StateFolder string
-	// Kubeconfig is a file of the user's own that names the management cluster; empty: there is only the one in the state folder.
+	// Kubeconfig is a file of the user's own that names the management cluster; empty: there is only the one in the
+	// state folder.
 	Kubeconfig string
 	// Bound is for all questions together: who has not answered by then is silent. Zero means 15 seconds.
 	Bound time.Duration
-	// Leases get the lease of each cluster that answers, before it is asked; nil: only whether another run has it is looked at.
+	// Leases get the lease of each cluster that answers, before it is asked; nil: only whether another run has it is
+	// looked at.
 	Leases *lease.Set
 	// Timing is that of the leases; zero means lease.DefaultTiming.
 	Timing lease.Timing
-	// Forced is called with what Alone would refuse; a lease that another run renews is then taken over. nil: Alone refuses.
+	// Forced is called with what Alone would refuse; a lease that another run renews is then taken over. nil: Alone
+	// refuses.
 	Forced func(error)
 	// Waiting is called with what Alone waits for; nil drops it.
 	Waiting func(what string)
 }
 
-// Ask looks at the bootstrap cluster, the management cluster and what the plan has found, and says whether all of that may go. The error is
-// the end of ctx: a cluster that does not answer is no error, but a reason to refuse.
+// Ask looks at the bootstrap cluster, the management cluster and what the plan has found, and says whether all of that
+// may go. The error is the end of ctx: a cluster that does not answer is no error, but a reason to refuse.
 func (o Observer) Ask(ctx context.Context, plan Plan) (Permission, error) {
-	bootstrap, management := o.alone(ctx, plan) // before the rest, which may change until a run that dies has lost its lease
+	// before the rest, which may change until a run that dies has lost its lease
+	bootstrap, management := o.alone(ctx, plan)
 	seen := o.observe(ctx, plan)
 	seen.notAlone(bootstrap, management)
 	if ctx.Err() != nil {

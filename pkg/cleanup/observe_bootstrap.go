@@ -34,13 +34,15 @@ func (o Observer) seeBootstrap(ctx context.Context, plan Plan) bootstrapSide {
 	}
 	read, err := o.readBootstrap(ctx, cluster)
 	if err != nil {
-		return bootstrapSide{state: bootstrapSilent, node: side.node, err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
+		return bootstrapSide{state: bootstrapSilent, node: side.node,
+			err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
 	}
 	read.node = side.node
 	return read
 }
 
-// reachBootstrap connects to the bootstrap cluster; nil when it cannot be asked, and the side is then all that is known.
+// reachBootstrap connects to the bootstrap cluster; nil when it cannot be asked, and the side is then all that is
+// known.
 func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide, *kube.Cluster) {
 	node := kind.NodeName(owned.BootstrapCluster(o.Target.Cluster))
 	only := func(state bootstrapState, err error) (bootstrapSide, *kube.Cluster) {
@@ -54,7 +56,8 @@ func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide,
 	case err != nil: // gone meanwhile, too: somebody else is at work
 		return only(bootstrapSilent, err)
 	case !c.HasMount(owned.Marker(o.Target.Cluster)):
-		return only(bootstrapSilent, fmt.Errorf("container %s does not carry the marker %s", node, owned.Marker(o.Target.Cluster)))
+		return only(bootstrapSilent, fmt.Errorf("container %s does not carry the marker %s", node,
+			owned.Marker(o.Target.Cluster)))
 	case c.Status == "removing":
 		return only(bootstrapBusy, fault.Retryable(fmt.Errorf("container %s is being removed", node), fault.Busy, ""))
 	case c.Status == "paused":
@@ -94,7 +97,8 @@ func (o Observer) unfinished(ctx context.Context, c docker.Container) (bootstrap
 		now = time.Now()
 	}
 	if age := now.Sub(c.Created); (id == "" || !c.HasMount(owned.MakerMarker(id))) && age < kind.CreationBound {
-		return bootstrapBusy, fault.Retryable(fmt.Errorf("kind has not finished the bootstrap cluster, and another run, of another user or machine, may be making it since %s",
+		return bootstrapBusy, fault.Retryable(fmt.Errorf("kind has not finished the bootstrap cluster, and another "+
+			"run, of another user or machine, may be making it since %s",
 			c.Created.Local().Format("15:04:05")), fault.Busy, "")
 	}
 	return bootstrapAbsent, nil // it never held anything
@@ -103,7 +107,8 @@ func (o Observer) unfinished(ctx context.Context, c docker.Container) (bootstrap
 // connectBootstrap connects to the API server in a node of kind, through the port that the engine publishes.
 func (o Observer) connectBootstrap(ctx context.Context, node string, c docker.Container) (*kube.Cluster, error) {
 	var kubeconfig bytes.Buffer
-	if err := o.Engine.Exec(ctx, node, []string{"cat", adminKubeconfig}, docker.ExecOptions{Stdout: &kubeconfig}); err != nil {
+	if err := o.Engine.Exec(ctx, node, []string{"cat", adminKubeconfig},
+		docker.ExecOptions{Stdout: &kubeconfig}); err != nil {
 		return nil, fmt.Errorf("read the kubeconfig of the bootstrap cluster: %w", err)
 	}
 	checked, err := kube.Embedded(kubeconfig.Bytes())
@@ -145,7 +150,8 @@ func (o Observer) published(ctx context.Context, kubeconfig []byte, c docker.Con
 // readBootstrap asks a bootstrap cluster that answers what it holds.
 func (o Observer) readBootstrap(ctx context.Context, c *kube.Cluster) (bootstrapSide, error) {
 	clusters, err := capi.Clusters(ctx, c, "")
-	suspended, suspendedErr := flux.SuspendedWith(ctx, c, owned.SuspendedAnnotation, owned.SuspendedFor(o.Target.Namespace, o.Target.Cluster))
+	suspended, suspendedErr := flux.SuspendedWith(ctx, c, owned.SuspendedAnnotation,
+		owned.SuspendedFor(o.Target.Namespace, o.Target.Cluster))
 	if err := errors.Join(err, suspendedErr); err != nil {
 		return bootstrapSide{}, err
 	}

@@ -22,7 +22,8 @@ import (
 type witness struct {
 	path       string
 	kubeconfig []byte
-	// proven is whether it is the cluster's for sure: `up` kept it, or it is of the same cluster as the one that `up` kept.
+	// proven is whether it is the cluster's for sure: `up` kept it, or it is of the same cluster as the one that `up`
+	// kept.
 	proven bool
 	side   managementSide
 }
@@ -62,7 +63,8 @@ func (o Observer) witnesses() []*witness {
 		case errors.Is(err, fs.ErrNotExist) && fault.CodeOf(err) != fault.Usage, err == nil && content == nil:
 			continue
 		case err != nil:
-			all = append(all, &witness{path: path, side: managementSide{state: managementSilent, named: path, err: fmt.Errorf("read its kubeconfig: %w", err)}})
+			all = append(all, &witness{path: path, side: managementSide{state: managementSilent, named: path,
+				err: fmt.Errorf("read its kubeconfig: %w", err)}})
 			continue
 		}
 		if path == filepath.Join(o.StateFolder, "kubeconfig") {
@@ -83,10 +85,12 @@ func (o Observer) question(ctx context.Context, w witness, machines []string) ma
 		return managementSide{state: managementSilent, named: w.path, err: err}
 	}
 	side := managementSide{state: managementUnproven, named: w.path, host: c.Config.Host}
-	clusters, err := capi.Clusters(ctx, c, "") // in any namespace: containers and files here are known by the cluster's name only
+	// in any namespace: containers and files here are known by the cluster's name only
+	clusters, err := capi.Clusters(ctx, c, "")
 	switch {
 	case err != nil:
-		return managementSide{state: managementSilent, named: w.path, err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
+		return managementSide{state: managementSilent, named: w.path,
+			err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
 	case slices.ContainsFunc(clusters, func(c capi.Cluster) bool { return c.Name == o.Target.Cluster }):
 		side.state = managementManaging
 	case w.proven:
@@ -98,8 +102,8 @@ func (o Observer) question(ctx context.Context, w witness, machines []string) ma
 	return side
 }
 
-// reach connects to the cluster of a kubeconfig: as it is, and where nobody answers there through the port that its load balancer's
-// container publishes, which changes with that container's start.
+// reach connects to the cluster of a kubeconfig: as it is, and where nobody answers there through the port that its
+// load balancer's container publishes, which changes with that container's start.
 func (o Observer) reach(ctx context.Context, kubeconfig []byte, machines []string) (*kube.Cluster, error) {
 	c, err := connectManagement(ctx, kubeconfig)
 	if _, answered := errors.AsType[*apierrors.StatusError](err); err == nil || answered {
@@ -132,8 +136,8 @@ func connectManagement(ctx context.Context, kubeconfig []byte) (*kube.Cluster, e
 	return c, c.Reachable(ctx)
 }
 
-// hear makes one answer of all: who manages itself counts most; then who is silent, unless the same cluster answered by another
-// kubeconfig; then who does not hold the Cluster.
+// hear makes one answer of all: who manages itself counts most; then who is silent, unless the same cluster answered by
+// another kubeconfig; then who does not hold the Cluster.
 func hear(all []*witness) managementSide {
 	best := managementSide{}
 	for _, state := range []managementState{managementManaging, managementSilent, managementEmpty, managementUnproven} {

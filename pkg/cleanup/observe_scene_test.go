@@ -54,10 +54,13 @@ func (a api) serve(t *testing.T) string {
 		}
 		root := "/apis/" + group
 		answers[root] = `{"kind": "APIGroup", "apiVersion": "v1", ` + described + "}"
-		answers[root+"/"+k.version] = fmt.Sprintf(`{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "%s/%s", "resources": [{"name": %q, "singularName": "", "namespaced": true, "kind": %q, "verbs": ["list"]}]}`,
+		answers[root+"/"+k.version] = fmt.Sprintf(
+			`{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "%s/%s", "resources": [{"name": %q, "singularName": "", "namespaced": true, "kind": %q, "verbs": ["list"]}]}`,
 			group, k.version, k.plural, k.kind)
 		if k.items != "403" {
-			answers[root+"/"+k.version+"/"+k.plural] = fmt.Sprintf(`{"kind": "%sList", "apiVersion": "%s/%s", "metadata": {}, "items": [%s]}`, k.kind, group, k.version, k.items)
+			answers[root+"/"+k.version+"/"+k.plural] = fmt.Sprintf(
+				`{"kind": "%sList", "apiVersion": "%s/%s", "metadata": {}, "items": [%s]}`, k.kind, group, k.version,
+				k.items)
 		}
 	}
 	if a.bare {
@@ -72,20 +75,32 @@ func (a api) serve(t *testing.T) string {
 			w.WriteHeader(max(a.ready, http.StatusOK))
 		case r.Method != http.MethodGet && a.readOnly:
 			w.WriteHeader(http.StatusForbidden)
-			_, _ = io.WriteString(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "leases is forbidden: you may only look"}`)
+			_,
+				_ = io.WriteString(
+				w,
+				`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "leases is forbidden: you may only look"}`)
 		case strings.Contains(r.URL.Path, "/leases/") && a.held:
-			_, _ = fmt.Fprintf(w, `{"kind": "Lease", "apiVersion": "coordination.k8s.io/v1", "metadata": {"name": "x"}, "spec": {"holderIdentity": "alice@one", "acquireTime": "2026-01-02T03:04:05.000000Z", "renewTime": %q}}`,
+			_,
+				_ = fmt.Fprintf(
+				w,
+				`{"kind": "Lease", "apiVersion": "coordination.k8s.io/v1", "metadata": {"name": "x"}, "spec": {"holderIdentity": "alice@one", "acquireTime": "2026-01-02T03:04:05.000000Z", "renewTime": %q}}`,
 				time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"))
 		case strings.Contains(r.URL.Path, "/leases/") && !a.unleased:
 			w.WriteHeader(http.StatusNotFound)
-			_, _ = io.WriteString(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404, "message": "not found"}`)
+			_,
+				_ = io.WriteString(
+				w,
+				`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404, "message": "not found"}`)
 		case known:
 			_, _ = io.WriteString(w, answer)
 		case a.bare:
 			w.WriteHeader(http.StatusNotFound)
 		default:
 			w.WriteHeader(http.StatusForbidden)
-			_, _ = io.WriteString(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "not yours"}`)
+			_,
+				_ = io.WriteString(
+				w,
+				`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "not yours"}`)
 		}
 	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that do not trust its certificate
@@ -103,8 +118,9 @@ func certificate(t *testing.T) tls.Certificate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		DNSNames: []string{bootstrapNode}, IPAddresses: []gonet.IP{{127, 0, 0, 1}, {127, 0, 0, 2}}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true,
+		DNSNames:              []string{bootstrapNode}, IPAddresses: []gonet.IP{{127, 0, 0, 1}, {127, 0, 0, 2}}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +130,8 @@ func certificate(t *testing.T) tls.Certificate {
 
 func kubeconfig(address string, of tls.Certificate) string {
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: of.Certificate[0]})
-	return fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a, user: {token: t}}],
+	return fmt.Sprintf(
+		`{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a, user: {token: t}}],
 clusters: [{name: a, cluster: {server: %q, certificate-authority-data: %s}}]}`, address, base64.StdEncoding.EncodeToString(authority))
 }
 
@@ -136,11 +153,13 @@ func silent(kubeconfig string) string {
 }
 
 func clusterObject(namespace, name, spec string) string {
-	return fmt.Sprintf(`{"kind": "Cluster", "apiVersion": "cluster.x-k8s.io/v1beta2", "metadata": {"namespace": %q, "name": %q}, "spec": {%s}}`, namespace, name, spec)
+	return fmt.Sprintf(
+		`{"kind": "Cluster", "apiVersion": "cluster.x-k8s.io/v1beta2", "metadata": {"namespace": %q, "name": %q}, "spec": {%s}}`, namespace, name, spec)
 }
 
 func kustomization(suspended bool, annotation string) string {
-	return fmt.Sprintf(`{"kind": "Kustomization", "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "metadata": {"namespace": "flux-system", "name": "cluster", "annotations": {"cluster-init.io/suspended-for-pivot": %q}}, "spec": {"suspend": %t}}`, annotation, suspended)
+	return fmt.Sprintf(
+		`{"kind": "Kustomization", "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "metadata": {"namespace": "flux-system", "name": "cluster", "annotations": {"cluster-init.io/suspended-for-pivot": %q}}, "spec": {"suspend": %t}}`, annotation, suspended)
 }
 
 // engineOf is the Docker engine that the clusters run on.
@@ -179,7 +198,9 @@ func bootstrapped(t *testing.T, a api) *engineOf {
 	address := addressIn(t, config)
 	// In the node its address is another one; that its certificate is made for stays what is asked for.
 	e.kubeconfig = strings.ReplaceAll(config, address.Host, bootstrapNode+":6443")
-	e.containers = map[string]docker.Container{bootstrapNode: {Running: true, Status: "running", Mounts: []docker.Mount{{Target: "/etc/cluster-init.io/cluster/a"}},
-		Labels: map[string]string{"io.x-k8s.kind.cluster": "a-bootstrap"}, Ports: map[string][]string{"6443/tcp": {"0.0.0.0:" + address.Port()}}}}
+	e.containers = map[string]docker.Container{bootstrapNode: {Running: true, Status: "running",
+		Mounts: []docker.Mount{{Target: "/etc/cluster-init.io/cluster/a"}},
+		Labels: map[string]string{"io.x-k8s.kind.cluster": "a-bootstrap"},
+		Ports:  map[string][]string{"6443/tcp": {"0.0.0.0:" + address.Port()}}}}
 	return e
 }

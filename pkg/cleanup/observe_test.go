@@ -80,8 +80,8 @@ const inCloud cleanup.Where = "openstack"
 
 var running = cleanup.Plan{Delete: []cleanup.Item{{Where: inCloud, Kind: "server", Name: "a-cp-x", Machine: true}}}
 
-// A machine runs, and there is no bootstrap cluster: the management cluster says whether it may go. What does not answer as it should has not
-// said that it may.
+// A machine runs, and there is no bootstrap cluster: the management cluster says whether it may go. What does not
+// answer as it should has not said that it may.
 func TestAskTheManagementCluster(t *testing.T) {
 	one := func(name string) string { return clusterObject("ns", name, "") }
 	itself, other := api{clusters: one("a")}, api{clusters: one("workload")}
@@ -90,19 +90,26 @@ func TestAskTheManagementCluster(t *testing.T) {
 		kept, given string
 		says        string
 	}{
-		"no kubeconfig":                           {"", "", "no kubeconfig of its management cluster"},
-		"half a kubeconfig":                       {"{apiVersion: v1", "", "read kubeconfig"},
-		"nobody answers":                          {silent(itself.serve(t)), "", "connection refused"},
-		"a certificate of somebody else":          {kubeconfig(addressIn(t, itself.serve(t)).String(), certificate(t)), "", "x509: certificate signed by unknown authority"},
-		"it is not ready":                         {api{ready: 500, clusters: one("workload")}.serve(t), "", "gives no answer that counts"},
-		"it does not know who asks":               {api{ready: 401, clusters: one("workload")}.serve(t), "", "gives no answer that counts"},
-		"it does not tell what it manages":        {api{clusters: "403"}.serve(t), "", "not yours"},
-		"it manages itself":                       {itself.serve(t), "", "manages itself"},
-		"it does so in another namespace":         {api{clusters: clusterObject("elsewhere", "a", "")}.serve(t), "", "manages itself"},
-		"it does so, paused":                      {api{clusters: clusterObject("ns", "a", `"paused": true`)}.serve(t), "", "manages itself"},
-		"it has more clusters than its own":       {api{clusters: one("workload") + "," + one("a")}.serve(t), "", "manages itself"},
-		"it does not have its own Cluster":        {trusted, "", ""},
-		"it has others, and not its own":          {other.serve(t), "", "manages other clusters, which would be lost with it: Cluster ns/workload"},
+		"no kubeconfig":     {"", "", "no kubeconfig of its management cluster"},
+		"half a kubeconfig": {"{apiVersion: v1", "", "read kubeconfig"},
+		"nobody answers":    {silent(itself.serve(t)), "", "connection refused"},
+		"a certificate of somebody else": {kubeconfig(addressIn(t, itself.serve(t)).String(), certificate(t)),
+			"", "x509: certificate signed by unknown authority"},
+		"it is not ready": {api{ready: 500, clusters: one("workload")}.serve(t), "",
+			"gives no answer that counts"},
+		"it does not know who asks": {api{ready: 401, clusters: one("workload")}.serve(t), "",
+			"gives no answer that counts"},
+		"it does not tell what it manages": {api{clusters: "403"}.serve(t), "", "not yours"},
+		"it manages itself":                {itself.serve(t), "", "manages itself"},
+		"it does so in another namespace": {api{clusters: clusterObject("elsewhere", "a", "")}.serve(t), "",
+			"manages itself"},
+		"it does so, paused": {api{clusters: clusterObject("ns", "a", `"paused": true`)}.serve(t),
+			"", "manages itself"},
+		"it has more clusters than its own": {api{clusters: one("workload") + "," + one("a")}.serve(t), "",
+			"manages itself"},
+		"it does not have its own Cluster": {trusted, "", ""},
+		"it has others, and not its own": {other.serve(t), "",
+			"manages other clusters, which would be lost with it: Cluster ns/workload"},
 		"it has no Cluster API":                   {api{bare: true}.serve(t), "", ""},
 		"any cluster":                             {"", other.serve(t), "cannot be proven to be this one"},
 		"the same cluster by another file":        {silent(trusted), trusted, ""},
@@ -110,10 +117,12 @@ func TestAskTheManagementCluster(t *testing.T) {
 		"a silent cluster by another file":        {trusted, silent(itself.serve(t)), "connection refused"},
 		"another one manages a cluster called so": {trusted, itself.serve(t), "manages itself"},
 		"an empty file":                           {trusted, "\n", ""},
-		"another run works on it":                 {api{held: true}.serve(t), "", "alice@one is at work on the management cluster, since"},
-		"one works on it, and it manages itself":  {api{held: true, clusters: one("a")}.serve(t), "", "manages itself"},
-		"one works on any cluster":                {"", api{held: true}.serve(t), "cannot be proven to be this one"},
-		"it does not tell whether one does":       {api{unleased: true}.serve(t), "", "it is not known whether another run is at work: read the Lease kube-system/cluster-init.ns.a in the management cluster: not yours"},
+		"another run works on it": {api{held: true}.serve(t), "",
+			"alice@one is at work on the management cluster, since"},
+		"one works on it, and it manages itself": {api{held: true, clusters: one("a")}.serve(t), "", "manages itself"},
+		"one works on any cluster":               {"", api{held: true}.serve(t), "cannot be proven to be this one"},
+		"it does not tell whether one does": {api{unleased: true}.serve(t), "", "it is not known whether " +
+			"another run is at work: read the Lease kube-system/cluster-init.ns.a in the management cluster: not yours"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := asked{given: tc.given, state: map[string]string{}, plan: running}
@@ -141,26 +150,45 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 		with func(*engineOf)
 		says string
 	}{
-		"it holds the Cluster":               {api{clusters: active}, nil, ""},
-		"a rollback brought it back":         {api{clusters: strings.Replace(active, `"metadata": {`, `"metadata": {"annotations": {"cluster-init.io/pivot-verified": "x"}, `, 1)}, nil, "before a rollback, and which other clusters it manages is not known"},
-		"it holds it, and Flux is suspended": {api{clusters: active, kustomizations: kustomization(true, "ns/a")}, nil, ""},
-		"another run works on it":            {api{clusters: active, held: true}, nil, "alice@one is at work on the bootstrap cluster, since"},
-		"it does not tell whether one does":  {api{clusters: active, unleased: true}, nil, "it is not known whether another run is at work: read the Lease kube-system/cluster-init.ns.a in the bootstrap cluster: not yours"},
-		"it holds it, paused":                {api{clusters: paused}, nil, "a move of the definition out of the bootstrap cluster was begun"},
-		"it holds nothing":                   {api{}, nil, "the bootstrap cluster does not hold its definition, and"},
-		"neither Cluster API nor Flux":       {api{bare: true}, nil, "the bootstrap cluster does not hold its definition, and"},
-		"a pivot took it away":               {api{kustomizations: kustomization(true, "ns/a")}, nil, "the definition was moved out of the bootstrap cluster"},
-		"another pivot took another away":    {api{kustomizations: kustomization(true, "ns/b")}, nil, "does not hold its definition, and"},
-		"a pivot that was taken back":        {api{kustomizations: kustomization(false, "ns/a")}, nil, "does not hold its definition, and"},
-		"it holds another one besides":       {api{clusters: active + "," + clusterObject("ns", "b", "")}, nil, "other definitions, which would go with it: Cluster ns/b"},
-		"in another namespace":               {api{clusters: clusterObject("elsewhere", "a", "")}, nil, "Cluster elsewhere/a"},
-		"it does not tell":                   {api{clusters: "403"}, nil, "what it holds is not known: it answers at https://127.0.0.1"},
-		"Flux does not tell":                 {api{clusters: active, kustomizations: "403"}, nil, "what it holds is not known"},
-		"it is not ready":                    {api{ready: 500, clusters: active}, nil, "what it holds is not known"},
-		"it is stopped":                      {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status = false, "exited" }), "is stopped"},
-		"it is paused":                       {api{clusters: active}, node(func(c *docker.Container) { c.Status = "paused" }), "is paused"},
-		"it never ran":                       {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status = false, "created" }), "there is no bootstrap cluster"},
-		"it was never finished":              {api{clusters: active}, func(e *engineOf) { e.finished = false }, "there is no bootstrap cluster"},
+		"it holds the Cluster": {api{clusters: active}, nil, ""},
+		"a rollback brought it back": {api{clusters: strings.Replace(active, `"metadata": {`,
+			`"metadata": {"annotations": {"cluster-init.io/pivot-verified": "x"}, `, 1)}, nil,
+			"before a rollback, and which other clusters it manages is not known"},
+		"it holds it, and Flux is suspended": {api{clusters: active, kustomizations: kustomization(true, "ns/a")}, nil,
+			""},
+		"another run works on it": {api{clusters: active, held: true}, nil,
+			"alice@one is at work on the bootstrap cluster, since"},
+		"it does not tell whether one does": {api{clusters: active, unleased: true}, nil, "it is not known whether " +
+			"another run is at work: read the Lease kube-system/cluster-init.ns.a in the bootstrap cluster: not yours"},
+		"it holds it, paused": {api{clusters: paused}, nil,
+			"a move of the definition out of the bootstrap cluster was begun"},
+		"it holds nothing": {api{}, nil, "the bootstrap cluster does not hold its definition, and"},
+		"neither Cluster API nor Flux": {api{bare: true}, nil,
+			"the bootstrap cluster does not hold its definition, and"},
+		"a pivot took it away": {api{kustomizations: kustomization(true, "ns/a")}, nil,
+			"the definition was moved out of the bootstrap cluster"},
+		"another pivot took another away": {api{kustomizations: kustomization(true, "ns/b")}, nil,
+			"does not hold its definition, and"},
+		"a pivot that was taken back": {api{kustomizations: kustomization(false, "ns/a")}, nil,
+			"does not hold its definition, and"},
+		"it holds another one besides": {api{clusters: active + "," + clusterObject("ns", "b", "")}, nil,
+			"other definitions, which would go with it: Cluster ns/b"},
+		"in another namespace": {api{clusters: clusterObject("elsewhere", "a", "")}, nil,
+			"Cluster elsewhere/a"},
+		"it does not tell": {api{clusters: "403"}, nil,
+			"what it holds is not known: it answers at https://127.0.0.1"},
+		"Flux does not tell": {api{clusters: active, kustomizations: "403"}, nil,
+			"what it holds is not known"},
+		"it is not ready": {api{ready: 500, clusters: active}, nil, "what it holds is not known"},
+		"it is stopped": {api{clusters: active},
+			node(func(c *docker.Container) { c.Running, c.Status = false, "exited" }), "is stopped"},
+		"it is paused": {api{clusters: active},
+			node(func(c *docker.Container) { c.Status = "paused" }), "is paused"},
+		"it never ran": {api{clusters: active},
+			node(func(c *docker.Container) { c.Running, c.Status = false, "created" }),
+			"there is no bootstrap cluster"},
+		"it was never finished": {api{clusters: active}, func(e *engineOf) { e.finished = false },
+			"there is no bootstrap cluster"},
 		"another run may be making it": {api{clusters: active}, func(e *engineOf) {
 			e.finished = false
 			node(func(c *docker.Container) { c.Created = time.Now() })(e)
@@ -176,14 +204,23 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 		"it was never finished, and the engine does not tell the time": {api{clusters: active}, func(e *engineOf) {
 			e.finished, e.fails = false, map[string]error{"info": broken}
 		}, "read the clock of the Docker engine: the engine went away"},
-		"it is being removed":                 {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status = false, "removing" }), "is being removed"},
-		"another run may be starting it":      {api{clusters: active}, node(func(c *docker.Container) { c.Running, c.Status, c.Created = false, "created", time.Now() }), "may be making it"},
-		"it publishes no port":                {api{clusters: active}, node(func(c *docker.Container) { c.Ports = nil }), "does not publish its port 6443/tcp"},
-		"it is on an engine elsewhere":        {api{clusters: active}, func(e *engineOf) { e.remote = "tcp://127.0.0.2:2376" }, ""},
-		"an engine that is too far":           {api{clusters: active}, func(e *engineOf) { e.remote = "tcp://192.0.2.1.invalid:2376" }, "what it holds is not known"},
-		"its kubeconfig cannot be read":       {api{clusters: active}, func(e *engineOf) { e.execFails = broken }, "what it holds is not known: read the kubeconfig of the bootstrap cluster: the engine went away"},
-		"the engine does not say where it is": {api{clusters: active}, func(e *engineOf) { e.fails = map[string]error{"info": broken} }, "the engine went away"},
-		"nor whether it is finished":          {api{clusters: active}, func(e *engineOf) { e.fails = map[string]error{"file": broken} }, "the engine went away"},
+		"it is being removed": {api{clusters: active},
+			node(func(c *docker.Container) { c.Running, c.Status = false, "removing" }), "is being removed"},
+		"another run may be starting it": {api{clusters: active},
+			node(func(c *docker.Container) { c.Running, c.Status, c.Created = false, "created", time.Now() }),
+			"may be making it"},
+		"it publishes no port": {api{clusters: active},
+			node(func(c *docker.Container) { c.Ports = nil }), "does not publish its port 6443/tcp"},
+		"it is on an engine elsewhere": {api{clusters: active},
+			func(e *engineOf) { e.remote = "tcp://127.0.0.2:2376" }, ""},
+		"an engine that is too far": {api{clusters: active},
+			func(e *engineOf) { e.remote = "tcp://192.0.2.1.invalid:2376" }, "what it holds is not known"},
+		"its kubeconfig cannot be read": {api{clusters: active}, func(e *engineOf) { e.execFails = broken },
+			"what it holds is not known: read the kubeconfig of the bootstrap cluster: the engine went away"},
+		"the engine does not say where it is": {api{clusters: active},
+			func(e *engineOf) { e.fails = map[string]error{"info": broken} }, "the engine went away"},
+		"nor whether it is finished": {api{clusters: active},
+			func(e *engineOf) { e.fails = map[string]error{"file": broken} }, "the engine went away"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := bootstrapped(t, tc.api)
@@ -245,11 +282,13 @@ func TestAskTheBootstrapCluster(t *testing.T) {
 	})
 }
 
-// The load balancer of containers publishes another port after each start: the kubeconfig that was kept names the old one.
+// The load balancer of containers publishes another port after each start: the kubeconfig that was kept names the old
+// one.
 func TestAskThroughTheLoadBalancer(t *testing.T) {
 	config := api{clusters: clusterObject("ns", "a", "")}.serve(t)
 	e := &engineOf{}
-	e.containers = map[string]docker.Container{"a-lb": {Labels: map[string]string{"io.x-k8s.kind.cluster": "a", "io.x-k8s.kind.role": "external-load-balancer"},
+	e.containers = map[string]docker.Container{"a-lb": {Labels: map[string]string{"io.x-k8s.kind.cluster": "a",
+		"io.x-k8s.kind.role": "external-load-balancer"},
 		Ports: map[string][]string{"6443/tcp": {"127.0.0.1:" + addressIn(t, config).Port()}}}}
 	asked{engine: e, state: map[string]string{"kubeconfig": silent(config)}}.expect(t, "manages itself")
 }
@@ -268,18 +307,27 @@ func TestAskAboutWhatWasFound(t *testing.T) {
 		state map[string]string
 		says  string
 	}{
-		"a server":                        {running, nil, "machines exist (a-cp-x)"},
-		"a server, as it is found":        {planOf(t, &project.Cloud{Resources: project.Cluster("a", false)[:1]}), nil, "machines exist (a-cp-x)"},
-		"a server that stays":             {cleanup.Plan{Stays: running.Delete}, nil, "machines exist (a-cp-x)"},
-		"containers":                      {cleanup.Plan{Delete: []cleanup.Item{in(cleanup.InDocker, cleanup.Machine, "a-y"), in(cleanup.InDocker, cleanup.Machine, "a-x")}}, nil, "machines exist (a-x, a-y)"},
-		"a network and a registry":        {cleanup.Plan{Delete: []cleanup.Item{in(inCloud, "network", "n"), in(cleanup.InDocker, cleanup.Registry, "a-registry")}}, nil, ""},
-		"servers are not listed":          {unlisted(openstack.KindServer, "listing servers: 503"), nil, "it is not known which machines exist: listing servers: 503"},
-		"ports are not listed":            {unlisted(openstack.KindPort, "listing ports: 503"), nil, "it is not known which machines exist: listing ports: 503"},
-		"floating IPs are not listed":     {unlisted(openstack.KindFloatingIP, "503"), nil, ""},
-		"a silent management cluster":     {cleanup.Plan{}, map[string]string{"kubeconfig": silent(gone)}, "there is a kubeconfig of a management cluster"},
-		"a backup":                        {cleanup.Plan{}, map[string]string{"a-20260101T000000Z": "", "a-20260102T000000Z": ""}, "a-20260102T000000Z)"},
-		"a record without its backup":     {cleanup.Plan{}, map[string]string{"a-20260102T000000Z.unverified": ""}, "a-20260102T000000Z.unverified)"},
-		"a kubeconfig that was put aside": {cleanup.Plan{}, map[string]string{"kubeconfig.20260102T000000Z": silent(gone), "bootstrap.kubeconfig": "x"}, ""},
+		"a server": {running, nil, "machines exist (a-cp-x)"},
+		"a server, as it is found": {planOf(t, &project.Cloud{Resources: project.Cluster("a", false)[:1]}), nil,
+			"machines exist (a-cp-x)"},
+		"a server that stays": {cleanup.Plan{Stays: running.Delete}, nil, "machines exist (a-cp-x)"},
+		"containers": {cleanup.Plan{Delete: []cleanup.Item{in(cleanup.InDocker, cleanup.Machine,
+			"a-y"), in(cleanup.InDocker, cleanup.Machine, "a-x")}}, nil, "machines exist (a-x, a-y)"},
+		"a network and a registry": {cleanup.Plan{Delete: []cleanup.Item{in(inCloud, "network", "n"),
+			in(cleanup.InDocker, cleanup.Registry, "a-registry")}}, nil, ""},
+		"servers are not listed": {unlisted(openstack.KindServer, "listing servers: 503"), nil,
+			"it is not known which machines exist: listing servers: 503"},
+		"ports are not listed": {unlisted(openstack.KindPort, "listing ports: 503"), nil,
+			"it is not known which machines exist: listing ports: 503"},
+		"floating IPs are not listed": {unlisted(openstack.KindFloatingIP, "503"), nil, ""},
+		"a silent management cluster": {cleanup.Plan{}, map[string]string{"kubeconfig": silent(gone)},
+			"there is a kubeconfig of a management cluster"},
+		"a backup": {cleanup.Plan{}, map[string]string{"a-20260101T000000Z": "",
+			"a-20260102T000000Z": ""}, "a-20260102T000000Z)"},
+		"a record without its backup": {cleanup.Plan{}, map[string]string{"a-20260102T000000Z.unverified": ""},
+			"a-20260102T000000Z.unverified)"},
+		"a kubeconfig that was put aside": {cleanup.Plan{},
+			map[string]string{"kubeconfig.20260102T000000Z": silent(gone), "bootstrap.kubeconfig": "x"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) { asked{state: tc.state, plan: tc.plan}.expect(t, tc.says) })
 	}
@@ -288,8 +336,10 @@ func TestAskAboutWhatWasFound(t *testing.T) {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p, err := cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: file}.Ask(t.Context(), cleanup.Plan{})
-		if err != nil || !strings.Contains(p.Refused, "it is not known whether there is a backup") || !strings.Contains(p.Refused, "read its kubeconfig") {
+		p, err := cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: file}.Ask(t.Context(),
+			cleanup.Plan{})
+		if err != nil || !strings.Contains(p.Refused, "it is not known whether there is a backup") ||
+			!strings.Contains(p.Refused, "read its kubeconfig") {
 			t.Errorf("%+v, %v", p, err)
 		}
 	})
@@ -302,12 +352,15 @@ func TestAskInTime(t *testing.T) {
 	t.Cleanup(hangs.Close)
 	t.Cleanup(func() { close(over) })
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "kubeconfig"), []byte(kubeconfig(hangs.URL, certificate(t))), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "kubeconfig"), []byte(kubeconfig(hangs.URL, certificate(t))),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	begun := time.Now()
-	p, err := cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: dir, Bound: 50 * time.Millisecond}.Ask(t.Context(), running)
-	if took := time.Since(begun); err != nil || took > 4*time.Second || !strings.Contains(p.Refused, "context deadline exceeded") {
+	p, err := cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: dir, Bound: 50 * time.Millisecond}.Ask(
+		t.Context(), running)
+	if took := time.Since(begun); err != nil || took > 4*time.Second ||
+		!strings.Contains(p.Refused, "context deadline exceeded") {
 		t.Errorf("%+v, %v, after %s", p, err, took)
 	}
 }
@@ -316,7 +369,8 @@ func TestAskInTime(t *testing.T) {
 func TestAskIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if p, err := (cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: t.TempDir()}).Ask(ctx, cleanup.Plan{}); !errors.Is(err, context.Canceled) || p.Why != "" {
+	if p, err := (cleanup.Observer{Engine: &engineOf{}, Target: target, StateFolder: t.TempDir()}).Ask(
+		ctx, cleanup.Plan{}); !errors.Is(err, context.Canceled) || p.Why != "" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }

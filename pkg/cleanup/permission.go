@@ -31,8 +31,8 @@ func (p Permission) Err() error {
 	return fault.New(fault.CleanupRefused, p.Refused+": nothing was deleted", p.Hint)
 }
 
-// permit makes a permission of an observation. docs/cleanup.md shows the same as a table. A cluster may go that has nothing which could
-// manage itself, or of which somebody who knows says that it does not.
+// permit makes a permission of an observation. docs/cleanup.md shows the same as a table. A cluster may go that has
+// nothing which could manage itself, or of which somebody who knows says that it does not.
 func permit(o observation, t Target) Permission {
 	refuse := func(reason, hint string) Permission {
 		return Permission{Refused: reason, Hint: hint + t.insist()}
@@ -40,13 +40,16 @@ func permit(o observation, t Target) Permission {
 	b, node := o.bootstrap, o.bootstrap.node
 	switch {
 	case o.management.state == managementManaging:
-		return refuse(fmt.Sprintf("the management cluster %s answers at %s and manages itself", t.Cluster, o.management.host),
+		return refuse(fmt.Sprintf("the management cluster %s answers at %s and manages itself", t.Cluster,
+			o.management.host),
 			"Delete what it owns with its own controllers first.")
 	case b.state == bootstrapStopped:
-		return refuse(fmt.Sprintf("the bootstrap cluster's container %s is stopped, and what it holds is not known", node),
+		return refuse(fmt.Sprintf("the bootstrap cluster's container %s is stopped, and what it holds is not known",
+			node),
 			"Start it: docker start "+node+". Then run the same command again.")
 	case b.state == bootstrapFrozen:
-		return refuse(fmt.Sprintf("the bootstrap cluster's container %s is paused, and what it holds is not known", node),
+		return refuse(fmt.Sprintf("the bootstrap cluster's container %s is paused, and what it holds is not known",
+			node),
 			"Unpause it: docker unpause "+node+". Then run the same command again.")
 	case b.state == bootstrapBusy:
 		return refuseBusy(b.err, t)
@@ -58,27 +61,34 @@ func permit(o observation, t Target) Permission {
 	case o.unleased != nil:
 		return refuseUnleased(o.unleased, t)
 	case len(b.others) > 0:
-		return refuse("the bootstrap cluster holds other definitions, which would go with it: "+strings.Join(b.others, ", "),
-			"Move them to where they are to be managed (clusterctl move), or delete them there. If one of them is what you want to delete, name it: --cluster NAMESPACE/NAME.")
+		return refuse("the bootstrap cluster holds other definitions, which would go with it: "+
+			strings.Join(b.others, ", "),
+			"Move them to where they are to be managed (clusterctl move), or delete them there. If one of them is "+
+				"what you want to delete, name it: --cluster NAMESPACE/NAME.")
 	case len(o.management.others) > 0:
-		return refuse(fmt.Sprintf("the management cluster %s answers at %s and manages other clusters, which would be lost with it: %s",
+		return refuse(fmt.Sprintf("the management cluster %s answers at %s and manages other clusters, which would be "+
+			"lost with it: %s",
 			t.Cluster, o.management.host, strings.Join(o.management.others, ", ")),
 			"Move them to where they are to be managed (clusterctl move), or delete them there.")
 	case b.definition() && t.Elsewhere.Place != "":
-		return refuse(fmt.Sprintf("the bootstrap cluster holds the definition of %s, and what that has in %s would be left without it: %s", t.Cluster, t.Elsewhere.Place, t.Elsewhere.Why),
+		return refuse(fmt.Sprintf("the bootstrap cluster holds the definition of %s, and what that has in %s would be "+
+			"left without it: %s", t.Cluster, t.Elsewhere.Place, t.Elsewhere.Why),
 			t.Elsewhere.Hint)
 	case b.state == bootstrapActive && b.rolledBack && o.management.state != managementEmpty:
-		return refuse(fmt.Sprintf("the management cluster %s managed itself before a rollback, and which other clusters it manages is not known: %s", t.Cluster, o.asked()),
+		return refuse(fmt.Sprintf("the management cluster %s managed itself before a rollback, and which other "+
+			"clusters it manages is not known: %s", t.Cluster, o.asked()),
 			o.answerHint(t))
 	case b.state == bootstrapActive:
 		return Permission{Why: "the bootstrap cluster holds the definition, and no pivot was begun"}
 	case o.management.state == managementEmpty:
-		return Permission{Why: "the management cluster answers at " + o.management.host + " and does not hold its own definition"}
+		return Permission{Why: "the management cluster answers at " + o.management.host +
+			" and does not hold its own definition"}
 	}
 	found := o.found()
 	switch {
 	case len(found) == 0 && t.Elsewhere.Place != "":
-		return Permission{Why: "nothing here holds its definition, and what it has in " + t.Elsewhere.Place + " is left alone"}
+		return Permission{Why: "nothing here holds its definition, and what it has in " + t.Elsewhere.Place +
+			" is left alone"}
 	case len(found) == 0:
 		return Permission{Why: "no machine of it exists, and no sign of a pivot"}
 	}
@@ -129,7 +139,8 @@ func (o observation) asked() string {
 	case managementSilent:
 		return fmt.Sprintf("%s, and the management cluster gives no answer that counts: %v", bootstrap, m.err)
 	case managementUnproven:
-		return fmt.Sprintf("%s, and the cluster of %s, which answers at %s, cannot be proven to be this one", bootstrap, m.named, m.host)
+		return fmt.Sprintf("%s, and the cluster of %s, which answers at %s, cannot be proven to be this one", bootstrap,
+			m.named, m.host)
 	default:
 		return fmt.Sprintf("%s, and no kubeconfig of its management cluster (%s)", bootstrap, m.named)
 	}

@@ -14,7 +14,8 @@ var demo = Target{Namespace: "ns", Cluster: "demo"}
 
 // seen makes an observation as the real one would be.
 func seen(b bootstrapState, m managementState, with ...func(*observation)) observation {
-	o := observation{bootstrap: bootstrapSide{state: b, node: "demo-bootstrap-control-plane"}, management: managementSide{state: m, named: "/state/kubeconfig"}}
+	o := observation{bootstrap: bootstrapSide{state: b, node: "demo-bootstrap-control-plane"},
+		management: managementSide{state: m, named: "/state/kubeconfig"}}
 	if b == bootstrapSilent {
 		o.bootstrap.err = errors.New("no route to host")
 	}
@@ -42,9 +43,12 @@ func machines(names ...string) func(*observation) {
 // short is a word for why not, or "go".
 func short(p Permission) string {
 	for _, reason := range []struct{ says, word string }{
-		{"and nobody says that demo does not manage itself", "nobody"}, {"manages itself", "manages"}, {"is stopped", "stopped"}, {"is paused", "frozen"},
-		{"exists, and what it holds is not known", "silent"}, {"is at work", "busy"}, {"other definitions", "others"}, {"would be left without it", "elsewhere"},
-		{"managed itself before a rollback", "rollback"}, {"manages other clusters, which would be lost with it: Cluster team/shop", "tenants"},
+		{"and nobody says that demo does not manage itself", "nobody"}, {"manages itself", "manages"},
+		{"is stopped", "stopped"}, {"is paused", "frozen"},
+		{"exists, and what it holds is not known", "silent"}, {"is at work", "busy"}, {"other definitions", "others"},
+		{"would be left without it", "elsewhere"},
+		{"managed itself before a rollback", "rollback"},
+		{"manages other clusters, which would be lost with it: Cluster team/shop", "tenants"},
 	} {
 		if strings.Contains(p.Refused, reason.says) {
 			return reason.word
@@ -56,16 +60,19 @@ func short(p Permission) string {
 	return p.Refused
 }
 
-// The table of docs/cleanup.md: a row for each state of the bootstrap cluster, a column for each of the management cluster.
+// The table of docs/cleanup.md: a row for each state of the bootstrap cluster, a column for each of the management
+// cluster.
 func TestPermissions(t *testing.T) {
-	columns := []managementState{managementAbsent, managementSilent, managementUnproven, managementEmpty, managementBusy, managementManaging}
+	columns := []managementState{managementAbsent, managementSilent, managementUnproven, managementEmpty,
+		managementBusy, managementManaging}
 	alike := func(word string) []string { return []string{word, word, word, word, "busy", "manages"} }
 	asleep := func(word string) []string { return []string{word, word, word, word, word, "manages"} }
 	unless := []string{"nobody", "nobody", "nobody", "go", "busy", "manages"}
 	cautious := map[bootstrapState][]string{
 		bootstrapAbsent: unless, bootstrapEmpty: unless, bootstrapMoved: unless, bootstrapPaused: unless,
 		bootstrapActive:  alike("go"),
-		bootstrapStopped: asleep("stopped"), bootstrapFrozen: asleep("frozen"), bootstrapSilent: alike("silent"), bootstrapBusy: alike("busy"),
+		bootstrapStopped: asleep("stopped"), bootstrapFrozen: asleep("frozen"), bootstrapSilent: alike("silent"),
+		bootstrapBusy: alike("busy"),
 	}
 	nothing := map[bootstrapState][]string{}
 	beyond := map[bootstrapState][]string{}
@@ -92,12 +99,16 @@ func TestPermissions(t *testing.T) {
 		with   func(*observation)
 		table  map[bootstrapState][]string
 	}{
-		"nothing found":                          {demo, func(*observation) {}, nothing},
-		"machines exist":                         {demo, machines("demo-abc"), cautious},
-		"which machines exist is not known":      {demo, func(o *observation) { o.machinesErr = errors.New("503") }, cautious},
-		"a backup of a pivot":                    {demo, func(o *observation) { o.backup = "/state/demo-20260102T030405Z" }, cautious},
-		"whether there is a backup is not known": {demo, func(o *observation) { o.backupErr = errors.New("denied") }, cautious},
-		"after a rollback":                       {demo, func(o *observation) { o.bootstrap.rolledBack = o.bootstrap.definition() }, nothingAfter},
+		"nothing found":  {demo, func(*observation) {}, nothing},
+		"machines exist": {demo, machines("demo-abc"), cautious},
+		"which machines exist is not known": {demo, func(o *observation) { o.machinesErr = errors.New("503") },
+			cautious},
+		"a backup of a pivot": {demo,
+			func(o *observation) { o.backup = "/state/demo-20260102T030405Z" }, cautious},
+		"whether there is a backup is not known": {demo, func(o *observation) { o.backupErr = errors.New("denied") },
+			cautious},
+		"after a rollback": {demo,
+			func(o *observation) { o.bootstrap.rolledBack = o.bootstrap.definition() }, nothingAfter},
 		"it manages others": {demo, func(o *observation) {
 			if o.management.state == managementEmpty {
 				o.management.others = []string{"Cluster team/shop"}
@@ -109,13 +120,15 @@ func TestPermissions(t *testing.T) {
 			for i, m := range columns {
 				got := permit(seen(b, m, tc.with), tc.target)
 				if short(got) != row[i] {
-					t.Errorf("%s, bootstrap cluster %s, management cluster %s: %s, want %s", name, b, m, short(got), row[i])
+					t.Errorf("%s, bootstrap cluster %s, management cluster %s: %s, want %s", name, b, m, short(got),
+						row[i])
 				}
 				code := fault.CleanupRefused
 				if row[i] == "busy" {
 					code = fault.Busy
 				}
-				if refused := row[i] != "go"; refused != strings.HasSuffix(got.Hint, "add --force demo.") || refused != (fault.CodeOf(got.Err()) == code) || refused == (got.Why != "") {
+				if refused := row[i] != "go"; refused != strings.HasSuffix(got.Hint, "add --force demo.") ||
+					refused != (fault.CodeOf(got.Err()) == code) || refused == (got.Why != "") {
 					t.Errorf("%s, bootstrap cluster %s, management cluster %s: %+v, %v", name, b, m, got, got.Err())
 				}
 			}
@@ -131,27 +144,48 @@ func TestRefusalsSayWhy(t *testing.T) {
 		advise string
 	}{
 		"it manages itself": {seen(bootstrapAbsent, managementManaging, machines("demo-abc")),
-			[]string{"the management cluster demo answers at https://192.0.2.1:6443 and manages itself"}, "Delete what it owns with its own controllers first."},
+			[]string{"the management cluster demo answers at https://192.0.2.1:6443 and manages itself"},
+			"Delete what it owns with its own controllers first."},
 		"nobody to ask": {seen(bootstrapAbsent, managementAbsent, machines("demo-abc", "demo-lb")),
-			[]string{"machines exist (demo-abc, demo-lb)", "there is no bootstrap cluster, and no kubeconfig of its management cluster (/state/kubeconfig)"}, "--kubeconfig FILE"},
-		"many machines": {seen(bootstrapAbsent, managementAbsent, machines("a", "b", "c", "d", "e", "f", "g")), []string{"machines exist (a, b, c, d, e and 2 more)"}, "--kubeconfig FILE"},
+			[]string{"machines exist (demo-abc, demo-lb)",
+				"there is no bootstrap cluster, and no kubeconfig of its management cluster (/state/kubeconfig)"},
+			"--kubeconfig FILE"},
+		"many machines": {seen(bootstrapAbsent, managementAbsent, machines("a", "b", "c", "d", "e", "f", "g")),
+			[]string{"machines exist (a, b, c, d, e and 2 more)"}, "--kubeconfig FILE"},
 		"a certificate of somebody else": {seen(bootstrapEmpty, managementSilent, machines("demo-abc")),
-			[]string{"the bootstrap cluster does not hold its definition, and the management cluster gives no answer that counts: x509: certificate signed by unknown authority", "there is a kubeconfig of a management cluster (/state/kubeconfig)"},
+			[]string{"the bootstrap cluster does not hold its definition, and the management cluster gives no answer " +
+				"that counts: x509: certificate signed by unknown authority",
+				"there is a kubeconfig of a management cluster (/state/kubeconfig)"},
 			"restore the network or its credentials"},
-		"any cluster":      {seen(bootstrapMoved, managementUnproven), []string{"the definition was moved out of the bootstrap cluster", "the cluster of /state/kubeconfig, which answers at https://192.0.2.1:6443, cannot be proven to be this one"}, "--kubeconfig FILE"},
-		"a move was begun": {seen(bootstrapPaused, managementAbsent), []string{"a move of the definition out of the bootstrap cluster was begun", "holds its definition, paused"}, "--kubeconfig FILE"},
-		"the cloud does not say": {seen(bootstrapAbsent, managementAbsent, func(o *observation) { o.machinesErr = errors.New("listing servers: 503") }),
+		"any cluster": {seen(bootstrapMoved, managementUnproven),
+			[]string{"the definition was moved out of the bootstrap cluster", "the cluster of /state/kubeconfig, " +
+				"which answers at https://192.0.2.1:6443, cannot be proven to be this one"}, "--kubeconfig FILE"},
+		"a move was begun": {seen(bootstrapPaused, managementAbsent),
+			[]string{"a move of the definition out of the bootstrap cluster was begun", "holds its definition, paused"},
+			"--kubeconfig FILE"},
+		"the cloud does not say": {seen(bootstrapAbsent, managementAbsent,
+			func(o *observation) { o.machinesErr = errors.New("listing servers: 503") }),
 			[]string{"it is not known which machines exist: listing servers: 503"}, "--kubeconfig FILE"},
-		"a backup": {seen(bootstrapAbsent, managementAbsent, func(o *observation) { o.backup = "/state/demo-20260102T030405Z" }),
+		"a backup": {seen(bootstrapAbsent, managementAbsent,
+			func(o *observation) { o.backup = "/state/demo-20260102T030405Z" }),
 			[]string{"there is a backup of what a pivot moved (/state/demo-20260102T030405Z)"}, "--kubeconfig FILE"},
-		"a stopped bootstrap cluster":                    {seen(bootstrapStopped, managementAbsent), []string{"demo-bootstrap-control-plane is stopped, and what it holds is not known"}, "docker start demo-bootstrap-control-plane"},
-		"a paused bootstrap cluster":                     {seen(bootstrapFrozen, managementAbsent), []string{"demo-bootstrap-control-plane is paused"}, "docker unpause demo-bootstrap-control-plane"},
-		"a silent bootstrap cluster":                     {seen(bootstrapSilent, managementEmpty), []string{"what it holds is not known: no route to host"}, "docker logs demo-bootstrap-control-plane"},
-		"a bootstrap cluster that another run works on":  {seen(bootstrapBusy, managementAbsent), []string{"alice@one is at work on the bootstrap cluster"}, "Wait for its end"},
-		"a management cluster that another run works on": {seen(bootstrapActive, managementBusy), []string{"alice@one is at work on the management cluster"}, "Wait for its end"},
-		"a lease that may not be taken": {seen(bootstrapActive, managementEmpty, func(o *observation) { o.unleased = errors.New("leases is forbidden") }),
-			[]string{"it is not known whether another run is at work: leases is forbidden"}, "when the cluster answers"},
-		"other definitions": {seen(bootstrapActive, managementAbsent, func(o *observation) { o.bootstrap.others = []string{"Cluster other/demo", "Cluster ns/two"} }),
+		"a stopped bootstrap cluster": {seen(bootstrapStopped, managementAbsent),
+			[]string{"demo-bootstrap-control-plane is stopped, and what it holds is not known"},
+			"docker start demo-bootstrap-control-plane"},
+		"a paused bootstrap cluster": {seen(bootstrapFrozen, managementAbsent),
+			[]string{"demo-bootstrap-control-plane is paused"}, "docker unpause demo-bootstrap-control-plane"},
+		"a silent bootstrap cluster": {seen(bootstrapSilent, managementEmpty),
+			[]string{"what it holds is not known: no route to host"}, "docker logs demo-bootstrap-control-plane"},
+		"a bootstrap cluster that another run works on": {seen(bootstrapBusy, managementAbsent),
+			[]string{"alice@one is at work on the bootstrap cluster"}, "Wait for its end"},
+		"a management cluster that another run works on": {seen(bootstrapActive, managementBusy),
+			[]string{"alice@one is at work on the management cluster"}, "Wait for its end"},
+		"a lease that may not be taken": {seen(bootstrapActive, managementEmpty,
+			func(o *observation) { o.unleased = errors.New("leases is forbidden") }),
+			[]string{"it is not known whether another run is at work: leases is forbidden"},
+			"when the cluster answers"},
+		"other definitions": {seen(bootstrapActive, managementAbsent,
+			func(o *observation) { o.bootstrap.others = []string{"Cluster other/demo", "Cluster ns/two"} }),
 			[]string{"Cluster other/demo, Cluster ns/two"}, "--cluster NAMESPACE/NAME"},
 	} {
 		p := permit(tc.seen, demo)
@@ -163,7 +197,8 @@ func TestRefusalsSayWhy(t *testing.T) {
 		if !strings.Contains(p.Hint, tc.advise) {
 			t.Errorf("%s: the hint %q does not say %q", name, p.Hint, tc.advise)
 		}
-		if busy := fault.CodeOf(p.Err()) == fault.Busy; busy != (tc.seen.bootstrap.state == bootstrapBusy || tc.seen.management.state == managementBusy) {
+		if busy := fault.CodeOf(p.Err()) == fault.Busy; busy != (tc.seen.bootstrap.state == bootstrapBusy ||
+			tc.seen.management.state == managementBusy) {
 			t.Errorf("%s: the code is %s", name, fault.CodeOf(p.Err()))
 		}
 		if err := p.Err(); !strings.HasSuffix(err.Error(), ": nothing was deleted") || fault.HintOf(err) != p.Hint {
@@ -183,10 +218,11 @@ func TestALostKubeconfigIsReadInTheMachines(t *testing.T) {
 		seen   observation
 		want   bool
 	}{
-		"no kubeconfig":            {docker, seen(bootstrapAbsent, managementAbsent, machines("demo-abc")), true},
-		"one that is refused":      {docker, seen(bootstrapAbsent, managementSilent, machines("demo-abc")), true},
-		"one of any cluster":       {docker, seen(bootstrapMoved, managementUnproven, machines("demo-abc")), true},
-		"none after a rollback":    {docker, seen(bootstrapActive, managementAbsent, machines("demo-abc"), rolledBack), true},
+		"no kubeconfig":       {docker, seen(bootstrapAbsent, managementAbsent, machines("demo-abc")), true},
+		"one that is refused": {docker, seen(bootstrapAbsent, managementSilent, machines("demo-abc")), true},
+		"one of any cluster":  {docker, seen(bootstrapMoved, managementUnproven, machines("demo-abc")), true},
+		"none after a rollback": {docker, seen(bootstrapActive, managementAbsent, machines("demo-abc"), rolledBack),
+			true},
 		"no machine":               {docker, seen(bootstrapAbsent, managementSilent), false},
 		"machines of a cloud":      {demo, seen(bootstrapAbsent, managementAbsent, machines("demo-abc")), false},
 		"a cluster that says more": {docker, seen(bootstrapAbsent, managementManaging, machines("demo-abc")), false},

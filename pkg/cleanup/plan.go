@@ -57,8 +57,8 @@ type Item struct {
 	rank    int  // its place among others of a cloud, for people
 }
 
-// Unasked is a kind of things that could not be listed: none of them counts as gone, and nothing that they might need is
-// deleted.
+// Unasked is a kind of things that could not be listed: none of them counts as gone, and nothing that they might need
+// is deleted.
 type Unasked struct {
 	Kind Kind   `json:"kind"`
 	Why  string `json:"why"`
@@ -97,15 +97,16 @@ func (p Plan) Youngest() (Item, bool) {
 	return last, !last.Created.IsZero()
 }
 
-// TooYoung returns why everything is kept when only what was made before an instant may go; empty: it may go. What is not
-// known may be younger than all that is.
+// TooYoung returns why everything is kept when only what was made before an instant may go; empty: it may go. What is
+// not known may be younger than all that is.
 func (p Plan) TooYoung(before time.Time) string {
 	youngest, _ := p.Youngest()
 	switch {
 	case len(p.Unknown) > 0:
 		return fmt.Sprintf("what it has of kind %s is not known", p.Unknown[0].Kind)
 	case youngest.Created.After(before):
-		return fmt.Sprintf("%s %s was made %s ago", youngest.Kind, youngest.Name, time.Since(youngest.Created).Round(time.Second))
+		return fmt.Sprintf("%s %s was made %s ago", youngest.Kind, youngest.Name, time.Since(youngest.Created).Round(
+			time.Second))
 	}
 	return ""
 }
@@ -152,5 +153,6 @@ func unasked(kinds []provider.Unlisted) []Unasked {
 }
 
 func itemOf(l provider.Leftover) Item {
-	return Item{Where: Where(l.Where), Kind: Kind(l.Kind), Name: l.Name, ID: l.ID, Proof: l.Proof, Parent: l.Parent, Created: l.Created, Machine: l.Machine, rank: l.Rank}
+	return Item{Where: Where(l.Where), Kind: Kind(l.Kind), Name: l.Name, ID: l.ID, Proof: l.Proof, Parent: l.Parent,
+		Created: l.Created, Machine: l.Machine, rank: l.Rank}
 }

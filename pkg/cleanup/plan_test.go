@@ -23,7 +23,8 @@ func container(cluster, role, mount string) docker.Container {
 }
 
 func registry(environment string) docker.Container {
-	return docker.Container{Image: "cluster-init.io/registry:1234", Labels: map[string]string{"cluster-init.io/cluster": environment}}
+	return docker.Container{Image: "cluster-init.io/registry:1234",
+		Labels: map[string]string{"cluster-init.io/cluster": environment}}
 }
 
 // inKind puts a container into the network of kind clusters; without an address, as it is when it is stopped.
@@ -46,33 +47,43 @@ func TestDiscover(t *testing.T) {
 		"all of an environment, in the order of deletion": {
 			engine: fakeEngine{
 				containers: map[string]docker.Container{
-					"demo-registry": inKind(registry("demo")), "demo-lb": inKind(container("demo", "external-load-balancer", "")),
-					"demo-abc": inKind(container("demo", "control-plane", marker)), "demo-bootstrap-control-plane": inKind(container("demo-bootstrap", "control-plane", marker))},
+					"demo-registry":                inKind(registry("demo")),
+					"demo-lb":                      inKind(container("demo", "external-load-balancer", "")),
+					"demo-abc":                     inKind(container("demo", "control-plane", marker)),
+					"demo-bootstrap-control-plane": inKind(container("demo-bootstrap", "control-plane", marker))},
 				volumes:  map[string]map[string]string{"demo-registry": {"cluster-init.io/cluster": "demo"}},
 				networks: []docker.Network{{Labels: made}}},
-			want: []string{"bootstrap-node demo-bootstrap-control-plane", "machine demo-abc", "machine demo-lb", "registry demo-registry",
+			want: []string{"bootstrap-node demo-bootstrap-control-plane", "machine demo-abc", "machine demo-lb",
+				"registry demo-registry",
 				"volume demo-registry", "image cluster-init.io/registry:1234", "network kind"}},
 		"a kind cluster of the same name, without the marker": {
-			engine: fakeEngine{containers: map[string]docker.Container{"demo-bootstrap-control-plane": container("demo-bootstrap", "control-plane", "")}},
-			left:   []string{"bootstrap-node demo-bootstrap-control-plane"}},
+			engine: fakeEngine{containers: map[string]docker.Container{"demo-bootstrap-control-plane": container(
+				"demo-bootstrap", "control-plane", "")}},
+			left: []string{"bootstrap-node demo-bootstrap-control-plane"}},
 		"the marker of another environment": {
-			engine: fakeEngine{containers: map[string]docker.Container{"demo-x": container("demo", "worker", marker+"-two")}},
-			left:   []string{"machine demo-x"}},
+			engine: fakeEngine{containers: map[string]docker.Container{"demo-x": container("demo", "worker",
+				marker+"-two")}},
+			left: []string{"machine demo-x"}},
 		"machines of somebody else's cluster of the same name, and its load balancer": {
 			engine: fakeEngine{containers: map[string]docker.Container{
-				"demo-x": container("demo", "control-plane", ""), "demo-lb": container("demo", "external-load-balancer", "")}},
+				"demo-x": container("demo", "control-plane", ""), "demo-lb": container("demo", "external-load-balancer",
+					"")}},
 			left: []string{"machine demo-lb", "machine demo-x"}},
 		"a load balancer whose machines are gone": {
-			engine: fakeEngine{containers: map[string]docker.Container{"demo-lb": container("demo", "external-load-balancer", "")}},
-			want:   []string{"machine demo-lb"}},
+			engine: fakeEngine{containers: map[string]docker.Container{"demo-lb": container(
+				"demo", "external-load-balancer", "")}},
+			want: []string{"machine demo-lb"}},
 		"a load balancer of another name": {
 			engine: fakeEngine{containers: map[string]docker.Container{
-				"demo-x": container("demo", "control-plane", marker), "other-lb": container("demo", "external-load-balancer", "")}},
+				"demo-x":   container("demo", "control-plane", marker),
+				"other-lb": container("demo", "external-load-balancer", "")}},
 			want: []string{"machine demo-x"}, left: []string{"machine other-lb"}},
 		"another environment's things": {
 			engine: fakeEngine{
-				containers: map[string]docker.Container{"other-registry": registry("other"), "demo-two-x": container("demo-two", "control-plane", marker+"-two")},
-				volumes:    map[string]map[string]string{"other-registry": {"cluster-init.io/cluster": "other"}, "demo-registry": nil}}},
+				containers: map[string]docker.Container{"other-registry": registry("other"),
+					"demo-two-x": container("demo-two", "control-plane", marker+"-two")},
+				volumes: map[string]map[string]string{"other-registry": {"cluster-init.io/cluster": "other"},
+					"demo-registry": nil}}},
 		"a registry that runs another image": {
 			engine: fakeEngine{containers: map[string]docker.Container{
 				"demo-registry": {Image: "registry:3", Labels: map[string]string{"cluster-init.io/cluster": "demo"}}}},
@@ -80,11 +91,13 @@ func TestDiscover(t *testing.T) {
 		"a network that kind made": {
 			engine: fakeEngine{networks: []docker.Network{{}}}, left: []string{"network kind"}},
 		"a network made by us with others in it": {
-			engine: fakeEngine{containers: map[string]docker.Container{"demo-x": inKind(container("demo", "worker", marker)), "other": inKind(docker.Container{})},
+			engine: fakeEngine{containers: map[string]docker.Container{"demo-x": inKind(
+				container("demo", "worker", marker)), "other": inKind(docker.Container{})},
 				networks: []docker.Network{{Labels: made}}},
 			want: []string{"machine demo-x"}, left: []string{"network kind"}},
 		"a network made by us with somebody else's machine of our name in it": {
-			engine: fakeEngine{containers: map[string]docker.Container{"demo-x": inKind(container("demo", "worker", ""))},
+			engine: fakeEngine{containers: map[string]docker.Container{"demo-x": inKind(
+				container("demo", "worker", ""))},
 				networks: []docker.Network{{Labels: made}}},
 			left: []string{"machine demo-x", "network kind"}},
 		"a network made by us that nobody is in": {
@@ -129,10 +142,13 @@ func TestDiscoverFailsWhenAnyQuestionFails(t *testing.T) {
 	broken := errors.New("the engine went away")
 	full := func() fakeEngine {
 		return fakeEngine{containers: map[string]docker.Container{
-			"demo-x": container("demo", "worker", marker), "demo-registry": registry("demo")}, networks: []docker.Network{{Labels: made}}}
+			"demo-x": container("demo", "worker", marker), "demo-registry": registry("demo")},
+			networks: []docker.Network{{Labels: made}}}
 	}
-	for _, question := range []string{"containers io.x-k8s.kind.cluster=demo-bootstrap", "containers io.x-k8s.kind.cluster=demo",
-		"containers cluster-init.io/cluster=demo", "containers kind", "inspect demo-x", "inspect demo-registry", "volumes", "network"} {
+	for _, question := range []string{"containers io.x-k8s.kind.cluster=demo-bootstrap",
+		"containers io.x-k8s.kind.cluster=demo",
+		"containers cluster-init.io/cluster=demo", "containers kind", "inspect demo-x", "inspect demo-registry",
+		"volumes", "network"} {
 		t.Run(question, func(t *testing.T) {
 			engine := full()
 			engine.fails = map[string]error{question: broken}
@@ -149,7 +165,8 @@ func TestDiscoverFailsWhenAnyQuestionFails(t *testing.T) {
 
 // What goes away between two questions is no error.
 func TestDiscoverForgivesWhatIsGone(t *testing.T) {
-	engine := fakeEngine{containers: map[string]docker.Container{"demo-x": container("demo", "worker", marker), "demo-registry": registry("demo")},
+	engine := fakeEngine{containers: map[string]docker.Container{"demo-x": container("demo", "worker", marker),
+		"demo-registry": registry("demo")},
 		fails: map[string]error{"inspect demo-x": docker.ErrNotFound, "inspect demo-registry": docker.ErrNotFound}}
 	plan, err := cleanup.Discover(t.Context(), &engine, cleanup.Target{Cluster: "demo"})
 	if err != nil || len(plan.Delete) > 0 {
@@ -169,7 +186,8 @@ func TestDiscoverFindsFiles(t *testing.T) {
 		t.Errorf("plan %v, error %v", names(plan.Delete), err)
 	}
 	target.Files = []string{filepath.Join(there, "below-a-file")}
-	if _, err := cleanup.Discover(t.Context(), &fakeEngine{}, target); err == nil || !strings.Contains(err.Error(), there) {
+	if _, err := cleanup.Discover(t.Context(), &fakeEngine{}, target); err == nil ||
+		!strings.Contains(err.Error(), there) {
 		t.Errorf("a file that cannot be looked for: error %v", err)
 	}
 }
@@ -181,7 +199,8 @@ func TestSeveralNetworksOfOneName(t *testing.T) {
 	}
 	own := in("empty")
 	own.Image, own.Labels = "registry:3", map[string]string{"cluster-init.io/cluster": "demo"}
-	engine := fakeEngine{networks: []docker.Network{{ID: "empty", Labels: made}, {ID: "stopped", Labels: made}, {ID: "foreign"}, {ID: "unused", Labels: made}},
+	engine := fakeEngine{networks: []docker.Network{{ID: "empty", Labels: made}, {ID: "stopped", Labels: made},
+		{ID: "foreign"}, {ID: "unused", Labels: made}},
 		containers: map[string]docker.Container{"theirs": in("stopped"), "demo-registry": own}}
 	cleaner := cleanup.Cleaner{Engine: &engine, Target: cleanup.Target{Cluster: "demo"}}
 	plan, err := cleaner.Plan(t.Context())
@@ -192,17 +211,21 @@ func TestSeveralNetworksOfOneName(t *testing.T) {
 		t.Errorf("left alone are %+v", plan.LeftAlone)
 	}
 	delete(engine.containers, "demo-registry")
-	if _, err := cleaner.Run(t.Context(), plan); err != nil || !slices.Equal(engine.deleted, []string{"container demo-registry", "network empty", "network unused"}) {
+	if _, err := cleaner.Run(t.Context(), plan); err != nil ||
+		!slices.Equal(engine.deleted, []string{"container demo-registry", "network empty", "network unused"}) {
 		t.Errorf("deleted %q, %v", engine.deleted, err)
 	}
 }
 
-// A stopped container needs its network to start again, and the engine would delete a network that only such containers are in.
+// A stopped container needs its network to start again, and the engine would delete a network that only such containers
+// are in.
 func TestNetworkOfStoppedContainersStays(t *testing.T) {
 	stopped := inKind(docker.Container{Status: "exited"})
-	engine := fakeEngine{containers: map[string]docker.Container{"theirs": stopped, "also-theirs": stopped}, networks: []docker.Network{{Labels: made}}}
+	engine := fakeEngine{containers: map[string]docker.Container{"theirs": stopped, "also-theirs": stopped},
+		networks: []docker.Network{{Labels: made}}}
 	plan, err := cleanup.Discover(t.Context(), &engine, cleanup.Target{Cluster: "demo"})
-	if err != nil || len(plan.Delete) > 0 || len(plan.LeftAlone) != 1 || !strings.Contains(plan.LeftAlone[0].Proof, "also-theirs, theirs") {
+	if err != nil || len(plan.Delete) > 0 || len(plan.LeftAlone) != 1 || !strings.Contains(plan.LeftAlone[0].Proof,
+		"also-theirs, theirs") {
 		t.Errorf("deletes %v, leaves %+v, %v", names(plan.Delete), plan.LeftAlone, err)
 	}
 	t.Run("also one that came after the plan was made", func(t *testing.T) {
@@ -214,14 +237,16 @@ func TestNetworkOfStoppedContainersStays(t *testing.T) {
 		}
 		engine.containers = map[string]docker.Container{"theirs": stopped}
 		receipt, err := cleaner.Run(t.Context(), plan)
-		if len(engine.deleted) > 0 || len(receipt.CouldNot) != 1 || !strings.Contains(receipt.CouldNot[0].Why, "theirs") || fault.CodeOf(err) != fault.CleanupFailed {
+		if len(engine.deleted) > 0 || len(receipt.CouldNot) != 1 || !strings.Contains(receipt.CouldNot[0].Why,
+			"theirs") || fault.CodeOf(err) != fault.CleanupFailed {
 			t.Errorf("deleted %v; %+v, %v", engine.deleted, receipt, err)
 		}
 	})
 	t.Run("also when nobody says who is in it", func(t *testing.T) {
 		engine := fakeEngine{fails: map[string]error{"containers kind": errors.New("the engine went away")}}
 		item := cleanup.Item{Where: cleanup.InDocker, Kind: cleanup.Network, Name: "kind"}
-		if _, err := (cleanup.Cleaner{Engine: &engine}).Run(t.Context(), cleanup.Plan{Delete: []cleanup.Item{item}}); len(engine.deleted) > 0 || err == nil {
+		if _, err := (cleanup.Cleaner{Engine: &engine}).Run(t.Context(),
+			cleanup.Plan{Delete: []cleanup.Item{item}}); len(engine.deleted) > 0 || err == nil {
 			t.Errorf("deleted %v, %v", engine.deleted, err)
 		}
 	})

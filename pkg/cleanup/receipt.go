@@ -53,7 +53,8 @@ type Receipt struct {
 // add takes a result; what is said of the same item later replaces what was said before.
 func (r *Receipt) add(result Result) {
 	same := func(other Result) bool {
-		return other.Where == result.Where && other.Kind == result.Kind && other.Name == result.Name && other.ID == result.ID
+		return other.Where == result.Where && other.Kind == result.Kind && other.Name == result.Name &&
+			other.ID == result.ID
 	}
 	for _, list := range []*[]Result{&r.Deleted, &r.AlreadyGone, &r.CouldNot} {
 		*list = slices.DeleteFunc(*list, same)
@@ -68,7 +69,8 @@ func (r *Receipt) add(result Result) {
 	}
 }
 
-// correct brings the receipt up to what a new look at the cloud tells. still tells of what is there although no list has it.
+// correct brings the receipt up to what a new look at the cloud tells. still tells of what is there although no list
+// has it.
 func (r *Receipt) correct(found provider.Found, still func(Item) bool) {
 	r.Unknown = unasked(found.Unknown)
 	for _, result := range slices.Clone(r.CouldNot) {
@@ -81,12 +83,14 @@ func (r *Receipt) correct(found provider.Found, still func(Item) bool) {
 	}
 }
 
-// ends tells whether nothing is left, except what was released for an administrator to delete: nothing on this machine is needed for that.
+// ends tells whether nothing is left, except what was released for an administrator to delete: nothing on this machine
+// is needed for that.
 func (r *Receipt) ends() bool {
 	return len(r.Unknown) == 0 && !slices.ContainsFunc(r.CouldNot, func(result Result) bool { return !result.Released })
 }
 
-// insist is what the next run needs besides, as a sentence after a hint: the bootstrap cluster, which said that no pivot was begun, is gone.
+// insist is what the next run needs besides, as a sentence after a hint: the bootstrap cluster, which said that no
+// pivot was begun, is gone.
 func (r *Receipt) insist() string {
 	if !slices.ContainsFunc(r.Deleted, func(result Result) bool { return result.Kind == BootstrapNode }) {
 		return ""
@@ -103,7 +107,10 @@ func (r *Receipt) err(again string) error {
 		case result.Kind == File:
 			files = append(files, err)
 		case result.Forbidden:
-			elsewhere = append(elsewhere, fault.Wrap(err, fault.CleanupFailed, fmt.Sprintf("Ask an administrator of the cloud to delete %s %s (ID %s).", result.Kind, result.Name, result.ID)))
+			elsewhere = append(elsewhere,
+				fault.Wrap(err, fault.CleanupFailed,
+					fmt.Sprintf("Ask an administrator of the cloud to delete %s %s (ID %s).", result.Kind, result.Name,
+						result.ID)))
 		default:
 			left = append(left, err)
 		}
@@ -116,10 +123,12 @@ func (r *Receipt) err(again string) error {
 			left = append(left, err)
 		}
 	}
-	if len(left) > 0 || len(elsewhere) == 0 { // else the files stay for what is elsewhere, and another run changes nothing
+	// else the files stay for what is elsewhere, and another run changes nothing
+	if len(left) > 0 || len(elsewhere) == 0 {
 		left, files = append(left, files...), nil
 	}
 	return errors.Join(
-		fault.Retryable(errors.Join(left...), fault.CleanupFailed, "Run the same command again: it deletes what is left. What somebody else uses can go when they are done with it."+again),
+		fault.Retryable(errors.Join(left...), fault.CleanupFailed, "Run the same command again: it deletes what is "+
+			"left. What somebody else uses can go when they are done with it."+again),
 		errors.Join(elsewhere...), errors.Join(files...))
 }

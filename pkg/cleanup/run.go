@@ -22,9 +22,11 @@ type Cleaner struct {
 	Patience time.Duration
 	// Forced is whether the user insists: then what is known of a cluster goes, whatever it may have elsewhere.
 	Forced bool
-	// MadeBefore keeps everything in the cloud when something of the cluster was made after it, or may have been; zero: never.
+	// MadeBefore keeps everything in the cloud when something of the cluster was made after it, or may have been; zero:
+	// never.
 	MadeBefore time.Time
-	// Leases are those of the clusters that are deleted: each ends with its cluster, and what deletes goes on without it. nil: there are none.
+	// Leases are those of the clusters that are deleted: each ends with its cluster, and what deletes goes on without
+	// it. nil: there are none.
 	Leases *lease.Set
 	// Told gets every result when it is there, from several goroutines at once; nil drops them.
 	Told func(Result)
@@ -49,15 +51,17 @@ func (c Cleaner) Plan(ctx context.Context) (Plan, error) {
 	return plan, nil
 }
 
-// elsewhere adds what the cluster may have where cleanup does not reach. Where its machines are there, not all of it is known to be gone as
-// long as nobody says so.
+// elsewhere adds what the cluster may have where cleanup does not reach. Where its machines are there, not all of it is
+// known to be gone as long as nobody says so.
 func (c Cleaner) elsewhere(plan *Plan) {
 	switch e := c.Target.Elsewhere; {
 	case e.Place == "":
 	case e.Certain && !c.Forced:
-		plan.Unknown = append(plan.Unknown, Unasked{Kind: AllOfCloud, Why: e.Place + ": " + e.Why, hint: e.Hint + " When nothing is left there, add --force " + c.Target.Cluster + "."})
+		plan.Unknown = append(plan.Unknown, Unasked{Kind: AllOfCloud, Why: e.Place + ": " + e.Why,
+			hint: e.Hint + " When nothing is left there, add --force " + c.Target.Cluster + "."})
 	default:
-		plan.LeftAlone = append(plan.LeftAlone, Item{Where: Where(AllOfCloud), Kind: AllOfCloud, Name: e.Place, Proof: e.Why})
+		plan.LeftAlone = append(plan.LeftAlone, Item{Where: Where(AllOfCloud), Kind: AllOfCloud, Name: e.Place,
+			Proof: e.Why})
 	}
 }
 
@@ -84,7 +88,9 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	c.local(ctx, r, plan, Machine)
 	if c.Cloud != nil {
 		if controllersLeft(r) {
-			r.Unknown = append(r.Unknown, Unasked{Kind: AllOfCloud, Why: "nothing was deleted there: the containers that could not be deleted would make it again"})
+			r.Unknown = append(r.Unknown,
+				Unasked{Kind: AllOfCloud, Why: "nothing was deleted there: the containers that could not be deleted " +
+					"would make it again"})
 		} else if err := c.cloud(ctx, r); err != nil {
 			r.Unknown = append(r.Unknown, Unasked{Kind: AllOfCloud, Why: err.Error()})
 		}
@@ -110,7 +116,8 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	return *r, err
 }
 
-// endLease has the lease of a cluster end with it, right before its deletion begins. Where a lease is lost already nothing begins.
+// endLease has the lease of a cluster end with it, right before its deletion begins. Where a lease is lost already
+// nothing begins.
 func (c Cleaner) endLease(ctx context.Context, cluster string) {
 	if c.Leases != nil && ctx.Err() == nil {
 		c.Leases.EndWithCluster(where(cluster))
@@ -125,7 +132,8 @@ func (c Cleaner) late(ctx context.Context, r *Receipt, plan Plan) Plan {
 	}
 	now, err := Discover(ctx, c.Engine, c.Target)
 	if err != nil {
-		r.Unknown = append(r.Unknown, Unasked{Kind: Machine, Why: "what the bootstrap cluster made at its end: " + err.Error()})
+		r.Unknown = append(r.Unknown, Unasked{Kind: Machine, Why: "what the bootstrap cluster made at its end: " +
+			err.Error()})
 		return plan
 	}
 	plan.Delete = slices.Clone(plan.Delete)
@@ -155,7 +163,8 @@ func (c Cleaner) local(ctx context.Context, r *Receipt, plan Plan, kinds ...Kind
 func (c Cleaner) keepFiles(r *Receipt, plan Plan) {
 	for _, item := range plan.Delete {
 		if item.Kind == File {
-			c.tell(r, Result{Item: item, Outcome: CouldNot, Why: "it stays until all else is gone: it may be needed to see what is left"})
+			c.tell(r, Result{Item: item, Outcome: CouldNot,
+				Why: "it stays until all else is gone: it may be needed to see what is left"})
 		}
 	}
 }
@@ -191,7 +200,8 @@ func (c Cleaner) cloud(ctx context.Context, r *Receipt) error {
 			return fmt.Errorf("%s: does somebody make the cluster anew?", why)
 		}
 		if round == rounds {
-			return fmt.Errorf("after %d rounds there is still something new of the cluster: is one of its controllers still running?", rounds)
+			return fmt.Errorf("after %d rounds there is still something new of the cluster: is one of its controllers "+
+				"still running?", rounds)
 		}
 		went := false
 		for _, result := range c.deleteAll(ctx, found.Delete) {

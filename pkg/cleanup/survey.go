@@ -47,7 +47,10 @@ func Survey(ctx context.Context, engine Engine, cloud provider.Leftovers) ([]Lef
 	for l, count := range things {
 		all = append(all, Left{l.Cluster, l.Where, count})
 	}
-	slices.SortFunc(all, func(a, b Left) int { return strings.Compare(string(a.Where)+a.Cluster, string(b.Where)+b.Cluster) })
+	slices.SortFunc(all, func(a, b Left) int {
+		return strings.Compare(string(a.Where)+a.Cluster, string(b.Where)+
+			b.Cluster)
+	})
 	return all, nil
 }
 

@@ -21,9 +21,11 @@ func TestSurvey(t *testing.T) {
 			volumes: map[string]map[string]string{"demo-registry": {"cluster-init.io/cluster": "demo"}, "other": nil},
 		}
 	}
-	cloud := &project.Cloud{Resources: append(project.Cluster("a", false), project.Resource(openstack.KindPort, "p", project.Tagged("ns-a-b")), project.Resource(openstack.KindVolume, "users"))}
+	cloud := &project.Cloud{Resources: append(project.Cluster("a", false), project.Resource(openstack.KindPort, "p",
+		project.Tagged("ns-a-b")), project.Resource(openstack.KindVolume, "users"))}
 	left, err := cleanup.Survey(t.Context(), engine(), leftIn(cloud))
-	if got, want := fmt.Sprint(left), "[{demo docker 3} {two docker 1} {ns-a openstack 8} {ns-a-b openstack 1}]"; got != want || err != nil {
+	if got, want := fmt.Sprint(left),
+		"[{demo docker 3} {two docker 1} {ns-a openstack 8} {ns-a-b openstack 1}]"; got != want || err != nil {
 		t.Errorf("%s, %v\nwant %s", got, err, want)
 	}
 	if left, err := cleanup.Survey(t.Context(), &fakeEngine{}, nil); len(left) > 0 || err != nil {

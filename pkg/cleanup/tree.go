@@ -100,7 +100,8 @@ func sorted(items []Item) []Item {
 // Print writes the receipt for a person.
 func (r Receipt) Print(out io.Writer) error {
 	var b strings.Builder
-	oneline.Fprintf(&b, "%s: %d deleted, %d already gone, %d could not be deleted\n", r.Cluster, len(r.Deleted), len(r.AlreadyGone), len(r.CouldNot))
+	oneline.Fprintf(&b, "%s: %d deleted, %d already gone, %d could not be deleted\n", r.Cluster, len(r.Deleted),
+		len(r.AlreadyGone), len(r.CouldNot))
 	for _, result := range r.CouldNot {
 		oneline.Fprintf(&b, "  %-64s %s\n", string(result.Kind)+" "+result.called(), result.Why)
 	}

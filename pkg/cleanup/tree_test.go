@@ -13,15 +13,22 @@ import (
 )
 
 func TestPrint(t *testing.T) {
-	resources := append(project.Cluster("a", false), project.Resource(openstack.KindSnapshot, "snap", project.Property("ns-a"), project.Uses(openstack.KindVolume, "pvc")), project.Resource(openstack.KindVolume, "pvc", project.Property("ns-a")))
+	resources := append(project.Cluster("a", false), project.Resource(openstack.KindSnapshot, "snap",
+		project.Property("ns-a"), project.Uses(openstack.KindVolume, "pvc")),
+		project.Resource(openstack.KindVolume, "pvc", project.Property("ns-a")))
 	users := []openstack.Resource{
 		project.Resource(openstack.KindServer, "jump", project.Uses(openstack.KindPort, "jump")),
-		project.Resource(openstack.KindPort, "jump", project.Uses(openstack.KindNetwork, net), project.Uses(openstack.KindSubnet, net), project.Uses(openstack.KindInterface, "ns-a"), project.PartOf(openstack.KindServer, "jump")),
+		project.Resource(openstack.KindPort, "jump", project.Uses(openstack.KindNetwork, net),
+			project.Uses(openstack.KindSubnet, net), project.Uses(openstack.KindInterface, "ns-a"),
+			project.PartOf(openstack.KindServer, "jump")),
 	}
-	unknown := map[openstack.Kind]error{openstack.KindFloatingIP: errors.New("listing floatingips: 500 Internal Server Error")}
+	unknown := map[openstack.Kind]error{openstack.KindFloatingIP: errors.New(
+		"listing floatingips: 500 Internal Server Error")}
 	var out bytes.Buffer
-	for _, cloud := range []*project.Cloud{{}, {Resources: resources}, {Resources: append(append(resources, project.Cluster("a-b", false)[:2]...), users...), Unknown: unknown}} {
-		c := cleanup.Cleaner{Engine: &fakeEngine{containers: nodes("/etc/cluster-init.io/cluster/a")}, Cloud: leftIn(cloud), Target: target, Patience: time.Minute}
+	for _, cloud := range []*project.Cloud{{}, {Resources: resources},
+		{Resources: append(append(resources, project.Cluster("a-b", false)[:2]...), users...), Unknown: unknown}} {
+		c := cleanup.Cleaner{Engine: &fakeEngine{containers: nodes("/etc/cluster-init.io/cluster/a")},
+			Cloud: leftIn(cloud), Target: target, Patience: time.Minute}
 		if cloud.Resources == nil {
 			c.Engine = &fakeEngine{}
 		}
@@ -34,13 +41,16 @@ func TestPrint(t *testing.T) {
 		}
 		out.WriteString("---\n")
 	}
-	insisted := cleanup.Plan{Cluster: "a", Unknown: []cleanup.Unasked{{Kind: cleanup.AllOfCloud, Why: "AWS: it cannot be listed from here"}}, Refused: "machines exist (a-cp-x); and nobody says that a does not manage itself"}
+	insisted := cleanup.Plan{Cluster: "a",
+		Unknown: []cleanup.Unasked{{Kind: cleanup.AllOfCloud, Why: "AWS: it cannot be listed from here"}},
+		Refused: "machines exist (a-cp-x); and nobody says that a does not manage itself"}
 	if err := insisted.Print(&out); err != nil {
 		t.Fatal(err)
 	}
 	out.WriteString("---\n")
 	receipt := cleanup.Receipt{Cluster: "a", Deleted: make([]cleanup.Result, 3), AlreadyGone: make([]cleanup.Result, 1),
-		CouldNot: []cleanup.Result{{Item: cleanup.Item{Kind: "port", ID: "123"}, Why: "409 Conflict: in use"}}, Unknown: []cleanup.Unasked{{Kind: "server", Why: "listing servers: no answer"}}}
+		CouldNot: []cleanup.Result{{Item: cleanup.Item{Kind: "port", ID: "123"}, Why: "409 Conflict: in use"}},
+		Unknown:  []cleanup.Unasked{{Kind: "server", Why: "listing servers: no answer"}}}
 	if err := receipt.Print(&out); err != nil {
 		t.Fatal(err)
 	}

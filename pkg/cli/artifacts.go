@@ -21,8 +21,8 @@ import (
 // defaultArtifacts is where a CI job finds what is left of a run that failed.
 const defaultArtifacts = "cluster-init-artifacts"
 
-// How long collecting may take. One who pressed Ctrl-C waits for it, and GitHub Actions sends a second signal, which ends
-// the process, 7.5 seconds after the one that cancels a job.
+// How long collecting may take. One who pressed Ctrl-C waits for it, and GitHub Actions sends a second signal, which
+// ends the process, 7.5 seconds after the one that cancels a job.
 const (
 	collectBound            = 2 * time.Minute
 	collectInterruptedBound = 5 * time.Second
@@ -36,7 +36,8 @@ type artifactOptions struct {
 
 func (o *artifactOptions) register(f *pflag.FlagSet) {
 	o.flags = f
-	f.StringVar(&o.dir, "artifacts", "", "folder for events, logs and objects of a run that failed, without secrets (default: none; where CI is set, ./"+defaultArtifacts+")")
+	f.StringVar(&o.dir, "artifacts", "", "folder for events, logs and objects of a run that failed, without secrets "+
+		"(default: none; where CI is set, ./"+defaultArtifacts+")")
 }
 
 // folder returns the folder, empty for none, once it is sure that it can be used.
@@ -77,7 +78,8 @@ func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished 
 		sink.Emit(event.Event{Time: time.Now(), Type: kind, Message: message})
 	}
 	tell(event.Progress, "collecting events, logs and objects, for at most "+bound.String())
-	collector := evidence.Collector{Dir: r.dir, Redactor: redact.New(redact.FromEnvironment(os.Environ())...), Engine: &docker.Client{}}
+	collector := evidence.Collector{Dir: r.dir, Redactor: redact.New(redact.FromEnvironment(os.Environ())...),
+		Engine: &docker.Client{}}
 	if r.run != nil {
 		for _, document := range r.run.Environment.SecretDocuments() {
 			collector.Redactor.Add(redact.FromValues(document)...)
@@ -87,7 +89,8 @@ func (r *record) keep(ctx context.Context, sink event.Sink, err error, finished 
 	} else {
 		collector.Engine = nil // it was not asked for anything
 	}
-	run := evidence.Run{Command: "cluster-init " + finished.Command + " " + finished.Environment, Version: Version(), Err: err,
+	run := evidence.Run{Command: "cluster-init " + finished.Command + " " + finished.Environment, Version: Version(),
+		Err:      err,
 		ExitCode: ExitCode(err), Elapsed: finished.Elapsed, Events: r.lines(finished)}
 	if err := collector.Collect(ctx, run); err != nil {
 		tell(event.Warning, "artifacts: "+err.Error())

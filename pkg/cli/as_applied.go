@@ -33,11 +33,14 @@ func (o *applyOptions) of(env *environment.Environment) (*environment.Environmen
 	return env, opened, err
 }
 
-// asApplied returns the environment with what a bundle, or none, and mirrors add to its values, and the mirrors of both.
-func asApplied(env *environment.Environment, opened *bundle.Bundle, mirrors []oci.Mirror) (*environment.Environment, []oci.Mirror, error) {
+// asApplied returns the environment with what a bundle, or none, and mirrors add to its values, and the mirrors of
+// both.
+func asApplied(env *environment.Environment, opened *bundle.Bundle, mirrors []oci.Mirror) (*environment.Environment,
+	[]oci.Mirror, error) {
 	var err error
 	if opened != nil {
-		if env, err = env.WithOverrides(bundleValues(opened, env.KubernetesVersion())); err != nil { // a bundle may hold another release of a component
+		// a bundle may hold another release of a component
+		if env, err = env.WithOverrides(bundleValues(opened, env.KubernetesVersion())); err != nil {
 			return nil, nil, err
 		}
 		if mirrors, err = withBundle(mirrors, opened, env.ClusterName()); err != nil {

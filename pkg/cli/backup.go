@@ -50,7 +50,8 @@ disk without encryption. A cluster that is paused, or in the middle of a move, i
 	o.output.flags(f)
 	o.recipients.flags(f)
 	f.StringVar(&o.to, "to", "", "folder for the backup (default: the state folder of the cluster)")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster, when not in the state folder here")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster, when not in the state folder "+
+		"here")
 	return c
 }
 
@@ -67,7 +68,8 @@ func (o *backupOptions) run(ctx context.Context, name string) error {
 	err = narrate(ctx, sink, "backup", name, func(ctx context.Context) (outcome, error) {
 		sink.begin(run.Environment)
 		path, manifest, err := run.Backup(ctx, o.to)
-		line = backupLine{Type: "backup", Path: path, Encrypted: run.BackupRecipients.Encrypt(), Signed: run.BackupSigner.Signs(), Manifest: manifest}
+		line = backupLine{Type: "backup", Path: path, Encrypted: run.BackupRecipients.Encrypt(),
+			Signed: run.BackupSigner.Signs(), Manifest: manifest}
 		return outcome{}, err
 	}, nil)
 	if err != nil {
@@ -94,14 +96,16 @@ func (o *backupOptions) complete(ctx context.Context, name string) (*up.Run, err
 		o.to = state
 	}
 	if err := canWrite(filepath.Join(o.to, "backup")); err != nil {
-		return nil, fault.Wrap(fmt.Errorf("write a backup: %w", err), fault.Usage, "Give --to a folder that you may write to.")
+		return nil, fault.Wrap(fmt.Errorf("write a backup: %w", err), fault.Usage,
+			"Give --to a folder that you may write to.")
 	}
 	engine := &docker.Client{}
 	makes, err := known.Of(env, engine)
 	if err != nil {
 		return nil, err
 	}
-	return up.New(up.Options{Subject: world.Subject{Environment: env, KubeconfigPath: o.kubeconfig, StateFolder: state}, BackupRecipients: sealing.recipients, BackupSigner: sealing.signer, Version: Version()},
+	return up.New(up.Options{Subject: world.Subject{Environment: env, KubeconfigPath: o.kubeconfig, StateFolder: state},
+		BackupRecipients: sealing.recipients, BackupSigner: sealing.signer, Version: Version()},
 		world.Parts{Docker: engine, Provider: makes, Now: time.Now}), nil
 }
 
@@ -111,7 +115,8 @@ func (o *backupOptions) check() error {
 		return nil
 	}
 	if err := isFile(o.kubeconfig); err != nil {
-		return fault.Wrap(fmt.Errorf("read --kubeconfig: %w", err), fault.Usage, "Name a file that holds the kubeconfig of the management cluster.")
+		return fault.Wrap(fmt.Errorf("read --kubeconfig: %w", err), fault.Usage,
+			"Name a file that holds the kubeconfig of the management cluster.")
 	}
 	return nil
 }
@@ -132,7 +137,9 @@ func (l backupLine) Print(out io.Writer) error {
 	for _, s := range []struct {
 		section backup.Section
 		what    string
-	}{{backup.Objects, "what moves with the cluster"}, {backup.References, "what that refers to, and what does not move"}, {backup.Environment, "values, release and source"}} {
+	}{{backup.Objects, "what moves with the cluster"},
+		{backup.References, "what that refers to, and what does not move"},
+		{backup.Environment, "values, release and source"}} {
 		oneline.Fprintf(&b, "  %-12s %4d  %s\n", s.section, l.Count(s.section), s.what)
 	}
 	if l.Kubernetes != "" {
@@ -142,7 +149,8 @@ func (l backupLine) Print(out io.Writer) error {
 		oneline.Fprintf(&b, "  provider %s %s\n", p.Name, p.Version)
 	}
 	if !l.Encrypted {
-		fmt.Fprintln(&b, "It holds private keys and is not encrypted: keep it where nobody else can read it, or use --backup-recipient.")
+		fmt.Fprintln(&b, "It holds private keys and is not encrypted: keep it where nobody else can read it, or use "+
+			"--backup-recipient.")
 	}
 	if !l.Signed {
 		fmt.Fprintln(&b, "It is not signed: a restore cannot tell who made it. --backup-sign KEY signs it.")

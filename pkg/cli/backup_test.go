@@ -12,7 +12,8 @@ import (
 func TestBackupTellsWhereItIsAndWhatIsInIt(t *testing.T) {
 	digest := "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	line := backupLine{Type: "backup", Path: "/state/demo-20260102T030405Z", Manifest: backup.Manifest{
-		Format: 1, Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), CreatedBy: "v1", Namespace: "ns", Cluster: "demo", Identity: "sha256:" + digest, Kubernetes: "v1.36.4",
+		Format: 1, Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), CreatedBy: "v1", Namespace: "ns",
+		Cluster: "demo", Identity: "sha256:" + digest, Kubernetes: "v1.36.4",
 		Providers: []backup.Provider{{Name: "cluster-api", Version: "v1.14.0"}},
 		Files:     map[string]string{"objects/a.yaml": digest, "objects/b.yaml": digest, "environment/c.yaml": digest}}}
 	var text bytes.Buffer

@@ -56,23 +56,32 @@ func (o *buildOptions) flags(f *pflag.FlagSet, streams Streams, phases []string)
 	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: all images and manifests come from it")
 	f.BoolVar(&o.requirePinned, "require-pinned", false, requirePinnedUsage)
 	f.StringArrayVar(&o.mirrors, "registry-mirror", nil, "HOST=URL: pull images of HOST from URL instead (repeatable)")
-	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or "+kind.DefaultNodeImage+")")
-	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry (default: this one, or lib/cluster-init-linux-ARCH beside it)")
-	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 takes a free one")
-	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
+	f.StringVar(&o.nodeImage, "node-image", "", "node image of the bootstrap cluster (default: the bundle's, or "+
+		kind.DefaultNodeImage+")")
+	f.StringVar(&o.registryBinary, "registry-binary", "", "static linux binary of cluster-init to run as registry "+
+		"(default: this one, or lib/cluster-init-linux-ARCH beside it)")
+	f.Int32Var(&o.apiServerPort, "api-server-port", 0, "port of the bootstrap cluster's API server on this machine; 0 "+
+		"takes a free one")
+	f.StringVar(&o.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine "+
+		"publishes (default: the host of DOCKER_HOST)")
 	o.recipients.flags(f)
-	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "bound of each phase that waits for a cluster; 0 waits for ever")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Minute,
+		"bound of each phase that waits for a cluster; 0 waits for ever")
 	o.phaseTimeouts.flags(f, phases)
 	f.DurationVar(&o.total, "total-timeout", 0, "bound of the whole run (default: none)")
 }
 
 // flagsOfUp registers those that `down` has not.
 func (o *buildOptions) flagsOfUp(f *pflag.FlagSet, allowChanges *[]string) {
-	f.StringVar(&o.newCluster, "new", "", "NAME of the cluster: it does not exist yet. Needed for the first run where machines cannot be listed (AWS); leave it out of CI jobs that run again")
-	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
+	f.StringVar(&o.newCluster, "new", "", "NAME of the cluster: it does not exist yet. Needed for the first run where "+
+		"machines cannot be listed (AWS); leave it out of CI jobs that run again")
+	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "",
+		"kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
 	giveWay(f, []string{"bootstrap-kubeconfig"}, "node-image", "api-server-port", "registry-binary")
-	f.StringSliceVar(allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster, as a run that refuses it says (repeatable)")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where up writes the management cluster's kubeconfig, besides the state folder")
+	f.StringSliceVar(allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster, "+
+		"as a run that refuses it says (repeatable)")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where up writes the management cluster's kubeconfig, besides the "+
+		"state folder")
 }
 
 // built is what the flags come to.
@@ -86,10 +95,12 @@ type built struct {
 
 // needsNoEngine reports whether bootstrap cluster, source, images and machines are all outside of any Docker engine.
 func (o *buildOptions) needsNoEngine(opened *bundle.Bundle, makes provider.Provider) bool {
-	return o.bootstrapKubeconfig != "" && opened == nil && src.Kind(o.kind) != src.Embedded && makes != nil && !makes.ReachesEngine()
+	return o.bootstrapKubeconfig != "" && opened == nil && src.Kind(o.kind) != src.Embedded && makes != nil &&
+		!makes.ReachesEngine()
 }
 
-// builtHere reports whether an earlier run with this state folder made a bootstrap cluster in an engine, which must be asked then: a definition could be there.
+// builtHere reports whether an earlier run with this state folder made a bootstrap cluster in an engine, which must be
+// asked then: a definition could be there.
 func builtHere(state string) bool {
 	_, err := os.Lstat(filepath.Join(state, world.BootstrapKubeconfigFile))
 	return !errors.Is(err, fs.ErrNotExist)
@@ -114,7 +125,8 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 	if o.bundle != "" {
 		opened, bundleErr = bundle.Open(o.bundle)
 	}
-	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), boundsErr, mirrorsErr, sealingErr, bundleErr); err != nil {
+	if err := fault.Join(err, o.sourceOptions.check(makes), o.check(), boundsErr, mirrorsErr, sealingErr,
+		bundleErr); err != nil {
 		return nil, err
 	}
 	var profile map[string][]byte
@@ -123,7 +135,8 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 			return nil, err
 		}
 		if opened.Index.NodeImage == "" && o.nodeImage == "" { // then the first image of all would come from outside
-			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s names no node image", o.bundle), "Build or download the bundle again, or give --node-image.")
+			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle %s names no node image", o.bundle),
+				"Build or download the bundle again, or give --node-image.")
 		}
 		if profile, err = opened.Profile(); err != nil {
 			return nil, err
@@ -153,7 +166,8 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 		o.kubeconfig = filepath.Join(state, "kubeconfig")
 	}
 	if err := canWrite(filepath.Join(state, "kubeconfig")); err != nil { // a copy of the kubeconfig, and backups
-		return nil, fault.Wrap(fmt.Errorf("write to the state folder: %w", err), fault.Usage, "Set XDG_STATE_HOME to a folder that you may write to.")
+		return nil, fault.Wrap(fmt.Errorf("write to the state folder: %w", err), fault.Usage,
+			"Set XDG_STATE_HOME to a folder that you may write to.")
 	}
 	var manifests bootstrap.Manifests = opened
 	if opened == nil {
@@ -162,10 +176,13 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 		}
 	}
 	return &built{
-		subject: world.Subject{Environment: env, BootstrapKubeconfig: o.bootstrapKubeconfig, EngineAddress: o.engineAddress, KubeconfigPath: o.kubeconfig,
+		subject: world.Subject{Environment: env, BootstrapKubeconfig: o.bootstrapKubeconfig,
+			EngineAddress: o.engineAddress, KubeconfigPath: o.kubeconfig,
 			StateFolder: state, Timeout: o.timeout},
-		supplies: bootstrap.Supplies{Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened, Manifests: manifests, Mirrors: mirrors,
-			RequirePinned: o.requirePinned, NodeImage: o.nodeImage, Binary: o.registryBinary, APIServerPort: o.apiServerPort},
+		supplies: bootstrap.Supplies{Content: clusterinit.Content(), Profile: profile, Source: source, Bundle: opened,
+			Manifests: manifests, Mirrors: mirrors,
+			RequirePinned: o.requirePinned, NodeImage: o.nodeImage, Binary: o.registryBinary,
+			APIServerPort: o.apiServerPort},
 		sealing: sealing,
 		bounds:  bounds,
 		parts: world.Parts{

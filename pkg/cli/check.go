@@ -44,7 +44,8 @@ It exits with 0 when up could begin, else with the exit code of the first proble
 	o.buildOptions.flags(f, o.streams, phasesOfUp())
 	o.buildOptions.flagsOfUp(f, &o.allowChanges)
 	o.output.formatFlag(f, "plain: for people; json: one document for programs")
-	f.BoolVar(&o.online, "online", false, "ask the registries too whether they serve the images of the components, and the bootstrap cluster's node image; and the Git repositories that components have")
+	f.BoolVar(&o.online, "online", false, "ask the registries too whether they serve the images of the components, "+
+		"and the bootstrap cluster's node image; and the Git repositories that components have")
 	return c
 }
 
@@ -60,11 +61,13 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 	found := o.checkInput(ctx, err)
 	if err == nil {
 		found[0].Seen = o.sourceSeen(b.supplies.Source)
-		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, New: o.newCluster, AllowChanges: o.allowChanges}, b.parts)
+		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, New: o.newCluster,
+			AllowChanges: o.allowChanges}, b.parts)
 		_, err := pipeline.WithBounds(run.Phases(), b.bounds)
 		found = append([]up.Finding{inputOf(err)}, run.Check(ctx)...)
 		if o.online {
-			found = append(found, o.checkImages(ctx, run.Environment, &docker.Client{}, run.BootstrapImage()), checkRepositories(ctx, run.Environment))
+			found = append(found, o.checkImages(ctx, run.Environment, &docker.Client{}, run.BootstrapImage()),
+				checkRepositories(ctx, run.Environment))
 		}
 	}
 	report := checkReport{Type: "check", SchemaVersion: 1, Environment: name, Checks: checkLines(found)}
@@ -77,8 +80,8 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 	return nil
 }
 
-// checkInput is the check of what the user gave, which has found err. With that it is not known what up would make: then of the rest the machine alone can be looked at, if up
-// needs it whatever it makes.
+// checkInput is the check of what the user gave, which has found err. With that it is not known what up would make:
+// then of the rest the machine alone can be looked at, if up needs it whatever it makes.
 func (o *buildOptions) checkInput(ctx context.Context, err error) []up.Finding {
 	found := []up.Finding{inputOf(err)}
 	if err != nil && ctx.Err() == nil && o.bootstrapKubeconfig == "" {
@@ -116,7 +119,8 @@ func checkLines(found []up.Finding) []checkLine {
 }
 
 func newCheckLine(f up.Finding) checkLine {
-	line := checkLine{Title: f.Title, Seen: append([]string{}, f.Seen...), Warnings: append([]string{}, f.Warnings...), Problems: []*event.Failure{}}
+	line := checkLine{Title: f.Title, Seen: append([]string{}, f.Seen...), Warnings: append([]string{}, f.Warnings...),
+		Problems: []*event.Failure{}}
 	for _, problem := range f.Problems {
 		line.Problems = append(line.Problems, pipeline.FailureOf(problem))
 	}

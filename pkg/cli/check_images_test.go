@@ -25,7 +25,8 @@ func (r releases) Fetch(_ context.Context, url string) ([]byte, error) {
 		return nil, oci.Unreadable(errors.New("fetch " + url + ": lost"))
 	}
 	name := strings.TrimSuffix(path.Base(url), ".yaml")
-	return []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", namespace: x}\nspec: {containers: [{name: c, image: registry.example/" + name + ":v1}]}\n"), nil
+	return []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+		", namespace: x}\nspec: {containers: [{name: c, image: registry.example/" + name + ":v1}]}\n"), nil
 }
 
 // What one release file lacks keeps no other image from being known.
@@ -41,7 +42,8 @@ func TestKnownImages(t *testing.T) {
 	files := fstest.MapFS{}
 	for _, folder := range options.Paths {
 		name := strings.ReplaceAll(strings.TrimPrefix(folder, "./kustomize-components/"), "/", "-")
-		files[strings.TrimPrefix(folder, "./")+"/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [https://example.org/" + name + ".yaml]\n")}
+		files[strings.TrimPrefix(folder, "./")+"/kustomization.yaml"] = &fstest.MapFile{Data: []byte(
+			"resources: [https://example.org/" + name + ".yaml]\n")}
 	}
 	options.FS, options.Fetch = files, releases{lost: []string{"/capi.yaml", "/cert-manager.yaml", flux.ManifestsURL}}
 	images, notes, err := knownImages(t.Context(), env, options)
@@ -56,7 +58,8 @@ func TestKnownImages(t *testing.T) {
 	}
 	for i, want := range []string{"Flux's manifests", "/cert-manager", "/capi"} {
 		found := slices.ContainsFunc(problems, func(err error) bool {
-			return strings.Contains(err.Error(), want) && fault.CodeOf(err) == fault.SourceUnreadable && fault.HintOf(err) != ""
+			return strings.Contains(err.Error(), want) && fault.CodeOf(err) == fault.SourceUnreadable &&
+				fault.HintOf(err) != ""
 		})
 		if !found {
 			t.Errorf("%d: %q is not among %q", i, want, problems)

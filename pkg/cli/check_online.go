@@ -30,8 +30,10 @@ const (
 	imagesAtOnce = 6
 )
 
-// checkImages asks for each image of Flux and of the components whether it is served, as a node would ask for it, and for the node image as the Docker engine would.
-func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environment, engine *docker.Client, nodeImage string) up.Finding {
+// checkImages asks for each image of Flux and of the components whether it is served, as a node would ask for it, and
+// for the node image as the Docker engine would.
+func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environment, engine *docker.Client,
+	nodeImage string) up.Finding {
 	f := up.Finding{Title: "images"}
 	if o.bundle != "" {
 		f.Seen = []string{"all images come from the bundle"}
@@ -48,7 +50,8 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 		lacks = append(lacks, err)
 	}
 	missing, unasked := served(ctx, images, mirrorsOf(env), env.Spec().Cluster.TrustedCAs, keys)
-	if _, err := engine.Image(ctx, nodeImage); o.bootstrapKubeconfig == "" && err != nil { // the engine pulls what it lacks itself, and knows nothing of mirrors and keys of nodes
+	// the engine pulls what it lacks itself, and knows nothing of mirrors and keys of nodes
+	if _, err := engine.Image(ctx, nodeImage); o.bootstrapKubeconfig == "" && err != nil {
 		lacks, _ := served(ctx, []string{nodeImage}, nil, "", authn.DefaultKeychain)
 		images, missing = append(images, nodeImage), append(missing, lacks...)
 	}
@@ -60,8 +63,8 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 	return f
 }
 
-// imagesOf are the images of Flux and of the components in both clusters, as far as they can be known, and notes on those of which it is not known. The
-// error joins what they cannot be known of.
+// imagesOf are the images of Flux and of the components in both clusters, as far as they can be known, and notes on
+// those of which it is not known. The error joins what they cannot be known of.
 func imagesOf(ctx context.Context, env *environment.Environment) (images, notes []string, err error) {
 	env, options, err := publishOptions(env, clusterinit.Content(), nil)
 	if err != nil {
@@ -71,7 +74,8 @@ func imagesOf(ctx context.Context, env *environment.Environment) (images, notes 
 }
 
 // knownImages are those of the content that options publish.
-func knownImages(ctx context.Context, env *environment.Environment, options content.PublishOptions) (images, notes []string, err error) {
+func knownImages(ctx context.Context, env *environment.Environment, options content.PublishOptions) (
+	images, notes []string, err error) {
 	urls, err := options.ReleaseFiles(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -100,7 +104,8 @@ func knownImages(ctx context.Context, env *environment.Environment, options cont
 		}
 		images = append(images, rendered.Images()...)
 		for _, c := range rendered.Components {
-			if note := "component " + c.Name + ": " + c.Note; c.Note != "" && lacking[c.Path] == "" && !slices.Contains(notes, note) {
+			if note := "component " + c.Name + ": " + c.Note; c.Note != "" && lacking[c.Path] == "" &&
+				!slices.Contains(notes, note) {
 				notes = append(notes, note)
 			}
 		}

@@ -20,7 +20,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oci"
 )
 
-// Each image is asked for with the credentials of its host. What is missing, and what cannot be asked for, are listed separately.
+// Each image is asked for with the credentials of its host. What is missing, and what cannot be asked for, are listed
+// separately.
 func TestServed(t *testing.T) {
 	images := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,11 +47,14 @@ func TestServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	mirrors := []oci.Mirror{{Host: "cached.example", URL: "http://" + host + "/cache", Only: true}}
-	missing, unasked := served(context.Background(), []string{host + "/a:v1", host + "/b:v1", "cached.example/c:v1"}, mirrors, "", keys)
-	if len(missing) != 1 || !strings.Contains(missing[0].Error(), "image "+host+"/b:v1") || len(unasked) != 1 || unasked[0] != "cached.example/c:v1" {
+	missing, unasked := served(context.Background(), []string{host + "/a:v1", host + "/b:v1", "cached.example/c:v1"},
+		mirrors, "", keys)
+	if len(missing) != 1 || !strings.Contains(missing[0].Error(), "image "+host+"/b:v1") || len(unasked) != 1 ||
+		unasked[0] != "cached.example/c:v1" {
 		t.Errorf("missing %v, unasked %v", missing, unasked)
 	}
-	if missing, _ := served(context.Background(), []string{host + "/a:v1"}, nil, "", authn.NewMultiKeychain(registryKeys{})); len(missing) != 1 || strings.Contains(missing[0].Error(), "pass") {
+	if missing, _ := served(context.Background(), []string{host + "/a:v1"}, nil, "",
+		authn.NewMultiKeychain(registryKeys{})); len(missing) != 1 || strings.Contains(missing[0].Error(), "pass") {
 		t.Errorf("without credentials: %v", missing)
 	}
 }
@@ -58,10 +62,11 @@ func TestServed(t *testing.T) {
 // Registries are asked with the logins that the clusters get: those of registry_secret, and the default one of Git for
 // hosts that are named.
 func TestKeysOf(t *testing.T) {
-	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: []string{
-		"registry_secret.own\\.example\\.org.username=me", "registry_secret.own\\.example\\.org.password=pass",
-		"git_auth_default.password=token", "git_auth_default.registry_hosts={registry.example.org}",
-	}})
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Sets: []string{
+			"registry_secret.own\\.example\\.org.username=me", "registry_secret.own\\.example\\.org.password=pass",
+			"git_auth_default.password=token", "git_auth_default.registry_hosts={registry.example.org}",
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +76,8 @@ func TestKeysOf(t *testing.T) {
 	}
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	for host, want := range map[string]authn.AuthConfig{
-		"own.example.org": {Username: "me", Password: "pass"}, "registry.example.org": {Username: "git", Password: "token"}, "other.example.org": {},
+		"own.example.org": {Username: "me", Password: "pass"}, "registry.example.org": {Username: "git",
+			Password: "token"}, "other.example.org": {},
 	} {
 		registry, err := name.NewRegistry(host)
 		if err != nil {

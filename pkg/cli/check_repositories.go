@@ -22,7 +22,8 @@ type errNotAsked struct{ why string }
 // Error is for people.
 func (e errNotAsked) Error() string { return "not asked: " + e.why }
 
-// checkRepositories asks the Git repositories of components that have one of their own, with their credentials. The source itself was asked before.
+// checkRepositories asks the Git repositories of components that have one of their own, with their credentials. The
+// source itself was asked before.
 func checkRepositories(ctx context.Context, env *environment.Environment) up.Finding {
 	f := up.Finding{Title: "Git repositories of components"}
 	ctx, cancel := context.WithTimeout(ctx, onlineBound)
@@ -39,9 +40,10 @@ func checkRepositories(ctx context.Context, env *environment.Environment) up.Fin
 			switch {
 			case object.GetKind() == "Secret":
 				secrets[object.GetName()], _, _ = unstructured.NestedStringMap(object.Object, "stringData")
-			case object.GetKind() == "GitRepository" && !slices.ContainsFunc(repositories, func(o *unstructured.Unstructured) bool {
-				return reflect.DeepEqual(o.Object["spec"], object.Object["spec"])
-			}):
+			case object.GetKind() == "GitRepository" &&
+				!slices.ContainsFunc(repositories, func(o *unstructured.Unstructured) bool {
+					return reflect.DeepEqual(o.Object["spec"], object.Object["spec"])
+				}):
 				repositories = append(repositories, object)
 			}
 		}
@@ -74,7 +76,8 @@ func checkRepositories(ctx context.Context, env *environment.Environment) up.Fin
 }
 
 // askRepository returns what a GitRepository was seen to have.
-func askRepository(ctx context.Context, env *environment.Environment, object *unstructured.Unstructured, secrets map[string]map[string]string) (string, error) {
+func askRepository(ctx context.Context, env *environment.Environment, object *unstructured.Unstructured,
+	secrets map[string]map[string]string) (string, error) {
 	field := func(path ...string) string {
 		text, _, _ := unstructured.NestedString(object.Object, append([]string{"spec"}, path...)...)
 		return text
@@ -117,7 +120,8 @@ func (o *sourceOptions) sourceSeen(s source.Source) []string {
 	case s.Kind == source.Git && s.Git.Commit != "":
 		return []string{"the Git repository of the source can be read; whether it has the commit was not asked"}
 	case s.Kind == source.Git && o.branch == "":
-		return []string{"the Git repository of the source can be read; whether it has branch " + s.Git.Branch + " was not asked"}
+		return []string{"the Git repository of the source can be read; whether it has branch " + s.Git.Branch +
+			" was not asked"}
 	case s.Kind == source.Git:
 		return []string{"the Git repository of the source can be read, and has branch " + o.branch}
 	}

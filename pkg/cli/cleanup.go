@@ -57,12 +57,14 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 				}
 				return o.survey(c.Context())
 			case len(args) == 0:
-				if err := ignored(c, "--cluster takes no values", "Leave it out, or name an ENVIRONMENT.", "values", "set"); err != nil {
+				if err := ignored(c, "--cluster takes no values", "Leave it out, or name an ENVIRONMENT.", "values",
+					"set"); err != nil {
 					return err
 				}
 				return o.run(c.Context(), "")
 			case len(args) > 1 || o.cluster != "":
-				return fault.New(fault.Usage, "more than one thing to clean up", "Give either an environment or --cluster NAMESPACE/NAME.")
+				return fault.New(fault.Usage, "more than one thing to clean up",
+					"Give either an environment or --cluster NAMESPACE/NAME.")
 			}
 			return o.run(c.Context(), args[0])
 		},
@@ -72,13 +74,18 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 	giveWay(f, []string{"cluster"}, "values", "set")
 	o.output.flags(f)
 	f.StringVar(&o.cluster, "cluster", "", "NAMESPACE/NAME of a cluster instead of an environment")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the kubeconfig of the management cluster is, when not in the state folder here: that cluster is asked whether it manages itself")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the kubeconfig of the management cluster is, when not in the "+
+		"state folder here: that cluster is asked whether it manages itself")
 	f.BoolVar(&o.yes, "yes", false, "delete what is shown")
-	f.StringVar(&o.force, "force", "", "name of the cluster: delete it although it manages itself, or nobody says that it does not")
-	f.StringVar(&o.engine, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
+	f.StringVar(&o.force, "force", "", "name of the cluster: delete it although it manages itself, or nobody says "+
+		"that it does not")
+	f.StringVar(&o.engine, "engine-address", "", "where this machine reaches ports that the Docker engine publishes "+
+		"(default: the host of DOCKER_HOST)")
 	f.BoolVar(&o.allowAdmin, "allow-admin", false, "delete with the credentials of an administrator of the cloud")
-	f.DurationVar(&o.olderThan, "older-than", 0, "delete only if everything of the cluster is older than that, and all of it is known")
-	f.DurationVar(&o.patience, "give-up-after", 3*time.Minute, "how long to go on in the cloud while nothing there goes")
+	f.DurationVar(&o.olderThan, "older-than", 0, "delete only if everything of the cluster is older than that, and "+
+		"all of it is known")
+	f.DurationVar(&o.patience, "give-up-after", 3*time.Minute,
+		"how long to go on in the cloud while nothing there goes")
 	return c
 }
 
@@ -104,22 +111,25 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 // clean shows the plan and, once the user agrees, deletes what is in it.
 func (o *cleanupOptions) clean(ctx context.Context, name string, sink *narration) error {
 	if o.olderThan < 0 || o.patience <= 0 {
-		return fault.New(fault.Usage, fmt.Sprintf("--older-than %s or --give-up-after %s is out of range", o.olderThan, o.patience), "Give durations above zero, for example 6h and 3m.")
+		return fault.New(fault.Usage, fmt.Sprintf("--older-than %s or --give-up-after %s is out of range", o.olderThan,
+			o.patience), "Give durations above zero, for example 6h and 3m.")
 	}
 	s, err := o.subject(ctx, name)
 	if err != nil {
 		return err
 	}
 	if o.force != "" && o.force != s.target.Cluster {
-		return fault.New(fault.CleanupRefused, fmt.Sprintf("--force %s is not the name of the cluster, which is %s", o.force, s.target.Cluster), "")
+		return fault.New(fault.CleanupRefused, fmt.Sprintf("--force %s is not the name of the cluster, which is %s",
+			o.force, s.target.Cluster), "")
 	}
 	held, err := hold(s.state, "cleanup "+s.name)
 	if err != nil {
 		return err
 	}
 	defer held.Release() // an error leaves an unlocked file, which the next run takes over
-	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target, Forced: o.force != "", Patience: o.patience,
-		Told: func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
+	cleaner := cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target, Forced: o.force != "",
+		Patience: o.patience,
+		Told:     func(r cleanup.Result) { sink.Emit(resultEvent(r)) }}
 	if o.olderThan > 0 {
 		engine, _ := (&docker.Client{}).Info(ctx) // one that does not answer is said by the plan
 		cleaner.MadeBefore = earlierClock(time.Now(), engine.Time).Add(-o.olderThan)
@@ -164,7 +174,8 @@ func (o *cleanupOptions) clean(ctx context.Context, name string, sink *narration
 	return err
 }
 
-// earlierClock is what time it is, at most: the engine dates its containers by its own clock, which may be behind. Zero: it does not say.
+// earlierClock is what time it is, at most: the engine dates its containers by its own clock, which may be behind.
+// Zero: it does not say.
 func earlierClock(here, engine time.Time) time.Time {
 	if !engine.IsZero() && engine.Before(here) {
 		return engine

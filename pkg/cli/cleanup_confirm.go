@@ -17,13 +17,15 @@ import (
 )
 
 // agreed is nil when what the plan says may be deleted: nothing speaks against it, and the user wants it.
-func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Plan, permission cleanup.Permission) error {
+func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Plan,
+	permission cleanup.Permission) error {
 	unconfirmed := unconfirmed(s, plan)
 	if !o.yes && !isTerminal(o.streams.In) {
 		return unconfirmed
 	}
 	if isAdmin(s.cloud) && !o.allowAdmin {
-		return fault.New(fault.CleanupRefused, "the credentials are those of an administrator of the cloud: nothing was deleted",
+		return fault.New(fault.CleanupRefused, "the credentials are those of an administrator of the cloud: nothing "+
+			"was deleted",
 			"Use those of a member of the project, or add --allow-admin.")
 	}
 	if err := permission.Err(); err != nil {
@@ -48,16 +50,18 @@ func (o *cleanupOptions) agreed(ctx context.Context, s subject, plan cleanup.Pla
 
 // unconfirmed says that the user has not said yes.
 func unconfirmed(s subject, plan cleanup.Plan) error {
-	message, hint := fmt.Sprintf("nothing was deleted: %d things would be", len(plan.Delete)), "Run it again with --yes to delete what is shown."
+	message, hint := fmt.Sprintf("nothing was deleted: %d things would be", len(plan.Delete)),
+		"Run it again with --yes to delete what is shown."
 	if plan.Refused != "" {
 		message += ", with --force " + s.target.Cluster
-		hint = "Run it again with --yes --force " + s.target.Cluster + " to delete what is shown, if it is to go as it is."
+		hint = "Run it again with --yes --force " + s.target.Cluster + " to delete what is shown, if it is to go as " +
+			"it is."
 	}
 	return fault.New(fault.ConfirmationRequired, message, hint)
 }
 
-// ask asks whether what the plan has found may be deleted. With --force it is only said whether another run is at work, and where nothing was
-// found nobody need be asked.
+// ask asks whether what the plan has found may be deleted. With --force it is only said whether another run is at work,
+// and where nothing was found nobody need be asked.
 func (o *cleanupOptions) ask(ctx context.Context, s subject, plan cleanup.Plan) (cleanup.Permission, error) {
 	switch {
 	case plan.Empty(), o.force != "" && o.yes: // that is said when the leases are taken
@@ -69,7 +73,8 @@ func (o *cleanupOptions) ask(ctx context.Context, s subject, plan cleanup.Plan) 
 }
 
 func (o *cleanupOptions) observer(s subject) cleanup.Observer {
-	observer := cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engine, Target: s.target, StateFolder: s.state, Kubeconfig: o.kubeconfig,
+	observer := cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engine, Target: s.target,
+		StateFolder: s.state, Kubeconfig: o.kubeconfig,
 		Waiting: func(what string) { oneline.Fprintf(o.streams.Err, "waiting to see %s\n", what) }}
 	if o.force != "" {
 		observer.Forced = func(err error) { oneline.Fprintf(o.streams.Err, "warning: %v; --force goes on\n", err) }

@@ -43,16 +43,19 @@ func (o *cleanupOptions) clusterSubject(ctx context.Context) (subject, error) {
 	// The name becomes one of a folder that is deleted.
 	namespace, cluster, _ := strings.Cut(o.cluster, "/")
 	if len(validation.IsDNS1123Label(namespace))+len(validation.IsDNS1123Label(cluster)) > 0 {
-		return subject{}, fault.New(fault.Usage, fmt.Sprintf("--cluster %q is no namespace and name", o.cluster), "Give --cluster NAMESPACE/NAME.")
+		return subject{}, fault.New(fault.Usage, fmt.Sprintf("--cluster %q is no namespace and name", o.cluster),
+			"Give --cluster NAMESPACE/NAME.")
 	}
 	cloud, err := known.Cloud(ctx, os.LookupEnv, namespace, cluster)
 	if err != nil {
 		return subject{}, err
 	}
-	s, err := o.withFiles(subject{name: o.cluster, cloud: cloud, target: cleanup.Target{Namespace: namespace, Cluster: cluster}})
+	s, err := o.withFiles(subject{name: o.cluster, cloud: cloud, target: cleanup.Target{Namespace: namespace,
+		Cluster: cluster}})
 	if cloud == nil { // nobody knows what is there: what may be needed to clean that up stays
 		s.target.Files = nil
-		s.target.Elsewhere = cleanup.Elsewhere{Place: known.CloudPlace, Why: "no cloud was asked: there are no credentials; the files of the cluster stay until one is",
+		s.target.Elsewhere = cleanup.Elsewhere{Place: known.CloudPlace,
+			Why:  "no cloud was asked: there are no credentials; the files of the cluster stay until one is",
 			Hint: "Set the credentials of its cloud, or name its environment in place of --cluster."}
 	}
 	return s, err

@@ -51,7 +51,8 @@ func (s surveyLine) Print(out io.Writer) error {
 		oneline.Fprintf(&b, "%-10s %4d things %s %s\n", l.Where, l.Things, called, l.Cluster)
 	}
 	if len(s.Left) > 0 {
-		fmt.Fprintln(&b, "cluster-init cleanup ENVIRONMENT shows them; so does cluster-init cleanup --cluster NAMESPACE/NAME.")
+		fmt.Fprintln(&b, "cluster-init cleanup ENVIRONMENT shows them; so does cluster-init cleanup --cluster "+
+			"NAMESPACE/NAME.")
 	}
 	if !s.Cloud {
 		fmt.Fprintln(&b, "No cloud was asked: there are no credentials for one.")

@@ -56,8 +56,10 @@ cluster-init diagnose --from FILE makes the diagnosis again from the file, on an
 	o.environmentOptions.flags(f, o.streams)
 	o.output.formatFlag(f, "plain: for people; json: one object")
 	o.clusters.flags(f)
-	f.StringVar(&o.to, "to", "", "file to write (default: ./cluster-init-CLUSTER.tar.zst, with .age where it is encrypted)")
-	f.StringArrayVar(&o.recipients, "recipient", nil, "public key of age (age1...) or of ssh (ssh-ed25519, ssh-rsa): encrypt the file, so that only its owner can open it (repeatable)")
+	f.StringVar(&o.to, "to", "", "file to write (default: ./cluster-init-CLUSTER.tar.zst, with .age where it is "+
+		"encrypted)")
+	f.StringArrayVar(&o.recipients, "recipient", nil, "public key of age (age1...) or of ssh (ssh-ed25519, ssh-rsa): "+
+		"encrypt the file, so that only its owner can open it (repeatable)")
 	return c
 }
 
@@ -79,7 +81,8 @@ func (o *collectOptions) run(ctx context.Context, name string) error {
 	defer cancel()
 	dir, err := os.MkdirTemp("", "cluster-init-collect-") // for its owner only
 	if err != nil {
-		return fault.Wrap(fmt.Errorf("make a folder to collect in: %w", err), fault.Usage, "Set TMPDIR to a folder that you may write to.")
+		return fault.Wrap(fmt.Errorf("make a folder to collect in: %w", err), fault.Usage,
+			"Set TMPDIR to a folder that you may write to.")
 	}
 	defer os.RemoveAll(dir)
 	left, err := o.gather(ctx, looking, dir, name)
@@ -92,7 +95,8 @@ func (o *collectOptions) run(ctx context.Context, name string) error {
 	if err := writeCollected(path, dir, recipients); err != nil {
 		return fault.Wrap(err, fault.Usage, "Make room on the disk, or give another file: --to FILE")
 	}
-	return o.output.show(o.streams, collected{Type: "collected", SchemaVersion: 1, Path: path, Encrypted: recipients.Encrypt(), NotCollected: append([]string{}, left...)})
+	return o.output.show(o.streams, collected{Type: "collected", SchemaVersion: 1, Path: path,
+		Encrypted: recipients.Encrypt(), NotCollected: append([]string{}, left...)})
 }
 
 // path is the file that is written, once it is sure that it can be.
@@ -112,19 +116,22 @@ func (o *collectOptions) path(cluster string, encrypted bool) (string, error) {
 		err = isReplaceable(to)
 	}
 	if err != nil {
-		return "", fault.Wrap(fmt.Errorf("write %s: %w", to, err), fault.Usage, "Give the path of a file in a folder that you may write to: --to FILE")
+		return "", fault.Wrap(fmt.Errorf("write %s: %w", to, err), fault.Usage,
+			"Give the path of a file in a folder that you may write to: --to FILE")
 	}
 	return to, nil
 }
 
 // gather collects into a folder, and returns what could not be collected.
-func (o *collectOptions) gather(ctx context.Context, looking *world.World, dir, name string) (left []string, err error) {
+func (o *collectOptions) gather(ctx context.Context, looking *world.World, dir, name string) (left []string,
+	err error) {
 	known := redact.New(redact.FromEnvironment(os.Environ())...)
 	for _, document := range looking.Environment.SecretDocuments() {
 		known.Add(redact.FromValues(document)...)
 	}
 	reach := up.New(up.Options{Subject: looking.Subject}, looking.Parts).Reach
-	collector := evidence.Collector{Dir: dir, Redactor: known, Engine: &docker.Client{}, Clusters: reach, Cluster: looking.Environment.ClusterName(), Machines: saidBy(looking.Provider),
+	collector := evidence.Collector{Dir: dir, Redactor: known, Engine: &docker.Client{}, Clusters: reach,
+		Cluster: looking.Environment.ClusterName(), Machines: saidBy(looking.Provider),
 		Case: func(ctx context.Context) ([]byte, error) {
 			c, err := diagnose.Gather(ctx, looking, known)
 			if err != nil {
@@ -145,7 +152,8 @@ func (o *collectOptions) gather(ctx context.Context, looking *world.World, dir, 
 	return left, err
 }
 
-// saidBy returns what asks the machines of a provider; nil where they are containers, which the engine is asked about, or where nobody can ask.
+// saidBy returns what asks the machines of a provider; nil where they are containers, which the engine is asked about,
+// or where nobody can ask.
 func saidBy(of provider.Provider) func(context.Context) ([]evidence.Said, error) {
 	looksInto, can := of.(provider.Inspector)
 	if !can || of.ReachesEngine() {
@@ -165,8 +173,8 @@ func saidBy(of provider.Provider) func(context.Context) ([]evidence.Said, error)
 	}
 }
 
-// lastRun are the events of the last run of an environment that is kept on this machine; none where there is none. A backup that went well says nothing of what
-// is wrong.
+// lastRun are the events of the last run of an environment that is kept on this machine; none where there is none. A
+// backup that went well says nothing of what is wrong.
 func lastRun(environment string) ([]byte, error) {
 	store, err := runStore()
 	if err != nil {
@@ -238,7 +246,9 @@ func (c collected) Print(out io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "wrote %s\n  what is wrong: cluster-init diagnose --from %s%s\n  all of it:     %s, and begin with summary.txt\n"+
-		"Secrets are taken out of it: names, addresses and what you run are not, so think of who may read it.\n", c.Path, c.Path, identity, open)
+	_, err := fmt.Fprintf(out, "wrote %s\n  what is wrong: cluster-init diagnose --from %s%s\n  all of it:     %s, "+
+		"and begin with summary.txt\n"+
+		"Secrets are taken out of it: names, addresses and what you run are not, so think of who may read it.\n",
+		c.Path, c.Path, identity, open)
 	return err
 }

@@ -26,7 +26,8 @@ type companion struct {
 
 func (o *companionOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.junit, "junit", "", "write a JUnit report to this file at the end: a testcase for each phase")
-	f.StringVar(&o.report, "report", "", "write an HTML page to this file at the end: timeline, critical path, history of each object, causes")
+	f.StringVar(&o.report, "report", "", "write an HTML page to this file at the end: timeline, critical path, "+
+		"history of each object, causes")
 }
 
 // wanted are the files that the user asked for.
@@ -52,7 +53,8 @@ func (o companionOptions) check() error {
 			err = fmt.Errorf("%s writes %s too", other, c.path)
 		}
 		if err != nil {
-			return fault.Wrap(fmt.Errorf("write %s: %w", c.flag, err), fault.Usage, "Give the path of a file in a folder that you may write to, another for each flag.")
+			return fault.Wrap(fmt.Errorf("write %s: %w", c.flag, err), fault.Usage,
+				"Give the path of a file in a folder that you may write to, another for each flag.")
 		}
 		paths[filepath.Clean(c.path)] = c.flag
 	}

@@ -32,10 +32,13 @@ func completeAll(root *cobra.Command) {
 			case of != nil:
 				completeFlag(c, f.Name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp))
 			case f.Annotations[assigned] != nil:
-				completeFlag(c, f.Name, cobra.FixedCompletions(f.Annotations[assigned], cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+				completeFlag(c, f.Name, cobra.FixedCompletions(f.Annotations[assigned],
+					cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 			case f.Name == "set":
 				completeFlag(c, f.Name, completeSetting)
-			case f.Name == "allow-changes" || f.Name == "new" || f.Value.Type() == "duration" || f.Value.Type() == "int32": // of no such thing there are files
+			case f.Name == "allow-changes" || f.Name == "new" || f.Value.Type() == "duration" ||
+				f.Value.Type() == "int32":
+				// of no such thing there are files
 				completeFlag(c, f.Name, cobra.NoFileCompletions)
 			}
 		})
@@ -53,7 +56,8 @@ func completeArguments(c *cobra.Command) {
 		return
 	}
 	wanted := strings.Fields(c.Use)[1:]
-	c.ValidArgsFunction = func(_ *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	c.ValidArgsFunction = func(_ *cobra.Command, args []string, begun string) ([]cobra.Completion,
+		cobra.ShellCompDirective) {
 		if len(args) >= len(wanted) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -84,8 +88,10 @@ func completeEnvironment(begun string) ([]cobra.Completion, cobra.ShellCompDirec
 	directive := cobra.ShellCompDirectiveNoFileComp
 	here, _ := os.ReadDir(".") // what cannot be read is not completed
 	for _, entry := range here {
-		if info, err := os.Stat(entry.Name()); err == nil && info.IsDir() && begins(entry.Name()) && !strings.HasPrefix(entry.Name(), ".") {
-			found, directive = append(found, entry.Name()+"/"), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace
+		if info, err := os.Stat(entry.Name()); err == nil && info.IsDir() && begins(entry.Name()) &&
+			!strings.HasPrefix(entry.Name(), ".") {
+			found, directive = append(found, entry.Name()+"/"), cobra.ShellCompDirectiveNoFileComp|
+				cobra.ShellCompDirectiveNoSpace
 		}
 	}
 	return found, directive

@@ -11,7 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// completeSetting completes KEY=VALUE of --set: the key a level at a time, then the value where the schema says which there are.
+// completeSetting completes KEY=VALUE of --set: the key a level at a time, then the value where the schema says which
+// there are.
 func completeSetting(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	keys, err := environment.Keys(clusterinit.Content())
 	if err != nil {
@@ -58,7 +59,8 @@ func settings(keys []environment.Key, key string) []cobra.Completion {
 	return found
 }
 
-// nextKeys are the keys of the level of begun that begin with it, with the names that the chart has where any may be given.
+// nextKeys are the keys of the level of begun that begin with it, with the names that the chart has where any may be
+// given.
 func nextKeys(keys []environment.Key, begun string) []environment.Key {
 	above := ""
 	if at := strings.LastIndex(begun, "."); at >= 0 {

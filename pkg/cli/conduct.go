@@ -21,10 +21,11 @@ type conducted struct {
 	looks    func() *world.World // where the cause is looked for when the run fails
 }
 
-// conduct narrates the phases of a run, one at a time on this machine. ready checks all input, before anything is changed; its run takes the leases of
-// the clusters that it finds. When it fails it tells what was not ready in time, how that went, and why, as far as that can be found out. Then failed is called, which is that
-// of narrate.
-func conduct(ctx context.Context, sink event.Sink, verb, environment string, ready func(context.Context, *lease.Set) (*conducted, error),
+// conduct narrates the phases of a run, one at a time on this machine. ready checks all input, before anything is
+// changed; its run takes the leases of the clusters that it finds. When it fails it tells what was not ready in time,
+// how that went, and why, as far as that can be found out. Then failed is called, which is that of narrate.
+func conduct(ctx context.Context, sink event.Sink, verb, environment string, ready func(context.Context, *lease.Set) (
+	*conducted, error),
 	failed func(context.Context, error, event.Event)) error {
 	said := &event.Recorder{}
 	sink = event.Tee{sink, said}

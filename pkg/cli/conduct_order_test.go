@@ -20,7 +20,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
-// Who gets the lock of a state folder is of the same holder as the run before: it must find the leases given back, and not wait for their end.
+// Who gets the lock of a state folder is of the same holder as the run before: it must find the leases given back, and
+// not wait for their end.
 func TestTheLockIsGivenBackAfterTheLeases(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "state")
 	var held []bool // whether the lock was, at each write of the lease
@@ -33,7 +34,9 @@ func TestTheLockIsGivenBackAfterTheLeases(t *testing.T) {
 		switch {
 		case r.Method == http.MethodGet && kept == nil:
 			w.WriteHeader(http.StatusNotFound)
-			_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
+			_,
+				_ = io.WriteString(
+				w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
 			return
 		case r.Method != http.MethodGet:
 			var lease map[string]any
@@ -50,10 +53,16 @@ func TestTheLockIsGivenBackAfterTheLeases(t *testing.T) {
 		_, _ = w.Write(kept)
 	}))
 	defer server.Close()
-	err := conduct(t.Context(), &event.Recorder{}, "down", "demo", func(_ context.Context, leases *lease.Set) (*conducted, error) {
-		return &conducted{folder: folder, outcome: func() outcome { return outcome{} }, looks: func() *world.World { return nil },
+	err := conduct(t.Context(), &event.Recorder{}, "down", "demo", func(_ context.Context, leases *lease.Set) (
+		*conducted, error) {
+		return &conducted{folder: folder, outcome: func() outcome { return outcome{} },
+			looks: func() *world.World { return nil },
 			phases: []pipeline.Phase{{Name: "look", Run: func(ctx context.Context, _ pipeline.Reporter) error {
-				_, err := leases.Take(ctx, lease.Request{Config: &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"}}, Where: "x", Name: "cluster-init.ns.demo", Holder: "me", Timing: lease.DefaultTiming()})
+				_, err := leases.Take(ctx,
+					lease.Request{Config: &rest.Config{Host: server.URL,
+						ContentConfig: rest.ContentConfig{ContentType: "application/json",
+							AcceptContentTypes: "application/json"}}, Where: "x", Name: "cluster-init.ns.demo",
+						Holder: "me", Timing: lease.DefaultTiming()})
 				return err
 			}}}}, nil
 	}, nil)

@@ -21,7 +21,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
-// Whichever verb runs out of time tells what was not ready, how that went, and what a look for the cause finds, before its end.
+// Whichever verb runs out of time tells what was not ready, how that went, and what a look for the cause finds, before
+// its end.
 func TestARunThatFailsSaysWhy(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
 	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()})
@@ -37,21 +38,29 @@ func TestARunThatFailsSaysWhy(t *testing.T) {
 		err  error
 		says []string // in this order; one that is not there is not said
 	}{
-		"time is up":  {fault.New(fault.Timeout, "time is up", ""), []string{"what was seen of Machine/a: at 0s Deleting (two volumes are attached)", "looking for the cause", "finished"}},
+		"time is up": {fault.New(fault.Timeout, "time is up", ""),
+			[]string{"what was seen of Machine/a: at 0s Deleting (two volumes are attached)", "looking for the cause",
+				"finished"}},
 		"other fault": {errors.New("no disk"), []string{"finished"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			heard := &event.Recorder{}
 			failed := false
-			err := conduct(t.Context(), heard, "down", "kubeadm-capd", func(context.Context, *lease.Set) (*conducted, error) {
+			err := conduct(t.Context(), heard, "down", "kubeadm-capd", func(context.Context, *lease.Set) (*conducted,
+				error) {
 				return &conducted{folder: t.TempDir(), outcome: func() outcome { return outcome{} },
 					looks: func() *world.World {
-						return world.New(world.Subject{Environment: env, StateFolder: t.TempDir()}, world.Parts{Docker: engine, Provider: makes, Kind: kind.New(func(string) {}), Now: time.Now})
+						return world.New(world.Subject{Environment: env, StateFolder: t.TempDir()},
+							world.Parts{Docker: engine, Provider: makes, Kind: kind.New(func(string) {}),
+								Now: time.Now})
 					},
-					phases: []pipeline.Phase{{Name: "delete", Run: func(_ context.Context, report pipeline.Reporter) error {
-						report.Object(event.Object{Cluster: "bootstrap", Kind: "Machine", Name: "a", State: "Deleting", Message: "two volumes are attached"})
-						return tc.err
-					}}}}, nil
+					phases: []pipeline.Phase{{Name: "delete",
+						Run: func(_ context.Context, report pipeline.Reporter) error {
+							report.Object(event.Object{Cluster: "bootstrap", Kind: "Machine", Name: "a",
+								State:   "Deleting",
+								Message: "two volumes are attached"})
+							return tc.err
+						}}}}, nil
 			}, func(context.Context, error, event.Event) { failed = true })
 			if err == nil || !failed {
 				t.Errorf("error %v, failed was called: %v", err, failed)
@@ -79,7 +88,8 @@ func TestUnavailableNamesWhatIsNot(t *testing.T) {
 		seen.Unmet = append(seen.Unmet, pivot.Unmet{Object: "Machine/" + object, Message: "no node"})
 	}
 	o := restoreOptions{timeout: time.Minute}
-	if got := o.unavailable(seen, nil).Error(); !strings.HasSuffix(got, "7 conditions are not true yet: Machine/a: no node; Machine/b: no node; Machine/c: no node; Machine/d: no node; Machine/e: no node; and 2 more") {
+	if got := o.unavailable(seen, nil).Error(); !strings.HasSuffix(got, "7 conditions are not true yet: Machine/a: no "+
+		"node; Machine/b: no node; Machine/c: no node; Machine/d: no node; Machine/e: no node; and 2 more") {
 		t.Error(got)
 	}
 }

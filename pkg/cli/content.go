@@ -24,7 +24,8 @@ const contentFlag = "content"
 type contentOptions struct{ folder string }
 
 func (o *contentOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.folder, contentFlag, "", "folder of a repository: its chart and components count instead of this binary's")
+	f.StringVar(&o.folder, contentFlag, "", "folder of a repository: its chart and components count instead of this "+
+		"binary's")
 }
 
 // of returns the content that counts. A folder that lacks a part of it is refused.
@@ -35,8 +36,10 @@ func (o *contentOptions) of() (fs.FS, error) {
 	folder := os.DirFS(o.folder)
 	for _, part := range []string{"charts/telco-cloud-init/Chart.yaml", "kustomize-components"} {
 		if _, err := fs.Stat(folder, part); err != nil {
-			return nil, fault.Wrap(fmt.Errorf("--%s: look for %s: %w", contentFlag, path.Join(o.folder, part), err), fault.Usage,
-				"Name the root of a repository that has charts/telco-cloud-init and kustomize-components, as --source git reads them.")
+			return nil, fault.Wrap(fmt.Errorf("--%s: look for %s: %w", contentFlag, path.Join(o.folder, part), err),
+				fault.Usage,
+				"Name the root of a repository that has charts/telco-cloud-init and kustomize-components, as --source "+
+					"git reads them.")
 		}
 	}
 	if err := definitions.Check(folder); err != nil {
@@ -45,8 +48,9 @@ func (o *contentOptions) of() (fs.FS, error) {
 	return repositoryContent{FS: clusterinit.Content(), repository: folder}, nil
 }
 
-// checkCheckout refuses the checkout that an environment's folder is in, if its chart knows other definitions than those beside it: with --source git
-// the cluster reads both from the repository. An environment elsewhere says nothing of the repository.
+// checkCheckout refuses the checkout that an environment's folder is in, if its chart knows other definitions than
+// those beside it: with --source git the cluster reads both from the repository. An environment elsewhere says nothing
+// of the repository.
 func checkCheckout(environment string) error {
 	folder, err := filepath.Abs(environment)
 	if info, statErr := os.Stat(folder); err != nil || statErr != nil || !info.IsDir() {
@@ -65,8 +69,10 @@ func checkCheckout(environment string) error {
 	}
 }
 
-// publishOptions are those of the content that counts, which is fsys. What a bundle adds to the binary's components, a repository has itself.
-func (o *contentOptions) publishOptions(env *environment.Environment, fsys fs.FS, opened *bundle.Bundle) (*environment.Environment, content.PublishOptions, error) {
+// publishOptions are those of the content that counts, which is fsys. What a bundle adds to the binary's components, a
+// repository has itself.
+func (o *contentOptions) publishOptions(env *environment.Environment, fsys fs.FS, opened *bundle.Bundle) (
+	*environment.Environment, content.PublishOptions, error) {
 	env, options, err := publishOptions(env, fsys, opened)
 	if o.folder != "" {
 		options.Profile = nil

@@ -14,7 +14,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/manifests"
 )
 
-// A repository's chart and components count in place of the binary's; what it lacks does not come from the binary, but environments do.
+// A repository's chart and components count in place of the binary's; what it lacks does not come from the binary, but
+// environments do.
 func TestContentOfARepository(t *testing.T) {
 	folder := repositoryFolder(t)
 	values := filepath.Join(folder, "charts/telco-cloud-init/values.yaml")
@@ -63,7 +64,8 @@ func TestContentOfARepository(t *testing.T) {
 }
 
 func TestContentThatIsNoneIsRefused(t *testing.T) {
-	if _, err := (&contentOptions{folder: t.TempDir()}).of(); fault.CodeOf(err) != fault.Usage || !strings.Contains(fault.HintOf(err), "root of a repository") {
+	if _, err := (&contentOptions{folder: t.TempDir()}).of(); fault.CodeOf(err) != fault.Usage ||
+		!strings.Contains(fault.HintOf(err), "root of a repository") {
 		t.Errorf("%v (hint: %s)", err, fault.HintOf(err))
 	}
 }
@@ -84,7 +86,8 @@ func repositoryFolder(t *testing.T) string {
 	return folder
 }
 
-// A machine template that changed in a repository keeps its name until definitions.json says so: that is refused before the cluster reads it.
+// A machine template that changed in a repository keeps its name until definitions.json says so: that is refused before
+// the cluster reads it.
 func TestACheckoutWhoseChartKnowsOtherDefinitionsIsRefused(t *testing.T) {
 	folder := repositoryFolder(t)
 	environment := filepath.Join(folder, "environment-values", "kubeadm-capd")
@@ -96,15 +99,19 @@ func TestACheckoutWhoseChartKnowsOtherDefinitionsIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := bytes.Replace(text, []byte("containerPath: /var/run/docker.sock"), []byte("containerPath: /run/docker.sock"), 1)
+	changed := bytes.Replace(text, []byte("containerPath: /var/run/docker.sock"),
+		[]byte("containerPath: /run/docker.sock"), 1)
 	if bytes.Equal(text, changed) {
 		changed = bytes.Replace(text, []byte("imageGCHighThresholdPercent"), []byte("imageGCLowThresholdPercent"), 1)
 	}
 	if err := os.WriteFile(workers, changed, 0o600); err != nil || bytes.Equal(text, changed) {
 		t.Fatal("nothing was changed", err)
 	}
-	for name, err := range map[string]error{"its environment": checkCheckout(environment), "--content": contentError(folder)} {
-		if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), "./kustomize-components/cluster/kubeadm-capd") || !strings.Contains(fault.HintOf(err), "definitions.json with: {") {
+	for name, err := range map[string]error{"its environment": checkCheckout(environment),
+		"--content": contentError(folder)} {
+		if fault.CodeOf(err) != fault.EnvironmentInvalid ||
+			!strings.Contains(err.Error(), "./kustomize-components/cluster/kubeadm-capd") ||
+			!strings.Contains(fault.HintOf(err), "definitions.json with: {") {
 			t.Errorf("%s: %v, hint %q", name, err, fault.HintOf(err))
 		}
 	}

@@ -59,7 +59,8 @@ With --from it looks at what cluster-init collect wrote, and at nothing else.`,
 	o.clusters.flags(f)
 	f.StringVar(&o.from, "from", "", "file that collect wrote, to look at in place of clusters")
 	f.StringVar(&o.identity, "identity", "", "file with a secret key of age, or of ssh, that opens an encrypted one")
-	f.StringVar(&o.rules, "rules", "", "folder with rules of your own, which come before those of the binary: a file NAME.yaml each")
+	f.StringVar(&o.rules, "rules", "", "folder with rules of your own, which come before those of the binary: a file "+
+		"NAME.yaml each")
 	giveWay(f, []string{"from"}, ofClusters()...)
 	giveWay(f, append(ofClusters(), anArgument), "from", "identity")
 	return c
@@ -97,7 +98,8 @@ func (o *diagnoseOptions) report(ctx context.Context, args []string) (diagnose.R
 		return o.collected()
 	}
 	if o.identity != "" {
-		return diagnose.Report{}, fault.New(fault.Usage, "--identity opens a file of --from, and none is given", "Add --from FILE, or leave --identity out.")
+		return diagnose.Report{}, fault.New(fault.Usage, "--identity opens a file of --from, and none is given",
+			"Add --from FILE, or leave --identity out.")
 	}
 	looking, _, err := lookingAt(ctx, args[0], &o.environmentOptions, &o.clusters)
 	if err != nil {
@@ -124,10 +126,12 @@ func (o *diagnoseOptions) collected() (diagnose.Report, error) {
 	}
 	content, err := evidence.Unpack(plain, evidence.CaseName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return diagnose.Report{}, fault.Wrap(fmt.Errorf("read %s: %w", o.from, err), fault.Usage, "What a diagnosis is made of could not be collected: see its summary.txt.")
+		return diagnose.Report{}, fault.Wrap(fmt.Errorf("read %s: %w", o.from, err), fault.Usage,
+			"What a diagnosis is made of could not be collected: see its summary.txt.")
 	}
 	if err != nil {
-		return diagnose.Report{}, fault.Wrap(fmt.Errorf("read %s: %w", o.from, err), fault.Usage, hint+" Where it was cut off, it cannot be read: copy it again.")
+		return diagnose.Report{}, fault.Wrap(fmt.Errorf("read %s: %w", o.from, err), fault.Usage,
+			hint+" Where it was cut off, it cannot be read: copy it again.")
 	}
 	c, err := diagnose.ReadCase(bytes.NewReader(content))
 	if err != nil {
@@ -167,11 +171,13 @@ func (o *diagnoseOptions) args(c *cobra.Command, args []string) error {
 	}
 	for _, flag := range ofClusters() {
 		if c.Flags().Changed(flag) {
-			return fault.New(fault.Usage, "--"+flag+" and --from do not go together", "The file has all that was read when it was collected: leave one of them out.")
+			return fault.New(fault.Usage, "--"+flag+" and --from do not go together",
+				"The file has all that was read when it was collected: leave one of them out.")
 		}
 	}
 	if len(args) > 0 {
-		return fault.New(fault.Usage, "--from takes the place of ENVIRONMENT, and both are given", "Leave one of them out.")
+		return fault.New(fault.Usage, "--from takes the place of ENVIRONMENT, and both are given",
+			"Leave one of them out.")
 	}
 	return nil
 }

@@ -51,7 +51,8 @@ Secrets are masked. What could not be compared is named, and the exit code is 32
 	o.environmentOptions.flags(f, o.streams)
 	o.content.flags(f)
 	o.clusters.flags(f)
-	choose(f, &o.format, "output", "o", "plain: for people; json or yaml: one document for programs", "plain", "json", "yaml")
+	choose(f, &o.format, "output", "o", "plain: for people; json or yaml: one document for programs", "plain", "json",
+		"yaml")
 	o.applied.flags(f, "folder of an offline bundle: its values count, and release files come from it")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long the comparison may take (10s to 24h)")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 85 when something differs")
@@ -73,7 +74,8 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	looking, lacks, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
-	if err := fault.Join(checkTimeout("--timeout ", o.timeout), lacks, err); err != nil { // what is not known cannot be compared
+	// what is not known cannot be compared
+	if err := fault.Join(checkTimeout("--timeout ", o.timeout), lacks, err); err != nil {
 		return err
 	}
 	looking.Timeout = boundedBy(o.timeout)
@@ -101,7 +103,9 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if o.exitCode && report.Differs() {
-		return told{fault.New(fault.Differs, "the clusters differ from what up would apply", "cluster-init up applies it.")} // the report has said it
+		// the report has said it
+		return told{fault.New(fault.Differs, "the clusters differ from what up would apply",
+			"cluster-init up applies it.")}
 	}
 	return nil
 }
@@ -124,8 +128,10 @@ func compare(ctx context.Context, seen up.Outlook, c drift.Comparison) (drift.Re
 			return report, err
 		}
 	}
-	unseen := seen.Bootstrap.Cluster == nil && seen.Management.Cluster == nil && seen.Bootstrap.Err == nil && seen.Management.Err == nil
-	if unseen && seen.Refusal != nil { // machines without a cluster that is known, or nobody knows whether there are any
+	unseen := seen.Bootstrap.Cluster == nil && seen.Management.Cluster == nil && seen.Bootstrap.Err == nil &&
+		seen.Management.Err == nil
+	// machines without a cluster that is known, or nobody knows whether there are any
+	if unseen && seen.Refusal != nil {
 		return report, seen.Refusal
 	}
 	if errors.Is(seen.MachinesErr, provider.ErrCannotAsk) && seen.Management.Cluster == nil {
@@ -141,14 +147,16 @@ func compare(ctx context.Context, seen up.Outlook, c drift.Comparison) (drift.Re
 		bootstrap.Error = "it is stopped: cluster-init up starts it again"
 		report.Clusters = append(report.Clusters, bootstrap)
 	case in != nil && seen.Bootstrap.Suspended:
-		bootstrap.Server, bootstrap.Note = in.Config.Host, "its Flux is suspended for the pivot: nothing is applied to it any more"
+		bootstrap.Server, bootstrap.Note = in.Config.Host,
+			"its Flux is suspended for the pivot: nothing is applied to it any more"
 		report.Clusters = append(report.Clusters, bootstrap)
 	case in != nil:
 		report.Clusters = append(report.Clusters, c.Compare(ctx, in, environment.Bootstrap))
 	}
 	switch in := seen.Management.Cluster; {
 	case seen.Management.Err != nil:
-		report.Clusters = append(report.Clusters, drift.Cluster{Name: world.ManagementName, Phase: environment.Management, Parts: []drift.Part{}, Error: seen.Management.Err.Error()})
+		report.Clusters = append(report.Clusters, drift.Cluster{Name: world.ManagementName,
+			Phase: environment.Management, Parts: []drift.Part{}, Error: seen.Management.Err.Error()})
 	case in != nil:
 		report.Clusters = append(report.Clusters, c.Compare(ctx, in, environment.Management))
 	}

@@ -19,7 +19,8 @@ func dockerConfig(prefix string) ([]byte, error) {
 	}
 	authenticator, err := authn.DefaultKeychain.Resolve(repository)
 	if err != nil {
-		return nil, fmt.Errorf("looking for credentials of %s in the Docker configuration: %w", repository.RegistryStr(), err)
+		return nil, fmt.Errorf("looking for credentials of %s in the Docker configuration: %w",
+			repository.RegistryStr(), err)
 	}
 	if authenticator == authn.Anonymous {
 		return nil, nil

@@ -52,7 +52,8 @@ cleanup deletes what it finds without asking any controller: it is for what is b
 	f := c.Flags()
 	o.buildOptions.flags(f, o.streams, phasesOfDown())
 	o.output.flags(f)
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state folder")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state "+
+		"folder")
 	f.BoolVar(&o.withWorkloadClusters, "with-workload-clusters", false, "delete the clusters too that it manages")
 	f.BoolVar(&o.yes, "yes", false, "delete what is shown")
 	f.BoolVar(&o.allowAdmin, "allow-admin", false, "delete with the credentials of an administrator of the cloud")
@@ -80,14 +81,16 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 			return nil, err
 		}
 		looks := func() *world.World { return world.New(b.subject, b.parts) }
-		return &conducted{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) }, phases: phases, outcome: func() outcome {
-			message := "The management cluster " + plan.Cluster + " is deleted."
-			if plan.Nothing {
-				message = "Nothing of the management cluster " + plan.Cluster + " was found where this run looked, but leftovers at most."
-			}
-			return outcome{message: message,
-				figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10)}}
-		}}, nil
+		return &conducted{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) },
+			phases: phases, outcome: func() outcome {
+				message := "The management cluster " + plan.Cluster + " is deleted."
+				if plan.Nothing {
+					message = "Nothing of the management cluster " + plan.Cluster +
+						" was found where this run looked, but leftovers at most."
+				}
+				return outcome{message: message,
+					figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10)}}
+			}}, nil
 	}, nil)
 }
 
@@ -114,9 +117,13 @@ func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink)
 // runOf is a run of `down` with what the flags come to.
 func (o *downOptions) runOf(b *built, s subject, sink event.Sink) *down.Run {
 	return down.New(down.Options{
-		Subject: b.subject, Supplies: b.supplies, WithWorkloadClusters: o.withWorkloadClusters, BackupRecipients: b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(), Heartbeat: 15 * time.Second,
-		Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target, Patience: 3 * time.Minute},
-		Observer: cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engineAddress, Target: s.target, StateFolder: s.state, Kubeconfig: o.kubeconfig,
+		Subject: b.subject, Supplies: b.supplies, WithWorkloadClusters: o.withWorkloadClusters,
+		BackupRecipients: b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(),
+		Heartbeat: 15 * time.Second,
+		Cleaner: cleanup.Cleaner{Engine: &docker.Client{}, Cloud: s.cloud, Target: s.target,
+			Patience: 3 * time.Minute},
+		Observer: cleanup.Observer{Engine: &docker.Client{}, EngineAddress: o.engineAddress, Target: s.target,
+			StateFolder: s.state, Kubeconfig: o.kubeconfig,
 			Waiting: func(what string) {
 				sink.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: "waiting to see " + what})
 			}},
@@ -127,12 +134,14 @@ func (o *downOptions) runOf(b *built, s subject, sink event.Sink) *down.Run {
 func (o *downOptions) subject(ctx context.Context, name string, b *built) (subject, error) {
 	env := b.subject.Environment
 	s := subject{name: name, state: b.subject.StateFolder,
-		target: cleanup.Target{Namespace: env.ClusterNamespace(), Cluster: env.ClusterName(), Files: []string{b.subject.StateFolder}}}
+		target: cleanup.Target{Namespace: env.ClusterNamespace(), Cluster: env.ClusterName(),
+			Files: []string{b.subject.StateFolder}}}
 	if err := s.lookInto(ctx, env); err != nil {
 		return s, err
 	}
 	if isAdmin(s.cloud) && !o.allowAdmin {
-		return s, fault.New(fault.CleanupRefused, "the credentials are those of an administrator of the cloud: nothing was deleted",
+		return s, fault.New(fault.CleanupRefused, "the credentials are those of an administrator of the cloud: "+
+			"nothing was deleted",
 			"Use those of a member of the project, or add --allow-admin.")
 	}
 	return s, nil
@@ -140,7 +149,8 @@ func (o *downOptions) subject(ctx context.Context, name string, b *built) (subje
 
 // agreed is nil when the user wants what is shown.
 func (o *downOptions) agreed(ctx context.Context, cluster string) error {
-	unconfirmed := fault.New(fault.ConfirmationRequired, "nothing was deleted", "Run it again with --yes to delete what is shown.")
+	unconfirmed := fault.New(fault.ConfirmationRequired, "nothing was deleted",
+		"Run it again with --yes to delete what is shown.")
 	switch {
 	case o.yes:
 		return nil

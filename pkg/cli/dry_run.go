@@ -16,7 +16,8 @@ import (
 // dryRun says what `up` would do. It is no run: no lock and no lease is taken, and nothing is kept.
 func (o *upOptions) dryRun(ctx context.Context, name string) error {
 	if files := o.output.companions.wanted(); len(files) > 0 {
-		return fault.New(fault.Usage, files[0].flag+" and --dry-run do not go together", "A report is about a run: leave one of them out.")
+		return fault.New(fault.Usage, files[0].flag+" and --dry-run do not go together",
+			"A report is about a run: leave one of them out.")
 	}
 	if err := o.output.known(); err != nil {
 		return err
@@ -29,7 +30,8 @@ func (o *upOptions) dryRun(ctx context.Context, name string) error {
 	found := o.checkInput(ctx, err)
 	var steps []up.Step
 	if err == nil {
-		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap, New: o.newCluster, AllowChanges: o.allowChanges}, b.parts)
+		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap,
+			New: o.newCluster, AllowChanges: o.allowChanges}, b.parts)
 		if _, err := pipeline.WithBounds(run.Phases(), b.bounds); err != nil {
 			return err
 		}
@@ -39,7 +41,8 @@ func (o *upOptions) dryRun(ctx context.Context, name string) error {
 		}
 		found = append(found, more...)
 	}
-	report := dryRunReport{Type: "dry-run", SchemaVersion: 1, Environment: name, Checks: checkLines(found), Phases: []phaseLine{}}
+	report := dryRunReport{Type: "dry-run", SchemaVersion: 1, Environment: name, Checks: checkLines(found),
+		Phases: []phaseLine{}}
 	for _, s := range steps {
 		report.Phases = append(report.Phases, newPhaseLine(s))
 	}

@@ -37,19 +37,23 @@ func (o *environmentOptions) flags(f *pflag.FlagSet, streams Streams) {
 	o.stdin = sync.OnceValues(func() ([]byte, error) { return unpack.Bytes(streams.In, mostOfInput) })
 	o.known, o.given = streams.known, f
 	f.StringArrayVar(&o.sets, "set", nil, "KEY=VALUE: set a value of the chart, as helm --set does (repeatable)")
-	f.StringArrayVarP(&o.valueFiles, "values", "f", nil, "file of values over the environment's own, - for stdin (repeatable)")
+	f.StringArrayVarP(&o.valueFiles, "values", "f", nil,
+		"file of values over the environment's own, - for stdin (repeatable)")
 }
 
 // load loads an environment; check, if any, is asked for more that is wrong with it.
-func (o *environmentOptions) load(ctx context.Context, name string, check func(*environment.Environment) error) (*environment.Environment, error) {
+func (o *environmentOptions) load(ctx context.Context, name string, check func(*environment.Environment) error) (
+	*environment.Environment, error) {
 	options := o.options(name)
 	options.Derive, options.Check = derive, check
 	return environment.Load(ctx, options)
 }
 
-// loadToLook loads an environment as far as it can be known here. lacks is why that is no more than its names: err is for what is wrong with these. A
-// variable that is not set may be a part of them: without it, they could be those of another cluster.
-func (o *environmentOptions) loadToLook(ctx context.Context, name string) (env *environment.Environment, lacks, err error) {
+// loadToLook loads an environment as far as it can be known here. lacks is why that is no more than its names: err is
+// for what is wrong with these. A variable that is not set may be a part of them: without it, they could be those of
+// another cluster.
+func (o *environmentOptions) loadToLook(ctx context.Context, name string) (env *environment.Environment, lacks,
+	err error) {
 	o.appliesNothing = true
 	if env, lacks = o.load(ctx, name, nil); lacks == nil {
 		return env, nil, nil
@@ -69,8 +73,8 @@ func (o *environmentOptions) loadToLook(ctx context.Context, name string) (env *
 	return env, lacks, nil
 }
 
-// loadNames loads what an environment's things are called, and which cloud they are to be deleted in, if it uses one: no
-// other variable need be there.
+// loadNames loads what an environment's things are called, and which cloud they are to be deleted in, if it uses one:
+// no other variable need be there.
 func (o *environmentOptions) loadNames(ctx context.Context, name string) (*environment.Environment, error) {
 	options := o.options(name)
 	options.NamesOnly = true
@@ -90,7 +94,8 @@ func (o *environmentOptions) options(name string) environment.Options {
 		variables = environment.WithValidProxies(os.LookupEnv)
 	}
 	return environment.Options{
-		Name: name, Content: content, Variables: variables, Sets: o.sets, ValuesFiles: o.valueFiles, Input: o.stdin, Secrets: o.known.learn, Ranges: known.Ranges,
+		Name: name, Content: content, Variables: variables, Sets: o.sets, ValuesFiles: o.valueFiles, Input: o.stdin,
+		Secrets: o.known.learn, Ranges: known.Ranges,
 	}
 }
 
@@ -105,7 +110,8 @@ func newEnvironments(streams Streams) *cobra.Command {
 			if err := output.known(); err != nil {
 				return err
 			}
-			return output.show(streams, environmentList{Type: "environments", SchemaVersion: 1, Environments: environment.List(clusterinit.Content())})
+			return output.show(streams, environmentList{Type: "environments", SchemaVersion: 1,
+				Environments: environment.List(clusterinit.Content())})
 		},
 	}
 	output.formatFlag(c.Flags(), "plain: a name a line; json: one object")
@@ -133,7 +139,8 @@ func (o *outputOptions) flags(f *pflag.FlagSet) {
 
 // viewFlags registers those for how a run is shown.
 func (o *outputOptions) viewFlags(f *pflag.FlagSet) {
-	o.formatFlag(f, "plain: for people on stderr, on a terminal with what is under way below; json: one event per line on stdout")
+	o.formatFlag(f, "plain: for people on stderr, on a terminal with what is under way below; json: one event per "+
+		"line on stdout")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "also show what kind, clusterctl and each object say")
 }
 

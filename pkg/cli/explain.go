@@ -36,7 +36,8 @@ that of a component for example, may be given as it is: components.capd.enabled.
 			}
 			return output.show(streams, found)
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, args []string, begun string) ([]cobra.Completion,
+			cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -64,7 +65,8 @@ func explained(key string) (explanation, error) {
 	if len(e.Keys) > 0 {
 		return e, nil
 	}
-	hint := suggest.Hint(key, names, "cluster-init explain ") + "Run \"cluster-init explain\" to list the values of the first level."
+	hint := suggest.Hint(key, names, "cluster-init explain ") + "Run \"cluster-init explain\" to list the values of " +
+		"the first level."
 	return e, fault.New(fault.Usage, fmt.Sprintf("the chart has no value %q", key), hint)
 }
 
@@ -83,7 +85,8 @@ func (e explanation) Print(out io.Writer) error {
 			required = ", required"
 		}
 		text := fmt.Sprintf("%s (%s%s)\n", k.Path, k.Type, required)
-		for _, line := range []struct{ name, value string }{{"", k.Description}, {"one of: ", strings.Join(k.Allowed, ", ")}, {"pattern: ", k.Pattern}, {"default: ", standard(k)}} {
+		for _, line := range []struct{ name, value string }{{"", k.Description},
+			{"one of: ", strings.Join(k.Allowed, ", ")}, {"pattern: ", k.Pattern}, {"default: ", standard(k)}} {
 			if line.value != "" {
 				text += "    " + line.name + line.value + "\n"
 			}

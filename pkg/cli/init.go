@@ -53,7 +53,8 @@ Nothing that is there is written over.`,
 			return o.run(c.Context(), args[0], args[len(args)-1])
 		},
 	}
-	c.Flags().StringVar(&o.sylva, "from-sylva", "", "folder of an environment of the seed project to convert, in place of ENVIRONMENT")
+	c.Flags().StringVar(&o.sylva, "from-sylva", "", "folder of an environment of the seed project to convert, in "+
+		"place of ENVIRONMENT")
 	c.Flags().StringVar(&o.name, "name", "", "name of the cluster (default: that of the folder)")
 	o.output.formatFlag(c.Flags(), "plain: for people; json: one object")
 	return c
@@ -68,7 +69,8 @@ func (o *initOptions) args(c *cobra.Command, args []string) error {
 		return exactlyOne("DIR")(c, args)
 	}
 	if len(args) != 2 {
-		return fault.New(fault.Usage, fmt.Sprintf("%s takes an ENVIRONMENT and a DIR, not %d arguments", c.CommandPath(), len(args)), "See "+c.CommandPath()+" --help.")
+		return fault.New(fault.Usage, fmt.Sprintf("%s takes an ENVIRONMENT and a DIR, not %d arguments",
+			c.CommandPath(), len(args)), "See "+c.CommandPath()+" --help.")
 	}
 	return nil
 }
@@ -78,7 +80,8 @@ func checkClusterName(name string) error {
 	if clusterName.MatchString(name) && len(name) <= 40 {
 		return nil
 	}
-	return fault.New(fault.Usage, fmt.Sprintf("%q cannot be the name of a cluster", name), "Give one of at most 40 letters (a-z), digits and hyphens: --name NAME")
+	return fault.New(fault.Usage, fmt.Sprintf("%q cannot be the name of a cluster", name),
+		"Give one of at most 40 letters (a-z), digits and hyphens: --name NAME")
 }
 
 func (o *initOptions) run(ctx context.Context, from, dir string) error {
@@ -119,7 +122,8 @@ func (o *initOptions) files(ctx context.Context, folder string, made *newEnviron
 	if err := checkClusterName(name); err != nil {
 		return nil, err
 	}
-	return environment.Scaffold(ctx, environment.Options{Name: made.From, Content: clusterinit.Content(), Derive: derive}, folder, name)
+	return environment.Scaffold(ctx, environment.Options{Name: made.From, Content: clusterinit.Content(),
+		Derive: derive}, folder, name)
 }
 
 // shellWord is a folder as an argument of another command.
@@ -150,7 +154,8 @@ func writeNew(folder string, files map[string][]byte) (written writtenFiles, err
 		written = append(written, folder)
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return written, fault.Wrap(fmt.Errorf("make the folder %s: %w", folder, err), fault.Usage, "Give the path of a folder that you may write to.")
+		return written, fault.Wrap(fmt.Errorf("make the folder %s: %w", folder, err), fault.Usage,
+			"Give the path of a folder that you may write to.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(folder, name)
@@ -159,7 +164,8 @@ func writeNew(folder string, files map[string][]byte) (written writtenFiles, err
 			return written, fault.New(fault.Usage, path+" exists", "Give another folder, or move the file away.")
 		}
 		if err != nil {
-			return written, fault.Wrap(fmt.Errorf("write %s: %w", path, err), fault.Usage, "Give the path of a folder that you may write to.")
+			return written, fault.Wrap(fmt.Errorf("write %s: %w", path, err), fault.Usage,
+				"Give the path of a folder that you may write to.")
 		}
 		written = append(written, path)
 		_, err = file.Write(files[name])
@@ -204,7 +210,8 @@ func (e newEnvironment) Print(out io.Writer) error {
 	for _, set := range e.ToSet {
 		oneline.Fprintf(&b, "to set: %s\n", cmp.Or(set.Hint, set.Problem))
 	}
-	oneline.Fprintf(&b, "wrote %s in %s\n  set what must be set: %s\n  see what comes of it:  cluster-init show values %s --origins\n  build it:              cluster-init up %s\n",
+	oneline.Fprintf(&b, "wrote %s in %s\n  set what must be set: %s\n  see what comes of it:  cluster-init show "+
+		"values %s --origins\n  build it:              cluster-init up %s\n",
 		strings.Join(e.Files, ", "), e.Folder, filepath.Join(e.Folder, "values.yaml"), e.shown, e.shown)
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/sylva"
 )
 
-// convert returns the files of an environment that says what a folder of the seed project says. name is the cluster's; empty: the folder says it, or the new folder's name
-// is it.
+// convert returns the files of an environment that says what a folder of the seed project says. name is the cluster's;
+// empty: the folder says it, or the new folder's name is it.
 func convert(ctx context.Context, seed, folder, name string) (map[string][]byte, sylva.Converted, error) {
 	keys, err := environment.Keys(clusterinit.Content())
 	if err != nil {
@@ -27,13 +27,15 @@ func convert(ctx context.Context, seed, folder, name string) (map[string][]byte,
 	if err := checkClusterName(c.Name); err != nil && !strings.Contains(c.Name, "${") {
 		return nil, c, err
 	}
-	files, err := environment.Scaffold(ctx, environment.Options{Name: c.From, Content: clusterinit.Content(), Derive: derive}, folder, "converted")
+	files, err := environment.Scaffold(ctx, environment.Options{Name: c.From, Content: clusterinit.Content(),
+		Derive: derive}, folder, "converted")
 	if err != nil {
 		return nil, c, err
 	}
 	files[environment.OwnValuesFile] = append([]byte(convertedHeader(seed, c)), c.Values...)
 	if c.Secrets != nil {
-		files[environment.OwnSecretsFile] = append([]byte(schemaLine()+"#\n# Secret: keep this file out of Git.\n"), c.Secrets...)
+		files[environment.OwnSecretsFile] = append([]byte(schemaLine()+"#\n# Secret: keep this file out of Git.\n"),
+			c.Secrets...)
 	}
 	return files, c, nil
 }
@@ -46,13 +48,15 @@ type toSet struct {
 
 // checkConverted refuses a converted environment that does not load. What it only lacks it returns.
 func checkConverted(ctx context.Context, seed, folder string) ([]toSet, error) {
-	_, err := environment.Load(ctx, environment.Options{Name: folder, Content: clusterinit.Content(), Variables: os.LookupEnv, Derive: derive})
+	_, err := environment.Load(ctx, environment.Options{Name: folder, Content: clusterinit.Content(),
+		Variables: os.LookupEnv, Derive: derive})
 	var problems []error
 	var lacks []toSet
 	for _, problem := range fault.Problems(err) {
 		switch code := fault.CodeOf(problem); {
 		case code == fault.ValuesInvalid && !strings.Contains(problem.Error(), " is empty"),
-			code == fault.EnvironmentInvalid, code == fault.EnvironmentUnknown, code == fault.ComponentUnknown, code == fault.ComponentCycle:
+			code == fault.EnvironmentInvalid, code == fault.EnvironmentUnknown, code == fault.ComponentUnknown,
+			code == fault.ComponentCycle:
 			problems = append(problems, fault.Wrap(fmt.Errorf("convert %s: %w", seed, problem), code,
 				"Correct it in a copy of "+seed+", and convert the copy. No file was written."))
 		default: // a variable, or credentials, that the environment takes from where it is used

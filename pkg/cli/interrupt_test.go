@@ -68,7 +68,8 @@ func TestInterruptBeforeThePhases(t *testing.T) {
 	}))
 	defer server.Close()
 	artifacts := filepath.Join(t.TempDir(), "artifacts")
-	c, stderr := started(t, nil, "up", "kubeadm-capd", "--source", "git", "--source-url", server.URL+"/repo.git", "--artifacts", artifacts)
+	c, stderr := started(t, nil, "up", "kubeadm-capd", "--source", "git", "--source-url", server.URL+"/repo.git",
+		"--artifacts", artifacts)
 	<-asked
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -76,7 +77,8 @@ func TestInterruptBeforeThePhases(t *testing.T) {
 	if code := waited(t, c); code != 130 {
 		t.Errorf("exit code %d, want 130", code)
 	}
-	for _, want := range []string{"once more (Ctrl-C) exits at once", "error: interrupted: ", "hint:  Nothing is lost: run the same command again"} {
+	for _, want := range []string{"once more (Ctrl-C) exits at once", "error: interrupted: ",
+		"hint:  Nothing is lost: run the same command again"} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("stderr does not say %q:\n%s", want, stderr)
 		}
@@ -84,7 +86,8 @@ func TestInterruptBeforeThePhases(t *testing.T) {
 	if strings.Contains(stderr.String(), "goroutine") {
 		t.Errorf("a stack trace:\n%s", stderr)
 	}
-	if summary, err := os.ReadFile(filepath.Join(artifacts, "summary.txt")); err != nil || !strings.Contains(string(summary), "exit code:  130 (interrupted)") {
+	if summary, err := os.ReadFile(filepath.Join(artifacts, "summary.txt")); err != nil ||
+		!strings.Contains(string(summary), "exit code:  130 (interrupted)") {
 		t.Errorf("what the interrupted run left: %s (%v)", summary, err)
 	}
 }
@@ -102,7 +105,8 @@ esac
 	if err := os.WriteFile(filepath.Join(folder, "docker"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	c, stderr := started(t, []string{"PATH=" + folder + string(filepath.ListSeparator) + os.Getenv("PATH")}, "up", "kubeadm-capd")
+	c, stderr := started(t, []string{"PATH=" + folder + string(filepath.ListSeparator) + os.Getenv("PATH")}, "up",
+		"kubeadm-capd")
 	child := pidFrom(t, hangs)
 	defer func() { _ = syscall.Kill(child, syscall.SIGKILL) }()
 	if err := c.Process.Signal(os.Interrupt); err != nil {
@@ -116,7 +120,8 @@ esac
 	if code := waited(t, c); code != -int(syscall.SIGINT) {
 		t.Errorf("exit code %d, want the end by the signal itself\n%s", code, stderr)
 	}
-	if !strings.Contains(stderr.String(), "once more (Ctrl-C) exits at once") || strings.Contains(stderr.String(), "goroutine") {
+	if !strings.Contains(stderr.String(), "once more (Ctrl-C) exits at once") ||
+		strings.Contains(stderr.String(), "goroutine") {
 		t.Errorf("stderr:\n%s", stderr)
 	}
 }
@@ -148,8 +153,9 @@ func eventually(t *testing.T, check func() bool) {
 	}
 }
 
-// A closed pipe, a terminal that hangs up and the end of a session interrupt the run. They never end it at once. A reader that is gone shows
-// only when something is written: there the server answers, and an error is written to nobody.
+// A closed pipe, a terminal that hangs up and the end of a session interrupt the run. They never end it at once. A
+// reader that is gone shows only when something is written: there the server answers, and an error is written to
+// nobody.
 func TestNobodyReadsAnyMore(t *testing.T) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP) // where this test runs under nohup, its processes would ignore it too
@@ -183,7 +189,8 @@ func TestNobodyReadsAnyMore(t *testing.T) {
 			}
 			defer reader.Close()
 			artifacts := filepath.Join(t.TempDir(), "artifacts")
-			c := exec.CommandContext(t.Context(), "cluster-init", "up", "kubeadm-capd", "--source", "git", "--source-url", server.URL+"/repo.git", "--artifacts", artifacts)
+			c := exec.CommandContext(t.Context(), "cluster-init", "up", "kubeadm-capd", "--source", "git",
+				"--source-url", server.URL+"/repo.git", "--artifacts", artifacts)
 			c.Env = append(os.Environ(), "HOME="+t.TempDir(), "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=")
 			c.Stdout, c.Stderr = writer, writer
 			if err := c.Start(); err != nil {
@@ -204,7 +211,8 @@ func TestNobodyReadsAnyMore(t *testing.T) {
 			if err != nil {
 				t.Errorf("it did not come to the end of the run: %v", err)
 			}
-			// Where the error is the first that is written, what the run left is from before anybody knew that the reader is gone.
+			// Where the error is the first that is written, what the run left is from before anybody knew that the
+			// reader is gone.
 			if name != readerGone && !strings.Contains(string(summary), "exit code:  130 (interrupted)") {
 				t.Errorf("what the interrupted run left: %s", summary)
 			}
@@ -220,7 +228,8 @@ func TestARunUnderNohupGoesOn(t *testing.T) {
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	defer server.Close()
-	c := exec.CommandContext(t.Context(), "nohup", "cluster-init", "up", "kubeadm-capd", "--source", "git", "--source-url", server.URL+"/repo.git", "--artifacts", t.TempDir())
+	c := exec.CommandContext(t.Context(), "nohup", "cluster-init", "up", "kubeadm-capd", "--source", "git",
+		"--source-url", server.URL+"/repo.git", "--artifacts", t.TempDir())
 	c.Env = append(os.Environ(), "HOME="+t.TempDir(), "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

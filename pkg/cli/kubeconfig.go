@@ -55,7 +55,8 @@ when it is proven to be this cluster's. Machines in Docker can be read; elsewher
 
 func (o *kubeconfigOptions) run(ctx context.Context, name string) error {
 	if o.recover && o.workload != "" {
-		return fault.New(fault.Usage, "--recover and --workload are given together", "Recover the kubeconfig of the management cluster first, then ask for that of the workload cluster.")
+		return fault.New(fault.Usage, "--recover and --workload are given together",
+			"Recover the kubeconfig of the management cluster first, then ask for that of the workload cluster.")
 	}
 	looking, _, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
 	if err != nil {
@@ -96,13 +97,16 @@ func (o *kubeconfigOptions) find(ctx context.Context, looking *world.World) (*ku
 	if err != nil {
 		return nil, err
 	}
-	_, err = fmt.Fprintf(o.streams.Err, "recovered the kubeconfig of %s: %s\n", looking.Environment.ClusterName(), strings.Join(files, ", "))
+	_, err = fmt.Fprintf(o.streams.Err, "recovered the kubeconfig of %s: %s\n", looking.Environment.ClusterName(),
+		strings.Join(files, ", "))
 	return management, err
 }
 
-// lookingAt checks all input of a command that only looks, and returns where the clusters of an environment are looked at. It needs no more of the
-// environment than what its things are called: lacks is why the rest is not known here, as where the credentials of its cloud are not.
-func lookingAt(ctx context.Context, name string, of *environmentOptions, clusters *pivotClusters) (looking *world.World, lacks error, err error) {
+// lookingAt checks all input of a command that only looks, and returns where the clusters of an environment are looked
+// at. It needs no more of the environment than what its things are called: lacks is why the rest is not known here, as
+// where the credentials of its cloud are not.
+func lookingAt(ctx context.Context, name string, of *environmentOptions, clusters *pivotClusters) (looking *world.World,
+	lacks error, err error) {
 	env, lacks, err := of.loadToLook(ctx, name)
 	if err := fault.Join(err, clusters.checkToLook()); err != nil {
 		return nil, nil, err
@@ -116,5 +120,6 @@ func lookingAt(ctx context.Context, name string, of *environmentOptions, cluster
 	if err != nil {
 		return nil, nil, err
 	}
-	return world.New(subject, world.Parts{Docker: engine, Provider: makes, Now: time.Now, Kind: kind.New(func(string) {})}), lacks, nil
+	return world.New(subject, world.Parts{Docker: engine, Provider: makes, Now: time.Now,
+		Kind: kind.New(func(string) {})}), lacks, nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// sanitized returns streams on which words of others are harmless: no control characters, no commands for the CI system that keeps the log, and on Err no
-// secrets. The last call has that system obey what comes after this program.
+// sanitized returns streams on which words of others are harmless: no control characters, no commands for the CI system
+// that keeps the log, and on Err no secrets. The last call has that system obey what comes after this program.
 func sanitized(raw, s Streams) (Streams, func()) {
 	out, err := logOf(raw.Out), logOf(raw.Err)
 	if os.Getenv("GITHUB_ACTIONS") == "true" {

@@ -32,8 +32,8 @@ type Streams struct {
 }
 
 // Main runs the command that args name and returns the process's exit code. The first interrupt ends the command's
-// context; a second one ends the process at once. A terminal that hangs up, and a reader of the output that goes away, are an interrupt
-// too, and never end the process: a move that is under way must come to its end.
+// context; a second one ends the process at once. A terminal that hangs up, and a reader of the output that goes away,
+// are an interrupt too, and never end the process: a move that is under way must come to its end.
 func Main(ctx context.Context, args []string, streams Streams) int {
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it: that run goes on
 		var release context.CancelFunc
@@ -81,29 +81,36 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	return ExitCode(err)
 }
 
-// indented returns the lines of a message so that none after the first begins as a line of ours does: a word of others may have line breaks.
+// indented returns the lines of a message so that none after the first begins as a line of ours does: a word of others
+// may have line breaks.
 func indented(message string) string {
 	return strings.ReplaceAll(message, "\n", "\n       ")
 }
 
-// silenceLibraries takes the word from libraries that write to stderr by themselves. Their loggers are the process's, and it is done once: again, it
-// would be a race with who uses them.
+// silenceLibraries takes the word from libraries that write to stderr by themselves. Their loggers are the process's,
+// and it is done once: again, it would be a race with who uses them.
 var silenceLibraries = sync.OnceFunc(func() {
-	log.SetOutput(io.Discard)      // Helm warns there of values that the schema refuses anyway
-	otel.SetLogger(logr.Discard()) // OpenTelemetry repeats there what it cannot read of its variables, which may be secret
+	log.SetOutput(io.Discard) // Helm warns there of values that the schema refuses anyway
+	// OpenTelemetry repeats there what it cannot read of its variables, which may be secret
+	otel.SetLogger(logr.Discard())
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
-	klog.SetLogger(logr.Discard()) // client-go says there that a watch is broken off, which the follower says in words of its own
+	// client-go says there that a watch is broken off, which the follower says in words of its own
+	klog.SetLogger(logr.Discard())
 })
 
-// interrupted gives an error that comes after the user's interrupt, whatever it was, that code. What ended ctx may have one of its own.
+// interrupted gives an error that comes after the user's interrupt, whatever it was, that code. What ended ctx may have
+// one of its own.
 func interrupted(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); err != nil && fault.CodeOf(cause) == fault.Timeout && fault.CodeOf(err) != fault.Timeout && errors.Is(err, context.Canceled) && !pipeline.OutlastsInterrupt(err) {
+	if cause := context.Cause(ctx); err != nil && fault.CodeOf(cause) == fault.Timeout &&
+		fault.CodeOf(err) != fault.Timeout && errors.Is(err, context.Canceled) && !pipeline.OutlastsInterrupt(err) {
 		return fault.Retryable(fmt.Errorf("%w: %w", cause, err), fault.Timeout, fault.HintOf(cause))
 	}
-	if err == nil || ctx.Err() == nil || fault.CodeOf(context.Cause(ctx)) != fault.Unknown || fault.CodeOf(err) == fault.Interrupted || pipeline.OutlastsInterrupt(err) {
+	if err == nil || ctx.Err() == nil || fault.CodeOf(context.Cause(ctx)) != fault.Unknown ||
+		fault.CodeOf(err) == fault.Interrupted || pipeline.OutlastsInterrupt(err) {
 		return err
 	}
-	err = fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted, "Nothing is lost: run the same command again.")
+	err = fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted,
+		"Nothing is lost: run the same command again.")
 	if alreadyTold(err) {
 		return told{err}
 	}
@@ -123,7 +130,12 @@ func newRoot(streams Streams) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SetFlagErrorFunc(flagProblem)
-	root.AddCommand(aboutBuilt(newUp(streams)), aboutBuilt(newDown(streams)), newPivot(streams), aboutBuilt(newBackup(streams)), newRestore(streams), newCleanup(streams), aboutBuilt(newCheck(streams)), aboutBuilt(newDiagnose(streams)), aboutBuilt(newCollect(streams)), aboutBuilt(newKubeconfig(streams)), aboutBuilt(newStatus(streams)), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams), newExplain(streams), newRender(streams), aboutBuilt(newDiff(streams)), newPublish(streams), newRegistry(streams), newVersion(streams))
+	root.AddCommand(aboutBuilt(newUp(streams)), aboutBuilt(newDown(streams)), newPivot(streams),
+		aboutBuilt(newBackup(streams)), newRestore(streams), newCleanup(streams), aboutBuilt(newCheck(streams)),
+		aboutBuilt(newDiagnose(streams)), aboutBuilt(newCollect(streams)), aboutBuilt(newKubeconfig(streams)),
+		aboutBuilt(newStatus(streams)), newRuns(streams), newEnvironments(streams), newInit(streams), newShow(streams),
+		newExplain(streams), newRender(streams), aboutBuilt(newDiff(streams)), newPublish(streams),
+		newRegistry(streams), newVersion(streams))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)
@@ -156,6 +168,7 @@ func exactlyOne(what string) cobra.PositionalArgs {
 		if len(args) == 1 {
 			return nil
 		}
-		return fault.New(fault.Usage, fmt.Sprintf("%s takes one %s, not %d", c.CommandPath(), what, len(args)), "See "+c.CommandPath()+" --help.")
+		return fault.New(fault.Usage, fmt.Sprintf("%s takes one %s, not %d", c.CommandPath(), what, len(args)),
+			"See "+c.CommandPath()+" --help.")
 	}
 }

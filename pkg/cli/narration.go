@@ -17,7 +17,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/trace"
 )
 
-// narration is the sink of a command that narrates a run: the view that the user asked for, the record of the run, and the files beside it.
+// narration is the sink of a command that narrates a run: the view that the user asked for, the record of the run, and
+// the files beside it.
 type narration struct {
 	view       event.Sink
 	kept       *runs.Keeper // nil: there is no folder for it
@@ -33,7 +34,8 @@ type narration struct {
 // viewPatience is how long the end of a run waits for a terminal, or for who reads its output, to take one more event.
 const viewPatience = 10 * time.Second
 
-// newNarration returns the narration of a run, which is kept once its begin is called. A terminal or a program that stops reading stops no run.
+// newNarration returns the narration of a run, which is kept once its begin is called. A terminal or a program that
+// stops reading stops no run.
 func newNarration(view event.Sink, companions companionOptions, known *secrecy) *narration {
 	n := &narration{view: render.NewQueue(view, viewPatience), companions: companions, known: known}
 	if store, err := runStore(); err == nil { // else the same error ends every run that needs a state folder
@@ -48,8 +50,8 @@ func runStore() (runs.Store, error) {
 	return runs.Store{Dir: filepath.Join(base, runs.Folder)}, err
 }
 
-// Emit hands e to the view and to the record, without secrets and without what a terminal obeys. What could not be written to a file is said before the run
-// ends.
+// Emit hands e to the view and to the record, without secrets and without what a terminal obeys. What could not be
+// written to a file is said before the run ends.
 func (n *narration) Emit(e event.Event) {
 	e = n.estimated(e).Clean(n.fit)
 	if e.Type == event.RunStarted {
@@ -79,7 +81,8 @@ func (n *narration) trace() error {
 	if !trace.Wanted(os.Getenv) {
 		return nil
 	}
-	return trace.Send(context.Background(), timeline.Of(redacted(n.said.Events(), n.fit)), Version()) // the run's own context may have ended: this has a bound
+	// the run's own context may have ended: this has a bound
+	return trace.Send(context.Background(), timeline.Of(redacted(n.said.Events(), n.fit)), Version())
 }
 
 // estimated returns e with how long the run will still take, where earlier runs tell.
@@ -95,20 +98,23 @@ func (n *narration) estimated(e event.Event) event.Event {
 	return n.left.Annotate(e)
 }
 
-// settled tells a run that ended with err before it began as one that failed does: in the view, and in the files beside it. One that ended well without
-// changing anything only writes the files. What the run has said itself is not said again.
+// settled tells a run that ended with err before it began as one that failed does: in the view, and in the files beside
+// it. One that ended well without changing anything only writes the files. What the run has said itself is not said
+// again.
 func (n *narration) settled(ctx context.Context, command, environment string, err error) error {
 	switch {
 	case n.began.Load():
 		return err
 	case err != nil:
-		return narrate(ctx, n, command, environment, func(context.Context) (outcome, error) { return outcome{}, err }, nil)
+		return narrate(ctx, n, command, environment, func(context.Context) (outcome, error) { return outcome{}, err },
+			nil)
 	case len(n.companions.wanted()) == 0:
 		return nil
 	}
 	now := time.Now()
 	n.said.Emit(event.Event{Time: now, Type: event.RunStarted, Command: command, Environment: environment}.Clean(n.fit))
-	n.said.Emit(event.Event{Time: now, Type: event.RunFinished, Command: command, Environment: environment}.Clean(n.fit))
+	n.said.Emit(event.Event{Time: now, Type: event.RunFinished, Command: command, Environment: environment}.Clean(
+		n.fit))
 	return n.companions.write(n.said.Events(), n.fit)
 }
 
@@ -124,7 +130,8 @@ func (n *narration) like(inputs string) {
 	}
 }
 
-// begin keeps the run from here on: its input is checked, and it is alone. Secrets of env, and others that are known, are taken out.
+// begin keeps the run from here on: its input is checked, and it is alone. Secrets of env, and others that are known,
+// are taken out.
 func (n *narration) begin(env *environment.Environment, secrets ...string) {
 	n.learn(env, secrets...)
 	if n.kept != nil {

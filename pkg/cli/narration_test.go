@@ -25,7 +25,8 @@ func (s *stopped) Write(p []byte) (int, error) {
 	return s.taken.Write(p)
 }
 
-// A terminal or a program that stops reading does not slow a run down: the run does all its work, and ends. When it reads again, all is there, before what is printed after it.
+// A terminal or a program that stops reading does not slow a run down: the run does all its work, and ends. When it
+// reads again, all is there, before what is printed after it.
 func TestAViewThatIsStuckStopsNoRun(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("CI", "")

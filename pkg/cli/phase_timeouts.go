@@ -15,7 +15,8 @@ type phaseTimeouts struct{ given []string }
 
 // flags registers the flag of a command that has these phases.
 func (o *phaseTimeouts) flags(f *pflag.FlagSet, phases []string) {
-	f.StringSliceVar(&o.given, "phase-timeout", nil, "PHASE=DURATION: bound of that phase instead of its own; 0 waits for ever (repeatable)")
+	f.StringSliceVar(&o.given, "phase-timeout", nil, "PHASE=DURATION: bound of that phase instead of its own; 0 waits "+
+		"for ever (repeatable)")
 	var begun []string
 	for _, phase := range phases {
 		begun = append(begun, phase+"=")
@@ -25,16 +26,19 @@ func (o *phaseTimeouts) flags(f *pflag.FlagSet, phases []string) {
 
 // phasesOfUp are the names of the phases of `up`, for a shell that completes them: a run has the phases themselves.
 func phasesOfUp() []string {
-	return []string{"preflight", "look", "images", "registry", "bootstrap-cluster", "bootstrap-flux", "management-cluster", "management-flux", "management-release",
+	return []string{"preflight", "look", "images", "registry", "bootstrap-cluster", "bootstrap-flux",
+		"management-cluster", "management-flux", "management-release",
 		"management-available", "pivot", "definition", "self-management", "bootstrap-removal"}
 }
 
 // phasesOfDown are those of `down`.
 func phasesOfDown() []string {
-	return []string{"look", "preflight", "images", "registry", "bootstrap-cluster", "bootstrap-flux", "providers", "workload-clusters", "move-back", "delete", "cleanup"}
+	return []string{"look", "preflight", "images", "registry", "bootstrap-cluster", "bootstrap-flux", "providers",
+		"workload-clusters", "move-back", "delete", "cleanup"}
 }
 
-// parse returns the bounds by the names of phases, or all that is wrong with them. Whether there are such phases it does not know.
+// parse returns the bounds by the names of phases, or all that is wrong with them. Whether there are such phases it
+// does not know.
 func (o *phaseTimeouts) parse() (map[string]time.Duration, error) {
 	bounds := map[string]time.Duration{}
 	var problems []error
@@ -42,7 +46,9 @@ func (o *phaseTimeouts) parse() (map[string]time.Duration, error) {
 		phase, text, _ := strings.Cut(given, "=")
 		bound, err := time.ParseDuration(text)
 		if _, twice := bounds[phase]; twice || err != nil {
-			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--phase-timeout %s is not one PHASE=DURATION", given), "Give each phase one bound, as in --phase-timeout images=45m."))
+			problems = append(problems, fault.New(fault.Usage,
+				fmt.Sprintf("--phase-timeout %s is not one PHASE=DURATION", given),
+				"Give each phase one bound, as in --phase-timeout images=45m."))
 			continue
 		}
 		problems = append(problems, checkBound("--phase-timeout "+phase+"=", bound))

@@ -18,7 +18,8 @@ import (
 
 // What a shell completes for --phase-timeout are the phases that a run of that command has.
 func TestThePhasesThatAreCompletedAreThoseOfARun(t *testing.T) {
-	env, err := environment.Load(context.Background(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()})
+	env, err := environment.Load(context.Background(), environment.Options{Name: "kubeadm-capd",
+		Content: clusterinit.Content()})
 	if err != nil {
 		t.Fatal(err)
 	}

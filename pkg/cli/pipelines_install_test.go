@@ -28,7 +28,10 @@ func installs(t *testing.T, script []string, variables map[string]string) {
 	if at < 0 {
 		t.Fatalf("%q installs nothing", script)
 	}
-	if slices.ContainsFunc(script, func(line string) bool { return strings.Contains(line, "make ") || strings.Contains(line, "go build") }) {
+	if slices.ContainsFunc(script, func(line string) bool {
+		return strings.Contains(line, "make ") ||
+			strings.Contains(line, "go build")
+	}) {
 		t.Errorf("%q builds this repository", script)
 	}
 	documented, err := os.ReadFile(filepath.Join(root, "docs", "ci.md"))
@@ -46,7 +49,8 @@ func installs(t *testing.T, script []string, variables map[string]string) {
 	version := variables["CLUSTER_INIT_VERSION"]
 	for name, tamper := range map[string]bool{"a release": false, "a release whose archive was changed": true} {
 		t.Run(name, func(t *testing.T) {
-			server := httptest.NewServer(http.StripPrefix("/v"+version, http.FileServer(http.Dir(release(t, version, tamper)))))
+			server := httptest.NewServer(
+				http.StripPrefix("/v"+version, http.FileServer(http.Dir(release(t, version, tamper)))))
 			t.Cleanup(server.Close)
 			run := exec.Command("sh", "-c", script[at])
 			run.Dir = t.TempDir()
@@ -79,7 +83,8 @@ func release(t *testing.T, version string, tamper bool) string {
 	if tamper {
 		content = packed(t, archive+"/cluster-init", "#!/bin/sh\necho changed\n")
 	}
-	list := strings.Repeat("0", 64) + "  " + archive + ".tar.gz.other\n" + hex.EncodeToString(sum[:]) + "  " + archive + ".tar.gz\n"
+	list := strings.Repeat("0", 64) + "  " + archive + ".tar.gz.other\n" + hex.EncodeToString(sum[:]) + "  " + archive +
+		".tar.gz\n"
 	for name, content := range map[string][]byte{archive + ".tar.gz": content, checksums: []byte(list)} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatal(err)

@@ -53,10 +53,12 @@ func TestGitLabPipeline(t *testing.T) {
 	if len(services) != 1 || !strings.Contains(services[0].Name, "dind") {
 		t.Fatalf("services %+v", services)
 	}
-	if host := file.Job.Variables["DOCKER_HOST"]; host != "tcp://"+services[0].Alias+":2376" || file.Job.Variables["DOCKER_TLS_VERIFY"] != "1" {
+	if host := file.Job.Variables["DOCKER_HOST"]; host != "tcp://"+services[0].Alias+":2376" ||
+		file.Job.Variables["DOCKER_TLS_VERIFY"] != "1" {
 		t.Errorf("DOCKER_HOST %s is not the service by TLS", host)
 	}
-	if a := file.Job.Artifacts; a.When != "on_failure" || !slices.Equal(a.Paths, []string{defaultArtifacts + "/"}) || a.Access != "developer" {
+	if a := file.Job.Artifacts; a.When != "on_failure" || !slices.Equal(a.Paths, []string{defaultArtifacts + "/"}) ||
+		a.Access != "developer" {
 		t.Errorf("artifacts %+v", a)
 	}
 }
@@ -123,7 +125,8 @@ func checkCommands(t *testing.T, script []string, command, name string) {
 		if found == nil {
 			continue
 		}
-		c, rest, err := newRoot(Streams{Out: io.Discard, Err: io.Discard}).Find(append([]string{command, name}, strings.Fields(found[1])...))
+		c, rest, err := newRoot(Streams{Out: io.Discard, Err: io.Discard}).Find(
+			append([]string{command, name}, strings.Fields(found[1])...))
 		if err != nil {
 			t.Fatal(err)
 		}

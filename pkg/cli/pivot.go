@@ -12,14 +12,16 @@ import (
 
 func newPivot(streams Streams) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "pivot",
-		Short: "Look at the move of the cluster definitions into the management cluster, end one that was cut off, or undo it",
+		Use: "pivot",
+		Short: "Look at the move of the cluster definitions into the management cluster, end one that was cut off, or " +
+			"undo it",
 		Example: `  cluster-init pivot plan kubeadm-capd
   cluster-init pivot resume kubeadm-capd
   cluster-init pivot rollback kubeadm-capd`,
 		RunE: onlyCommands,
 	}
-	c.AddCommand(aboutBuilt(newPivotPlan(streams)), aboutBuilt(newPivotResume(streams)), aboutBuilt(newPivotRollback(streams)))
+	c.AddCommand(aboutBuilt(newPivotPlan(streams)), aboutBuilt(newPivotResume(streams)),
+		aboutBuilt(newPivotRollback(streams)))
 	return c
 }
 

@@ -21,13 +21,17 @@ type pivotClusters struct {
 }
 
 func (c *pivotClusters) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.bootstrapKubeconfig, "bootstrap-kubeconfig", "", "kubeconfig of the existing cluster that up was given as bootstrap cluster")
-	f.StringVar(&c.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state folder")
-	f.StringVar(&c.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine publishes (default: the host of DOCKER_HOST)")
+	f.StringVar(&c.bootstrapKubeconfig, "bootstrap-kubeconfig", "",
+		"kubeconfig of the existing cluster that up was given as bootstrap cluster")
+	f.StringVar(&c.kubeconfig, "kubeconfig", "", "where the management cluster's kubeconfig is, when not in the state "+
+		"folder")
+	f.StringVar(&c.engineAddress, "engine-address", "", "where this machine reaches ports that the Docker engine "+
+		"publishes (default: the host of DOCKER_HOST)")
 }
 
 func (c *pivotClusters) check() error {
-	return fault.Join(checkEngineAddress(c.engineAddress), readable("bootstrap-kubeconfig", c.bootstrapKubeconfig), differ(c.bootstrapKubeconfig, c.kubeconfig))
+	return fault.Join(checkEngineAddress(c.engineAddress), readable("bootstrap-kubeconfig", c.bootstrapKubeconfig),
+		differ(c.bootstrapKubeconfig, c.kubeconfig))
 }
 
 // checkToLook is check for commands that write no kubeconfig: then the one that is named must be there.
@@ -35,7 +39,8 @@ func (c *pivotClusters) checkToLook() error {
 	return fault.Join(c.check(), readable("kubeconfig", c.kubeconfig))
 }
 
-// readable refuses a kubeconfig that a flag names and that is no file, or no kubeconfig. Which cluster it is of, the cluster says.
+// readable refuses a kubeconfig that a flag names and that is no file, or no kubeconfig. Which cluster it is of, the
+// cluster says.
 func readable(flag, path string) error {
 	if path == "" {
 		return nil
@@ -78,7 +83,8 @@ func (c *pivotClusters) subject(env *environment.Environment) (world.Subject, er
 		kubeconfig = filepath.Join(state, "kubeconfig")
 	}
 	return world.Subject{
-		Environment: env, BootstrapKubeconfig: c.bootstrapKubeconfig, EngineAddress: c.engineAddress, KubeconfigPath: kubeconfig, StateFolder: state,
+		Environment: env, BootstrapKubeconfig: c.bootstrapKubeconfig, EngineAddress: c.engineAddress,
+		KubeconfigPath: kubeconfig, StateFolder: state,
 		Timeout: 30 * time.Minute,
 	}, nil
 }

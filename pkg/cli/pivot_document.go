@@ -63,9 +63,11 @@ type stepLine struct {
 
 func documentOf(environment string, p pivot.Preview) pivotPlanDocument {
 	d := pivotPlanDocument{
-		Type: "pivot-plan", SchemaVersion: pivotPlanVersion, Environment: environment, Namespace: p.Scope.Namespace, Cluster: p.Scope.Cluster,
-		Phase: p.State.Phase, Stage: p.State.Stage, MayStart: p.MayStart(),
-		Moves: []movedObject{}, Stays: []stayObject{}, Refusals: []refusalLine{}, Recovery: []stepLine{}, Notes: append([]string{}, p.Notes...),
+		Type: "pivot-plan", SchemaVersion: pivotPlanVersion, Environment: environment, Namespace: p.Scope.Namespace,
+		Cluster: p.Scope.Cluster,
+		Phase:   p.State.Phase, Stage: p.State.Stage, MayStart: p.MayStart(),
+		Moves: []movedObject{}, Stays: []stayObject{}, Refusals: []refusalLine{}, Recovery: []stepLine{},
+		Notes: append([]string{}, p.Notes...),
 	}
 	for i, group := range p.Groups {
 		for _, o := range group {
@@ -78,13 +80,15 @@ func documentOf(environment string, p pivot.Preview) pivotPlanDocument {
 		}
 	}
 	for _, stay := range p.Stays {
-		d.Stays = append(d.Stays, stayObject{nameOf(stay.Object), namesOf(stay.NeededBy), stay.Reason, stay.Cure, stay.Rule})
+		d.Stays = append(d.Stays, stayObject{nameOf(stay.Object), namesOf(stay.NeededBy), stay.Reason, stay.Cure,
+			stay.Rule})
 	}
 	for _, r := range p.Refusals {
 		d.Refusals = append(d.Refusals, refusalLine{r.Rule, r.Object, r.Reason, r.Cure})
 	}
 	for _, step := range p.Recovery() {
-		d.Recovery = append(d.Recovery, stepLine{step.Action, step.Where, namesOf(step.Objects), step.Command(p.Source, p.Target, p.Scope)})
+		d.Recovery = append(d.Recovery, stepLine{step.Action, step.Where, namesOf(step.Objects),
+			step.Command(p.Source, p.Target, p.Scope)})
 	}
 	return d
 }

@@ -49,7 +49,9 @@ func newTwoClusters(t *testing.T) *twoClusters {
 	folder := t.TempDir()
 	c.bootstrap, c.state = filepath.Join(folder, "bootstrap"), filepath.Join(folder, "cluster-init", fixture.Cluster)
 	c.write(c.bootstrap, c.source.Kubeconfig(), 0o600)
-	c.write(filepath.Join(folder, "docker"), []byte("#!/bin/sh\n[ \"$1\" != info ] || echo '{\"ServerVersion\":\"28\"}'\n"), 0o700) // an engine without containers
+	// an engine without containers
+	c.write(filepath.Join(folder, "docker"),
+		[]byte("#!/bin/sh\n[ \"$1\" != info ] || echo '{\"ServerVersion\":\"28\"}'\n"), 0o700)
 	t.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	t.Setenv("XDG_STATE_HOME", folder)
 	t.Setenv("DOCKER_HOST", "")
@@ -70,7 +72,8 @@ func (c *twoClusters) write(path string, content []byte, mode os.FileMode) {
 func (c *twoClusters) plan(when string, want int, args ...string) (stdout, stderr string) {
 	c.t.Helper()
 	var out, err bytes.Buffer
-	args = append([]string{"pivot", "plan", "kubeadm-capd", "--set", "cluster.name=" + fixture.Cluster, "--set", "cluster.namespace=" + fixture.Namespace,
+	args = append([]string{"pivot", "plan", "kubeadm-capd", "--set", "cluster.name=" + fixture.Cluster, "--set",
+		"cluster.namespace=" + fixture.Namespace,
 		"--bootstrap-kubeconfig", c.bootstrap}, args...)
 	if got := cli.Main(c.t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err}); got != want {
 		c.t.Errorf("%s: exit code %d, want %d\n%s%s", when, got, want, out.String(), err.String())
@@ -81,7 +84,8 @@ func (c *twoClusters) plan(when string, want int, args ...string) (stdout, stder
 // The command finds both clusters by itself, and what it says changes with what they hold.
 func TestPivotPlanOfTwoClusters(t *testing.T) {
 	c := newTwoClusters(t)
-	if text, _ := c.plan("before the pivot", 0); !strings.Contains(text, "21 objects would move, in 6 groups") || !strings.HasSuffix(text, "cluster-init up writes it.\n") {
+	if text, _ := c.plan("before the pivot", 0); !strings.Contains(text, "21 objects would move, in 6 groups") ||
+		!strings.HasSuffix(text, "cluster-init up writes it.\n") {
 		t.Errorf("before the pivot:\n%s", text)
 	}
 	credentials := &unstructured.Unstructured{}
@@ -105,7 +109,8 @@ func TestPivotPlanOfTwoClusters(t *testing.T) {
 		MayStart      bool
 		Stays         []struct{ Kind, Name, Rule string }
 	}
-	if err := json.Unmarshal([]byte(text), &document); err != nil || document.SchemaVersion != 1 || document.MayStart || !strings.Contains(text, `"name": "cloud-credentials"`) {
+	if err := json.Unmarshal([]byte(text), &document); err != nil || document.SchemaVersion != 1 || document.MayStart ||
+		!strings.Contains(text, `"name": "cloud-credentials"`) {
 		t.Errorf("with credentials that stay: %v\n%s", err, text)
 	}
 	if !strings.Contains(said, "must not start; reasons: 1") || strings.Contains(text+said, "the-credentials") {
@@ -113,7 +118,8 @@ func TestPivotPlanOfTwoClusters(t *testing.T) {
 	}
 	label(map[string]string{"clusterctl.cluster.x-k8s.io/move": ""})
 
-	if err := capi.Move(t.Context(), capi.MoveInput{From: c.source.Config, To: c.target.Config, Namespace: fixture.Namespace}); err != nil {
+	if err := capi.Move(t.Context(), capi.MoveInput{From: c.source.Config, To: c.target.Config,
+		Namespace: fixture.Namespace}); err != nil {
 		t.Fatal(err)
 	}
 	c.write(filepath.Join(c.state, "kubeconfig"), c.target.Kubeconfig(), 0o600)

@@ -32,9 +32,10 @@ type pivotRunOptions struct {
 }
 
 func newPivotResume(streams Streams) *cobra.Command {
-	o := &pivotRunOptions{streams: streams, verb: "pivot resume", phases: (*up.Run).ResumePhases, phaseNames: []string{"look", "pivot"}, done: func(cluster string) outcome {
-		return outcome{message: "The management cluster " + cluster + " holds its own definition."}
-	}}
+	o := &pivotRunOptions{streams: streams, verb: "pivot resume", phases: (*up.Run).ResumePhases,
+		phaseNames: []string{"look", "pivot"}, done: func(cluster string) outcome {
+			return outcome{message: "The management cluster " + cluster + " holds its own definition."}
+		}}
 	return o.command(&cobra.Command{
 		Use:   "resume ENVIRONMENT",
 		Short: "End a pivot that was cut off, and do nothing else",
@@ -45,12 +46,15 @@ shows the steps before. Where the two sides disagree in a way that no interrupte
 }
 
 func newPivotRollback(streams Streams) *cobra.Command {
-	o := &pivotRunOptions{streams: streams, verb: "pivot rollback", phases: (*up.Run).RollbackPhases, phaseNames: []string{"look", "rollback"}, done: func(cluster string) outcome {
-		return outcome{message: "The bootstrap cluster holds the definition of " + cluster + " again. Once the management cluster works, run cluster-init up: it pivots again."}
-	}}
+	o := &pivotRunOptions{streams: streams, verb: "pivot rollback", phases: (*up.Run).RollbackPhases,
+		phaseNames: []string{"look", "rollback"}, done: func(cluster string) outcome {
+			return outcome{message: "The bootstrap cluster holds the definition of " + cluster +
+				" again. Once the management cluster works, run cluster-init up: it pivots again."}
+		}}
 	return o.command(&cobra.Command{
-		Use:   "rollback ENVIRONMENT",
-		Short: "Move the definition back into the bootstrap cluster, while that is there and the management cluster is not well",
+		Use: "rollback ENVIRONMENT",
+		Short: "Move the definition back into the bootstrap cluster, while that is there and the management cluster " +
+			"is not well",
 		Long: `rollback undoes a finished pivot: it moves the definition from the management cluster back into the bootstrap cluster, with the same checks,
 backup and verification as the pivot, but for those that ask whether the management cluster is well. A management cluster that manages itself is
 left alone, and so is a pivot that is not finished: resume that first. A rollback that was cut off is ended by running it again; up moves the
@@ -86,13 +90,16 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		return &conducted{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) }, phases: phases,
+		return &conducted{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) },
+			phases:  phases,
 			outcome: func() outcome { return o.done(run.Environment.ClusterName()) }}, nil
 	}, nil)
 }
 
-// complete checks all input, before anything is changed. What it returns besides the run looks at the same clusters, and are the bounds of phases.
-func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lease.Set) (*up.Run, func() *world.World, map[string]time.Duration, error) {
+// complete checks all input, before anything is changed. What it returns besides the run looks at the same clusters,
+// and are the bounds of phases.
+func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lease.Set) (*up.Run, func() *world.World,
+	map[string]time.Duration, error) {
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
 		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())
 	})
@@ -110,6 +117,8 @@ func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lea
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	parts := world.Parts{Docker: engine, Provider: makes, Leases: leases, Now: time.Now, Kind: kind.New(func(string) {})}
-	return up.New(up.Options{Subject: subject, BackupRecipients: sealing.recipients, BackupSigner: sealing.signer, Version: Version()}, parts), func() *world.World { return world.New(subject, parts) }, bounds, nil
+	parts := world.Parts{Docker: engine, Provider: makes, Leases: leases, Now: time.Now,
+		Kind: kind.New(func(string) {})}
+	return up.New(up.Options{Subject: subject, BackupRecipients: sealing.recipients, BackupSigner: sealing.signer,
+		Version: Version()}, parts), func() *world.World { return world.New(subject, parts) }, bounds, nil
 }

@@ -27,7 +27,8 @@ import (
 func (c *twoClusters) run(when, verb string, want int) (said string) {
 	c.t.Helper()
 	var out, err bytes.Buffer
-	args := []string{"pivot", verb, "kubeadm-capd", "--set", "cluster.name=" + fixture.Cluster, "--set", "cluster.namespace=" + fixture.Namespace,
+	args := []string{"pivot", verb, "kubeadm-capd", "--set", "cluster.name=" + fixture.Cluster, "--set",
+		"cluster.namespace=" + fixture.Namespace,
 		"--bootstrap-kubeconfig", c.bootstrap}
 	if got := cli.Main(c.t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err}); got != want {
 		c.t.Fatalf("%s: exit code %d, want %d\n%s%s", when, got, want, out.String(), err.String())
@@ -90,7 +91,8 @@ func helmRelease() *unstructured.Unstructured {
 
 func (c *twoClusters) patch(server *testenv.Server, u *unstructured.Unstructured, patch string) {
 	c.t.Helper()
-	if err := server.Client.Patch(c.t.Context(), u, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+	if err := server.Client.Patch(c.t.Context(), u, client.RawPatch("application/merge-patch+json",
+		[]byte(patch))); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -115,7 +117,8 @@ func (c *twoClusters) reconciled(server *testenv.Server) {
 		}
 		got := &unstructured.Unstructured{}
 		got.SetGroupVersionKind(u.GroupVersionKind())
-		if err := server.Client.Get(c.t.Context(), client.ObjectKey{Namespace: fixture.Namespace, Name: u.GetName()}, got); err != nil {
+		if err := server.Client.Get(c.t.Context(), client.ObjectKey{Namespace: fixture.Namespace, Name: u.GetName()},
+			got); err != nil {
 			c.t.Fatal(err)
 		}
 		got.Object["status"] = status
@@ -125,24 +128,28 @@ func (c *twoClusters) reconciled(server *testenv.Server) {
 	}
 }
 
-// A pivot that was cut off is ended by `pivot resume`, and a finished one undone by `pivot rollback`, where the providers of the management
-// cluster need not be ready. Neither begins a pivot.
+// A pivot that was cut off is ended by `pivot resume`, and a finished one undone by `pivot rollback`, where the
+// providers of the management cluster need not be ready. Neither begins a pivot.
 func TestPivotResumeAndRollback(t *testing.T) {
 	c := newTwoClusters(t)
 	c.withFlux(c.source)
 	c.withFlux(c.target)
 	all := c.holds(c.source)
 
-	if said := c.run("no pivot was begun", "resume", 60); !strings.Contains(said, "no pivot was begun") || !strings.Contains(said, "cluster-init up kubeadm-capd") {
+	if said := c.run("no pivot was begun", "resume", 60); !strings.Contains(said, "no pivot was begun") ||
+		!strings.Contains(said, "cluster-init up kubeadm-capd") {
 		t.Errorf("no pivot was begun: %s", said)
 	}
 	c.run("nothing to undo", "rollback", 60)
 
-	c.patch(c.source, helmRelease(), `{"metadata":{"annotations":{"`+owned.SuspendedAnnotation+`":"`+fixture.Namespace+`/`+fixture.Cluster+`"}},"spec":{"suspend":true}}`)
+	c.patch(c.source, helmRelease(), `{"metadata":{"annotations":{"`+owned.SuspendedAnnotation+`":"`+fixture.Namespace+
+		`/`+fixture.Cluster+`"}},"spec":{"suspend":true}}`)
 	own := fixture.ManagementCluster()[0]
 	own.SetNamespace(fixture.Namespace)
-	c.patch(c.source, own.DeepCopy(), `{"metadata":{"annotations":{"`+owned.PivotAnnotation+`":"`+fixture.Namespace+`/`+fixture.Cluster+`"}},"spec":{"paused":true}}`)
-	if said := c.run("a pivot that is not finished", "rollback", 60); !strings.Contains(said, "pivot resume kubeadm-capd") {
+	c.patch(c.source, own.DeepCopy(), `{"metadata":{"annotations":{"`+owned.PivotAnnotation+`":"`+fixture.Namespace+`/`+
+		fixture.Cluster+`"}},"spec":{"paused":true}}`)
+	if said := c.run("a pivot that is not finished", "rollback", 60); !strings.Contains(
+		said, "pivot resume kubeadm-capd") {
 		t.Errorf("a pivot that is not finished: %s", said)
 	}
 	c.run("cut off", "resume", 0)
@@ -170,7 +177,8 @@ func TestPivotResumeAndRollback(t *testing.T) {
 
 func (c *twoClusters) patchStatus(server *testenv.Server, u *unstructured.Unstructured, patch string) {
 	c.t.Helper()
-	if err := server.Client.Status().Patch(c.t.Context(), u, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+	if err := server.Client.Status().Patch(c.t.Context(), u, client.RawPatch("application/merge-patch+json",
+		[]byte(patch))); err != nil {
 		c.t.Fatal(err)
 	}
 }

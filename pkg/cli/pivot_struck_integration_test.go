@@ -24,7 +24,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// heldDeletion stands before the bootstrap cluster and holds the first deletion of an object that moves, until goOn is closed.
+// heldDeletion stands before the bootstrap cluster and holds the first deletion of an object that moves, until goOn is
+// closed.
 func (c *twoClusters) heldDeletion() (kubeconfig []byte, reached <-chan struct{}, goOn chan<- struct{}) {
 	c.t.Helper()
 	config, err := clientcmd.RESTConfigFromKubeConfig(c.source.Kubeconfig())
@@ -41,7 +42,8 @@ func (c *twoClusters) heldDeletion() (kubeconfig []byte, reached <-chan struct{}
 	}
 	came, release := make(chan struct{}), make(chan struct{})
 	first := sync.OnceFunc(func() { close(came) })
-	backend := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(address) }, Transport: transport, FlushInterval: -1}
+	backend := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(address) },
+		Transport: transport, FlushInterval: -1}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/namespaces/"+fixture.Namespace+"/") {
 			first()
@@ -50,10 +52,12 @@ func (c *twoClusters) heldDeletion() (kubeconfig []byte, reached <-chan struct{}
 		backend.ServeHTTP(w, r)
 	}))
 	c.t.Cleanup(front.Close)
-	return []byte("{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: '" + front.URL + "'}}], contexts: [{name: c, context: {cluster: c}}]}"), came, release
+	return []byte("{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: '" +
+		front.URL + "'}}], contexts: [{name: c, context: {cluster: c}}]}"), came, release
 }
 
-// A move that has begun to delete is finished also when the terminal, the session or the reader goes away: else each side would hold half of it.
+// A move that has begun to delete is finished also when the terminal, the session or the reader goes away: else each
+// side would hold half of it.
 func TestAMoveIsFinishedWhoeverGoesAway(t *testing.T) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP) // where this test runs under nohup, its processes would ignore it too
@@ -68,10 +72,12 @@ func TestAMoveIsFinishedWhoeverGoesAway(t *testing.T) {
 			c.withFlux(c.source)
 			c.withFlux(c.target)
 			all := c.holds(c.source)
-			c.patch(c.source, helmRelease(), `{"metadata":{"annotations":{"`+owned.SuspendedAnnotation+`":"`+fixture.Namespace+`/`+fixture.Cluster+`"}},"spec":{"suspend":true}}`)
+			c.patch(c.source, helmRelease(), `{"metadata":{"annotations":{"`+owned.SuspendedAnnotation+`":"`+
+				fixture.Namespace+`/`+fixture.Cluster+`"}},"spec":{"suspend":true}}`)
 			own := fixture.ManagementCluster()[0]
 			own.SetNamespace(fixture.Namespace)
-			c.patch(c.source, own.DeepCopy(), `{"metadata":{"annotations":{"`+owned.PivotAnnotation+`":"`+fixture.Namespace+`/`+fixture.Cluster+`"}},"spec":{"paused":true}}`)
+			c.patch(c.source, own.DeepCopy(), `{"metadata":{"annotations":{"`+owned.PivotAnnotation+`":"`+
+				fixture.Namespace+`/`+fixture.Cluster+`"}},"spec":{"paused":true}}`)
 			kubeconfig, reached, goOn := c.heldDeletion()
 			c.write(c.bootstrap, kubeconfig, 0o600)
 
@@ -80,7 +86,8 @@ func TestAMoveIsFinishedWhoeverGoesAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer reader.Close()
-			process := exec.CommandContext(t.Context(), "cluster-init", "pivot", "resume", "kubeadm-capd", "--set", "cluster.name="+fixture.Cluster,
+			process := exec.CommandContext(t.Context(), "cluster-init", "pivot", "resume", "kubeadm-capd", "--set",
+				"cluster.name="+fixture.Cluster,
 				"--set", "cluster.namespace="+fixture.Namespace, "--bootstrap-kubeconfig", c.bootstrap)
 			process.Env = append(os.Environ(), "HOME="+t.TempDir(), "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=")
 			process.Stdout, process.Stderr = writer, writer

@@ -13,13 +13,15 @@ import (
 )
 
 // pivotSide is a cluster that holds the providers and these objects.
-func pivotSide(t *testing.T, kubeconfig string, objects []*unstructured.Unstructured, edits ...fixture.Edit) pivot.Side {
+func pivotSide(t *testing.T, kubeconfig string, objects []*unstructured.Unstructured,
+	edits ...fixture.Edit) pivot.Side {
 	t.Helper()
 	c, err := fixture.FakeClient(fixture.SceneDefinitions())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for namespace, each := range map[string][]*unstructured.Unstructured{"capi-system": fixture.Providers(), fixture.Namespace: objects} {
+	for namespace, each := range map[string][]*unstructured.Unstructured{"capi-system": fixture.Providers(),
+		fixture.Namespace: objects} {
 		if err := fixture.Create(t.Context(), c, namespace, each, edits...); err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +31,8 @@ func pivotSide(t *testing.T, kubeconfig string, objects []*unstructured.Unstruct
 
 func TestPivotPlanIsShown(t *testing.T) {
 	paused := fixture.Set("Cluster", fixture.Cluster, true, "spec", "paused")
-	marked := fixture.Set("Cluster", fixture.Cluster, "management/mgmt", "metadata", "annotations", "cluster-init.io/pivot")
+	marked := fixture.Set("Cluster", fixture.Cluster, "management/mgmt", "metadata", "annotations",
+		"cluster-init.io/pivot")
 	everything := func() []*unstructured.Unstructured {
 		return append(fixture.ManagementCluster(), fixture.Bystanders()...)
 	}
@@ -45,13 +48,16 @@ func TestPivotPlanIsShown(t *testing.T) {
 			fixture.Unset("ServerGroup", "mgmt-control-plane", "spec", "managedOptions"),
 			fixture.Unset("Machine", "mgmt-md-1-b", "status", "nodeRef"),
 		}},
-		"interrupted": {source: everything()[:3], target: fixture.ManagementCluster(), edits: []fixture.Edit{paused, marked}, begun: true},
-		"conflict":    {source: everything()[:3], target: fixture.ManagementCluster()[:1], begun: true},
-		"finished":    {source: fixture.Bystanders(), target: fixture.ManagementCluster(), begun: true},
+		"interrupted": {source: everything()[:3], target: fixture.ManagementCluster(),
+			edits: []fixture.Edit{paused, marked}, begun: true},
+		"conflict": {source: everything()[:3], target: fixture.ManagementCluster()[:1], begun: true},
+		"finished": {source: fixture.Bystanders(), target: fixture.ManagementCluster(), begun: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			from, to := pivotSide(t, "/state/bootstrap.kubeconfig", tc.source, tc.edits...), pivotSide(t, "/state/kubeconfig", tc.target, tc.edits...)
-			preview, err := pivot.NewPreview(t.Context(), from, to, pivot.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, tc.begun)
+			from, to := pivotSide(t, "/state/bootstrap.kubeconfig", tc.source, tc.edits...),
+				pivotSide(t, "/state/kubeconfig", tc.target, tc.edits...)
+			preview, err := pivot.NewPreview(t.Context(), from, to, pivot.Scope{Namespace: fixture.Namespace,
+				Cluster: fixture.Cluster}, tc.begun)
 			if err != nil {
 				t.Fatal(err)
 			}

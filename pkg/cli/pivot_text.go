@@ -18,7 +18,8 @@ func printPreview(out io.Writer, p pivot.Preview) error {
 	cluster := fmt.Sprintf("Cluster %s/%s", p.Scope.Namespace, p.Scope.Cluster)
 	switch {
 	case p.Finished():
-		oneline.Fprintf(b, "%s: the pivot is finished: the management cluster holds its own definition. Nothing is left to move.\n", cluster)
+		oneline.Fprintf(b, "%s: the pivot is finished: the management cluster holds its own definition. Nothing is "+
+			"left to move.\n", cluster)
 	case p.Interrupted():
 		printRecovery(b, cluster, p)
 	default:
@@ -37,11 +38,13 @@ func printPreview(out io.Writer, p pivot.Preview) error {
 }
 
 func printRecovery(b *strings.Builder, cluster string, p pivot.Preview) {
-	oneline.Fprintf(b, "%s: an earlier move was interrupted, at the stage %q: %d objects are at the source, %d on the target.\n",
+	oneline.Fprintf(b, "%s: an earlier move was interrupted, at the stage %q: %d objects are at the source, %d on the "+
+		"target.\n",
 		cluster, p.State.Stage, len(p.State.Source.Objects), len(p.State.Target.Objects))
 	steps := p.Recovery()
 	if steps == nil && p.State.Explained() {
-		oneline.Fprintf(b, "Something is paused without the mark of the move: a person has paused it, and only a person can resume it.\n")
+		oneline.Fprintf(b, "Something is paused without the mark of the move: a person has paused it, and only a "+
+			"person can resume it.\n")
 		return
 	}
 	if steps == nil {
@@ -76,10 +79,12 @@ func inWords(s pivot.Step) string {
 	return string(s.Action)
 }
 
-// printMoves writes what moves as a tree. The number before each object is its group: owners are created before what they own.
+// printMoves writes what moves as a tree. The number before each object is its group: owners are created before what
+// they own.
 func printMoves(b *strings.Builder, cluster string, p pivot.Preview) {
 	all := slices.Concat(p.Groups...)
-	oneline.Fprintf(b, "%s: %d objects would move, in %d groups, one after the other (the number of the group is in front):\n", cluster, len(all), len(p.Groups))
+	oneline.Fprintf(b, "%s: %d objects would move, in %d groups, one after the other (the number of the group is in "+
+		"front):\n", cluster, len(all), len(p.Groups))
 	group, below := map[capi.Key]int{}, map[capi.Key][]capi.Object{}
 	for i, objects := range p.Groups {
 		for _, o := range objects {
@@ -158,7 +163,8 @@ func printStays(b *strings.Builder, stays []pivot.Stay) {
 	}
 }
 
-// printRefusals writes why a move must not start. What stays behind was shown already, each object with all that need it.
+// printRefusals writes why a move must not start. What stays behind was shown already, each object with all that need
+// it.
 func printRefusals(b *strings.Builder, p pivot.Preview) {
 	if len(p.Refusals) > 0 {
 		oneline.Fprintf(b, "\nA move must not start:\n")
@@ -170,7 +176,8 @@ func printRefusals(b *strings.Builder, p pivot.Preview) {
 		}
 	}
 	if len(shown) > 0 {
-		oneline.Fprintf(b, "  [%s] %d objects would stay behind, and should not: see above\n", pivot.RuleObjects, len(shown))
+		oneline.Fprintf(b, "  [%s] %d objects would stay behind, and should not: see above\n", pivot.RuleObjects,
+			len(shown))
 	}
 	for _, r := range p.Refusals {
 		if r.Rule == pivot.RuleObjects && shown[r.Object] {

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// givesWayTo is the annotation of a flag that lists those that it does not go together with. Where one of them is typed, the variable of the flag
-// does not count: what a machine always gives is not meant then.
+// givesWayTo is the annotation of a flag that lists those that it does not go together with. Where one of them is
+// typed, the variable of the flag does not count: what a machine always gives is not meant then.
 const givesWayTo = "cluster-init/gives-way-to"
 
 // anArgument stands there for what is no flag, as ENVIRONMENT.
@@ -26,7 +26,8 @@ func giveWay(f *pflag.FlagSet, to []string, names ...string) {
 	}
 }
 
-// typed are the flags of the command line, before any variable was read, and whether there is an argument. One that is switched off asks for nothing.
+// typed are the flags of the command line, before any variable was read, and whether there is an argument. One that is
+// switched off asks for nothing.
 func typed(c *cobra.Command) []string {
 	var names []string
 	c.Flags().Visit(func(f *pflag.Flag) {
@@ -42,5 +43,6 @@ func typed(c *cobra.Command) []string {
 
 // yields says whether a flag gives way to one of those that were typed.
 func yields(flag *pflag.Flag, typed []string) bool {
-	return slices.ContainsFunc(flag.Annotations[givesWayTo], func(name string) bool { return slices.Contains(typed, name) })
+	return slices.ContainsFunc(flag.Annotations[givesWayTo],
+		func(name string) bool { return slices.Contains(typed, name) })
 }

@@ -38,7 +38,8 @@ which up reads it from there.`,
 			}
 			prefix, ok := strings.CutPrefix(args[0], "oci://")
 			if !ok {
-				return fault.New(fault.Usage, fmt.Sprintf("%q is no oci:// address", args[0]), "Give oci://HOST/PREFIX.")
+				return fault.New(fault.Usage, fmt.Sprintf("%q is no oci:// address", args[0]),
+					"Give oci://HOST/PREFIX.")
 			}
 			loaded := o.options(args[1])
 			loaded.Derive = known.NoCredentials // nothing that is published holds any
@@ -70,7 +71,8 @@ which up reads it from there.`,
 	output.formatFlag(c.Flags(), "plain: the flags for up; json: one object")
 	c.Flags().BoolVar(&requirePinned, "require-pinned", false, requirePinnedUsage)
 	c.Flags().BoolVar(&insecure, "insecure", false, "the registry speaks plain HTTP")
-	c.Flags().StringVar(&bundleFolder, "bundle", "", "folder of an offline bundle: remote manifests come from it, as up --bundle wants them")
+	c.Flags().StringVar(&bundleFolder, "bundle", "", "folder of an offline bundle: remote manifests come from it, as "+
+		"up --bundle wants them")
 	return c
 }
 
@@ -87,7 +89,8 @@ type publishedLine struct {
 
 // Print writes the flags with which `up` reads what was published.
 func (l publishedLine) Print(out io.Writer) error {
-	_, err := fmt.Fprintf(out, "--source oci --source-url %s --source-content-tag %s --source-chart-tag %s\n", l.URL, l.ContentTag, l.ChartTag)
+	_, err := fmt.Fprintf(out, "--source oci --source-url %s --source-content-tag %s --source-chart-tag %s\n", l.URL,
+		l.ContentTag, l.ChartTag)
 	return err
 }
 
@@ -111,8 +114,10 @@ func warnUnpinned(ctx context.Context, out io.Writer, options content.PublishOpt
 	return err
 }
 
-// publishOptions says what `up` of the same environment, with the same bundle or none, reads; the environment is as that bundle makes it.
-func publishOptions(env *environment.Environment, fsys fs.FS, opened *bundle.Bundle) (*environment.Environment, content.PublishOptions, error) {
+// publishOptions says what `up` of the same environment, with the same bundle or none, reads; the environment is as
+// that bundle makes it.
+func publishOptions(env *environment.Environment, fsys fs.FS, opened *bundle.Bundle) (*environment.Environment,
+	content.PublishOptions, error) {
 	options := content.PublishOptions{FS: fsys}
 	fetcher, err := releaseFiles(env)
 	if err != nil {
@@ -120,7 +125,8 @@ func publishOptions(env *environment.Environment, fsys fs.FS, opened *bundle.Bun
 	}
 	options.Fetch = fetcher
 	if opened != nil {
-		if env, err = env.WithOverrides(bundleValues(opened, env.KubernetesVersion())); err != nil { // a bundle may hold another release of a component
+		// a bundle may hold another release of a component
+		if env, err = env.WithOverrides(bundleValues(opened, env.KubernetesVersion())); err != nil {
 			return nil, options, err
 		}
 		options.Fetch = opened

@@ -14,7 +14,8 @@ import (
 
 // What client-go says of a watch that breaks off goes past all streams, to the process's stderr.
 func TestLibrariesDoNotWriteToTheTerminal(t *testing.T) {
-	if code := Main(t.Context(), []string{"version"}, Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}); code != 0 {
+	if code := Main(t.Context(), []string{"version"}, Streams{In: strings.NewReader(""), Out: io.Discard,
+		Err: io.Discard}); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	read, write, err := os.Pipe()

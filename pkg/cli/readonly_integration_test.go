@@ -83,7 +83,8 @@ func (r *recorder) record(request *http.Request) {
 	switch {
 	case request.Method == http.MethodGet, request.Method == http.MethodHead:
 	case request.URL.Query().Get("dryRun") == "All":
-	case strings.HasPrefix(request.URL.Path, "/apis/authorization.k8s.io/"), strings.HasPrefix(request.URL.Path, "/apis/authentication.k8s.io/"):
+	case strings.HasPrefix(request.URL.Path, "/apis/authorization.k8s.io/"),
+		strings.HasPrefix(request.URL.Path, "/apis/authentication.k8s.io/"):
 		// A review is a question, although it is posted.
 	default:
 		r.writes = append(r.writes, request.Method+" "+request.URL.RequestURI())
@@ -111,7 +112,8 @@ esac
 func (c *twoClusters) holdsKubeconfig(kubeconfig []byte) {
 	c.t.Helper()
 	secret := &corev1.Secret{}
-	if err := c.source.Client.Get(c.t.Context(), client.ObjectKey{Namespace: fixture.Namespace, Name: "mgmt-kubeconfig"}, secret); err != nil {
+	if err := c.source.Client.Get(c.t.Context(), client.ObjectKey{Namespace: fixture.Namespace,
+		Name: "mgmt-kubeconfig"}, secret); err != nil {
 		c.t.Fatal(err)
 	}
 	secret.Data["value"] = kubeconfig
@@ -134,11 +136,13 @@ func TestCommandsThatOnlyLookWriteNothing(t *testing.T) {
 	if err := writeBundle(bundle); err != nil {
 		t.Fatal(err)
 	}
-	named := []string{"kubeadm-capd", "--set", "cluster.name=" + fixture.Cluster, "--set", "cluster.namespace=" + fixture.Namespace}
+	named := []string{"kubeadm-capd", "--set", "cluster.name=" + fixture.Cluster, "--set", "cluster.namespace=" +
+		fixture.Namespace}
 	bootstrap := []string{"--bootstrap-kubeconfig", c.bootstrap}
 	bundled := append(slices.Clone(bootstrap), "--bundle", bundle)
 	for command, flags := range map[string][]string{
-		"pivot plan": bootstrap, "status": bundled, "diff": bundled, "diagnose": bootstrap, "up --dry-run": bundled, "check": bundled,
+		"pivot plan": bootstrap, "status": bundled, "diff": bundled, "diagnose": bootstrap, "up --dry-run": bundled,
+		"check":      bundled,
 		"kubeconfig": bootstrap, "collect": bootstrap, "cleanup": nil, "down": nil,
 	} {
 		t.Run(command, func(t *testing.T) {

@@ -39,11 +39,12 @@ func (l *lastInputs) flagsFor(command string) map[string][]string {
 	return l.Flags
 }
 
-// recalled are the flags that say what a cluster is built of: a later command about it takes them as they were, where they are not given. The flags of a
-// group go together.
+// recalled are the flags that say what a cluster is built of: a later command about it takes them as they were, where
+// they are not given. The flags of a group go together.
 func recalled() [][]string {
 	return [][]string{
-		{"set"}, {"values"}, {"bundle"}, {"registry-mirror"}, {"bootstrap-kubeconfig"}, {"engine-address"}, {"node-image"}, {"registry-binary"},
+		{"set"}, {"values"}, {"bundle"}, {"registry-mirror"}, {"bootstrap-kubeconfig"}, {"engine-address"},
+		{"node-image"}, {"registry-binary"},
 		{
 			"source", "source-url", "source-branch", "source-commit", "source-tag", "source-semver",
 			"source-ssh-key", "source-known-hosts", "source-ca-file", "source-insecure",
@@ -55,7 +56,8 @@ func recalled() [][]string {
 // holdsPaths are those of them whose values are paths.
 func holdsPaths() []string {
 	return []string{
-		"values", "bundle", "bootstrap-kubeconfig", "registry-binary", "source-ssh-key", "source-known-hosts", "source-ca-file",
+		"values", "bundle", "bootstrap-kubeconfig", "registry-binary", "source-ssh-key", "source-known-hosts",
+		"source-ca-file",
 	}
 }
 
@@ -71,8 +73,8 @@ func aboutBuilt(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// recall gives the flags of a command that were not given the values that up had, and returns them for people. Which cluster is meant is decided without
-// them: none of them can lead a command to another cluster.
+// recall gives the flags of a command that were not given the values that up had, and returns them for people. Which
+// cluster is meant is decided without them: none of them can lead a command to another cluster.
 func recall(c *cobra.Command, args []string) ([]string, error) {
 	if c.Annotations[recallsInputs] == "" {
 		return nil, nil
@@ -83,7 +85,8 @@ func recall(c *cobra.Command, args []string) ([]string, error) {
 	} else if usual, err := usualEnvironment(); err == nil && len(args) == 0 {
 		name = usual
 	}
-	given := environmentOptions{sets: listOf(c, "set"), valueFiles: listOf(c, "values"), stdin: func() ([]byte, error) { return nil, nil }, appliesNothing: true}
+	given := environmentOptions{sets: listOf(c, "set"), valueFiles: listOf(c, "values"),
+		stdin: func() ([]byte, error) { return nil, nil }, appliesNothing: true}
 	if name == "" || slices.Contains(given.valueFiles, "-") { // what comes by stdin is read once
 		return nil, nil
 	}
@@ -109,7 +112,9 @@ func recall(c *cobra.Command, args []string) ([]string, error) {
 	given.sets, given.valueFiles = listOf(c, "set"), listOf(c, "values") // a file of values may have changed since then
 	other, err := given.loadNames(c.Context(), name)
 	if err == nil && (other.ClusterName() != env.ClusterName() || other.ClusterNamespace() != env.ClusterNamespace()) {
-		return nil, fault.New(fault.Usage, fmt.Sprintf("the flags that %s was built with now name another cluster, %s/%s", env.ClusterName(), other.ClusterNamespace(), other.ClusterName()),
+		return nil, fault.New(fault.Usage,
+			fmt.Sprintf("the flags that %s was built with now name another cluster, %s/%s", env.ClusterName(),
+				other.ClusterNamespace(), other.ClusterName()),
 			"Give --values and --set as you mean them.")
 	}
 	return said, nil // else the command itself says what is wrong
@@ -131,7 +136,8 @@ func takeInputs(c *cobra.Command, last *lastInputs, sets []string, path string) 
 				continue
 			}
 			if err := giveValues(c.Flags().Lookup(flag), values); err != nil {
-				return nil, fault.Wrap(fmt.Errorf("take --%s from %s: %w", flag, path, err), fault.Usage, "Give --"+flag+".")
+				return nil, fault.Wrap(fmt.Errorf("take --%s from %s: %w", flag, path, err), fault.Usage,
+					"Give --"+flag+".")
 			}
 			for _, value := range values {
 				said = append(said, "--"+flag+" "+oneline.Shell(value))
@@ -190,7 +196,8 @@ func readInputs(path string) (*lastInputs, error) {
 		err = fmt.Errorf("schema version %d is not known", last.SchemaVersion)
 	}
 	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("read what the cluster was built with, %s: %w", path, err), fault.Usage, "Remove the file, and give the flags that up had.")
+		return nil, fault.Wrap(fmt.Errorf("read what the cluster was built with, %s: %w", path, err), fault.Usage,
+			"Remove the file, and give the flags that up had.")
 	}
 	return last, nil
 }
@@ -237,15 +244,16 @@ func remember(f *pflag.FlagSet, name, state string, completed bool) error {
 	return nil
 }
 
-// storable are the values of a flag that a later command may take: no secrets, nothing that decides which cluster is meant, and paths that are the same from
-// every folder.
+// storable are the values of a flag that a later command may take: no secrets, nothing that decides which cluster is
+// meant, and paths that are the same from every folder.
 func storable(flag string, values []string) []string {
 	var kept []string
 	for _, value := range values {
 		switch {
 		case flag == "set":
 			key, _, _ := strings.Cut(value, "=")
-			if environment.Secret(key) || key == "cluster.name" || key == "cluster.namespace" || strings.Contains(value, ",") {
+			if environment.Secret(key) || key == "cluster.name" || key == "cluster.namespace" ||
+				strings.Contains(value, ",") {
 				continue
 			}
 		case flag == "values" && value == "-":

@@ -37,8 +37,10 @@ func TestCommandsTakeWhatTheClusterWasBuiltWith(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	up, _ := command(t, "up", "kubeadm-capd", "--bundle", "here", "--values", values, "--set", "cluster.worker.replicas=2", "--set", "cni=calico", "--set", "git_auth_default.password=hidden",
-		"--registry-mirror", "a=https://b", "--source", "git", "--source-url", "https://git.example.org/a.git", "--engine-address", "e", "--junit", "j.xml", "--allow-changes", "x")
+	up, _ := command(t, "up", "kubeadm-capd", "--bundle", "here", "--values", values, "--set",
+		"cluster.worker.replicas=2", "--set", "cni=calico", "--set", "git_auth_default.password=hidden",
+		"--registry-mirror", "a=https://b", "--source", "git", "--source-url", "https://git.example.org/a.git",
+		"--engine-address", "e", "--junit", "j.xml", "--allow-changes", "x")
 	state := filepath.Join(home, "cluster-init", "kubeadm-capd")
 	if err := remember(up.Flags(), "kubeadm-capd", state, true); err != nil {
 		t.Fatal(err)
@@ -48,7 +50,8 @@ func TestCommandsTakeWhatTheClusterWasBuiltWith(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(state, inputsFile))
-	if err != nil || strings.Contains(string(text), "hidden") || strings.Contains(string(text), "junit") || strings.Contains(string(text), "allow-changes") {
+	if err != nil || strings.Contains(string(text), "hidden") || strings.Contains(string(text), "junit") ||
+		strings.Contains(string(text), "allow-changes") {
 		t.Fatalf("%s, %v", text, err)
 	}
 	if info, err := os.Stat(filepath.Join(state, inputsFile)); err != nil || info.Mode().Perm() != 0o600 {
@@ -59,11 +62,19 @@ func TestCommandsTakeWhatTheClusterWasBuiltWith(t *testing.T) {
 		want map[string]string // as a flag prints itself
 	}{
 		"status needs no flag": {[]string{"status", "kubeadm-capd"},
-			map[string]string{"bundle": here, "values": "[" + values + "]", "set": "[cluster.worker.replicas=2,cni=calico]", "registry-mirror": "[a=https://b]", "engine-address": "e"}},
-		"up again neither":    {[]string{"up", "kubeadm-capd"}, map[string]string{"bundle": here, "source": "git", "source-url": "https://git.example.org/a.git", "allow-changes": "[]", "junit": ""}},
-		"what is given wins":  {[]string{"up", "kubeadm-capd", "--bundle", "there", "--set", "cni=none", "--values", other, "--engine-address="}, map[string]string{"bundle": "there", "set": "[cluster.worker.replicas=2,cni=none]", "values": "[" + other + "]", "engine-address": ""}},
-		"a source is one":     {[]string{"up", "kubeadm-capd", "--source", "embedded"}, map[string]string{"source": "embedded", "source-url": ""}},
-		"another cluster":     {[]string{"status", "kubeadm-capd", "--set", "cluster.name=b"}, map[string]string{"bundle": ""}},
+			map[string]string{"bundle": here, "values": "[" + values + "]",
+				"set": "[cluster.worker.replicas=2,cni=calico]", "registry-mirror": "[a=https://b]",
+				"engine-address": "e"}},
+		"up again neither": {[]string{"up", "kubeadm-capd"}, map[string]string{"bundle": here, "source": "git",
+			"source-url": "https://git.example.org/a.git", "allow-changes": "[]", "junit": ""}},
+		"what is given wins": {[]string{"up", "kubeadm-capd", "--bundle", "there", "--set", "cni=none", "--values",
+			other, "--engine-address="},
+			map[string]string{"bundle": "there", "set": "[cluster.worker.replicas=2,cni=none]", "values": "[" + other +
+				"]", "engine-address": ""}},
+		"a source is one": {[]string{"up", "kubeadm-capd", "--source", "embedded"},
+			map[string]string{"source": "embedded", "source-url": ""}},
+		"another cluster": {[]string{"status", "kubeadm-capd", "--set", "cluster.name=b"},
+			map[string]string{"bundle": ""}},
 		"another environment": {[]string{"status", "rke2-capd"}, map[string]string{"bundle": ""}},
 		"one that renders":    {[]string{"render", "kubeadm-capd"}, map[string]string{"bundle": "", "set": "[]"}},
 		"cleanup by itself":   {[]string{"cleanup", "kubeadm-capd"}, map[string]string{"set": "[]"}},
@@ -132,7 +143,8 @@ func TestWhatIsRememberedNamesNoOtherCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	up, _ := command(t, "up", "kubeadm-capd", "--values", values, "--set", "cluster.name=other")
-	if err := remember(up.Flags(), "kubeadm-capd", filepath.Join(home, "cluster-init", "kubeadm-capd"), true); err != nil {
+	if err := remember(up.Flags(), "kubeadm-capd", filepath.Join(home, "cluster-init", "kubeadm-capd"),
+		true); err != nil {
 		t.Fatal(err)
 	}
 	c, args := command(t, "down", "kubeadm-capd")

@@ -16,7 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/golden"
 )
 
-// visible are the commands that users see, in the order of their names: also those that are there for the ones below them.
+// visible are the commands that users see, in the order of their names: also those that are there for the ones below
+// them.
 func visible(c *cobra.Command) []*cobra.Command {
 	var all []*cobra.Command
 	for _, below := range c.Commands() {
@@ -63,11 +64,14 @@ func TestOutputIsTheSameEverywhere(t *testing.T) {
 // An answer in JSON says what it is: every one that can be had without a cluster is asked for.
 func TestEveryAnswerInJSONHasATypeAndAVersion(t *testing.T) {
 	asked := map[string][]string{
-		"check": {"kubeadm-capd"}, "collect": {"kubeadm-capd"}, "diagnose": {"kubeadm-capd"}, "diff": {"kubeadm-capd"}, "environments": nil, "explain": {"cni"},
-		"init": {"kubeadm-capd", "mine"}, "runs list": nil, "runs show": {"run.jsonl"}, "show values": {"kubeadm-capd"}, "status": {"kubeadm-capd"}, "version": nil,
+		"check": {"kubeadm-capd"}, "collect": {"kubeadm-capd"}, "diagnose": {"kubeadm-capd"}, "diff": {"kubeadm-capd"},
+		"environments": nil, "explain": {"cni"},
+		"init": {"kubeadm-capd", "mine"}, "runs list": nil, "runs show": {"run.jsonl"}, "show values": {"kubeadm-capd"},
+		"status": {"kubeadm-capd"}, "version": nil,
 	}
 	// Those of which the answer is about a cluster, or needs a registry; a run answers with events.
-	others := []string{"up", "down", "backup", "restore", "cleanup", "publish", "render", "pivot plan", "pivot resume", "pivot rollback", "runs replay"}
+	others := []string{"up", "down", "backup", "restore", "cleanup", "publish", "render", "pivot plan", "pivot resume",
+		"pivot rollback", "runs replay"}
 	t.Chdir(t.TempDir())
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -86,12 +90,14 @@ func TestEveryAnswerInJSONHasATypeAndAVersion(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			var out, err bytes.Buffer
-			cli.Main(t.Context(), slices.Concat(strings.Fields(name), args, []string{"-o", "json"}), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err})
+			cli.Main(t.Context(), slices.Concat(strings.Fields(name), args, []string{"-o", "json"}),
+				cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err})
 			var answer struct {
 				Type          string `json:"type"`
 				SchemaVersion int    `json:"schemaVersion"`
 			}
-			if problem := json.Unmarshal(out.Bytes(), &answer); problem != nil || answer.Type == "" || answer.SchemaVersion != 1 {
+			if problem := json.Unmarshal(out.Bytes(), &answer); problem != nil || answer.Type == "" ||
+				answer.SchemaVersion != 1 {
 				t.Errorf("%v: %+v\n%s\n%s", problem, answer, &out, &err)
 			}
 		})
@@ -101,7 +107,8 @@ func TestEveryAnswerInJSONHasATypeAndAVersion(t *testing.T) {
 // docs/reference.md is made from the commands: go test ./pkg/cli -run Reference -update
 func TestReference(t *testing.T) {
 	var b bytes.Buffer
-	fmt.Fprint(&b, "# Command reference\n\nMade from the commands themselves; a test compares it. What holds for all of them is in [usage](usage.md).\n")
+	fmt.Fprint(&b, "# Command reference\n\nMade from the commands themselves; a test compares it. What holds for all "+
+		"of them is in [usage](usage.md).\n")
 	for _, c := range visible(cli.Command()) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n    %s\n", c.CommandPath(), c.Short, c.UseLine())
 		if c.Long != "" {
@@ -124,7 +131,8 @@ func TestReference(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, standard, strings.ReplaceAll(f.Usage, "|", "\\|"))
 		})
-		fmt.Fprintf(&b, "\nFor example:\n\n%s\n", strings.ReplaceAll("  "+strings.TrimSpace(c.Example), "\n  ", "\n    "))
+		fmt.Fprintf(&b, "\nFor example:\n\n%s\n", strings.ReplaceAll("  "+strings.TrimSpace(c.Example), "\n  ",
+			"\n    "))
 	}
 	text := strings.ReplaceAll(b.String(), "\nFor example:\n\n  ", "\nFor example:\n\n    ")
 	golden.Check(t, "../../../docs/reference.md", []byte(text))

@@ -43,10 +43,12 @@ Secrets are masked: of a Secret only the keys are shown.`,
 	o.environmentOptions.flags(f, o.streams)
 	o.content.flags(f)
 	choose(f, &o.phase, "phase", "", "of which cluster: management or bootstrap", "management", "bootstrap")
-	choose(f, &o.format, "output", "o", "plain or yaml: a stream of YAML documents; json: one document", "plain", "yaml", "json")
+	choose(f, &o.format, "output", "o", "plain or yaml: a stream of YAML documents; json: one document", "plain",
+		"yaml", "json")
 	f.StringVar(&o.graph, "graph", "", "draw which component waits for which instead: text, mermaid or dot")
 	f.Lookup("graph").Annotations = map[string][]string{choices: {"text", "mermaid", "dot"}}
-	f.StringVar(&o.bundle, "bundle", "", "folder of an offline bundle: its values count, and release files come from it")
+	f.StringVar(&o.bundle, "bundle", "",
+		"folder of an offline bundle: its values count, and release files come from it")
 	giveWay(f, []string{"graph"}, "output")
 	giveWay(f, []string{"output"}, "graph")
 	return c
@@ -56,16 +58,20 @@ Secrets are masked: of a Secret only the keys are shown.`,
 func (o *renderOptions) known() error {
 	var problems []error
 	if o.format != "plain" && o.format != "yaml" && o.format != "json" {
-		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain, yaml or json."))
+		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format),
+			"Use plain, yaml or json."))
 	}
 	if phase := environment.Phase(o.phase); phase != environment.Management && phase != environment.Bootstrap {
-		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--phase %q is not known", o.phase), "Use management or bootstrap."))
+		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--phase %q is not known", o.phase),
+			"Use management or bootstrap."))
 	}
 	if o.graph != "" && manifests.Graphs()[o.graph] == nil {
-		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--graph %q is not known", o.graph), "Use text, mermaid or dot."))
+		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--graph %q is not known", o.graph),
+			"Use text, mermaid or dot."))
 	}
 	if o.graph != "" && o.format != "plain" {
-		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--graph %s and --output %s do not go together", o.graph, o.format), "A graph has a form of its own: leave one of them out."))
+		problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("--graph %s and --output %s do not go together",
+			o.graph, o.format), "A graph has a form of its own: leave one of them out."))
 	}
 	return fault.Join(problems...)
 }

@@ -57,10 +57,14 @@ says so. A restore that was cut off is finished by running it again. The values 
 	o.output.flags(f)
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster to restore into (required)")
 	f.StringVar(&o.identity, "identity", "", "file with a secret key of age, or of ssh, that opens an encrypted backup")
-	f.StringVar(&o.verifyKey, "verify-key", "", "public key of ssh, or a file with one: refuse a backup that its owner did not sign (backup --backup-sign)")
-	f.StringVar(&o.former, "former-kubeconfig", "", "kubeconfig of the management cluster that the backup is of, which you have from elsewhere: it is asked too")
-	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: it does not answer, and is gone for good")
-	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long to wait for the restored Clusters to be available (10s to 24h); 0 waits for ever")
+	f.StringVar(&o.verifyKey, "verify-key", "", "public key of ssh, or a file with one: refuse a backup that its "+
+		"owner did not sign (backup --backup-sign)")
+	f.StringVar(&o.former, "former-kubeconfig", "", "kubeconfig of the management cluster that the backup is of, "+
+		"which you have from elsewhere: it is asked too")
+	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: it does not answer, and is gone "+
+		"for good")
+	f.DurationVar(&o.timeout, "timeout", 30*time.Minute, "how long to wait for the restored Clusters to be available "+
+		"(10s to 24h); 0 waits for ever")
 	return c
 }
 
@@ -131,7 +135,8 @@ func (o *restoreOptions) complete(path string) (pivot.RestoreInput, error) {
 		key, keyErr = backup.ReadVerifyKey("--verify-key", o.verifyKey)
 	}
 	in, targetErr := o.target()
-	if err := fault.Join(targetErr, idsErr, keyErr, o.readFormer("--former-kubeconfig", o.former, &in), checkBound("--timeout ", o.timeout)); err != nil {
+	if err := fault.Join(targetErr, idsErr, keyErr, o.readFormer("--former-kubeconfig", o.former, &in),
+		checkBound("--timeout ", o.timeout)); err != nil {
 		return in, err
 	}
 	b, err := backup.Open(path, ids)
@@ -145,7 +150,9 @@ func (o *restoreOptions) complete(path string) (pivot.RestoreInput, error) {
 		in.Verified = true
 	}
 	if o.force != "" && o.force != b.Manifest.Cluster {
-		return in, fault.New(fault.Usage, fmt.Sprintf("--force names %q, and the backup is of the management cluster %s", o.force, b.Manifest.Cluster),
+		return in, fault.New(fault.Usage,
+			fmt.Sprintf("--force names %q, and the backup is of the management cluster %s", o.force,
+				b.Manifest.Cluster),
 			"Name the cluster that is gone for good, or leave --force out.")
 	}
 	in.Backup, in.Path, in.Force, in.Restore = b, path, o.force != "", capi.Restore
@@ -153,7 +160,8 @@ func (o *restoreOptions) complete(path string) (pivot.RestoreInput, error) {
 		return in, err
 	}
 	kept := filepath.Join(in.StateFolder, "kubeconfig")
-	if there, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) || err == nil && there.Size() == 0 { // an empty file names nobody
+	// an empty file names nobody
+	if there, err := os.Stat(kept); errors.Is(err, fs.ErrNotExist) || err == nil && there.Size() == 0 {
 		return in, nil
 	}
 	return in, o.readFormer("the kubeconfig that up kept", kept, &in)
@@ -166,7 +174,8 @@ func (o *restoreOptions) readFormer(what, path string, in *pivot.RestoreInput) e
 	}
 	text, err := unpack.Named(path, mostOfInput)
 	if err != nil {
-		return fault.Wrap(fmt.Errorf("read %s: %w", what, err), fault.Usage, "Name a file that holds a kubeconfig, and let it be read.")
+		return fault.Wrap(fmt.Errorf("read %s: %w", what, err), fault.Usage,
+			"Name a file that holds a kubeconfig, and let it be read.")
 	}
 	in.Former = append(in.Former, pivot.FormerKubeconfig{Path: path, Content: text})
 	return nil
@@ -198,5 +207,6 @@ func (o *restoreOptions) target() (pivot.RestoreInput, error) {
 	if err != nil {
 		return refuse(fmt.Errorf("read --kubeconfig: %w", err), hint)
 	}
-	return pivot.RestoreInput{Target: pivot.Side{Client: c, Config: config, Kubeconfig: o.kubeconfig}, TargetKubeconfig: text}, nil
+	return pivot.RestoreInput{Target: pivot.Side{Client: c, Config: config, Kubeconfig: o.kubeconfig},
+		TargetKubeconfig: text}, nil
 }

@@ -32,7 +32,8 @@ func (c *twoClusters) restore(when string, want int, args ...string) (stdout, st
 // keep backs up what the source has.
 func (c *twoClusters) keep() string {
 	c.t.Helper()
-	path, _, err := pivot.Keeper{Dir: c.t.TempDir(), Now: time.Now}.Keep(c.t.Context(), pivot.Side{Client: c.source.Client},
+	path, _, err := pivot.Keeper{Dir: c.t.TempDir(), Now: time.Now}.Keep(c.t.Context(),
+		pivot.Side{Client: c.source.Client},
 		pivot.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, nil)
 	if err != nil {
 		c.t.Fatal(err)
@@ -44,10 +45,12 @@ func (c *twoClusters) keep() string {
 func TestRestoreOfABackup(t *testing.T) {
 	c := newTwoClusters(t)
 	c.write(filepath.Join(c.state, "kubeconfig"), c.target.Kubeconfig(), 0o600)
-	if said, _ := c.restore("into the cluster that it is of", 64, c.keep(), "--force", fixture.Cluster); !strings.Contains(said, "mgmt itself, which the backup is of") {
+	if said, _ := c.restore("into the cluster that it is of", 64, c.keep(), "--force",
+		fixture.Cluster); !strings.Contains(said, "mgmt itself, which the backup is of") {
 		t.Errorf("into the cluster that it is of: %s", said)
 	}
-	lost := regexp.MustCompile(`server: \S+`).ReplaceAllString(string(c.source.Kubeconfig()), "server: https://127.0.0.1:1")
+	lost := regexp.MustCompile(`server: \S+`).ReplaceAllString(string(c.source.Kubeconfig()),
+		"server: https://127.0.0.1:1")
 	secret := fixture.ManagementCluster()[0]
 	secret.SetAPIVersion("v1")
 	secret.SetKind("Secret")
@@ -57,11 +60,13 @@ func TestRestoreOfABackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.source.Client.Patch(t.Context(), secret, client.RawPatch("application/merge-patch+json", patch)); err != nil {
+	if err := c.source.Client.Patch(t.Context(), secret, client.RawPatch("application/merge-patch+json",
+		patch)); err != nil {
 		t.Fatal(err)
 	}
 	path := c.keep()
-	if said, _ := c.restore("the old cluster is silent", 64, path); !strings.Contains(said, "--force mgmt") || c.holds(c.target) > 0 {
+	if said, _ := c.restore("the old cluster is silent", 64, path); !strings.Contains(said, "--force mgmt") ||
+		c.holds(c.target) > 0 {
 		t.Errorf("the old cluster is silent: %s", said)
 	}
 	ended := make(chan error, 1)
@@ -89,7 +94,8 @@ func (c *twoClusters) answered(when, said string, already bool) {
 		Objects   int
 		Clusters  []string
 	}
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil || line.Type != "restore" || line.Already != already || !line.Available || len(line.Clusters) != 1 {
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil || line.Type != "restore" ||
+		line.Already != already || !line.Available || len(line.Clusters) != 1 {
 		c.t.Errorf("%s: %+v, %v\n%s", when, line, err, said)
 	}
 }

@@ -40,8 +40,10 @@ func (l restoreLine) MarshalJSON() ([]byte, error) {
 		WaitingFor []string `json:"waitingFor"`
 		Made       []string `json:"machinesMade"`
 		Gone       []string `json:"machinesGone"`
-	}{l.Type, l.Path, of.Namespace, of.Cluster, l.result.Already, l.result.Objects, names(l.result.Clusters), names(l.result.References),
-		list(l.result.Warnings), len(l.adoption.Unmet) == 0, names(l.adoption.Unmet), list(l.adoption.Made), list(l.adoption.Gone)})
+	}{l.Type, l.Path, of.Namespace, of.Cluster, l.result.Already, l.result.Objects, names(l.result.Clusters),
+		names(l.result.References),
+		list(l.result.Warnings), len(l.adoption.Unmet) == 0, names(l.adoption.Unmet), list(l.adoption.Made),
+		list(l.adoption.Gone)})
 }
 
 // names are never null in JSON.
@@ -64,16 +66,19 @@ func (l restoreLine) Print(out io.Writer) error {
 		done = "was restored before, and is as in"
 	}
 	oneline.Fprintf(&b, "Cluster %s/%s %s %s\n", of.Namespace, of.Cluster, done, l.Path)
-	oneline.Fprintf(&b, "  %d objects are on the target; active: %s\n", l.result.Objects, or(names(l.result.Clusters), "none"))
+	oneline.Fprintf(&b, "  %d objects are on the target; active: %s\n", l.result.Objects,
+		or(names(l.result.Clusters), "none"))
 	section(&b, "references that were created", names[capi.Object](l.result.References))
 	section(&b, "warnings", l.result.Warnings)
 	section(&b, "waiting for", names(l.adoption.Unmet))
 	section(&b, "Machines that the backup does not have", l.adoption.Made)
 	section(&b, "Machines of the backup that are gone", l.adoption.Gone)
 	if of.Count(backup.Environment) > 0 {
-		oneline.Fprintf(&b, "The section %s was not applied: the target has values of its own (docs/backup.md).\n", backup.Environment)
+		oneline.Fprintf(&b, "The section %s was not applied: the target has values of its own (docs/backup.md).\n",
+			backup.Environment)
 	}
-	oneline.Fprintf(&b, "Never start the old management cluster %s again as it was: two would act on the same machines (docs/backup.md).\n", of.Cluster)
+	oneline.Fprintf(&b, "Never start the old management cluster %s again as it was: two would act on the same "+
+		"machines (docs/backup.md).\n", of.Cluster)
 	_, err := io.WriteString(out, b.String())
 	return err
 }

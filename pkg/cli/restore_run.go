@@ -12,8 +12,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// alone takes the lease of the backup's cluster in the target, so that two restores of it cannot run at once. The caller has the lock of the
-// state folder, which lets the lease of an earlier run of this machine be taken over at once.
+// alone takes the lease of the backup's cluster in the target, so that two restores of it cannot run at once. The
+// caller has the lock of the state folder, which lets the lease of an earlier run of this machine be taken over at
+// once.
 func alone(ctx context.Context, in pivot.RestoreInput, state string, leases *lease.Set, say func(string)) error {
 	of := in.Backup.Manifest
 	id, err := lease.MakeID(state)
@@ -24,7 +25,8 @@ func alone(ctx context.Context, in pivot.RestoreInput, state string, leases *lea
 	if err != nil {
 		return err
 	}
-	_, err = leases.Take(ctx, lease.Request{Config: in.Target.Config, Where: "the target of the restore", Name: lease.Name(of.Namespace, of.Cluster), Holder: holder,
+	_, err = leases.Take(ctx, lease.Request{Config: in.Target.Config, Where: "the target of the restore",
+		Name: lease.Name(of.Namespace, of.Cluster), Holder: holder,
 		Timing: lease.DefaultTiming(), Waiting: func(what string) { say("waiting to see " + what) }})
 	return err
 }
@@ -73,7 +75,8 @@ func (o *restoreOptions) unavailable(seen pivot.Adoption, err error) error {
 	if err == nil {
 		err = fmt.Errorf("%d conditions are not true yet: %s", len(seen.Unmet), named(seen.Unmet))
 	}
-	return fault.Retryable(fmt.Errorf("all was restored, and the Clusters are not available after %s: %w", o.timeout, err), fault.Timeout,
+	return fault.Retryable(fmt.Errorf("all was restored, and the Clusters are not available after %s: %w", o.timeout,
+		err), fault.Timeout,
 		"Run the same command again: it restores nothing twice, and waits again.")
 }
 
@@ -97,7 +100,8 @@ func waitingFor(seen pivot.Adoption, err error) event.Event {
 		e.Message += fmt.Sprintf(" (%v)", err)
 	}
 	for _, u := range seen.Unmet {
-		e.Objects = append(e.Objects, event.Object{Cluster: "management", Kind: string(u.Aspect), Name: u.Object, State: "Waiting", Message: u.Message})
+		e.Objects = append(e.Objects, event.Object{Cluster: "management", Kind: string(u.Aspect), Name: u.Object,
+			State: "Waiting", Message: u.Message})
 	}
 	return e
 }

@@ -25,7 +25,8 @@ import (
 func TestRestoreTellsWhatIsTrue(t *testing.T) {
 	cluster := capi.Object{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Namespace: "ns", Name: "demo"}
 	line := restoreLine{Type: "restore", Path: "/safe/demo-20260102T030405Z", restored: true,
-		in:     pivot.RestoreInput{Backup: &backup.Backup{Manifest: backup.Manifest{Namespace: "ns", Cluster: "demo", Files: map[string]string{"environment/a.yaml": "x"}}}},
+		in: pivot.RestoreInput{Backup: &backup.Backup{Manifest: backup.Manifest{Namespace: "ns", Cluster: "demo",
+			Files: map[string]string{"environment/a.yaml": "x"}}}},
 		result: pivot.RestoreResult{Clusters: []capi.Object{cluster}, Objects: 21}}
 	var text bytes.Buffer
 	show := func() {
@@ -38,7 +39,8 @@ func TestRestoreTellsWhatIsTrue(t *testing.T) {
 	show()
 	line.result.Already, line.result.Warnings = true, []string{"Secret ns/cloud has another data"}
 	line.result.References = []capi.Object{{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "cloud"}}
-	line.adoption = pivot.Adoption{Unmet: []pivot.Unmet{{Object: "Cluster ns/demo", Message: "not reported yet", Waiting: true}}, Made: []string{"Machine ns/new"}, Gone: []string{"Machine ns/old"}}
+	line.adoption = pivot.Adoption{Unmet: []pivot.Unmet{{Object: "Cluster ns/demo", Message: "not reported yet",
+		Waiting: true}}, Made: []string{"Machine ns/new"}, Gone: []string{"Machine ns/old"}}
 	show()
 	golden.Check(t, "restore.txt", text.Bytes())
 }
@@ -54,11 +56,13 @@ func TestRestoreWaitsNoLongerThanAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, in := range []client.Client{c, source} {
-		if err := fixture.Create(t.Context(), in, fixture.Namespace, fixture.ManagementCluster(), func(u *unstructured.Unstructured) { delete(u.Object, "status") }); err != nil {
+		if err := fixture.Create(t.Context(), in, fixture.Namespace, fixture.ManagementCluster(),
+			func(u *unstructured.Unstructured) { delete(u.Object, "status") }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	path, _, err := pivot.Keeper{Dir: t.TempDir(), Now: time.Now}.Keep(t.Context(), pivot.Side{Client: source}, pivot.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, nil)
+	path, _, err := pivot.Keeper{Dir: t.TempDir(), Now: time.Now}.Keep(t.Context(), pivot.Side{Client: source},
+		pivot.Scope{Namespace: fixture.Namespace, Cluster: fixture.Cluster}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +73,8 @@ func TestRestoreWaitsNoLongerThanAsked(t *testing.T) {
 	said := &event.Recorder{}
 	o := &restoreOptions{timeout: 50 * time.Millisecond}
 	seen, err := o.await(t.Context(), pivot.RestoreInput{Target: pivot.Side{Client: c}, Backup: b}, said)
-	if fault.CodeOf(err) != fault.Timeout || !fault.CanRetry(err) || len(seen.Unmet) != 3 || !strings.Contains(err.Error(), "all was restored") {
+	if fault.CodeOf(err) != fault.Timeout || !fault.CanRetry(err) || len(seen.Unmet) != 3 ||
+		!strings.Contains(err.Error(), "all was restored") {
 		t.Errorf("got %+v, %v", seen, err)
 	}
 	if all := said.Events(); len(all) != 1 || all[0].Type != event.Waiting || len(all[0].Objects) != 3 {

@@ -23,8 +23,9 @@ var (
 	namedCommand = regexp.MustCompile("(?:`|: )cluster-init ([a-z]+)")
 	namedFlag    = regexp.MustCompile("(?:^|[ `(])(--[a-z][a-z-]+)")
 	namedValue   = regexp.MustCompile(`\bvalues?:? ([a-z_]+(?:\.[a-z_*]+)+)`)
-	others       = regexp.MustCompile(`\b(kubectl|docker|openstack|etcdctl|flux|helm|kubeadm|crictl|ping|timedatectl) ` +
-		"[^;,`]*")
+	others       = regexp.MustCompile(
+		`\b(kubectl|docker|openstack|etcdctl|flux|helm|kubeadm|crictl|ping|timedatectl) ` +
+			"[^;,`]*")
 )
 
 // reference is what remedies may name: the commands and flags of this binary, and the values of the chart.

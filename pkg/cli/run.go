@@ -74,10 +74,12 @@ type outcome struct {
 
 // narrate runs work between the events that begin and end a run. When work fails, failed gets its error, and the last
 // event before it is emitted; nil: nobody wants them.
-func narrate(ctx context.Context, sink event.Sink, command, environment string, work func(context.Context) (outcome, error),
+func narrate(ctx context.Context, sink event.Sink, command, environment string,
+	work func(context.Context) (outcome, error),
 	failed func(context.Context, error, event.Event)) error {
 	start := time.Now()
-	sink.Emit(event.Event{Time: start, Type: event.RunStarted, Command: command, Environment: environment, Fields: ownFolder(environment)})
+	sink.Emit(event.Event{Time: start, Type: event.RunStarted, Command: command, Environment: environment,
+		Fields: ownFolder(environment)})
 	done, err := work(ctx)
 	err = interrupted(ctx, err)
 	if err == nil && done.message != "" {

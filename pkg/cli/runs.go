@@ -14,7 +14,8 @@ func newRuns(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "runs",
 		Short: "List, show and replay earlier runs on this machine",
-		Long: fmt.Sprintf(`runs shows what up, down, pivot, backup, restore and cleanup said on this machine. The last %d runs of each command are kept in the state folder, without secrets, once
+		Long: fmt.Sprintf(
+			`runs shows what up, down, pivot, backup, restore and cleanup said on this machine. The last %d runs of each command are kept in the state folder, without secrets, once
 they have passed their checks.
 
 ID is as list prints it, or the beginning of it, or last; show and replay also take the path of a file that export, or --output json, wrote.`, runs.Most),
@@ -31,10 +32,11 @@ ID is as list prints it, or the beginning of it, or last; show and replay also t
 func newRunsList(streams Streams) *cobra.Command {
 	var output outputOptions
 	c := &cobra.Command{
-		Use:     "list",
-		Short:   "List the runs that are kept, the last one first",
-		Example: "  cluster-init runs list\n  cluster-init runs list -o json | jq -r '.runs[] | select(.result == \"failed\") | .id'",
-		Args:    cobra.NoArgs,
+		Use:   "list",
+		Short: "List the runs that are kept, the last one first",
+		Example: "  cluster-init runs list\n  cluster-init runs list -o json | jq -r '.runs[] | select(.result == " +
+			"\"failed\") | .id'",
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if err := output.known(); err != nil {
 				return err
@@ -105,10 +107,11 @@ func newRunsReplay(streams Streams) *cobra.Command {
 func newRunsExport(streams Streams) *cobra.Command {
 	var as string
 	c := &cobra.Command{
-		Use:     "export ID",
-		Short:   "Write a run to stdout: its events, one a line, as --output json does, or a report",
-		Example: "  cluster-init runs export last >run.jsonl\n  cluster-init runs export last --as junit >junit.xml\n  cluster-init runs export last --as html >run.html",
-		Args:    exactlyOne("ID"),
+		Use:   "export ID",
+		Short: "Write a run to stdout: its events, one a line, as --output json does, or a report",
+		Example: "  cluster-init runs export last >run.jsonl\n  cluster-init runs export last --as junit >junit.xml\n " +
+			" cluster-init runs export last --as html >run.html",
+		Args: exactlyOne("ID"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			forms := map[string]func(*runs.Recording) ([]byte, error){"events": exportEvents,
 				"junit": func(r *runs.Recording) ([]byte, error) { return render.JUnit(r.Events) },
@@ -131,7 +134,8 @@ func newRunsExport(streams Streams) *cobra.Command {
 			return nil
 		},
 	}
-	choose(c.Flags(), &as, "as", "", "events: one a line; junit: a JUnit report, with a testcase for each phase; html: a page with timeline, critical path and the history of each object", "events", "junit", "html")
+	choose(c.Flags(), &as, "as", "", "events: one a line; junit: a JUnit report, with a testcase for each phase; "+
+		"html: a page with timeline, critical path and the history of each object", "events", "junit", "html")
 	return c
 }
 

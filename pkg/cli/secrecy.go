@@ -7,7 +7,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// secrecy is what this process knows to be secret, for all that it writes. It may be used by several goroutines. Nil knows nothing.
+// secrecy is what this process knows to be secret, for all that it writes. It may be used by several goroutines. Nil
+// knows nothing.
 type secrecy struct {
 	mu    sync.Mutex
 	known *redact.Redactor
@@ -18,7 +19,8 @@ func newSecrecy(variables []string) *secrecy {
 	return &secrecy{known: redact.New(redact.FromEnvironment(variables)...)}
 }
 
-// learn makes the secrets of an environment known, as soon as they are read: it may be refused, and the error may quote them.
+// learn makes the secrets of an environment known, as soon as they are read: it may be refused, and the error may quote
+// them.
 func (s *secrecy) learn(documents ...map[string]any) {
 	for _, document := range documents {
 		s.add(redact.FromValues(document)...)

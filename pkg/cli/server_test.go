@@ -44,7 +44,8 @@ func setup(t *testing.T) func(*testscript.Env) error {
 	return func(e *testscript.Env) error {
 		e.Setenv("SSH_ADDRESS", ssh.Address)
 		e.Setenv("SSH_PASSPHRASE", ssh.Passphrase)
-		for variable, file := range map[string]string{"SSH_KEY": ssh.Key, "SSH_ENCRYPTED_KEY": ssh.EncryptedKey, "SSH_OTHER_KEY": ssh.OtherKey,
+		for variable, file := range map[string]string{"SSH_KEY": ssh.Key, "SSH_ENCRYPTED_KEY": ssh.EncryptedKey,
+			"SSH_OTHER_KEY":   ssh.OtherKey,
 			"SSH_KNOWN_HOSTS": ssh.KnownHosts, "SSH_OTHER_KNOWN_HOSTS": ssh.OtherKnownHosts} {
 			e.Setenv(variable, file)
 		}
@@ -61,8 +62,8 @@ func setup(t *testing.T) func(*testscript.Env) error {
 	}
 }
 
-// sourceServer answers /401/... and /404/..., also below /v2 as a registry does, with that status, /hang never, /git/... as
-// a git server with the branch main, and all else with a page.
+// sourceServer answers /401/... and /404/..., also below /v2 as a registry does, with that status, /hang never,
+// /git/... as a git server with the branch main, and all else with a page.
 func sourceServer(t *testing.T, start func(http.Handler) *httptest.Server) *httptest.Server {
 	t.Helper()
 	s := start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +99,8 @@ func hostOf(s *httptest.Server) string {
 // writeBundle writes a bundle that is complete for kubeadm-capd as far as can be seen before Docker is asked: no
 // images, and every manifest that this version needs.
 func writeBundle(dir string) error {
-	env, err := environment.Load(context.Background(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()})
+	env, err := environment.Load(context.Background(), environment.Options{Name: "kubeadm-capd",
+		Content: clusterinit.Content()})
 	if err != nil {
 		return err
 	}
@@ -114,10 +116,12 @@ func writeBundle(dir string) error {
 	if err != nil {
 		return err
 	}
-	index := bundle.Index{Environments: []string{"kubeadm-capd"}, KubernetesVersion: "v1.36.4", NodeImage: "kindest/node:v1.36.4"}
+	index := bundle.Index{Environments: []string{"kubeadm-capd"}, KubernetesVersion: "v1.36.4",
+		NodeImage: "kindest/node:v1.36.4"}
 	sum := sha256.Sum256(nil)
 	for _, u := range append(urls, flux.ManifestsURL) {
-		index.Manifests = append(index.Manifests, bundle.Manifest{URL: u, Path: "empty", SHA256: hex.EncodeToString(sum[:])})
+		index.Manifests = append(index.Manifests,
+			bundle.Manifest{URL: u, Path: "empty", SHA256: hex.EncodeToString(sum[:])})
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -140,7 +144,9 @@ func writeStaticBinary(file string) error {
 	}
 	defer f.Close()
 	return binary.Write(f, binary.LittleEndian, elf.Header64{
-		Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
-		Type:  uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: uint32(elf.EV_CURRENT), Ehsize: 64, Phentsize: 56, Shentsize: 64,
+		Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB),
+			byte(elf.EV_CURRENT)},
+		Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: uint32(elf.EV_CURRENT), Ehsize: 64,
+		Phentsize: 56, Shentsize: 64,
 	})
 }

@@ -16,7 +16,8 @@ import (
 
 // newShow is the parent of what shows an environment's parts.
 func newShow(streams Streams) *cobra.Command {
-	c := &cobra.Command{Use: "show", Short: "Show what an environment is made of", Example: "  cluster-init show values kubeadm-capd", Args: cobra.ArbitraryArgs, RunE: onlyCommands}
+	c := &cobra.Command{Use: "show", Short: "Show what an environment is made of",
+		Example: "  cluster-init show values kubeadm-capd", Args: cobra.ArbitraryArgs, RunE: onlyCommands}
 	c.AddCommand(newShowValues(streams))
 	return c
 }
@@ -44,7 +45,8 @@ and --set, in this order. With --origins it lists each value with the file or fl
 	}
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams)
-	choose(f, &o.format, "output", "o", "plain or yaml: the values as YAML; json: one document, with what it is of", "plain", "yaml", "json")
+	choose(f, &o.format, "output", "o", "plain or yaml: the values as YAML; json: one document, with what it is of",
+		"plain", "yaml", "json")
 	choose(f, &o.phase, "phase", "", "of which cluster: management or bootstrap", "management", "bootstrap")
 	f.BoolVar(&o.origins, "origins", false, "a line for each value, with the file or flag that it is from")
 	return c

@@ -23,14 +23,18 @@ type sourceOptions struct {
 }
 
 func (o *sourceOptions) flags(f *pflag.FlagSet) {
-	choose(f, &o.kind, "source", "", "where Flux reads from: embedded (this binary's content), git or oci", "embedded", "git", "oci")
-	f.StringVar(&o.url, "source-url", "", "git: URL of the repository (https://, ssh:// or git@HOST:PATH); oci: oci://HOST/PREFIX that cluster-init publish filled")
+	choose(f, &o.kind, "source", "", "where Flux reads from: embedded (this binary's content), git or oci", "embedded",
+		"git", "oci")
+	f.StringVar(&o.url, "source-url", "", "git: URL of the repository (https://, ssh:// or git@HOST:PATH); oci: "+
+		"oci://HOST/PREFIX that cluster-init publish filled")
 	f.StringVar(&o.branch, "source-branch", "", "git: branch to follow (default without a commit: main)")
 	f.StringVar(&o.commit, "source-commit", "", "git: commit to stay at (default: $CURRENT_COMMIT)")
 	f.StringVar(&o.tag, "source-tag", "", "git: tag to stay at")
 	f.StringVar(&o.semver, "source-semver", "", "git: range of versions, the newest tag of which is followed")
-	f.StringVar(&o.sshKey, "source-ssh-key", "", "git over ssh: file of the private key; $"+sshPassphrase+" opens an encrypted one")
-	f.StringVar(&o.knownHosts, "source-known-hosts", "", "git over ssh: file with the server's key, as ssh-keyscan prints it")
+	f.StringVar(&o.sshKey, "source-ssh-key", "", "git over ssh: file of the private key; $"+sshPassphrase+
+		" opens an encrypted one")
+	f.StringVar(&o.knownHosts, "source-known-hosts", "",
+		"git over ssh: file with the server's key, as ssh-keyscan prints it")
 	f.StringVar(&o.contentTag, "source-content-tag", "", "oci: tag of the content, as cluster-init publish printed it")
 	f.StringVar(&o.chartTag, "source-chart-tag", "", "oci: tag of the chart, as cluster-init publish printed it")
 	f.StringVar(&o.contentDigest, "source-content-digest", "",
@@ -105,7 +109,8 @@ func (o *sourceOptions) oci(ctx context.Context, env *environment.Environment) (
 	return s, err
 }
 
-// releaseFiles fetches the release files that the content of this binary names, held against the digests that it carries.
+// releaseFiles fetches the release files that the content of this binary names, held against the digests that it
+// carries.
 func releaseFiles(env *environment.Environment) (*content.HTTPFetcher, error) {
 	sums, err := content.ReadSums(clusterinit.Content())
 	return content.NewHTTPFetcher(proxies(env), sums), err

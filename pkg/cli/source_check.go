@@ -31,8 +31,8 @@ func (o *sourceOptions) check(makes provider.Provider) error {
 	return fault.New(fault.Usage, fmt.Sprintf("--source %q is not known", o.kind), "Use embedded, git or oci.")
 }
 
-// strangers refuses flags that the source does not look at: most likely --source was forgotten, and Flux would read from
-// elsewhere than the user thinks.
+// strangers refuses flags that the source does not look at: most likely --source was forgotten, and Flux would read
+// from elsewhere than the user thinks.
 func (o *sourceOptions) strangers() error {
 	var problems []error
 	for _, flag := range []struct {
@@ -55,7 +55,8 @@ func (o *sourceOptions) strangers() error {
 		{"--source-insecure", o.insecure, []string{"oci", "git"}},
 	} {
 		if flag.given && !slices.Contains(flag.of, o.kind) {
-			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is given, but the source is %s", flag.name, o.kind),
+			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is given, but the source is %s",
+				flag.name, o.kind),
 				fmt.Sprintf("Add --source %s, or leave %s out.", strings.Join(flag.of, " or --source "), flag.name)))
 		}
 	}
@@ -66,13 +67,15 @@ func (o *sourceOptions) checkEmbedded(p provider.Provider) error {
 	if p == nil || p.ReachesEngine() { // nil: the environment could not be read, which is said already
 		return nil
 	}
-	return fault.New(fault.Usage, fmt.Sprintf("--source embedded is a registry in this machine's Docker engine, which machines in %s cannot reach", p.Place()),
+	return fault.New(fault.Usage, fmt.Sprintf("--source embedded is a registry in this machine's Docker engine, which "+
+		"machines in %s cannot reach", p.Place()),
 		"Use --source git, or --source oci with a registry that both reach: see docs/sources.md.")
 }
 
 func (o *sourceOptions) checkOCI() error {
 	if strings.HasPrefix(o.url, "oci://") && strings.Contains(o.url, "@") {
-		return fault.New(fault.Usage, "--source-url holds credentials", "Leave them out of it, and run docker login: its credentials are used.")
+		return fault.New(fault.Usage, "--source-url holds credentials",
+			"Leave them out of it, and run docker login: its credentials are used.")
 	}
 	var problems []error
 	if !strings.HasPrefix(o.url, "oci://") || o.contentTag+o.contentDigest == "" || o.chartTag+o.chartDigest == "" {

@@ -48,8 +48,10 @@ a pivot was cut off or something foreign stands in its place, with 81 when nothi
 	o.environmentOptions.flags(f, o.streams)
 	o.clusters.flags(f)
 	o.applied.flags(f, "folder of an offline bundle: its values count")
-	choose(f, &o.format, "output", "o", "plain, or table: for people; wide: with all messages; json or yaml: one document for programs", "plain", "table", "wide", "json", "yaml")
-	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long one look may take (10s to 24h); half of it is for the inventory of a cloud")
+	choose(f, &o.format, "output", "o", "plain, or table: for people; wide: with all messages; json or yaml: one "+
+		"document for programs", "plain", "table", "wide", "json", "yaml")
+	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long one look may take (10s to 24h); half of it is for "+
+		"the inventory of a cloud")
 	f.BoolVarP(&o.watch, "watch", "w", false, "go on with a line for each change, until Ctrl-C")
 	return c
 }
@@ -64,7 +66,8 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 	}
 	show := formats[o.format]
 	if show == nil {
-		return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format), "Use plain, wide, json or yaml.")
+		return fault.New(fault.Usage, fmt.Sprintf("--output %q is not known", o.format),
+			"Use plain, wide, json or yaml.")
 	}
 	if o.watch && o.format == "yaml" {
 		return fault.New(fault.Usage, "--watch has no form in YAML", "Use plain, wide or json.")
@@ -115,14 +118,16 @@ func late(ctx, bounded context.Context, what string, bound time.Duration) error 
 	if ctx.Err() != nil || bounded.Err() == nil {
 		return nil
 	}
-	return fault.Retryable(fmt.Errorf("%s is not complete within --timeout %s", what, bound), fault.Timeout, "Run the same command again with a longer --timeout.")
+	return fault.Retryable(fmt.Errorf("%s is not complete within --timeout %s", what, bound), fault.Timeout,
+		"Run the same command again with a longer --timeout.")
 }
 
 // watchPause is between two looks of --watch.
 const watchPause = 3 * time.Second
 
 // follow shows what changes, until ctx ends.
-func (o *statusOptions) follow(ctx context.Context, diagnosed *diagnosedStatus, last status.Report, show func(status.Report) error) error {
+func (o *statusOptions) follow(ctx context.Context, diagnosed *diagnosedStatus, last status.Report,
+	show func(status.Report) error) error {
 	tick := time.NewTicker(watchPause)
 	defer tick.Stop()
 	for {

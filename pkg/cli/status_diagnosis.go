@@ -12,7 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/up"
 )
 
-// diagnosisPause is between two diagnoses of status --watch: what a look every three seconds shows changes more often than its cause.
+// diagnosisPause is between two diagnoses of status --watch: what a look every three seconds shows changes more often
+// than its cause.
 const diagnosisPause = 30 * time.Second
 
 // sureAfter is between the two looks that make one sure of a cause: one may be between two steps of a controller.
@@ -83,7 +84,8 @@ func inBoth(earlier, later []status.Cause) []status.Cause {
 func causesOf(found diagnose.Report) []status.Cause {
 	var causes []status.Cause
 	for _, f := range found.Findings {
-		causes = append(causes, status.Cause{Cluster: f.Cluster, Object: f.Object, Cause: f.Cause, Cure: f.Cure, Lasting: f.Lasting()})
+		causes = append(causes, status.Cause{Cluster: f.Cluster, Object: f.Object, Cause: f.Cause, Cure: f.Cure,
+			Lasting: f.Lasting()})
 	}
 	return causes
 }

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// unbroken returns streams that can be written to also when nobody reads them any more, and a context that ends when that is seen: as
-// with `up | tee`, whose tee was killed, or a terminal that hung up.
+// unbroken returns streams that can be written to also when nobody reads them any more, and a context that ends when
+// that is seen: as with `up | tee`, whose tee was killed, or a terminal that hung up.
 func unbroken(ctx context.Context, s Streams) (context.Context, Streams) {
-	// Without a receiver Go ends the process at the first write to a broken pipe. Nobody reads from the channel: a broken connection
-	// to a server raises the signal too, so it says nothing of the streams.
+	// Without a receiver Go ends the process at the first write to a broken pipe. Nobody reads from the channel: a
+	// broken connection to a server raises the signal too, so it says nothing of the streams.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, cancel := context.WithCancel(ctx)
 	s.Out, s.Err = unbrokenWriter{s.Out, cancel}, unbrokenWriter{s.Err, cancel}
@@ -38,8 +38,8 @@ func (w unbrokenWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// interruptible returns a context that ends with the first SIGINT or SIGTERM; from then on the next one has its default effect. finish ends it
-// too, and returns when nothing will be said any more.
+// interruptible returns a context that ends with the first SIGINT or SIGTERM; from then on the next one has its default
+// effect. finish ends it too, and returns when nothing will be said any more.
 func interruptible(ctx context.Context, says io.Writer) (_ context.Context, finish func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals, finished := make(chan os.Signal, 1), make(chan struct{})
@@ -63,7 +63,8 @@ func interruptible(ctx context.Context, says io.Writer) (_ context.Context, fini
 // sayBound is how long a terminal may keep an interrupt from taking effect.
 const sayBound = time.Second
 
-// within returns when say does, or after a bound: a terminal that takes nothing, as after Ctrl-S, is left to the end of the process.
+// within returns when say does, or after a bound: a terminal that takes nothing, as after Ctrl-S, is left to the end of
+// the process.
 func within(bound time.Duration, say func()) {
 	said := make(chan struct{})
 	go func() { defer close(said); say() }()

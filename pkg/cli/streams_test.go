@@ -15,7 +15,8 @@ func (w failingWriter) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: w.err}
 }
 
-// A reader that is gone ends what may be ended, and is no error to who writes: a pipe is broken, a terminal that hung up answers EIO.
+// A reader that is gone ends what may be ended, and is no error to who writes: a pipe is broken, a terminal that hung
+// up answers EIO.
 func TestAReaderThatIsGoneIsNoError(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err  error

@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/render"
 )
 
-// onScreen returns a writer that a live view can paint on, where err is a terminal that can be painted on, and to is what writes to it; else lines. In a CI
-// job, whose log is read later, it is none.
+// onScreen returns a writer that a live view can paint on, where err is a terminal that can be painted on, and to is
+// what writes to it; else lines. In a CI job, whose log is read later, it is none.
 func onScreen(err, to, lines io.Writer, redact func(string) string) io.Writer {
 	file, is := err.(*os.File)
 	if !is || !term.IsTerminal(int(file.Fd())) || inCI() || cmp.Or(os.Getenv("TERM"), "dumb") == "dumb" {
@@ -34,5 +34,6 @@ func (o outputOptions) live(s Streams) (event.Sink, error) {
 	if !is || o.format != "plain" || folding() != nil {
 		return o.view(s)
 	}
-	return render.NewLive(screen, render.LiveOptions{Verbose: o.verbose, Colours: os.Getenv("NO_COLOR") == "", Now: time.Now}), nil
+	return render.NewLive(screen, render.LiveOptions{Verbose: o.verbose, Colours: os.Getenv("NO_COLOR") == "",
+		Now: time.Now}), nil
 }

@@ -37,7 +37,8 @@ func pseudoTerminal(t *testing.T) (user, program *os.File) {
 	return user, program
 }
 
-// On a terminal what is under way is painted; not where the terminal cannot, where its user wants no colours without them, and never in a file or a CI job.
+// On a terminal what is under way is painted; not where the terminal cannot, where its user wants no colours without
+// them, and never in a file or a CI job.
 func TestOnATerminal(t *testing.T) {
 	const colours, up = "\x1b[1m●", "\x1b[5A\x1b[J"
 	for name, tc := range map[string]struct {
@@ -45,16 +46,19 @@ func TestOnATerminal(t *testing.T) {
 		args        []string
 		has, hasNot []string
 	}{
-		"a terminal":             {[]string{"TERM=xterm"}, nil, []string{colours, up}, nil},
-		"without colours":        {[]string{"TERM=xterm", "NO_COLOR=1"}, nil, []string{up}, []string{"\x1b[1m", "\x1b[0m"}},
-		"one that cannot":        {[]string{"TERM=dumb"}, nil, []string{"● check this machine"}, []string{"\x1b"}},
-		"nobody knows which":     {[]string{"TERM="}, nil, nil, []string{"\x1b"}},
-		"a CI job":               {[]string{"TERM=xterm", "CI=true"}, nil, nil, []string{"\x1b"}},
-		"CI=false is no CI job":  {[]string{"TERM=xterm", "CI=false"}, nil, []string{colours, up}, nil},
-		"CI=0 is no CI job":      {[]string{"TERM=xterm", "CI=0"}, nil, []string{colours, up}, nil},
-		"a job of GitHub":        {[]string{"TERM=xterm", "GITHUB_ACTIONS=true"}, nil, []string{"::group::"}, []string{"\x1b"}},
-		"events for programs":    {[]string{"TERM=xterm"}, []string{"-o", "json"}, nil, []string{"\x1b"}},
-		"a command without runs": {[]string{"TERM=xterm"}, []string{"--nothing"}, []string{"error: "}, []string{"\x1b"}},
+		"a terminal": {[]string{"TERM=xterm"}, nil, []string{colours, up}, nil},
+		"without colours": {[]string{"TERM=xterm", "NO_COLOR=1"}, nil, []string{up},
+			[]string{"\x1b[1m", "\x1b[0m"}},
+		"one that cannot":       {[]string{"TERM=dumb"}, nil, []string{"● check this machine"}, []string{"\x1b"}},
+		"nobody knows which":    {[]string{"TERM="}, nil, nil, []string{"\x1b"}},
+		"a CI job":              {[]string{"TERM=xterm", "CI=true"}, nil, nil, []string{"\x1b"}},
+		"CI=false is no CI job": {[]string{"TERM=xterm", "CI=false"}, nil, []string{colours, up}, nil},
+		"CI=0 is no CI job":     {[]string{"TERM=xterm", "CI=0"}, nil, []string{colours, up}, nil},
+		"a job of GitHub": {[]string{"TERM=xterm", "GITHUB_ACTIONS=true"}, nil, []string{"::group::"},
+			[]string{"\x1b"}},
+		"events for programs": {[]string{"TERM=xterm"}, []string{"-o", "json"}, nil, []string{"\x1b"}},
+		"a command without runs": {[]string{"TERM=xterm"}, []string{"--nothing"}, []string{"error: "},
+			[]string{"\x1b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			user, program := pseudoTerminal(t)
@@ -63,7 +67,9 @@ func TestOnATerminal(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := exec.Command(binary, append([]string{"up", "kubeadm-capd"}, tc.args...)...)
-			c.Env = append(os.Environ(), append([]string{"DOCKER_HOST=tcp://127.0.0.1:1", "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=", "NO_COLOR=", "HOME=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir()}, tc.environment...)...)
+			c.Env = append(os.Environ(),
+				append([]string{"DOCKER_HOST=tcp://127.0.0.1:1", "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=", "NO_COLOR=",
+					"HOME=" + t.TempDir(), "XDG_STATE_HOME=" + t.TempDir()}, tc.environment...)...)
 			c.Stdout, c.Stderr, c.Dir = io.Discard, program, t.TempDir() // a CI job's artifacts go where it runs
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
@@ -90,7 +96,8 @@ func TestOnATerminal(t *testing.T) {
 // readAll reads until the program's end of a terminal is closed, which Linux answers with EIO.
 func readAll(t *testing.T, user *os.File) string {
 	t.Helper()
-	if err := user.SetReadDeadline(time.Now().Add(time.Minute)); err != nil && !strings.Contains(err.Error(), "deadline") {
+	if err := user.SetReadDeadline(time.Now().Add(time.Minute)); err != nil &&
+		!strings.Contains(err.Error(), "deadline") {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer

@@ -64,9 +64,11 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 	o.output.flags(f)
 	o.artifacts.register(f)
 	f.BoolVar(&o.dry, "dry-run", false, "change nothing: say of each phase what it would do now")
-	f.BoolVar(&o.keepWaiting, "keep-waiting", false, "wait until the time is up also for what has a cause that cannot go away by itself")
+	f.BoolVar(&o.keepWaiting, "keep-waiting", false, "wait until the time is up also for what has a cause that cannot "+
+		"go away by itself")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
-	giveWay(f, []string{"dry-run"}, "junit", "report") // and not the other way round: what is typed must not make a run of it
+	// and not the other way round: what is typed must not make a run of it
+	giveWay(f, []string{"dry-run"}, "junit", "report")
 	return c
 }
 
@@ -89,10 +91,13 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap, New: o.newCluster, AllowChanges: o.allowChanges,
-			BackupRecipients: b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(), Heartbeat: 15 * time.Second, KeepWaiting: o.keepWaiting,
+		run := up.New(up.Options{Subject: b.subject, Supplies: b.supplies, KeepBootstrap: o.keepBootstrap,
+			New: o.newCluster, AllowChanges: o.allowChanges,
+			BackupRecipients: b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(),
+			Heartbeat: 15 * time.Second, KeepWaiting: o.keepWaiting,
 			Causes: func(ctx context.Context) ([]rollout.Cause, error) {
-				return lasting(ctx, world.New(b.subject, b.parts), began) // a world of its own, as a look may outlast the wait that it is made for
+				// a world of its own, as a look may outlast the wait that it is made for
+				return lasting(ctx, world.New(b.subject, b.parts), began)
 			}}, b.parts)
 		phases := after(run.Phases(), "look", func() {
 			narrated.learn(run.Environment, secretsOf(run)...)
@@ -111,7 +116,8 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		return &conducted{folder: run.StateFolder, begins: func() { kept.run = run }, looks: func() *world.World { return world.New(b.subject, b.parts) },
+		return &conducted{folder: run.StateFolder, begins: func() { kept.run = run },
+			looks: func() *world.World { return world.New(b.subject, b.parts) },
 			accepted: func() {
 				narrated.begin(run.Environment, secretsOf(run)...)
 			}, phases: phases, outcome: func() outcome { return o.outcome(run) }}, nil
@@ -198,7 +204,8 @@ func stateBase() (string, error) {
 	if !filepath.IsAbs(base) { // empty, or to be ignored by the specification
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fault.Wrap(fmt.Errorf("find a folder for the kubeconfig: %w", err), fault.Usage, "Set HOME or XDG_STATE_HOME.")
+			return "", fault.Wrap(fmt.Errorf("find a folder for the kubeconfig: %w", err), fault.Usage,
+				"Set HOME or XDG_STATE_HOME.")
 		}
 		base = filepath.Join(home, ".local", "state")
 	}
@@ -210,9 +217,11 @@ func (o *upOptions) outcome(run *up.Run) outcome {
 		message: "The management cluster " + run.Environment.ClusterName() + " manages itself.",
 		fields: map[string]string{
 			"kubeconfig": o.kubeconfig,
-			"look":       "kubectl --kubeconfig " + oneline.Shell(o.kubeconfig) + " get clusters,machines,kustomizations -A",
-			"undo":       "cluster-init down " + run.Environment.Argument(),
+			"look": "kubectl --kubeconfig " + oneline.Shell(o.kubeconfig) +
+				" get clusters,machines,kustomizations -A",
+			"undo": "cluster-init down " + run.Environment.Argument(),
 		},
-		figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10), timeline.InputsField: run.Inputs()},
+		figures: map[string]string{"apiRequests": strconv.FormatInt(run.Requests(), 10),
+			timeline.InputsField: run.Inputs()},
 	}
 }

@@ -19,7 +19,8 @@ const mostCauses = 5
 // diagnosisBound is for a run that is over its time already.
 const diagnosisBound = time.Minute
 
-// explain tells why a run has failed that waited for something in a cluster. What it cannot find out takes nothing away from the run's own error.
+// explain tells why a run has failed that waited for something in a cluster. What it cannot find out takes nothing away
+// from the run's own error.
 func explain(ctx context.Context, sink event.Sink, err error, looking *world.World) {
 	waited := []fault.Code{fault.ComponentStuck, fault.Timeout, fault.ClusterUnreachable, fault.ClusterFailed}
 	if ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) == fault.Timeout { // --total-timeout: nobody interrupted it
@@ -39,15 +40,16 @@ func explain(ctx context.Context, sink event.Sink, err error, looking *world.Wor
 		tell(event.Warning, "diagnosis: "+diagnosis.Error(), nil)
 	}
 	for _, f := range report.Findings[:min(mostCauses, len(report.Findings))] {
-		tell(event.Warning, "cause: "+f.Cause+" ("+f.Object+"); cure: "+f.Cure, map[string]string{"rule": f.Rule, "object": f.Object, "cause": f.Cause, "cure": f.Cure})
+		tell(event.Warning, "cause: "+f.Cause+" ("+f.Object+"); cure: "+f.Cure,
+			map[string]string{"rule": f.Rule, "object": f.Object, "cause": f.Cause, "cure": f.Cure})
 	}
 	if left := len(report.Findings) - mostCauses; left > 0 {
 		tell(event.Warning, "there are more causes: cluster-init diagnose "+looking.Environment.Argument(), nil)
 	}
 }
 
-// lasting diagnoses beside a run that began at a time, and returns the causes that are certain and do not go away by themselves. What was said before the run may have been corrected for it.
-// An error says that it could not look.
+// lasting diagnoses beside a run that began at a time, and returns the causes that are certain and do not go away by
+// themselves. What was said before the run may have been corrected for it. An error says that it could not look.
 func lasting(ctx context.Context, looking *world.World, began time.Time) ([]rollout.Cause, error) {
 	report, err := diagnose.Run(ctx, looking)
 	if err != nil {
@@ -62,7 +64,8 @@ func lasting(ctx context.Context, looking *world.World, began time.Time) ([]roll
 		for _, link := range f.Chain {
 			delays = append(delays, link.Object)
 		}
-		causes = append(causes, rollout.Cause{Rule: f.Rule, Cluster: f.Cluster, Object: f.Object, Text: oneline.Of(f.Cause, 0), Cure: oneline.Of(f.Cure, 0), Delays: delays})
+		causes = append(causes, rollout.Cause{Rule: f.Rule, Cluster: f.Cluster, Object: f.Object,
+			Text: oneline.Of(f.Cause, 0), Cure: oneline.Of(f.Cure, 0), Delays: delays})
 	}
 	return causes, nil
 }

@@ -35,19 +35,22 @@ func (o *buildOptions) check() error {
 	}
 	problems = append(problems, checkBound("--timeout ", o.timeout), checkBound("--total-timeout ", o.total))
 	if o.apiServerPort < 0 || o.apiServerPort > 65535 {
-		refuse("Give a port from 1 to 65535, or 0, which takes a free one.", "--api-server-port: there is no port %d", o.apiServerPort)
+		refuse("Give a port from 1 to 65535, or 0, which takes a free one.", "--api-server-port: there is no port %d",
+			o.apiServerPort)
 	}
 	for _, ignored := range []struct {
 		flag  string
 		given bool
 	}{{"--node-image", o.nodeImage != ""}, {"--api-server-port", o.apiServerPort != 0}} {
 		if ignored.given && o.bootstrapKubeconfig != "" {
-			refuse("Leave "+ignored.flag+" out: it is for the bootstrap cluster that up makes without --bootstrap-kubeconfig.",
+			refuse("Leave "+ignored.flag+" out: it is for the bootstrap cluster that up makes without "+
+				"--bootstrap-kubeconfig.",
 				"%s is given, but the bootstrap cluster is that of --bootstrap-kubeconfig", ignored.flag)
 		}
 	}
 	if o.registryBinary != "" && o.bundle == "" && source.Kind(o.kind) != source.Embedded {
-		refuse("Leave --registry-binary out: only --source embedded and --bundle need a registry.", "--registry-binary is given, but no registry is started: the source is %s", o.kind)
+		refuse("Leave --registry-binary out: only --source embedded and --bundle need a registry.",
+			"--registry-binary is given, but no registry is started: the source is %s", o.kind)
 	}
 	for _, file := range []struct{ flag, path, hint string }{
 		{"--registry-binary", o.registryBinary, "Name a static linux binary of cluster-init."},
@@ -59,7 +62,8 @@ func (o *buildOptions) check() error {
 			problems = append(problems, fault.Wrap(fmt.Errorf("read %s: %w", file.flag, err), fault.Usage, file.hint))
 		}
 	}
-	problems = append(problems, readable("bootstrap-kubeconfig", o.bootstrapKubeconfig), differ(o.bootstrapKubeconfig, o.kubeconfig))
+	problems = append(problems, readable("bootstrap-kubeconfig", o.bootstrapKubeconfig),
+		differ(o.bootstrapKubeconfig, o.kubeconfig))
 	if o.readsKubeconfig {
 		problems = append(problems, readable("kubeconfig", o.kubeconfig))
 	}
@@ -69,7 +73,8 @@ func (o *buildOptions) check() error {
 			err = isReplaceable(o.kubeconfig)
 		}
 		if err != nil {
-			problems = append(problems, fault.Wrap(fmt.Errorf("write --kubeconfig: %w", err), fault.Usage, "Give the path of a file in a folder that you may write to."))
+			problems = append(problems, fault.Wrap(fmt.Errorf("write --kubeconfig: %w", err), fault.Usage,
+				"Give the path of a file in a folder that you may write to."))
 		}
 	}
 	return fault.Join(problems...)
@@ -80,7 +85,8 @@ func checkNew(given, cluster string) error {
 	if given == "" || given == cluster {
 		return nil
 	}
-	return fault.New(fault.Usage, fmt.Sprintf("--new is %s, but the environment's cluster is %s", given, cluster), "Give --new "+cluster+", or set cluster.name to "+given+".")
+	return fault.New(fault.Usage, fmt.Sprintf("--new is %s, but the environment's cluster is %s", given, cluster),
+		"Give --new "+cluster+", or set cluster.name to "+given+".")
 }
 
 // checkBound is checkTimeout for a flag that may be 0, which bounds nothing.
@@ -94,13 +100,14 @@ func checkBound(flag string, bound time.Duration) error {
 // checkTimeout refuses what nobody can mean. flag is what stands before the duration, with its blank.
 func checkTimeout(flag string, timeout time.Duration) error {
 	if timeout < shortestTimeout || timeout > longestTimeout {
-		return fault.New(fault.Usage, fmt.Sprintf("%s%s is out of range", flag, timeout), "Give a duration from 10s to 24h, for example "+flag+"45m.")
+		return fault.New(fault.Usage, fmt.Sprintf("%s%s is out of range", flag, timeout),
+			"Give a duration from 10s to 24h, for example "+flag+"45m.")
 	}
 	return nil
 }
 
-// bounded returns a context that is cancelled after --total-timeout with a cause that says so, as by Ctrl-C: a move that is under way comes to its end
-// first.
+// bounded returns a context that is cancelled after --total-timeout with a cause that says so, as by Ctrl-C: a move
+// that is under way comes to its end first.
 func (o *buildOptions) bounded(ctx context.Context) (context.Context, func()) {
 	if o.total == 0 {
 		return ctx, func() {}
@@ -116,7 +123,8 @@ func (o *buildOptions) bounded(ctx context.Context) (context.Context, func()) {
 // checkEngineAddress refuses what is neither a name nor an address; "" stands for the default.
 func checkEngineAddress(address string) error {
 	if net.ParseIP(address) == nil && strings.ContainsAny(address, ":/@ ") {
-		return fault.New(fault.Usage, fmt.Sprintf("--engine-address %q is neither a name nor an address", address), "Give it without scheme and port.")
+		return fault.New(fault.Usage, fmt.Sprintf("--engine-address %q is neither a name nor an address", address),
+			"Give it without scheme and port.")
 	}
 	return nil
 }
@@ -164,7 +172,8 @@ func canWrite(path string) error {
 	}
 }
 
-// isReplaceable refuses what is no file: the kubeconfig is moved to its place, also to that of a device such as /dev/null.
+// isReplaceable refuses what is no file: the kubeconfig is moved to its place, also to that of a device such as
+// /dev/null.
 func isReplaceable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().IsRegular() { // one that is not there yet is as good
@@ -173,8 +182,8 @@ func isReplaceable(path string) error {
 	return fmt.Errorf("%s: not a regular file", path)
 }
 
-// checkKubeconfig refuses a --kubeconfig file that names another cluster: an earlier run's file says which cluster is the
-// management cluster, so that one would be installed into, and the file is replaced as a whole.
+// checkKubeconfig refuses a --kubeconfig file that names another cluster: an earlier run's file says which cluster is
+// the management cluster, so that one would be installed into, and the file is replaced as a whole.
 func checkKubeconfig(path, cluster string) error {
 	if isReplaceable(path) != nil {
 		return nil // said already, and reading a pipe would wait
@@ -186,6 +195,7 @@ func checkKubeconfig(path, cluster string) error {
 	if kube.IsOfClusterAlone(content, cluster) {
 		return nil
 	}
-	return fault.New(fault.Usage, fmt.Sprintf("write --kubeconfig: %s exists and is not the kubeconfig of the cluster %s alone", path, cluster),
+	return fault.New(fault.Usage, fmt.Sprintf("write --kubeconfig: %s exists and is not the kubeconfig of the cluster "+
+		"%s alone", path, cluster),
 		"Give --kubeconfig a new file. kubectl reads several: export KUBECONFIG=FILE1:FILE2.")
 }

@@ -17,16 +17,22 @@ const (
 	mostChanges   = 6
 )
 
-// recount tells what was seen of each object that was not ready when the time of a run, a phase or a component was over: first of those that wait for nothing else.
+// recount tells what was seen of each object that was not ready when the time of a run, a phase or a component was
+// over: first of those that wait for nothing else.
 func recount(sink event.Sink, err error, said []event.Event) {
 	if code := fault.CodeOf(err); code != fault.ComponentStuck && code != fault.Timeout {
 		return
 	}
 	t := timeline.Of(said)
-	unready := slices.DeleteFunc(slices.Clone(t.Histories), func(h timeline.History) bool { return h.Object.State == "Ready" || h.Object.State == "Deleted" })
-	slices.SortStableFunc(unready, func(a, b timeline.History) int { return len(a.Object.WaitsFor) - len(b.Object.WaitsFor) })
+	unready := slices.DeleteFunc(slices.Clone(t.Histories),
+		func(h timeline.History) bool { return h.Object.State == "Ready" || h.Object.State == "Deleted" })
+	slices.SortStableFunc(unready, func(a, b timeline.History) int {
+		return len(a.Object.WaitsFor) - len(
+			b.Object.WaitsFor)
+	})
 	for _, h := range unready[:min(mostHistories, len(unready))] {
-		sink.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: "what was seen of " + h.Object.Kind + "/" + h.Object.Name + ": " + history(h, t.Start)})
+		sink.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: "what was seen of " + h.Object.Kind +
+			"/" + h.Object.Name + ": " + history(h, t.Start)})
 	}
 }
 

@@ -16,8 +16,10 @@ func TestRecount(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	said := []event.Event{{Time: start, Type: event.RunStarted, Command: "up"}}
 	see := func(seconds int, name, state, message string, waitsFor ...string) {
-		said = append(said, event.Event{Time: start.Add(time.Duration(seconds) * time.Second), Type: event.ObjectChanged,
-			Object: &event.Object{Cluster: "bootstrap", Kind: "Kustomization", Name: name, State: state, Message: message, WaitsFor: waitsFor}})
+		said = append(said, event.Event{Time: start.Add(time.Duration(seconds) * time.Second),
+			Type: event.ObjectChanged,
+			Object: &event.Object{Cluster: "bootstrap", Kind: "Kustomization", Name: name, State: state,
+				Message: message, WaitsFor: waitsFor}})
 	}
 	see(1, "capi", "Progressing", "", "cert-manager")
 	see(2, "cert-manager", "Progressing", "building\nmanifests")
@@ -33,7 +35,10 @@ func TestRecount(t *testing.T) {
 		want []string
 	}{
 		"a component was not ready in time": {stuck, []string{
-			"what was seen of Kustomization/cert-manager: …; at 24s Progressing (health check iiii); at 25s Progressing (health check iiiii); at 26s Progressing (health check iiiiii); at 27s Progressing (health check iiiiiii); at 28s Progressing (health check iiiiiiii); at 29s Progressing (health check iiiiiiiii)",
+			"what was seen of Kustomization/cert-manager: …; at 24s Progressing (health check iiii); at 25s " +
+				"Progressing (health check iiiii); at 26s Progressing (health check iiiiii); at 27s Progressing " +
+				"(health check iiiiiii); at 28s Progressing (health check iiiiiiii); at 29s Progressing (health check " +
+				"iiiiiiiii)",
 			"what was seen of Kustomization/capi: at 1s waits for cert-manager"}},
 		"another error": {errors.New("no engine"), nil},
 	} {

@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
-// joinMirrors are the user's mirrors and, for hosts that they do not name, the bundle's. With a bundle no image is fetched from
-// the original registry: what the bundle lacks comes from the user's mirrors and from nowhere else.
+// joinMirrors are the user's mirrors and, for hosts that they do not name, the bundle's. With a bundle no image is
+// fetched from the original registry: what the bundle lacks comes from the user's mirrors and from nowhere else.
 func joinMirrors(users, bundles []oci.Mirror) []oci.Mirror {
 	joined := slices.Clone(users)
 	for i := range joined {
@@ -28,7 +28,8 @@ func joinMirrors(users, bundles []oci.Mirror) []oci.Mirror {
 func machineMirrors(mirrors []oci.Mirror) []environment.RegistryMirror {
 	var list []environment.RegistryMirror
 	for _, m := range mirrors {
-		list = append(list, environment.RegistryMirror{Host: m.Host, URL: m.URL, OverridePath: m.OverridePath, Only: m.Only})
+		list = append(list, environment.RegistryMirror{Host: m.Host, URL: m.URL, OverridePath: m.OverridePath,
+			Only: m.Only})
 	}
 	return list
 }

@@ -10,7 +10,8 @@ import (
 
 func TestMirrorsAreJoinedByHost(t *testing.T) {
 	users := []oci.Mirror{{Host: "ghcr.io", URL: "https://mine"}}
-	bundles := []oci.Mirror{{Host: "_default", URL: "http://b/_default", Only: true}, {Host: "ghcr.io", URL: "http://b/ghcr", Only: true}}
+	bundles := []oci.Mirror{{Host: "_default", URL: "http://b/_default", Only: true},
+		{Host: "ghcr.io", URL: "http://b/ghcr", Only: true}}
 	want := []oci.Mirror{{Host: "ghcr.io", URL: "https://mine", Only: true}, bundles[0]}
 	if diff := cmp.Diff(want, joinMirrors(users, bundles)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

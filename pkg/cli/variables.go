@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
-// consents are the flags with which a user agrees to something that cannot be undone. An environment variable, set long ago or for another run,
-// agrees to nothing.
+// consents are the flags with which a user agrees to something that cannot be undone. An environment variable, set long
+// ago or for another run, agrees to nothing.
 func consents() []string {
 	return []string{"yes", "force", "allow-admin", "allow-changes", "with-workload-clusters", "new"}
 }
@@ -25,8 +25,9 @@ func variableName(text string) string {
 	return strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(text))
 }
 
-// setFromVariables gives the flags that were not given the values that the environment has for them, and returns what it has that is no flag of any
-// command. A flag on the command line wins, also over one that it does not go together with; an empty variable counts as none.
+// setFromVariables gives the flags that were not given the values that the environment has for them, and returns what
+// it has that is no flag of any command. A flag on the command line wins, also over one that it does not go together
+// with; an empty variable counts as none.
 func setFromVariables(c *cobra.Command, environ []string) (strays []string, err error) {
 	prefix, flags, given := variablePrefix(c), flagsByVariable(c), typed(c)
 	elsewhere := ofAncestors(c)
@@ -35,7 +36,8 @@ func setFromVariables(c *cobra.Command, environ []string) (strays []string, err 
 		name, value, _ := strings.Cut(variable, "=")
 		if flag := elsewhere[name]; flag != nil && value != "" {
 			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is set, and no command reads it", name),
-				fmt.Sprintf("Unset it, and set %s, or give --%s.", variablePrefix(c)+variableName(flag.Name), flag.Name)))
+				fmt.Sprintf("Unset it, and set %s, or give --%s.", variablePrefix(c)+variableName(flag.Name),
+					flag.Name)))
 			continue
 		}
 		if !strings.HasPrefix(name, prefix) || value == "" {
@@ -47,7 +49,8 @@ func setFromVariables(c *cobra.Command, environ []string) (strays []string, err 
 		case flag == nil:
 			strays = append(strays, strayVariable(name, c, flags))
 		case slices.Contains(consents(), flag.Name):
-			problems = append(problems, fault.New(fault.Usage, fmt.Sprintf("%s is set: --%s is given on the command line only", name, flag.Name),
+			problems = append(problems, fault.New(fault.Usage,
+				fmt.Sprintf("%s is set: --%s is given on the command line only", name, flag.Name),
 				"Unset it, and give --"+flag.Name+" to the run that you mean."))
 		case !flag.Changed && !yields(flag, given):
 			problems = append(problems, setFlag(c, flag, name, value))
@@ -66,14 +69,15 @@ func flagsByVariable(c *cobra.Command) map[string]*pflag.Flag {
 	return all
 }
 
-// ofAncestors are the variables that somebody sets who thinks that one counts for all commands, as CLUSTER_INIT_OUTPUT, with the flags of c that are meant.
-// It would be silent, and what was asked for would not happen.
+// ofAncestors are the variables that somebody sets who thinks that one counts for all commands, as CLUSTER_INIT_OUTPUT,
+// with the flags of c that are meant. It would be silent, and what was asked for would not happen.
 func ofAncestors(c *cobra.Command) map[string]*pflag.Flag {
 	all := map[string]*pflag.Flag{}
 	for above := c.Parent(); above != nil; above = above.Parent() {
 		own := flagsByVariable(above)
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			if name := variablePrefix(above) + variableName(f.Name); own[name] == nil && f.Name != "help" && f.Name != "version" {
+			if name := variablePrefix(above) + variableName(f.Name); own[name] == nil && f.Name != "help" &&
+				f.Name != "version" {
 				all[name] = f
 			}
 		})
@@ -83,7 +87,8 @@ func ofAncestors(c *cobra.Command) map[string]*pflag.Flag {
 
 // isOfAnother says whether a variable is that of a flag of c, or of a command below it.
 func isOfAnother(c *cobra.Command, variable string) bool {
-	return flagsByVariable(c)[variable] != nil || slices.ContainsFunc(c.Commands(), func(below *cobra.Command) bool { return isOfAnother(below, variable) })
+	return flagsByVariable(c)[variable] != nil ||
+		slices.ContainsFunc(c.Commands(), func(below *cobra.Command) bool { return isOfAnother(below, variable) })
 }
 
 // setFlag sets a flag as the command line does. One that can be repeated takes a value a line.
@@ -95,7 +100,8 @@ func setFlag(c *cobra.Command, flag *pflag.Flag, variable, value string) error {
 	for _, each := range values {
 		if err := c.Flags().Set(flag.Name, each); err != nil {
 			// not err: it quotes the value, and --set may hold a secret
-			return fault.New(fault.Usage, fmt.Sprintf("%s cannot be the value of --%s, which is of type %s", variable, flag.Name, flag.Value.Type()), "See "+c.CommandPath()+" --help.")
+			return fault.New(fault.Usage, fmt.Sprintf("%s cannot be the value of --%s, which is of type %s", variable,
+				flag.Name, flag.Value.Type()), "See "+c.CommandPath()+" --help.")
 		}
 	}
 	return nil

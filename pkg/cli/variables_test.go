@@ -16,15 +16,21 @@ func TestFlagsFromVariables(t *testing.T) {
 		strays  string
 		refused string
 	}{
-		"none":                     {nil, []string{"PATH=/bin", "CLUSTER_INIT_DOWN_REGISTRY_MIRROR=x"}, nil, "", ""},
-		"two":                      {nil, []string{"CLUSTER_INIT_UP_REGISTRY_MIRROR=a=b\nc=d\n"}, []string{"a=b", "c=d"}, "", ""},
-		"the command line wins":    {[]string{"--registry-mirror", "a=b"}, []string{"CLUSTER_INIT_UP_REGISTRY_MIRROR=c=d"}, []string{"a=b"}, "", ""},
-		"empty":                    {nil, []string{"CLUSTER_INIT_UP_REGISTRY_MIRROR="}, nil, "", ""},
-		"no such flag":             {nil, []string{"CLUSTER_INIT_UP_REGISTRY_MIROR=x"}, nil, "did you mean CLUSTER_INIT_UP_REGISTRY_MIRROR?", ""},
-		"nothing like it":          {nil, []string{"CLUSTER_INIT_UP_SONG=x"}, nil, "CLUSTER_INIT_UP_SONG is set, and cluster-init up has no such flag", ""},
+		"none": {nil, []string{"PATH=/bin", "CLUSTER_INIT_DOWN_REGISTRY_MIRROR=x"}, nil, "", ""},
+		"two": {nil, []string{"CLUSTER_INIT_UP_REGISTRY_MIRROR=a=b\nc=d\n"},
+			[]string{"a=b", "c=d"}, "", ""},
+		"the command line wins": {[]string{"--registry-mirror", "a=b"},
+			[]string{"CLUSTER_INIT_UP_REGISTRY_MIRROR=c=d"}, []string{"a=b"}, "", ""},
+		"empty": {nil, []string{"CLUSTER_INIT_UP_REGISTRY_MIRROR="}, nil, "", ""},
+		"no such flag": {nil, []string{"CLUSTER_INIT_UP_REGISTRY_MIROR=x"}, nil,
+			"did you mean CLUSTER_INIT_UP_REGISTRY_MIRROR?", ""},
+		"nothing like it": {nil, []string{"CLUSTER_INIT_UP_SONG=x"}, nil,
+			"CLUSTER_INIT_UP_SONG is set, and cluster-init up has no such flag", ""},
 		"help is no flag for that": {nil, []string{"CLUSTER_INIT_UP_HELP=true"}, nil, "no such flag", ""},
-		"of another type":          {nil, []string{"CLUSTER_INIT_UP_API_SERVER_PORT=hunter2"}, nil, "", "--api-server-port, which is of type int32"},
-		"a consent":                {nil, []string{"CLUSTER_INIT_UP_ALLOW_CHANGES=x"}, nil, "", "--allow-changes is given on the command line only"},
+		"of another type": {nil, []string{"CLUSTER_INIT_UP_API_SERVER_PORT=hunter2"}, nil, "",
+			"--api-server-port, which is of type int32"},
+		"a consent": {nil, []string{"CLUSTER_INIT_UP_ALLOW_CHANGES=x"}, nil, "",
+			"--allow-changes is given on the command line only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _, err := Command().Find([]string{"up"})
@@ -38,10 +44,12 @@ func TestFlagsFromVariables(t *testing.T) {
 			switch {
 			case tc.refused == "" && err != nil:
 				t.Fatal(err)
-			case tc.refused != "" && (fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), tc.refused) || strings.Contains(err.Error(), "hunter2")):
+			case tc.refused != "" && (fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), tc.refused) ||
+				strings.Contains(err.Error(), "hunter2")):
 				t.Errorf("the error is %v", err)
 			}
-			if got := strings.Join(strays, "; "); !strings.Contains(got, tc.strays) || (got == "") != (tc.strays == "") {
+			if got := strings.Join(strays, "; "); !strings.Contains(got, tc.strays) ||
+				(got == "") != (tc.strays == "") {
 				t.Errorf("strays: %q", got)
 			}
 			if mirrors, _ := c.Flags().GetStringArray("registry-mirror"); !slices.Equal(mirrors, tc.mirrors) {
@@ -73,7 +81,8 @@ func TestAVariableOfACommandBelowIsNoStray(t *testing.T) {
 	}
 }
 
-// Where flags do not go together, what was typed counts, and not what a variable says; of two variables neither is meant more.
+// Where flags do not go together, what was typed counts, and not what a variable says; of two variables neither is
+// meant more.
 func TestAVariableGivesWayToWhatIsTyped(t *testing.T) {
 	for name, tc := range map[string]struct {
 		command string
@@ -106,7 +115,8 @@ func TestAVariableGivesWayToWhatIsTyped(t *testing.T) {
 			if c.Flags().Lookup(tc.flag).Value.Type() == "bool" {
 				value = "true"
 			}
-			if _, err := setFromVariables(c, []string{variablePrefix(c) + variableName(tc.flag) + "=" + value}); err != nil {
+			if _, err := setFromVariables(
+				c, []string{variablePrefix(c) + variableName(tc.flag) + "=" + value}); err != nil {
 				t.Fatal(err)
 			}
 			if got := c.Flags().Changed(tc.flag); got != tc.set {

@@ -32,7 +32,8 @@ func Version() string {
 
 // identify prefers what the linker wrote to what Go found out by itself. info may be nil.
 func identify(info *debug.BuildInfo) buildIdentity {
-	id := buildIdentity{Version: version, Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	id := buildIdentity{Version: version, Commit: commit, Date: date, Go: runtime.Version(), Platform: runtime.GOOS +
+		"/" + runtime.GOARCH}
 	module := ""
 	if info != nil {
 		module = info.Main.Version

@@ -32,8 +32,9 @@ func newVersion(streams Streams) *cobra.Command {
 		Long: `version prints the version, commit and date of this binary, and every part that it installs. The list is read from the
 content that the binary carries. Versions of components hold unless you name a source or a bundle of your own: "up --source"
 and "up --bundle" install what is there.`,
-		Example: "  cluster-init version\n  cluster-init version -o json | jq -r '.installs[] | .name + \" \" + .version'",
-		Args:    cobra.NoArgs,
+		Example: "  cluster-init version\n  cluster-init version -o json | jq -r '.installs[] | .name + \" \" + " +
+			".version'",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := output.known(); err != nil {
 				return err
@@ -58,7 +59,8 @@ func newVersionReport(ctx context.Context, info *debug.BuildInfo) (versionReport
 	if err != nil {
 		return versionReport{}, err
 	}
-	return versionReport{Type: "version", SchemaVersion: 1, buildIdentity: identify(info), Installs: installs, Libraries: libraryParts(info)}, nil
+	return versionReport{Type: "version", SchemaVersion: 1, buildIdentity: identify(info), Installs: installs,
+		Libraries: libraryParts(info)}, nil
 }
 
 func (r versionReport) writeJSON(w io.Writer) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/parts"
 )
 
-// installedParts asks each place that decides a version: kind for the bootstrap cluster's node, Flux, the environments for
-// Kubernetes, and the components.
+// installedParts asks each place that decides a version: kind for the bootstrap cluster's node, Flux, the environments
+// for Kubernetes, and the components.
 func installedParts(ctx context.Context, content fs.FS, info *debug.BuildInfo) ([]parts.Part, error) {
 	found := []parts.Part{
 		parts.FromImage("bootstrap cluster", kind.DefaultNodeImage),
@@ -44,8 +44,12 @@ func kubernetesParts(ctx context.Context, content fs.FS) ([]parts.Part, error) {
 		if err != nil {
 			return nil, err
 		}
-		part := parts.Part{Name: "kubernetes", Version: env.KubernetesVersion(), Origin: env.Spec().Cluster.BootstrapProvider}
-		at := slices.IndexFunc(found, func(p parts.Part) bool { return p.Version == part.Version && p.Origin == part.Origin })
+		part := parts.Part{Name: "kubernetes", Version: env.KubernetesVersion(),
+			Origin: env.Spec().Cluster.BootstrapProvider}
+		at := slices.IndexFunc(found, func(p parts.Part) bool {
+			return p.Version == part.Version &&
+				p.Origin == part.Origin
+		})
 		if at < 0 {
 			at = len(found)
 			found = append(found, part)

@@ -18,14 +18,16 @@ func TestIdentify(t *testing.T) {
 		info                  *debug.BuildInfo
 		version, commit, date string
 	}{
-		"no information":      {nil, "development", "", ""},
-		"go run":              {&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "development", "", ""},
-		"a checkout":          {&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}, Settings: vcs}, "abc", "abc", "2026-01-02T03:04:05Z"},
+		"no information": {nil, "development", "", ""},
+		"go run":         {&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "development", "", ""},
+		"a checkout": {&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}, Settings: vcs}, "abc", "abc",
+			"2026-01-02T03:04:05Z"},
 		"go install of a tag": {&debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, "v1.2.3", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := identify(tc.info)
-			if id.Version != tc.version || id.Commit != tc.commit || id.Date != tc.date || id.Go == "" || id.Platform == "" {
+			if id.Version != tc.version || id.Commit != tc.commit || id.Date != tc.date || id.Go == "" ||
+				id.Platform == "" {
 				t.Errorf("%+v", id)
 			}
 		})
@@ -66,7 +68,8 @@ func TestFluxControllersAreThoseOfTheRelease(t *testing.T) {
 		t.Errorf("flux.Version is %s, its module is %s", flux.Version, module)
 	}
 	for _, controller := range flux.Controllers() {
-		out, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "github.com/fluxcd/"+controller+"/api").Output()
+		out, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "github.com/fluxcd/"+controller+
+			"/api").Output()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +77,8 @@ func TestFluxControllersAreThoseOfTheRelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := "/releases/download/" + strings.TrimSpace(string(out)) + "/"; !strings.Contains(string(manifest), want) {
+		if want := "/releases/download/" + strings.TrimSpace(string(out)) + "/"; !strings.Contains(string(manifest),
+			want) {
 			t.Errorf("%s: Flux %s does not install the release of its API module, %s", controller, module, want)
 		}
 	}

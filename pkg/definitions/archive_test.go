@@ -86,7 +86,8 @@ func TestUnpackRefuses(t *testing.T) {
 
 // More than fits in memory is told from what is no archive.
 func TestUnpackIsBounded(t *testing.T) {
-	archive := pack(t, [2]string{"a.yaml", strings.Repeat("x", 33<<20)}, [2]string{"b.yml", strings.Repeat("y", 33<<20)})
+	archive := pack(t, [2]string{"a.yaml", strings.Repeat("x", 33<<20)},
+		[2]string{"b.yml", strings.Repeat("y", 33<<20)})
 	if _, err := definitions.Unpack(archive); !errors.Is(err, unpack.ErrTooLarge) {
 		t.Errorf("66 MiB of manifests: %v", err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Check refuses content whose chart knows other definitions than those beside it: a machine template that changed would have to change under
-// its old name, which the API server refuses. Its error is a fault EnvironmentInvalid.
+// Check refuses content whose chart knows other definitions than those beside it: a machine template that changed would
+// have to change under its old name, which the API server refuses. Its error is a fault EnvironmentInvalid.
 func Check(content fs.FS) error {
 	want, err := Of(content)
 	if err != nil {
@@ -21,7 +21,8 @@ func Check(content fs.FS) error {
 	}
 	text, err := fs.ReadFile(content, File)
 	if err != nil {
-		return fault.Wrap(fmt.Errorf("read the definitions that the chart knows: %w", err), fault.EnvironmentInvalid, hint(want))
+		return fault.Wrap(fmt.Errorf("read the definitions that the chart knows: %w", err), fault.EnvironmentInvalid,
+			hint(want))
 	}
 	has, err := Decode(text)
 	if err != nil {
@@ -108,7 +109,8 @@ func (d Definition) fits(want Definition) bool {
 
 // differs is the error about definitions that the chart does not know as they are; want is what it must know.
 func differs(at []string, want Definitions) error {
-	err := fmt.Errorf("%s does not describe %s: a changed machine template would keep its name, and the API server would "+
+	err := fmt.Errorf("%s does not describe %s: a changed machine template would keep its name, and the API server "+
+		"would "+
 		"refuse it", File, strings.Join(at, ", "))
 	return fault.Wrap(err, fault.EnvironmentInvalid, hint(want))
 }

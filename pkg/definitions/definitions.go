@@ -1,4 +1,5 @@
-// Package definitions reads what the chart must know of the definitions of clusters, kustomize-components/cluster: it cannot read them itself.
+// Package definitions reads what the chart must know of the definitions of clusters, kustomize-components/cluster: it
+// cannot read them itself.
 package definitions
 
 import (
@@ -23,7 +24,8 @@ const folder = "kustomize-components/cluster"
 
 // Definition is what the chart knows of one definition.
 type Definition struct {
-	// Templates is the hash of the machines' templates. It is part of their names, because a template cannot change under its name.
+	// Templates is the hash of the machines' templates. It is part of their names, because a template cannot change
+	// under its name.
 	Templates string `json:"templates"`
 	// Commands are the kinds that have a list of commands, to which the chart adds.
 	Commands []string `json:"commands,omitempty"`
@@ -44,7 +46,8 @@ func (d *Definition) UnmarshalJSON(text []byte) error {
 // Definitions are definitions by their path, as components.cluster.path has it.
 type Definitions map[string]Definition
 
-// Of reads all definitions of content, the folder that holds charts and kustomize-components. A folder without templates is none.
+// Of reads all definitions of content, the folder that holds charts and kustomize-components. A folder without
+// templates is none.
 func Of(content fs.FS) (Definitions, error) {
 	folders, err := fs.ReadDir(content, folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/golden"
 )
 
-// A template that changes without definitions.json would have to change under its old name, which the API server refuses.
+// A template that changes without definitions.json would have to change under its old name, which the API server
+// refuses.
 func TestTheChartKnowsTheDefinitions(t *testing.T) {
 	all, err := definitions.Of(clusterinit.Content())
 	if err != nil {
@@ -32,7 +33,8 @@ const (
 
 // TestWhatIsInTheHash changes one thing at a time.
 func TestWhatIsInTheHash(t *testing.T) {
-	base := map[string]string{"x/kustomization.yaml": "resources: [machine.yaml, pool.yaml]\n", "x/machine.yaml": machine, "x/pool.yaml": pipeline,
+	base := map[string]string{"x/kustomization.yaml": "resources: [machine.yaml, pool.yaml]\n",
+		"x/machine.yaml": machine, "x/pool.yaml": pipeline,
 		"shared/kustomization.yaml": "resources: [more.yaml]\n", "shared/more.yaml": machine}
 	first := hashOf(t, base, nil)
 	if first == "" {
@@ -42,12 +44,17 @@ func TestWhatIsInTheHash(t *testing.T) {
 		change map[string]string
 		other  bool
 	}{
-		"the template":                   {map[string]string{"x/machine.yaml": strings.Replace(machine, "a", "b", 1)}, true},
-		"its comments":                   {map[string]string{"x/machine.yaml": "# why\n" + machine}, false},
-		"another object":                 {map[string]string{"x/pool.yaml": strings.Replace(pipeline, "1", "2", 1)}, false},
-		"a patch":                        {map[string]string{"x/kustomization.yaml": "resources: [machine.yaml, pool.yaml]\npatches: [{patch: x}]\n"}, true},
-		"a template from another folder": {map[string]string{"x/kustomization.yaml": "resources: [machine.yaml, pool.yaml, ../shared]\n"}, true},
-		"a folder that is not used":      {map[string]string{"shared/more.yaml": strings.Replace(machine, "a", "b", 1)}, false},
+		"the template": {map[string]string{"x/machine.yaml": strings.Replace(machine, "a", "b", 1)},
+			true},
+		"its comments": {map[string]string{"x/machine.yaml": "# why\n" + machine}, false},
+		"another object": {map[string]string{"x/pool.yaml": strings.Replace(pipeline, "1", "2", 1)},
+			false},
+		"a patch": {map[string]string{"x/kustomization.yaml": "resources: [machine.yaml, " +
+			"pool.yaml]\npatches: [{patch: x}]\n"}, true},
+		"a template from another folder": {map[string]string{"x/kustomization.yaml": "resources: [machine.yaml, " +
+			"pool.yaml, ../shared]\n"}, true},
+		"a folder that is not used": {map[string]string{"shared/more.yaml": strings.Replace(machine, "a", "b", 1)},
+			false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := hashOf(t, base, test.change); (got != first) != test.other {
@@ -105,7 +112,8 @@ func TestCheck(t *testing.T) {
 		t.Errorf("the form of an earlier chart is refused: %v", err)
 	}
 	for name, text := range map[string]string{
-		"of an older chart": `{"` + at + `": "5944d9ff46c0bfcb"}`, "no JSON": "x", "one more": strings.Replace(fix, "{", `{"./gone": {"templates": "1"},`, 1), "empty": "{}",
+		"of an older chart": `{"` + at + `": "5944d9ff46c0bfcb"}`, "no JSON": "x",
+		"one more": strings.Replace(fix, "{", `{"./gone": {"templates": "1"},`, 1), "empty": "{}",
 	} {
 		put(text)
 		if err := definitions.Check(content); fault.CodeOf(err) != fault.EnvironmentInvalid || fault.HintOf(err) == "" {
@@ -120,14 +128,17 @@ func TestCheckOfOwnDefinitions(t *testing.T) {
 	const own = "./clusters/mine"
 	remote := "github.com/example/cluster?ref=v1"
 	content := fstest.MapFS{
-		"clusters/remote/kustomization.yaml":             &fstest.MapFile{Data: []byte("resources: ['" + remote + "']\n")},
-		"clusters/mine/machine.yaml":                     &fstest.MapFile{Data: []byte(machine)},
-		"clusters/mine/kustomization.yaml":               &fstest.MapFile{Data: []byte("resources: [machine.yaml, '" + remote + "']")},
+		"clusters/remote/kustomization.yaml": &fstest.MapFile{Data: []byte("resources: ['" + remote +
+			"']\n")},
+		"clusters/mine/machine.yaml": &fstest.MapFile{Data: []byte(machine)},
+		"clusters/mine/kustomization.yaml": &fstest.MapFile{Data: []byte("resources: [machine.yaml, '" +
+			remote + "']")},
 		"kustomize-components/cluster/x/machine.yaml":    &fstest.MapFile{Data: []byte(machine)},
 		"kustomize-components/cluster/shared/other.yaml": &fstest.MapFile{Data: []byte(pipeline)},
-		definitions.File:                                 &fstest.MapFile{},
+		definitions.File: &fstest.MapFile{},
 	}
-	content[definitions.File].Data = []byte(`{"` + own + `": {"templates": "0"}, "./clusters/remote": {"templates": "1"}}`)
+	content[definitions.File].Data = []byte(
+		`{"` + own + `": {"templates": "0"}, "./clusters/remote": {"templates": "1"}}`)
 	err := definitions.Check(content)
 	_, fix, _ := strings.Cut(fault.HintOf(err), "with: ")
 	if err == nil || !strings.Contains(err.Error(), own) || !strings.Contains(fix, own) || !strings.Contains(fix, at) {
@@ -158,10 +169,11 @@ func TestCheckUsed(t *testing.T) {
 		path, known     string // known is the content of File; empty: there is none
 		refused, hashed bool
 	}{
-		"as it is":                       {at, `{"` + at + `": ` + good + `}`, false, true},
-		"in the form of earlier charts":  {at, `{"` + at + `": "` + all[at].Templates + `"}`, false, true},
-		"beside one that is gone":        {at, `{"` + at + `": ` + good + `, "./gone": ` + stale + `}`, false, true},
-		"beside one that is stale":       {at, `{"` + at + `": ` + good + `, "` + own + `": ` + stale + `}`, false, true},
+		"as it is":                      {at, `{"` + at + `": ` + good + `}`, false, true},
+		"in the form of earlier charts": {at, `{"` + at + `": "` + all[at].Templates + `"}`, false, true},
+		"beside one that is gone":       {at, `{"` + at + `": ` + good + `, "./gone": ` + stale + `}`, false, true},
+		"beside one that is stale": {at, `{"` + at + `": ` + good + `, "` + own + `": ` + stale + `}`, false,
+			true},
 		"stale":                          {at, `{"` + at + `": ` + stale + `}`, true, false},
 		"other commands":                 {at, `{"` + at + `": ` + other + `}`, true, false},
 		"not named":                      {at, `{}`, true, false},

@@ -13,8 +13,8 @@ func isKustomization(file string) bool {
 	return base == "kustomization.yaml" || base == "kustomization.yml" || base == "Kustomization"
 }
 
-// kustomization counts what a kustomization does to the objects of a definition at a folder: one that only lists files of its folder does
-// nothing. What it reads from elsewhere counts too.
+// kustomization counts what a kustomization does to the objects of a definition at a folder: one that only lists files
+// of its folder does nothing. What it reads from elsewhere counts too.
 func (r *reader) kustomization(at, file string, object map[string]any) error {
 	more := map[string]any{}
 	for field, value := range object {
@@ -32,7 +32,8 @@ func (r *reader) kustomization(at, file string, object map[string]any) error {
 		for _, entry := range entries {
 			name, _ := entry.(string)
 			target := path.Join(path.Dir(file), name)
-			if name == "" || path.IsAbs(name) || strings.Contains(name, "://") || target == at || strings.HasPrefix(target, at+"/") {
+			if name == "" || path.IsAbs(name) || strings.Contains(name, "://") || target == at ||
+				strings.HasPrefix(target, at+"/") {
 				continue
 			}
 			if err := r.elsewhere(target); err != nil {

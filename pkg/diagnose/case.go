@@ -41,7 +41,8 @@ const (
 // Seen is what was read of one cluster.
 type Seen struct {
 	readiness.Observation
-	// Moved is whether its Flux is suspended for a pivot, Ends whether the management cluster is taken down: both are meant to be so.
+	// Moved is whether its Flux is suspended for a pivot, Ends whether the management cluster is taken down: both are
+	// meant to be so.
 	Moved, Ends bool
 	// Building is whether the cluster is not yet what it is to be: a run is making it, or moves its definition.
 	Building bool
@@ -63,7 +64,8 @@ type Signals struct {
 	Signals []Signal
 }
 
-// Gather reads all that a diagnosis is made of, without the secrets that are known: of the environment, of both clusters, and those of more. It changes nothing.
+// Gather reads all that a diagnosis is made of, without the secrets that are known: of the environment, of both
+// clusters, and those of more. It changes nothing.
 func Gather(ctx context.Context, w *world.World, more *redact.Redactor) (Case, error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
@@ -71,8 +73,8 @@ func Gather(ctx context.Context, w *world.World, more *redact.Redactor) (Case, e
 	return c.withoutUnknown().redacted(func(v any) any { return more.Value(known.Value(v)) })
 }
 
-// withoutUnknown leaves out what was read of a cluster whose Secrets are not known: any of it could hold one. So could any log, and what a machine says, where the Secrets of any cluster are
-// not known.
+// withoutUnknown leaves out what was read of a cluster whose Secrets are not known: any of it could hold one. So could
+// any log, and what a machine says, where the Secrets of any cluster are not known.
 func (c Case) withoutUnknown() Case {
 	clusters := slices.Clone(c.Clusters)
 	unknown := c.silent || slices.ContainsFunc(clusters, func(s Seen) bool { return s.secretsUnknown })
@@ -80,11 +82,14 @@ func (c Case) withoutUnknown() Case {
 		unasked := slices.Clone(seen.NotChecked)
 		switch {
 		case seen.secretsUnknown:
-			clusters[i] = Seen{Moved: seen.Moved, Ends: seen.Ends, Observation: readiness.Observation{Cluster: seen.Cluster,
-				NotChecked: append(unasked, "all of the "+seen.Cluster+" cluster: left out, as its Secrets are not known")}}
+			clusters[i] = Seen{Moved: seen.Moved, Ends: seen.Ends,
+				Observation: readiness.Observation{Cluster: seen.Cluster,
+					NotChecked: append(unasked, "all of the "+seen.Cluster+
+						" cluster: left out, as its Secrets are not known")}}
 		case unknown:
 			clusters[i].Logs, clusters[i].Said = nil, nil
-			clusters[i].NotChecked = append(unasked, "logs of the "+seen.Cluster+" cluster and what its machines say: left out, as the Secrets of another cluster are not known")
+			clusters[i].NotChecked = append(unasked, "logs of the "+seen.Cluster+
+				" cluster and what its machines say: left out, as the Secrets of another cluster are not known")
 		}
 	}
 	c.Clusters = clusters
@@ -98,7 +103,8 @@ func gather(ctx context.Context, w *world.World) (Case, *redact.Redactor) {
 	o := w.ObserveLasting(ctx)
 	c.Unasked = machinesUnknown(o, w.Provider)
 	c.Observed = observedIn(o, kind.NodeName(w.BootstrapName()))
-	c.silent = o.Bootstrap.Err != nil || o.Management.Err != nil && o.Bootstrap.State != world.BootstrapActive // one that is still being made is none that should answer
+	// one that is still being made is none that should answer
+	c.silent = o.Bootstrap.Err != nil || o.Management.Err != nil && o.Bootstrap.State != world.BootstrapActive
 	known := redact.New()
 	for _, document := range w.Environment.SecretDocuments() {
 		known.Add(redact.FromValues(document)...)
@@ -121,7 +127,8 @@ func see(ctx context.Context, in *kube.Cluster, of side, known *redact.Redactor)
 	s := NewSnapshot(seen.Observation)
 	if err := learnSecrets(ctx, in, known); err != nil {
 		seen.secretsUnknown = true
-		seen.NotChecked = append(seen.NotChecked, fmt.Sprintf("logs of the %s cluster and what its machines say, which could hold secrets that are not known here: %v", in.Name, err))
+		seen.NotChecked = append(seen.NotChecked, fmt.Sprintf("logs of the %s cluster and what its machines say, "+
+			"which could hold secrets that are not known here: %v", in.Name, err))
 	} else {
 		seen.NotChecked = append(seen.NotChecked, s.readLogs(ctx, in)...)
 	}
@@ -150,7 +157,8 @@ func (c Case) Report(more ...Rule) (Report, error) {
 		return Report{}, err
 	}
 	rules = withMore(rules, more)
-	r := Report{Type: "diagnosis", SchemaVersion: 1, Environment: c.Environment, Clusters: []string{}, Findings: []Finding{}, Waiting: []Finding{}, Unasked: append([]string{}, c.Unasked...)}
+	r := Report{Type: "diagnosis", SchemaVersion: 1, Environment: c.Environment, Clusters: []string{},
+		Findings: []Finding{}, Waiting: []Finding{}, Unasked: append([]string{}, c.Unasked...)}
 	for _, each := range c.Observed {
 		r.observed(each, rules)
 	}
@@ -183,7 +191,8 @@ func (c Case) redacted(clean func(any) any) (Case, error) {
 	for i := range c.Clusters { // a schema has no values, and annotations repeat objects
 		for _, o := range c.Clusters[i].Objects {
 			o.SetManagedFields(nil)
-			unstructured.RemoveNestedField(o.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
+			unstructured.RemoveNestedField(o.Object, "metadata", "annotations",
+				"kubectl.kubernetes.io/last-applied-configuration")
 		}
 	}
 	var values any
@@ -212,7 +221,9 @@ func ReadCase(from io.Reader) (Case, error) {
 		return Case{}, fault.Wrap(fmt.Errorf("read what was collected: %w", err), fault.Usage, hint)
 	}
 	if c.Type != caseType || c.SchemaVersion != schemaVersion {
-		return Case{}, fault.New(fault.Usage, fmt.Sprintf("what was collected is of type %q, version %d; this binary reads %q, version %d", c.Type, c.SchemaVersion, caseType, schemaVersion),
+		return Case{}, fault.New(fault.Usage,
+			fmt.Sprintf("what was collected is of type %q, version %d; this binary reads %q, version %d", c.Type,
+				c.SchemaVersion, caseType, schemaVersion),
 			"Use the version of cluster-init that wrote it.")
 	}
 	if err := c.whole(); err != nil {

@@ -18,9 +18,12 @@ import (
 func aCase(t *testing.T) Case {
 	t.Helper()
 	objects := decode(t, component)
-	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: "demo", Scope: pivot.Scope{Namespace: "management", Cluster: "demo"}, Unasked: []string{"which machines exist"},
-		Observed: []Signals{{health.Ref{Kind: "Container", Name: "demo-lb"}, []Signal{{From: "stopped", Message: "does not run"}}}},
-		Clusters: []Seen{{Observation: readiness.Observation{Cluster: "bootstrap", Objects: objects, NotChecked: []string{"secrets"}}}}}
+	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: "demo",
+		Scope: pivot.Scope{Namespace: "management", Cluster: "demo"}, Unasked: []string{"which machines exist"},
+		Observed: []Signals{{health.Ref{Kind: "Container", Name: "demo-lb"},
+			[]Signal{{From: "stopped", Message: "does not run"}}}},
+		Clusters: []Seen{{Observation: readiness.Observation{Cluster: "bootstrap", Objects: objects,
+			NotChecked: []string{"secrets"}}}}}
 	c.Clusters[0].Logs = []Lines{{health.RefOf(objects[0]), []string{"a line with s3cret-of-a-log"}}}
 	c.Clusters[0].Said = []Signals{{health.RefOf(objects[0]), []Signal{{From: "journal", Message: "kubeadm failed"}}}}
 	return c
@@ -63,7 +66,9 @@ func TestACaseIsReadBack(t *testing.T) {
 }
 
 func TestWhatIsNoCase(t *testing.T) {
-	for name, text := range map[string]string{"nothing": "", "no JSON": "{", "something else": `{"type":"diff","schemaVersion":1}`, "a later version": `{"type":"diagnosis-case","schemaVersion":2}`,
+	for name, text := range map[string]string{"nothing": "", "no JSON": "{",
+		"something else":               `{"type":"diff","schemaVersion":1}`,
+		"a later version":              `{"type":"diagnosis-case","schemaVersion":2}`,
 		"nothing is said of an object": `{"type":"diagnosis-case","schemaVersion":1,"observed":[{"Object":{"Kind":"Container"}}]}`,
 		"an empty object":              `{"type":"diagnosis-case","schemaVersion":1,"clusters":[{"Objects":[null]}]}`} {
 		if _, err := ReadCase(strings.NewReader(text)); fault.CodeOf(err) != fault.Usage || fault.HintOf(err) == "" {
@@ -86,7 +91,8 @@ func TestWhatNobodyKnowsIsLeftOut(t *testing.T) {
 		}
 	}
 	r, err := c.withoutUnknown().Report()
-	if err != nil || len(r.Findings) != 1 || !strings.Contains(strings.Join(r.Unasked, "\n"), "all of the bootstrap cluster: left out") {
+	if err != nil || len(r.Findings) != 1 || !strings.Contains(strings.Join(r.Unasked, "\n"),
+		"all of the bootstrap cluster: left out") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if len(c.Clusters[0].Objects) == 0 {
@@ -99,7 +105,8 @@ func TestLogsAreLeftOutWhereAnotherClusterIsSilent(t *testing.T) {
 	c := aCase(t)
 	c.silent = true
 	kept := c.withoutUnknown().Clusters[0]
-	if len(kept.Objects) == 0 || len(kept.Logs) > 0 || len(kept.Said) > 0 || !strings.Contains(strings.Join(kept.NotChecked, "\n"), "left out") {
+	if len(kept.Objects) == 0 || len(kept.Logs) > 0 || len(kept.Said) > 0 ||
+		!strings.Contains(strings.Join(kept.NotChecked, "\n"), "left out") {
 		t.Errorf("%+v", kept)
 	}
 }

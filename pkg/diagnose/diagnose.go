@@ -31,7 +31,8 @@ type Report struct {
 	Unasked []string `json:"unasked"`
 }
 
-// Run looks at both clusters and at the machines, and says what is wrong. Rules of more come before those of the binary. It changes nothing.
+// Run looks at both clusters and at the machines, and says what is wrong. Rules of more come before those of the
+// binary. It changes nothing.
 func Run(ctx context.Context, w *world.World, more ...Rule) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
@@ -92,13 +93,16 @@ func (r *Report) redact(redactor *redact.Redactor) {
 	}
 }
 
-// Err is what the command ends with: fault.ClusterUnreachable when no cluster answered, fault.ComponentStuck when there is a cause that was found.
+// Err is what the command ends with: fault.ClusterUnreachable when no cluster answered, fault.ComponentStuck when there
+// is a cause that was found.
 func (r Report) Err() error {
 	switch {
 	case len(r.Findings) > 0:
-		return fault.New(fault.ComponentStuck, fmt.Sprintf("%s of what is not ready: %s", count(len(r.Findings), "cause"), r.Findings[0].Cause), r.Findings[0].Cure)
+		return fault.New(fault.ComponentStuck, fmt.Sprintf("%s of what is not ready: %s",
+			count(len(r.Findings), "cause"), r.Findings[0].Cause), r.Findings[0].Cure)
 	case len(r.Clusters) == 0:
-		return fault.New(fault.ClusterUnreachable, "no cluster of "+r.Environment+" answers"+because(r.Waiting), "If it was never made, cluster-init up makes it.")
+		return fault.New(fault.ClusterUnreachable, "no cluster of "+r.Environment+" answers"+because(r.Waiting),
+			"If it was never made, cluster-init up makes it.")
 	}
 	return nil
 }

@@ -36,10 +36,13 @@ status: {conditions: [{type: Ready, status: "False", reason: DoesNotExist, messa
 `
 
 func TestACertificateIsWhatItsSecretWaitsFor(t *testing.T) {
-	listed := readiness.Observation{Cluster: "bootstrap", Objects: decode(t, webhook), Kinds: []schema.GroupKind{{Kind: "Secret"}, {Group: "cert-manager.io", Kind: "Issuer"}}}
+	listed := readiness.Observation{Cluster: "bootstrap", Objects: decode(t, webhook),
+		Kinds: []schema.GroupKind{{Kind: "Secret"}, {Group: "cert-manager.io", Kind: "Issuer"}}}
 	s := NewSnapshot(listed)
 	findings, waiting := s.examine(s.roots(side{}), readRules(t))
-	want := []string{"missing-issuer Issuer/kube-system/nope: Deployment/kube-system/webhook > Pod/kube-system/webhook-x > Secret/kube-system/webhook-cert > Certificate/kube-system/serving > Issuer/kube-system/nope"}
+	want := []string{"missing-issuer Issuer/kube-system/nope: Deployment/kube-system/webhook > " +
+		"Pod/kube-system/webhook-x > Secret/kube-system/webhook-cert > Certificate/kube-system/serving > " +
+		"Issuer/kube-system/nope"}
 	if diff := cmp.Diff(want, inShort(findings)); diff != "" || len(waiting) > 0 {
 		t.Error(diff, waiting)
 	}
@@ -82,12 +85,17 @@ lastTimestamp: "2026-11-25T10:05:00Z"
 		object string
 		want   []string
 	}{
-		"what failed":                   {retried, lost},
-		"what never went well":          {strings.Replace(strings.Replace(retried, "observedGeneration: 2", "observedGeneration: -1", 1), "HealthCheckFailed", "", 1), lost},
-		"what went well since":          {strings.Replace(retried, "HealthCheckFailed", "ReconciliationSucceeded", 1), nil},
-		"what waits for something else": {strings.Replace(retried, "reason: Progressing,", "reason: DependencyNotReady,", 1), nil},
+		"what failed": {retried, lost},
+		"what never went well": {strings.Replace(
+			strings.Replace(retried, "observedGeneration: 2", "observedGeneration: -1", 1), "HealthCheckFailed", "", 1),
+			lost},
+		"what went well since": {strings.Replace(retried, "HealthCheckFailed", "ReconciliationSucceeded", 1),
+			nil},
+		"what waits for something else": {strings.Replace(retried, "reason: Progressing,",
+			"reason: DependencyNotReady,", 1), nil},
 	} {
-		s := NewSnapshot(readiness.Observation{Cluster: "bootstrap", Objects: decode(t, tc.object), Events: decode(t, said)})
+		s := NewSnapshot(readiness.Observation{Cluster: "bootstrap", Objects: decode(t, tc.object),
+			Events: decode(t, said)})
 		findings, _ := s.examine(s.roots(side{}), readRules(t))
 		if diff := cmp.Diff(tc.want, inShort(findings)); diff != "" {
 			t.Error(name, diff)
@@ -97,7 +105,10 @@ lastTimestamp: "2026-11-25T10:05:00Z"
 
 // A source that has not fetched yet is no fault, of it or of what reads it.
 func TestASourceThatIsStillFetchedIsNoFault(t *testing.T) {
-	findings, waiting := examine(t, `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a, namespace: flux-system},
+	findings,
+		waiting := examine(
+		t,
+		`{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a, namespace: flux-system},
   status: {conditions: [{type: Ready, status: "False", reason: ArtifactFailed, message: "Source artifact not found, retrying in 2s"}]}}`)
 	if len(findings) > 0 || len(waiting) != 1 {
 		t.Error(inShort(findings), waiting)
@@ -129,21 +140,26 @@ status: {conditions: [{type: Ready, status: "False", reason: NotReady, message: 
 `
 	s := NewSnapshot(readiness.Observation{Cluster: "bootstrap", Objects: decode(t, cluster)})
 	findings, waiting := s.examine(s.roots(side{scope: pivot.Scope{Namespace: "default"}}), readRules(t))
-	want := []string{"control-plane-machines KubeadmControlPlane/default/a: Cluster/default/a > KubeadmControlPlane/default/a"}
-	if diff := cmp.Diff(want, inShort(findings)); diff != "" || len(waiting) != 1 || waiting[0].Object != "DevCluster/default/a" {
+	want := []string{"control-plane-machines KubeadmControlPlane/default/a: Cluster/default/a > " +
+		"KubeadmControlPlane/default/a"}
+	if diff := cmp.Diff(want, inShort(findings)); diff != "" || len(waiting) != 1 ||
+		waiting[0].Object != "DevCluster/default/a" {
 		t.Error(diff, inShort(waiting))
 	}
 }
 
 // What a pivot pauses and suspends goes away by itself, unless nobody pivots any more. What a person does so does not.
 func TestWhatAPivotHolds(t *testing.T) {
-	const suspended = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: cluster, namespace: flux-system, annotations: {NOTE: default/a}}, spec: {suspend: true}}"
-	const paused = "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: a, annotations: {NOTE: default/a}}, spec: {paused: true}, status: {conditions: [{type: Available, status: Unknown, message: no}]}}"
+	const suspended = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: cluster, " +
+		"namespace: flux-system, annotations: {NOTE: default/a}}, spec: {suspend: true}}"
+	const paused = "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: a, annotations: {NOTE: " +
+		"default/a}}, spec: {paused: true}, status: {conditions: [{type: Available, status: Unknown, message: no}]}}"
 	for _, tc := range []struct{ object, annotation, want string }{
 		{suspended, owned.SuspendedAnnotation, "pivot-holds"}, {suspended, "example.org/note", "suspended"},
 		{paused, owned.PivotAnnotation, "pivot-holds"}, {paused, "example.org/note", "paused"},
 	} {
-		if findings, _ := examine(t, strings.Replace(tc.object, "NOTE", tc.annotation, 1)); len(findings) != 1 || findings[0].Rule != tc.want || findings[0].Heals != (tc.want == "pivot-holds") {
+		if findings, _ := examine(t, strings.Replace(tc.object, "NOTE", tc.annotation, 1)); len(findings) != 1 ||
+			findings[0].Rule != tc.want || findings[0].Heals != (tc.want == "pivot-holds") {
 			t.Errorf("%s with %s: %v", tc.want, tc.annotation, inShort(findings))
 		}
 	}

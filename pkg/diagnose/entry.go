@@ -20,7 +20,8 @@ var (
 	ofKind    = regexp.MustCompile(` controllerKind="([A-Za-z]+)"`)
 )
 
-// entries puts together what klog writes over several lines: a value with line breaks is set off by tabs, and its end by a blank.
+// entries puts together what klog writes over several lines: a value with line breaks is set off by tabs, and its end
+// by a blank.
 func entries(lines []string) []entry {
 	var list []entry
 	for _, line := range lines {
@@ -65,14 +66,16 @@ func (e entry) at(now time.Time) time.Time {
 	return at
 }
 
-// about says whether an entry is about an object. A controller says which one it was at, one of bootstrap configurations that of a machine of the same name; of other entries the name in
-// them decides, as a word of its own: that of a machine is often longer than its cluster's by a few letters.
+// about says whether an entry is about an object. A controller says which one it was at, one of bootstrap
+// configurations that of a machine of the same name; of other entries the name in them decides, as a word of its own:
+// that of a machine is often longer than its cluster's by a few letters.
 func (e entry) about(r health.Ref) bool {
 	found := ofKind.FindStringSubmatch(string(e))
 	if found == nil {
 		return containsWord(string(e), r.Name)
 	}
-	return (found[1] == r.Kind || strings.HasSuffix(found[1], "Config")) && strings.Contains(string(e), " "+found[1]+`="`+r.Namespace+"/"+r.Name+`"`)
+	return (found[1] == r.Kind || strings.HasSuffix(found[1], "Config")) &&
+		strings.Contains(string(e), " "+found[1]+`="`+r.Namespace+"/"+r.Name+`"`)
 }
 
 // containsWord says whether a name is in a text, and not as a part of a longer one.

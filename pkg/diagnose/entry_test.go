@@ -24,8 +24,9 @@ func TestEntries(t *testing.T) {
 	ref := func(kind, name string) health.Ref { return health.Ref{Kind: kind, Namespace: "management", Name: name} }
 	all := entries(strings.Split(controllerLog, "\n"))
 	for about, want := range map[health.Ref][]string{
-		ref("OpenStackServer", "c-workers-1"):  {`no flavors were found: name=m1."nope"`},
-		ref("OpenStackServer", "c-workers-2"):  {"create OpenStack instance: got 413 instead: {\"message\": \"too large.\n\n\"}"},
+		ref("OpenStackServer", "c-workers-1"): {`no flavors were found: name=m1."nope"`},
+		ref("OpenStackServer", "c-workers-2"): {"create OpenStack instance: got 413 instead: {\"message\": \"too " +
+			"large.\n\n\"}"},
 		ref("OpenStackMachine", "c-workers-1"): nil, // the one that has an error is of another namespace
 		ref("OpenStackCluster", "c"):           {"got 401 instead"},
 		ref("OpenStackCluster", "c-workers"):   nil,
@@ -45,7 +46,8 @@ func TestEntries(t *testing.T) {
 
 // An entry that is cut off, or written by another library, is its own text.
 func TestEntriesOfOtherForms(t *testing.T) {
-	for _, line := range []string{`E1126 02:30:01.0 1 a.go:1] "Reconciler error" err="cut off`, "\tfailed in the middle of an entry", `{"level":"error","msg":"no"}`, `time=now level=error msg="x"`} {
+	for _, line := range []string{`E1126 02:30:01.0 1 a.go:1] "Reconciler error" err="cut off`,
+		"\tfailed in the middle of an entry", `{"level":"error","msg":"no"}`, `time=now level=error msg="x"`} {
 		if got := entries([]string{line}); len(got) != 1 || !got[0].complains() || got[0].err() != line {
 			t.Errorf("%q: %q", line, got)
 		}
@@ -84,7 +86,8 @@ func TestComplaintsThatAreOver(t *testing.T) {
 	const then = `I1126 02:31:00.000000       1 openstackserver_controller.go:100] "Waiting for instance" controllerKind="OpenStackServer" OpenStackServer="management/c-workers-1"`
 	s.aboutMachines(strings.Split(controllerLog, "\n"))
 	s.aboutMachines(strings.Split(strings.Replace(controllerLog, "m1.", "m2.", 1)+"\n"+then, "\n"))
-	said := s.said[health.Ref{Group: "infrastructure.cluster.x-k8s.io", Kind: "OpenStackServer", Namespace: "management", Name: "c-workers-1"}]
+	said := s.said[health.Ref{Group: "infrastructure.cluster.x-k8s.io", Kind: "OpenStackServer",
+		Namespace: "management", Name: "c-workers-1"}]
 	if len(said) != 2 || said[0].Past || !said[1].Past || said[0].At.IsZero() {
 		t.Errorf("%+v", said)
 	}

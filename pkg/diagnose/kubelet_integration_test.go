@@ -14,29 +14,43 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestTakeWhatAKubeletSays has a real API server tell what a kubelet would have written there, where the lab cannot have it happen: its engine bounds
-// no memory, and machines share the disk of their host. The Pod is a Deployment's of kube-system, so that the run waits for it.
+// TestTakeWhatAKubeletSays has a real API server tell what a kubelet would have written there, where the lab cannot
+// have it happen: its engine bounds no memory, and machines share the disk of their host. The Pod is a Deployment's of
+// kube-system, so that the run waits for it.
 func TestTakeWhatAKubeletSays(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	ended := func(reason, message string, code int32) corev1.PodStatus {
-		state := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: reason, Message: message, ExitCode: code}}
-		return corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "c", RestartCount: 4, LastTerminationState: state,
-			State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 1m20s restarting failed container"}}}}}
+		state := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: reason, Message: message,
+			ExitCode: code}}
+		return corev1.PodStatus{Phase: corev1.PodRunning,
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "c", RestartCount: 4, LastTerminationState: state,
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff",
+					Message: "back-off 1m20s restarting failed container"}}}}}
 	}
 	waits := func(reason, message string) corev1.PodStatus {
-		return corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}}}
+		return corev1.PodStatus{Phase: corev1.PodPending,
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "c",
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason,
+					Message: message}}}}}
 	}
 	for name, tc := range map[string]struct {
 		status corev1.PodStatus
 		rule   string
 	}{
-		"more memory than it may have":      {ended("OOMKilled", "", 137), "pod-out-of-memory"},
-		"a limit too low to start at all":   {waits("RunContainerError", "failed to create containerd task: runc create failed: container init was OOM-killed (memory limit too low?)"), "pod-memory-limit"},
-		"thrown out for a full disk":        {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource: ephemeral-storage. Threshold quantity: 1Gi, available: 900Mi."}, "pod-disk-full"},
-		"thrown out for want of memory":     {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource: memory. Threshold quantity: 100Mi, available: 90Mi."}, "pod-evicted"},
-		"no inotify instances on the host":  {ended("Error", "failed to create fsnotify watcher: too many open files", 1), "pod-inotify"},
-		"an image for another architecture": {ended("Error", "exec /manager: exec format error", 255), "pod-architecture"},
+		"more memory than it may have": {ended("OOMKilled", "", 137), "pod-out-of-memory"},
+		"a limit too low to start at all": {waits("RunContainerError", "failed to create containerd task: runc "+
+			"create failed: container init was OOM-killed (memory limit too low?)"), "pod-memory-limit"},
+		"thrown out for a full disk": {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted",
+			Message: "The node was low on resource: ephemeral-storage. Threshold quantity: 1Gi, available: 900Mi."},
+			"pod-disk-full"},
+		"thrown out for want of memory": {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted",
+			Message: "The node was low on resource: memory. Threshold quantity: 100Mi, available: 90Mi."},
+			"pod-evicted"},
+		"no inotify instances on the host": {ended("Error", "failed to create fsnotify watcher: too many open files",
+			1), "pod-inotify"},
+		"an image for another architecture": {ended("Error", "exec /manager: exec format error", 255),
+			"pod-architecture"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := runsBadly(ctx, t, tc.status)
@@ -50,9 +64,11 @@ func TestTakeWhatAKubeletSays(t *testing.T) {
 		t.Run(string(condition), func(t *testing.T) {
 			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "full"}}
 			provoke(ctx, t, node)
-			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady"}, {Type: condition, Status: corev1.ConditionTrue, Message: message}}
+			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue,
+				Reason: "KubeletReady"}, {Type: condition, Status: corev1.ConditionTrue, Message: message}}
 			says(ctx, t, node)
-			if findings := examined(ctx, t); len(findings) != 1 || findings[0].Rule != "node-pressure" || findings[0].Object != "Node/full" {
+			if findings := examined(ctx, t); len(findings) != 1 || findings[0].Rule != "node-pressure" ||
+				findings[0].Object != "Node/full" {
 				t.Errorf("%+v", findings)
 			}
 		})
@@ -69,15 +85,19 @@ func runsBadly(ctx context.Context, t *testing.T, status corev1.PodStatus) *core
 	meta := func(owner client.Object, kind string) metav1.ObjectMeta {
 		m := metav1.ObjectMeta{Namespace: "kube-system", Name: "bad", Labels: labels}
 		if owner != nil {
-			m.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: "bad", UID: owner.GetUID(), Controller: new(true)}}
+			m.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: "bad",
+				UID: owner.GetUID(), Controller: new(true)}}
 		}
 		return m
 	}
-	deployment := &appsv1.Deployment{ObjectMeta: meta(nil, ""), Spec: appsv1.DeploymentSpec{Selector: selector, Template: template}}
+	deployment := &appsv1.Deployment{ObjectMeta: meta(nil, ""), Spec: appsv1.DeploymentSpec{Selector: selector,
+		Template: template}}
 	provoke(ctx, t, deployment)
-	deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, UnavailableReplicas: 1}
+	deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Replicas: 1,
+		UpdatedReplicas: 1, UnavailableReplicas: 1}
 	says(ctx, t, deployment)
-	set := &appsv1.ReplicaSet{ObjectMeta: meta(deployment, "Deployment"), Spec: appsv1.ReplicaSetSpec{Selector: selector, Template: template}}
+	set := &appsv1.ReplicaSet{ObjectMeta: meta(deployment, "Deployment"),
+		Spec: appsv1.ReplicaSetSpec{Selector: selector, Template: template}}
 	provoke(ctx, t, set)
 	set.Status = appsv1.ReplicaSetStatus{ObservedGeneration: set.Generation, Replicas: 1}
 	says(ctx, t, set)

@@ -26,8 +26,8 @@ const (
 	newest   = 3    // complaints of a controller about one machine, which it repeats in hundreds
 )
 
-// readLogs adds to a snapshot what the logs say: of containers that end again and again, and of the providers' controllers about the machines that
-// are not ready. It returns what could not be read.
+// readLogs adds to a snapshot what the logs say: of containers that end again and again, and of the providers'
+// controllers about the machines that are not ready. It returns what could not be read.
 func (s *Snapshot) readLogs(ctx context.Context, c *kube.Cluster) (unasked []string) {
 	client, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
@@ -36,11 +36,13 @@ func (s *Snapshot) readLogs(ctx context.Context, c *kube.Cluster) (unasked []str
 	read := 0
 	for _, wanted := range s.wantedLogs() {
 		if read++; read > mostLogs {
-			return append(unasked, fmt.Sprintf("further logs of the %s cluster: %d containers were looked at already", c.Name, mostLogs))
+			return append(unasked, fmt.Sprintf("further logs of the %s cluster: %d containers were looked at already",
+				c.Name, mostLogs))
 		}
 		lines, err := readLog(ctx, client, wanted)
 		if err != nil {
-			unasked = append(unasked, fmt.Sprintf("log of container %s of %s in the %s cluster: %v", wanted.container, wanted.pod, c.Name, err))
+			unasked = append(unasked, fmt.Sprintf("log of container %s of %s in the %s cluster: %v", wanted.container,
+				wanted.pod, c.Name, err))
 			continue
 		}
 		wanted.use(lines)
@@ -63,13 +65,17 @@ func (s *Snapshot) wantedLogs() []wantedLog {
 		if r.Kind != "Pod" || r.Group != "" {
 			continue
 		}
-		if provider := u.GetLabels()[providerLabel]; strings.HasPrefix(provider, "infrastructure-") || strings.HasPrefix(provider, "bootstrap-") {
+		if provider := u.GetLabels()[providerLabel]; strings.HasPrefix(provider, "infrastructure-") ||
+			strings.HasPrefix(provider, "bootstrap-") {
 			for _, name := range containersOf(u) {
 				controllers = append(controllers, wantedLog{pod: r, container: name, use: s.aboutMachines})
 			}
 		}
 		for _, ended := range endedOf(u) {
-			ended.pod, ended.use = r, func(lines []string) { s.logs[r] = append(s.logs[r], lines[max(0, len(lines)-excerpt):]...) }
+			ended.pod, ended.use = r, func(
+				lines []string) {
+				s.logs[r] = append(s.logs[r], lines[max(0, len(lines)-excerpt):]...)
+			}
 			ill = append(ill, ended)
 		}
 	}
@@ -79,7 +85,8 @@ func (s *Snapshot) wantedLogs() []wantedLog {
 	return slices.Concat(ill, controllers)
 }
 
-// aboutMachines keeps the newest complaints of a controller about each machine that is not ready. One is past when the controller went on to something else with the machine.
+// aboutMachines keeps the newest complaints of a controller about each machine that is not ready. One is past when the
+// controller went on to something else with the machine.
 func (s *Snapshot) aboutMachines(lines []string) {
 	all := entries(lines)
 	for _, r := range s.machinesNotReady() {
@@ -100,7 +107,8 @@ func (s *Snapshot) aboutMachines(lines []string) {
 // machinesNotReady are the infrastructure's machines and clusters that are not, and are to be.
 func (s *Snapshot) machinesNotReady() []health.Ref {
 	return slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
-		return r.Group != "infrastructure.cluster.x-k8s.io" || strings.HasSuffix(r.Kind, "Template") || s.state(r).Status == health.Ready || s.objects[r].GetDeletionTimestamp() != nil
+		return r.Group != "infrastructure.cluster.x-k8s.io" || strings.HasSuffix(r.Kind, "Template") ||
+			s.state(r).Status == health.Ready || s.objects[r].GetDeletionTimestamp() != nil
 	})
 }
 
@@ -142,7 +150,8 @@ func readLog(ctx context.Context, client kubernetes.Interface, w wantedLog) ([]s
 	defer cancel()
 	lines, most := int64(lastOf), int64(4<<20)
 	stream, err := client.CoreV1().Pods(w.pod.Namespace).GetLogs(w.pod.Name,
-		&corev1.PodLogOptions{Container: w.container, Previous: w.previous, TailLines: &lines, LimitBytes: &most}).Stream(ctx)
+		&corev1.PodLogOptions{Container: w.container, Previous: w.previous, TailLines: &lines,
+			LimitBytes: &most}).Stream(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,12 @@ const (
 	inspectionTime = 20 * time.Second
 )
 
-// inspectMachines adds to a snapshot what the machines say that are not ready, and the cloud says of them. It returns what could not be asked.
+// inspectMachines adds to a snapshot what the machines say that are not ready, and the cloud says of them. It returns
+// what could not be asked.
 func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (unasked []string) {
 	machines := slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
-		return r.Group != "cluster.x-k8s.io" || r.Kind != "Machine" || s.state(r).Status == health.Ready || s.objects[r].GetDeletionTimestamp() != nil || health.InfrastructureOf(s.objects[r]).Name == ""
+		return r.Group != "cluster.x-k8s.io" || r.Kind != "Machine" || s.state(r).Status == health.Ready ||
+			s.objects[r].GetDeletionTimestamp() != nil || health.InfrastructureOf(s.objects[r]).Name == ""
 	})
 	looksInto, can := of.(provider.Inspector)
 	switch {
@@ -30,7 +32,8 @@ func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (u
 	case !can:
 		return []string{"the machines themselves: " + of.Place() + " is not asked by this version"}
 	case len(machines) > mostMachines:
-		unasked = append(unasked, fmt.Sprintf("%d further machines: %d were looked into already", len(machines)-mostMachines, mostMachines))
+		unasked = append(unasked, fmt.Sprintf("%d further machines: %d were looked into already",
+			len(machines)-mostMachines, mostMachines))
 		machines = machines[:mostMachines]
 	}
 	answers := make([]inspection, len(machines))
@@ -65,7 +68,8 @@ func inspect(ctx context.Context, looksInto provider.Inspector, machine string) 
 	return inspection{said, err}
 }
 
-// hear adds what a machine says. What the cloud says of its server belongs to the object that stands for the server, which is further down than the Machine.
+// hear adds what a machine says. What the cloud says of its server belongs to the object that stands for the server,
+// which is further down than the Machine.
 func (s *Snapshot) hear(machine health.Ref, said []provider.Said) {
 	for _, each := range said {
 		about := []health.Ref{machine}

@@ -60,8 +60,10 @@ func TestFaultOfServer(t *testing.T) {
 	if len(unasked) != 1 || !strings.Contains(unasked[0], "it has no console") {
 		t.Errorf("not asked: %v", unasked)
 	}
-	findings, _ := s.examine([]health.Ref{{Group: "cluster.x-k8s.io", Kind: "Machine", Namespace: "management", Name: "m"}}, readRules(t))
-	if len(findings) != 1 || findings[0].Rule != "openstack-no-host" || findings[0].Object != "OpenStackServer/management/m" {
+	findings, _ := s.examine([]health.Ref{{Group: "cluster.x-k8s.io", Kind: "Machine", Namespace: "management",
+		Name: "m"}}, readRules(t))
+	if len(findings) != 1 || findings[0].Rule != "openstack-no-host" ||
+		findings[0].Object != "OpenStackServer/management/m" {
 		t.Errorf("%+v", findings)
 	}
 }
@@ -72,7 +74,8 @@ func TestInspectsManyMachines(t *testing.T) {
 	for i := range mostMachines + 2 {
 		objects = append(objects, machineOf(t, fmt.Sprintf("m-%02d", i))...)
 	}
-	objects = append(objects, decode(t, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {namespace: management, name: a}}")...)
+	objects = append(objects, decode(t, "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {namespace: "+
+		"management, name: a}}")...)
 	of := &cloud{answer: func(machine string) ([]provider.Said, error) {
 		return []provider.Said{{From: "console", Text: machine}}, nil
 	}}

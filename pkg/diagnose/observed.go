@@ -14,17 +14,21 @@ func observedIn(o world.Observation, bootstrapNode string) []Signals {
 	for _, m := range o.Machines {
 		switch {
 		case m.Paused:
-			list = append(list, Signals{health.Ref{Kind: "Container", Name: m.Name}, []Signal{{From: "stopped", Reason: "paused", Message: "is paused"}}})
+			list = append(list, Signals{health.Ref{Kind: "Container", Name: m.Name},
+				[]Signal{{From: "stopped", Reason: "paused", Message: "is paused"}}})
 		case m.Stopped:
-			list = append(list, Signals{health.Ref{Kind: "Container", Name: m.Name}, []Signal{{From: "stopped", Message: "does not run"}}})
+			list = append(list, Signals{health.Ref{Kind: "Container", Name: m.Name},
+				[]Signal{{From: "stopped", Message: "does not run"}}})
 		}
 	}
 	if o.Bootstrap.State == world.BootstrapStopped {
-		list = append(list, Signals{health.Ref{Kind: "Container", Name: bootstrapNode}, []Signal{{From: "stopped", Message: "does not run"}}})
+		list = append(list, Signals{health.Ref{Kind: "Container", Name: bootstrapNode},
+			[]Signal{{From: "stopped", Message: "does not run"}}})
 	}
 	side := func(name string, state fmt.Stringer, err error) {
 		if err != nil {
-			list = append(list, Signals{health.Ref{Kind: "APIServer", Name: name}, []Signal{{From: "error", Reason: state.String(), Message: err.Error()}}})
+			list = append(list, Signals{health.Ref{Kind: "APIServer", Name: name},
+				[]Signal{{From: "error", Reason: state.String(), Message: err.Error()}}})
 		}
 	}
 	side(world.BootstrapName, text(o.Bootstrap.State), o.Bootstrap.Err)

@@ -21,7 +21,8 @@ func (r Report) Print(out io.Writer) error {
 	if len(r.Waiting) > 0 {
 		oneline.Fprintf(b, "Not ready, and no cause is known:\n")
 		for _, f := range r.Waiting {
-			oneline.Fprintf(b, "  %s%s: %s\n", f.Object, in(f), orElse(oneline.Of(f.Message, mostShown), "is on its way"))
+			oneline.Fprintf(b, "  %s%s: %s\n", f.Object, in(f), orElse(oneline.Of(f.Message, mostShown),
+				"is on its way"))
 			printChain(b, f)
 		}
 		fmt.Fprintln(b)

@@ -17,8 +17,10 @@ func TestAResourceSetThatIsNotAppliedIsNamed(t *testing.T) {
    status: {conditions: [{type: ResourcesApplied, status: "True", reason: Applied}]}}
 `
 	s := NewSnapshot(readiness.Observation{Cluster: "management", Objects: decode(t, sets)})
-	findings, waiting := s.examine(s.roots(side{scope: pivot.Scope{Namespace: "management", Cluster: "demo"}}), readRules(t))
-	if len(findings) != 1 || len(waiting) > 0 || findings[0].Rule != "resource-set-incomplete" || findings[0].Object != "ClusterResourceSet/management/cni" {
+	findings, waiting := s.examine(s.roots(side{scope: pivot.Scope{Namespace: "management", Cluster: "demo"}}),
+		readRules(t))
+	if len(findings) != 1 || len(waiting) > 0 || findings[0].Rule != "resource-set-incomplete" ||
+		findings[0].Object != "ClusterResourceSet/management/cni" {
 		t.Errorf("%+v, %+v", findings, waiting)
 	}
 }

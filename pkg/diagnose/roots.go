@@ -22,13 +22,14 @@ type side struct {
 	scope    pivot.Scope
 	machines provider.Provider
 	registry readiness.Registry
-	// moved is whether its Flux is suspended for a pivot, ends whether the management cluster is taken down: both are meant to be so.
+	// moved is whether its Flux is suspended for a pivot, ends whether the management cluster is taken down: both are
+	// meant to be so.
 	moved, ends bool
 	building    bool // a run is making it
 }
 
-// roots are the objects that a run waits for in a cluster: of Flux, of Cluster API, the workloads of what is installed, and the nodes. What belongs to
-// others is looked at only where one of these waits for it.
+// roots are the objects that a run waits for in a cluster: of Flux, of Cluster API, the workloads of what is installed,
+// and the nodes. What belongs to others is looked at only where one of these waits for it.
 func (s *Snapshot) roots(of side) []health.Ref {
 	return slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
 		switch {

@@ -22,14 +22,16 @@ import (
 type Rule struct {
 	Name  string   `json:"-"`     // of its file
 	Kinds []string `json:"kinds"` // of the objects that it is for; none: all
-	// From, Reason and Message are regular expressions for the parts of a signal; an empty one matches all. Named groups of Message can be used
-	// as ${group} in Cause and Cure, as can ${object}, ${kind}, ${object-name}, ${namespace}, ${reason} and ${message}.
+	// From, Reason and Message are regular expressions for the parts of a signal; an empty one matches all. Named
+	// groups of Message can be used as ${group} in Cause and Cure, as can ${object}, ${kind}, ${object-name},
+	// ${namespace}, ${reason} and ${message}.
 	From    string `json:"from"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	Cause   string `json:"cause"`
 	Cure    string `json:"cure"`
-	// Values are the keys of the environment's values that the cure is about; a star stands for a name. They are said with it.
+	// Values are the keys of the environment's values that the cure is about; a star stands for a name. They are said
+	// with it.
 	Values []string `json:"values"`
 	// Likely is whether the signal can have another cause too.
 	Likely bool `json:"likely"`
@@ -37,7 +39,8 @@ type Rule struct {
 	Heals bool `json:"heals"`
 	// Always is whether it counts also for an object that is ready.
 	Always bool `json:"always"`
-	// Own is whether the cause is in the object itself, and counts too where something below the object is not ready either.
+	// Own is whether the cause is in the object itself, and counts too where something below the object is not ready
+	// either.
 	Own bool `json:"own"`
 	// Rank puts a rule before others (higher) or behind them (lower) that match the same object.
 	Rank     int       `json:"rank"`
@@ -91,7 +94,8 @@ func readRule(file string, content []byte) (Rule, error) {
 	if err := yaml.UnmarshalStrict(content, &rule); err != nil {
 		return rule, err
 	}
-	for expression, into := range map[*string]**regexp.Regexp{&rule.From: &rule.from, &rule.Reason: &rule.reason, &rule.Message: &rule.message} {
+	for expression, into := range map[*string]**regexp.Regexp{&rule.From: &rule.from, &rule.Reason: &rule.reason,
+		&rule.Message: &rule.message} {
 		compiled, err := regexp.Compile(*expression)
 		if err != nil {
 			return rule, err
@@ -114,7 +118,8 @@ func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, cure 
 		if found == nil {
 			continue
 		}
-		values := map[string]string{"object": object.String(), "kind": object.Kind, "object-name": object.Name, "$": "$", "namespace": object.Namespace,
+		values := map[string]string{"object": object.String(), "kind": object.Kind, "object-name": object.Name,
+			"$": "$", "namespace": object.Namespace,
 			"reason": s.Reason, "message": strings.TrimSpace(s.Message)}
 		for i, name := range r.message.SubexpNames() {
 			if name != "" {
@@ -145,7 +150,8 @@ func keys(values []string) string {
 func firstMatch(rules []Rule, object health.Ref, signals []Signal) (Finding, bool) {
 	for _, rule := range rules {
 		if s, cause, cure, matches := rule.match(object, signals); matches {
-			return Finding{Object: object.String(), Rule: rule.Name, Past: s.Past, At: s.At, Cause: cause, Cure: cure, Certain: !rule.Likely, Heals: rule.Heals, Message: strings.TrimSpace(s.Message), own: rule.Own}, true
+			return Finding{Object: object.String(), Rule: rule.Name, Past: s.Past, At: s.At, Cause: cause, Cure: cure,
+				Certain: !rule.Likely, Heals: rule.Heals, Message: strings.TrimSpace(s.Message), own: rule.Own}, true
 		}
 	}
 	return Finding{}, false

@@ -12,12 +12,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-const rulesHint = "A rule is a file NAME.yaml with the keys cause and cure, and of kinds, from, reason and message those that it is for."
+const rulesHint = "A rule is a file NAME.yaml with the keys cause and cure, and of kinds, from, reason and message " +
+	"those that it is for."
 
 // mostOfRule is the most that is read of a rule, in bytes.
 const mostOfRule = 1 << 20
 
-// ReadRules reads the rules of a folder of the user's, each from a file of its own. Its errors have the code fault.Usage, and name the file.
+// ReadRules reads the rules of a folder of the user's, each from a file of its own. Its errors have the code
+// fault.Usage, and name the file.
 func ReadRules(folder string) ([]Rule, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

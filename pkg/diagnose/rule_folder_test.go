@@ -23,7 +23,8 @@ func folderOf(t *testing.T, files map[string]string) string {
 
 // A user's rule comes before those of the binary, and takes the place of one of its name.
 func TestRulesOfTheUser(t *testing.T) {
-	more, err := ReadRules(folderOf(t, map[string]string{"ours.yaml": "from: ^waiting$\nmessage: 'image \"(?P<image>[^\"]+)\"'\ncause: ${image} is not in our registry\ncure: ask the platform team\n",
+	more, err := ReadRules(folderOf(t, map[string]string{"ours.yaml": "from: ^waiting$\nmessage: 'image " +
+		"\"(?P<image>[^\"]+)\"'\ncause: ${image} is not in our registry\ncure: ask the platform team\n",
 		"suspended.yaml": "from: ^suspended$\ncause: it sleeps\ncure: wake it\n", "README.md": "none of them"}))
 	if err != nil {
 		t.Fatal(err)
@@ -35,10 +36,13 @@ func TestRulesOfTheUser(t *testing.T) {
 		rule   string
 		cause  string
 	}{
-		{health.Ref{Kind: "Pod", Namespace: "a", Name: "b"}, Signal{From: "waiting", Reason: "ErrImagePull", Message: `container c: image "x": 429 Too Many Requests`}, "ours", "x is not in our registry"},
-		{health.Ref{Kind: "Kustomization", Namespace: "a", Name: "b"}, Signal{From: "suspended"}, "suspended", "it sleeps"},
+		{health.Ref{Kind: "Pod", Namespace: "a", Name: "b"}, Signal{From: "waiting", Reason: "ErrImagePull",
+			Message: `container c: image "x": 429 Too Many Requests`}, "ours", "x is not in our registry"},
+		{health.Ref{Kind: "Kustomization", Namespace: "a", Name: "b"}, Signal{From: "suspended"}, "suspended",
+			"it sleeps"},
 	} {
-		if f, found := firstMatch(rules, row.object, []Signal{row.signal}); !found || f.Rule != row.rule || f.Cause != row.cause {
+		if f, found := firstMatch(rules, row.object, []Signal{row.signal}); !found || f.Rule != row.rule ||
+			f.Cause != row.cause {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -50,12 +54,15 @@ func TestRulesThatAreNone(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"no file":               {map[string]string{"a.yml": good}, "has no file NAME.yaml"},
-		"a key that is none":    {map[string]string{"good.yaml": good, "bad.yaml": good + "remedy: c\n"}, `bad.yaml: error unmarshaling JSON: while decoding JSON: json: unknown field "remedy"`},
-		"no regular expression": {map[string]string{"bad.yaml": "from: '('\ncause: a\ncure: b\n"}, "bad.yaml: error parsing regexp"},
-		"no cause":              {map[string]string{"bad.yaml": "from: x\ncure: b\n"}, "bad.yaml: it has no cause"},
-		"no cure":               {map[string]string{"bad.yaml": "from: x\ncause: b\n"}, "bad.yaml: it has no cure"},
-		"it matches all":        {map[string]string{"bad.yaml": "cause: a\ncure: b\n"}, "bad.yaml: it matches everything"},
+		"no file": {map[string]string{"a.yml": good}, "has no file NAME.yaml"},
+		"a key that is none": {map[string]string{"good.yaml": good, "bad.yaml": good + "remedy: c\n"},
+			`bad.yaml: error unmarshaling JSON: while decoding JSON: json: unknown field "remedy"`},
+		"no regular expression": {map[string]string{"bad.yaml": "from: '('\ncause: a\ncure: b\n"},
+			"bad.yaml: error parsing regexp"},
+		"no cause": {map[string]string{"bad.yaml": "from: x\ncure: b\n"}, "bad.yaml: it has no cause"},
+		"no cure":  {map[string]string{"bad.yaml": "from: x\ncause: b\n"}, "bad.yaml: it has no cure"},
+		"it matches all": {map[string]string{"bad.yaml": "cause: a\ncure: b\n"},
+			"bad.yaml: it matches everything"},
 	} {
 		_, err := ReadRules(folderOf(t, row.files))
 		if fault.CodeOf(err) != fault.Usage || fault.HintOf(err) == "" || !strings.Contains(err.Error(), row.want) {

@@ -23,7 +23,8 @@ func TestRulesMatchTheirExamples(t *testing.T) {
 				if !matches {
 					t.Fatalf("no rule matches %+v", example)
 				}
-				if !slices.ContainsFunc(rules, func(r Rule) bool { return r.Name == found.Rule }) || found.Cause != example.Cause {
+				if !slices.ContainsFunc(rules, func(r Rule) bool { return r.Name == found.Rule }) ||
+					found.Cause != example.Cause {
 					t.Errorf("%s says\n%s\nof the example, which wants\n%s", found.Rule, found.Cause, example.Cause)
 				}
 				if other := found.Rule; other != rule.Name && !sameExample(rules, other, example) {
@@ -37,10 +38,14 @@ func TestRulesMatchTheirExamples(t *testing.T) {
 // What an object says while all goes well is no cause, however much it sounds like one.
 func TestRulesLeaveAloneWhatGoesWell(t *testing.T) {
 	for object, said := range map[string]Signal{
-		"DevMachine/management/a": {From: "condition BootstrapCompleted", Reason: "NotReady", Message: "Running boostrap command [ /bin/sh -c kubeadm init --ignore-preflight-errors=all --config /run/kubeadm/kubeadm.yaml ]"},
-		"DevMachine/management/b": {From: "condition Ready", Reason: "NotReady", Message: "* BootstrapCompleted: Running boostrap command [ kubeadm join --ignore-preflight-errors=SystemVerification ]"},
-		"Pod/management/d":        {From: "event", Reason: "Unhealthy", Message: "Readiness probe: it took 407 ms"},
-		"Machine/management/c":    {From: "console", Message: "[ 30.1] cloud-init[900]: [init] Using Kubernetes version: v1.36.4; kubeadm init --ignore-preflight-errors=all"},
+		"DevMachine/management/a": {From: "condition BootstrapCompleted", Reason: "NotReady",
+			Message: "Running boostrap command [ /bin/sh -c kubeadm init --ignore-preflight-errors=all --config " +
+				"/run/kubeadm/kubeadm.yaml ]"},
+		"DevMachine/management/b": {From: "condition Ready", Reason: "NotReady", Message: "* BootstrapCompleted: " +
+			"Running boostrap command [ kubeadm join --ignore-preflight-errors=SystemVerification ]"},
+		"Pod/management/d": {From: "event", Reason: "Unhealthy", Message: "Readiness probe: it took 407 ms"},
+		"Machine/management/c": {From: "console", Message: "[ 30.1] cloud-init[900]: [init] Using Kubernetes " +
+			"version: v1.36.4; kubeadm init --ignore-preflight-errors=all"},
 	} {
 		if found, matches := firstMatch(readRules(t), parseRef(t, object), []Signal{said}); matches {
 			t.Errorf("%s says of %q: %s", found.Rule, said.Message, found.Cause)

@@ -15,8 +15,9 @@ import (
 
 // Signal is one thing that an object, or somebody about it, says of why it is not ready.
 type Signal struct {
-	// From is where it stands: "condition TYPE", "waiting" and "terminated" of a container, "event", "suspended", "paused", "missing", "deleting", "phase",
-	// "taint", "error", "log", "stopped", "fault", "cloud", "console", "journal".
+	// From is where it stands: "condition TYPE", "waiting" and "terminated" of a container, "event", "suspended",
+	// "paused", "missing", "deleting", "phase", "taint", "error", "log", "stopped", "fault", "cloud", "console",
+	// "journal".
 	From    string `json:"from"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -54,17 +55,20 @@ func (s *Snapshot) signals(r health.Ref) []Signal {
 	return list
 }
 
-// reports are where it stands what was said once: an event is kept for an hour, and what a container or a machine wrote for longer.
+// reports are where it stands what was said once: an event is kept for an hour, and what a container or a machine wrote
+// for longer.
 func reports() []string { return []string{"event", "terminated", "journal", "console"} }
 
 // marks are what somebody has set an object to.
 func marks(u *unstructured.Unstructured) []Signal {
 	var list []Signal
 	if u.GetDeletionTimestamp() != nil {
-		list = append(list, Signal{From: "deleting", Message: "waits for its finalizers: " + strings.Join(u.GetFinalizers(), ", ")})
+		list = append(list, Signal{From: "deleting", Message: "waits for its finalizers: " +
+			strings.Join(u.GetFinalizers(), ", ")})
 	}
 	if suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend"); suspended {
-		list = append(list, Signal{From: "suspended", Reason: byPivot(u, owned.SuspendedAnnotation), Message: "spec.suspend is true"})
+		list = append(list, Signal{From: "suspended", Reason: byPivot(u, owned.SuspendedAnnotation),
+			Message: "spec.suspend is true"})
 	}
 	if strings.HasSuffix(u.GroupVersionKind().Group, "cluster.x-k8s.io") && health.Paused(u) {
 		list = append(list, Signal{From: "paused", Reason: byPivot(u, owned.PivotAnnotation), Message: "is paused"})
@@ -89,7 +93,8 @@ func byPivot(u *unstructured.Unstructured, annotation string) string {
 }
 
 // bad are conditions that are bad news when they are true.
-var bad = []string{"Stalled", "Failed", "DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable", "ReplicaFailure", "Denied", "InvalidRequest",
+var bad = []string{"Stalled", "Failed", "DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable",
+	"ReplicaFailure", "Denied", "InvalidRequest",
 	"FetchFailed", "StorageOperationFailed", "BuildFailed"}
 
 // failing are the conditions that are not as they should be.
@@ -101,28 +106,32 @@ func failing(u *unstructured.Unstructured) []Signal {
 			wrongWhen = "True"
 		}
 		if string(c.Status) == wrongWhen || c.Status == "Unknown" {
-			list = append(list, Signal{From: "condition " + c.Type, Reason: c.Reason, Message: c.Message, Past: !c.Current || startsAnyhow(u)})
+			list = append(list, Signal{From: "condition " + c.Type, Reason: c.Reason, Message: c.Message,
+				Past: !c.Current || startsAnyhow(u)})
 		}
 	}
 	return list
 }
 
-// startsAnyhow is whether OpenStack has a server that starts, or runs, whatever its conditions say: Cluster API's provider leaves there why it was refused before.
+// startsAnyhow is whether OpenStack has a server that starts, or runs, whatever its conditions say: Cluster API's
+// provider leaves there why it was refused before.
 func startsAnyhow(u *unstructured.Unstructured) bool {
 	state, _, _ := unstructured.NestedString(u.Object, "status", "instanceState")
 	return state == "BUILD" || state == "ACTIVE"
 }
 
-// retried is whether Flux tries again what failed. Until that has an end, its condition says only that it does, and its last event why it failed. An event from
-// before it last went well says nothing any more.
+// retried is whether Flux tries again what failed. Until that has an end, its condition says only that it does, and its
+// last event why it failed. An event from before it last went well says nothing any more.
 func retried(u *unstructured.Unstructured) bool {
-	if !strings.HasSuffix(u.GroupVersionKind().Group, ".toolkit.fluxcd.io") || health.ConditionOf(u, fluxmeta.ReadyCondition).Reason != fluxmeta.ProgressingReason {
+	if !strings.HasSuffix(u.GroupVersionKind().Group, ".toolkit.fluxcd.io") ||
+		health.ConditionOf(u, fluxmeta.ReadyCondition).Reason != fluxmeta.ProgressingReason {
 		return false
 	}
 	if health.ConditionOf(u, "Healthy").Reason == fluxmeta.ProgressingReason { // it is applied, and waits
 		return false
 	}
-	wentWell, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration") // set when it went well, or was given up
+	// set when it went well, or was given up
+	wentWell, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
 	history, _, _ := unstructured.NestedSlice(u.Object, "status", "history")
 	failed := false
 	if len(history) > 0 {
@@ -157,7 +166,8 @@ func ofContainer(container map[string]any) []Signal {
 		}
 		reason, _ := end["reason"].(string)
 		message, _ := end["message"].(string)
-		list = append(list, Signal{From: "terminated", Reason: reason, Message: fmt.Sprintf("container %s ended with exit code %d: %s", name, code, strings.TrimSpace(message))})
+		list = append(list, Signal{From: "terminated", Reason: reason,
+			Message: fmt.Sprintf("container %s ended with exit code %d: %s", name, code, strings.TrimSpace(message))})
 	}
 	if waiting, found, _ := unstructured.NestedMap(container, "state", "waiting"); found {
 		reason, _ := waiting["reason"].(string)

@@ -1,5 +1,6 @@
-// Package diagnose finds why a management cluster does not get ready: it reads both clusters and the machines, goes from what is not ready down to
-// what that waits for, and holds what it finds at the bottom against rules. It changes nothing.
+// Package diagnose finds why a management cluster does not get ready: it reads both clusters and the machines, goes
+// from what is not ready down to what that waits for, and holds what it finds at the bottom against rules. It changes
+// nothing.
 package diagnose
 
 import (
@@ -28,8 +29,10 @@ type Snapshot struct {
 
 // NewSnapshot sorts what was read.
 func NewSnapshot(l readiness.Observation) *Snapshot {
-	s := &Snapshot{cluster: l.Cluster, kinds: map[schema.GroupKind]bool{}, objects: map[health.Ref]*unstructured.Unstructured{},
-		below: map[health.Ref][]health.Ref{}, events: map[health.Ref][]Signal{}, logs: map[health.Ref][]string{}, said: map[health.Ref][]Signal{}, installed: readiness.Installed(l)}
+	s := &Snapshot{cluster: l.Cluster, kinds: map[schema.GroupKind]bool{},
+		objects: map[health.Ref]*unstructured.Unstructured{},
+		below:   map[health.Ref][]health.Ref{}, events: map[health.Ref][]Signal{}, logs: map[health.Ref][]string{},
+		said: map[health.Ref][]Signal{}, installed: readiness.Installed(l)}
 	for _, kind := range l.Kinds {
 		s.kinds[kind] = true
 	}
@@ -56,11 +59,14 @@ func above(u *unstructured.Unstructured) []health.Ref {
 		if err != nil {
 			continue
 		}
-		list = append(list, health.Ref{Group: version.Group, Kind: owner.Kind, Namespace: u.GetNamespace(), Name: owner.Name})
+		list = append(list, health.Ref{Group: version.Group, Kind: owner.Kind, Namespace: u.GetNamespace(),
+			Name: owner.Name})
 	}
-	for group, kind := range map[string]string{"kustomize.toolkit.fluxcd.io": "Kustomization", "helm.toolkit.fluxcd.io": "HelmRelease"} {
+	for group, kind := range map[string]string{"kustomize.toolkit.fluxcd.io": "Kustomization",
+		"helm.toolkit.fluxcd.io": "HelmRelease"} {
 		if name := u.GetLabels()[group+"/name"]; name != "" {
-			list = append(list, health.Ref{Group: group, Kind: kind, Namespace: u.GetLabels()[group+"/namespace"], Name: name})
+			list = append(list, health.Ref{Group: group, Kind: kind, Namespace: u.GetLabels()[group+"/namespace"],
+				Name: name})
 		}
 	}
 	return list
@@ -83,21 +89,27 @@ func (s *Snapshot) state(r health.Ref) health.State {
 const Missing = "Missing"
 
 func (s *Snapshot) sortEvents(events []*unstructured.Unstructured) {
-	slices.SortStableFunc(events, func(a, b *unstructured.Unstructured) int { return cmp.Compare(lastSeen(b), lastSeen(a)) })
+	slices.SortStableFunc(events, func(a, b *unstructured.Unstructured) int {
+		return cmp.Compare(lastSeen(b),
+			lastSeen(a))
+	})
 	for _, e := range events {
 		text := func(path ...string) string { t, _, _ := unstructured.NestedString(e.Object, path...); return t }
 		version, err := schema.ParseGroupVersion(text("involvedObject", "apiVersion"))
 		if err != nil {
 			continue
 		}
-		about := health.Ref{Group: version.Group, Kind: text("involvedObject", "kind"), Namespace: text("involvedObject", "namespace"), Name: text("involvedObject", "name")}
-		s.events[about] = append(s.events[about], Signal{From: "event", Reason: text("reason"), Message: text("message")})
+		about := health.Ref{Group: version.Group, Kind: text("involvedObject", "kind"),
+			Namespace: text("involvedObject", "namespace"), Name: text("involvedObject", "name")}
+		s.events[about] = append(s.events[about], Signal{From: "event", Reason: text("reason"),
+			Message: text("message")})
 	}
 }
 
 // lastSeen is when an event was last reported, as text that sorts by time.
 func lastSeen(e *unstructured.Unstructured) string {
-	for _, path := range [][]string{{"series", "lastObservedTime"}, {"lastTimestamp"}, {"eventTime"}, {"metadata", "creationTimestamp"}} {
+	for _, path := range [][]string{{"series", "lastObservedTime"}, {"lastTimestamp"}, {"eventTime"},
+		{"metadata", "creationTimestamp"}} {
 		if text, _, _ := unstructured.NestedString(e.Object, path...); text != "" {
 			return text
 		}

@@ -31,11 +31,14 @@ func TestTake(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	shared.Namespaces(ctx, t, "flux-system")
-	k := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization",
-		"spec": map[string]any{"interval": "1h", "prune": true, "sourceRef": map[string]any{"kind": "GitRepository", "name": "nope"}}}}
+	k := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "kustomize.toolkit.fluxcd.io/v1",
+		"kind": "Kustomization",
+		"spec": map[string]any{"interval": "1h", "prune": true, "sourceRef": map[string]any{"kind": "GitRepository",
+			"name": "nope"}}}}
 	k.SetNamespace("flux-system")
 	k.SetName("broken")
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: "password"}, StringData: map[string]string{"password": "never-to-be-seen-123"}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: "password"},
+		StringData: map[string]string{"password": "never-to-be-seen-123"}}
 	shared.Create(ctx, t, k)
 	shared.Create(ctx, t, secret)
 
@@ -51,7 +54,8 @@ func TestTake(t *testing.T) {
 		}
 		s := NewSnapshot(listed)
 		findings, _ := s.examine(s.roots(side{}), readRules(t))
-		if len(findings) != 1 || findings[0].Rule != "missing-source" || !strings.Contains(findings[0].Cause, "GitRepository/flux-system/nope") {
+		if len(findings) != 1 || findings[0].Rule != "missing-source" ||
+			!strings.Contains(findings[0].Cause, "GitRepository/flux-system/nope") {
 			t.Errorf("%+v", findings)
 		}
 	})
@@ -60,14 +64,16 @@ func TestTake(t *testing.T) {
 		r := Report{}
 		r.judge(see(ctx, limited, side{}, redact.New()), side{}, readRules(t))
 		for _, f := range r.Findings {
-			if f.Rule != "expires-soon" { // the certificates of this server end in a week, which the handshake shows to everybody
+			// the certificates of this server end in a week, which the handshake shows to everybody
+			if f.Rule != "expires-soon" {
 				t.Errorf("%+v", f)
 			}
 		}
 		if len(r.Findings) != 2 {
 			t.Errorf("what ends soon is named for the server and for the kubeconfig: %+v", r.Findings)
 		}
-		for _, what := range []string{"gitrepositories.source.toolkit.fluxcd.io of the bootstrap cluster", "secrets of the bootstrap cluster", "pods of the bootstrap cluster", "logs of the bootstrap cluster"} {
+		for _, what := range []string{"gitrepositories.source.toolkit.fluxcd.io of the bootstrap cluster",
+			"secrets of the bootstrap cluster", "pods of the bootstrap cluster", "logs of the bootstrap cluster"} {
 			if !slices.ContainsFunc(r.Unasked, func(u string) bool { return strings.Contains(u, what) }) {
 				t.Errorf("it does not say that it has not looked at %s: %v", what, r.Unasked)
 			}
@@ -90,8 +96,11 @@ func TestTake(t *testing.T) {
 func limited(ctx context.Context, t *testing.T) *kube.Cluster {
 	t.Helper()
 	name := metav1.ObjectMeta{Name: "limited"}
-	shared.Create(ctx, t, &rbacv1.ClusterRole{ObjectMeta: name, Rules: []rbacv1.PolicyRule{{Verbs: []string{"list"}, APIGroups: []string{"kustomize.toolkit.fluxcd.io"}, Resources: []string{"kustomizations"}}}})
-	shared.Create(ctx, t, &rbacv1.ClusterRoleBinding{ObjectMeta: name, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "limited"},
+	shared.Create(ctx, t, &rbacv1.ClusterRole{ObjectMeta: name,
+		Rules: []rbacv1.PolicyRule{{Verbs: []string{"list"}, APIGroups: []string{"kustomize.toolkit.fluxcd.io"},
+			Resources: []string{"kustomizations"}}}})
+	shared.Create(ctx, t, &rbacv1.ClusterRoleBinding{ObjectMeta: name,
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "limited"},
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "limited"}}})
 	return connectAs(t, func(config *clientcmdapi.Config) {
 		for _, user := range config.AuthInfos {

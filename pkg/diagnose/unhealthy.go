@@ -11,11 +11,13 @@ import (
 
 // followUps are findings about what an object is like that a rule may explain better, from what stands further down.
 func followUps() []string {
-	return []string{"workload-unavailable", "control-plane-part-down", "pod-pending", "pod-crashing", "suspended", "paused", "quota-exceeded", "limit-range-refuses", "priority-class-missing",
+	return []string{"workload-unavailable", "control-plane-part-down", "pod-pending", "pod-crashing", "suspended",
+		"paused", "quota-exceeded", "limit-range-refuses", "priority-class-missing",
 		"service-account-missing", "write-refused"}
 }
 
-// unhealthy is what keeps a cluster from acting though it may say that it is ready. What the rules have explained is left to them.
+// unhealthy is what keeps a cluster from acting though it may say that it is ready. What the rules have explained is
+// left to them.
 func unhealthy(seen Seen, explained []Finding) []Finding {
 	if seen.Ends {
 		return nil // it goes, and all of it with it
@@ -30,7 +32,8 @@ func unhealthy(seen Seen, explained []Finding) []Finding {
 		heals := f.Transient || seen.Building && f.Object.Kind != container
 		found = append(found, Finding{Cluster: seen.Cluster, Object: f.Object.String(), Rule: f.ID,
 			Cause: f.Cause, Cure: f.Remedy, Certain: f.Certain, Heals: heals,
-			Severity: f.Severity, Message: f.Message, Chain: []Link{{Object: f.Object.String(), State: string(f.Severity), Message: f.Message}}})
+			Severity: f.Severity, Message: f.Message,
+			Chain: []Link{{Object: f.Object.String(), State: string(f.Severity), Message: f.Message}}})
 	}
 	return found
 }
@@ -48,7 +51,8 @@ func (r *Report) wasSaid(f Finding) bool {
 // isExplained reports whether rules have found a cause of what is wrong with an object, or of what was made of it.
 func isExplained(findings []Finding, r health.Ref) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool {
-		return f.Object == r.String() || slices.Contains(f.Delays, r.String()) || slices.ContainsFunc(f.Chain, func(l Link) bool { return l.Object == r.String() })
+		return f.Object == r.String() || slices.Contains(f.Delays, r.String()) ||
+			slices.ContainsFunc(f.Chain, func(l Link) bool { return l.Object == r.String() })
 	})
 }
 
@@ -56,7 +60,8 @@ func isExplained(findings []Finding, r health.Ref) bool {
 func unexplained(waiting, unhealthy []Finding) []Finding {
 	return slices.DeleteFunc(waiting, func(w Finding) bool {
 		return slices.ContainsFunc(unhealthy, func(f Finding) bool {
-			return w.Object == f.Object || slices.ContainsFunc(w.Chain, func(l Link) bool { return l.Object == f.Object })
+			return w.Object == f.Object ||
+				slices.ContainsFunc(w.Chain, func(l Link) bool { return l.Object == f.Object })
 		})
 	})
 }

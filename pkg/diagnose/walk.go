@@ -20,7 +20,8 @@ type Finding struct {
 	Cure  string    `json:"cure"`
 	// Certain is false where what was seen can have another cause too.
 	Certain bool `json:"certain"`
-	// Severity is "warning" where nothing waits for it yet, and "blocking" where something does not happen because of it; empty where something is not ready.
+	// Severity is "warning" where nothing waits for it yet, and "blocking" where something does not happen because of
+	// it; empty where something is not ready.
 	Severity readiness.Severity `json:"severity,omitempty"`
 	// Heals is whether it can go away by itself.
 	Heals   bool     `json:"heals"`
@@ -48,7 +49,8 @@ type Link struct {
 // deepest is how far down a walk goes: a chain of owners that bites its own tail ends there.
 const deepest = 16
 
-// examine walks down from each of roots that is not ready and returns the causes that rules know, and what is at the bottom of the rest.
+// examine walks down from each of roots that is not ready and returns the causes that rules know, and what is at the
+// bottom of the rest.
 func (s *Snapshot) examine(roots []health.Ref, rules []Rule) (findings, waiting []Finding) {
 	always := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.Always })
 	for _, root := range roots {
@@ -82,7 +84,8 @@ type explained struct {
 	at int // of the object in its chain
 }
 
-// explainAll explains each chain. above are the objects on the way down to a cause: what they say follows from it, whichever chain they are looked at in.
+// explainAll explains each chain. above are the objects on the way down to a cause: what they say follows from it,
+// whichever chain they are looked at in.
 func (s *Snapshot) explainAll(chains [][]health.Ref, rules []Rule) (all [][]explained, above map[health.Ref]bool) {
 	above = map[health.Ref]bool{}
 	for _, chain := range chains {
@@ -97,7 +100,8 @@ func (s *Snapshot) explainAll(chains [][]health.Ref, rules []Rule) (all [][]expl
 	return all, above
 }
 
-// explain goes up from the bottom of a chain to the first object that a rule matches. Further up only those count that have a cause of their own.
+// explain goes up from the bottom of a chain to the first object that a rule matches. Further up only those count that
+// have a cause of their own.
 func (s *Snapshot) explain(chain []health.Ref, rules []Rule) []explained {
 	var found []explained
 	own := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.Own })

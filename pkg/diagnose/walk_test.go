@@ -57,29 +57,39 @@ status: {conditions: [{type: Ready, status: "False", reason: DependencyNotReady,
 
 func TestTheCauseIsAtTheBottom(t *testing.T) {
 	findings, waiting := examine(t, component)
-	want := []string{"pod-image-not-found Pod/capi/manager-1-x: Kustomization/flux-system/capi > Deployment/capi/manager > ReplicaSet/capi/manager-1 > Pod/capi/manager-1-x; delays Kustomization/flux-system/cluster"}
+	want := []string{"pod-image-not-found Pod/capi/manager-1-x: Kustomization/flux-system/capi > " +
+		"Deployment/capi/manager > ReplicaSet/capi/manager-1 > Pod/capi/manager-1-x; delays " +
+		"Kustomization/flux-system/cluster"}
 	if diff := cmp.Diff(want, inShort(findings)); diff != "" || len(waiting) > 0 {
 		t.Error(diff, waiting)
 	}
 }
 
 func TestWhatIsWell(t *testing.T) {
-	findings, waiting := examine(t, `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a, namespace: flux-system}, status: {conditions: [{type: Ready, status: "True"}]}}`)
+	findings,
+		waiting := examine(
+		t,
+		`{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a, namespace: flux-system}, status: {conditions: [{type: Ready, status: "True"}]}}`)
 	if len(findings)+len(waiting) > 0 {
 		t.Error(findings, waiting)
 	}
 }
 
 func TestWhatNoRuleKnowsIsNamed(t *testing.T) {
-	findings, waiting := examine(t, `{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a, namespace: flux-system}, status: {conditions: [{type: Ready, status: Unknown, reason: Progressing, message: "Building manifests"}]}}`)
-	if len(findings) > 0 || len(waiting) != 1 || waiting[0].Object != "Kustomization/flux-system/a" || waiting[0].Message != "Building manifests" {
+	findings,
+		waiting := examine(
+		t,
+		`{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a, namespace: flux-system}, status: {conditions: [{type: Ready, status: Unknown, reason: Progressing, message: "Building manifests"}]}}`)
+	if len(findings) > 0 || len(waiting) != 1 || waiting[0].Object != "Kustomization/flux-system/a" ||
+		waiting[0].Message != "Building manifests" {
 		t.Error(findings, waiting)
 	}
 }
 
 // An object that has a cause of its own says it, whatever is below it.
 func TestACauseOfItsOwnCountsToo(t *testing.T) {
-	broken := strings.Replace(component, "reason: HealthCheckFailed, message: \"health check failed after 30s: timeout waiting for: [Deployment/capi/manager status: 'InProgress']\"",
+	broken := strings.Replace(component, "reason: HealthCheckFailed, message: \"health check failed after 30s: "+
+		"timeout waiting for: [Deployment/capi/manager status: 'InProgress']\"",
 		"reason: BuildFailed, message: kustomize build failed", 1)
 	findings, _ := examine(t, broken)
 	if len(findings) != 2 || findings[0].Rule != "pod-image-not-found" || findings[1].Rule != "kustomize-build" {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// connection is a connection to the engine's API that the docker CLI makes, as it does for an engine behind ssh: so contexts, DOCKER_HOST and
-// certificates count as they do for everything else.
+// connection is a connection to the engine's API that the docker CLI makes, as it does for an engine behind ssh: so
+// contexts, DOCKER_HOST and certificates count as they do for everything else.
 type connection struct {
 	io.Reader
 	io.WriteCloser

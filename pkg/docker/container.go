@@ -136,13 +136,14 @@ func (c *Client) Start(ctx context.Context, container string) error {
 }
 
 const (
-	// removalBound is how long a removal that somebody else has begun is waited for: the engine may have a large container to delete.
+	// removalBound is how long a removal that somebody else has begun is waited for: the engine may have a large
+	// container to delete.
 	removalBound = time.Minute
 	removalPause = 250 * time.Millisecond // between two looks at it
 )
 
-// Remove stops and removes containers, and their anonymous volumes. One that is gone already is no error; one that the engine is removing, as a provider's controller
-// has asked it to, is waited for.
+// Remove stops and removes containers, and their anonymous volumes. One that is gone already is no error; one that the
+// engine is removing, as a provider's controller has asked it to, is waited for.
 func (c *Client) Remove(ctx context.Context, containers ...string) error {
 	for _, name := range containers {
 		if err := c.remove(ctx, name); err != nil {
@@ -163,8 +164,8 @@ func (c *Client) remove(ctx context.Context, container string) error {
 	return err
 }
 
-// awaitRemoval waits until a container is gone that the engine is removing, and removes it if that has failed; refused is what the engine said. It goes by the container's ID: there may soon be
-// another one of its name.
+// awaitRemoval waits until a container is gone that the engine is removing, and removes it if that has failed; refused
+// is what the engine said. It goes by the container's ID: there may soon be another one of its name.
 func (c *Client) awaitRemoval(ctx context.Context, container string, refused error) error {
 	found, err := c.Inspect(ctx, container)
 	if err != nil {

@@ -36,7 +36,8 @@ type call struct {
 	stderr io.Writer // gets what the command says there; nil: only an error carries the end of it
 }
 
-// waitDelay is for how long a command that was killed is waited for: what it started, as ssh or a plugin, may keep its output open without end.
+// waitDelay is for how long a command that was killed is waited for: what it started, as ssh or a plugin, may keep its
+// output open without end.
 const waitDelay = 2 * time.Second
 
 // run executes one docker command. Its errors are *CommandError below a fault, or ctx's error.

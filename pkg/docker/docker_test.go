@@ -45,11 +45,15 @@ func TestErrorsAreClassified(t *testing.T) {
 		code     fault.Code
 		notFound bool
 	}{
-		{"no engine", "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?", fault.DockerUnreachable, false},
-		{"remote engine", "error during connect: Get \"https://x:2376/info\": dial tcp: lookup x: no such host", fault.DockerUnreachable, false},
-		{"bad address", "Failed to initialize: unable to resolve docker endpoint: invalid bind address format: x", fault.DockerUnreachable, false},
+		{"no engine", "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon " +
+			"running?", fault.DockerUnreachable, false},
+		{"remote engine", "error during connect: Get \"https://x:2376/info\": dial tcp: lookup x: no such host",
+			fault.DockerUnreachable, false},
+		{"bad address", "Failed to initialize: unable to resolve docker endpoint: invalid bind address format: x",
+			fault.DockerUnreachable, false},
 		{"no TLS", "Client sent an HTTP request to an HTTPS server.", fault.DockerUnreachable, false},
-		{"permission", "permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock", fault.DockerUnreachable, false},
+		{"permission", "permission denied while trying to connect to the Docker daemon socket at " +
+			"unix:///var/run/docker.sock", fault.DockerUnreachable, false},
 		{"no container", "Error response from daemon: No such container: x", fault.Unknown, true},
 		{"no container to inspect", "Error: No such container: x", fault.Unknown, true},
 		{"no network", "Error response from daemon: network x not found", fault.Unknown, true},
@@ -92,8 +96,12 @@ func TestContextEndsACall(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "")
-	c, _ := fakeDocker(t, says(`{"Name":"vm","ServerVersion":"20.10.24","OSType":"linux","Architecture":"x86_64","CgroupVersion":"1","NCPU":2,`+
-		`"MemTotal":8000000000,"DockerRootDir":"/var/lib/docker","DefaultRuntime":"runc","SecurityOptions":["name=seccomp","name=rootless"]}`))
+	c,
+		_ := fakeDocker(
+		t,
+		says(
+			`{"Name":"vm","ServerVersion":"20.10.24","OSType":"linux","Architecture":"x86_64","CgroupVersion":"1","NCPU":2,`+
+				`"MemTotal":8000000000,"DockerRootDir":"/var/lib/docker","DefaultRuntime":"runc","SecurityOptions":["name=seccomp","name=rootless"]}`))
 	got, err := c.Info(context.Background())
 	want := Info{ServerVersion: "20.10.24", OSType: "linux", Architecture: "amd64", CgroupVersion: "1", CPUs: 2,
 		MemoryBytes: 8000000000, RootDir: "/var/lib/docker", Rootless: true, Name: "vm", DefaultRuntime: "runc"}
@@ -115,11 +123,16 @@ func TestOtherProgramsAreNotDocker(t *testing.T) {
 	} {
 		c, _ := fakeDocker(t, says(prints))
 		_, err := c.Info(context.Background())
-		if fault.CodeOf(err) != fault.DockerUnreachable || !strings.Contains(err.Error(), program) || !strings.Contains(fault.HintOf(err), "PATH") {
+		if fault.CodeOf(err) != fault.DockerUnreachable || !strings.Contains(err.Error(), program) ||
+			!strings.Contains(fault.HintOf(err), "PATH") {
 			t.Errorf("%s: %v, hint %q", program, err, fault.HintOf(err))
 		}
 	}
-	c, _ := fakeDocker(t, says(`{"ServerVersion":"28.0.4","OSType":"linux","Plugins":{"Volume":["local"],"Network":["bridge"],"Log":["json-file"]}}`))
+	c,
+		_ := fakeDocker(
+		t,
+		says(
+			`{"ServerVersion":"28.0.4","OSType":"linux","Plugins":{"Volume":["local"],"Network":["bridge"],"Log":["json-file"]}}`))
 	if _, err := c.Info(context.Background()); err != nil {
 		t.Errorf("Docker itself: %v", err)
 	}
@@ -128,7 +141,8 @@ func TestOtherProgramsAreNotDocker(t *testing.T) {
 func TestEngineThatNeverAnswers(t *testing.T) {
 	c, _ := fakeDocker(t, "exec sleep 60")
 	_, err := c.info(context.Background(), 50*time.Millisecond)
-	if fault.CodeOf(err) != fault.DockerUnreachable || !strings.Contains(err.Error(), "does not answer within 50ms") || fault.HintOf(err) == "" {
+	if fault.CodeOf(err) != fault.DockerUnreachable || !strings.Contains(err.Error(), "does not answer within 50ms") ||
+		fault.HintOf(err) == "" {
 		t.Errorf("got %v, code %q", err, fault.CodeOf(err))
 	}
 }
@@ -138,13 +152,15 @@ func TestRunArguments(t *testing.T) {
 	id, err := c.Run(context.Background(), RunOptions{
 		Name: "n", Image: "i:1", Args: []string{"a", "b"}, Labels: map[string]string{"z": "1", "a": "2"},
 		Network: "kind", Restart: "unless-stopped", Hardened: true, Env: map[string]string{"TOKEN": "s3cret"},
-		Mounts: []Mount{{Type: "bind", Source: "/dev/null", Target: "/x", ReadOnly: true}, {Type: "tmpfs", Target: "/run"}},
+		Mounts: []Mount{{Type: "bind", Source: "/dev/null", Target: "/x", ReadOnly: true},
+			{Type: "tmpfs", Target: "/run"}},
 	})
 	if err != nil || id != "id" {
 		t.Fatalf("got %q, %v", id, err)
 	}
 	want := "run --detach --pull never --name n --label a=2 --label z=1 --network kind --restart unless-stopped " +
-		"--read-only --cap-drop ALL --security-opt no-new-privileges --mount type=bind,source=/dev/null,target=/x,readonly " +
+		"--read-only --cap-drop ALL --security-opt no-new-privileges --mount " +
+		"type=bind,source=/dev/null,target=/x,readonly " +
 		"--mount type=tmpfs,target=/run --env TOKEN i:1 a b"
 	if got := calls()[0]; got != want {
 		t.Errorf("ran\n%s\nwant\n%s", got, want)
@@ -162,7 +178,8 @@ func TestInspect(t *testing.T) {
 		ID: "abc", Name: "n", Image: "i:1", ImageID: "sha256:1", Running: true, Status: "running",
 		Labels: map[string]string{"k": "v"},
 		Mounts: []Mount{
-			{Type: "volume", Source: "vol", Target: "/data"}, {Type: "bind", Source: "/dev/null", Target: "/etc/x", ReadOnly: true},
+			{Type: "volume", Source: "vol", Target: "/data"}, {Type: "bind", Source: "/dev/null", Target: "/etc/x",
+				ReadOnly: true},
 		},
 		Networks: map[string]Endpoint{"kind": {IPv4: "172.18.0.2"}},
 		Ports:    map[string][]string{"6443/tcp": {"127.0.0.1:40001"}},
@@ -210,17 +227,21 @@ func TestContainersOfANetwork(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(names, []string{"one", "two"}) {
 		t.Errorf("%v, %v", names, err)
 	}
-	if got, want := calls()[0], "container ls --all --format {{.Names}} --filter network=kind"; got != want { // --all: those that are stopped too
+	// --all: those that are stopped too
+	if got, want := calls()[0], "container ls --all --format {{.Names}} --filter network=kind"; got != want {
 		t.Errorf("ran %q, want %q", got, want)
 	}
 }
 
-// A provider's controller may have asked the engine to remove a container just before. It is waited for by its ID: another run may make one of that name meanwhile.
+// A provider's controller may have asked the engine to remove a container just before. It is waited for by its ID:
+// another run may make one of that name meanwhile.
 func TestRemoveWaitsForARemovalUnderWay(t *testing.T) {
-	const underWay, gone = "Error response from daemon: removal of container n is already in progress", "Error response from daemon: No such container: n"
+	const underWay, gone = "Error response from daemon: removal of container n is already in progress",
+		"Error response from daemon: No such container: n"
 	const inspected = `[{"Id":"1d","Name":"/n","State":{"Status":"removing"}}]`
 	answer := func(inspect, again string) string {
-		return "case \"$*\" in\n*inspect*) " + inspect + ";;\n*\" 1d\") " + again + ";;\n*) " + fails(1, underWay) + ";;\nesac"
+		return "case \"$*\" in\n*inspect*) " + inspect + ";;\n*\" 1d\") " + again + ";;\n*) " + fails(1, underWay) +
+			";;\nesac"
 	}
 	for name, tc := range map[string]struct {
 		body  string
@@ -250,7 +271,8 @@ func TestRemoveWaitsForARemovalUnderWay(t *testing.T) {
 func TestExecJoinsPipes(t *testing.T) {
 	c, calls := fakeDocker(t, "cat")
 	var out bytes.Buffer
-	err := c.Exec(context.Background(), "n", []string{"tar", "-x"}, ExecOptions{Stdin: strings.NewReader("data"), Stdout: &out})
+	err := c.Exec(context.Background(), "n", []string{"tar", "-x"}, ExecOptions{Stdin: strings.NewReader("data"),
+		Stdout: &out})
 	if err != nil || out.String() != "data" {
 		t.Errorf("got %q, %v", out.String(), err)
 	}
@@ -307,8 +329,10 @@ func TestProbePrivileged(t *testing.T) {
 		code fault.Code
 	}{
 		{"allowed", "exit 0", ""},
-		{"caps", fails(1, "exec failed: unable to start container process: unable to apply caps: operation not permitted"), fault.DockerPrivileged},
-		{"refused", fails(125, "docker: Error response from daemon: privileged mode is incompatible with user namespaces."), fault.DockerPrivileged},
+		{"caps", fails(1, "exec failed: unable to start container process: unable to apply caps: operation not "+
+			"permitted"), fault.DockerPrivileged},
+		{"refused", fails(125, "docker: Error response from daemon: privileged mode is incompatible with user "+
+			"namespaces."), fault.DockerPrivileged},
 		{"no engine", fails(125, "docker: Cannot connect to the Docker daemon"), fault.DockerUnreachable},
 		{"command failed", fails(1, "no such command"), fault.DockerFailed},
 	}
@@ -325,15 +349,19 @@ func TestProbePrivileged(t *testing.T) {
 func TestCreateKindNetwork(t *testing.T) {
 	const absent = `case "$*" in "network ls"*) exit 0;; "network inspect bridge"*) echo 1450; exit 0;; esac
 `
-	const v4 = "network create --driver=bridge -o com.docker.network.bridge.enable_ip_masquerade=true -o com.docker.network.driver.mtu=1450 --label l=1"
+	const v4 = "network create --driver=bridge -o com.docker.network.bridge.enable_ip_masquerade=true -o " +
+		"com.docker.network.driver.mtu=1450 --label l=1"
 	cases := []struct {
 		name, body, last string
 		creates          int
 	}{
-		{"there already", `case "$*" in "network ls"*) echo 1; exit 0;; esac` + "\n" + says(`[{"Id":"1","Name":"kind"}]`), "", 0},
+		{"there already", `case "$*" in "network ls"*) echo 1; exit 0;; esac` + "\n" +
+			says(`[{"Id":"1","Name":"kind"}]`), "", 0},
 		{"new", absent, v4 + " --ipv6 --subnet " + ulaSubnet("kind", 0) + " kind", 1},
-		{"no IPv6 on the host", absent + `case "$*" in *--ipv6*) echo "Cannot read IPv6 setup for bridge" >&2; exit 1;; esac`, v4 + " kind", 2},
-		{"subnet taken", absent + `case "$*" in *` + ulaSubnet("kind", 0) + `*) echo "Pool overlaps with other one" >&2; exit 1;; esac`,
+		{"no IPv6 on the host", absent +
+			`case "$*" in *--ipv6*) echo "Cannot read IPv6 setup for bridge" >&2; exit 1;; esac`, v4 + " kind", 2},
+		{"subnet taken", absent + `case "$*" in *` + ulaSubnet("kind", 0) +
+			`*) echo "Pool overlaps with other one" >&2; exit 1;; esac`,
 			v4 + " --ipv6 --subnet " + ulaSubnet("kind", 1) + " kind", 2},
 	}
 	for _, tc := range cases {
@@ -360,13 +388,15 @@ func TestCreateKindNetwork(t *testing.T) {
 	}
 }
 
-// A command whose child keeps its output open, as ssh does below a hanging exec, is not waited for when its bound is over.
+// A command whose child keeps its output open, as ssh does below a hanging exec, is not waited for when its bound is
+// over.
 func TestABoundHoldsWhateverACommandHasStarted(t *testing.T) {
 	c, _ := fakeDocker(t, "sleep 60 &\nsleep 60")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	if _, err := c.HasFile(ctx, "node", "/marker"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 30*time.Second {
+	if _, err := c.HasFile(ctx, "node", "/marker"); !errors.Is(err, context.DeadlineExceeded) ||
+		time.Since(began) > 30*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}
 }

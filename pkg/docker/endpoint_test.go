@@ -42,9 +42,11 @@ esac`
 	}{
 		"nothing is set":              {[]string{"DOCKER_HOST=", "CONTEXT=default"}, ""},
 		"a CLI that knows no context": {[]string{"DOCKER_HOST=", "CONTEXT="}, ""},
-		"DOCKER_HOST":                 {[]string{"DOCKER_HOST=tcp://docker:2375", "CONTEXT=default"}, "tcp://docker:2375"},
-		"a context":                   {[]string{"DOCKER_HOST=", "CONTEXT=build"}, "ssh://user@build"},
-		"the last one counts":         {[]string{"DOCKER_HOST=tcp://a:1", "CONTEXT=default", "DOCKER_HOST=tcp://b:2"}, "tcp://b:2"},
+		"DOCKER_HOST": {[]string{"DOCKER_HOST=tcp://docker:2375", "CONTEXT=default"},
+			"tcp://docker:2375"},
+		"a context": {[]string{"DOCKER_HOST=", "CONTEXT=build"}, "ssh://user@build"},
+		"the last one counts": {[]string{"DOCKER_HOST=tcp://a:1", "CONTEXT=default", "DOCKER_HOST=tcp://b:2"},
+			"tcp://b:2"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +66,9 @@ esac`
 		}
 	})
 	t.Run("a context that cannot be read", func(t *testing.T) {
-		c, _ := fakeDocker(t, `[ "$1" = info ] || exit 1; echo '{"ServerVersion":"28","ClientInfo":{"Context":"gone"}}'`)
+		c,
+			_ := fakeDocker(
+			t, `[ "$1" = info ] || exit 1; echo '{"ServerVersion":"28","ClientInfo":{"Context":"gone"}}'`)
 		c.Env = []string{"DOCKER_HOST="}
 		if _, err := c.Info(t.Context()); err == nil {
 			t.Error("it passes for the default socket")

@@ -34,9 +34,11 @@ func (e *CommandError) Unwrap() error { return e.cause }
 
 const (
 	hintNoCLI       = "install the docker CLI and put it on PATH; kind needs it too"
-	hintUnreachable = "start the Docker engine, or point DOCKER_HOST or `docker context use` at one that runs; `docker info` must answer"
-	hintPermission  = "add your user to the `docker` group (and log in again), or run as root"
-	hintPrivileged  = "kind's nodes are privileged containers: use an engine that allows them (no rootless sandbox, no user namespace remapping)"
+	hintUnreachable = "start the Docker engine, or point DOCKER_HOST or `docker context use` at one that runs; " +
+		"`docker info` must answer"
+	hintPermission = "add your user to the `docker` group (and log in again), or run as root"
+	hintPrivileged = "kind's nodes are privileged containers: use an engine that allows them (no rootless sandbox, " +
+		"no user namespace remapping)"
 )
 
 // classify turns a failed command into a fault that says which kind of failure it is.

@@ -33,11 +33,12 @@ func (c *Client) Exec(ctx context.Context, container string, args []string, o Ex
 	return nil
 }
 
-// HasFile says whether there is a file at a path in a running container. What its answer is not is an error: an exit code would not do, as
-// docker's own failures have the same.
+// HasFile says whether there is a file at a path in a running container. What its answer is not is an error: an exit
+// code would not do, as docker's own failures have the same.
 func (c *Client) HasFile(ctx context.Context, container, path string) (bool, error) {
 	var answer strings.Builder
-	err := c.Exec(ctx, container, []string{"sh", "-c", `if test -e "$0"; then echo there; else echo absent; fi`, path}, ExecOptions{Stdout: &answer})
+	err := c.Exec(ctx, container, []string{"sh", "-c", `if test -e "$0"; then echo there; else echo absent; fi`, path},
+		ExecOptions{Stdout: &answer})
 	switch said := strings.TrimSpace(answer.String()); {
 	case err != nil:
 		return false, fmt.Errorf("look for %s: %w", path, err)

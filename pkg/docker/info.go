@@ -24,7 +24,8 @@ type Info struct {
 	Name           string // of its host
 	DefaultRuntime string
 	Time           time.Time // by the clock of its host, which dates its containers; zero when it does not say
-	Endpoint       string    // how the CLI reaches it: unix:///..., tcp://HOST:PORT, ssh://...; empty: the default socket
+	// how the CLI reaches it: unix:///..., tcp://HOST:PORT, ssh://...; empty: the default socket
+	Endpoint string
 }
 
 // answerTime is how long an engine may take to tell about itself: it does in well under a second.
@@ -53,8 +54,9 @@ func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
 		MemTotal                                                                                            int64
 		SecurityOptions, ServerErrors                                                                       []string
 		ClientInfo                                                                                          struct{ Context string }
-		Plugins                                                                                             struct{ Storage []string } // of nerdctl only
-		Host                                                                                                struct{ BuildahVersion string }
+		// of nerdctl only
+		Plugins struct{ Storage []string }
+		Host    struct{ BuildahVersion string }
 	}
 	if err := json.Unmarshal(out.Bytes(), &raw); err != nil {
 		return Info{}, fault.Wrap(fmt.Errorf("docker info: %w", err), fault.DockerFailed, "")
@@ -87,9 +89,11 @@ func (c *Client) info(ctx context.Context, bound time.Duration) (Info, error) {
 	return info, err
 }
 
-// notDocker refuses another program under the name docker: neither kind's way of making nodes nor Cluster API's provider for Docker works with it.
+// notDocker refuses another program under the name docker: neither kind's way of making nodes nor Cluster API's
+// provider for Docker works with it.
 func notDocker(program string) error {
-	return fault.New(fault.DockerUnreachable, "the program called docker is "+program+", and not the CLI of a Docker engine",
+	return fault.New(fault.DockerUnreachable, "the program called docker is "+program+
+		", and not the CLI of a Docker engine",
 		"Install Docker's own CLI and engine, and put that CLI first in PATH.")
 }
 

@@ -13,7 +13,8 @@ import (
 // to stderr comes after what it wrote to stdout.
 func (c *Client) Logs(ctx context.Context, container string, lines, limit int) (string, error) {
 	stdout, stderr := &lastLines{limit: limit / 2}, &lastLines{limit: limit / 2}
-	err := c.run(ctx, call{args: []string{"logs", "--tail", strconv.Itoa(lines), container}, stdout: stdout, stderr: stderr})
+	err := c.run(ctx, call{args: []string{"logs", "--tail", strconv.Itoa(lines), container}, stdout: stdout,
+		stderr: stderr})
 	if err != nil {
 		return "", fmt.Errorf("read the log of container %s: %w", container, err)
 	}
@@ -42,7 +43,8 @@ func (c *Client) InspectAll(ctx context.Context, container string) (map[string]a
 
 // Table lists all containers, also stopped ones, one a line: name, image, state and published ports.
 func (c *Client) Table(ctx context.Context) (string, error) {
-	out, err := c.output(ctx, "container", "ls", "--all", "--no-trunc", "--format", "table {{.Names}}\t{{.Image}}\t{{.Status}}\t{{.Ports}}")
+	out, err := c.output(ctx, "container", "ls", "--all", "--no-trunc", "--format",
+		"table {{.Names}}\t{{.Image}}\t{{.Status}}\t{{.Ports}}")
 	if err != nil {
 		return "", fmt.Errorf("list containers: %w", err)
 	}

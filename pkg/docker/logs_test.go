@@ -26,7 +26,8 @@ func TestLogsKeepWholeLinesOfTheEnd(t *testing.T) {
 
 func TestOutputOfACommand(t *testing.T) {
 	c, calls := fakeDocker(t, `echo first; echo second; echo "not this" >&2`)
-	if got, err := c.Output(t.Context(), "n", []string{"journalctl", "--quiet"}, 10); err != nil || got != "(cut: only the end is kept)\nsecond\n" {
+	if got, err := c.Output(t.Context(), "n", []string{"journalctl", "--quiet"}, 10); err != nil ||
+		got != "(cut: only the end is kept)\nsecond\n" {
 		t.Errorf("got %q (%v)", got, err)
 	}
 	if calls()[0] != "exec n journalctl --quiet" {
@@ -44,7 +45,8 @@ func TestInspectAllAndTable(t *testing.T) {
 		t.Error("no object passes for one")
 	}
 	c, calls := fakeDocker(t, says("NAMES\nn"))
-	if table, err := c.Table(t.Context()); err != nil || table != "NAMES\nn\n" || !strings.Contains(calls()[0], "--all") {
+	if table, err := c.Table(t.Context()); err != nil || table != "NAMES\nn\n" ||
+		!strings.Contains(calls()[0], "--all") {
 		t.Errorf("got %q (%v), %q", table, err, calls())
 	}
 }

@@ -13,17 +13,20 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Network is what inspect says about one network. Which containers are attached to it, it only says of those that run: ask ContainersIn.
+// Network is what inspect says about one network. Which containers are attached to it, it only says of those that run:
+// ask ContainersIn.
 type Network struct {
 	ID     string
 	Name   string
 	Labels map[string]string
 }
 
-// Networks returns the networks that have a name, in the order of their IDs. The engine lets two have one name when they are made at the same
-// moment, and from then on refuses every command that names them: only their IDs tell them apart.
+// Networks returns the networks that have a name, in the order of their IDs. The engine lets two have one name when
+// they are made at the same moment, and from then on refuses every command that names them: only their IDs tell them
+// apart.
 func (c *Client) Networks(ctx context.Context, name string) ([]Network, error) {
-	ids, err := c.lines(ctx, "network", "ls", "--no-trunc", "--filter", "name=^"+regexp.QuoteMeta(name)+"$", "--format", "{{.ID}}")
+	ids, err := c.lines(ctx, "network", "ls", "--no-trunc", "--filter", "name=^"+regexp.QuoteMeta(name)+"$", "--format",
+		"{{.ID}}")
 	if err != nil {
 		return nil, fmt.Errorf("list networks called %s: %w", name, err)
 	}
@@ -60,8 +63,8 @@ func (c *Client) network(ctx context.Context, id string) (Network, error) {
 	return Network{ID: n.ID, Name: n.Name, Labels: n.Labels}, nil
 }
 
-// ContainersIn lists the names of the containers of one network, also of those that are stopped. One that was never started knows its network
-// by name only: it counts for each network of that name.
+// ContainersIn lists the names of the containers of one network, also of those that are stopped. One that was never
+// started knows its network by name only: it counts for each network of that name.
 func (c *Client) ContainersIn(ctx context.Context, n Network) ([]string, error) {
 	names, err := c.Containers(ctx, Filter{Network: n.ID})
 	if err != nil {
@@ -91,8 +94,9 @@ func (c *Client) ContainersIn(ctx context.Context, n Network) ([]string, error) 
 
 // CreateKindNetwork creates a network with the properties that kind gives its own (a masquerading bridge with the
 // engine's MTU, and IPv6 where the engine has it), so that kind takes it as it is. Rule from kind v0.33.0,
-// pkg/cluster/internal/providers/docker/network.go. One that exists already is left alone. Of several with this name, which two runs make
-// when they create it at the same moment, those without containers are removed; it fails when containers are in more than one.
+// pkg/cluster/internal/providers/docker/network.go. One that exists already is left alone. Of several with this name,
+// which two runs make when they create it at the same moment, those without containers are removed; it fails when
+// containers are in more than one.
 func (c *Client) CreateKindNetwork(ctx context.Context, name string, labels map[string]string) error {
 	if found, err := c.oneNetwork(ctx, name); found || err != nil {
 		return err
@@ -105,7 +109,8 @@ func (c *Client) CreateKindNetwork(ctx context.Context, name string, labels map[
 }
 
 func (c *Client) createNetwork(ctx context.Context, name string, labels map[string]string) error {
-	base := []string{"network", "create", "--driver=bridge", "-o", "com.docker.network.bridge.enable_ip_masquerade=true"}
+	base := []string{"network", "create", "--driver=bridge", "-o",
+		"com.docker.network.bridge.enable_ip_masquerade=true"}
 	if mtu := c.defaultMTU(ctx); mtu != "" {
 		base = append(base, "-o", "com.docker.network.driver.mtu="+mtu)
 	}

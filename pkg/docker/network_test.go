@@ -11,8 +11,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// engine plays a Docker engine that lets two networks have one name. Its state is files: networks/ID holds the name, containers/NAME the ID of
-// the network that it is in, empty for one that was never started. onCreate runs when a network is created, before it exists.
+// engine plays a Docker engine that lets two networks have one name. Its state is files: networks/ID holds the name,
+// containers/NAME the ID of the network that it is in, empty for one that was never started. onCreate runs when a
+// network is created, before it exists.
 type engine struct {
 	folder string
 	*Client
@@ -76,7 +77,8 @@ func (e engine) networks(t *testing.T) []string {
 	return ids
 }
 
-// Two runs that begin at the same moment make two networks of one name: all commands that name it fail from then on, until one is gone.
+// Two runs that begin at the same moment make two networks of one name: all commands that name it fail from then on,
+// until one is gone.
 func TestSeveralNetworksOfOneName(t *testing.T) {
 	for name, tc := range map[string]struct {
 		networks   map[string]string // name by ID
@@ -89,14 +91,22 @@ func TestSeveralNetworksOfOneName(t *testing.T) {
 		"none":                             {want: []string{"0own"}},
 		"one":                              {networks: map[string]string{"b": "kind"}, want: []string{"b"}},
 		"another name that holds this one": {networks: map[string]string{"b": "mykind"}, want: []string{"0own", "b"}},
-		"nobody is in either":              {networks: map[string]string{"b": "kind", "a": "kind"}, want: []string{"a"}},
-		"somebody is in the second":        {networks: map[string]string{"a": "kind", "b": "kind", "c": "kind"}, containers: map[string]string{"x": "b"}, want: []string{"b"}},
-		"somebody is in each":              {networks: map[string]string{"a": "kind", "b": "kind"}, containers: map[string]string{"x": "b", "y": "a"}, want: []string{"a", "b"}, fails: []string{"a (containers y)", "b (containers x)"}},
-		"one that never ran is there, too": {networks: map[string]string{"a": "kind", "b": "kind"}, containers: map[string]string{"x": "b", "new": ""}, want: []string{"b"}},
-		"another run makes one meanwhile":  {onCreate: "echo kind >networks/1other", want: []string{"0own"}},
-		"another run uses what it made":    {onCreate: "echo kind >networks/1other; printf 1other >containers/x", want: []string{"1other"}},
-		"another run has taken the subnet": {onCreate: "echo kind >networks/1other; echo Pool overlaps with other one on this address space >&2; exit 1", want: []string{"1other"}},
-		"it comes into use while it goes":  {networks: map[string]string{"a": "kind", "b": "kind"}, joins: "b", want: []string{"b"}},
+		"nobody is in either": {networks: map[string]string{"b": "kind", "a": "kind"},
+			want: []string{"a"}},
+		"somebody is in the second": {networks: map[string]string{"a": "kind", "b": "kind", "c": "kind"},
+			containers: map[string]string{"x": "b"}, want: []string{"b"}},
+		"somebody is in each": {networks: map[string]string{"a": "kind", "b": "kind"},
+			containers: map[string]string{"x": "b", "y": "a"}, want: []string{"a", "b"},
+			fails: []string{"a (containers y)", "b (containers x)"}},
+		"one that never ran is there, too": {networks: map[string]string{"a": "kind", "b": "kind"},
+			containers: map[string]string{"x": "b", "new": ""}, want: []string{"b"}},
+		"another run makes one meanwhile": {onCreate: "echo kind >networks/1other", want: []string{"0own"}},
+		"another run uses what it made": {onCreate: "echo kind >networks/1other; printf 1other >containers/x",
+			want: []string{"1other"}},
+		"another run has taken the subnet": {onCreate: "echo kind >networks/1other; echo Pool overlaps with other one " +
+			"on this address space >&2; exit 1", want: []string{"1other"}},
+		"it comes into use while it goes": {networks: map[string]string{"a": "kind", "b": "kind"}, joins: "b",
+			want: []string{"b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEngine(t, tc.onCreate)
@@ -110,7 +120,9 @@ func TestSeveralNetworksOfOneName(t *testing.T) {
 				e.write(t, "joins", tc.joins)
 			}
 			err := e.CreateKindNetwork(t.Context(), "kind", nil)
-			if (err != nil) != (len(tc.fails) > 0) || err != nil && (fault.CodeOf(err) != fault.DockerFailed || strings.Contains(err.Error(), "ambiguous") || !strings.Contains(fault.HintOf(err), "docker network rm")) {
+			if (err != nil) != (len(tc.fails) > 0) || err != nil && (fault.CodeOf(err) != fault.DockerFailed ||
+				strings.Contains(err.Error(), "ambiguous") ||
+				!strings.Contains(fault.HintOf(err), "docker network rm")) {
 				t.Errorf("%v, hint %q", err, fault.HintOf(err))
 			}
 			for _, says := range tc.fails {

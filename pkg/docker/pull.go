@@ -19,8 +19,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 )
 
-// Pull has the engine pull an image, with the credentials that the docker CLI has for its registry, and says meanwhile how many bytes of its layers have come and how many
-// there are; 0 of those while that is not known. The CLI itself says it on a terminal only.
+// Pull has the engine pull an image, with the credentials that the docker CLI has for its registry, and says meanwhile
+// how many bytes of its layers have come and how many there are; 0 of those while that is not known. The CLI itself
+// says it on a terminal only.
 func (c *Client) Pull(ctx context.Context, reference string, progress func(come, all int64)) error {
 	if err := c.pull(ctx, reference, progress); err != nil {
 		if ctx.Err() != nil {
@@ -32,7 +33,8 @@ func (c *Client) Pull(ctx context.Context, reference string, progress func(come,
 }
 
 func (c *Client) pull(ctx context.Context, reference string, progress func(come, all int64)) error {
-	if trust, err := strconv.ParseBool(cmp.Or(c.variable("DOCKER_CONTENT_TRUST"), "0")); err != nil || trust { // as the CLI reads it
+	// as the CLI reads it
+	if trust, err := strconv.ParseBool(cmp.Or(c.variable("DOCKER_CONTENT_TRUST"), "0")); err != nil || trust {
 		return errors.New("DOCKER_CONTENT_TRUST is set: only the docker CLI itself checks signatures")
 	}
 	image, err := name.ParseReference(reference)
@@ -43,7 +45,8 @@ func (c *Client) pull(ctx context.Context, reference string, progress func(come,
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://docker/images/create?"+pullQuery(image, c.variable("DOCKER_DEFAULT_PLATFORM")).Encode(), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://docker/images/create?"+
+		pullQuery(image, c.variable("DOCKER_DEFAULT_PLATFORM")).Encode(), nil)
 	if err != nil {
 		return err
 	}
@@ -53,7 +56,10 @@ func (c *Client) pull(ctx context.Context, reference string, progress func(come,
 		return err
 	}
 	defer engine.Close()
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) { return engine, nil }}
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (
+		net.Conn, error) {
+		return engine, nil
+	}}
 	answer, err := transport.RoundTrip(request)
 	if err != nil {
 		engine.Close()
@@ -71,7 +77,8 @@ func (c *Client) pull(ctx context.Context, reference string, progress func(come,
 	return nil
 }
 
-// pullQuery names an image as the engine's API wants it; of one with tag and digest the digest counts. An empty platform is the engine's own.
+// pullQuery names an image as the engine's API wants it; of one with tag and digest the digest counts. An empty
+// platform is the engine's own.
 func pullQuery(image name.Reference, platform string) url.Values {
 	host := image.Context().RegistryStr()
 	if host == name.DefaultRegistry {
@@ -90,13 +97,15 @@ func registryAuth(ctx context.Context, registry authn.Resource) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(map[string]string{"username": config.Username, "password": config.Password, "identitytoken": config.IdentityToken,
+	text, err := json.Marshal(map[string]string{"username": config.Username, "password": config.Password,
+		"identitytoken": config.IdentityToken,
 		"registrytoken": config.RegistryToken, "serveraddress": registry.RegistryStr()})
 	return base64.URLEncoding.EncodeToString(text), err
 }
 
-// credentials are those of the docker CLI, which may ask a credential helper, a program that cannot be given a deadline: ctx ends the wait for it, and not the program. What a helper that fails
-// has printed is in no error, as it may be the credentials.
+// credentials are those of the docker CLI, which may ask a credential helper, a program that cannot be given a
+// deadline: ctx ends the wait for it, and not the program. What a helper that fails has printed is in no error, as it
+// may be the credentials.
 func credentials(ctx context.Context, registry authn.Resource) (*authn.AuthConfig, error) {
 	type answer struct {
 		config *authn.AuthConfig

@@ -35,7 +35,8 @@ func TestPullByARealEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tag, err := name.NewTag(fmt.Sprintf("%s/cluster-init-itest:p%d", strings.TrimPrefix(server.URL, "http://"), os.Getpid()))
+	tag, err := name.NewTag(fmt.Sprintf("%s/cluster-init-itest:p%d", strings.TrimPrefix(server.URL, "http://"),
+		os.Getpid()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,10 @@ func TestPullByARealEngine(t *testing.T) {
 	t.Cleanup(func() { _ = engine.RemoveImage(context.Background(), reference) })
 	var most, size int64
 	steps := 0
-	if err := engine.Pull(ctx, reference, func(come, all int64) { most, size, steps = max(most, come), max(size, all), steps+1 }); err != nil {
+	if err := engine.Pull(ctx, reference, func(come, all int64) {
+		most, size, steps = max(most, come), max(size, all),
+			steps+1
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if most != size || size < 8<<20 || steps < 2 {
@@ -60,7 +64,8 @@ func TestPullByARealEngine(t *testing.T) {
 		t.Errorf("the engine has the image: %v, %v", there, err)
 	}
 	err = engine.Pull(ctx, tag.Context().Tag("none").String(), func(int64, int64) {})
-	if err == nil || !strings.Contains(strings.ToLower(err.Error()), "not found") && !strings.Contains(strings.ToLower(err.Error()), "unknown") {
+	if err == nil || !strings.Contains(strings.ToLower(err.Error()), "not found") &&
+		!strings.Contains(strings.ToLower(err.Error()), "unknown") {
 		t.Errorf("an image that is not there: %v", err)
 	}
 }

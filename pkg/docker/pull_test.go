@@ -19,8 +19,9 @@ import (
 func engineAPI(t *testing.T, answer string) (*Client, func() string) {
 	t.Helper()
 	folder := t.TempDir()
-	for name, text := range map[string]string{"answer": strings.ReplaceAll(answer, "\n", "\r\n"), "docker": "#!/bin/sh\n[ \"$*\" = 'system dial-stdio' ] || exit 1\ncd " + folder +
-		"\nwhile read -r line; do echo \"$line\" >>request; [ ${#line} -gt 1 ] || break; done\ncat answer\n"} {
+	for name, text := range map[string]string{"answer": strings.ReplaceAll(answer, "\n", "\r\n"),
+		"docker": "#!/bin/sh\n[ \"$*\" = 'system dial-stdio' ] || exit 1\ncd " + folder +
+			"\nwhile read -r line; do echo \"$line\" >>request; [ ${#line} -gt 1 ] || break; done\ncat answer\n"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -57,18 +58,21 @@ func TestPullSaysHowMuchHasCome(t *testing.T) {
 {"status":"Digest: sha256:12"}
 `)
 	var heard []string
-	err := c.Pull(t.Context(), "r.example:5000/a/b:v1@sha256:"+strings.Repeat("ab", 32), func(come, all int64) { heard = append(heard, fmt.Sprint(come, "/", all)) })
+	err := c.Pull(t.Context(), "r.example:5000/a/b:v1@sha256:"+strings.Repeat("ab", 32),
+		func(come, all int64) { heard = append(heard, fmt.Sprint(come, "/", all)) })
 	if want := []string{"10/0", "15/150", "60/150", "140/150", "150/150"}; err != nil || !slices.Equal(heard, want) {
 		t.Errorf("heard %q, want %q, %v", heard, want, err)
 	}
 	head := request()
-	if want := "POST /images/create?fromImage=r.example%3A5000%2Fa%2Fb&tag=sha256%3A" + strings.Repeat("ab", 32) + " "; !strings.HasPrefix(head, want) {
+	if want := "POST /images/create?fromImage=r.example%3A5000%2Fa%2Fb&tag=sha256%3A" + strings.Repeat("ab", 32) +
+		" "; !strings.HasPrefix(head, want) {
 		t.Errorf("the request is not %s...:\n%s", want, head)
 	}
 	_, credentials, _ := strings.Cut(head, "X-Registry-Auth: ")
 	credentials, _, _ = strings.Cut(credentials, "\r\n")
 	credentials, _, _ = strings.Cut(credentials, "\n")
-	if text, err := base64.URLEncoding.DecodeString(strings.TrimSpace(credentials)); err != nil || !strings.Contains(string(text), `"password":"secret"`) || !strings.Contains(string(text), `"username":"me"`) {
+	if text, err := base64.URLEncoding.DecodeString(strings.TrimSpace(credentials)); err != nil ||
+		!strings.Contains(string(text), `"password":"secret"`) || !strings.Contains(string(text), `"username":"me"`) {
 		t.Errorf("credentials are %s, %v", text, err)
 	}
 }
@@ -88,7 +92,8 @@ func TestPullHeedsTheVariablesOfDocker(t *testing.T) {
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	c, request := engineAPI(t, ok)
 	c.Env = []string{"DOCKER_DEFAULT_PLATFORM=linux/arm64"}
-	if err := c.Pull(t.Context(), "a/b:v1", func(int64, int64) {}); err != nil || !strings.Contains(request(), "&platform=linux%2Farm64&") {
+	if err := c.Pull(t.Context(), "a/b:v1", func(int64, int64) {}); err != nil ||
+		!strings.Contains(request(), "&platform=linux%2Farm64&") {
 		t.Errorf("%v, the request is\n%s", err, request())
 	}
 	for _, on := range []string{"1", "true", "yes", "on"} {
@@ -102,8 +107,11 @@ func TestPullHeedsTheVariablesOfDocker(t *testing.T) {
 func TestPullFails(t *testing.T) {
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
 	cases := map[string]struct{ answer, says string }{
-		"the engine refuses":            {"HTTP/1.1 404 Not Found\nContent-Length: 26\n\n" + `{"message":"no such thing"}`, "no such thing"},
-		"it fails while it pulls":       {ok + `{"status":"Downloading","progressDetail":{"current":10,"total":100},"id":"1"}` + "\n" + `{"error":"unexpected EOF of layer"}`, "unexpected EOF of layer"},
+		"the engine refuses": {"HTTP/1.1 404 Not Found\nContent-Length: 26\n\n" +
+			`{"message":"no such thing"}`, "no such thing"},
+		"it fails while it pulls": {ok +
+			`{"status":"Downloading","progressDetail":{"current":10,"total":100},"id":"1"}` + "\n" +
+			`{"error":"unexpected EOF of layer"}`, "unexpected EOF of layer"},
 		"an error in detail":            {ok + `{"errorDetail":{"message":"manifest unknown"}}`, "manifest unknown"},
 		"half a line":                   {ok + `{"status":"Downloading","progressDe`, "unexpected EOF"},
 		"an engine that says nothing":   {"", "EOF"},
@@ -131,14 +139,16 @@ func TestPullFails(t *testing.T) {
 func TestAProgramForCredentials(t *testing.T) {
 	for name, tc := range map[string]struct{ script, says string }{
 		"that hangs": {"read x <$0.end", "enough"},
-		"that fails": {`echo '{"Username":"me","Secret":"hunter2"}'; exit 1`, "credentials for r.example cannot be read"},
+		"that fails": {`echo '{"Username":"me","Secret":"hunter2"}'; exit 1`,
+			"credentials for r.example cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
 			t.Setenv("DOCKER_CONFIG", folder)
 			t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 			program := filepath.Join(folder, "docker-credential-x")
-			for path, text := range map[string]string{filepath.Join(folder, "config.json"): `{"credsStore":"x"}`, program: "#!/bin/sh\n" + tc.script + "\n"} {
+			for path, text := range map[string]string{filepath.Join(folder, "config.json"): `{"credsStore":"x"}`,
+				program: "#!/bin/sh\n" + tc.script + "\n"} {
 				if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 					t.Fatal(err)
 				}
@@ -166,12 +176,14 @@ func TestAProgramForCredentials(t *testing.T) {
 // An engine that takes the request and says nothing more hangs nobody for longer than the context.
 func TestPullEndsWithItsContext(t *testing.T) {
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
-	for name, body := range map[string]string{"before the answer": "cat >/dev/null; exit", "amid it": `while read -r line; do [ ${#line} -gt 1 ] || break; done; printf 'HTTP/1.1 200 OK\r\n\r\n{"status":'; cat >/dev/null; exit`} {
+	for name, body := range map[string]string{"before the answer": "cat >/dev/null; exit",
+		"amid it": `while read -r line; do [ ${#line} -gt 1 ] || break; done; printf 'HTTP/1.1 200 OK\r\n\r\n{"status":'; cat >/dev/null; exit`} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := fakeDocker(t, body)
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, fmt.Errorf("enough"))
 			defer cancel()
-			if err := c.Pull(ctx, "a/b:v1", func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "enough") {
+			if err := c.Pull(ctx, "a/b:v1", func(int64, int64) {}); err == nil ||
+				!strings.Contains(err.Error(), "enough") {
 				t.Errorf("%v", err)
 			}
 		})

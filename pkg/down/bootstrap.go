@@ -25,7 +25,8 @@ type bootstrapMaker interface {
 }
 
 func (b bootstrapCluster) run(ctx context.Context, report pipeline.Reporter) error {
-	cluster := bootstrap.Cluster{Wanted: b.wanted, ListenAddress: b.world.APIServerAddress(), ReachedAt: b.world.ReachedAt()}
+	cluster := bootstrap.Cluster{Wanted: b.wanted, ListenAddress: b.world.APIServerAddress(),
+		ReachedAt: b.world.ReachedAt()}
 	if _, err := b.world.Connected(world.BootstrapName); err == nil {
 		report.Progress("reusing the one that answers")
 		return cluster.WriteMirrors(ctx)

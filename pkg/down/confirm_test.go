@@ -41,18 +41,22 @@ func (i *inventory) Machines(context.Context) ([]provider.Machine, error) {
 // newJudged is a world without containers, where a provider says which machines exist. now is its clock.
 func newJudged(t *testing.T, machines provider.Provider, now func() time.Time) (*judged, world.Subject, world.Parts) {
 	t.Helper()
-	const empty = "#!/bin/sh\n[ \"$1\" = container ] && { echo 'Error: No such container' >&2; exit 1; }\n[ \"$1\" = info ] && echo '{\"ServerVersion\":\"29.0.0\"}'\nexit 0\n"
+	const empty = "#!/bin/sh\n[ \"$1\" = container ] && { echo 'Error: No such container' >&2; exit 1; }\n[ \"$1\" = " +
+		"info ] && echo '{\"ServerVersion\":\"29.0.0\"}'\nexit 0\n"
 	folder, state := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "docker"), []byte(empty), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: []string{"cluster.name=demo", "cluster.namespace=ns"}})
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Sets: []string{"cluster.name=demo", "cluster.namespace=ns"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject := world.Subject{Environment: env, StateFolder: state, KubeconfigPath: filepath.Join(state, "kubeconfig"), Timeout: time.Hour}
-	parts := world.Parts{Docker: &docker.Client{Binary: filepath.Join(folder, "docker")}, Kind: kind.New(func(string) {}), Provider: machines, Now: now}
+	subject := world.Subject{Environment: env, StateFolder: state, KubeconfigPath: filepath.Join(state, "kubeconfig"),
+		Timeout: time.Hour}
+	parts := world.Parts{Docker: &docker.Client{Binary: filepath.Join(folder, "docker")},
+		Kind: kind.New(func(string) {}), Provider: machines, Now: now}
 	return &judged{world.New(subject, parts)}, subject, parts
 }
 
@@ -69,14 +73,19 @@ func TestConfirm(t *testing.T) {
 		says    string
 		asked   int
 	}{
-		"what was decided for":           {[]answer{none}, sweep, false, "", "", 1},
-		"something else":                 {[]answer{none}, remove, false, fault.Busy, "meanwhile something else has changed what there is: nothing of it exists but leftovers", 1},
-		"machines came meanwhile":        {[]answer{one}, sweep, false, fault.ClusterUnreachable, "machines of demo exist", 1},
-		"the answer comes late":          {[]answer{silent, none}, sweep, false, "", "", 2},
-		"the answer is late, and no":     {[]answer{silent, one}, sweep, false, fault.ClusterUnreachable, "machines of demo exist", 2},
-		"nobody answers before the time": {[]answer{silent}, sweep, true, fault.CloudUnreachable, "503 from keystone", 1},
-		"a machine was being made":       {[]answer{stopped, none}, sweep, false, "", "", 2},
-		"a machine was stopped":          {[]answer{stopped}, sweep, true, fault.ClusterUnreachable, "stopped meanwhile", 1},
+		"what was decided for": {[]answer{none}, sweep, false, "", "", 1},
+		"something else": {[]answer{none}, remove, false, fault.Busy,
+			"meanwhile something else has changed what there is: nothing of it exists but leftovers", 1},
+		"machines came meanwhile": {[]answer{one}, sweep, false, fault.ClusterUnreachable,
+			"machines of demo exist", 1},
+		"the answer comes late": {[]answer{silent, none}, sweep, false, "", "", 2},
+		"the answer is late, and no": {[]answer{silent, one}, sweep, false, fault.ClusterUnreachable,
+			"machines of demo exist", 2},
+		"nobody answers before the time": {[]answer{silent}, sweep, true, fault.CloudUnreachable, "503 from keystone",
+			1},
+		"a machine was being made": {[]answer{stopped, none}, sweep, false, "", "", 2},
+		"a machine was stopped": {[]answer{stopped}, sweep, true, fault.ClusterUnreachable,
+			"stopped meanwhile", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			there, clock := &inventory{answers: tc.answers}, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -87,7 +96,8 @@ func TestConfirm(t *testing.T) {
 				return clock
 			})
 			_, err := w.confirm(t.Context(), tc.allows)
-			if fault.CodeOf(err) != tc.code || tc.says != "" && !strings.Contains(err.Error(), tc.says) || err != nil && fault.HintOf(err) == "" {
+			if fault.CodeOf(err) != tc.code || tc.says != "" && !strings.Contains(err.Error(), tc.says) || err != nil &&
+				fault.HintOf(err) == "" {
 				t.Errorf("code %q: %v", fault.CodeOf(err), err)
 			}
 			if there.asked != tc.asked {
@@ -105,9 +115,12 @@ func TestPlanOfWhatIsNotThere(t *testing.T) {
 		code    fault.Code
 		says    string
 	}{
-		"nothing":                   {[]answer{{}}, true, "", "Cluster ns/demo: nothing of it exists but leftovers\n  delete what it has left"},
-		"machines of nobody":        {[]answer{{machines: []provider.Machine{{Name: "demo-abc"}}}}, false, fault.ClusterUnreachable, ""},
-		"a machine that is stopped": {[]answer{{machines: []provider.Machine{{Name: "demo-abc", Stopped: true}}}}, false, "", "something of it is stopped, and is started first"},
+		"nothing": {[]answer{{}}, true, "",
+			"Cluster ns/demo: nothing of it exists but leftovers\n  delete what it has left"},
+		"machines of nobody": {[]answer{{machines: []provider.Machine{{Name: "demo-abc"}}}}, false,
+			fault.ClusterUnreachable, ""},
+		"a machine that is stopped": {[]answer{{machines: []provider.Machine{{Name: "demo-abc", Stopped: true}}}},
+			false, "", "something of it is stopped, and is started first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }

@@ -36,7 +36,8 @@ func (d deletion) check(ctx context.Context) (pipeline.Status, error) {
 	return pipeline.Status{State: pipeline.Done, Message: v.why}, nil
 }
 
-// run looks again right before, and has nothing put the Cluster back: Flux stands still, and the marks tell the next run what was begun.
+// run looks again right before, and has nothing put the Cluster back: Flux stands still, and the marks tell the next
+// run what was begun.
 func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 	o, err := d.world.confirm(ctx, remove)
 	if err != nil {
@@ -45,7 +46,8 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := d.others.none(ctx, o); err != nil {
 		return err
 	}
-	if own := o.Bootstrap.Holds.Cluster(d.scope.Cluster); own != nil && !own.Deleting && o.Bootstrap.Down && o.Management.State == world.ManagementSilent {
+	if own := o.Bootstrap.Holds.Cluster(d.scope.Cluster); own != nil && !own.Deleting && o.Bootstrap.Down &&
+		o.Management.State == world.ManagementSilent {
 		return sight{o}.silentManagement(d.world.request(o), "whether it manages other clusters is not known").refusal
 	}
 	c, err := d.world.Connected(world.BootstrapName)

@@ -1,5 +1,6 @@
-// Package down deletes a living management cluster with its own controllers: the phases of `cluster-init down`. A bootstrap cluster is made
-// again, the definition is moved back into it, the Cluster is deleted there and watched to its end, and cleanup sweeps up what is left.
+// Package down deletes a living management cluster with its own controllers: the phases of `cluster-init down`. A
+// bootstrap cluster is made again, the definition is moved back into it, the Cluster is deleted there and watched to
+// its end, and cleanup sweeps up what is left.
 package down
 
 import (
@@ -18,12 +19,13 @@ import (
 type Options struct {
 	world.Subject
 	bootstrap.Supplies
-	WithWorkloadClusters bool              // delete those too that it still manages
-	Agreed               []string          // which of them the user was shown, as namespace/name
-	BackupRecipients     backup.Recipients // who can open the backup that the move back makes; none: it is not encrypted
-	BackupSigner         backup.Signer     // signs that backup; without a key it is not signed
-	Version              string            // of cluster-init, for backups
-	Heartbeat            time.Duration
+	WithWorkloadClusters bool     // delete those too that it still manages
+	Agreed               []string // which of them the user was shown, as namespace/name
+	// who can open the backup that the move back makes; none: it is not encrypted
+	BackupRecipients backup.Recipients
+	BackupSigner     backup.Signer // signs that backup; without a key it is not signed
+	Version          string        // of cluster-init, for backups
+	Heartbeat        time.Duration
 	// Cleaner deletes what is left at the end, and Observer takes the leases for it.
 	Cleaner  cleanup.Cleaner
 	Observer cleanup.Observer
@@ -44,6 +46,6 @@ func New(o Options, p world.Parts) *Run {
 // Requests returns how many API requests this run has sent so far to both clusters, the move included.
 func (d *Run) Requests() int64 { return d.world.Requests() }
 
-// Reach connects to those of the two clusters that answer, for a look at them after a failure. The error tells of those that should answer and
-// do not.
+// Reach connects to those of the two clusters that answer, for a look at them after a failure. The error tells of those
+// that should answer and do not.
 func (d *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) { return d.world.Answering(ctx) }

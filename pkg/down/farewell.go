@@ -22,8 +22,8 @@ type farewell struct {
 	now       func() time.Time
 }
 
-// delete deletes one Cluster. Cluster API keeps it until all that belongs to it is gone. What is awaited is said when it changes, and when it does
-// not for a while.
+// delete deletes one Cluster. Cluster API keeps it until all that belongs to it is gone. What is awaited is said when
+// it changes, and when it does not for a while.
 func (f farewell) delete(ctx context.Context, of pivot.Scope, report pipeline.Reporter) error {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
@@ -51,7 +51,8 @@ func (f farewell) delete(ctx context.Context, of pivot.Scope, report pipeline.Re
 		}
 		select {
 		case <-ctx.Done():
-			return fault.Retryable(fmt.Errorf("Cluster %s/%s is not gone yet, it waits for %s: %w", of.Namespace, of.Cluster, awaited, ctx.Err()), fault.ComponentStuck,
+			return fault.Retryable(fmt.Errorf("Cluster %s/%s is not gone yet, it waits for %s: %w", of.Namespace,
+				of.Cluster, awaited, ctx.Err()), fault.ComponentStuck,
 				"Its controllers go on. See what the objects wait for, put that right, and run the same command again.")
 		case <-tick.C:
 		}

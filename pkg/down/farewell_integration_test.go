@@ -26,7 +26,8 @@ import (
 // reporting runs work as a phase, and returns what it said and its error.
 func reporting(ctx context.Context, work func(context.Context, pipeline.Reporter) error) (string, error) {
 	var heard event.Recorder
-	err := pipeline.Runner{Sink: &heard, Now: time.Now}.Run(ctx, []pipeline.Phase{{Name: "test", Title: "test", Timeout: time.Minute, Run: work}})
+	err := pipeline.Runner{Sink: &heard, Now: time.Now}.Run(
+		ctx, []pipeline.Phase{{Name: "test", Title: "test", Timeout: time.Minute, Run: work}})
 	var said []string
 	for _, e := range heard.Events() {
 		said = append(said, e.Message)
@@ -54,7 +55,10 @@ func TestFarewell(t *testing.T) {
 	}
 
 	t.Run("what is gone is gone", func(t *testing.T) {
-		if said, err := reporting(ctx, func(ctx context.Context, r pipeline.Reporter) error { return bye.delete(ctx, scope, r) }); err != nil || !strings.Contains(said, "is gone") {
+		if said, err := reporting(ctx, func(ctx context.Context, r pipeline.Reporter) error {
+			return bye.delete(
+				ctx, scope, r)
+		}); err != nil || !strings.Contains(said, "is gone") {
 			t.Errorf("%v: %s", err, said)
 		}
 	})
@@ -63,7 +67,10 @@ func TestFarewell(t *testing.T) {
 		shared.Create(ctx, t, c)
 		ended, end := context.WithTimeout(ctx, 3*time.Second)
 		defer end()
-		_, err := reporting(ended, func(ctx context.Context, r pipeline.Reporter) error { return bye.delete(ctx, scope, r) })
+		_, err := reporting(ended, func(ctx context.Context, r pipeline.Reporter) error {
+			return bye.delete(ctx, scope,
+				r)
+		})
 		if err == nil || !strings.Contains(err.Error(), "finalizer cluster.cluster.x-k8s.io") {
 			t.Errorf("%v", err)
 		}
@@ -78,7 +85,8 @@ func TestFarewell(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(c), c); client.IgnoreNotFound(err) != nil || err == nil {
+		if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(c), c); client.IgnoreNotFound(err) != nil ||
+			err == nil {
 			t.Errorf("it is there: %v", err)
 		}
 	})
@@ -102,7 +110,8 @@ func (r taking) Waiting(what string, objects []event.Object) {
 type seenWorld struct{ clusters }
 
 func (seenWorld) look(context.Context) (world.Observation, verdict, error) {
-	return world.Observation{Management: world.ManagementSide{State: world.ManagementActive, Cluster: shared.Client}}, verdict{decision: moveBack}, nil
+	return world.Observation{Management: world.ManagementSide{State: world.ManagementActive, Cluster: shared.Client}},
+		verdict{decision: moveBack}, nil
 }
 
 func (seenWorld) Connected(string) (*kube.Cluster, error) { return shared.Client, nil }
@@ -111,37 +120,45 @@ func (seenWorld) Side(c *kube.Cluster) pivot.Side { return pivot.Side{Client: c}
 
 func workload(ctx context.Context, t *testing.T, scope pivot.Scope, bye farewell, goes func(client.Object)) {
 	own, tenant := fluxserver.NewCluster("ns", "demo"), holding("tenants", "one")
-	applied := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Name: "apps"}, Spec: kustomizev1.KustomizationSpec{
-		Interval: metav1.Duration{Duration: time.Minute}, SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "GitRepository", Name: "apps"}}}
-	tenant.SetLabels(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "tenants"})
+	applied := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Name: "apps"},
+		Spec: kustomizev1.KustomizationSpec{
+			Interval:  metav1.Duration{Duration: time.Minute},
+			SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "GitRepository", Name: "apps"}}}
+	tenant.SetLabels(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps",
+		"kustomize.toolkit.fluxcd.io/namespace": "tenants"})
 	shared.Create(ctx, t, own, applied)
 	unfit := fault.New(fault.PivotRefused, "the versions differ", "")
 	fits := func(err error) func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error {
 		return func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error { return err }
 	}
-	w := workloadClusters{world: seenWorld{}, others: others{scope: scope, environment: "env"}, farewell: func(*kube.Cluster) farewell { return bye }, fit: fits(unfit)}
+	w := workloadClusters{world: seenWorld{}, others: others{scope: scope, environment: "env"},
+		farewell: func(*kube.Cluster) farewell { return bye }, fit: fits(unfit)}
 	if said, err := reporting(ctx, w.run); err != nil || !strings.Contains(said, "none") {
 		t.Errorf("without others: %v: %s", err, said)
 	}
 	shared.Create(ctx, t, tenant)
 	_, err := reporting(ctx, w.run)
-	if fault.CodeOf(err) != fault.CleanupRefused || !strings.Contains(err.Error(), "tenants/one") || !strings.Contains(fault.HintOf(err), "--with-workload-clusters") {
+	if fault.CodeOf(err) != fault.CleanupRefused || !strings.Contains(err.Error(), "tenants/one") ||
+		!strings.Contains(fault.HintOf(err), "--with-workload-clusters") {
 		t.Errorf("with another: %v", err)
 	}
 	w.others.delete = true
-	if _, err := reporting(ctx, w.run); fault.CodeOf(err) != fault.ConfirmationRequired && fault.CodeOf(err) != fault.CleanupRefused {
+	if _, err := reporting(ctx, w.run); fault.CodeOf(err) != fault.ConfirmationRequired &&
+		fault.CodeOf(err) != fault.CleanupRefused {
 		t.Errorf("one that was not shown: %v", err)
 	}
 	w.others.agreed = []string{"tenants/one"}
 	shared.Patch(ctx, t, tenant, `{"spec":{"paused":true}}`)
-	if _, err := reporting(ctx, w.run); fault.CodeOf(err) != fault.CleanupRefused || !strings.Contains(err.Error(), "paused") {
+	if _, err := reporting(ctx, w.run); fault.CodeOf(err) != fault.CleanupRefused ||
+		!strings.Contains(err.Error(), "paused") {
 		t.Errorf("a paused one: %v", err)
 	}
 	shared.Patch(ctx, t, tenant, `{"spec":{"paused":null}}`)
 	if _, err := reporting(ctx, w.run); fault.CodeOf(err) != fault.PivotRefused {
 		t.Errorf("the definition cannot be moved back: %v", err)
 	}
-	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(tenant), tenant); err != nil || tenant.GetDeletionTimestamp() != nil {
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(tenant), tenant); err != nil ||
+		tenant.GetDeletionTimestamp() != nil {
 		t.Errorf("it was deleted although the definition cannot be moved back: %v", err)
 	}
 	w.fit = fits(nil)
@@ -150,10 +167,12 @@ func workload(ctx context.Context, t *testing.T, scope pivot.Scope, bye farewell
 	}); err != nil {
 		t.Errorf("deleted: %v", err)
 	}
-	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(applied), applied); err != nil || !applied.Spec.Suspend {
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(applied), applied); err != nil ||
+		!applied.Spec.Suspend {
 		t.Errorf("what would put it back is not suspended: %v", err)
 	}
-	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(own), own); err != nil || own.GetAnnotations()[owned.DownAnnotation] == "" || own.GetDeletionTimestamp() != nil {
+	if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(own), own); err != nil ||
+		own.GetAnnotations()[owned.DownAnnotation] == "" || own.GetDeletionTimestamp() != nil {
 		t.Errorf("its own Cluster: %v, %v", err, own.GetAnnotations())
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// leftovers has cleanup delete what is left: the bootstrap cluster, the registry, volumes, files, and what controllers have made in a cloud.
+// leftovers has cleanup delete what is left: the bootstrap cluster, the registry, volumes, files, and what controllers
+// have made in a cloud.
 type leftovers struct {
 	world  clusters
 	others others
@@ -18,8 +19,9 @@ type leftovers struct {
 	leases *lease.Set
 }
 
-// run insists, where cleanup would ask for --force, only if the bootstrap cluster says that the Cluster was taken down: else nobody knows why a
-// management cluster that is named does not answer. The bootstrap cluster is deleted last, so that it says so until all else is gone.
+// run insists, where cleanup would ask for --force, only if the bootstrap cluster says that the Cluster was taken down:
+// else nobody knows why a management cluster that is named does not answer. The bootstrap cluster is deleted last, so
+// that it says so until all else is gone.
 func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 	o, err := l.world.confirm(ctx, sweep)
 	if err != nil {
@@ -53,17 +55,20 @@ func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 func (l leftovers) again(err error) error {
 	env := l.asked.Environment
 	return fault.Wrap(err, fault.CodeOr(err, fault.CleanupFailed),
-		"Run the same command again. What is left is shown, and deleted if you insist, by cluster-init cleanup "+env.Argument()+" --yes --force "+env.ClusterName()+".")
+		"Run the same command again. What is left is shown, and deleted if you insist, by cluster-init cleanup "+
+			env.Argument()+" --yes --force "+env.ClusterName()+".")
 }
 
-// inOrder splits a plan: first what needs the bootstrap cluster's network or nothing, then the files, then that cluster.
+// inOrder splits a plan: first what needs the bootstrap cluster's network or nothing, then the files, then that
+// cluster.
 func inOrder(plan cleanup.Plan) []cleanup.Plan {
 	last := func(i cleanup.Item) bool {
 		return slices.Contains([]cleanup.Kind{cleanup.BootstrapNode, cleanup.Network}, i.Kind)
 	}
 	files := func(i cleanup.Item) bool { return i.Kind == cleanup.File }
 	var parts []cleanup.Plan
-	for _, is := range []func(cleanup.Item) bool{func(i cleanup.Item) bool { return !last(i) && !files(i) }, files, last} {
+	for _, is := range []func(cleanup.Item) bool{func(i cleanup.Item) bool { return !last(i) && !files(i) }, files,
+		last} {
 		part := plan
 		part.Delete = nil
 		for _, item := range plan.Delete {

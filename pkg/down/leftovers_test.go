@@ -7,10 +7,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
 )
 
-// Whenever the sweep is cut off, the next run has the bootstrap cluster, which says that the Cluster was taken down, or the files are gone too.
+// Whenever the sweep is cut off, the next run has the bootstrap cluster, which says that the Cluster was taken down, or
+// the files are gone too.
 func TestTheBootstrapClusterIsSweptLast(t *testing.T) {
 	var plan cleanup.Plan
-	all := []cleanup.Kind{cleanup.BootstrapNode, cleanup.Machine, cleanup.Registry, cleanup.Volume, cleanup.Image, cleanup.Network, cleanup.File, "server"}
+	all := []cleanup.Kind{cleanup.BootstrapNode, cleanup.Machine, cleanup.Registry, cleanup.Volume, cleanup.Image,
+		cleanup.Network, cleanup.File, "server"}
 	for _, kind := range all {
 		plan.Delete = append(plan.Delete, cleanup.Item{Kind: kind})
 	}
@@ -20,7 +22,8 @@ func TestTheBootstrapClusterIsSweptLast(t *testing.T) {
 			got = append(got, item.Kind)
 		}
 	}
-	want := []cleanup.Kind{cleanup.Machine, cleanup.Registry, cleanup.Volume, cleanup.Image, "server", cleanup.File, cleanup.BootstrapNode, cleanup.Network}
+	want := []cleanup.Kind{cleanup.Machine, cleanup.Registry, cleanup.Volume, cleanup.Image, "server", cleanup.File,
+		cleanup.BootstrapNode, cleanup.Network}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

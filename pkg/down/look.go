@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// look finds out how far an earlier run came, and refuses where that cannot be known. What is ours and stopped it starts; it changes nothing
-// else.
+// look finds out how far an earlier run came, and refuses where that cannot be known. What is ours and stopped it
+// starts; it changes nothing else.
 type look struct {
 	world  settler
 	others others
@@ -18,7 +18,8 @@ type look struct {
 	keep func(context.Context, world.Observation, pipeline.Reporter)
 }
 
-// keepValues has the run use the values that the cluster keeps. Where they cannot be read or used, that must not keep a cluster from being deleted.
+// keepValues has the run use the values that the cluster keeps. Where they cannot be read or used, that must not keep a
+// cluster from being deleted.
 func (d *Run) keepValues(ctx context.Context, o world.Observation, report pipeline.Reporter) {
 	counts := o.Management.Cluster
 	if counts == nil {

@@ -14,11 +14,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
-// The bootstrap cluster that `down` makes has the proxies that the management cluster was built with, whatever this shell has.
+// The bootstrap cluster that `down` makes has the proxies that the management cluster was built with, whatever this
+// shell has.
 func TestDownKeepsTheValuesOfTheCluster(t *testing.T) {
 	from := func(shell map[string]string) *environment.Environment {
 		t.Helper()
-		env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd",
+			Content:   clusterinit.Content(),
 			Variables: func(name string) (string, bool) { value, set := shell[name]; return value, set }})
 		if err != nil {
 			t.Fatal(err)
@@ -40,14 +42,18 @@ func TestDownKeepsTheValuesOfTheCluster(t *testing.T) {
 		"what is there is no YAML": {broken, "http://q:1", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cluster := &kube.Cluster{Name: "management", Client: fake.NewClientBuilder().WithObjects(tc.values, given.Secrets, given.InfraSecrets).Build()}
-			run := &Run{Options: Options{Subject: world.Subject{Environment: from(map[string]string{"http_proxy": "http://q:1"})}}}
+			cluster := &kube.Cluster{Name: "management", Client: fake.NewClientBuilder().WithObjects(
+				tc.values, given.Secrets, given.InfraSecrets).Build()}
+			run := &Run{Options: Options{Subject: world.Subject{Environment: from(
+				map[string]string{"http_proxy": "http://q:1"})}}}
 			notes := &pipeline.Notes{}
 			run.keepValues(t.Context(), world.Observation{Management: world.ManagementSide{Cluster: cluster}}, notes)
 			if got := run.Environment.Spec().Proxies.HTTP; got != tc.want {
 				t.Errorf("the proxy is %q, want %q", got, tc.want)
 			}
-			if warned := len(notes.Warnings) == 1 && strings.HasPrefix(notes.Warnings[0], "this run uses the values of the environment"); warned != tc.warned {
+			if warned := len(notes.Warnings) == 1 &&
+				strings.HasPrefix(notes.Warnings[0],
+					"this run uses the values of the environment"); warned != tc.warned {
 				t.Errorf("warnings %q", notes.Warnings)
 			}
 		})

@@ -25,9 +25,12 @@ func mark(ctx context.Context, c *kube.Cluster, scope pivot.Scope) error {
 	if own == nil || own.Annotations[owned.DownAnnotation] != "" {
 		return nil
 	}
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.DownAnnotation, owned.SuspendedFor(scope.Namespace, scope.Cluster))
-	if err := c.Patch(ctx, unstructuredOf(own.Object), client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		return fault.Retryable(fmt.Errorf("note on %s that it is taken down: %w", own, err), fault.ClusterUnreachable, "Nothing was deleted. Run the same command again.")
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.DownAnnotation,
+		owned.SuspendedFor(scope.Namespace, scope.Cluster))
+	if err := c.Patch(ctx, unstructuredOf(own.Object),
+		client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		return fault.Retryable(fmt.Errorf("note on %s that it is taken down: %w", own, err), fault.ClusterUnreachable,
+			"Nothing was deleted. Run the same command again.")
 	}
 	return nil
 }

@@ -29,11 +29,15 @@ type clusters interface {
 	Side(*kube.Cluster) pivot.Side
 }
 
-// Phases returns what `down` does, in order. Each works with the environment as it is when the phase begins: look finds out which values the cluster keeps.
+// Phases returns what `down` does, in order. Each works with the environment as it is when the phase begins: look finds
+// out which values the cluster keeps.
 func (d *Run) Phases() []pipeline.Phase {
 	phases := d.phases()
 	for i, p := range phases {
-		if phases[i].Run = func(ctx context.Context, report pipeline.Reporter) error { return d.phases()[i].Run(ctx, report) }; p.Check != nil {
+		if phases[i].Run = func(ctx context.Context, report pipeline.Reporter) error {
+			return d.phases()[i].Run(
+				ctx, report)
+		}; p.Check != nil {
 			phases[i].Check = func(ctx context.Context) (pipeline.Status, error) { return d.phases()[i].Check(ctx) }
 		}
 	}
@@ -42,7 +46,8 @@ func (d *Run) Phases() []pipeline.Phase {
 
 func (d *Run) phases() []pipeline.Phase {
 	w, short, long := d.world, 10*time.Minute, d.Timeout
-	wanted := bootstrap.Wanted{Supplies: d.Supplies, Environment: d.Environment, StateFolder: d.StateFolder, Engine: w.Docker, Kind: w.Kind}
+	wanted := bootstrap.Wanted{Supplies: d.Supplies, Environment: d.Environment, StateFolder: d.StateFolder,
+		Engine: w.Docker, Kind: w.Kind}
 	follow := rollout.Options{Heartbeat: d.Heartbeat, Now: w.Now, Kinds: w.Provider.Kinds(),
 		Cluster: rollout.Key{Kind: "Cluster", Namespace: d.Scope().Namespace, Name: d.Scope().Cluster}}
 
@@ -58,28 +63,37 @@ func (d *Run) phases() []pipeline.Phase {
 		Environment: d.Environment, Phase: environment.Bootstrap, Fetch: d.Manifests, Follow: follow,
 		Source: d.Source.Kind, Shared: d.BootstrapKubeconfig != "",
 	}}
-	providers := providers{world: w, scope: d.Scope(), release: rollout.Release{Environment: d.Environment, Source: d.Source, ProvidersOnly: true}, published: &d.published, follow: follow, now: w.Now}
+	providers := providers{world: w, scope: d.Scope(), release: rollout.Release{Environment: d.Environment,
+		Source: d.Source, ProvidersOnly: true}, published: &d.published, follow: follow, now: w.Now}
 	back := moveHome{world: w, others: others, scope: d.Scope(), asked: d.Options, move: capi.Move, now: w.Now}
 	deletion := deletion{world: w, others: others, scope: d.Scope(), report: d.Heartbeat, now: w.Now}
 	rest := leftovers{world: w, others: others, asked: d.Options, leases: w.Leases}
 
 	return []pipeline.Phase{
 		{Name: "look", Title: "look what there is", Timeout: short, Looks: true, Run: look.run},
-		{Name: "preflight", Title: "check this machine", Timeout: 5 * time.Minute, Looks: true, Check: onlyToMove(w, nil), Run: room.Run},
-		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: onlyToMove(w, images.Check), Run: images.Run},
-		{Name: "registry", Title: "registry and content", Timeout: short, Check: onlyToMove(w, registry.Check), Run: registry.Run},
-		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: onlyToMove(w, nil), Run: cluster.run},
-		{Name: "bootstrap-flux", Title: "Flux in the bootstrap cluster", Timeout: long, Check: onlyToMove(w, nil), Run: flux.run},
-		{Name: "providers", Title: "providers in the bootstrap cluster", Timeout: long, Check: onlyToMove(w, nil), Run: providers.run},
+		{Name: "preflight", Title: "check this machine", Timeout: 5 * time.Minute, Looks: true,
+			Check: onlyToMove(w, nil), Run: room.Run},
+		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: onlyToMove(w, images.Check),
+			Run: images.Run},
+		{Name: "registry", Title: "registry and content", Timeout: short, Check: onlyToMove(w, registry.Check),
+			Run: registry.Run},
+		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: onlyToMove(w, nil),
+			Run: cluster.run},
+		{Name: "bootstrap-flux", Title: "Flux in the bootstrap cluster", Timeout: long, Check: onlyToMove(w, nil),
+			Run: flux.run},
+		{Name: "providers", Title: "providers in the bootstrap cluster", Timeout: long, Check: onlyToMove(w, nil),
+			Run: providers.run},
 		{Name: "workload-clusters", Title: "workload clusters", Timeout: long, Run: workload.run},
-		{Name: "move-back", Title: "move the definition back", Timeout: short, Check: onlyToMove(w, nil), Run: back.run},
+		{Name: "move-back", Title: "move the definition back", Timeout: short, Check: onlyToMove(w, nil),
+			Run: back.run},
 		{Name: "delete", Title: "delete the Cluster", Timeout: long, Check: deletion.check, Run: deletion.run},
 		{Name: "cleanup", Title: "leftovers", Timeout: long, Run: rest.run},
 	}
 }
 
 // onlyToMove is the Check of a phase that is for the move back only, and of what else says that there is nothing to do.
-func onlyToMove(world clusters, also func(context.Context) (pipeline.Status, error)) func(context.Context) (pipeline.Status, error) {
+func onlyToMove(world clusters, also func(context.Context) (pipeline.Status, error)) func(context.Context) (
+	pipeline.Status, error) {
 	return func(ctx context.Context) (pipeline.Status, error) {
 		v, err := world.glance(ctx)
 		switch {
@@ -97,5 +111,6 @@ func onlyToMove(world clusters, also func(context.Context) (pipeline.Status, err
 }
 
 func stoppedMeanwhile() error {
-	return fault.Retryable(errors.New("something of it was stopped meanwhile"), fault.ClusterUnreachable, "Run the same command again, which starts it.")
+	return fault.Retryable(errors.New("something of it was stopped meanwhile"), fault.ClusterUnreachable,
+		"Run the same command again, which starts it.")
 }

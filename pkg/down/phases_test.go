@@ -37,15 +37,18 @@ var own = pivot.Scope{Namespace: "ns", Cluster: "demo"}
 func cluster(t *testing.T, name string, objects ...client.Object) *kube.Cluster {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(helmv2.AddToScheme(scheme), kustomizev1.AddToScheme(scheme), clusterv1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(helmv2.AddToScheme(scheme), kustomizev1.AddToScheme(scheme), clusterv1.AddToScheme(scheme),
+		apiextensionsv1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	release := &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: flux.ReleaseName}}
-	return &kube.Cluster{Name: name, Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(objects, release)...).Build()}
+	return &kube.Cluster{Name: name, Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		append(objects, release)...).Build()}
 }
 
 func clusterObject(namespace, name string, edits ...func(*clusterv1.Cluster)) *clusterv1.Cluster {
-	c := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Annotations: map[string]string{}}}
+	c := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name,
+		Annotations: map[string]string{}}}
 	for _, edit := range edits {
 		edit(c)
 	}
@@ -62,7 +65,8 @@ type sceneWorld struct {
 }
 
 func (s *sceneWorld) Connected(name string) (*kube.Cluster, error) {
-	if c := map[string]*kube.Cluster{world.BootstrapName: s.bootstrap, world.ManagementName: s.management}[name]; c != nil {
+	if c := map[string]*kube.Cluster{world.BootstrapName: s.bootstrap,
+		world.ManagementName: s.management}[name]; c != nil {
 		return c, nil
 	}
 	return nil, errors.New("this test has no " + name + " cluster")
@@ -110,7 +114,8 @@ func (silence) Object(event.Object)            {}
 func (silence) Waiting(string, []event.Object) {}
 func (silence) Log(string)                     {}
 
-// What is there to move back is all that most phases are for; what nobody knows is an error, and what was stopped is started by the next run.
+// What is there to move back is all that most phases are for; what nobody knows is an error, and what was stopped is
+// started by the next run.
 func TestPhasesThatAreForTheMoveOnly(t *testing.T) {
 	unknown := errors.New("the management cluster does not answer")
 	asked := 0
@@ -127,16 +132,19 @@ func TestPhasesThatAreForTheMoveOnly(t *testing.T) {
 		"it is to be moved back": {sceneWorld{seen: verdict{decision: moveBack}}, pipeline.Done, "", 1},
 		"it is there already":    {sceneWorld{seen: verdict{decision: remove}}, pipeline.Done, "", 0},
 		"it is gone":             {sceneWorld{seen: verdict{decision: sweep}}, pipeline.Done, "", 0},
-		"something is stopped":   {sceneWorld{seen: verdict{decision: start}}, pipeline.Pending, fault.ClusterUnreachable, 0},
-		"nobody knows":           {sceneWorld{err: unknown}, pipeline.Pending, fault.Unknown, 0},
+		"something is stopped": {sceneWorld{seen: verdict{decision: start}}, pipeline.Pending,
+			fault.ClusterUnreachable, 0},
+		"nobody knows": {sceneWorld{err: unknown}, pipeline.Pending, fault.Unknown, 0},
 	} {
 		asked = 0
 		status, err := onlyToMove(&tc.world, also)(t.Context())
-		if status.State != tc.want && err == nil || asked != tc.asked || err != nil && fault.CodeOf(err) != tc.code || (err != nil) != (tc.code != "") {
+		if status.State != tc.want && err == nil || asked != tc.asked || err != nil && fault.CodeOf(err) != tc.code ||
+			(err != nil) != (tc.code != "") {
 			t.Errorf("%s: %v, %v, asked %d times", name, status, err, asked)
 		}
 	}
-	if status, err := onlyToMove(&sceneWorld{seen: verdict{decision: moveBack}}, nil)(t.Context()); status.State == pipeline.Done || err != nil {
+	if status, err := onlyToMove(&sceneWorld{seen: verdict{decision: moveBack}}, nil)(
+		t.Context()); status.State == pipeline.Done || err != nil {
 		t.Errorf("what is to be done is done: %v, %v", status, err)
 	}
 }
@@ -152,18 +160,28 @@ func TestTheLookNamesOtherClusters(t *testing.T) {
 		code                  fault.Code
 		done                  []string
 	}{
-		"none":                        {nil, []client.Object{clusterObject("ns", "demo")}, others{}, false, nil, "", []string{"adopt", "keep the values"}},
-		"in the management cluster":   {nil, []client.Object{clusterObject("ns", "demo"), shop()}, others{}, false, nil, fault.CleanupRefused, nil},
-		"in the bootstrap cluster":    {[]client.Object{shop()}, nil, others{}, false, nil, fault.CleanupRefused, nil},
-		"one of its name elsewhere":   {nil, []client.Object{clusterObject("team", "demo")}, others{}, false, nil, fault.CleanupRefused, nil},
-		"that are to go, and unseen":  {nil, []client.Object{shop()}, others{delete: true}, false, nil, fault.ConfirmationRequired, nil},
-		"that are to go, and seen":    {nil, []client.Object{shop()}, others{delete: true, agreed: []string{"team/shop"}}, false, nil, "", []string{"adopt", "keep the values"}},
-		"that are to go, and paused":  {nil, []client.Object{clusterObject("team", "shop", func(c *clusterv1.Cluster) { c.Spec.Paused = ptr.To(true) })}, others{delete: true, agreed: []string{"team/shop"}}, false, nil, fault.CleanupRefused, nil},
-		"its machines go already":     {[]client.Object{clusterObject("ns", "demo")}, nil, others{}, true, nil, "", []string{"end the lease of management", "adopt", "keep the values"}},
-		"what there is, nobody knows": {nil, nil, others{}, false, fault.New(fault.ClusterUnreachable, "silent", "wait"), fault.ClusterUnreachable, nil},
+		"none": {nil, []client.Object{clusterObject("ns", "demo")}, others{}, false, nil, "",
+			[]string{"adopt", "keep the values"}},
+		"in the management cluster": {nil, []client.Object{clusterObject("ns", "demo"), shop()}, others{}, false, nil,
+			fault.CleanupRefused, nil},
+		"in the bootstrap cluster": {[]client.Object{shop()}, nil, others{}, false, nil, fault.CleanupRefused, nil},
+		"one of its name elsewhere": {nil, []client.Object{clusterObject("team", "demo")}, others{}, false, nil,
+			fault.CleanupRefused, nil},
+		"that are to go, and unseen": {nil, []client.Object{shop()}, others{delete: true}, false, nil,
+			fault.ConfirmationRequired, nil},
+		"that are to go, and seen": {nil, []client.Object{shop()},
+			others{delete: true, agreed: []string{"team/shop"}}, false, nil, "", []string{"adopt", "keep the values"}},
+		"that are to go, and paused": {nil,
+			[]client.Object{clusterObject("team", "shop", func(c *clusterv1.Cluster) { c.Spec.Paused = ptr.To(true) })},
+			others{delete: true, agreed: []string{"team/shop"}}, false, nil, fault.CleanupRefused, nil},
+		"its machines go already": {[]client.Object{clusterObject("ns", "demo")}, nil, others{}, true, nil, "",
+			[]string{"end the lease of management", "adopt", "keep the values"}},
+		"what there is, nobody knows": {nil, nil, others{}, false, fault.New(fault.ClusterUnreachable, "silent",
+			"wait"), fault.ClusterUnreachable, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &sceneWorld{bootstrap: cluster(t, "bootstrap", tc.bootstrap...), management: cluster(t, "management", tc.management...), err: tc.err}
+			w := &sceneWorld{bootstrap: cluster(t, "bootstrap", tc.bootstrap...),
+				management: cluster(t, "management", tc.management...), err: tc.err}
 			w.o.Bootstrap.Down = tc.down
 			tc.others.scope, tc.others.environment = own, "env"
 			keep := func(context.Context, world.Observation, pipeline.Reporter) { _ = w.note("keep the values") }
@@ -178,7 +196,8 @@ func TestTheLookNamesOtherClusters(t *testing.T) {
 	}
 }
 
-// Nothing is moved, made or deleted where the look right before it sees something else, or other clusters that would be lost.
+// Nothing is moved, made or deleted where the look right before it sees something else, or other clusters that would be
+// lost.
 func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {
 	unmoved := func(context.Context, capi.MoveInput) error { return errors.New("it moves") }
 	for name, tc := range map[string]struct {
@@ -187,8 +206,9 @@ func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {
 		err    error
 		code   fault.Code
 	}{
-		"something else":          {refuse, nil, nil, fault.Busy},
-		"nobody knows":            {refuse, nil, fault.New(fault.ClusterUnreachable, "silent", "wait"), fault.ClusterUnreachable},
+		"something else": {refuse, nil, nil, fault.Busy},
+		"nobody knows": {refuse, nil, fault.New(fault.ClusterUnreachable, "silent", "wait"),
+			fault.ClusterUnreachable},
 		"other clusters would go": {"", []client.Object{clusterObject("team", "shop")}, nil, fault.CleanupRefused},
 		"others in its namespace": {"", []client.Object{clusterObject("ns", "shop")}, nil, fault.CleanupRefused},
 	} {
@@ -198,7 +218,8 @@ func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {
 				if decided == "" {
 					decided = allows
 				}
-				w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")), management: cluster(t, "management", tc.others...), seen: verdict{decision: decided}, err: tc.err}
+				w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")),
+					management: cluster(t, "management", tc.others...), seen: verdict{decision: decided}, err: tc.err}
 				others := others{scope: own, environment: "env"}
 				err := map[string]func(context.Context, pipeline.Reporter) error{
 					"move-back": moveHome{world: w, others: others, scope: own, move: unmoved, now: time.Now}.run,
@@ -209,7 +230,8 @@ func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {
 					t.Errorf("%s: %v", phase, err)
 				}
 				kept := &clusterv1.Cluster{}
-				if err := w.bootstrap.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "demo"}, kept); err != nil || len(kept.Annotations) > 0 || len(w.done) > 0 {
+				if err := w.bootstrap.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "demo"},
+					kept); err != nil || len(kept.Annotations) > 0 || len(w.done) > 0 {
 					t.Errorf("%s: the Cluster is %+v, %v; %v", phase, kept.Annotations, err, w.done)
 				}
 			}
@@ -220,14 +242,17 @@ func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {
 // The marks come before the deletion: they tell the next run what was begun, and Flux must not put the Cluster back.
 func TestTheClusterIsMarkedAndThenDeleted(t *testing.T) {
 	w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")), seen: verdict{decision: remove}}
-	if err := (deletion{world: w, others: others{scope: own}, scope: own, report: time.Minute, now: time.Now}).run(t.Context(), silence{}); err != nil {
+	if err := (deletion{world: w, others: others{scope: own}, scope: own, report: time.Minute, now: time.Now}).run(
+		t.Context(), silence{}); err != nil {
 		t.Fatal(err)
 	}
 	release := &helmv2.HelmRelease{}
-	if err := w.bootstrap.Get(t.Context(), client.ObjectKey{Namespace: flux.Namespace, Name: flux.ReleaseName}, release); err != nil || !release.Spec.Suspend || release.Annotations["cluster-init.io/down"] != "ns/demo" {
+	if err := w.bootstrap.Get(t.Context(), client.ObjectKey{Namespace: flux.Namespace, Name: flux.ReleaseName},
+		release); err != nil || !release.Spec.Suspend || release.Annotations["cluster-init.io/down"] != "ns/demo" {
 		t.Errorf("the release is %+v %+v, %v", release.Annotations, release.Spec.Suspend, err)
 	}
-	if err := w.bootstrap.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "demo"}, &clusterv1.Cluster{}); client.IgnoreNotFound(err) != nil || err == nil {
+	if err := w.bootstrap.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "demo"},
+		&clusterv1.Cluster{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Errorf("the Cluster is there: %v", err)
 	}
 	if !slices.Equal(w.done, []string{"end the lease of management"}) {
@@ -235,7 +260,8 @@ func TestTheClusterIsMarkedAndThenDeleted(t *testing.T) {
 	}
 }
 
-// A mark alone says that a run has begun: while the Cluster is not being deleted, and the management cluster is silent, it may have got other clusters since.
+// A mark alone says that a run has begun: while the Cluster is not being deleted, and the management cluster is silent,
+// it may have got other clusters since.
 func TestAMarkedClusterOfASilentManagementClusterStays(t *testing.T) {
 	for name, tc := range map[string]struct {
 		down, deleting bool
@@ -248,8 +274,10 @@ func TestAMarkedClusterOfASilentManagementClusterStays(t *testing.T) {
 		"the management cluster answers":               {true, false, world.ManagementEmpty, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")), seen: verdict{decision: remove}}
-			held := capi.Cluster{Object: capi.Object{Kind: "Cluster", Namespace: "ns", Name: "demo"}, Deleting: tc.deleting}
+			w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")),
+				seen: verdict{decision: remove}}
+			held := capi.Cluster{Object: capi.Object{Kind: "Cluster", Namespace: "ns", Name: "demo"},
+				Deleting: tc.deleting}
 			w.o.Bootstrap = world.BootstrapSide{Down: tc.down, Holds: pivot.Holding{Clusters: []capi.Cluster{held}}}
 			w.o.Management = world.ManagementSide{State: tc.management, Err: errors.New("timeout")}
 			err := deletion{world: w, others: others{scope: own}, scope: own, now: time.Now}.run(t.Context(), silence{})
@@ -303,10 +331,12 @@ func TestADeletionThatNobodyCanSee(t *testing.T) {
 	})
 }
 
-// Workload clusters go only where the definition could be moved back afterwards, and what applies them is suspended first.
+// Workload clusters go only where the definition could be moved back afterwards, and what applies them is suspended
+// first.
 func TestWorkloadClusters(t *testing.T) {
 	applied := func(c *clusterv1.Cluster) {
-		c.Labels = map[string]string{"kustomize.toolkit.fluxcd.io/name": "shop", "kustomize.toolkit.fluxcd.io/namespace": "team"}
+		c.Labels = map[string]string{"kustomize.toolkit.fluxcd.io/name": "shop",
+			"kustomize.toolkit.fluxcd.io/namespace": "team"}
 	}
 	for name, tc := range map[string]struct {
 		seen  decision
@@ -319,10 +349,15 @@ func TestWorkloadClusters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kustomization := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "shop"}}
-			w := &sceneWorld{bootstrap: cluster(t, "bootstrap"), management: cluster(t, "management", clusterObject("ns", "demo"), clusterObject("team", "shop", applied), kustomization), seen: verdict{decision: tc.seen}}
+			w := &sceneWorld{bootstrap: cluster(t, "bootstrap"),
+				management: cluster(t, "management", clusterObject("ns", "demo"),
+					clusterObject("team", "shop", applied), kustomization), seen: verdict{decision: tc.seen}}
 			phase := workloadClusters{world: w, others: others{scope: own, delete: true, agreed: []string{"team/shop"}},
-				farewell: func(c *kube.Cluster) farewell { return farewell{cluster: c, heartbeat: time.Minute, now: time.Now} },
-				fit:      func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error { return tc.unfit }}
+				farewell: func(c *kube.Cluster) farewell {
+					return farewell{cluster: c, heartbeat: time.Minute,
+						now: time.Now}
+				},
+				fit: func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error { return tc.unfit }}
 			if err := phase.run(t.Context(), silence{}); (err == nil) != tc.gone {
 				t.Fatal(err)
 			}
@@ -337,7 +372,8 @@ func TestWorkloadClusters(t *testing.T) {
 			if there := read(&clusterv1.Cluster{}, "team", "shop"); there == tc.gone || !read(self, "ns", "demo") {
 				t.Errorf("the workload cluster is there: %t", there)
 			}
-			if read(kustomization, "team", "shop"); kustomization.Spec.Suspend != tc.gone || (self.Annotations["cluster-init.io/down"] != "") != tc.gone {
+			if read(kustomization, "team", "shop"); kustomization.Spec.Suspend != tc.gone ||
+				(self.Annotations["cluster-init.io/down"] != "") != tc.gone {
 				t.Errorf("suspended %t, marked %v", kustomization.Spec.Suspend, self.Annotations)
 			}
 		})
@@ -366,10 +402,13 @@ func TestADeletionThatTakesLong(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := farewell{cluster: c, heartbeat: time.Minute, now: time.Now}.delete(ctx, own, silence{})
-	if fault.CodeOf(err) != fault.ComponentStuck || !fault.CanRetry(err) || !strings.Contains(err.Error(), "Cluster ns/demo is not gone yet, it waits for") {
+	if fault.CodeOf(err) != fault.ComponentStuck || !fault.CanRetry(err) ||
+		!strings.Contains(err.Error(), "Cluster ns/demo is not gone yet, it waits for") {
 		t.Error(err)
 	}
-	leaving := []capi.Leaving{{Object: capi.Object{Kind: "Machine", Namespace: "ns", Name: "a"}, Why: "two\nvolumes are attached"}, {Object: capi.Object{Kind: "DockerCluster", Namespace: "ns", Name: "demo"}, Finalizers: []string{"f"}}}
+	leaving := []capi.Leaving{{Object: capi.Object{Kind: "Machine", Namespace: "ns", Name: "a"},
+		Why: "two\nvolumes are attached"}, {Object: capi.Object{Kind: "DockerCluster", Namespace: "ns", Name: "demo"},
+		Finalizers: []string{"f"}}}
 	if got := waitsFor(leaving); got != "Machine ns/a (two volumes are attached); DockerCluster ns/demo (finalizer f)" {
 		t.Error(got)
 	}
@@ -378,7 +417,8 @@ func TestADeletionThatTakesLong(t *testing.T) {
 // A bootstrap cluster that answers is used again; none is made for what was not confirmed.
 func TestTheBootstrapClusterAndItsProviders(t *testing.T) {
 	silent := fault.New(fault.ClusterUnreachable, "silent", "wait")
-	if err := (bootstrapCluster{world: &makerWorld{sceneWorld{err: silent}}}).run(t.Context(), silence{}); fault.CodeOf(err) != fault.ClusterUnreachable {
+	if err := (bootstrapCluster{world: &makerWorld{sceneWorld{err: silent}}}).run(t.Context(), silence{}); fault.CodeOf(
+		err) != fault.ClusterUnreachable {
 		t.Errorf("it is made: %v", err)
 	}
 	for _, phase := range []func(context.Context, pipeline.Reporter) error{

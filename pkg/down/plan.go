@@ -28,9 +28,11 @@ type Plan struct {
 }
 
 // Plan looks at what there is, takes no lease, and changes and writes nothing. An error is that of
-// a run which could not begin: with the code fault.CleanupRefused where the cluster manages others and they are not to be deleted too.
+// a run which could not begin: with the code fault.CleanupRefused where the cluster manages others and they are not to
+// be deleted too.
 func (d *Run) Plan(ctx context.Context) (Plan, error) {
-	p := Plan{Namespace: d.Scope().Namespace, Cluster: d.Scope().Cluster, Machines: []string{}, WorkloadClusters: []string{}}
+	p := Plan{Namespace: d.Scope().Namespace, Cluster: d.Scope().Cluster, Machines: []string{},
+		WorkloadClusters: []string{}}
 	if _, err := d.world.AskEngine(ctx); err != nil {
 		return p, err
 	}
@@ -48,7 +50,8 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 		}
 		machines, err := capi.Machines(ctx, holder, p.Namespace)
 		if err != nil {
-			return p, fault.Retryable(fmt.Errorf("list the Machines of %s: %w", p.Cluster, err), fault.ClusterUnreachable, "Run the same command again when it can be read.")
+			return p, fault.Retryable(fmt.Errorf("list the Machines of %s: %w", p.Cluster, err),
+				fault.ClusterUnreachable, "Run the same command again when it can be read.")
 		}
 		for _, m := range machines {
 			if m.Cluster == p.Cluster && !slices.Contains(p.Machines, m.Name) {
@@ -76,7 +79,8 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 }
 
 func (d *Run) others(agreed []string) others {
-	return others{scope: d.Scope(), environment: d.Environment.Argument(), delete: d.WithWorkloadClusters, agreed: agreed}
+	return others{scope: d.Scope(), environment: d.Environment.Argument(), delete: d.WithWorkloadClusters,
+		agreed: agreed}
 }
 
 // Print writes the plan for a person.
@@ -89,7 +93,8 @@ func (p Plan) Print(out io.Writer) error {
 	for _, c := range p.WorkloadClusters {
 		oneline.Fprintf(&b, "  delete workload cluster %s, with its machines\n", c)
 	}
-	fmt.Fprintln(&b, "  delete what it has left: registry, volumes, networks, files on this machine, and in its cloud what carries its tag or name")
+	fmt.Fprintln(&b, "  delete what it has left: registry, volumes, networks, files on this machine, and in its cloud "+
+		"what carries its tag or name")
 	_, err := io.WriteString(out, b.String())
 	return err
 }

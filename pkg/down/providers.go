@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// providers installs Cluster API and its providers in the bootstrap cluster, and nothing of the management cluster. That their versions are those
-// of the management cluster is a rule of the move.
+// providers installs Cluster API and its providers in the bootstrap cluster, and nothing of the management cluster.
+// That their versions are those of the management cluster is a rule of the move.
 type providers struct {
 	world     clusters
 	scope     pivot.Scope
@@ -38,7 +38,8 @@ func (p providers) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	release := p.release
 	release.Phase, release.Published = environment.Bootstrap, *p.published
-	// What a pivot has suspended there is of no use any more: the definition is about to come back, and nothing but the move may bring it.
+	// What a pivot has suspended there is of no use any more: the definition is about to come back, and nothing but the
+	// move may bring it.
 	token, err := release.Apply(ctx, c, world.Suspension(c, p.scope), p.now())
 	if err != nil {
 		return err

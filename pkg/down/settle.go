@@ -24,13 +24,15 @@ func (w *judged) settleAlone(ctx context.Context, report pipeline.Reporter) (wor
 	return o, v, err
 }
 
-// look looks without changing, starting or writing anything, until a verdict can stand or patience ends. Where something is stopped it says so at once.
+// look looks without changing, starting or writing anything, until a verdict can stand or patience ends. Where
+// something is stopped it says so at once.
 func (w *judged) look(ctx context.Context) (world.Observation, verdict, error) {
 	return w.judgeUntil(ctx, func(v verdict) (done, again bool) { return v.decision != refuse, v.again })
 }
 
 // judgeUntil looks until a verdict is enough, or nobody may hope for a better one. A refusal is an error.
-func (w *judged) judgeUntil(ctx context.Context, enough func(verdict) (done, again bool)) (o world.Observation, v verdict, err error) {
+func (w *judged) judgeUntil(ctx context.Context, enough func(verdict) (done, again bool)) (o world.Observation,
+	v verdict, err error) {
 	err = w.LookUntil(ctx, w.Observe, func(seen world.Observation) (done, again bool) {
 		o, v = seen, judge(seen, w.request(seen))
 		return enough(v)
@@ -41,11 +43,12 @@ func (w *judged) judgeUntil(ctx context.Context, enough func(verdict) (done, aga
 	return o, v, err
 }
 
-// glance looks as look does, but at no more than the bootstrap cluster where that knows that the Cluster is taken down: the management cluster
-// falls silent then, and each look at it would take its time.
+// glance looks as look does, but at no more than the bootstrap cluster where that knows that the Cluster is taken down:
+// the management cluster falls silent then, and each look at it would take its time.
 func (w *judged) glance(ctx context.Context) (verdict, error) {
 	if side, there := w.ObserveBootstrap(ctx); there && side.Down {
-		o := world.Observation{Bootstrap: side, Management: world.ManagementSide{State: world.ManagementAbsent}, MachinesErr: provider.ErrCannotAsk}
+		o := world.Observation{Bootstrap: side, Management: world.ManagementSide{State: world.ManagementAbsent},
+			MachinesErr: provider.ErrCannotAsk}
 		if v := judge(o, w.request(o)); v.decision != refuse {
 			return v, nil
 		}
@@ -54,7 +57,8 @@ func (w *judged) glance(ctx context.Context) (verdict, error) {
 	return v, err
 }
 
-// confirm looks again right before something is done that cannot be undone, and fails unless the verdict is the one that allows it.
+// confirm looks again right before something is done that cannot be undone, and fails unless the verdict is the one
+// that allows it.
 func (w *judged) confirm(ctx context.Context, allows decision) (world.Observation, error) {
 	o, v, err := w.judgeUntil(ctx, func(v verdict) (done, again bool) {
 		return v.decision == allows, v.again || v.decision == start // a container that is being made looks stopped
@@ -75,7 +79,8 @@ func (w *judged) confirm(ctx context.Context, allows decision) (world.Observatio
 // request is what verdicts about o need to know of this run.
 func (w *judged) request(o world.Observation) request {
 	return request{
-		environment: w.Environment.Argument(), cluster: w.Environment.ClusterName(), namespace: w.Environment.ClusterNamespace(), place: w.Provider.Place(),
+		environment: w.Environment.Argument(), cluster: w.Environment.ClusterName(),
+		namespace: w.Environment.ClusterNamespace(), place: w.Provider.Place(),
 		bootstrap: w.Side(o.Bootstrap.Cluster), management: w.Side(o.Management.Cluster),
 	}
 }

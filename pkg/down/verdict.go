@@ -23,11 +23,12 @@ type verdict struct {
 type decision string
 
 const (
-	moveBack decision = "move back" // the management cluster holds its definition, or some of it: a bootstrap cluster gets it
-	remove   decision = "delete"    // the bootstrap cluster holds the definition: the Cluster is deleted there
-	sweep    decision = "sweep"     // nobody holds it, and no machine of it exists: what is left are leftovers
-	start    decision = "start"     // something of ours is stopped: start it, and look again
-	refuse   decision = "refuse"    // it is not known what to do, or known that it would lose something
+	// the management cluster holds its definition, or some of it: a bootstrap cluster gets it
+	moveBack decision = "move back"
+	remove   decision = "delete" // the bootstrap cluster holds the definition: the Cluster is deleted there
+	sweep    decision = "sweep"  // nobody holds it, and no machine of it exists: what is left are leftovers
+	start    decision = "start"  // something of ours is stopped: start it, and look again
+	refuse   decision = "refuse" // it is not known what to do, or known that it would lose something
 )
 
 // request is what a run is about, as far as a verdict needs it.
@@ -55,9 +56,11 @@ func judge(of world.Observation, r request) verdict {
 	case o.Stopped() && !o.Bootstrap.Down: // machines that are being deleted stop before they go
 		return verdict{decision: start}
 	case o.Bootstrap.State == world.BootstrapSilent && o.Bootstrap.Cure != "":
-		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err), nil, o.Bootstrap.Cure)
+		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err),
+			nil, o.Bootstrap.Cure)
 	case o.Bootstrap.State == world.BootstrapSilent:
-		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err), o.Bootstrap.Err,
+		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err),
+			o.Bootstrap.Err,
 			"Make it answer, and run the same command again: it may hold the only definition of the cluster.")
 	}
 	switch o.Bootstrap.State {
@@ -69,7 +72,8 @@ func judge(of world.Observation, r request) verdict {
 	return o.inManagement(r)
 }
 
-// inBootstrap judges where the bootstrap cluster holds the Cluster, active: it can delete it, unless the management cluster acts on it too.
+// inBootstrap judges where the bootstrap cluster holds the Cluster, active: it can delete it, unless the management
+// cluster acts on it too.
 func (o sight) inBootstrap(r request) verdict {
 	gone := verdict{decision: remove, why: "the bootstrap cluster holds the definition: the Cluster is deleted there"}
 	switch {
@@ -80,12 +84,14 @@ func (o sight) inBootstrap(r request) verdict {
 	case o.Management.State == world.ManagementSilent && o.Bootstrap.Suspended:
 		return o.silentManagement(r, "a pivot into it was begun, and how far it came is not known")
 	case o.Management.Cluster == nil && owned.ManagedItself(o.Bootstrap.Holds.Cluster(r.cluster).Annotations):
-		return o.silentManagement(r, "it managed itself before a rollback: which other clusters it manages is not known")
+		return o.silentManagement(
+			r, "it managed itself before a rollback: which other clusters it manages is not known")
 	}
 	return gone
 }
 
-// between judges where both clusters may hold something: a move back that was cut off is finished, a pivot that was is not ours to finish.
+// between judges where both clusters may hold something: a move back that was cut off is finished, a pivot that was is
+// not ours to finish.
 func (o sight) between(r request) verdict {
 	known := o.Management.State == world.ManagementActive || o.Management.State == world.ManagementPaused
 	switch {
@@ -95,15 +101,18 @@ func (o sight) between(r request) verdict {
 		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
 	}
 	if !o.Management.Suspended {
-		return refused(fault.New(fault.PivotRefused, fmt.Sprintf("a pivot of Cluster %s/%s was begun and is not finished", r.namespace, r.cluster),
+		return refused(fault.New(fault.PivotRefused,
+			fmt.Sprintf("a pivot of Cluster %s/%s was begun and is not finished", r.namespace, r.cluster),
 			"Run cluster-init pivot resume "+r.environment+" first. What was moved is complete on one side only then."))
 	}
 	state := pivot.Judge(o.Management.Holds, o.Bootstrap.Holds, r.scope())
 	switch {
 	case state.Phase == pivot.Done: // what is left in the management cluster is paused
-		return verdict{decision: remove, why: "the definition was moved back into the bootstrap cluster: the Cluster is deleted there"}
+		return verdict{decision: remove, why: "the definition was moved back into the bootstrap cluster: the Cluster " +
+			"is deleted there"}
 	case state.Phase == pivot.NotStarted, state.Explained():
-		return verdict{decision: moveBack, why: "an earlier run has begun to move the definition back: that is finished"}
+		return verdict{decision: moveBack,
+			why: "an earlier run has begun to move the definition back: that is finished"}
 	}
 	return refused(state.Err(r.management, r.bootstrap, r.scope()))
 }
@@ -111,32 +120,45 @@ func (o sight) between(r request) verdict {
 // inManagement judges where the bootstrap cluster is not there or does not hold the Cluster.
 func (o sight) inManagement(r request) verdict {
 	if own := o.Management.Holds.Cluster(r.cluster); own != nil && own.Deleting {
-		return refused(fault.New(fault.ClusterFailed, fmt.Sprintf("Cluster %s/%s is being deleted in the management cluster itself, which cannot see it to its end: its controllers run on the machines that they delete", r.namespace, r.cluster),
-			"When it has stopped answering, delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
+		return refused(fault.New(fault.ClusterFailed, fmt.Sprintf("Cluster %s/%s is being deleted in the management "+
+			"cluster itself, which cannot see it to its end: its controllers run on the machines that they delete",
+			r.namespace, r.cluster),
+			"When it has stopped answering, delete all that can be found: cluster-init cleanup "+r.environment+
+				" --yes --force "+r.cluster+"."))
 	}
 	switch o.Management.State {
 	case world.ManagementActive:
 		return verdict{decision: moveBack, why: "the management cluster holds its own definition"}
 	case world.ManagementPaused:
-		if !o.Management.Holds.PausedByHand(r.scope()) && (o.Management.Suspended || o.Bootstrap.State == world.BootstrapMoved) {
+		if !o.Management.Holds.PausedByHand(r.scope()) &&
+			(o.Management.Suspended || o.Bootstrap.State == world.BootstrapMoved) {
 			return o.between(r)
 		}
 		return pausedByHand("management", r.management, r)
 	case world.ManagementEmpty:
 		if o.Management.Suspended {
-			return refused(fault.New(fault.ClusterUnreachable, fmt.Sprintf("the definition of %s was moved out of the management cluster into a bootstrap cluster, which this Docker engine does not have", r.cluster),
-				"Run the same command with the DOCKER_HOST, and on the machine, of the run that moved it: that bootstrap cluster manages the machines. Only if it is gone for good, bring the definition back from a backup, see docs/backup.md."))
+			return refused(fault.New(fault.ClusterUnreachable, fmt.Sprintf("the definition of %s was moved out of the "+
+				"management cluster into a bootstrap cluster, which this Docker engine does not have", r.cluster),
+				"Run the same command with the DOCKER_HOST, and on the machine, of the run that moved it: that "+
+					"bootstrap cluster manages the machines. Only if it is gone for good, bring the definition back "+
+					"from a backup, see docs/backup.md."))
 		}
-		return refused(fault.New(fault.PivotFailed, fmt.Sprintf("the management cluster %s answers and does not hold its own definition, and no bootstrap cluster does: nobody manages its machines", r.cluster),
-			"Bring the definition back from a backup, see docs/backup.md, and run the same command again. Or delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
+		return refused(fault.New(fault.PivotFailed, fmt.Sprintf("the management cluster %s answers and does not hold "+
+			"its own definition, and no bootstrap cluster does: nobody manages its machines", r.cluster),
+			"Bring the definition back from a backup, see docs/backup.md, and run the same command again. Or delete "+
+				"all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
 	}
 	return o.withoutDefinition(r)
 }
 
-// pausedByHand refuses because the Cluster is paused, and not by a move of ours: nobody would delete its machines, and only a person resumes it.
+// pausedByHand refuses because the Cluster is paused, and not by a move of ours: nobody would delete its machines, and
+// only a person resumes it.
 func pausedByHand(where string, side pivot.Side, r request) verdict {
-	return refused(fault.New(fault.PivotRefused, fmt.Sprintf("Cluster %s/%s is paused in the %s cluster, and not by a move that is known", r.namespace, r.cluster, where),
-		"Resume it, if nobody needs it paused, and run the same command again: "+pivot.Kubectl(side, r.scope())+` patch clusters.cluster.x-k8s.io `+r.cluster+` --type merge -p '{"spec":{"paused":null}}'`))
+	return refused(fault.New(fault.PivotRefused,
+		fmt.Sprintf("Cluster %s/%s is paused in the %s cluster, and not by a move that is known", r.namespace,
+			r.cluster, where),
+		"Resume it, if nobody needs it paused, and run the same command again: "+pivot.Kubectl(side, r.scope())+
+			` patch clusters.cluster.x-k8s.io `+r.cluster+` --type merge -p '{"spec":{"paused":null}}'`))
 }
 
 // withoutDefinition judges where nobody who answers holds the definition.
@@ -148,22 +170,32 @@ func (o sight) withoutDefinition(r request) verdict {
 		none.why = "its Cluster is deleted"
 		return none
 	case o.Bootstrap.Down && o.MachinesErr == nil:
-		return verdict{decision: refuse, again: true, refusal: fault.New(fault.ClusterFailed, // what was just deleted may still be listed for a moment
-			fmt.Sprintf("Cluster %s/%s is gone, and machines of it exist in %s: %s", r.namespace, r.cluster, r.place, names(o.Machines)),
-			"Look at them, and delete what is left: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+".")}
+		// what was just deleted may still be listed for a moment
+		return verdict{decision: refuse, again: true, refusal: fault.New(fault.ClusterFailed,
+			fmt.Sprintf("Cluster %s/%s is gone, and machines of it exist in %s: %s", r.namespace, r.cluster, r.place,
+				names(o.Machines)),
+			"Look at them, and delete what is left: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+
+				".")}
 	case o.Management.State == world.ManagementSilent:
 		if o.MachinesErr == nil && len(o.Machines) == 0 {
 			return none
 		}
 		return o.silentManagement(r, "only it can delete what it has made")
 	case unasked:
-		return refused(fault.New(fault.ClusterUnreachable, fmt.Sprintf("no kubeconfig names the management cluster %s, and %s cannot be asked what exists of it", r.cluster, r.place),
+		return refused(fault.New(fault.ClusterUnreachable,
+			fmt.Sprintf("no kubeconfig names the management cluster %s, and %s cannot be asked what exists of it",
+				r.cluster, r.place),
 			"Name its kubeconfig with --kubeconfig FILE. "+world.RecoverHint(r.environment)))
 	case o.MachinesErr != nil:
-		return silent(fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr), o.MachinesErr, "Run the same command again when it can be asked.")
+		return silent(fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr),
+			o.MachinesErr, "Run the same command again when it can be asked.")
 	case len(o.Machines) > 0:
-		return refused(fault.New(fault.ClusterUnreachable, fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition", r.cluster, r.place, names(o.Machines)),
-			"Name the kubeconfig of the management cluster with --kubeconfig FILE. "+world.RecoverHint(r.environment)+" Or delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."))
+		return refused(fault.New(fault.ClusterUnreachable,
+			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition",
+				r.cluster, r.place, names(o.Machines)),
+			"Name the kubeconfig of the management cluster with --kubeconfig FILE. "+world.RecoverHint(r.environment)+
+				" Or delete all that can be found: cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+
+				"."))
 	}
 	return none
 }
@@ -178,7 +210,8 @@ func (o sight) silentManagement(r request, because string) verdict {
 			"Name its kubeconfig with --kubeconfig FILE. "+world.RecoverHint(r.environment)+
 				" If it cannot be brought back, delete all that can be found: "+remove))
 	}
-	hint := o.AnswerHint(r.environment, "Wait a few minutes, and run the same command again. Else start what it runs on, "+
+	hint := o.AnswerHint(r.environment, "Wait a few minutes, and run the same command again. Else start what it runs "+
+		"on, "+
 		"or restore the network in between. Its kubeconfig is "+named+".")
 	if !o.Management.Answered { // a cluster that answered a moment ago is not gone
 		hint += " If it cannot be brought back, delete all that can be found: " + remove

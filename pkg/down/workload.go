@@ -69,7 +69,8 @@ func (a others) mayGo(ctx context.Context, o world.Observation) (map[*kube.Clust
 		}
 		for _, c := range in {
 			if name := c.Namespace + "/" + c.Name; !slices.Contains(a.agreed, name) {
-				return nil, fault.New(fault.ConfirmationRequired, "the workload cluster "+name+" was not shown before", "Nothing of it was deleted. Run the same command again: it shows what there is now.")
+				return nil, fault.New(fault.ConfirmationRequired, "the workload cluster "+name+" was not shown before",
+					"Nothing of it was deleted. Run the same command again: it shows what there is now.")
 			}
 		}
 	}
@@ -111,7 +112,8 @@ func (w workloadClusters) run(ctx context.Context, report pipeline.Reporter) err
 	return nil
 }
 
-// movable refuses to delete anything before a move that must not start: the management cluster would live on, without the others.
+// movable refuses to delete anything before a move that must not start: the management cluster would live on, without
+// the others.
 func (w workloadClusters) movable(ctx context.Context) error {
 	bootstrap, err := w.world.Connected(world.BootstrapName)
 	if err != nil {
@@ -122,23 +124,27 @@ func (w workloadClusters) movable(ctx context.Context) error {
 		return err
 	}
 	if err := w.fit(ctx, w.world.Side(management), w.world.Side(bootstrap), w.others.scope); err != nil {
-		return fmt.Errorf("no workload cluster is deleted while the management cluster itself could not be taken down: %w", err)
+		return fmt.Errorf("no workload cluster is deleted while the management cluster itself could not be taken "+
+			"down: %w", err)
 	}
 	return nil
 }
 
 // take deletes the clusters that a cluster manages, one after the other.
-func (w workloadClusters) take(ctx context.Context, holder *kube.Cluster, clusters []capi.Cluster, report pipeline.Reporter) error {
+func (w workloadClusters) take(ctx context.Context, holder *kube.Cluster, clusters []capi.Cluster,
+	report pipeline.Reporter) error {
 	of := w.others.scope
 	if err := mark(ctx, holder, of); err != nil { // from here on it must not be taken for one that is to be kept
 		return err
 	}
 	for _, c := range clusters {
 		// Nobody takes this back: it is not the suspension of a move.
-		if err := rollout.SuspendOwner(ctx, holder, c.Labels, owned.SuspendedFor(of.Namespace, of.Cluster)+"/down"); err != nil {
+		if err := rollout.SuspendOwner(ctx, holder, c.Labels, owned.SuspendedFor(of.Namespace, of.Cluster)+
+			"/down"); err != nil {
 			return err
 		}
-		if err := w.farewell(holder).delete(ctx, pivot.Scope{Namespace: c.Namespace, Cluster: c.Name}, report); err != nil {
+		if err := w.farewell(holder).delete(ctx, pivot.Scope{Namespace: c.Namespace, Cluster: c.Name},
+			report); err != nil {
 			return err
 		}
 	}
@@ -149,8 +155,10 @@ func (w workloadClusters) take(ctx context.Context, holder *kube.Cluster, cluste
 func othersIn(ctx context.Context, c *kube.Cluster, own pivot.Scope) ([]capi.Cluster, error) {
 	all, err := capi.Clusters(ctx, c, "")
 	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("see which other clusters the %s cluster manages: %w", c.Name, err), fault.ClusterUnreachable,
-			"They would be lost with it, so nothing is done while that is not known. Run the same command again when it can be read.")
+		return nil, fault.Wrap(fmt.Errorf("see which other clusters the %s cluster manages: %w", c.Name, err),
+			fault.ClusterUnreachable,
+			"They would be lost with it, so nothing is done while that is not known. Run the same command again when "+
+				"it can be read.")
 	}
 	var others []capi.Cluster
 	for _, c := range all {
@@ -167,8 +175,11 @@ func refuseOthers(holder *kube.Cluster, environment string, others []capi.Cluste
 	for _, c := range others {
 		names = append(names, c.Namespace+"/"+c.Name)
 	}
-	return fault.New(fault.CleanupRefused, fmt.Sprintf("the %s cluster manages other clusters, which would be lost with it: %s", holder.Name, strings.Join(names, ", ")),
-		"Move them to where they are to be managed (clusterctl move), or delete them with it: cluster-init down "+environment+" --with-workload-clusters.")
+	return fault.New(fault.CleanupRefused,
+		fmt.Sprintf("the %s cluster manages other clusters, which would be lost with it: %s", holder.Name,
+			strings.Join(names, ", ")),
+		"Move them to where they are to be managed (clusterctl move), or delete them with it: cluster-init down "+
+			environment+" --with-workload-clusters.")
 }
 
 // paused refuses Clusters that no controller would delete.
@@ -182,5 +193,6 @@ func paused(clusters []capi.Cluster) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return fault.New(fault.CleanupRefused, "these clusters are paused, so nobody would delete their machines: "+strings.Join(names, ", "), "Resume them, and run the same command again.")
+	return fault.New(fault.CleanupRefused, "these clusters are paused, so nobody would delete their machines: "+
+		strings.Join(names, ", "), "Resume them, and run the same command again.")
 }

@@ -24,7 +24,8 @@ import (
 type Comparison struct {
 	Environment *environment.Environment
 	Tree        content.Tree // the content, with the release files in it
-	// Management is nil where there is none, or where it does not answer, as ManagementErr says: then what the bootstrap cluster's Flux applies to it is not compared.
+	// Management is nil where there is none, or where it does not answer, as ManagementErr says: then what the
+	// bootstrap cluster's Flux applies to it is not compared.
 	Management    *kube.Cluster
 	ManagementErr error
 	Known         *redact.Redactor // secrets, for what is no Secret
@@ -33,7 +34,8 @@ type Comparison struct {
 // askBound is for one question to a cluster.
 const askBound = 20 * time.Second
 
-// Compare says how a cluster differs in a phase. It ends at the first question that gets no answer; what it has found until then it says.
+// Compare says how a cluster differs in a phase. It ends at the first question that gets no answer; what it has found
+// until then it says.
 func (c Comparison) Compare(ctx context.Context, in *kube.Cluster, phase environment.Phase) Cluster {
 	found := Cluster{Name: in.Name, Server: in.Config.Host, Phase: phase, Parts: []Part{}}
 	if err := c.compare(ctx, in, &found); err != nil {
@@ -80,7 +82,8 @@ func (c Comparison) compare(ctx context.Context, in *kube.Cluster, found *Cluste
 	return nil
 }
 
-// given are the values that the cluster's HelmRelease itself holds: those that a run decides by how far it is, and by where Flux reads from.
+// given are the values that the cluster's HelmRelease itself holds: those that a run decides by how far it is, and by
+// where Flux reads from.
 func given(ctx context.Context, in *kube.Cluster) (values map[string]any, there bool, err error) {
 	release := &helmv2.HelmRelease{}
 	release.Namespace, release.Name = flux.Namespace, flux.ReleaseName

@@ -37,7 +37,8 @@ const bound = time.Minute
 
 func load(t *testing.T, sets ...string) *environment.Environment {
 	t.Helper()
-	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: sets})
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Sets: sets})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,8 +88,10 @@ func installed(ctx context.Context, t *testing.T, env *environment.Environment) 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	release := rollout.Release{Environment: env, Source: source.Source{Kind: source.Embedded}, Phase: environment.Management, Definition: true}
-	if _, err := release.Apply(ctx, shared.Client, rollout.Suspension{Cluster: shared.Client, Of: "management/other"}, time.Now()); err != nil {
+	release := rollout.Release{Environment: env, Source: source.Source{Kind: source.Embedded},
+		Phase: environment.Management, Definition: true}
+	if _, err := release.Apply(ctx, shared.Client, rollout.Suspension{Cluster: shared.Client, Of: "management/other"},
+		time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	overrides := map[string]any{"phase": "management", "source": source.Source{Kind: source.Embedded}.Values()}
@@ -111,7 +114,8 @@ func installed(ctx context.Context, t *testing.T, env *environment.Environment) 
 		entries := []kustomizev1.ResourceRef{}
 		for _, o := range component.Objects {
 			apply(ctx, t, "kustomize-controller", o)
-			entries = append(entries, kustomizev1.ResourceRef{ID: object.UnstructuredToObjMetadata(o).String(), Version: "v1"})
+			entries = append(entries, kustomizev1.ResourceRef{ID: object.UnstructuredToObjMetadata(o).String(),
+				Version: "v1"})
 		}
 		inventory(ctx, t, component.Name, entries)
 	}
@@ -119,7 +123,8 @@ func installed(ctx context.Context, t *testing.T, env *environment.Environment) 
 
 func apply(ctx context.Context, t *testing.T, owner string, o *unstructured.Unstructured) {
 	t.Helper()
-	if err := shared.Client.Patch(ctx, o.DeepCopy(), client.Apply, client.FieldOwner(owner), client.ForceOwnership); err != nil {
+	if err := shared.Client.Patch(ctx, o.DeepCopy(), client.Apply, client.FieldOwner(owner),
+		client.ForceOwnership); err != nil {
 		t.Fatalf("apply %s %s: %v", o.GetKind(), o.GetName(), err)
 	}
 }
@@ -148,24 +153,29 @@ func compare(t *testing.T, env *environment.Environment, in *kube.Cluster) drift
 	ctx, cancel := context.WithTimeout(t.Context(), bound)
 	defer cancel()
 	report := drift.New(env.Name())
-	report.Clusters = append(report.Clusters, drift.Comparison{Environment: env, Tree: tree(t, env), Known: redact.New("s3cret-of-cni")}.Compare(ctx, in, environment.Management))
+	report.Clusters = append(report.Clusters, drift.Comparison{Environment: env, Tree: tree(t, env),
+		Known: redact.New("s3cret-of-cni")}.Compare(ctx, in, environment.Management))
 	return report
 }
 
-// Without Flux's controllers, what they would have applied is there: nothing differs. Then one thing after the other does.
+// Without Flux's controllers, what they would have applied is there: nothing differs. Then one thing after the other
+// does.
 func TestCompare(t *testing.T) {
 	env := load(t)
-	if found := compare(t, env, shared.Client); !found.Differs() || found.Err() != nil || found.Clusters[0].Note == "" || strings.Contains(printed(t, found), "Nothing differs") {
+	if found := compare(t, env, shared.Client); !found.Differs() || found.Err() != nil ||
+		found.Clusters[0].Note == "" || strings.Contains(printed(t, found), "Nothing differs") {
 		t.Fatalf("a cluster without a release: %+v", found)
 	}
 	installed(t.Context(), t, env)
 	gathered := &rbacv1.ClusterRole{}
 	gathered.Name = "capi"
 	rules := `{"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]}` // as the control plane would
-	if err := shared.Client.Patch(t.Context(), gathered, client.RawPatch("application/merge-patch+json", []byte(rules)), client.FieldOwner("clusterrole-aggregation-controller")); err != nil {
+	if err := shared.Client.Patch(t.Context(), gathered, client.RawPatch("application/merge-patch+json", []byte(rules)),
+		client.FieldOwner("clusterrole-aggregation-controller")); err != nil {
 		t.Fatal(err)
 	}
-	if found := compare(t, env, shared.Client); found.Differs() || found.Err() != nil || found.Clusters[0].Note != "" || len(found.Clusters[0].Parts) < 5 {
+	if found := compare(t, env, shared.Client); found.Differs() || found.Err() != nil || found.Clusters[0].Note != "" ||
+		len(found.Clusters[0].Parts) < 5 {
 		t.Fatalf("nothing was changed: %s", printed(t, found))
 	}
 	cases := map[string]struct {
@@ -176,14 +186,18 @@ func TestCompare(t *testing.T) {
 		err    fault.Code
 	}{
 		"a value": {env: load(t, "cluster.worker.replicas=2"),
-			says: []string{"~ cluster.worker.replicas: 0 -> 2\n", "~ Kustomization flux-system/cluster\n", "/spec/postBuild/substitute/WORKER_REPLICAS: 0 -> 2\n"}},
-		"a component goes": {env: load(t, "components.cni.enabled=false"), says: []string{"- Kustomization flux-system/cni\n"}},
+			says: []string{"~ cluster.worker.replicas: 0 -> 2\n", "~ Kustomization flux-system/cluster\n",
+				"/spec/postBuild/substitute/WORKER_REPLICAS: 0 -> 2\n"}},
+		"a component goes": {env: load(t, "components.cni.enabled=false"),
+			says: []string{"- Kustomization flux-system/cni\n"}},
 		"a field by hand": {change: func(ctx context.Context, t *testing.T) {
 			patch(ctx, t, &corev1.ConfigMap{}, "capi", `{"data":{"answer":"41","mine":"x"}}`)
-		}, says: []string{"  capi\n    ~ ConfigMap default/capi\n        /data/answer: 41 -> 42\n"}, never: []string{"mine"}},
+		}, says: []string{"  capi\n    ~ ConfigMap default/capi\n        /data/answer: 41 -> 42\n"},
+			never: []string{"mine"}},
 		"a secret by hand": {change: func(ctx context.Context, t *testing.T) {
 			patch(ctx, t, &corev1.Secret{}, "capi", `{"stringData":{"password":"an0ther"}}`)
-		}, says: []string{"~ Secret default/capi\n        /data/password: *** (before) -> *** (after)\n"}, never: []string{"an0ther", "YW4wdGhlcg", "s3cret"}},
+		}, says: []string{"~ Secret default/capi\n        /data/password: *** (before) -> *** (after)\n"},
+			never: []string{"an0ther", "YW4wdGhlcg", "s3cret"}},
 		"it is gone": {change: func(ctx context.Context, t *testing.T) {
 			if err := shared.Client.Delete(ctx, named(&corev1.ConfigMap{}, "capi")); err != nil {
 				t.Fatal(err)
@@ -195,11 +209,13 @@ func TestCompare(t *testing.T) {
 		}, says: []string{"- Deployment default/old\n", ". DaemonSet default/old (no longer applied, and left)\n"}},
 		"no longer part of it, and never pruned": {change: func(ctx context.Context, t *testing.T) {
 			for name, annotations := range map[string]map[string]string{"kept": {"kustomize.toolkit.fluxcd.io/prune": "disabled"}, "loose": nil} {
-				o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Annotations: annotations}}
+				o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
+					Annotations: annotations}}
 				shared.Create(ctx, t, o)
 				t.Cleanup(func() { shared.Remove(context.WithoutCancel(ctx), t, o) })
 			}
-			inventory(ctx, t, "capi", []kustomizev1.ResourceRef{{ID: "default_kept__ConfigMap", Version: "v1"}, {ID: "default_loose__ConfigMap", Version: "v1"}})
+			inventory(ctx, t, "capi", []kustomizev1.ResourceRef{{ID: "default_kept__ConfigMap", Version: "v1"},
+				{ID: "default_loose__ConfigMap", Version: "v1"}})
 		}, says: []string{". ConfigMap default/kept (no longer applied, and left)\n", "- ConfigMap default/loose\n"}},
 		"it cannot be changed": {change: func(ctx context.Context, t *testing.T) {
 			patch(ctx, t, &corev1.ConfigMap{}, "capi", `{"immutable":true,"data":{"answer":"0"}}`)
@@ -262,7 +278,8 @@ func TestWhatCannotBeCompared(t *testing.T) {
 				t.Fatal(err)
 			}
 			found := compare(t, env, in)
-			if found.Differs() || fault.CodeOf(found.Err()) != fault.ClusterUnreachable || strings.Contains(printed(t, found), "Nothing differs.\n") {
+			if found.Differs() || fault.CodeOf(found.Err()) != fault.ClusterUnreachable ||
+				strings.Contains(printed(t, found), "Nothing differs.\n") {
 				t.Errorf("error %v:\n%s", found.Err(), printed(t, found))
 			}
 		})
@@ -286,7 +303,8 @@ func named(o client.Object, name string) client.Object {
 
 func patch(ctx context.Context, t *testing.T, o client.Object, name, merge string) {
 	t.Helper()
-	if err := shared.Client.Patch(ctx, named(o, name), client.RawPatch("application/merge-patch+json", []byte(merge)), client.FieldOwner("kubectl")); err != nil {
+	if err := shared.Client.Patch(ctx, named(o, name), client.RawPatch("application/merge-patch+json", []byte(merge)),
+		client.FieldOwner("kubectl")); err != nil {
 		t.Fatal(err)
 	}
 }

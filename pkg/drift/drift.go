@@ -1,4 +1,5 @@
-// Package drift says how what a cluster holds differs from what `up` would apply to it. It asks API servers for dry runs, and changes nothing.
+// Package drift says how what a cluster holds differs from what `up` would apply to it. It asks API servers for dry
+// runs, and changes nothing.
 package drift
 
 import (
@@ -71,7 +72,8 @@ type Object struct {
 	Message   string  `json:"message,omitempty"` // why it is refused or unknown
 }
 
-// Field is a difference. From is nil where nothing was there, To where nothing will be; both are where neither may be shown.
+// Field is a difference. From is nil where nothing was there, To where nothing will be; both are where neither may be
+// shown.
 type Field struct {
 	Path string `json:"path"` // of a value with dots, of an object's field as a JSON pointer
 	From any    `json:"from,omitempty"`
@@ -119,7 +121,8 @@ func (r Report) missing() bool {
 	return len(r.Clusters) == 0
 }
 
-// Err is an error with the code fault.ClusterUnreachable where something could not be compared: nothing is said of that.
+// Err is an error with the code fault.ClusterUnreachable where something could not be compared: nothing is said of
+// that.
 func (r Report) Err() error {
 	var errs []error
 	for _, c := range r.Clusters {
@@ -133,5 +136,6 @@ func (r Report) Err() error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return fault.Retryable(errors.Join(errs...), fault.ClusterUnreachable, "What is shown is what is known. Run the same command again when all of it answers.")
+	return fault.Retryable(errors.Join(errs...), fault.ClusterUnreachable,
+		"What is shown is what is known. Run the same command again when all of it answers.")
 }

@@ -26,7 +26,8 @@ var unmanaged = jsondiff.ExclusionSelector{
 	"kustomize.toolkit.fluxcd.io/ssa":       "Ignore",
 }
 
-// filledIn are the fields of an object that the control plane fills in, whatever is applied: the rules of a ClusterRole that gathers those of others.
+// filledIn are the fields of an object that the control plane fills in, whatever is applied: the rules of a ClusterRole
+// that gathers those of others.
 func filledIn(o *unstructured.Unstructured) jsondiff.IgnorePaths {
 	if _, gathers := o.Object["aggregationRule"]; gathers && o.GetKind() == "ClusterRole" {
 		return jsondiff.IgnorePaths{"/rules"}
@@ -34,8 +35,10 @@ func filledIn(o *unstructured.Unstructured) jsondiff.IgnorePaths {
 	return nil
 }
 
-// applied compares objects with what is there, as owner would apply them. The error is that of a cluster which gives no answer.
-func (c Comparison) applied(ctx context.Context, in *kube.Cluster, owner string, want []*unstructured.Unstructured, part *Part) error {
+// applied compares objects with what is there, as owner would apply them. The error is that of a cluster which gives no
+// answer.
+func (c Comparison) applied(ctx context.Context, in *kube.Cluster, owner string, want []*unstructured.Unstructured,
+	part *Part) error {
 	for _, each := range want {
 		object, same, err := c.dryRun(ctx, in, owner, each.DeepCopy())
 		switch {
@@ -50,9 +53,10 @@ func (c Comparison) applied(ctx context.Context, in *kube.Cluster, owner string,
 	return nil
 }
 
-// dryRun compares one object with what is there. Whether it is there is asked first: a dry run fails where its namespace or its definition
-// is still to be made.
-func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, want *unstructured.Unstructured) (found Object, same bool, err error) {
+// dryRun compares one object with what is there. Whether it is there is asked first: a dry run fails where its
+// namespace or its definition is still to be made.
+func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, want *unstructured.Unstructured) (
+	found Object, same bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()
 	ssautil.RemoveCABundleFromCRD(want)
@@ -70,7 +74,8 @@ func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, 
 	case !there:
 		return objectOf(Create, want), false, nil
 	}
-	diff, err := jsondiff.Unstructured(ctx, in, want, jsondiff.FieldOwner(owner), jsondiff.MaskSecrets(true), unmanaged, filledIn(want))
+	diff, err := jsondiff.Unstructured(ctx, in, want, jsondiff.FieldOwner(owner), jsondiff.MaskSecrets(true), unmanaged,
+		filledIn(want))
 	switch {
 	case silent(err):
 		return found, false, err
@@ -93,7 +98,8 @@ func (c Comparison) dryRun(ctx context.Context, in *kube.Cluster, owner string, 
 	}
 	found = objectOf(Update, want)
 	for _, op := range diff.Patch {
-		found.Fields = append(found.Fields, Field{Path: c.Known.Text(op.Path), From: c.Known.Value(op.OldValue), To: c.Known.Value(op.Value)})
+		found.Fields = append(found.Fields, Field{Path: c.Known.Text(op.Path), From: c.Known.Value(op.OldValue),
+			To: c.Known.Value(op.Value)})
 	}
 	return found, false, nil
 }
@@ -103,8 +109,10 @@ func forced(o *unstructured.Unstructured) bool {
 	return o.GetAnnotations()["kustomize.toolkit.fluxcd.io/force"] == "enabled"
 }
 
-// refused says whether the API server, or a policy or webhook that it asks, does not take an object, whoever applies it. Who may not ask is told so in other words.
+// refused says whether the API server, or a policy or webhook that it asks, does not take an object, whoever applies
+// it. Who may not ask is told so in other words.
 func refused(err error) bool {
-	denied := apierrors.IsForbidden(err) && (strings.Contains(err.Error(), "denied the request") || strings.Contains(err.Error(), "denied request"))
+	denied := apierrors.IsForbidden(err) && (strings.Contains(err.Error(), "denied the request") ||
+		strings.Contains(err.Error(), "denied request"))
 	return denied || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 }

@@ -57,7 +57,8 @@ func madeOf(ctx context.Context, in *kube.Cluster, kind schema.GroupVersionKind)
 }
 
 // component compares what Flux would apply for a component with what is there, and with what it applied last.
-func (c Comparison) component(ctx context.Context, in *kube.Cluster, rendered manifests.Rendered, of manifests.Component) (Part, error) {
+func (c Comparison) component(ctx context.Context, in *kube.Cluster, rendered manifests.Rendered,
+	of manifests.Component) (Part, error) {
 	part := Part{Name: of.Name, Note: of.Note, Objects: []Object{}}
 	kustomization := rendered.Kustomization(of.Name)
 	last := &kustomizev1.Kustomization{}
@@ -98,7 +99,8 @@ func appliedElsewhere(kustomization *unstructured.Unstructured) bool {
 }
 
 // gone are the objects that Flux applied last and that are not among want.
-func (c Comparison) gone(ctx context.Context, in *kube.Cluster, last *kustomizev1.Kustomization, want []*unstructured.Unstructured) ([]Object, error) {
+func (c Comparison) gone(ctx context.Context, in *kube.Cluster, last *kustomizev1.Kustomization,
+	want []*unstructured.Unstructured) ([]Object, error) {
 	if last.Status.Inventory == nil {
 		return nil, nil
 	}
@@ -126,7 +128,8 @@ func (c Comparison) gone(ctx context.Context, in *kube.Cluster, last *kustomizev
 	return gone, nil
 }
 
-// pruned says what Flux does with an object that it no longer applies: what says so itself is left, as all CRDs and namespaces of components do.
+// pruned says what Flux does with an object that it no longer applies: what says so itself is left, as all CRDs and
+// namespaces of components do.
 func pruned(ctx context.Context, in *kube.Cluster, id object.ObjMetadata, version string) (Change, error) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()

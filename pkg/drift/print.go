@@ -14,7 +14,8 @@ import (
 var signs = map[Change]string{Create: "+", Update: "~", Delete: "-", Leave: ".", Refused: "!", Unknown: "?"}
 
 // says is what is added for a change that its sign does not say.
-var says = map[Change]string{Leave: "no longer applied, and left", Refused: "the API server would refuse it", Unknown: "could not be compared"}
+var says = map[Change]string{Leave: "no longer applied, and left", Refused: "the API server would refuse it",
+	Unknown: "could not be compared"}
 
 // Print writes a report for people.
 func (r Report) Print(out io.Writer) error {
@@ -37,7 +38,8 @@ func (r Report) Print(out io.Writer) error {
 	return err
 }
 
-// compared says whether anything of any cluster was: of one that is silent, or whose Flux applies nothing any more, nothing is known.
+// compared says whether anything of any cluster was: of one that is silent, or whose Flux applies nothing any more,
+// nothing is known.
 func (r Report) compared() bool {
 	return slices.ContainsFunc(r.Clusters, func(c Cluster) bool { return c.All || len(c.Parts) > 0 })
 }
@@ -112,7 +114,8 @@ func (p Part) print(b *strings.Builder) {
 	for _, f := range p.Values {
 		oneline.Fprintf(b, "    ~ %s\n", f)
 	}
-	if n := len(p.Objects); n > fewNew && p.Same == 0 && !slices.ContainsFunc(p.Objects, func(o Object) bool { return o.Change != Create }) {
+	if n := len(p.Objects); n > fewNew && p.Same == 0 &&
+		!slices.ContainsFunc(p.Objects, func(o Object) bool { return o.Change != Create }) {
 		oneline.Fprintf(b, "    + all of its %d objects\n", n)
 		return
 	}

@@ -20,13 +20,16 @@ func all() drift.Report {
 	r.Clusters = []drift.Cluster{
 		{Name: "bootstrap", Server: "https://127.0.0.1:6443", Note: "its Flux is suspended", Parts: []drift.Part{}},
 		{Name: "management", Server: "https://192.0.2.1:6443", Error: "no route to host", Parts: []drift.Part{
-			{Name: "values", Values: []drift.Field{{Path: "cluster.worker.replicas", From: "0", To: "1"}, {Path: "git_auth_default.password"}}, Objects: []drift.Object{}},
+			{Name: "values", Values: []drift.Field{{Path: "cluster.worker.replicas", From: "0", To: "1"},
+				{Path: "git_auth_default.password"}}, Objects: []drift.Object{}},
 			{Name: "chart", Same: 40, Objects: []drift.Object{}},
 			{Name: "capi", Objects: made},
 			{Name: "cni", Note: "read by Flux from the source of mine, which was not asked", Objects: []drift.Object{}},
 			{Name: "cluster", Same: 3, Objects: []drift.Object{
-				{Change: drift.Update, Kind: "MachineDeployment", Namespace: "management", Name: "workers", Fields: []drift.Field{
-					{Path: "/spec/replicas", From: 0, To: 1}, {Path: "/spec/text", To: "two\nlines"}, {Path: "/spec/long", From: strings.Repeat("x", 200), To: map[string]any{"a": 1}}}},
+				{Change: drift.Update, Kind: "MachineDeployment", Namespace: "management", Name: "workers",
+					Fields: []drift.Field{
+						{Path: "/spec/replicas", From: 0, To: 1}, {Path: "/spec/text", To: "two\nlines"},
+						{Path: "/spec/long", From: strings.Repeat("x", 200), To: map[string]any{"a": 1}}}},
 				{Change: drift.Delete, Kind: "Namespace", Name: "old"},
 				{Change: drift.Leave, Kind: "ConfigMap", Namespace: "x", Name: "old"},
 				{Change: drift.Refused, Kind: "Service", Namespace: "x", Name: "api", Message: "field is immutable"},
@@ -51,12 +54,17 @@ func TestNothingWasCompared(t *testing.T) {
 		clusters []drift.Cluster
 		last     string
 	}{
-		"a silent engine":         {[]drift.Cluster{{Name: "bootstrap", Error: "the engine does not answer"}}, "Nothing was compared."},
-		"its Flux is suspended":   {[]drift.Cluster{{Name: "bootstrap", Note: "its Flux is suspended"}}, "Nothing was compared."},
-		"one of two":              {[]drift.Cluster{{Name: "bootstrap", Error: "silent"}, {Name: "management", Parts: []drift.Part{{Name: "chart"}}}}, "Nothing differs in what could be compared."},
-		"one without a release":   {[]drift.Cluster{{Name: "management", All: true}}, "What differs: what is not there yet."},
-		"all of it, and it is so": {[]drift.Cluster{{Name: "management", Parts: []drift.Part{{Name: "chart"}}}}, "Nothing differs."},
-		"there is no cluster":     {nil, "No cluster of it is there: all would be made."},
+		"a silent engine": {[]drift.Cluster{{Name: "bootstrap", Error: "the engine does not answer"}},
+			"Nothing was compared."},
+		"its Flux is suspended": {[]drift.Cluster{{Name: "bootstrap", Note: "its Flux is suspended"}},
+			"Nothing was compared."},
+		"one of two": {[]drift.Cluster{{Name: "bootstrap", Error: "silent"},
+			{Name: "management", Parts: []drift.Part{{Name: "chart"}}}}, "Nothing differs in what could be compared."},
+		"one without a release": {[]drift.Cluster{{Name: "management", All: true}},
+			"What differs: what is not there yet."},
+		"all of it, and it is so": {[]drift.Cluster{{Name: "management", Parts: []drift.Part{{Name: "chart"}}}},
+			"Nothing differs."},
+		"there is no cluster": {nil, "No cluster of it is there: all would be made."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := drift.New("demo")
@@ -84,16 +92,18 @@ func TestWhatDiffers(t *testing.T) {
 		differs bool
 		code    fault.Code
 	}{
-		"nothing":                     {of(), false, ""},
-		"a cluster without a release": {drift.Report{Clusters: []drift.Cluster{{Name: "management", All: true}}}, true, ""},
-		"a part that is not there":    {drift.Report{Clusters: []drift.Cluster{{Name: "management", Parts: []drift.Part{{Name: "capi", All: true}}}}}, true, ""},
-		"no cluster":                  {drift.New("demo"), true, ""},
-		"it stays":                    {of(drift.Object{Change: drift.Leave}), false, ""},
-		"it is not known":             {of(drift.Object{Change: drift.Unknown}), false, fault.ClusterUnreachable},
-		"to make":                     {of(drift.Object{Change: drift.Create}), true, ""},
-		"to delete":                   {of(drift.Object{Change: drift.Delete}), true, ""},
-		"refused":                     {of(drift.Object{Change: drift.Refused}), true, ""},
-		"all":                         {all(), true, fault.ClusterUnreachable},
+		"nothing": {of(), false, ""},
+		"a cluster without a release": {drift.Report{Clusters: []drift.Cluster{{Name: "management", All: true}}}, true,
+			""},
+		"a part that is not there": {drift.Report{Clusters: []drift.Cluster{{Name: "management",
+			Parts: []drift.Part{{Name: "capi", All: true}}}}}, true, ""},
+		"no cluster":      {drift.New("demo"), true, ""},
+		"it stays":        {of(drift.Object{Change: drift.Leave}), false, ""},
+		"it is not known": {of(drift.Object{Change: drift.Unknown}), false, fault.ClusterUnreachable},
+		"to make":         {of(drift.Object{Change: drift.Create}), true, ""},
+		"to delete":       {of(drift.Object{Change: drift.Delete}), true, ""},
+		"refused":         {of(drift.Object{Change: drift.Refused}), true, ""},
+		"all":             {all(), true, fault.ClusterUnreachable},
 	} {
 		if err := tc.report.Err(); tc.report.Differs() != tc.differs || fault.CodeOf(err) != tc.code {
 			t.Errorf("%s: differs %v, want %v; %v", name, tc.report.Differs(), tc.differs, err)

@@ -45,7 +45,8 @@ func TestTheWorkOfAFolderIsBounded(t *testing.T) {
 			options := environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()}
 			switch file {
 			case "--values":
-				options.ValuesFiles = []string{filepath.Join(folder(t, map[string]string{"v.yaml": bomb.text}), "v.yaml")}
+				options.ValuesFiles = []string{filepath.Join(folder(t, map[string]string{"v.yaml": bomb.text}),
+					"v.yaml")}
 			case "elsewhere":
 				files = map[string]string{"environment.yaml": "from: " +
 					folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd", "secrets.yaml": bomb.text})}

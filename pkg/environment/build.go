@@ -33,8 +33,8 @@ func List(content fs.FS) []string {
 	return names
 }
 
-// build returns the environment's name, that of the one at the bottom, and the values of its three objects: those that kustomize makes, or those
-// of the environment that it stands on with its own over them.
+// build returns the environment's name, that of the one at the bottom, and the values of its three objects: those that
+// kustomize makes, or those of the environment that it stands on with its own over them.
 func build(options Options, s *substituter) (name, builtOn string, docs documents, err error) {
 	return buildAt(options, s, 0)
 }
@@ -66,7 +66,8 @@ func buildAt(options Options, s *substituter, depth int) (name, builtOn string, 
 
 // kustomized are the values of the three objects that kustomize makes of a folder.
 func kustomized(name, folder string, files overlay, s *substituter) (documents, error) {
-	resources, err := kustomize.Build(kustomize.Options{Files: files, Folder: folder, Root: files.root, Read: files.read(s), Title: files.title,
+	resources, err := kustomize.Build(kustomize.Options{Files: files, Folder: folder, Root: files.root,
+		Read: files.read(s), Title: files.title,
 		Missing: "An environment that stands on ../base finds it next to itself or in cluster-init."})
 	var refused *fault.Fault
 	if errors.As(err, &refused) {
@@ -78,12 +79,14 @@ func kustomized(name, folder string, files overlay, s *substituter) (documents, 
 	if err != nil {
 		shown := strings.ReplaceAll(err.Error(), embeddedRoot, "")
 		return documents{}, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("render environment %s: %s", name, shown),
-			"the folder must be a kustomization, or have the file "+FromFile+"; one that stands on ../base finds it beside itself or in cluster-init")
+			"the folder must be a kustomization, or have the file "+FromFile+
+				"; one that stands on ../base finds it beside itself or in cluster-init")
 	}
 	docs, err := split(resources)
 	if err != nil {
 		return documents{}, fault.Wrap(fmt.Errorf("environment %s: %w", name, err), fault.EnvironmentInvalid,
-			"an environment renders ConfigMap management-cluster-values, Secrets management-cluster-secrets and management-cluster-infra-secrets, each with the key values.yaml, and nothing else")
+			"an environment renders ConfigMap management-cluster-values, Secrets management-cluster-secrets and "+
+				"management-cluster-infra-secrets, each with the key values.yaml, and nothing else")
 	}
 	return docs, nil
 }
@@ -95,8 +98,11 @@ func locate(options Options) (name, folder string, files overlay, err error) {
 	}
 	kustomization := path.Join(environmentsFolder, options.Name, "kustomization.yaml")
 	if _, err := fs.Stat(options.Content, kustomization); options.Name == "" || options.Name == "base" || err != nil {
-		return "", "", files, fault.New(fault.EnvironmentUnknown, fmt.Sprintf("there is no environment %q", options.Name),
-			suggest.Hint(options.Name, List(options.Content), "")+fmt.Sprintf("environments: %s; for a folder of your own give its path, for example ./%s", strings.Join(List(options.Content), ", "), options.Name))
+		return "", "", files, fault.New(fault.EnvironmentUnknown, fmt.Sprintf("there is no environment %q",
+			options.Name),
+			suggest.Hint(options.Name, List(options.Content), "")+
+				fmt.Sprintf("environments: %s; for a folder of your own give its path, for example ./%s",
+					strings.Join(List(options.Content), ", "), options.Name))
 	}
 	root := embeddedRoot + environmentsFolder
 	files.root = root

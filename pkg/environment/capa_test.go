@@ -28,7 +28,8 @@ const awsProfile = "W2RlZmF1bHRdCmF3c19hY2Nlc3Nfa2V5X2lkID0gQUtJQQphd3Nfc2VjcmV0
 
 // awsVariables is all that kubeadm-capa asks for.
 func awsVariables() map[string]string {
-	return map[string]string{"AWS_REGION": "eu-central-1", "AWS_S3_BUCKET_NAME": "cluster-api-provider-aws-telco", "AWS_B64ENCODED_CREDENTIALS": awsProfile}
+	return map[string]string{"AWS_REGION": "eu-central-1", "AWS_S3_BUCKET_NAME": "cluster-api-provider-aws-telco",
+		"AWS_B64ENCODED_CREDENTIALS": awsProfile}
 }
 
 func capa(t *testing.T, sets ...string) *environment.Environment {
@@ -39,18 +40,22 @@ func capa(t *testing.T, sets ...string) *environment.Environment {
 func TestKubeadmCAPADefinition(t *testing.T) {
 	cases := map[string][]string{
 		"plain": nil,
-		"full": {"cluster.worker.replicas=2", "cluster.control_plane.replicas=3", "cluster.control_plane.schedulable=false",
+		"full": {"cluster.worker.replicas=2", "cluster.control_plane.replicas=3",
+			"cluster.control_plane.schedulable=false",
 			"cluster.image=ami-0123456789abcdef0", "cluster.aws.ssh_key_name=telco", "cluster.aws.root_volume_size=100",
 			"cluster.aws.image_lookup_format=own-{{.BaseOS}}-{{.K8sVersion}}-*",
-			"cluster.registry_mirrors[0].host=registry.k8s.io", "cluster.registry_mirrors[0].url=http://mirror:5000", "proxies.http_proxy=http://proxy:3128"},
+			"cluster.registry_mirrors[0].host=registry.k8s.io", "cluster.registry_mirrors[0].url=http://mirror:5000",
+			"proxies.http_proxy=http://proxy:3128"},
 	}
 	for name, sets := range cases {
 		t.Run(name, func(t *testing.T) {
 			objects := applied(t, capa(t, sets...), "cluster")
 			golden.Check(t, filepath.Join("cluster", "kubeadm-capa."+name+".yaml"), toYAML(t, objects))
 			for _, object := range objects {
-				typed := map[string]any{"Cluster": &clusterv1.Cluster{}, "MachineDeployment": &clusterv1.MachineDeployment{},
-					"KubeadmControlPlane": &controlplanev1.KubeadmControlPlane{}, "KubeadmConfigTemplate": &bootstrapv1.KubeadmConfigTemplate{}}[object.GetKind()]
+				typed := map[string]any{"Cluster": &clusterv1.Cluster{},
+					"MachineDeployment":     &clusterv1.MachineDeployment{},
+					"KubeadmControlPlane":   &controlplanev1.KubeadmControlPlane{},
+					"KubeadmConfigTemplate": &bootstrapv1.KubeadmConfigTemplate{}}[object.GetKind()]
 				if typed == nil {
 					continue // AWS's are held against their definitions by `make test-capa`
 				}
@@ -81,9 +86,11 @@ components:
 	if err := os.WriteFile(more, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := load(t, environment.Options{Name: "kubeadm-capa", Variables: variables(awsVariables()), ValuesFiles: []string{more}})
+	env := load(t, environment.Options{Name: "kubeadm-capa", Variables: variables(awsVariables()),
+		ValuesFiles: []string{more}})
 	for _, object := range applied(t, env, "cluster") {
-		limit, found, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "network", "vpc", "availabilityZoneUsageLimit")
+		limit, found, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "network", "vpc",
+			"availabilityZoneUsageLimit")
 		if found != (object.GetKind() == "AWSCluster") || found && fmt.Sprint(limit) != "1" {
 			t.Errorf("%s has the limit %v", object.GetKind(), limit)
 		}
@@ -95,7 +102,8 @@ func TestFluxLeavesTheMachinesVariablesAlone(t *testing.T) {
 	seen := 0
 	for _, object := range applied(t, capa(t), "cluster") {
 		for _, path := range [][]string{
-			{"spec", "kubeadmConfigSpec", "initConfiguration"}, {"spec", "kubeadmConfigSpec", "joinConfiguration"}, {"spec", "template", "spec", "joinConfiguration"},
+			{"spec", "kubeadmConfigSpec", "initConfiguration"}, {"spec", "kubeadmConfigSpec", "joinConfiguration"},
+			{"spec", "template", "spec", "joinConfiguration"},
 		} {
 			name, found, _ := unstructured.NestedString(object.Object, append(path, "nodeRegistration", "name")...)
 			if !found {
@@ -115,13 +123,15 @@ func TestFluxLeavesTheMachinesVariablesAlone(t *testing.T) {
 // Proxies must be in force before the machine's own commands, which must not be lost for them.
 func TestProxiesComeBeforeTheMachinesOwnCommands(t *testing.T) {
 	for _, object := range applied(t, capa(t, "proxies.http_proxy=http://proxy:3128"), "cluster") {
-		path := map[string][]string{"KubeadmControlPlane": {"spec", "kubeadmConfigSpec", "preKubeadmCommands"}, "KubeadmConfigTemplate": {"spec", "template", "spec", "preKubeadmCommands"}}[object.GetKind()]
+		path := map[string][]string{"KubeadmControlPlane": {"spec", "kubeadmConfigSpec", "preKubeadmCommands"},
+			"KubeadmConfigTemplate": {"spec", "template", "spec", "preKubeadmCommands"}}[object.GetKind()]
 		if path == nil {
 			continue
 		}
 		commands, _, _ := unstructured.NestedStringSlice(object.Object, path...)
 		want := []string{"systemctl daemon-reload", "systemctl restart containerd",
-			"(umask 077 && envsubst < /etc/kubeadm.yml > /etc/kubeadm.yml.tmp)", "mv /etc/kubeadm.yml.tmp /etc/kubeadm.yml"}
+			"(umask 077 && envsubst < /etc/kubeadm.yml > /etc/kubeadm.yml.tmp)",
+			"mv /etc/kubeadm.yml.tmp /etc/kubeadm.yml"}
 		if diff := cmp.Diff(want, commands); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", object.GetKind(), diff)
 		}
@@ -138,7 +148,8 @@ func TestAWSCredentialsAreInSecretsOnly(t *testing.T) {
 	if !strings.Contains(string(objects.InfraSecrets.Data["values.yaml"]), awsProfile) {
 		t.Error("management-cluster-infra-secrets does not hold the credentials")
 	}
-	if strings.Contains(objects.Values.Data["values.yaml"], awsProfile) || strings.Contains(string(objects.Secrets.Data["values.yaml"]), awsProfile) {
+	if strings.Contains(objects.Values.Data["values.yaml"], awsProfile) ||
+		strings.Contains(string(objects.Secrets.Data["values.yaml"]), awsProfile) {
 		t.Error("the credentials are in other values too")
 	}
 	for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
@@ -161,7 +172,8 @@ func TestAWSCredentialsAreInSecretsOnly(t *testing.T) {
 		}
 	}
 	// --set is on the command line, but what it sets does not get from there into a ConfigMap.
-	set := load(t, environment.Options{Name: "kubeadm-capa", Variables: variables(awsVariables()), Sets: []string{"cluster.aws.credentials=Cg=="}})
+	set := load(t, environment.Options{Name: "kubeadm-capa", Variables: variables(awsVariables()),
+		Sets: []string{"cluster.aws.credentials=Cg=="}})
 	if objects, err = set.Objects(); err != nil || strings.Contains(objects.Values.Data["values.yaml"], "Cg==") {
 		t.Errorf("--set wrote the credentials into the ConfigMap (%v)", err)
 	}
@@ -176,7 +188,8 @@ func TestCAPACarriesTheLabelThatMoveLooksFor(t *testing.T) {
 	seen := 0
 	for _, resource := range resources.Resources() {
 		labels := resource.GetLabels()
-		if _, ok := labels["clusterctl.cluster.x-k8s.io"]; resource.GetKind() == "CustomResourceDefinition" && ok && labels["cluster.x-k8s.io/provider"] == "infrastructure-aws" {
+		if _, ok := labels["clusterctl.cluster.x-k8s.io"]; resource.GetKind() == "CustomResourceDefinition" && ok &&
+			labels["cluster.x-k8s.io/provider"] == "infrastructure-aws" {
 			seen++
 		}
 	}
@@ -194,7 +207,8 @@ func TestOtherCredentialsAreAnotherPod(t *testing.T) {
 			Sets: []string{"secret_fingerprint_key=" + key}})
 		for _, object := range applied(t, env, "capa") {
 			if object.GetKind() == "Deployment" {
-				hash, _, _ := unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", "cluster-init.io/credentials")
+				hash, _, _ := unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations",
+					"cluster-init.io/credentials")
 				return hash
 			}
 		}
@@ -223,9 +237,11 @@ func TestAWSTemplateHashFollowsTheMachines(t *testing.T) {
 	}
 	base := hash()
 	for set, changes := range map[string]bool{
-		"cluster.aws.s3_bucket_name=cluster-api-provider-aws-other": false, "cluster.worker.replicas=1": false, "cluster.aws.credentials=Cg==": false,
-		"cluster.aws.control_plane_machine_type=m5.large": true, "cluster.aws.ssh_key_name=x": true, "cluster.aws.root_volume_size=50": true,
-		"cluster.image=ami-1": true, "cluster.aws.image_lookup_base_os=flatcar-beta": true,
+		"cluster.aws.s3_bucket_name=cluster-api-provider-aws-other": false, "cluster.worker.replicas=1": false,
+		"cluster.aws.credentials=Cg==":                    false,
+		"cluster.aws.control_plane_machine_type=m5.large": true, "cluster.aws.ssh_key_name=x": true,
+		"cluster.aws.root_volume_size=50": true,
+		"cluster.image=ami-1":             true, "cluster.aws.image_lookup_base_os=flatcar-beta": true,
 	} {
 		if got := hash(set) != base; got != changes {
 			t.Errorf("--set %s: new templates %v, want %v", set, got, changes)
@@ -240,14 +256,22 @@ func TestBadInputForAWS(t *testing.T) {
 		code    fault.Code
 		message string
 	}{
-		"no region":                       {map[string]string{"AWS_REGION": ""}, nil, fault.ValuesInvalid, "AWS_REGION"},
-		"no such region":                  {map[string]string{"AWS_REGION": "Frankfurt"}, nil, fault.ValuesInvalid, "/cluster/aws/region"},
-		"no bucket":                       {map[string]string{"AWS_S3_BUCKET_NAME": ""}, nil, fault.ValuesInvalid, "AWS_S3_BUCKET_NAME"},
-		"bucket that AWS refuses":         {map[string]string{"AWS_S3_BUCKET_NAME": "Telco_1"}, nil, fault.ValuesInvalid, "s3_bucket_name"},
-		"no credentials":                  {map[string]string{"AWS_B64ENCODED_CREDENTIALS": ""}, nil, fault.ValuesInvalid, "clusterawsadm bootstrap credentials encode-as-profile"},
-		"credentials that are not base64": {map[string]string{"AWS_B64ENCODED_CREDENTIALS": "[default] s3cret"}, nil, fault.ValuesInvalid, "not base64"},
-		"cloud-config":                    {nil, []string{"cluster.bootstrap_format=cloud-config"}, fault.ValuesInvalid, "Flatcar"},
-		"account that is no number":       {nil, []string{"cluster.aws.image_lookup_org=telco"}, fault.ValuesInvalid, "/cluster/aws/image_lookup_org"},
+		"no region": {map[string]string{"AWS_REGION": ""}, nil, fault.ValuesInvalid,
+			"AWS_REGION"},
+		"no such region": {map[string]string{"AWS_REGION": "Frankfurt"}, nil, fault.ValuesInvalid,
+			"/cluster/aws/region"},
+		"no bucket": {map[string]string{"AWS_S3_BUCKET_NAME": ""}, nil, fault.ValuesInvalid,
+			"AWS_S3_BUCKET_NAME"},
+		"bucket that AWS refuses": {map[string]string{"AWS_S3_BUCKET_NAME": "Telco_1"}, nil,
+			fault.ValuesInvalid, "s3_bucket_name"},
+		"no credentials": {map[string]string{"AWS_B64ENCODED_CREDENTIALS": ""}, nil,
+			fault.ValuesInvalid, "clusterawsadm bootstrap credentials encode-as-profile"},
+		"credentials that are not base64": {map[string]string{"AWS_B64ENCODED_CREDENTIALS": "[default] s3cret"}, nil,
+			fault.ValuesInvalid, "not base64"},
+		"cloud-config": {nil, []string{"cluster.bootstrap_format=cloud-config"}, fault.ValuesInvalid,
+			"Flatcar"},
+		"account that is no number": {nil, []string{"cluster.aws.image_lookup_org=telco"}, fault.ValuesInvalid,
+			"/cluster/aws/image_lookup_org"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -255,7 +279,8 @@ func TestBadInputForAWS(t *testing.T) {
 			for key, value := range test.change {
 				values[key] = value
 			}
-			_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capa", Content: clusterinit.Content(), Variables: variables(values), Sets: test.sets})
+			_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capa",
+				Content: clusterinit.Content(), Variables: variables(values), Sets: test.sets})
 			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error()+fault.HintOf(err), test.message) {
 				t.Errorf("error %v with code %s, want %q", err, fault.CodeOf(err), test.message)
 			}
@@ -283,7 +308,8 @@ func TestDerivedVariables(t *testing.T) {
 	if got := at(env.Values(environment.Management), "cluster.aws.credentials"); got != awsProfile {
 		t.Errorf("credentials %v", got)
 	}
-	if got := at(env.Values(environment.Management), "cluster.aws.region"); got != "eu-central-1" || asked["AWS_REGION"] > 0 {
+	if got := at(env.Values(environment.Management), "cluster.aws.region"); got != "eu-central-1" ||
+		asked["AWS_REGION"] > 0 {
 		t.Errorf("the region is %v: that of the shell counts first", got)
 	}
 
@@ -294,26 +320,31 @@ func TestDerivedVariables(t *testing.T) {
 	}
 
 	failure := fault.New(fault.CredentialsMissing, "no AWS credentials", "log in")
-	_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capa", Content: clusterinit.Content(), Variables: variables(shell),
+	_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capa", Content: clusterinit.Content(),
+		Variables: variables(shell),
 		Derive: func(_ context.Context, name string) (string, bool, error) {
 			if name == "AWS_B64ENCODED_CREDENTIALS" {
 				return "", false, failure
 			}
 			return "", false, nil
 		}})
-	if !errors.Is(err, failure) || fault.CodeOf(err) != fault.CredentialsMissing || fault.HintOf(err) != "log in" || !strings.Contains(err.Error(), "kubeadm-capa/infra-secrets.yaml") {
+	if !errors.Is(err, failure) || fault.CodeOf(err) != fault.CredentialsMissing || fault.HintOf(err) != "log in" ||
+		!strings.Contains(err.Error(), "kubeadm-capa/infra-secrets.yaml") {
 		t.Errorf("error %v with hint %q", err, fault.HintOf(err))
 	}
 }
 
 // cleanup wants to know what a cluster is called, on a machine that has no credentials any more.
 func TestNamesOnly(t *testing.T) {
-	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capa", Content: clusterinit.Content(), NamesOnly: true, Sets: []string{"cluster.name=mine"}})
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capa", Content: clusterinit.Content(),
+		NamesOnly: true, Sets: []string{"cluster.name=mine"}})
 	if err != nil || env.ClusterName() != "mine" {
 		t.Fatalf("error %v", err)
 	}
 	for _, set := range []string{"cluster.name=../../etc", "cluster.nme=x"} {
-		if _, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), NamesOnly: true, Sets: []string{set}}); fault.CodeOf(err) != fault.ValuesInvalid {
+		if _, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd",
+			Content: clusterinit.Content(), NamesOnly: true, Sets: []string{set}}); fault.CodeOf(
+			err) != fault.ValuesInvalid {
 			t.Errorf("--set %s: error %v", set, err)
 		}
 	}

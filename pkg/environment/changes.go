@@ -28,8 +28,8 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %s -> %s", c.Key, c.From, c.To)
 }
 
-// Changes returns how the environment differs from what a cluster was last given, which is in these objects; one that is nil was not
-// there. It is sorted by key. No secret is in it.
+// Changes returns how the environment differs from what a cluster was last given, which is in these objects; one that
+// is nil was not there. It is sorted by key. No secret is in it.
 func (e *Environment) Changes(given Objects) ([]Change, error) {
 	last, err := given.documents()
 	if err != nil {
@@ -41,7 +41,8 @@ func (e *Environment) Changes(given Objects) ([]Change, error) {
 	changes := differences("", before.settled[Management], after.settled[Management], secretPaths(last, e.stored))
 	changes = append(changes, before.withoutComponents(e)...)
 	for i := range changes {
-		if changes[i].TakesAway = takesAway(changes[i], before.spec.Cluster, e.spec.Cluster); changes[i].TakesAway == "" && sameProviders(before.spec.Cluster, e.spec.Cluster) {
+		if changes[i].TakesAway = takesAway(changes[i], before.spec.Cluster,
+			e.spec.Cluster); changes[i].TakesAway == "" && sameProviders(before.spec.Cluster, e.spec.Cluster) {
 			changes[i].TakesAway = e.onlyByShell(changes[i].Key, &before)
 		}
 		if changes[i].Key == "cluster.openstack.clouds_yaml_b64" && changes[i].TakesAway == "" {
@@ -73,7 +74,8 @@ func takesAway(c Change, before, after Cluster) string {
 	return c.TakesAway
 }
 
-// sameProviders reports whether the same providers make the machines. Others make new ones, whatever the shell gives them.
+// sameProviders reports whether the same providers make the machines. Others make new ones, whatever the shell gives
+// them.
 func sameProviders(before, after Cluster) bool {
 	return before.InfraProvider == after.InfraProvider && before.BootstrapProvider == after.BootstrapProvider
 }
@@ -95,8 +97,8 @@ func fewer(before, after Machines, what string) string {
 	return ""
 }
 
-// Older says whether version a comes before b. What is no version is not older. Of two releases of RKE2 with one Kubernetes the number at the end
-// decides, as in v1.36.4+rke2r1.
+// Older says whether version a comes before b. What is no version is not older. Of two releases of RKE2 with one
+// Kubernetes the number at the end decides, as in v1.36.4+rke2r1.
 func Older(a, b string) bool {
 	one, errOne := version.ParseGeneric(a)
 	other, errOther := version.ParseGeneric(b)
@@ -123,13 +125,16 @@ func rke2Release(version string) int {
 func (e *Environment) withoutComponents(after *Environment) []Change {
 	had, err := e.Components(Management)
 	has, errAfter := after.Components(Management)
-	if err := errors.Join(err, errAfter); err != nil { // this version of the chart does not take what the cluster was given
-		return []Change{{Key: "components", From: "not known", To: strconv.Itoa(len(has)), TakesAway: "it is not known which components the cluster has: " + err.Error()}}
+	// this version of the chart does not take what the cluster was given
+	if err := errors.Join(err, errAfter); err != nil {
+		return []Change{{Key: "components", From: "not known", To: strconv.Itoa(len(has)),
+			TakesAway: "it is not known which components the cluster has: " + err.Error()}}
 	}
 	var off []Change
 	for _, c := range had {
 		if !slices.ContainsFunc(has, func(o Component) bool { return o.Name == c.Name }) {
-			off = append(off, Change{Key: "components." + c.Name, From: "on", To: "off", TakesAway: switchedOff(c.Deletes)})
+			off = append(off, Change{Key: "components." + c.Name, From: "on", To: "off",
+				TakesAway: switchedOff(c.Deletes)})
 		}
 	}
 	return off
@@ -150,7 +155,8 @@ func (o Objects) documents() (documents, error) {
 	read := func(what string, text []byte) map[string]any {
 		values, err := readValues(text)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("read %s, key %s: it is not YAML", what, ValuesKey)) // the parser's own words may hold a secret
+			// the parser's own words may hold a secret
+			problems = append(problems, fmt.Errorf("read %s, key %s: it is not YAML", what, ValuesKey))
 		}
 		return values
 	}

@@ -18,27 +18,47 @@ func TestChanges(t *testing.T) {
 		want          []string // KEY: FROM -> TO
 		takesAway     []string // keys
 	}{
-		"none":                 {before: []string{"cluster.worker.replicas=2"}, after: []string{"cluster.worker.replicas=2"}},
-		"more workers":         {after: []string{"cluster.worker.replicas=2"}, want: []string{"cluster.worker.replicas: 0 -> 2"}},
-		"fewer workers":        {before: []string{"cluster.worker.replicas=2"}, want: []string{"cluster.worker.replicas: 2 -> 0"}, takesAway: []string{"cluster.worker.replicas"}},
-		"fewer control planes": {before: []string{"cluster.control_plane.replicas=3"}, want: []string{"cluster.control_plane.replicas: 3 -> 1"}, takesAway: []string{"cluster.control_plane.replicas"}},
-		"more control planes":  {after: []string{"cluster.control_plane.replicas=3"}, want: []string{"cluster.control_plane.replicas: 1 -> 3"}},
-		"a newer Kubernetes":   {before: []string{"cluster.kubernetes_version=v1.35.9"}, want: []string{`cluster.kubernetes_version: "v1.35.9" -> "v1.36.4"`}},
-		"an older Kubernetes":  {after: []string{"cluster.kubernetes_version=v1.35.9"}, want: []string{`cluster.kubernetes_version: "v1.36.4" -> "v1.35.9"`}, takesAway: []string{"cluster.kubernetes_version"}},
-		"another namespace":    {after: []string{"cluster.namespace=other"}, want: []string{`cluster.namespace: "management" -> "other"`}, takesAway: []string{"cluster.namespace"}},
-		"another format":       {after: []string{"cluster.bootstrap_format=ignition"}, want: []string{`cluster.bootstrap_format: "cloud-config" -> "ignition"`}, takesAway: []string{"cluster.bootstrap_format"}},
-		"the CNI off":          {after: []string{"cni=none"}, want: []string{`cni: "calico" -> "none"`, "components.cni: on -> off"}, takesAway: []string{"components.cni"}},
+		"none": {before: []string{"cluster.worker.replicas=2"},
+			after: []string{"cluster.worker.replicas=2"}},
+		"more workers": {after: []string{"cluster.worker.replicas=2"},
+			want: []string{"cluster.worker.replicas: 0 -> 2"}},
+		"fewer workers": {before: []string{"cluster.worker.replicas=2"},
+			want: []string{"cluster.worker.replicas: 2 -> 0"}, takesAway: []string{"cluster.worker.replicas"}},
+		"fewer control planes": {before: []string{"cluster.control_plane.replicas=3"},
+			want:      []string{"cluster.control_plane.replicas: 3 -> 1"},
+			takesAway: []string{"cluster.control_plane.replicas"}},
+		"more control planes": {after: []string{"cluster.control_plane.replicas=3"},
+			want: []string{"cluster.control_plane.replicas: 1 -> 3"}},
+		"a newer Kubernetes": {before: []string{"cluster.kubernetes_version=v1.35.9"},
+			want: []string{`cluster.kubernetes_version: "v1.35.9" -> "v1.36.4"`}},
+		"an older Kubernetes": {after: []string{"cluster.kubernetes_version=v1.35.9"},
+			want:      []string{`cluster.kubernetes_version: "v1.36.4" -> "v1.35.9"`},
+			takesAway: []string{"cluster.kubernetes_version"}},
+		"another namespace": {after: []string{"cluster.namespace=other"},
+			want: []string{`cluster.namespace: "management" -> "other"`}, takesAway: []string{"cluster.namespace"}},
+		"another format": {after: []string{"cluster.bootstrap_format=ignition"},
+			want:      []string{`cluster.bootstrap_format: "cloud-config" -> "ignition"`},
+			takesAway: []string{"cluster.bootstrap_format"}},
+		"the CNI off": {after: []string{"cni=none"}, want: []string{`cni: "calico" -> "none"`,
+			"components.cni: on -> off"}, takesAway: []string{"components.cni"}},
 		"a component of one's own": {
-			after: []string{"components.mine.enabled=management-only", "components.mine.path=./kustomize-components/capi"},
-			want:  []string{`components.mine.enabled: none -> "management-only"`, `components.mine.path: none -> "./kustomize-components/capi"`}},
+			after: []string{"components.mine.enabled=management-only",
+				"components.mine.path=./kustomize-components/capi"},
+			want: []string{`components.mine.enabled: none -> "management-only"`,
+				`components.mine.path: none -> "./kustomize-components/capi"`}},
 		"a component of one's own goes": {
-			before: []string{"components.mine.enabled=management-only", "components.mine.path=./kustomize-components/capi"},
-			want:   []string{"components.mine: on -> off", `components.mine.enabled: "management-only" -> none`, `components.mine.path: "./kustomize-components/capi" -> none`}, takesAway: []string{"components.mine"}},
-		"a list": {after: []string{"cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=http://b"}, want: []string{`cluster.registry_mirrors: none -> [{"host":"a","url":"http://b"}]`}},
+			before: []string{"components.mine.enabled=management-only",
+				"components.mine.path=./kustomize-components/capi"},
+			want: []string{"components.mine: on -> off", `components.mine.enabled: "management-only" -> none`,
+				`components.mine.path: "./kustomize-components/capi" -> none`}, takesAway: []string{"components.mine"}},
+		"a list": {after: []string{"cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=http://b"},
+			want: []string{`cluster.registry_mirrors: none -> [{"host":"a","url":"http://b"}]`}},
 		"an address's password": {
 			after: []string{"cluster.docker_host=ssh://me:one@b"},
 			want:  []string{`cluster.docker_host: "" -> "ssh://***@b"`}},
-		"a secret is not shown": {before: []string{"registry_secret.r.username=a", "registry_secret.r.password=one"}, after: []string{"registry_secret.r.username=a", "registry_secret.r.password=two"}, want: []string{"registry_secret.r.password: changed"}},
+		"a secret is not shown": {before: []string{"registry_secret.r.username=a", "registry_secret.r.password=one"},
+			after: []string{"registry_secret.r.username=a", "registry_secret.r.password=two"},
+			want:  []string{"registry_secret.r.password: changed"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +146,8 @@ func TestASwitchedOffComponentSaysWhatBecomesOfIt(t *testing.T) {
 }
 
 func TestChangesOfWhatCannotBeReadAreNotNone(t *testing.T) {
-	given := environment.Objects{Secrets: &corev1.Secret{Data: map[string][]byte{environment.ValuesKey: []byte("a: hunter2: x")}}}
+	given := environment.Objects{Secrets: &corev1.Secret{Data: map[string][]byte{environment.ValuesKey: []byte(
+		"a: hunter2: x")}}}
 	_, err := change(t, nil).Changes(given)
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("it says %v", err)
@@ -137,8 +158,11 @@ func TestOlder(t *testing.T) {
 	for _, tc := range []struct {
 		a, b string
 		want bool
-	}{{"v1.35.9", "v1.36.0", true}, {"v1.36.4+rke2r1", "v1.36.4+rke2r2", true}, {"v1.36.4+rke2r2", "v1.36.4+rke2r1", false}, {"v1.36.4+rke2r9", "v1.36.4+rke2r10", true}, {"v1.36.4+rke2r1", "v1.36.4+rke2r1", false},
-		{"v1.35.9+rke2r3", "v1.36.0+rke2r1", true}, {"v1.36.4", "v1.36.4", false}, {"0.1.0", "0.2.0", true}, {"main", "v1.0.0", false}} {
+	}{{"v1.35.9", "v1.36.0", true}, {"v1.36.4+rke2r1", "v1.36.4+rke2r2", true},
+		{"v1.36.4+rke2r2", "v1.36.4+rke2r1", false}, {"v1.36.4+rke2r9", "v1.36.4+rke2r10", true},
+		{"v1.36.4+rke2r1", "v1.36.4+rke2r1", false},
+		{"v1.35.9+rke2r3", "v1.36.0+rke2r1", true}, {"v1.36.4", "v1.36.4", false}, {"0.1.0", "0.2.0", true},
+		{"main", "v1.0.0", false}} {
 		if got := environment.Older(tc.a, tc.b); got != tc.want {
 			t.Errorf("Older(%q, %q) is %v", tc.a, tc.b, got)
 		}

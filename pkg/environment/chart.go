@@ -54,7 +54,8 @@ func loadChart(content fs.FS) (*chart.Chart, []byte, error) {
 	return loaded, bootstrapValues, nil
 }
 
-// withDefinitions gives the chart what it must know of the definitions that are beside it, whatever its own file says of them: it is published so.
+// withDefinitions gives the chart what it must know of the definitions that are beside it, whatever its own file says
+// of them: it is published so.
 func withDefinitions(content fs.FS, files []*loader.BufferedFile) ([]*loader.BufferedFile, error) {
 	known, err := definitions.Of(content)
 	if err != nil || len(known) == 0 {
@@ -106,7 +107,8 @@ func release() chartutil.ReleaseOptions {
 // Render returns the objects that the chart makes in a phase. overrides is what the HelmRelease's own spec.values
 // holds, over all else. The error is a fault that says which value is wrong.
 func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstructured.Unstructured, error) {
-	values, err := chartutil.ToRenderValues(e.chart, merge(e.given(phase), overrides), release(), chartutil.DefaultCapabilities)
+	values, err := chartutil.ToRenderValues(e.chart, merge(e.given(phase), overrides), release(),
+		chartutil.DefaultCapabilities)
 	if err != nil {
 		return nil, fault.Join(e.explain(phase, err)...)
 	}
@@ -122,7 +124,8 @@ func (e *Environment) Render(phase Phase, overrides map[string]any) ([]*unstruct
 		for _, document := range strings.Split(rendered[name], "\n---\n") {
 			var object map[string]any
 			if err := yaml.Unmarshal([]byte(document), &object); err != nil {
-				return nil, fault.Wrap(fmt.Errorf("the chart renders %s as no YAML in phase %s: %w", name, phase, err), fault.ValuesInvalid, "look for a value that needs quotes")
+				return nil, fault.Wrap(fmt.Errorf("the chart renders %s as no YAML in phase %s: %w", name, phase, err),
+					fault.ValuesInvalid, "look for a value that needs quotes")
 			}
 			if len(object) > 0 {
 				objects = append(objects, &unstructured.Unstructured{Object: object})
@@ -139,7 +142,8 @@ func checkUnique(objects []*unstructured.Unstructured) error {
 	for _, o := range objects {
 		name := o.GetKind() + " " + o.GetNamespace() + "/" + o.GetName()
 		if seen[name] {
-			problems = append(problems, fault.New(fault.ValuesInvalid, "two parts of the values would both be the "+name,
+			problems = append(problems, fault.New(fault.ValuesInvalid, "two parts of the values would both be the "+
+				name,
 				"Give one of the components, namespaces or repositories in that name another one."))
 		}
 		seen[name] = true

@@ -64,12 +64,14 @@ func TestDefaultsInstallProvidersOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := rendered["telco-cloud-init/templates/kustomizations.yaml"]
-	for name, want := range map[string]bool{"cert-manager": true, "capi": true, "cabpk": true, "capd": false, "cluster": false, "cni": false} {
+	for name, want := range map[string]bool{"cert-manager": true, "capi": true, "cabpk": true, "capd": false,
+		"cluster": false, "cni": false} {
 		if got := strings.Contains(text, fmt.Sprintf("\n  name: %q\n  namespace: \"elsewhere\"\n", name)); got != want {
 			t.Errorf("component %s rendered: %v, want %v", name, got, want)
 		}
 	}
-	if notes := rendered["telco-cloud-init/templates/NOTES.txt"]; !strings.Contains(notes, "  capi\n") || strings.Contains(notes, "  capd\n") {
+	if notes := rendered["telco-cloud-init/templates/NOTES.txt"]; !strings.Contains(notes, "  capi\n") ||
+		strings.Contains(notes, "  capd\n") {
 		t.Errorf("NOTES.txt does not list what is enabled:\n%s", notes)
 	}
 }

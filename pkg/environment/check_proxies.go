@@ -17,19 +17,23 @@ func proxyPaths() []string { return []string{"proxies.http_proxy", "proxies.http
 
 const noProxyPath = "proxies.no_proxy"
 
-// checkProxies refuses proxies and exceptions that programs would read differently, or not at all. The schema sees the form of an address only.
+// checkProxies refuses proxies and exceptions that programs would read differently, or not at all. The schema sees the
+// form of an address only.
 func (e *Environment) checkProxies() error {
 	var problems []error
 	for _, path := range proxyPaths() {
 		value, _ := at(e.settled[Management], path)
 		if text, isText := value.(string); isText && !e.isUnknown(path) && !isProxy(text) {
-			problems = append(problems, fault.New(fault.ValuesInvalid, e.called(path)+": want http://HOST:PORT", proxyHint(text)))
+			problems = append(problems, fault.New(fault.ValuesInvalid, e.called(path)+": want http://HOST:PORT",
+				proxyHint(text)))
 		}
 	}
 	value, _ := at(e.settled[Management], noProxyPath)
 	text, _ := value.(string)
 	if wrong := notDirect(text); len(wrong) > 0 && !e.isUnknown(noProxyPath) {
-		problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%s: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8, not %s", e.called(noProxyPath), strings.Join(wrong, ", ")),
+		problems = append(problems, fault.New(fault.ValuesInvalid,
+			fmt.Sprintf("%s: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8, not %s", e.called(noProxyPath),
+				strings.Join(wrong, ", ")),
 			directHint(wrong[0])))
 	}
 	return fault.Join(problems...)
@@ -78,10 +82,12 @@ func isProxy(text string) bool {
 		return true
 	}
 	parsed, err := url.Parse(text)
-	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Opaque != "" || strings.ContainsAny(text, "?#\"\\") {
+	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Opaque != "" ||
+		strings.ContainsAny(text, "?#\"\\") {
 		return false
 	}
-	return (parsed.Path == "" || parsed.Path == "/") && isHost(parsed.Hostname()) && (parsed.Port() == "" && !strings.HasSuffix(parsed.Host, ":") || isPort(parsed.Port()))
+	return (parsed.Path == "" || parsed.Path == "/") && isHost(parsed.Hostname()) &&
+		(parsed.Port() == "" && !strings.HasSuffix(parsed.Host, ":") || isPort(parsed.Port()))
 }
 
 func isHost(text string) bool {

@@ -14,11 +14,13 @@ type Component struct {
 	Source string
 	// Path of its folder in its source.
 	Path string
-	// Deletes reports that Flux deletes what the component installed when the component is switched off. The chart's default is to leave it.
+	// Deletes reports that Flux deletes what the component installed when the component is switched off. The chart's
+	// default is to leave it.
 	Deletes bool
 }
 
-// Components returns what is enabled in a phase, by name. What waits for what is between the chart, which refuses cycles, and Flux.
+// Components returns what is enabled in a phase, by name. What waits for what is between the chart, which refuses
+// cycles, and Flux.
 func (e *Environment) Components(phase Phase) ([]Component, error) {
 	objects, err := e.Render(phase, nil)
 	if err != nil {

@@ -61,54 +61,57 @@ data: {credentials: '${AWS_B64ENCODED_CREDENTIALS}'}
 `
 
 // remote matches what a remote resource must be: https, and of one version.
-var remote = regexp.MustCompile(`^https://(github\.com/.+/releases/download|raw\.githubusercontent\.com/[^/]+/[^/]+)/v[0-9]+\.[0-9]+\.[0-9]+/.+\.yaml$`)
+var remote = regexp.MustCompile(
+	`^https://(github\.com/.+/releases/download|raw\.githubusercontent\.com/[^/]+/[^/]+)/v[0-9]+\.[0-9]+\.[0-9]+/.+\.yaml$`)
 
 // components copies kustomize-components to memory, with files in place of remote resources.
 func components(t *testing.T) (files filesys.FileSystem, folders []string) {
 	t.Helper()
 	files = filesys.MakeFsInMemory()
-	err := fs.WalkDir(clusterinit.Content(), "kustomize-components", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(clusterinit.Content(), name)
-		if err != nil || path.Base(name) != "kustomization.yaml" {
-			return errOr(err, files.WriteFile("/"+name, data))
-		}
-		folders = append(folders, "/"+path.Dir(name))
-		var kustomization map[string]any
-		if err := yaml.Unmarshal(data, &kustomization); err != nil {
-			return err
-		}
-		resources := kustomization["resources"].([]any)
-		for i, resource := range resources {
-			address, err := url.Parse(resource.(string))
-			if err != nil || address.Scheme == "" {
-				continue
-			}
-			if !remote.MatchString(resource.(string)) {
-				t.Errorf("%s: %s is not the address of a pinned release", name, resource)
-			}
-			deployment, container := "controller-manager", "manager"
-			if strings.Contains(name, "cert-manager") {
-				deployment, container = "cert-manager", "cert-manager-controller"
-			}
-			id := regexp.MustCompile(`[^a-z]+`).ReplaceAllString(path.Base(address.Path), "")
-			resources[i] = fmt.Sprintf("remote-%d.yaml", i)
-			text := fmt.Sprintf(release, id, id+"-"+deployment, container)
-			if container != "manager" {
-				text = fmt.Sprintf(release, id, deployment, container)
-			}
-			if strings.HasPrefix(name, "kustomize-components/capa/") {
-				text += credentials
-			}
-			if err := files.WriteFile(path.Join("/", path.Dir(name), resources[i].(string)), []byte(text)); err != nil {
+	err := fs.WalkDir(clusterinit.Content(), "kustomize-components",
+		func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
 				return err
 			}
-		}
-		data, err = yaml.Marshal(kustomization)
-		return errOr(err, files.WriteFile("/"+name, data))
-	})
+			data, err := fs.ReadFile(clusterinit.Content(), name)
+			if err != nil || path.Base(name) != "kustomization.yaml" {
+				return errOr(err, files.WriteFile("/"+name, data))
+			}
+			folders = append(folders, "/"+path.Dir(name))
+			var kustomization map[string]any
+			if err := yaml.Unmarshal(data, &kustomization); err != nil {
+				return err
+			}
+			resources := kustomization["resources"].([]any)
+			for i, resource := range resources {
+				address, err := url.Parse(resource.(string))
+				if err != nil || address.Scheme == "" {
+					continue
+				}
+				if !remote.MatchString(resource.(string)) {
+					t.Errorf("%s: %s is not the address of a pinned release", name, resource)
+				}
+				deployment, container := "controller-manager", "manager"
+				if strings.Contains(name, "cert-manager") {
+					deployment, container = "cert-manager", "cert-manager-controller"
+				}
+				id := regexp.MustCompile(`[^a-z]+`).ReplaceAllString(path.Base(address.Path), "")
+				resources[i] = fmt.Sprintf("remote-%d.yaml", i)
+				text := fmt.Sprintf(release, id, id+"-"+deployment, container)
+				if container != "manager" {
+					text = fmt.Sprintf(release, id, deployment, container)
+				}
+				if strings.HasPrefix(name, "kustomize-components/capa/") {
+					text += credentials
+				}
+				if err := files.WriteFile(path.Join("/", path.Dir(name), resources[i].(string)),
+					[]byte(text)); err != nil {
+					return err
+				}
+			}
+			data, err = yaml.Marshal(kustomization)
+			return errOr(err, files.WriteFile("/"+name, data))
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +146,8 @@ func TestEveryComponentBuilds(t *testing.T) {
 func TestProvidersCarryTheLabelThatMoveLooksFor(t *testing.T) {
 	files, _ := components(t)
 	for folder, providers := range map[string][]string{
-		"capi": {"cluster-api"}, "cabpk": {"bootstrap-kubeadm", "control-plane-kubeadm"}, "capd": {"infrastructure-docker"},
+		"capi": {"cluster-api"}, "cabpk": {"bootstrap-kubeadm", "control-plane-kubeadm"},
+		"capd":  {"infrastructure-docker"},
 		"cabpr": {"bootstrap-rke2", "control-plane-rke2"},
 	} {
 		resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, "/kustomize-components/"+folder)
@@ -174,7 +178,8 @@ func checkTypes(t *testing.T, objects []*unstructured.Unstructured) {
 	t.Helper()
 	for _, object := range objects {
 		typed := map[string]any{"Cluster": &clusterv1.Cluster{}, "MachineDeployment": &clusterv1.MachineDeployment{},
-			"KubeadmControlPlane": &controlplanev1.KubeadmControlPlane{}, "KubeadmConfigTemplate": &bootstrapv1.KubeadmConfigTemplate{}}[object.GetKind()]
+			"KubeadmControlPlane":   &controlplanev1.KubeadmControlPlane{},
+			"KubeadmConfigTemplate": &bootstrapv1.KubeadmConfigTemplate{}}[object.GetKind()]
 		if typed == nil {
 			continue
 		}
@@ -196,8 +201,10 @@ cluster:
 `
 
 func TestClusterDefinition(t *testing.T) {
-	more := []string{"cluster.worker.replicas=2", "cluster.control_plane.replicas=3", "cluster.control_plane.schedulable=false",
-		"cluster.registry_mirrors[0].host=registry.k8s.io", "cluster.registry_mirrors[0].url=http://mirror:5000/v2/registry.k8s.io",
+	more := []string{"cluster.worker.replicas=2", "cluster.control_plane.replicas=3",
+		"cluster.control_plane.schedulable=false",
+		"cluster.registry_mirrors[0].host=registry.k8s.io",
+		"cluster.registry_mirrors[0].url=http://mirror:5000/v2/registry.k8s.io",
 		"cluster.registry_mirrors[0].override_path=true", "proxies.http_proxy=http://proxy:3128"}
 	cases := map[string]environment.Options{
 		"kubeadm-capd.plain":    {},
@@ -205,7 +212,8 @@ func TestClusterDefinition(t *testing.T) {
 		"kubeadm-capd.ignition": {Sets: append([]string{"cluster.bootstrap_format=ignition"}, more...)},
 		"rke2-capd.plain":       {Name: "rke2-capd"},
 		"rke2-capd.workers":     {Name: "rke2-capd", Sets: more},
-		"rke2-capd.air-gapped": {Name: "rke2-capd", Sets: []string{"cluster.rke2.air_gapped=true", "cluster.rke2.image=mine:v1",
+		"rke2-capd.air-gapped": {Name: "rke2-capd", Sets: []string{"cluster.rke2.air_gapped=true",
+			"cluster.rke2.image=mine:v1",
 			"cluster.rke2.air_gapped_checksum=" + strings.Repeat("0f", 32), "cni=custom"}},
 	}
 	for name, options := range cases {
@@ -219,7 +227,8 @@ func TestClusterDefinition(t *testing.T) {
 
 func TestProxiesAndPullSecretsReachControllers(t *testing.T) {
 	own := folder(t, map[string]string{"kustomization.yaml": strings.ReplaceAll(onBase, "../base", "../kubeadm-capd"),
-		"values.yaml": "cluster: {name: x}\ncomponents: {capd: {enabled: true}, cabpr: {enabled: true}, cluster: {enabled: true}}\n", "more.yaml": proxied})
+		"values.yaml": "cluster: {name: x}\ncomponents: {capd: {enabled: true}, cabpr: {enabled: true}, cluster: " +
+			"{enabled: true}}\n", "more.yaml": proxied})
 	env := load(t, environment.Options{Name: own, ValuesFiles: []string{filepath.Join(own, "more.yaml")}})
 	for _, component := range []string{"cert-manager", "capi", "cabpk", "cabpr", "capd"} {
 		accounts, deployments := 0, 0
@@ -239,7 +248,8 @@ func TestProxiesAndPullSecretsReachControllers(t *testing.T) {
 				values := map[string]string{}
 				env, _, _ := unstructured.NestedSlice(containers[0].(map[string]any), "env")
 				for _, variable := range env {
-					from, _, _ := unstructured.NestedString(variable.(map[string]any), "valueFrom", "secretKeyRef", "name")
+					from, _, _ := unstructured.NestedString(variable.(map[string]any), "valueFrom", "secretKeyRef",
+						"name")
 					values[variable.(map[string]any)["name"].(string)] = from
 				}
 				want := "telco-cloud-init-proxies"
@@ -252,7 +262,8 @@ func TestProxiesAndPullSecretsReachControllers(t *testing.T) {
 				if _, kept := values["KEPT"]; !kept {
 					t.Errorf("%s: the container lost its own variables", component)
 				}
-				if secrets, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "imagePullSecrets"); len(secrets) != 1 {
+				if secrets, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec",
+					"imagePullSecrets"); len(secrets) != 1 {
 					t.Errorf("%s: pod without pull secret", component)
 				}
 			}
@@ -298,7 +309,8 @@ func TestPasswordsOfProxiesAreInSecretsOnly(t *testing.T) {
 // Other proxies are other machines and other pods, and another password is that too where its fingerprint has a key.
 func TestOtherProxiesAreOtherMachinesAndPods(t *testing.T) {
 	names := func(proxy, key string) (machine, pod string) {
-		env := load(t, environment.Options{Name: "kubeadm-capd", Sets: []string{"proxies.http_proxy=" + proxy, "secret_fingerprint_key=" + key}})
+		env := load(t, environment.Options{Name: "kubeadm-capd", Sets: []string{"proxies.http_proxy=" + proxy,
+			"secret_fingerprint_key=" + key}})
 		for _, object := range applied(t, env, "cluster") {
 			if object.GetKind() == "DevMachineTemplate" {
 				machine = object.GetName()
@@ -306,13 +318,15 @@ func TestOtherProxiesAreOtherMachinesAndPods(t *testing.T) {
 		}
 		for _, object := range applied(t, env, "capi") {
 			if object.GetKind() == "Deployment" {
-				pod, _, _ = unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", "cluster-init.io/proxies")
+				pod, _, _ = unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations",
+					"cluster-init.io/proxies")
 			}
 		}
 		return machine, pod
 	}
 	machine, pod := names("http://u:one@p:1", "a")
-	for proxy, key := range map[string]string{"http://u:one@q:1": "a", "http://u:two@p:1": "a", "http://u:one@p:1": "b", "http://p:1": "a"} {
+	for proxy, key := range map[string]string{"http://u:one@q:1": "a", "http://u:two@p:1": "a", "http://u:one@p:1": "b",
+		"http://p:1": "a"} {
 		if otherMachine, otherPod := names(proxy, key); otherMachine == machine || otherPod == pod {
 			t.Errorf("%s with key %s: %s and %s as before", proxy, key, otherMachine, otherPod)
 		}
@@ -329,12 +343,14 @@ func TestOtherProxiesAreOtherMachinesAndPods(t *testing.T) {
 
 // Where nobody says which namespace a Deployment is in, it could not read its proxies.
 func TestProxiesNeedTheNamespacesOfAComponent(t *testing.T) {
-	sets := []string{"components.own.enabled=true", "components.own.path=./own", "components.own.controllers[0].deployment=a",
+	sets := []string{"components.own.enabled=true", "components.own.path=./own",
+		"components.own.controllers[0].deployment=a",
 		"components.own.controllers[0].container=b"}
 	load(t, environment.Options{Name: "kubeadm-capd", Sets: sets})
 	_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
 		Sets: append(sets, "proxies.http_proxy=http://p:1")})
-	if fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), "components.own.namespaces is empty") {
+	if fault.CodeOf(err) != fault.ValuesInvalid ||
+		!strings.Contains(err.Error(), "components.own.namespaces is empty") {
 		t.Errorf("%s: %v", fault.CodeOf(err), err)
 	}
 	load(t, environment.Options{Name: "kubeadm-capd", Sets: append(sets, "proxies.http_proxy=http://p:1",
@@ -357,15 +373,18 @@ func TestObjectsHaveNamesOfTheirOwn(t *testing.T) {
 		sets [][]string
 		want string // in the error; empty: none
 	}{
-		"a component called as a Secret's Kustomization": {[][]string{proxied("a", "b"), part("a-proxies-b")}, "a-proxies-b"},
-		"two Secrets":             {[][]string{proxied("a", "proxies-b"), proxied("a-proxies", "b")}, "a-proxies-proxies-b"},
+		"a component called as a Secret's Kustomization": {[][]string{proxied("a", "b"), part("a-proxies-b")},
+			"a-proxies-b"},
+		"two Secrets": {[][]string{proxied("a", "proxies-b"), proxied("a-proxies", "b")},
+			"a-proxies-proxies-b"},
 		"a namespace twice":       {[][]string{proxied("a", "x,x")}, ""},
 		"Flux' namespace":         {[][]string{proxied("a", "flux-system")}, ""},
 		"names that look similar": {[][]string{proxied("a", "b"), part("proxies"), part("pull-secret")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
-				Sets: append(slices.Concat(tc.sets...), "proxies.http_proxy=http://p:1")})
+			_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd",
+				Content: clusterinit.Content(),
+				Sets:    append(slices.Concat(tc.sets...), "proxies.http_proxy=http://p:1")})
 			if tc.want == "" && err != nil {
 				t.Error(err)
 			}

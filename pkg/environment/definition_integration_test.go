@@ -48,7 +48,8 @@ func TestDefinitionsAreWhatTheProvidersTake(t *testing.T) {
 	if err := c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "management"}}); err != nil {
 		t.Fatal(err)
 	}
-	all := []string{"cluster.worker.replicas=1", "cluster.control_plane.schedulable=false", "proxies.http_proxy=http://proxy:3128",
+	all := []string{"cluster.worker.replicas=1", "cluster.control_plane.schedulable=false",
+		"proxies.http_proxy=http://proxy:3128",
 		"cluster.registry_mirrors[0].host=registry.k8s.io", "cluster.registry_mirrors[0].url=http://mirror:5000"}
 	cases := map[string]environment.Options{
 		"kubeadm":              {},
@@ -65,7 +66,8 @@ func TestDefinitionsAreWhatTheProvidersTake(t *testing.T) {
 	for name, options := range cases {
 		t.Run(name, func(t *testing.T) {
 			for _, object := range applied(t, load(t, options), "cluster") {
-				if err := c.Create(ctx, object, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
+				if err := c.Create(ctx, object, client.DryRunAll,
+					client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
 					t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
 				}
 			}

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// differences returns the values that are not the same, a map's one by one. Of those below a secret path nothing is shown.
+// differences returns the values that are not the same, a map's one by one. Of those below a secret path nothing is
+// shown.
 func differences(path string, before, after map[string]any, secret map[string]bool) []Change {
 	var all []Change
 	keys := map[string]any{}
@@ -25,7 +26,8 @@ func differences(path string, before, after map[string]any, secret map[string]bo
 		case isMap && isOtherMap, isMap && other == nil, isOtherMap && one == nil:
 			all = append(all, differences(at, oneMap, otherMap, secret)...)
 		case shown(one) == shown(other):
-		case secret[at] || Secret(key) || hasSecret(one) || hasSecret(other) || isMap || isOtherMap: // what a map holds may be secret
+		case secret[at] || Secret(key) || hasSecret(one) || hasSecret(other) || isMap || isOtherMap:
+			// what a map holds may be secret
 			all = append(all, Change{Key: at})
 		default:
 			all = append(all, Change{Key: at, From: short(one), To: short(other)})
@@ -36,7 +38,8 @@ func differences(path string, before, after map[string]any, secret map[string]bo
 
 // shown is a value as JSON: a number is the same whether it was read from YAML or not.
 func shown(value any) string {
-	if empty := reflect.ValueOf(value); !empty.IsValid() || (empty.Kind() == reflect.Slice || empty.Kind() == reflect.Map) && empty.Len() == 0 {
+	if empty := reflect.ValueOf(value); !empty.IsValid() ||
+		(empty.Kind() == reflect.Slice || empty.Kind() == reflect.Map) && empty.Len() == 0 {
 		return "none"
 	}
 	encoded, err := json.Marshal(value)

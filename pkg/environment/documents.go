@@ -23,10 +23,13 @@ type documents struct {
 	values, secrets, infraSecrets map[string]any
 }
 
-// secretPart matches keys whose values do not belong into a ConfigMap, wherever it stands in them. A proxy's address may hold a password.
-var secretPart = regexp.MustCompile(`(?i)(password|passwd|token|secret|credential|private|api_?key|proxies|clouds_yaml)`)
+// secretPart matches keys whose values do not belong into a ConfigMap, wherever it stands in them. A proxy's address
+// may hold a password.
+var secretPart = regexp.MustCompile(
+	`(?i)(password|passwd|token|secret|credential|private|api_?key|proxies|clouds_yaml)`)
 
-// Secret says whether a value's key is one of those that hold secrets: such a value does not belong into a file that others may read.
+// Secret says whether a value's key is one of those that hold secrets: such a value does not belong into a file that
+// others may read.
 func Secret(key string) bool { return secretPart.MatchString(key) || redact.SecretName(key) }
 
 // merged returns the three as Helm merges them.
@@ -105,7 +108,8 @@ func separate(values map[string]any) (plain, secret map[string]any) {
 	return plain, secret
 }
 
-// hasSecret reports whether a list has secrets in one of its entries, at any depth. Helm replaces lists as a whole, so that all of it goes where they go.
+// hasSecret reports whether a list has secrets in one of its entries, at any depth. Helm replaces lists as a whole, so
+// that all of it goes where they go.
 func hasSecret(value any) bool {
 	list, isList := value.([]any)
 	return isList && slices.ContainsFunc(list, keepsSecret)
@@ -116,7 +120,8 @@ func keepsSecret(entry any) bool {
 	if !isMap {
 		return hasSecret(entry)
 	}
-	if name, isText := fields["name"].(string); isText && fields["value"] != nil && Secret(name) { // as variables are written
+	// as variables are written
+	if name, isText := fields["name"].(string); isText && fields["value"] != nil && Secret(name) {
 		return true
 	}
 	for key, value := range fields {

@@ -32,12 +32,14 @@ func TestSecretsInValuesOfTheUserGoToTheSecret(t *testing.T) {
 			if strings.Contains(string(plain), "hidden") || !strings.Contains(string(secret), "hidden") {
 				t.Errorf("the ConfigMap has\n%s\nthe Secret has\n%s", plain, secret)
 			}
-			if changes := differences("", map[string]any{}, values, nil); len(changes) == 0 || strings.Contains(changes[0].To+changes[0].From, "hidden") {
+			if changes := differences("", map[string]any{}, values, nil); len(changes) == 0 ||
+				strings.Contains(changes[0].To+changes[0].From, "hidden") {
 				t.Errorf("a difference shows it: %+v", changes)
 			}
 		})
 	}
-	plain, secret := separate(map[string]any{"list": []any{map[string]any{"name": "x", "value": "y"}, "z"}, "topologyKey": "zone"})
+	plain, secret := separate(map[string]any{"list": []any{map[string]any{"name": "x", "value": "y"}, "z"},
+		"topologyKey": "zone"})
 	if len(secret) > 0 || len(plain) != 2 {
 		t.Errorf("no secret, but %v", secret)
 	}

@@ -23,12 +23,15 @@ func TestProviderUsesTheEnginesSocket(t *testing.T) {
 		if host != "" && strings.Contains(controller, host) {
 			t.Errorf("%q: the provider has the address:\n%s", host, controller)
 		}
-		if machines := string(toYAML(t, applied(t, env, "cluster"))); !strings.Contains(machines, "hostPath: "+socket+"\n") {
+		if machines := string(toYAML(t, applied(t, env, "cluster"))); !strings.Contains(machines, "hostPath: "+socket+
+			"\n") {
 			t.Errorf("%q: the machines have not the socket:\n%s", host, machines)
 		}
 	}
-	given := load(t, environment.Options{Sets: []string{"components.capd.substitute.CAPD_DOCKER_HOST=tcp://192.0.2.7:2375"}})
-	if kustomizations, err := given.Render(environment.Bootstrap, nil); err != nil || !strings.Contains(string(toYAML(t, kustomizations)), "CAPD_DOCKER_HOST: tcp://192.0.2.7:2375") {
+	given := load(
+		t, environment.Options{Sets: []string{"components.capd.substitute.CAPD_DOCKER_HOST=tcp://192.0.2.7:2375"}})
+	if kustomizations, err := given.Render(environment.Bootstrap, nil); err != nil ||
+		!strings.Contains(string(toYAML(t, kustomizations)), "CAPD_DOCKER_HOST: tcp://192.0.2.7:2375") {
 		t.Errorf("an address of one's own does not reach the provider (%v)", err)
 	}
 }

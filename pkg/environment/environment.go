@@ -43,16 +43,18 @@ type Options struct {
 	Input func() ([]byte, error)
 	// Sets are values in the syntax of `helm --set`, over everything else.
 	Sets []string
-	// Secrets, if any, is given the values of the two Secrets as soon as they are known. They may be wrong themselves, and errors may quote them.
+	// Secrets, if any, is given the values of the two Secrets as soon as they are known. They may be wrong themselves,
+	// and errors may quote them.
 	Secrets func(documents ...map[string]any)
-	// Check, if any, is asked for more that is wrong as soon as the values could be read, so that it is reported with the
-	// rest. They may be wrong themselves: what is not known, or of another type, is empty.
+	// Check, if any, is asked for more that is wrong as soon as the values could be read, so that it is reported with
+	// the rest. They may be wrong themselves: what is not known, or of another type, is empty.
 	Check func(*Environment) error
-	// Ranges, if any, returns the ranges of addresses that the provider of the machines uses: they must not overlap those of pods and services.
-	// The values may be wrong, as for Check.
+	// Ranges, if any, returns the ranges of addresses that the provider of the machines uses: they must not overlap
+	// those of pods and services. The values may be wrong, as for Check.
 	Ranges func(*Environment) []Range
 
-	// root is a folder, after symbolic links: only secrets of folders below it are used. Empty: the one that holds Name.
+	// root is a folder, after symbolic links: only secrets of folders below it are used. Empty: the one that holds
+	// Name.
 	root string
 }
 
@@ -86,9 +88,9 @@ type Environment struct {
 	filled             map[string]bool // scalars of files that variables are in: what they hold is not quoted
 }
 
-// Load reads, substitutes, merges and validates an environment. All that is wrong is reported at once, see fault.Join. The
-// faults are of these codes: EnvironmentUnknown, EnvironmentInvalid, VariableMissing, ValuesInvalid, ComponentUnknown and
-// ComponentCycle, and what Options.Derive and Options.Check fail with.
+// Load reads, substitutes, merges and validates an environment. All that is wrong is reported at once, see fault.Join.
+// The faults are of these codes: EnvironmentUnknown, EnvironmentInvalid, VariableMissing, ValuesInvalid,
+// ComponentUnknown and ComponentCycle, and what Options.Derive and Options.Check fail with.
 func Load(ctx context.Context, options Options) (*Environment, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -104,8 +106,10 @@ func Load(ctx context.Context, options Options) (*Environment, error) {
 	if all := fault.Join(s.err(), err, fileErr); all != nil && (docs.values == nil || fileErr != nil) {
 		return nil, all // there is nothing to look at
 	}
-	env := &Environment{name: name, argument: options.Name, builtOn: builtOn, title: title(options.Name), namesOnly: options.NamesOnly, ranges: options.Ranges, chart: loaded, bootstrap: bootstrapValues, documents: docs,
-		files: files, valuesFiles: valuesFiles, filled: s.filled}
+	env := &Environment{name: name, argument: options.Name, builtOn: builtOn, title: title(options.Name),
+		namesOnly: options.NamesOnly, ranges: options.Ranges, chart: loaded, bootstrap: bootstrapValues,
+		documents: docs,
+		files:     files, valuesFiles: valuesFiles, filled: s.filled}
 	setsErr := env.userValues(options.Sets)
 	env.resettle()
 	if options.Secrets != nil {
@@ -144,5 +148,6 @@ func (e *Environment) WithOverrides(overrides map[string]any) (*Environment, err
 // Name is the environment's name, for a folder of the user's own that of the folder.
 func (e *Environment) Name() string { return e.name }
 
-// BuiltOn is the environment at the bottom, when the one that was loaded, or one that it stands on, names it in its FromFile; else its own name.
+// BuiltOn is the environment at the bottom, when the one that was loaded, or one that it stands on, names it in its
+// FromFile; else its own name.
 func (e *Environment) BuiltOn() string { return e.builtOn }

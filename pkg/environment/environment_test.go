@@ -17,23 +17,28 @@ import (
 )
 
 func TestList(t *testing.T) {
-	if diff := cmp.Diff([]string{"kubeadm-capa", "kubeadm-capd", "kubeadm-capo", "rke2-capd", "rke2-capo"}, environment.List(clusterinit.Content())); diff != "" {
+	if diff := cmp.Diff([]string{"kubeadm-capa", "kubeadm-capd", "kubeadm-capo", "rke2-capd", "rke2-capo"},
+		environment.List(clusterinit.Content())); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestComponentsOfAPhase(t *testing.T) {
-	env := load(t, environment.Options{Sets: []string{"registry_secret.example.username=a", "registry_secret.example.password=b"}})
+	env := load(t, environment.Options{Sets: []string{"registry_secret.example.username=a",
+		"registry_secret.example.password=b"}})
 	cases := map[string]struct {
 		phase     environment.Phase
 		overrides map[string]any
 		want      []string
 	}{
-		"bootstrap":  {environment.Bootstrap, nil, []string{"cabpk", "capd", "capi", "cert-manager", "cluster", "cni"}},
-		"management": {environment.Management, nil, []string{"cabpk", "capd", "capi", "cert-manager", "cluster", "cni"}},
-		"before the pivot": {environment.Management, map[string]any{"components": map[string]any{"cluster": map[string]any{"enabled": false}}},
+		"bootstrap": {environment.Bootstrap, nil, []string{"cabpk", "capd", "capi", "cert-manager", "cluster", "cni"}},
+		"management": {environment.Management, nil, []string{"cabpk", "capd", "capi", "cert-manager", "cluster",
+			"cni"}},
+		"before the pivot": {environment.Management,
+			map[string]any{"components": map[string]any{"cluster": map[string]any{"enabled": false}}},
 			[]string{"cabpk", "capd", "capi", "cert-manager", "cni"}},
-		"no network": {environment.Bootstrap, map[string]any{"cni": "none"}, []string{"cabpk", "capd", "capi", "cert-manager", "cluster"}},
+		"no network": {environment.Bootstrap, map[string]any{"cni": "none"},
+			[]string{"cabpk", "capd", "capi", "cert-manager", "cluster"}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +48,8 @@ func TestComponentsOfAPhase(t *testing.T) {
 			}
 			var got []string
 			for _, object := range objects {
-				if object.GetKind() != "Kustomization" || object.GetLabels()[owned.ComponentLabel] == "" { // pull secrets are Kustomizations too
+				// pull secrets are Kustomizations too
+				if object.GetKind() != "Kustomization" || object.GetLabels()[owned.ComponentLabel] == "" {
 					continue
 				}
 				got = append(got, object.GetName())
@@ -73,7 +79,8 @@ func TestComponentsOfAPhase(t *testing.T) {
 			var names []string
 			for _, component := range components {
 				names = append(names, component.Name)
-				if component.Source != environment.ReleaseName || !strings.HasPrefix(component.Path, "./kustomize-components/"+component.Name) {
+				if component.Source != environment.ReleaseName ||
+					!strings.HasPrefix(component.Path, "./kustomize-components/"+component.Name) {
 					t.Errorf("%+v", component)
 				}
 			}
@@ -88,7 +95,8 @@ func TestComponentsOfAPhase(t *testing.T) {
 // cluster applied, it would start by replacing its own machines.
 func TestClusterDefinitionIsTheSameInBothPhases(t *testing.T) {
 	env := load(t, environment.Options{Sets: []string{
-		"cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=http://b", "proxies.http_proxy=http://proxy",
+		"cluster.registry_mirrors[0].host=a", "cluster.registry_mirrors[0].url=http://b",
+		"proxies.http_proxy=http://proxy",
 	}})
 	definition := func(phase environment.Phase) map[string]any {
 		objects, err := env.Render(phase, nil)
@@ -125,7 +133,8 @@ func TestTemplateHashFollowsTheMachines(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, object := range objects {
-			if hash, ok, _ := unstructured.NestedString(object.Object, "spec", "postBuild", "substitute", "TEMPLATE_HASH"); ok {
+			if hash, ok, _ := unstructured.NestedString(object.Object, "spec", "postBuild", "substitute",
+				"TEMPLATE_HASH"); ok {
 				return hash
 			}
 		}
@@ -136,9 +145,11 @@ func TestTemplateHashFollowsTheMachines(t *testing.T) {
 	for set, changes := range map[string]bool{
 		"cluster.worker.replicas=3": false, "cluster.control_plane.replicas=3": false, "debug_values=true": false,
 		"components.cluster.spec.suspend=true": false,
-		"cluster.image=x":                      true, "cluster.kubernetes_version=v1.36.2": true, "proxies.http_proxy=http://p": true,
+		"cluster.image=x":                      true, "cluster.kubernetes_version=v1.36.2": true,
+		"proxies.http_proxy=http://p":       true,
 		"cluster.bootstrap_format=ignition": true, "cluster.rke2.image=x": false,
-		"cluster.docker_socket=/x": true, "cluster.fail_cgroup_v1=true": true, "components.cluster.spec.patches[0].patch=x": true,
+		"cluster.docker_socket=/x": true, "cluster.fail_cgroup_v1=true": true,
+		"components.cluster.spec.patches[0].patch=x": true,
 	} {
 		if got := hash(set) != base; got != changes {
 			t.Errorf("--set %s: new templates %v, want %v", set, got, changes)
@@ -147,7 +158,8 @@ func TestTemplateHashFollowsTheMachines(t *testing.T) {
 }
 
 func TestOwnFolderBesideTheBase(t *testing.T) {
-	own := folder(t, map[string]string{"kustomization.yaml": onBase, "values.yaml": "cluster: {name: from-content}\ncomponents: {capd: {enabled: true}, cluster: {enabled: true}}\n"})
+	own := folder(t, map[string]string{"kustomization.yaml": onBase,
+		"values.yaml": "cluster: {name: from-content}\ncomponents: {capd: {enabled: true}, cluster: {enabled: true}}\n"})
 	env := load(t, environment.Options{Name: own, Variables: variables(map[string]string{"GITLAB_TOKEN": "t"})})
 	if env.Name() != "mine" || env.ClusterName() != "from-content" {
 		t.Errorf("name %s, cluster %s", env.Name(), env.ClusterName())
@@ -161,7 +173,8 @@ func TestOwnFolderBesideTheBase(t *testing.T) {
 	if err := os.Mkdir(base, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"kustomization.yaml": secretsOf, "values.yaml": "", "secrets.yaml": "git_auth_default: {password: disk}\n", "infra.yaml": "{}\n"} {
+	for name, text := range map[string]string{"kustomization.yaml": secretsOf, "values.yaml": "",
+		"secrets.yaml": "git_auth_default: {password: disk}\n", "infra.yaml": "{}\n"} {
 		if err := os.WriteFile(filepath.Join(base, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +200,8 @@ func TestAccessorsFollowTheChart(t *testing.T) {
 		}
 		substitute, _, _ := unstructured.NestedStringMap(object.Object, "spec", "postBuild", "substitute")
 		for variable, got := range map[string]string{
-			"NODE_IMAGE": env.Spec().Cluster.NodeImage(), "DOCKER_SOCKET": env.Spec().Cluster.DockerSocket(), "CLUSTER_NAME": env.ClusterName(), "KUBERNETES_VERSION": env.KubernetesVersion(),
+			"NODE_IMAGE": env.Spec().Cluster.NodeImage(), "DOCKER_SOCKET": env.Spec().Cluster.DockerSocket(),
+			"CLUSTER_NAME": env.ClusterName(), "KUBERNETES_VERSION": env.KubernetesVersion(),
 		} {
 			// In a manifest they are YAML.
 			var text string
@@ -199,7 +213,8 @@ func TestAccessorsFollowTheChart(t *testing.T) {
 	if env.Spec().Cluster.DockerSocket() != "/run/user/1/docker.sock" {
 		t.Errorf("socket %s", env.Spec().Cluster.DockerSocket())
 	}
-	got := []any{env.ClusterNamespace(), env.InfraProvider(), env.Spec().Cluster.BootstrapProvider, env.Spec().Cluster.ControlPlane.Replicas, env.Spec().Cluster.Worker.Replicas, env.Spec().Proxies.NoProxy}
+	got := []any{env.ClusterNamespace(), env.InfraProvider(), env.Spec().Cluster.BootstrapProvider,
+		env.Spec().Cluster.ControlPlane.Replicas, env.Spec().Cluster.Worker.Replicas, env.Spec().Proxies.NoProxy}
 	if diff := cmp.Diff([]any{"management", "capd", "kubeadm", 3, 2, "x"}, got); diff != "" {
 		t.Error(diff)
 	}

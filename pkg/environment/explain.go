@@ -11,15 +11,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/suggest"
 )
 
-// chartFailure finds the codes that the chart's own checks put before each of their messages in Helm's error. A message may
-// be followed by a line for the hint.
+// chartFailure finds the codes that the chart's own checks put before each of their messages in Helm's error. A message
+// may be followed by a line for the hint.
 var chartFailure = regexp.MustCompile(`(?m)(?:^|: )((?:component|values)/[a-z]+): `)
 
 // valuePath finds where a message of the chart speaks of a value.
-var valuePath = regexp.MustCompile(`\b(?:cluster|components|flux|git_auth_default|git_repo_templates|proxies|registry_secret|source)(?:\.[A-Za-z0-9_-]+)+`)
+var valuePath = regexp.MustCompile(
+	`\b(?:cluster|components|flux|git_auth_default|git_repo_templates|proxies|registry_secret|source)(?:\.[A-Za-z0-9_-]+)+`)
 
-// explain turns an error of Helm into faults with the words that help, one for each thing that is wrong. What comes of a
-// value that is unknown is left out.
+// explain turns an error of Helm into faults with the words that help, one for each thing that is wrong. What comes of
+// a value that is unknown is left out.
 func (e *Environment) explain(phase Phase, err error) []error {
 	text := err.Error()
 	if found := chartFailure.FindAllStringSubmatchIndex(text, -1); found != nil {
@@ -28,7 +29,8 @@ func (e *Environment) explain(phase Phase, err error) []error {
 	if _, list, ok := strings.Cut(text, ReleaseName+":\n"); ok {
 		return e.schemaProblems(list)
 	}
-	return []error{fault.New(fault.ValuesInvalid, fmt.Sprintf("render chart %s in phase %s: %s", ReleaseName, phase, text), valuesHint)}
+	return []error{fault.New(fault.ValuesInvalid, fmt.Sprintf("render chart %s in phase %s: %s", ReleaseName, phase,
+		text), valuesHint)}
 }
 
 const valuesHint = "charts/telco-cloud-init/values.yaml says what each value means"
@@ -50,7 +52,8 @@ func (e *Environment) chartProblems(text string, found [][]int) []error {
 		case "component/unknown":
 			code, hint = fault.ComponentUnknown, "correct the name, or add the component under `components`"
 		case "component/disabled":
-			code, hint = fault.ComponentUnknown, "enable both in the same phase, or take the one out of the other's dependsOn"
+			code, hint = fault.ComponentUnknown, "enable both in the same phase, or take the one out of the other's "+
+				"dependsOn"
 		case "component/cycle":
 			code, hint = fault.ComponentCycle, "take one of them out of another's dependsOn"
 		}
@@ -78,8 +81,11 @@ func (e *Environment) checkNames() error {
 			continue
 		}
 		if component["path"] == nil && component["repo"] == nil {
-			problems = append(problems, fault.New(fault.ComponentUnknown, e.whence("components."+name)+fmt.Sprintf("there is no component %q", name),
-				suggest.Hint(name, sortedKeys(known), "components.")+fmt.Sprintf("components: %s; one of your own needs `path` or `repo`", strings.Join(sortedKeys(known), ", "))))
+			problems = append(problems, fault.New(fault.ComponentUnknown, e.whence("components."+name)+
+				fmt.Sprintf("there is no component %q", name),
+				suggest.Hint(name, sortedKeys(known), "components.")+
+					fmt.Sprintf("components: %s; one of your own needs `path` or `repo`",
+						strings.Join(sortedKeys(known), ", "))))
 		}
 	}
 	return fault.Join(problems...)

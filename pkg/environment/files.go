@@ -19,7 +19,8 @@ import (
 type substituter struct {
 	lookup func(string) (string, bool)
 	failed error // why the variable that was looked up last could not be
-	// inShell are the variables that the shell has and that are not empty, derived those that have a value from elsewhere, of those looked up so far.
+	// inShell are the variables that the shell has and that are not empty, derived those that have a value from
+	// elsewhere, of those looked up so far.
 	inShell, derived map[string]bool
 	// problems are all that was wrong with files so far. kustomize rewrites the errors of its file system, and it alone
 	// knows which file it was.
@@ -37,7 +38,8 @@ const mostVariables = 2000
 func (s *substituter) process(file origin, content []byte) ([]byte, error) {
 	out, err := s.substitute(file, content)
 	if err != nil {
-		err = fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, cmp.Or(fault.HintOf(err), file.hint()))
+		err = fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid,
+			cmp.Or(fault.HintOf(err), file.hint()))
 		s.problems = append(s.problems, problem{err: err})
 		return nil, err
 	}
@@ -59,7 +61,8 @@ func located(file origin, line int, err error) error {
 		return fault.Wrap(here, fault.VariableMissing, fmt.Sprintf("Set it: export %s=...", missing.name))
 	case errors.As(err, &missing):
 		return fault.Wrap(here, fault.VariableMissing,
-			fmt.Sprintf("Set it (export %s=...), or give it a default in the file: ${%s:=...}", missing.name, missing.name))
+			fmt.Sprintf("Set it (export %s=...), or give it a default in the file: ${%s:=...}", missing.name,
+				missing.name))
 	}
 	return fault.Wrap(here, fault.EnvironmentInvalid, file.hint())
 }

@@ -17,12 +17,14 @@ const embeddedRoot = "/.cluster-init-content/"
 
 const environmentsFolder = "environment-values"
 
-// overlay is what kustomize reads: a folder next to the user's own one that is not there (../base) is taken from the content.
+// overlay is what kustomize reads: a folder next to the user's own one that is not there (../base) is taken from the
+// content.
 type overlay struct {
 	filesys.FileSystem // the disk, or the content in memory
 	fallback           filesys.FileSystem
 	folder, given      string // the user's own folder: where it is, and as the user called it
-	// root holds the environment's folder and those next to it: environments stand on ../base, and nothing above is theirs.
+	// root holds the environment's folder and those next to it: environments stand on ../base, and nothing above is
+	// theirs.
 	root string
 }
 
@@ -36,8 +38,8 @@ func (o overlay) pick(name string) filesys.FileSystem {
 // ReadFile reads a file from the place where it is.
 func (o overlay) ReadFile(name string) ([]byte, error) { return o.pick(name).ReadFile(name) }
 
-// read returns what kustomize gets of each file: variables are filled in only in files of values and secrets. What else is made of a variable could
-// name the files that are read.
+// read returns what kustomize gets of each file: variables are filled in only in files of values and secrets. What else
+// is made of a variable could name the files that are read.
 func (o overlay) read(s *substituter) func(string, kustomize.Role, []byte) ([]byte, error) {
 	return func(name string, role kustomize.Role, content []byte) ([]byte, error) {
 		file := o.origin(name)
@@ -69,7 +71,8 @@ func (o overlay) origin(name string) origin {
 		return origin{path: name}
 	}
 	if !o.FileSystem.Exists(name) { // taken from the content, as if that were beside the folder
-		return origin{path: path.Join(environmentsFolder, path.Base(o.folder), filepath.ToSlash(relative)), builtIn: true}
+		return origin{path: path.Join(environmentsFolder, path.Base(o.folder), filepath.ToSlash(relative)),
+			builtIn: true}
 	}
 	if strings.HasPrefix(relative, "..") {
 		return origin{path: filepath.Join(o.given, relative)}

@@ -42,8 +42,8 @@ func leafPaths(above []string, values map[string]any) [][]string {
 	return paths
 }
 
-// KeepFlags returns the environment with the values that flags gave a cluster, if this run has no flag that gives one: a
-// command on another machine needs none of them. With one flag, all must be given.
+// KeepFlags returns the environment with the values that flags gave a cluster, if this run has no flag that gives one:
+// a command on another machine needs none of them. With one flag, all must be given.
 func (e *Environment) KeepFlags(given Objects) (*Environment, error) {
 	last, err := given.documents()
 	if err != nil {
@@ -58,7 +58,8 @@ func (e *Environment) KeepFlags(given Objects) (*Environment, error) {
 	overrides := keptValues{}
 	for _, keys := range paths {
 		old, there := below(before, keys)
-		if value, _ := below(now, keys); len(keys) == 0 || !there || namesCluster(strings.Join(keys, ".")) || shown(old) == shown(value) {
+		if value, _ := below(now, keys); len(keys) == 0 || !there || namesCluster(strings.Join(keys, ".")) ||
+			shown(old) == shown(value) {
 			continue
 		}
 		overrides = overrides.with(keys, old)

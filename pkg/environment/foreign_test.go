@@ -16,7 +16,8 @@ import (
 // The folder of somebody else is read, and neither run nor asked anywhere, whatever it says.
 func TestAFolderRunsAndFetchesNothing(t *testing.T) {
 	asked := ""
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked += r.URL.String() }))
+	server := httptest.NewServer(http.HandlerFunc(
+		func(_ http.ResponseWriter, r *http.Request) { asked += r.URL.String() }))
 	defer server.Close()
 	programs, marker := t.TempDir(), filepath.Join(t.TempDir(), "ran")
 	if err := os.WriteFile(filepath.Join(programs, "git"), []byte("#!/bin/sh\ntouch "+marker+"\n"), 0o700); err != nil {
@@ -24,17 +25,22 @@ func TestAFolderRunsAndFetchesNothing(t *testing.T) {
 	}
 	t.Setenv("PATH", programs)
 	for name, kustomization := range map[string]string{
-		"an option of git":      "resources: [\"file:///nonexistent?ref=--upload-pack=id%20>%20/tmp/x%20%23\"]\n",
-		"a server":              "resources: [\"" + server.URL + "/x\"]\n",
-		"a variable in a URL":   "resources: [\"" + server.URL + "/${OS_PASSWORD}\"]\n",
-		"a variable in a patch": "resources: [../kubeadm-capd]\npatches: [{path: \"" + server.URL + "/${GITLAB_TOKEN}\"}]\n",
-		"a variable in a name":  "resources: [../kubeadm-capd]\nconfigMapGenerator: [{name: \"${GITLAB_TOKEN}\", literals: [a=b]}]\n",
-		"a variable in a file":  "resources: [../kubeadm-capd, more.yaml]\n",
+		"an option of git":    "resources: [\"file:///nonexistent?ref=--upload-pack=id%20>%20/tmp/x%20%23\"]\n",
+		"a server":            "resources: [\"" + server.URL + "/x\"]\n",
+		"a variable in a URL": "resources: [\"" + server.URL + "/${OS_PASSWORD}\"]\n",
+		"a variable in a patch": "resources: [../kubeadm-capd]\npatches: [{path: \"" + server.URL +
+			"/${GITLAB_TOKEN}\"}]\n",
+		"a variable in a name": "resources: [../kubeadm-capd]\nconfigMapGenerator: [{name: \"${GITLAB_TOKEN}\", " +
+			"literals: [a=b]}]\n",
+		"a variable in a file": "resources: [../kubeadm-capd, more.yaml]\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			own := folder(t, map[string]string{"kustomization.yaml": kustomization, "more.yaml": "kind: ConfigMap\napiVersion: v1\nmetadata: {name: \"${GITLAB_TOKEN}\"}\n"})
-			_, err := environment.Load(t.Context(), environment.Options{Name: own, Content: clusterinit.Content(), Variables: func(string) (string, bool) { return "s3cret", true }})
-			if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), own+"/") || !strings.Contains(err.Error(), "line ") || fault.HintOf(err) == "" {
+			own := folder(t, map[string]string{"kustomization.yaml": kustomization,
+				"more.yaml": "kind: ConfigMap\napiVersion: v1\nmetadata: {name: \"${GITLAB_TOKEN}\"}\n"})
+			_, err := environment.Load(t.Context(), environment.Options{Name: own, Content: clusterinit.Content(),
+				Variables: func(string) (string, bool) { return "s3cret", true }})
+			if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), own+"/") ||
+				!strings.Contains(err.Error(), "line ") || fault.HintOf(err) == "" {
 				t.Errorf("got %v (%s)", err, fault.HintOf(err))
 			}
 			if strings.Contains(err.Error(), "s3cret") {
@@ -62,12 +68,14 @@ func TestFilesOfAnEnvironmentAreBesideIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := environment.Load(t.Context(), environment.Options{Name: own, Content: clusterinit.Content()})
-		if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), "leads out of ") || !strings.Contains(err.Error(), "values.yaml") {
+		if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), "leads out of ") ||
+			!strings.Contains(err.Error(), "values.yaml") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 	shared := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n"})
-	if err := os.WriteFile(filepath.Join(filepath.Dir(shared), "shared.yaml"), []byte("cluster: {name: shared}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(filepath.Dir(shared), "shared.yaml"), []byte("cluster: {name: shared}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("../shared.yaml", filepath.Join(shared, "values.yaml")); err != nil {

@@ -49,12 +49,16 @@ func readFrom(folder, given string) (fromFile, bool, error) {
 	}
 	switch {
 	case err != nil:
-		return f, true, fault.Wrap(fmt.Errorf("read %s: %w", name, err), fault.EnvironmentInvalid, "Write one line: from: ENVIRONMENT")
+		return f, true, fault.Wrap(fmt.Errorf("read %s: %w", name, err), fault.EnvironmentInvalid,
+			"Write one line: from: ENVIRONMENT")
 	case f.From == "":
-		return f, true, fault.New(fault.EnvironmentInvalid, "read "+name+": from is empty", "Write one line: from: ENVIRONMENT")
+		return f, true, fault.New(fault.EnvironmentInvalid, "read "+name+": from is empty",
+			"Write one line: from: ENVIRONMENT")
 	case kustomization != "":
-		return f, true, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s has both %s and %s", given, FromFile, kustomization),
-			"Keep "+FromFile+" for values over those of another environment, or "+kustomization+" for a kustomization of your own.")
+		return f, true, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s has both %s and %s", given, FromFile,
+			kustomization),
+			"Keep "+FromFile+" for values over those of another environment, or "+kustomization+
+				" for a kustomization of your own.")
 	}
 	return f, true, nil
 }
@@ -69,10 +73,12 @@ func kustomizationOf(folder string) string {
 	return ""
 }
 
-// inherit returns the name of the environment at the bottom, and the values of the one that a folder stands on with those of the folder over them.
+// inherit returns the name of the environment at the bottom, and the values of the one that a folder stands on with
+// those of the folder over them.
 func (f fromFile) inherit(options Options, s *substituter, folder string, depth int) (string, documents, error) {
 	if depth >= mostEnvironments {
-		return "", documents{}, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s stands on %d others", options.Name, depth), "Correct `from` in "+FromFile+": it may lead back to itself.")
+		return "", documents{}, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s stands on %d others", options.Name,
+			depth), "Correct `from` in "+FromFile+": it may lead back to itself.")
 	}
 	given := options.Name
 	parent := options

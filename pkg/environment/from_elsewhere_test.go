@@ -60,15 +60,18 @@ func TestSecretsOfAFolderElsewhereAreWithheld(t *testing.T) {
 		prod map[string]string
 		file string // that the error names
 	}{
-		"secrets.yaml": {map[string]string{"environment.yaml": onCapd, "values.yaml": values, "secrets.yaml": prodSecrets},
+		"secrets.yaml": {map[string]string{"environment.yaml": onCapd, "values.yaml": values,
+			"secrets.yaml": prodSecrets},
 			"secrets.yaml"},
 		"a secret in a value": {map[string]string{"environment.yaml": onCapd, "values.yaml": values + prodSecrets},
 			"values.yaml"},
-		"a generator of files": {map[string]string{"kustomization.yaml": above(onBaseWithSecrets), "values.yaml": values,
+		"a generator of files": {map[string]string{"kustomization.yaml": above(onBaseWithSecrets),
+			"values.yaml":  values,
 			"secrets.yaml": prodSecrets}, "kustomization.yaml"},
 		"a generator of text": {map[string]string{"kustomization.yaml": above(literalSecrets), "values.yaml": values},
 			"kustomization.yaml"},
-		"a kustomized value": {map[string]string{"kustomization.yaml": above(onBase), "values.yaml": values + prodSecrets},
+		"a kustomized value": {map[string]string{"kustomization.yaml": above(onBase), "values.yaml": values +
+			prodSecrets},
 			"kustomization.yaml"},
 		"secrets alone": {map[string]string{"environment.yaml": onCapd,
 			"secrets.yaml": "git_auth_default: {password: t0ken-of-prod}"}, "secrets.yaml"},

@@ -68,8 +68,8 @@ func (e *Environment) withSourceHosts(hosts []any) (*Environment, error) {
 }
 
 // keepSourceHosts returns a copy with the hosts that an earlier run took from its source, if this one has none: a shell
-// without the token, or a command without --source-url, takes nothing away. A login that the cluster does not have never
-// goes there.
+// without the token, or a command without --source-url, takes nothing away. A login that the cluster does not have
+// never goes there.
 func (e *Environment) keepSourceHosts(given Objects, before map[string]any) (*Environment, error) {
 	value, _ := below(before, strings.Split(hostsPath, "."))
 	hosts, _ := value.([]any)

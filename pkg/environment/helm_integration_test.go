@@ -37,7 +37,8 @@ type helm struct {
 func newHelm(ctx context.Context, t *testing.T, kubeconfig []byte) *helm {
 	t.Helper()
 	dir := t.TempDir()
-	h := &helm{t: t, ctx: ctx, binary: filepath.Join(dir, "helm"), kubeconfig: filepath.Join(dir, "kubeconfig"), home: dir}
+	h := &helm{t: t, ctx: ctx, binary: filepath.Join(dir, "helm"), kubeconfig: filepath.Join(dir, "kubeconfig"),
+		home: dir}
 	if err := os.WriteFile(h.kubeconfig, kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +54,10 @@ func newHelm(ctx context.Context, t *testing.T, kubeconfig []byte) *helm {
 // run runs helm and returns what it prints on stdout, or the error with what it says.
 func (h *helm) run(args ...string) string {
 	h.t.Helper()
-	command := exec.CommandContext(h.ctx, h.binary, append(args, "--namespace", "flux-system", "--kubeconfig", h.kubeconfig)...)
-	command.Env = append(os.Environ(), "HOME="+h.home, "HELM_CACHE_HOME="+h.home, "HELM_CONFIG_HOME="+h.home, "HELM_DATA_HOME="+h.home)
+	command := exec.CommandContext(h.ctx, h.binary, append(args, "--namespace", "flux-system", "--kubeconfig",
+		h.kubeconfig)...)
+	command.Env = append(os.Environ(), "HOME="+h.home, "HELM_CACHE_HOME="+h.home, "HELM_CONFIG_HOME="+h.home,
+		"HELM_DATA_HOME="+h.home)
 	var stderr strings.Builder
 	command.Stderr = &stderr
 	out, err := command.Output()
@@ -77,7 +80,8 @@ func (h *helm) status() (string, int) {
 	return release.Info.Status, release.Version
 }
 
-// The chart on an existing cluster that runs Flux, as docs/environments.md says: no bootstrap, no pivot, no cluster-init.
+// The chart on an existing cluster that runs Flux, as docs/environments.md says: no bootstrap, no pivot, no
+// cluster-init.
 func TestPlainHelmInstallsTheChart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // a cold build of helm is most of it
 	defer cancel()
@@ -89,30 +93,35 @@ func TestPlainHelmInstallsTheChart(t *testing.T) {
 	cluster := withFlux(ctx, t, server)
 	h := newHelm(ctx, t, server.Kubeconfig())
 	chart := chartOnDisk(t)
-	source := []string{"--set", "source.spec.url=https://git.example.org/platform.git", "--set", "source.spec.interval=5m",
+	source := []string{"--set", "source.spec.url=https://git.example.org/platform.git", "--set",
+		"source.spec.interval=5m",
 		"--set", "source.spec.ref.branch=main"}
 
 	h.run(append([]string{"install", "telco-cloud-init", chart}, source...)...)
 	if state, revision := h.status(); state != "deployed" || revision != 1 {
 		t.Errorf("installed: %s at revision %d", state, revision)
 	}
-	if got, want := kustomizations(ctx, t, cluster), []string{"cabpk", "capi", "cert-manager"}; !slices.Equal(got, want) {
+	if got, want := kustomizations(ctx, t, cluster), []string{"cabpk", "capi", "cert-manager"}; !slices.Equal(
+		got, want) {
 		t.Errorf("Kustomizations %q, want %q", got, want)
 	}
 	git := object("source.toolkit.fluxcd.io/v1", "GitRepository", "telco-cloud-init")
 	if err := cluster.Get(ctx, client.ObjectKeyFromObject(git), git); err != nil {
 		t.Fatal(err)
 	}
-	if url, _, _ := unstructured.NestedString(git.Object, "spec", "url"); url != "https://git.example.org/platform.git" {
+	if url, _, _ := unstructured.NestedString(git.Object, "spec",
+		"url"); url != "https://git.example.org/platform.git" {
 		t.Errorf("the source has url %q", url)
 	}
 
-	upgrade := []string{"upgrade", "telco-cloud-init", chart, "--set", "components.capd.enabled=true", "--set", "flux.interval=20m"}
+	upgrade := []string{"upgrade", "telco-cloud-init", chart, "--set", "components.capd.enabled=true", "--set",
+		"flux.interval=20m"}
 	h.run(append(upgrade, source...)...)
 	if state, revision := h.status(); state != "deployed" || revision != 2 {
 		t.Errorf("upgraded: %s at revision %d", state, revision)
 	}
-	if got, want := kustomizations(ctx, t, cluster), []string{"cabpk", "capd", "capi", "cert-manager"}; !slices.Equal(got, want) {
+	if got, want := kustomizations(ctx, t, cluster), []string{"cabpk", "capd", "capi", "cert-manager"}; !slices.Equal(
+		got, want) {
 		t.Errorf("Kustomizations %q, want %q", got, want)
 	}
 	capi := object("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "capi")
@@ -131,7 +140,8 @@ func TestPlainHelmInstallsTheChart(t *testing.T) {
 		t.Errorf("the source outlives the release: %v", err)
 	}
 	namespace := &corev1.Namespace{}
-	if err := cluster.Get(ctx, client.ObjectKey{Name: "management"}, namespace); err != nil || namespace.DeletionTimestamp != nil {
+	if err := cluster.Get(ctx, client.ObjectKey{Name: "management"}, namespace); err != nil ||
+		namespace.DeletionTimestamp != nil {
 		t.Errorf("the namespace with the cluster's definition went with the release: %v", err)
 	}
 }

@@ -17,7 +17,8 @@ import (
 
 // hostile are texts that YAML, a template or Flux takes for something else when nobody quotes or escapes them.
 var hostile = []string{
-	"040631e0", "0x1f", "null", "yes", "~", "2026-01-02", "012345678901", "1.10", `"key": 'value' # comment`, "# two\nlines: true\n",
+	"040631e0", "0x1f", "null", "yes", "~", "2026-01-02", "012345678901", "1.10", `"key": 'value' # comment`,
+	"# two\nlines: true\n",
 	"$${NAME} $ $$ ${CLUSTER_NAME} {{ .Release.Name }}", "- [a, *b, &c !d", "\u2028\t é😀\\n ",
 }
 
@@ -48,8 +49,8 @@ func (s source) name() string     { return strings.Join(s.path, ".") }
 func (s source) ordinary() string { return strings.ReplaceAll(s.form, "%s", s.word) }
 func (s source) free() bool       { return strings.Contains(s.form, "%s") }
 
-// holding returns a value that the source may have, and that is the text or holds it. inForm: it holds it where an ordinary value holds
-// its word.
+// holding returns a value that the source may have, and that is the text or holds it. inForm: it holds it where an
+// ordinary value holds its word.
 func (s source) holding(text string) (value string, inForm, fits bool) {
 	if !s.free() {
 		return "", false, false
@@ -80,9 +81,11 @@ var also = map[string]func(string) bool{
 	},
 	"cluster.aws.credentials":   base64Text,
 	"proxies.no_proxy":          regexp.MustCompile(`^[A-Za-z0-9_.-]*$`).MatchString,
-	"git_auth_default.username": userName, "git_repo_templates.own.auth.username": userName, "registry_secret.registry.example.org.username": userName,
-	"git_auth_default.password": token, "git_repo_templates.own.auth.password": oneLine, "registry_secret.registry.example.org.password": oneLine,
-	"git_repo_templates.own.url": gitPath, "git_repo_templates.group.base_url": gitPath,
+	"git_auth_default.username": userName, "git_repo_templates.own.auth.username": userName,
+	"registry_secret.registry.example.org.username": userName,
+	"git_auth_default.password":                     token, "git_repo_templates.own.auth.password": oneLine,
+	"registry_secret.registry.example.org.password": oneLine,
+	"git_repo_templates.own.url":                    gitPath, "git_repo_templates.group.base_url": gitPath,
 }
 
 var (
@@ -92,29 +95,39 @@ var (
 	gitPath  = regexp.MustCompile(`^https://git\.example\.org/[^?#\\\s]*[^?#\\\s/]$`).MatchString
 )
 
-// forms are the values that must have one. Those without %s have one that leaves no room for anything else, or are made by hand.
+// forms are the values that must have one. Those without %s have one that leaves no room for anything else, or are made
+// by hand.
 var forms = map[string]string{
 	"flux.interval": "10m", "flux.retry_interval": "5s", "flux.timeout": "10m",
-	"cluster.kubernetes_version": "v1.36.4", "cluster.pod_cidr": "10.244.0.0/16", "cluster.service_cidr": "10.96.0.0/16",
+	"cluster.kubernetes_version": "v1.36.4", "cluster.pod_cidr": "10.244.0.0/16",
+	"cluster.service_cidr":  "10.96.0.0/16",
 	"cluster.docker_socket": "/run/%s", "cluster.docker_host": "unix:///run/%s",
 	"cluster.registry_mirrors.0.url": "http://mirror.example.org/%s", "cluster.rke2.air_gapped_checksum": "",
-	"cluster.aws.region": "eu-central-1", "cluster.aws.s3_bucket_name": "cluster-api-provider-aws-%s", "cluster.aws.credentials": "%sACg==",
-	"cluster.aws.control_plane_machine_type": "t3.%s", "cluster.aws.worker_machine_type": "t4.%s", "cluster.aws.image_lookup_org": "123456789012",
-	"cluster.openstack.clouds_yaml_b64": "", "cluster.openstack.cacert_b64": encoded(caCert), "cluster.openstack.node_cidr": "10.6.0.0/24",
+	"cluster.aws.region": "eu-central-1", "cluster.aws.s3_bucket_name": "cluster-api-provider-aws-%s",
+	"cluster.aws.credentials":                "%sACg==",
+	"cluster.aws.control_plane_machine_type": "t3.%s", "cluster.aws.worker_machine_type": "t4.%s",
+	"cluster.aws.image_lookup_org":      "123456789012",
+	"cluster.openstack.clouds_yaml_b64": "", "cluster.openstack.cacert_b64": encoded(caCert),
+	"cluster.openstack.node_cidr":         "10.6.0.0/24",
 	"cluster.openstack.dns_nameservers.0": "192.0.2.53", "cluster.openstack.api_server.floating_ip": "203.0.113.7",
 	"cluster.openstack.api_server.fixed_ip": "10.0.0.9", "cluster.openstack.api_server.allowed_cidrs.0": "192.0.2.0/24",
-	"proxies.http_proxy": "http://u:%s@proxy.example.org:3128", "proxies.https_proxy": "http://v:%s@proxy.example.org:3128", "proxies.no_proxy": "%s.example.org",
-	"git_repo_templates.own.url": "https://git.example.org/%s", "git_repo_templates.group.base_url": "https://git.example.org/%s",
+	"proxies.http_proxy":  "http://u:%s@proxy.example.org:3128",
+	"proxies.https_proxy": "http://v:%s@proxy.example.org:3128", "proxies.no_proxy": "%s.example.org",
+	"git_repo_templates.own.url":         "https://git.example.org/%s",
+	"git_repo_templates.group.base_url":  "https://git.example.org/%s",
 	"components.own.ref_override.semver": ">=1.0.0-%s", "components.own.repo": "own",
 	"git_auth_default.hosts.0": "git.example.org", "git_auth_default.registry_hosts.0": "registry-of-git.example.org",
 	"cluster.trusted_cas": caCert, "cluster.registry_mirrors.0.ca": "",
 	"git_repo_templates.own.ca": "", "git_repo_templates.group.ca": "",
 }
 
-// apart are strings of the schema that are no source here: keys of maps are, or templates, or text for Flux, which the user writes as such.
+// apart are strings of the schema that are no source here: keys of maps are, or templates, or text for Flux, which the
+// user writes as such.
 var apart = []string{
-	"cluster.node_image_digests.*", "git_repo_templates.own.base_url", "git_repo_templates.group.url", "components.own.path", "components.own.namespace",
-	"components.own.controllers.*", "components.own.dependsOn.*", "components.own.substitute.*", "git_repo_templates.group.ref.*", "git_repo_templates.group.auth.*",
+	"cluster.node_image_digests.*", "git_repo_templates.own.base_url", "git_repo_templates.group.url",
+	"components.own.path", "components.own.namespace",
+	"components.own.controllers.*", "components.own.dependsOn.*", "components.own.substitute.*",
+	"git_repo_templates.group.ref.*", "git_repo_templates.group.auth.*",
 }
 
 // samples are keys in maps that have any.

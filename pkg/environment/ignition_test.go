@@ -20,14 +20,16 @@ func TestIgnitionIsSetWhereItIsNeeded(t *testing.T) {
 			got := ""
 			for _, o := range objects {
 				if o.GetKind() == "Kustomization" && o.GetName() == "cabpk" {
-					got, _, _ = unstructured.NestedString(o.Object, "spec", "postBuild", "substitute", "EXP_KUBEADM_BOOTSTRAP_FORMAT_IGNITION")
+					got, _, _ = unstructured.NestedString(o.Object, "spec", "postBuild", "substitute",
+						"EXP_KUBEADM_BOOTSTRAP_FORMAT_IGNITION")
 				}
 			}
 			if got != gate {
 				t.Errorf("%s, phase %s: the gate is %q, want %s", format, phase, got, gate)
 			}
 		}
-		paths := map[string][]string{"KubeadmControlPlane": {"spec", "kubeadmConfigSpec"}, "KubeadmConfigTemplate": {"spec", "template", "spec"}}
+		paths := map[string][]string{"KubeadmControlPlane": {"spec", "kubeadmConfigSpec"},
+			"KubeadmConfigTemplate": {"spec", "template", "spec"}}
 		seen := 0
 		for _, o := range applied(t, env, "cluster") {
 			path := paths[o.GetKind()]

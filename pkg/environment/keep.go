@@ -11,7 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Kept is a value that a cluster keeps as it was last given it, although the shell of this run gives another one, or none.
+// Kept is a value that a cluster keeps as it was last given it, although the shell of this run gives another one, or
+// none.
 type Kept struct {
 	Path      string
 	Variables []string // of the shell, or those that are missing there
@@ -24,10 +25,12 @@ func (k Kept) String() string {
 	if !k.Set {
 		return fmt.Sprintf("%s: the cluster keeps the value that it was last given; %s is not set here", k.Path, names)
 	}
-	return fmt.Sprintf("%s: the cluster keeps the value that it was last given, and %s of this shell is not used; --allow-changes %s uses it", k.Path, names, k.Path)
+	return fmt.Sprintf("%s: the cluster keeps the value that it was last given, and %s of this shell is not used; "+
+		"--allow-changes %s uses it", k.Path, names, k.Path)
 }
 
-// ambient are the variables that shells have for other programs. A cluster that was built takes nothing from them by itself.
+// ambient are the variables that shells have for other programs. A cluster that was built takes nothing from them by
+// itself.
 func ambient(name string) bool {
 	return name == "DOCKER_HOST" || strings.HasSuffix(strings.ToLower(name), "_proxy")
 }
@@ -50,9 +53,9 @@ func (e *Environment) stores(v shellValue) bool {
 	return shown(value) == shown(stored)
 }
 
-// Keep returns the environment as it is applied to a cluster that exists. The objects are what that was last given. Files and flags define a
-// cluster: of what variables give, the last value stays, unless allowed names its path. Two kinds of values are still taken from the shell: credentials, and
-// what replaces machines, which Changes says it does.
+// Keep returns the environment as it is applied to a cluster that exists. The objects are what that was last given.
+// Files and flags define a cluster: of what variables give, the last value stays, unless allowed names its path. Two
+// kinds of values are still taken from the shell: credentials, and what replaces machines, which Changes says it does.
 func (e *Environment) Keep(given Objects, allowed []string) (*Environment, []Kept, error) {
 	last, err := given.documents()
 	if err != nil {
@@ -75,7 +78,8 @@ func (e *Environment) Keep(given Objects, allowed []string) (*Environment, []Kep
 	for _, v := range e.shellValues() {
 		path := v.path()
 		old, there := below(before, v.keys)
-		if value, _ := below(now, v.keys); !there || shown(old) == shown(value) || slices.Contains(allowed, path) || namesCluster(path) {
+		if value, _ := below(now, v.keys); !there || shown(old) == shown(value) || slices.Contains(allowed, path) ||
+			namesCluster(path) {
 			continue
 		}
 		switch {
@@ -96,7 +100,8 @@ func (e *Environment) Keep(given Objects, allowed []string) (*Environment, []Kep
 	}
 	kept.resettle()
 	if err := kept.accept(); err != nil {
-		return nil, nil, fault.Wrap(fmt.Errorf("use the values that the cluster was last given: %w", err), fault.ValuesInvalid,
+		return nil, nil, fault.Wrap(fmt.Errorf("use the values that the cluster was last given: %w", err),
+			fault.ValuesInvalid,
 			"Give the value by a file or by --set.")
 	}
 	return &kept, list, nil
@@ -112,7 +117,8 @@ func (e *Environment) replacesMachines(v shellValue, old any) bool {
 	other.resettle()
 	with, err := e.TemplateHashes()
 	without, errOther := other.TemplateHashes()
-	return err != nil || errOther != nil || !maps.Equal(with, without) // what cannot be known is refused, and may be allowed
+	// what cannot be known is refused, and may be allowed
+	return err != nil || errOther != nil || !maps.Equal(with, without)
 }
 
 // keptValues are values that a cluster keeps, as maps below their paths.
@@ -134,7 +140,8 @@ func (e *Environment) resettle() {
 
 // replaced returns the documents with other values, each in those documents that have one at its place.
 func (d documents) replaced(by keptValues) documents {
-	return documents{values: overlayExisting(d.values, by), secrets: overlayExisting(d.secrets, by), infraSecrets: overlayExisting(d.infraSecrets, by)}
+	return documents{values: overlayExisting(d.values, by), secrets: overlayExisting(d.secrets, by),
+		infraSecrets: overlayExisting(d.infraSecrets, by)}
 }
 
 // shellRecord lists the paths of the values that the shell or the source gave, or gave a run before and the cluster has
@@ -153,7 +160,8 @@ func (e *Environment) shellRecord() string {
 	return string(text)
 }
 
-// recordedShell reports of a path whether the shell gave its value. An older version of cluster-init left no record: then it is taken to be so of all.
+// recordedShell reports of a path whether the shell gave its value. An older version of cluster-init left no record:
+// then it is taken to be so of all.
 func recordedShell(given Objects) func(path string) bool {
 	var paths []string
 	if given.Values == nil || json.Unmarshal([]byte(given.Values.Annotations[owned.ShellAnnotation]), &paths) != nil {

@@ -19,7 +19,8 @@ const (
 
 // A cluster is defined by files and flags: a shell that differs from the one that built it changes nothing by itself.
 func TestKeep(t *testing.T) {
-	file := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n", "values.yaml": "cluster: {image: \"${CLUSTER_INIT_VAR_IMAGE:=first}\"}\n"})
+	file := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n",
+		"values.yaml": "cluster: {image: \"${CLUSTER_INIT_VAR_IMAGE:=first}\"}\n"})
 	// A login is stored only if something needs it.
 	reads := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n", "values.yaml": `
 components: {one: {enabled: true, repo: shared}}
@@ -36,27 +37,60 @@ git_auth_default: {hosts: [git.example.org]}
 		changed       []string // paths that differ all the same
 		refused       []string // of them, those that take something away
 	}{
-		"the same shell":                      {before: map[string]string{"http_proxy": "http://p:1"}, after: map[string]string{"http_proxy": "http://p:1"}},
-		"the same proxy in another spelling":  {before: map[string]string{"http_proxy": "http://p:1"}, after: map[string]string{"HTTP_PROXY": "p:1"}},
-		"a proxy that is gone":                {before: map[string]string{"http_proxy": "http://p:1"}, kept: []string{httpPath}},
-		"a proxy that is new":                 {after: map[string]string{"http_proxy": "http://p:1"}, kept: []string{httpPath}, set: []string{httpPath}},
-		"another proxy":                       {before: map[string]string{"http_proxy": "http://p:1"}, after: map[string]string{"http_proxy": "http://q:1"}, kept: []string{httpPath}, set: []string{httpPath}},
-		"another proxy, which is allowed":     {before: map[string]string{"http_proxy": "http://p:1"}, after: map[string]string{"http_proxy": "http://q:1"}, allowed: []string{httpPath}, changed: []string{httpPath}, refused: []string{httpPath}},
-		"another proxy by a flag":             {before: map[string]string{"http_proxy": "http://p:1"}, after: map[string]string{"http_proxy": "http://q:1"}, sets: []string{httpPath + "=http://r:1"}, changed: []string{httpPath}},
-		"another engine":                      {after: map[string]string{"DOCKER_HOST": "unix:///run/user/1000/docker.sock"}, kept: []string{"cluster.docker_host"}, set: []string{"cluster.docker_host"}},
-		"a token":                             {name: reads, before: map[string]string{"GITLAB_TOKEN": "one"}, after: map[string]string{"GITLAB_TOKEN": "two"}, changed: []string{"git_auth_default.password"}},
-		"a token that is gone":                {name: reads, before: map[string]string{"GITLAB_TOKEN": "one"}, kept: []string{"git_auth_default.password"}},
-		"a token that nothing needs":          {before: map[string]string{"GITLAB_TOKEN": "one"}, after: map[string]string{"GITLAB_TOKEN": "two"}},
-		"a needless token that is gone":       {before: map[string]string{"GITLAB_TOKEN": "one", "GITLAB_USER": "me"}},
-		"a needless token that is new":        {after: map[string]string{"GITLAB_TOKEN": "one", "GITLAB_USER": "me"}},
-		"an image of machines":                {name: "kubeadm-capo", before: map[string]string{"OPENSTACK_IMAGE_NAME": "one"}, after: map[string]string{"OPENSTACK_IMAGE_NAME": "two"}, changed: []string{anImage}, refused: []string{anImage}},
-		"an image of machines by a flag":      {name: "kubeadm-capo", before: map[string]string{"OPENSTACK_IMAGE_NAME": "one"}, sets: []string{anImage + "=two"}, changed: []string{anImage}},
-		"what is in no template of a machine": {name: "kubeadm-capo", before: map[string]string{"OPENSTACK_API_SERVER_FLOATING_IP": "203.0.113.7"}, after: map[string]string{"OPENSTACK_DNS_NAMESERVERS": "192.0.2.1"}, kept: []string{"cluster.openstack.api_server.floating_ip", "cluster.openstack.dns_nameservers"}, set: []string{"cluster.openstack.dns_nameservers"}},
-		"another password of the cloud":       {name: "kubeadm-capo", after: map[string]string{"OPENSTACK_CLOUD_YAML_B64": encoded(strings.Replace(passwordCloud, "s3cret", "other", 1))}, changed: []string{cloudPath}},
-		"another project of the cloud":        {name: "kubeadm-capo", after: map[string]string{"OPENSTACK_CLOUD_YAML_B64": encoded(strings.Replace(passwordCloud, "project_name: ", "project_name: not-", 1))}, changed: []string{cloudPath}, refused: []string{cloudPath}},
-		"another cloud":                       {name: "kubeadm-capo", after: map[string]string{"OPENSTACK_CLOUD_YAML_B64": encoded(strings.Replace(passwordCloud, "https://", "https://not-", 1))}, changed: []string{cloudPath}, refused: []string{cloudPath}},
-		"one's own variable":                  {name: file, before: map[string]string{"CLUSTER_INIT_VAR_IMAGE": "mine"}, kept: []string{"cluster.image"}},
-		"one's own variable, machines":        {name: file, before: map[string]string{"CLUSTER_INIT_VAR_IMAGE": "mine"}, after: map[string]string{"CLUSTER_INIT_VAR_IMAGE": "other"}, changed: []string{"cluster.image"}, refused: []string{"cluster.image"}},
+		"the same shell": {before: map[string]string{"http_proxy": "http://p:1"},
+			after: map[string]string{"http_proxy": "http://p:1"}},
+		"the same proxy in another spelling": {before: map[string]string{"http_proxy": "http://p:1"},
+			after: map[string]string{"HTTP_PROXY": "p:1"}},
+		"a proxy that is gone": {before: map[string]string{"http_proxy": "http://p:1"},
+			kept: []string{httpPath}},
+		"a proxy that is new": {after: map[string]string{"http_proxy": "http://p:1"},
+			kept: []string{httpPath}, set: []string{httpPath}},
+		"another proxy": {before: map[string]string{"http_proxy": "http://p:1"},
+			after: map[string]string{"http_proxy": "http://q:1"}, kept: []string{httpPath}, set: []string{httpPath}},
+		"another proxy, which is allowed": {before: map[string]string{"http_proxy": "http://p:1"},
+			after: map[string]string{"http_proxy": "http://q:1"}, allowed: []string{httpPath},
+			changed: []string{httpPath}, refused: []string{httpPath}},
+		"another proxy by a flag": {before: map[string]string{"http_proxy": "http://p:1"},
+			after: map[string]string{"http_proxy": "http://q:1"}, sets: []string{httpPath + "=http://r:1"},
+			changed: []string{httpPath}},
+		"another engine": {after: map[string]string{"DOCKER_HOST": "unix:///run/user/1000/docker.sock"},
+			kept: []string{"cluster.docker_host"}, set: []string{"cluster.docker_host"}},
+		"a token": {name: reads, before: map[string]string{"GITLAB_TOKEN": "one"},
+			after: map[string]string{"GITLAB_TOKEN": "two"}, changed: []string{"git_auth_default.password"}},
+		"a token that is gone": {name: reads, before: map[string]string{"GITLAB_TOKEN": "one"},
+			kept: []string{"git_auth_default.password"}},
+		"a token that nothing needs": {before: map[string]string{"GITLAB_TOKEN": "one"},
+			after: map[string]string{"GITLAB_TOKEN": "two"}},
+		"a needless token that is gone": {before: map[string]string{"GITLAB_TOKEN": "one", "GITLAB_USER": "me"}},
+		"a needless token that is new":  {after: map[string]string{"GITLAB_TOKEN": "one", "GITLAB_USER": "me"}},
+		"an image of machines": {name: "kubeadm-capo",
+			before: map[string]string{"OPENSTACK_IMAGE_NAME": "one"},
+			after:  map[string]string{"OPENSTACK_IMAGE_NAME": "two"}, changed: []string{anImage},
+			refused: []string{anImage}},
+		"an image of machines by a flag": {name: "kubeadm-capo",
+			before: map[string]string{"OPENSTACK_IMAGE_NAME": "one"}, sets: []string{anImage + "=two"},
+			changed: []string{anImage}},
+		"what is in no template of a machine": {name: "kubeadm-capo",
+			before: map[string]string{"OPENSTACK_API_SERVER_FLOATING_IP": "203.0.113.7"},
+			after:  map[string]string{"OPENSTACK_DNS_NAMESERVERS": "192.0.2.1"},
+			kept:   []string{"cluster.openstack.api_server.floating_ip", "cluster.openstack.dns_nameservers"},
+			set:    []string{"cluster.openstack.dns_nameservers"}},
+		"another password of the cloud": {name: "kubeadm-capo",
+			after: map[string]string{"OPENSTACK_CLOUD_YAML_B64": encoded(
+				strings.Replace(passwordCloud, "s3cret", "other", 1))}, changed: []string{cloudPath}},
+		"another project of the cloud": {name: "kubeadm-capo",
+			after: map[string]string{"OPENSTACK_CLOUD_YAML_B64": encoded(
+				strings.Replace(passwordCloud, "project_name: ", "project_name: not-", 1))},
+			changed: []string{cloudPath}, refused: []string{cloudPath}},
+		"another cloud": {name: "kubeadm-capo",
+			after: map[string]string{"OPENSTACK_CLOUD_YAML_B64": encoded(
+				strings.Replace(passwordCloud, "https://", "https://not-", 1))}, changed: []string{cloudPath},
+			refused: []string{cloudPath}},
+		"one's own variable": {name: file, before: map[string]string{"CLUSTER_INIT_VAR_IMAGE": "mine"},
+			kept: []string{"cluster.image"}},
+		"one's own variable, machines": {name: file, before: map[string]string{"CLUSTER_INIT_VAR_IMAGE": "mine"},
+			after: map[string]string{"CLUSTER_INIT_VAR_IMAGE": "other"}, changed: []string{"cluster.image"},
+			refused: []string{"cluster.image"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -89,7 +123,8 @@ git_auth_default: {hosts: [git.example.org]}
 					refused = append(refused, c.Key)
 				}
 			}
-			for what, pair := range map[string][2][]string{"kept": {paths, tc.kept}, "set": {set, tc.set}, "changed": {changed, tc.changed}, "refused": {refused, tc.refused}} {
+			for what, pair := range map[string][2][]string{"kept": {paths, tc.kept}, "set": {set, tc.set},
+				"changed": {changed, tc.changed}, "refused": {refused, tc.refused}} {
 				if !slices.Equal(pair[0], pair[1]) {
 					t.Errorf("%s: %v, want %v", what, pair[0], pair[1])
 				}
@@ -123,7 +158,8 @@ func TestKeptValuesAreKeptOn(t *testing.T) {
 		if got := kept.Spec().Proxies.HTTP; got != "http://p:1" || len(list) != 1 {
 			t.Fatalf("the proxy is %q, kept %v", got, list)
 		}
-		if over, err := kept.WithOverrides(map[string]any{"cluster": map[string]any{"image": "x"}}); err != nil || over.Spec().Proxies.HTTP != "http://p:1" {
+		if over, err := kept.WithOverrides(map[string]any{"cluster": map[string]any{"image": "x"}}); err != nil ||
+			over.Spec().Proxies.HTTP != "http://p:1" {
 			t.Fatalf("with overrides it is %v, %v", over, err)
 		}
 		if given, err = kept.Objects(); err != nil {
@@ -135,7 +171,8 @@ func TestKeptValuesAreKeptOn(t *testing.T) {
 // Where the file's own default changes, that counts, unless the shell gave the value before.
 func TestAnotherDefaultIsNoShell(t *testing.T) {
 	of := func(t *testing.T, fallback string, shell map[string]string) *environment.Environment {
-		return shellEnvironment(t, folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n", "values.yaml": "cluster: {image: \"${CLUSTER_INIT_VAR_IMAGE:=" + fallback + "}\"}\n"}), shell)
+		return shellEnvironment(t, folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n",
+			"values.yaml": "cluster: {image: \"${CLUSTER_INIT_VAR_IMAGE:=" + fallback + "}\"}\n"}), shell)
 	}
 	for name, tc := range map[string]struct {
 		before map[string]string
@@ -172,7 +209,8 @@ func TestAnotherShellReplacesNoMachines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := shellEnvironment(t, "kubeadm-capd", map[string]string{"http_proxy": "http://p:1", "no_proxy": "a", "DOCKER_HOST": "unix:///run/user/1000/docker.sock"})
+	other := shellEnvironment(t, "kubeadm-capd", map[string]string{"http_proxy": "http://p:1", "no_proxy": "a",
+		"DOCKER_HOST": "unix:///run/user/1000/docker.sock"})
 	kept, _, err := other.Keep(given, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -188,10 +226,12 @@ func TestAnotherShellReplacesNoMachines(t *testing.T) {
 }
 
 func TestOriginsNameTheVariable(t *testing.T) {
-	own := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n", "values.yaml": "cluster: {image: \"${CLUSTER_INIT_VAR_IMAGE}\"}\n"})
+	own := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n",
+		"values.yaml": "cluster: {image: \"${CLUSTER_INIT_VAR_IMAGE}\"}\n"})
 	env := shellEnvironment(t, own, map[string]string{"HTTP_PROXY": "http://p:1", "CLUSTER_INIT_VAR_IMAGE": "mine"})
-	want := map[string]string{"proxies.http_proxy": "variable HTTP_PROXY", "proxies.https_proxy": "built-in environment-values/base/secrets.yaml",
-		"cluster.image": own + "/values.yaml, variable CLUSTER_INIT_VAR_IMAGE"}
+	want := map[string]string{"proxies.http_proxy": "variable HTTP_PROXY",
+		"proxies.https_proxy": "built-in environment-values/base/secrets.yaml",
+		"cluster.image":       own + "/values.yaml, variable CLUSTER_INIT_VAR_IMAGE"}
 	for _, o := range env.Origins(environment.Management) {
 		if from, asked := want[o.Path]; asked && o.From != from {
 			t.Errorf("%s is from %q, want %q", o.Path, o.From, from)
@@ -201,10 +241,12 @@ func TestOriginsNameTheVariable(t *testing.T) {
 
 // What the schema wants as text stays text, as with helm --set-string.
 func TestSetKeepsText(t *testing.T) {
-	env := shellEnvironment(t, "kubeadm-capo", nil, "cluster.openstack.image=123456", "cluster.openstack.ssh_key_name=true", "cluster.openstack.dns_nameservers[0]=1.10",
+	env := shellEnvironment(t, "kubeadm-capo", nil, "cluster.openstack.image=123456",
+		"cluster.openstack.ssh_key_name=true", "cluster.openstack.dns_nameservers[0]=1.10",
 		"cluster.worker.replicas=2", "cluster.openstack.load_balancers=true")
 	cloud := env.OpenStack()
-	if cloud.Image != "123456" || cloud.SSHKeyName != "true" || !slices.Equal(cloud.Network.DNSNameservers, []string{"1.10"}) || cloud.Workers.Count != 2 || !cloud.LoadBalancers {
+	if cloud.Image != "123456" || cloud.SSHKeyName != "true" || !slices.Equal(cloud.Network.DNSNameservers,
+		[]string{"1.10"}) || cloud.Workers.Count != 2 || !cloud.LoadBalancers {
 		t.Errorf("it is %+v", cloud)
 	}
 }
@@ -213,9 +255,12 @@ func TestSetKeepsText(t *testing.T) {
 func TestVariablesOfTheProviderForOpenStack(t *testing.T) {
 	shell := openstackVariables()
 	delete(shell, "OPENSTACK_EXTERNAL_NETWORK")
-	shell["OPENSTACK_EXTERNAL_NETWORK_ID"], shell["OPENSTACK_CLOUD_CACERT_B64"] = "79241ddc-c51b-4677-a763-f48c60870923", "Cg=="
-	shell["OPENSTACK_CLOUD_YAML_B64"] = shell["OPENSTACK_CLOUD_YAML_B64"][:40] + "\n" + shell["OPENSTACK_CLOUD_YAML_B64"][40:] + "\n"
-	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capo", Content: clusterinit.Content(), Variables: variables(shell)})
+	shell["OPENSTACK_EXTERNAL_NETWORK_ID"],
+		shell["OPENSTACK_CLOUD_CACERT_B64"] = "79241ddc-c51b-4677-a763-f48c60870923", "Cg=="
+	shell["OPENSTACK_CLOUD_YAML_B64"] = shell["OPENSTACK_CLOUD_YAML_B64"][:40] + "\n" +
+		shell["OPENSTACK_CLOUD_YAML_B64"][40:] + "\n"
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capo", Content: clusterinit.Content(),
+		Variables: variables(shell)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,12 +271,14 @@ func TestVariablesOfTheProviderForOpenStack(t *testing.T) {
 		t.Errorf("the external network is %q", got)
 	}
 	shell["OPENSTACK_EXTERNAL_NETWORK"] = "public"
-	if got := load(t, environment.Options{Name: "kubeadm-capo", Variables: variables(shell)}).OpenStack().ExternalNetwork; got != "public" {
+	if got := load(t, environment.Options{Name: "kubeadm-capo",
+		Variables: variables(shell)}).OpenStack().ExternalNetwork; got != "public" {
 		t.Errorf("with both names the external network is %q", got)
 	}
 }
 
-// The key of fingerprints is made once for each cluster: with another one all that bears a fingerprint would be replaced.
+// The key of fingerprints is made once for each cluster: with another one all that bears a fingerprint would be
+// replaced.
 func TestTheKeyOfFingerprintsStays(t *testing.T) {
 	const proxy = "proxies.http_proxy=http://u:one@p:1"
 	first, err := shellEnvironment(t, "kubeadm-capd", nil, proxy).WithFingerprintKey()
@@ -265,7 +312,8 @@ func TestTheKeyOfFingerprintsStays(t *testing.T) {
 		t.Errorf("two clusters have one key: %v", err)
 	}
 	key, _, _ := strings.Cut(string(given.InfraSecrets.Data[environment.ValuesKey]), "\n")
-	if strings.Contains(given.Values.Data[environment.ValuesKey], "fingerprint") || !strings.Contains(string(given.InfraSecrets.Data[environment.ValuesKey]), "secret_fingerprint_key: ") {
+	if strings.Contains(given.Values.Data[environment.ValuesKey], "fingerprint") ||
+		!strings.Contains(string(given.InfraSecrets.Data[environment.ValuesKey]), "secret_fingerprint_key: ") {
 		t.Errorf("the key is not in the last Secret alone: %s", key)
 	}
 	own := shellEnvironment(t, "kubeadm-capd", nil, "secret_fingerprint_key=mine")
@@ -274,11 +322,12 @@ func TestTheKeyOfFingerprintsStays(t *testing.T) {
 	}
 }
 
-// A command on another machine, without any flag, is about the cluster as flags made it. Flags that are given are all that
-// there are.
+// A command on another machine, without any flag, is about the cluster as flags made it. Flags that are given are all
+// that there are.
 func TestACommandWithoutFlagsKeepsThoseOfTheCluster(t *testing.T) {
 	const password = "registry_secret.r\\.example:5000.password=hunter2"
-	built := shellEnvironment(t, "kubeadm-capd", nil, "cluster.worker.replicas=2", "registry_secret.r\\.example:5000.username=u", password)
+	built := shellEnvironment(t, "kubeadm-capd", nil, "cluster.worker.replicas=2",
+		"registry_secret.r\\.example:5000.username=u", password)
 	built, err := built.WithRegistryMirrors([]environment.RegistryMirror{{Host: "ghcr.io", URL: "https://m"}}, true)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,8 @@ const AnyName = "NAME"
 
 // Key is one value of the chart, as its schema and its values.yaml have it.
 type Key struct {
-	Path        string   `json:"path"` // "cluster.control_plane.replicas"; the entries of a list are "x[]", those of a map of any keys "x.NAME"
+	// "cluster.control_plane.replicas"; the entries of a list are "x[]", those of a map of any keys "x.NAME"
+	Path        string   `json:"path"`
 	Description string   `json:"description"`
 	Type        string   `json:"type"`              // in words: "integer, 1 to 9", "one of kubeadm, rke2"
 	Pattern     string   `json:"pattern,omitempty"` // a regular expression that text must match
@@ -23,13 +24,14 @@ type Key struct {
 	Allowed     []string `json:"allowed,omitempty"`
 }
 
-// Below says whether a key is at a dotted path that somebody gave, or below it, and what of its path is left then. In path a name that is up to the
-// user, and the number of an entry of a list, stand as they are.
+// Below says whether a key is at a dotted path that somebody gave, or below it, and what of its path is left then. In
+// path a name that is up to the user, and the number of an entry of a list, stand as they are.
 func (k Key) Below(path string) (rest string, below bool) {
 	if path == "" {
 		return k.Path, true
 	}
-	own, given := strings.Split(entry.ReplaceAllString(k.Path, anyEntry), "."), strings.Split(entry.ReplaceAllString(path, anyEntry), ".")
+	own, given := strings.Split(entry.ReplaceAllString(k.Path, anyEntry), "."),
+		strings.Split(entry.ReplaceAllString(path, anyEntry), ".")
 	if len(given) > len(own) {
 		return "", false
 	}
@@ -41,7 +43,8 @@ func (k Key) Below(path string) (rest string, below bool) {
 	return strings.Join(own[len(given):], "."), true
 }
 
-// entry is how an entry of a list is written: "x[]" of a Key, "x[0]" for --set; anyEntry stands for it, whatever its number.
+// entry is how an entry of a list is written: "x[]" of a Key, "x[0]" for --set; anyEntry stands for it, whatever its
+// number.
 var entry = regexp.MustCompile(`\[[0-9]*\]`)
 
 const anyEntry = ".[]"

@@ -24,20 +24,24 @@ func TestKeys(t *testing.T) {
 		if k.Description == "" || k.Type == "" {
 			t.Errorf("%s is not explained: %+v", k.Path, k)
 		}
-		if above, _, nested := cutLast(k.Path); nested && !slices.ContainsFunc(keys[:i], func(o environment.Key) bool { return o.Path == above }) {
+		if above, _, nested := cutLast(k.Path); nested &&
+			!slices.ContainsFunc(keys[:i], func(o environment.Key) bool { return o.Path == above }) {
 			t.Errorf("%s comes before what it is in", k.Path)
 		}
 	}
 	for path, want := range map[string]string{
-		"cluster.control_plane.replicas":  "integer, 1 to 9; default 1; required true; allowed []",
-		"cluster.bootstrap_provider":      "one of the allowed words; default kubeadm; required true; allowed [kubeadm rke2]",
+		"cluster.control_plane.replicas": "integer, 1 to 9; default 1; required true; allowed []",
+		"cluster.bootstrap_provider": "one of the allowed words; default kubeadm; required true; allowed " +
+			"[kubeadm rke2]",
 		"cluster.registry_mirrors":        "list of map; default []; required false; allowed []",
 		"cluster.registry_mirrors[].host": "string; default <nil>; required true; allowed []",
-		"components.NAME.enabled":         "one of the allowed words; default <nil>; required false; allowed [true false bootstrap-only management-only]",
-		"components.NAME.dependsOn":       "list of string; default <nil>; required false; allowed []",
+		"components.NAME.enabled": "one of the allowed words; default <nil>; required false; allowed [true " +
+			"false bootstrap-only management-only]",
+		"components.NAME.dependsOn": "list of string; default <nil>; required false; allowed []",
 	} {
 		k := found[path]
-		if got := fmt.Sprintf("%s; default %v; required %v; allowed %v", k.Type, k.Default, k.Required, k.Allowed); got != want {
+		if got := fmt.Sprintf("%s; default %v; required %v; allowed %v", k.Type, k.Default, k.Required,
+			k.Allowed); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", path, got, want)
 		}
 	}

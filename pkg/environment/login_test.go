@@ -50,7 +50,8 @@ func TestCheckLogin(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) || fault.HintOf(err) == "" {
 				t.Fatalf("error %v (hint %q), want %q", err, fault.HintOf(err), test.want)
 			}
-			if secret := strings.TrimSpace(test.token); len(secret) > 8 && strings.Contains(err.Error()+fault.HintOf(err), secret) {
+			if secret := strings.TrimSpace(test.token); len(secret) > 8 &&
+				strings.Contains(err.Error()+fault.HintOf(err), secret) {
 				t.Errorf("the message holds the token: %v", err)
 			}
 		})

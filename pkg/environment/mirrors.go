@@ -2,8 +2,9 @@ package environment
 
 import "slices"
 
-// WithRegistryMirrors returns a copy whose machines pull through more mirrors. A mirror of the user's values files and --set stays as it
-// is; of the environment's own files those stay that are of other registries. only: nothing is fetched from an original registry.
+// WithRegistryMirrors returns a copy whose machines pull through more mirrors. A mirror of the user's values files and
+// --set stays as it is; of the environment's own files those stay that are of other registries. only: nothing is
+// fetched from an original registry.
 func (e *Environment) WithRegistryMirrors(mirrors []RegistryMirror, only bool) (*Environment, error) {
 	if len(mirrors) == 0 {
 		return e, nil
@@ -23,7 +24,8 @@ func (e *Environment) WithRegistryMirrors(mirrors []RegistryMirror, only bool) (
 	list := make([]any, 0, len(joined))
 	for _, m := range joined {
 		mirror := map[string]any{
-			"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "skip_verify": m.SkipVerify, "only": m.Only || only,
+			"host": m.Host, "url": m.URL, "override_path": m.OverridePath, "skip_verify": m.SkipVerify,
+			"only": m.Only || only,
 		}
 		if m.CA != "" {
 			mirror["ca"] = m.CA

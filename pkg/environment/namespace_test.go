@@ -20,16 +20,18 @@ import (
 
 // Helm refuses a whole release for one object that is there already and not its own: the cluster's namespace may be.
 func TestANamespaceThatIsThereIsLeftAlone(t *testing.T) {
-	own := map[string]any{"meta.helm.sh/release-name": "telco-cloud-init", "meta.helm.sh/release-namespace": "flux-system"}
+	own := map[string]any{"meta.helm.sh/release-name": "telco-cloud-init",
+		"meta.helm.sh/release-namespace": "flux-system"}
 	for name, tc := range map[string]struct {
 		there       bool
 		annotations map[string]any
 		want        bool
 	}{
-		"there is none":          {false, nil, true},
-		"somebody made it":       {true, nil, false},
-		"this release made it":   {true, own, true},
-		"another release has it": {true, map[string]any{"meta.helm.sh/release-name": "other", "meta.helm.sh/release-namespace": "flux-system"}, false},
+		"there is none":        {false, nil, true},
+		"somebody made it":     {true, nil, false},
+		"this release made it": {true, own, true},
+		"another release has it": {true, map[string]any{"meta.helm.sh/release-name": "other",
+			"meta.helm.sh/release-namespace": "flux-system"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var objects []runtime.Object
@@ -38,10 +40,13 @@ func TestANamespaceThatIsThereIsLeftAlone(t *testing.T) {
 				if tc.annotations != nil {
 					metadata["annotations"] = tc.annotations
 				}
-				objects = append(objects, &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}})
+				objects = append(objects,
+					&unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace",
+						"metadata": metadata}})
 			}
 			rendered := renderIn(t, namespaces{fake.NewSimpleDynamicClient(runtime.NewScheme(), objects...)})
-			if got := strings.Contains(rendered["telco-cloud-init/templates/namespace.yaml"], "kind: Namespace"); got != tc.want {
+			if got := strings.Contains(rendered["telco-cloud-init/templates/namespace.yaml"],
+				"kind: Namespace"); got != tc.want {
 				t.Errorf("rendered: %v, want %v", got, tc.want)
 			}
 		})
@@ -68,8 +73,10 @@ func renderIn(t *testing.T, in engine.ClientProvider) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release := chartutil.ReleaseOptions{Name: environment.ReleaseName, Namespace: environment.Namespace, Revision: 1, IsInstall: true}
-	values, err := chartutil.ToRenderValues(chart, load(t, environment.Options{}).Values(environment.Management), release, chartutil.DefaultCapabilities)
+	release := chartutil.ReleaseOptions{Name: environment.ReleaseName, Namespace: environment.Namespace, Revision: 1,
+		IsInstall: true}
+	values, err := chartutil.ToRenderValues(chart, load(t, environment.Options{}).Values(environment.Management),
+		release, chartutil.DefaultCapabilities)
 	if err != nil {
 		t.Fatal(err)
 	}

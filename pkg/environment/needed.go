@@ -13,7 +13,8 @@ func (e *Environment) checkNeeded(chart error) error {
 	var problems []error
 	bootstrap := map[string]string{"kubeadm": "cabpk", "rke2": "cabpr"}[e.spec.Cluster.BootstrapProvider]
 	for _, name := range []string{"cert-manager", "capi", bootstrap, e.InfraProvider(), "cluster"} {
-		if name == "" || chart != nil && strings.Contains(chart.Error(), fmt.Sprintf("depends on %q, which is not enabled", name)) {
+		if name == "" || chart != nil &&
+			strings.Contains(chart.Error(), fmt.Sprintf("depends on %q, which is not enabled", name)) {
 			continue
 		}
 		enabled := "components." + name + ".enabled"
@@ -30,8 +31,10 @@ func (e *Environment) checkNeeded(chart error) error {
 			where = " in phase bootstrap"
 		}
 		problems = append(problems, fault.New(fault.ComponentUnknown,
-			fmt.Sprintf("%scomponent %q is not enabled%s, and without it there is no management cluster (%s)", e.whence(enabled), name, where, enabled),
-			fmt.Sprintf("Enable it: --set %s=true. To bring your own in its place, give it another `path` or `repo`.", enabled)))
+			fmt.Sprintf("%scomponent %q is not enabled%s, and without it there is no management cluster (%s)",
+				e.whence(enabled), name, where, enabled),
+			fmt.Sprintf("Enable it: --set %s=true. To bring your own in its place, give it another `path` or `repo`.",
+				enabled)))
 	}
 	return fault.Join(problems...)
 }

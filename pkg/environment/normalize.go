@@ -9,7 +9,8 @@ import (
 
 // normalized returns the documents with each value that has several spellings in the one that all programs read alike.
 func (d documents) normalized() documents {
-	return documents{values: normalizedValues(d.values), secrets: normalizedValues(d.secrets), infraSecrets: normalizedValues(d.infraSecrets)}
+	return documents{values: normalizedValues(d.values), secrets: normalizedValues(d.secrets),
+		infraSecrets: normalizedValues(d.infraSecrets)}
 }
 
 func normalizedValues(values map[string]any) map[string]any {
@@ -50,7 +51,8 @@ func proxyAddress(text string) string {
 	return text
 }
 
-// noProxyList writes a list with commas alone, domains with a dot alone, and addresses of IPv6 without brackets: programs differ in what else they take.
+// noProxyList writes a list with commas alone, domains with a dot alone, and addresses of IPv6 without brackets:
+// programs differ in what else they take.
 func noProxyList(text string) string {
 	entries := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	for i, entry := range entries {
@@ -65,7 +67,8 @@ func noProxyList(text string) string {
 	return strings.Join(entries, ",")
 }
 
-// base64Line writes base64 on one line. Blank content is none: the env.rc of Cluster API's provider for OpenStack encodes a line feed where there is no CA.
+// base64Line writes base64 on one line. Blank content is none: the env.rc of Cluster API's provider for OpenStack
+// encodes a line feed where there is no CA.
 func base64Line(text string) string {
 	text = strings.Join(strings.Fields(text), "")
 	if content, err := base64.StdEncoding.DecodeString(text); err == nil && strings.TrimSpace(string(content)) == "" {

@@ -38,7 +38,8 @@ func (e *Environment) Objects() (Objects, error) {
 		return Objects{}, err
 	}
 	configMap := e.configMap(ValuesName, string(values))
-	configMap.Annotations = map[string]string{owned.ShellAnnotation: e.shellRecord(), owned.FlagsAnnotation: e.flagRecord()}
+	configMap.Annotations = map[string]string{owned.ShellAnnotation: e.shellRecord(),
+		owned.FlagsAnnotation: e.flagRecord()}
 	return Objects{
 		Values:       configMap,
 		Secrets:      e.secret(SecretsName, secrets),
@@ -69,5 +70,6 @@ func (e *Environment) secret(name string, text []byte) *corev1.Secret {
 }
 
 func (e *Environment) meta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Name: name, Namespace: Namespace, Labels: map[string]string{owned.ClusterLabel: e.ClusterName()}}
+	return metav1.ObjectMeta{Name: name, Namespace: Namespace,
+		Labels: map[string]string{owned.ClusterLabel: e.ClusterName()}}
 }

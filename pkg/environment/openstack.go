@@ -6,8 +6,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// OpenStack is what an environment asks of an OpenStack cloud (infra_provider capo). Where something may be given by id or
-// by name, it is what the user wrote; the chart tells them apart.
+// OpenStack is what an environment asks of an OpenStack cloud (infra_provider capo). Where something may be given by id
+// or by name, it is what the user wrote; the chart tells them apart.
 type OpenStack struct {
 	// ControlPlane and Workers are the machines.
 	ControlPlane, Workers OpenStackMachines
@@ -17,8 +17,8 @@ type OpenStack struct {
 	SSHKeyName string
 	// RootVolume is the disk of each machine.
 	RootVolume OpenStackRootVolume
-	// ExternalNetwork, by id or by name, is where floating IPs and the router's gateway are. It is empty only when the API
-	// server has a fixed IP, and then the cluster's network gets no way out.
+	// ExternalNetwork, by id or by name, is where floating IPs and the router's gateway are. It is empty only when the
+	// API server has a fixed IP, and then the cluster's network gets no way out.
 	ExternalNetwork string
 	// Network is the one that machines are on.
 	Network OpenStackNetwork
@@ -122,13 +122,16 @@ type openStackValues struct {
 func (e *Environment) OpenStack() OpenStack {
 	values := e.openstack
 	cloud := OpenStack{
-		Image: values.Image, SSHKeyName: values.SSHKeyName, ExternalNetwork: values.ExternalNetwork, RootVolume: values.RootVolume,
+		Image: values.Image, SSHKeyName: values.SSHKeyName, ExternalNetwork: values.ExternalNetwork,
+		RootVolume: values.RootVolume,
 		ControlPlane: OpenStackMachines{
 			Count: e.spec.Cluster.ControlPlane.Replicas, Flavor: values.ControlPlaneFlavor,
-			ServerGroupPolicy: values.ServerGroups.ControlPlane, AvailabilityZones: values.ControlPlaneAvailabilityZones,
+			ServerGroupPolicy: values.ServerGroups.ControlPlane,
+			AvailabilityZones: values.ControlPlaneAvailabilityZones,
 		},
 		Workers: OpenStackMachines{
-			Count: e.spec.Cluster.Worker.Replicas, Flavor: values.WorkerFlavor, ServerGroupPolicy: values.ServerGroups.Worker,
+			Count: e.spec.Cluster.Worker.Replicas, Flavor: values.WorkerFlavor,
+			ServerGroupPolicy: values.ServerGroups.Worker,
 		},
 		Network:       OpenStackNetwork{Network: values.Network, Subnet: values.Subnet, Router: values.Router},
 		APIServer:     values.APIServer,
@@ -152,8 +155,9 @@ func (e *Environment) OpenStack() OpenStack {
 	return cloud
 }
 
-// OpenStackCredentials are what logs in to the cloud that the machines are made in, as the environment gives it: the text of a
-// clouds.yaml and of certificate authorities, both in base64, and the name of a cloud in the former. All are secret.
+// OpenStackCredentials are what logs in to the cloud that the machines are made in, as the environment gives it: the
+// text of a clouds.yaml and of certificate authorities, both in base64, and the name of a cloud in the former. All are
+// secret.
 func (e *Environment) OpenStackCredentials() (cloudsYAML, cloudName, caCert string) {
 	return e.openstack.CloudsYAML, e.openstack.CloudName, e.openstack.CACert
 }
@@ -164,8 +168,8 @@ func (e *Environment) OpenStackClusterName() string {
 	return owned.CloudName(e.ClusterNamespace(), e.ClusterName())
 }
 
-// OpenStackTag is on the servers, ports, networks, subnets, routers, security groups and floating IPs that are made for this
-// cluster, and on those of no other.
+// OpenStackTag is on the servers, ports, networks, subnets, routers, security groups and floating IPs that are made for
+// this cluster, and on those of no other.
 func (e *Environment) OpenStackTag() string {
 	return owned.Tag(e.OpenStackClusterName())
 }
@@ -182,8 +186,8 @@ func (e *Environment) OpenStackServerGroups() []string {
 	return names
 }
 
-// Resources counts what is made when the cluster is built. Ports are those of the machines, of the router and of the API
-// server's load balancer: neutron adds one for each of its DHCP agents.
+// Resources counts what is made when the cluster is built. Ports are those of the machines, of the router and of the
+// API server's load balancer: neutron adds one for each of its DHCP agents.
 func (o OpenStack) Resources() OpenStackResources {
 	servers := o.ControlPlane.Count + o.Workers.Count
 	made := OpenStackResources{Servers: servers, Ports: servers, SecurityGroups: 2}

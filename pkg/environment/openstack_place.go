@@ -32,7 +32,8 @@ func (v openStackValues) place() cloudPlace {
 // elsewhere says that other credentials lead to another cloud, region or project; empty: nothing says so.
 func (v openStackValues) elsewhere(after openStackValues) string {
 	one, other := v.place(), after.place()
-	for _, pair := range [][2]string{{strings.TrimRight(one.Auth.URL, "/"), strings.TrimRight(other.Auth.URL, "/")}, {one.Region, other.Region},
+	for _, pair := range [][2]string{{strings.TrimRight(one.Auth.URL, "/"), strings.TrimRight(other.Auth.URL, "/")},
+		{one.Region, other.Region},
 		{one.Auth.ProjectID, other.Auth.ProjectID}, {one.Auth.ProjectName, other.Auth.ProjectName}} {
 		if pair[0] != "" && pair[1] != "" && pair[0] != pair[1] {
 			return "the credentials are of another cloud, region or project, which does not have what was made"

@@ -56,8 +56,8 @@ func layerOf(file origin, content []byte) layer {
 	return layer{name: file.String(), values: values, builtIn: file.builtIn}
 }
 
-// whence names the place that gives the first of some values that anybody gave; empty when none did. Places that win are
-// asked first: most likely what is wrong is what was changed.
+// whence names the place that gives the first of some values that anybody gave; empty when none did. Places that win
+// are asked first: most likely what is wrong is what was changed.
 func (e *Environment) whence(paths ...string) string {
 	for _, place := range e.layers() {
 		for _, path := range paths {
@@ -81,7 +81,8 @@ func (e *Environment) givenLayers() []layer {
 		layers = append(layers, e.valuesFiles[i])
 	}
 	layers = append(layers, layer{name: "set by --bundle or --registry-mirror", values: e.overrides})
-	// Which files an environment is made of only kustomize knows: one counts for what is in the result as it stands there.
+	// Which files an environment is made of only kustomize knows: one counts for what is in the result as it stands
+	// there.
 	merged := e.documents.merged()
 	for i := len(e.files) - 1; i >= 0; i-- {
 		values := common(e.files[i].values, merged)

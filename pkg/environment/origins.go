@@ -23,7 +23,8 @@ func (o Origin) In(values map[string]any) any {
 	return value
 }
 
-// Origins are all values that the chart works with in a phase, in the order of their paths, with the place that each is from.
+// Origins are all values that the chart works with in a phase, in the order of their paths, with the place that each is
+// from.
 func (e *Environment) Origins(phase Phase) []Origin {
 	layers := e.layers()
 	if phase == Bootstrap {

@@ -10,10 +10,11 @@ import (
 
 // A component of another repository is not part of the content: Flux reads it, cluster-init does not.
 func TestComponentPathsAreThoseOfTheContent(t *testing.T) {
-	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: []string{
-		"git_repo_templates.mine.url=https://git.example.org/mine.git",
-		"components.extra.enabled=true", "components.extra.repo=mine", "components.extra.path=./deploy",
-	}})
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Sets: []string{
+			"git_repo_templates.mine.url=https://git.example.org/mine.git",
+			"components.extra.enabled=true", "components.extra.repo=mine", "components.extra.path=./deploy",
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,15 +39,17 @@ func noCloud(_ context.Context, name string) (string, bool, error) {
 
 // A user who has set nothing gets every problem in one run, and none that only follows from another.
 func TestEverythingThatIsMissing(t *testing.T) {
-	got := messages(t, environment.Options{Name: "kubeadm-capo", Derive: noCloud, Check: func(env *environment.Environment) error {
-		return fault.New(fault.Usage, "no source for "+env.InfraProvider(), "")
-	}})
+	got := messages(t, environment.Options{Name: "kubeadm-capo", Derive: noCloud,
+		Check: func(env *environment.Environment) error {
+			return fault.New(fault.Usage, "no source for "+env.InfraProvider(), "")
+		}})
 	want := []string{
 		"built-in environment-values/kubeadm-capo/infra-secrets.yaml: no credentials",
 		"built-in environment-values/kubeadm-capo/values.yaml: cluster.openstack.image is empty",
 		"built-in environment-values/kubeadm-capo/values.yaml: cluster.openstack.control_plane_flavor is empty",
 		"built-in environment-values/kubeadm-capo/values.yaml: cluster.openstack.worker_flavor is empty",
-		"built-in environment-values/kubeadm-capo/values.yaml: cluster.openstack.external_network is empty, but api_server.mode is floating-ip",
+		"built-in environment-values/kubeadm-capo/values.yaml: cluster.openstack.external_network is empty, but " +
+			"api_server.mode is floating-ip",
 		"no source for capo",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -57,7 +59,8 @@ func TestEverythingThatIsMissing(t *testing.T) {
 
 // Each problem names the place that its value comes from.
 func TestProblemsNameTheirPlace(t *testing.T) {
-	own := folder(t, map[string]string{"kustomization.yaml": strings.Replace(secretsOf, "values.yaml]", "values.yaml=mine.yaml]", 1),
+	own := folder(t, map[string]string{"kustomization.yaml": strings.Replace(secretsOf, "values.yaml]",
+		"values.yaml=mine.yaml]", 1),
 		"mine.yaml": `
 cluster:
   name: ${CLUSTER_INIT_VAR_A}-${CLUSTER_INIT_VAR_B}
@@ -67,10 +70,12 @@ cluster:
 components: {capd: {enabled: true}, cluster: {enabled: true}}
 `, "secrets.yaml": "# none\n", "infra.yaml": "cluster: {imag: x}\n"})
 	more := filepath.Join(t.TempDir(), "more")
-	if err := os.WriteFile(more, []byte("cluster: {service_cidr: 10.1.0.0/16}\ncni: \"${OS_CNI}\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(more, []byte("cluster: {service_cidr: 10.1.0.0/16}\ncni: \"${OS_CNI}\"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := messages(t, environment.Options{Name: own + "/", ValuesFiles: []string{more}, Sets: []string{"components.kapi.enabled=true", "phase=x"}})
+	got := messages(t, environment.Options{Name: own + "/", ValuesFiles: []string{more},
+		Sets: []string{"components.kapi.enabled=true", "phase=x"}})
 	want := []string{
 		own + "/mine.yaml: line 3: variable CLUSTER_INIT_VAR_A is not set",
 		own + "/mine.yaml: line 3: variable CLUSTER_INIT_VAR_B is not set",
@@ -107,7 +112,8 @@ func TestFilesBesideTheFolder(t *testing.T) {
 	own := folder(t, map[string]string{"kustomization.yaml": "resources: [../kubeadm-capo]\n"})
 	t.Chdir(filepath.Dir(own))
 	got := messages(t, environment.Options{Name: "./mine", Derive: noCloud})
-	if want := "built-in environment-values/kubeadm-capo/infra-secrets.yaml: no credentials"; len(got) == 0 || got[0] != want {
+	if want := "built-in environment-values/kubeadm-capo/infra-secrets.yaml: no credentials"; len(got) == 0 ||
+		got[0] != want {
 		t.Errorf("got %q, want %q first", got, want)
 	}
 	if err := os.CopyFS("kubeadm-capo", os.DirFS(own)); err != nil {
@@ -116,7 +122,8 @@ func TestFilesBesideTheFolder(t *testing.T) {
 	if err := os.WriteFile("kubeadm-capo/kustomization.yaml", []byte("resources: [\"${OS_X}\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"kubeadm-capo/kustomization.yaml: line 1: variables are filled in only in files of values and secrets"}
+	want := []string{"kubeadm-capo/kustomization.yaml: line 1: variables are filled in only in files of values and " +
+		"secrets"}
 	if diff := cmp.Diff(want, messages(t, environment.Options{Name: "./mine"})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -124,14 +131,17 @@ func TestFilesBesideTheFolder(t *testing.T) {
 
 // A file without values means none, whatever is in it.
 func TestEmptyFilesMeanNone(t *testing.T) {
-	for name, text := range map[string]string{"empty": "", "a comment": "# nothing yet\n", "a document": "---\n", "null": "null\n", "a map": "{}\n"} {
+	for name, text := range map[string]string{"empty": "", "a comment": "# nothing yet\n", "a document": "---\n",
+		"null": "null\n", "a map": "{}\n"} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "more.yaml")
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			own := folder(t, map[string]string{"kustomization.yaml": secretsOf, "values.yaml": text, "secrets.yaml": text, "infra.yaml": text})
-			env := load(t, environment.Options{Name: own, ValuesFiles: []string{file}, Sets: []string{"components.capd.enabled=true", "components.cluster.enabled=true"}})
+			own := folder(t, map[string]string{"kustomization.yaml": secretsOf, "values.yaml": text,
+				"secrets.yaml": text, "infra.yaml": text})
+			env := load(t, environment.Options{Name: own, ValuesFiles: []string{file},
+				Sets: []string{"components.capd.enabled=true", "components.cluster.enabled=true"}})
 			if got := env.ClusterName(); got != "management-cluster" {
 				t.Errorf("the cluster is called %s, not as the chart calls it", got)
 			}
@@ -142,7 +152,8 @@ func TestEmptyFilesMeanNone(t *testing.T) {
 // What cannot be found out is reported as that.
 func TestFailedLookupIsNotADefault(t *testing.T) {
 	own := folder(t, map[string]string{"kustomization.yaml": strings.Replace(onBase, "../base", "../kubeadm-capd", 1),
-		"values.yaml": "cluster: {name: x, image: \"${OS_IMAGE:=y}\"}\ncomponents: {capd: {enabled: true}, cluster: {enabled: true}}\n"})
+		"values.yaml": "cluster: {name: x, image: \"${OS_IMAGE:=y}\"}\ncomponents: {capd: {enabled: true}, cluster: " +
+			"{enabled: true}}\n"})
 	broken := errors.New("the cloud does not say")
 	_, err := environment.Load(t.Context(), environment.Options{Name: own, Content: clusterinit.Content(),
 		Derive: func(_ context.Context, name string) (string, bool, error) {
@@ -161,7 +172,8 @@ func TestDocumentsAndSpacesThatDoNoHarm(t *testing.T) {
 	for name, text := range map[string]string{
 		"an empty document after it":  "cluster: {name: mine}\n---\n# nothing more\n",
 		"an empty document before it": "# none\n---\n---\ncluster: {name: mine}\n",
-		"a space inside of a text":    "cluster: {name: mine}\ngit_auth_default: {username: \"a\u00a0b\", password: a\u00a0b}\n# a\u00a0comment\n",
+		"a space inside of a text": "cluster: {name: mine}\ngit_auth_default: {username: \"a\u00a0b\", password: " +
+			"a\u00a0b}\n# a\u00a0comment\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capd\n", "secrets.yaml": text})

@@ -15,7 +15,8 @@ import (
 
 const chartTemplates = "charts/telco-cloud-init/templates"
 
-// templatesByFolder returns the text of the chart's templates: by folder below templates, "" for templates itself, and by file.
+// templatesByFolder returns the text of the chart's templates: by folder below templates, "" for templates itself, and
+// by file.
 func templatesByFolder(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	found := map[string]map[string]string{}
@@ -46,13 +47,15 @@ func captures(pattern string, texts ...string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// What is so for one infrastructure only is in its folder: templates outside ask the environment's provider by the templates that
-// each folder defines. Docker may be named outside, as values of the cluster are called after its socket.
+// What is so for one infrastructure only is in its folder: templates outside ask the environment's provider by the
+// templates that each folder defines. Docker may be named outside, as values of the cluster are called after its
+// socket.
 func TestTemplatesOfProviders(t *testing.T) {
 	const seam = "_providers.tpl"
 	folders := templatesByFolder(t)
 	words := map[string]*regexp.Regexp{
-		"aws": regexp.MustCompile(`(?i)\bcapa\b|aws`), "docker": regexp.MustCompile(`\bcapd\b`), "openstack": regexp.MustCompile(`(?i)\bcapo\b|openstack`),
+		"aws": regexp.MustCompile(`(?i)\bcapa\b|aws`), "docker": regexp.MustCompile(`\bcapd\b`),
+		"openstack": regexp.MustCompile(`(?i)\bcapo\b|openstack`),
 	}
 	if got, want := slices.Sorted(maps.Keys(folders))[1:], slices.Sorted(maps.Keys(words)); !slices.Equal(got, want) {
 		t.Fatalf("the chart has the folders %v, want %v", got, want)
@@ -61,7 +64,8 @@ func TestTemplatesOfProviders(t *testing.T) {
 		for file, text := range files {
 			for provider, word := range words {
 				if name := word.FindString(text); name != "" && folder != provider && !(folder == "" && file == seam) {
-					t.Errorf("%s speaks of %s: that belongs into the folder %s", path.Join(folder, file), name, provider)
+					t.Errorf("%s speaks of %s: that belongs into the folder %s", path.Join(folder, file), name,
+						provider)
 				}
 			}
 		}

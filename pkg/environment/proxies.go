@@ -10,9 +10,10 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 )
 
-// NoProxy are the addresses that are reached without a proxy from the cluster of a phase, with commas between them: those of the user, and all in and
-// around the management cluster, and around the bootstrap cluster in its phase. The chart's template telco-cloud-init.controllerNoProxy computes
-// the list, for everybody. It is empty for an environment that was loaded for its names only.
+// NoProxy are the addresses that are reached without a proxy from the cluster of a phase, with commas between them:
+// those of the user, and all in and around the management cluster, and around the bootstrap cluster in its phase. The
+// chart's template telco-cloud-init.controllerNoProxy computes the list, for everybody. It is empty for an environment
+// that was loaded for its names only.
 func (e *Environment) NoProxy(phase Phase) string { return e.noProxy[phase] }
 
 // accept validates the settled values, and reads what only valid values have.
@@ -68,7 +69,8 @@ func (e *Environment) renderTemplate(phase Phase, name string) (string, error) {
 			alone.Templates = append(alone.Templates, template)
 		}
 	}
-	values, err := chartutil.ToRenderValuesWithSchemaValidation(&alone, e.given(phase), release(), chartutil.DefaultCapabilities, true)
+	values, err := chartutil.ToRenderValuesWithSchemaValidation(&alone, e.given(phase), release(),
+		chartutil.DefaultCapabilities, true)
 	if err != nil {
 		return "", fmt.Errorf("read %s from chart %s: %w", name, ReleaseName, err)
 	}

@@ -16,15 +16,19 @@ func TestProxiesAreNormalizedOrRefusedByName(t *testing.T) {
 		want    string // the value; not checked where the proxy is refused
 		refused string
 	}{
-		"none":                         {given: "", want: ""},
-		"the form":                     {given: "http://proxy.example.org:3128", want: "http://proxy.example.org:3128"},
-		"over TLS":                     {given: "https://proxy.example.org:3128", want: "https://proxy.example.org:3128"},
-		"without a scheme":             {given: "proxy.example.org:3128", want: "http://proxy.example.org:3128"},
-		"a user without a scheme":      {given: "me:secret@proxy.example.org:3128", want: "http://me:secret@proxy.example.org:3128"},
-		"an upper-case scheme":         {given: "HTTP://proxy.example.org:3128", want: "http://proxy.example.org:3128"},
-		"a blank at the end":           {given: "http://proxy.example.org:3128 ", want: "http://proxy.example.org:3128"},
-		"IPv6":                         {given: "[fd00::1]:3128", want: "http://[fd00::1]:3128"},
-		"an encoded password":          {given: "http://user:p%40ss%23@proxy.example.org:3128/", want: "http://user:p%40ss%23@proxy.example.org:3128/"},
+		"none":     {given: "", want: ""},
+		"the form": {given: "http://proxy.example.org:3128", want: "http://proxy.example.org:3128"},
+		"over TLS": {given: "https://proxy.example.org:3128",
+			want: "https://proxy.example.org:3128"},
+		"without a scheme": {given: "proxy.example.org:3128", want: "http://proxy.example.org:3128"},
+		"a user without a scheme": {given: "me:secret@proxy.example.org:3128",
+			want: "http://me:secret@proxy.example.org:3128"},
+		"an upper-case scheme": {given: "HTTP://proxy.example.org:3128", want: "http://proxy.example.org:3128"},
+		"a blank at the end": {given: "http://proxy.example.org:3128 ",
+			want: "http://proxy.example.org:3128"},
+		"IPv6": {given: "[fd00::1]:3128", want: "http://[fd00::1]:3128"},
+		"an encoded password": {given: "http://user:p%40ss%23@proxy.example.org:3128/",
+			want: "http://user:p%40ss%23@proxy.example.org:3128/"},
 		"a number sign in a password":  {given: "http://cda:Passw0rd#@192.0.2.10:3128", refused: form},
 		"a percent sign in a password": {given: "http://user:abc%G4g@proxy.example.org:3128", refused: form},
 		"a domain before the user":     {given: `http://DOMAIN\user:pw@proxy.example.org:3128`, refused: form},
@@ -40,7 +44,8 @@ func TestProxiesAreNormalizedOrRefusedByName(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Variables: variables(map[string]string{"http_proxy": tc.given})})
+			env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd",
+				Content: clusterinit.Content(), Variables: variables(map[string]string{"http_proxy": tc.given})})
 			if tc.refused != "" {
 				refusedAs(t, err, tc.refused)
 				return
@@ -70,21 +75,29 @@ func refusedAs(t *testing.T, err error, text string) {
 
 func TestNoProxyIsNormalizedOrRefusedByName(t *testing.T) {
 	cases := map[string]struct{ given, want, refused string }{
-		"names and ranges":          {given: ".example.org,localhost,127.0.0.1,10.0.0.0/8", want: ".example.org,localhost,127.0.0.1,10.0.0.0/8"},
+		"names and ranges": {given: ".example.org,localhost,127.0.0.1,10.0.0.0/8",
+			want: ".example.org,localhost,127.0.0.1,10.0.0.0/8"},
 		"blanks and empty entries":  {given: "localhost, , 127.0.0.1,", want: "localhost,127.0.0.1"},
 		"blanks in place of commas": {given: "localhost 127.0.0.1\n10.0.0.0/8", want: "localhost,127.0.0.1,10.0.0.0/8"},
 		"a domain with a star":      {given: "*.example.org", want: ".example.org"},
 		"IPv6":                      {given: "fd00::/8,[::1],::1", want: "fd00::/8,::1,::1"},
-		"a port":                    {given: "mirror.example.org:5000,192.0.2.1:80,[::1]:80", want: "mirror.example.org:5000,192.0.2.1:80,[::1]:80"},
-		"a network with a star":     {given: "localhost,172.17.*,10.0.*", refused: "variable no_proxy: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8, not 172.17.*, 10.0.*"},
-		"everything":                {given: "*", refused: "variable no_proxy: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8, not *"},
-		"semicolons":                {given: "localhost;127.0.0.1", refused: "variable no_proxy: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8, not localhost;127.0.0.1"},
-		"an address of a page":      {given: "http://example.org", refused: "variable no_proxy: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8, not http://example.org"},
-		"a range that is none":      {given: "10.0.0.0/33", refused: "variable no_proxy: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8, not 10.0.0.0/33"},
+		"a port": {given: "mirror.example.org:5000,192.0.2.1:80,[::1]:80",
+			want: "mirror.example.org:5000,192.0.2.1:80,[::1]:80"},
+		"a network with a star": {given: "localhost,172.17.*,10.0.*", refused: "variable no_proxy: want names, " +
+			".DOMAIN, IP addresses and ranges as 10.0.0.0/8, not 172.17.*, 10.0.*"},
+		"everything": {given: "*", refused: "variable no_proxy: want names, .DOMAIN, IP addresses and " +
+			"ranges as 10.0.0.0/8, not *"},
+		"semicolons": {given: "localhost;127.0.0.1", refused: "variable no_proxy: want names, .DOMAIN, " +
+			"IP addresses and ranges as 10.0.0.0/8, not localhost;127.0.0.1"},
+		"an address of a page": {given: "http://example.org", refused: "variable no_proxy: want names, .DOMAIN, " +
+			"IP addresses and ranges as 10.0.0.0/8, not http://example.org"},
+		"a range that is none": {given: "10.0.0.0/33",
+			refused: "variable no_proxy: want names, .DOMAIN, IP addresses and ranges as 10.0.0.0/8, not 10.0.0.0/33"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Variables: variables(map[string]string{"no_proxy": tc.given})})
+			env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd",
+				Content: clusterinit.Content(), Variables: variables(map[string]string{"no_proxy": tc.given})})
 			if tc.refused != "" {
 				refusedAs(t, err, tc.refused)
 				return
@@ -105,9 +118,13 @@ func TestProxyProblemsNameTheirOrigin(t *testing.T) {
 		options environment.Options
 		want    string
 	}{
-		"a variable in upper case": {environment.Options{Variables: variables(map[string]string{"HTTPS_PROXY": "ftp://a:1"})}, "variable HTTPS_PROXY: want http://HOST:PORT"},
-		"a flag":                   {environment.Options{Sets: []string{"proxies.https_proxy=ftp://a:1"}}, "--set: proxies.https_proxy: want http://HOST:PORT"},
-		"a flag over a variable":   {environment.Options{Variables: variables(map[string]string{"https_proxy": "http://a:1"}), Sets: []string{"proxies.https_proxy=ftp://a:1"}}, "--set: proxies.https_proxy: want"},
+		"a variable in upper case": {environment.Options{Variables: variables(
+			map[string]string{"HTTPS_PROXY": "ftp://a:1"})}, "variable HTTPS_PROXY: want http://HOST:PORT"},
+		"a flag": {environment.Options{Sets: []string{"proxies.https_proxy=ftp://a:1"}},
+			"--set: proxies.https_proxy: want http://HOST:PORT"},
+		"a flag over a variable": {environment.Options{Variables: variables(
+			map[string]string{"https_proxy": "http://a:1"}), Sets: []string{"proxies.https_proxy=ftp://a:1"}},
+			"--set: proxies.https_proxy: want"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +137,8 @@ func TestProxyProblemsNameTheirOrigin(t *testing.T) {
 
 // Who only wants names, to look or to delete, needs no proxy that works.
 func TestNamesNeedNoProxies(t *testing.T) {
-	_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), NamesOnly: true, Sets: []string{"proxies.no_proxy=172.17.*"},
+	_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		NamesOnly: true, Sets: []string{"proxies.no_proxy=172.17.*"},
 		Variables: variables(map[string]string{"http_proxy": "socks5://a:1", "https_proxy": "a b"})})
 	if err != nil {
 		t.Error(err)

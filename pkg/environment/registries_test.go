@@ -32,18 +32,21 @@ spec: {schedule: "@daily", jobTemplate: {spec: {template: {spec: {imagePullSecre
 // A component keeps the pull secrets that it has.
 func TestPullSecretsAreAdded(t *testing.T) {
 	files := filesys.MakeFsInMemory()
-	for name, text := range map[string]string{"/own/kustomization.yaml": "resources: [pods.yaml]\n", "/own/pods.yaml": ownPods} {
+	for name, text := range map[string]string{"/own/kustomization.yaml": "resources: [pods.yaml]\n",
+		"/own/pods.yaml": ownPods} {
 		if err := files.WriteFile(name, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	objects := rendered(t, load(t, environment.Options{Sets: []string{"components.own.enabled=true", "components.own.path=./own", "components.own.namespaces={x}",
+	objects := rendered(t, load(t, environment.Options{Sets: []string{"components.own.enabled=true",
+		"components.own.path=./own", "components.own.namespaces={x}",
 		"registry_secret.r.username=u", "registry_secret.r.password=p"}}))
 	applied, err := flux.NewKustomizer(files).Apply(t.Context(), find(t, objects, "Kustomization", "own"), objects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	places := map[string][]string{"ServiceAccount": {"imagePullSecrets"}, "Deployment": {"spec", "template", "spec", "imagePullSecrets"},
+	places := map[string][]string{"ServiceAccount": {"imagePullSecrets"}, "Deployment": {"spec", "template", "spec",
+		"imagePullSecrets"},
 		"CronJob": {"spec", "jobTemplate", "spec", "template", "spec", "imagePullSecrets"}}
 	for _, object := range applied {
 		list, _, err := unstructured.NestedSlice(object.Object, places[object.GetKind()]...)
@@ -74,23 +77,26 @@ func TestDockerSocketIsOnlyWhereItIsNeeded(t *testing.T) {
 		sets      []string
 		bootstrap string
 	}{
-		"kubeadm-capd":                    {bootstrap: "/var/run/docker.sock"},
-		"rke2-capd":                       {bootstrap: "/var/run/docker.sock"},
-		"kubeadm-capo":                    {},
-		"rke2-capo":                       {},
-		"kubeadm-capa":                    {},
-		"kubeadm-capo for other clusters": {sets: []string{"components.capd.enabled=true", "cluster.docker_socket=/run/own.sock"}, bootstrap: "/run/own.sock"},
+		"kubeadm-capd": {bootstrap: "/var/run/docker.sock"},
+		"rke2-capd":    {bootstrap: "/var/run/docker.sock"},
+		"kubeadm-capo": {},
+		"rke2-capo":    {},
+		"kubeadm-capa": {},
+		"kubeadm-capo for other clusters": {sets: []string{"components.capd.enabled=true",
+			"cluster.docker_socket=/run/own.sock"}, bootstrap: "/run/own.sock"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			environmentName, _, _ := strings.Cut(name, " ")
-			env := load(t, environment.Options{Name: environmentName, Sets: test.sets, Variables: variables(allVariables())})
+			env := load(t, environment.Options{Name: environmentName, Sets: test.sets,
+				Variables: variables(allVariables())})
 			socket, err := env.BootstrapDockerSocket()
 			if err != nil || socket != test.bootstrap {
 				t.Errorf("the bootstrap cluster's node has %q (%v), want %q", socket, err, test.bootstrap)
 			}
 			for _, object := range applied(t, env, "cluster") {
 				mounted := strings.Contains(fmt.Sprint(object.Object), "/var/run/docker.sock")
-				isControlPlane := strings.HasSuffix(environmentName, "-capd") && object.GetKind() == "DevMachineTemplate" && strings.Contains(object.GetName(), "-control-plane-")
+				isControlPlane := strings.HasSuffix(environmentName, "-capd") &&
+					object.GetKind() == "DevMachineTemplate" && strings.Contains(object.GetName(), "-control-plane-")
 				if mounted != isControlPlane {
 					t.Errorf("%s %s: the socket is mounted: %t", object.GetKind(), object.GetName(), mounted)
 				}
@@ -108,7 +114,8 @@ func TestPrivateCAsOfMachines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sets := []string{"cluster.trusted_cas=" + ownCA, "cluster.worker.replicas=1"}
 			if strings.HasPrefix(name, "kubeadm") {
-				sets = append(sets, "cluster.registry_mirrors[0].host=docker.io", "cluster.registry_mirrors[0].url=https://m", "cluster.registry_mirrors[0].ca="+ownCA)
+				sets = append(sets, "cluster.registry_mirrors[0].host=docker.io",
+					"cluster.registry_mirrors[0].url=https://m", "cluster.registry_mirrors[0].ca="+ownCA)
 			}
 			env := load(t, environment.Options{Name: name, Sets: sets, Variables: variables(allVariables())})
 			seen := 0
@@ -123,12 +130,14 @@ func TestPrivateCAsOfMachines(t *testing.T) {
 				if name == "rke2-capd" && !strings.Contains(text, "preRKE2Commands:[mkdir -p /run/cluster-api ") {
 					t.Errorf("%s: the provider's own command does not come first", object.GetKind())
 				}
-				for _, want := range []string{"/etc/cluster-init.io/trusted-cas.pem", "update-ca-certificates", "MIIB"} {
+				for _, want := range []string{"/etc/cluster-init.io/trusted-cas.pem", "update-ca-certificates",
+					"MIIB"} {
 					if !strings.Contains(text, want) {
 						t.Errorf("%s: no %s", object.GetKind(), want)
 					}
 				}
-				if strings.HasPrefix(name, "kubeadm") && !strings.Contains(text, `ca = "/etc/containerd/certs.d/docker.io/ca.pem"`) {
+				if strings.HasPrefix(name, "kubeadm") &&
+					!strings.Contains(text, `ca = "/etc/containerd/certs.d/docker.io/ca.pem"`) {
 					t.Errorf("%s: the mirror's CA is not named", object.GetKind())
 				}
 			}

@@ -17,7 +17,8 @@ func TestImageOfRKE2Machines(t *testing.T) {
 		sets []string
 		want string
 	}{
-		"default":               {nil, "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed"},
+		"default": {nil,
+			"kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed"},
 		"of another version":    {[]string{"cluster.kubernetes_version=v1.35.4+rke2r2"}, "kindest/node:v1.35.4"},
 		"the machines' own":     {[]string{"cluster.image=mine"}, "mine"},
 		"RKE2's own goes first": {[]string{"cluster.image=mine", "cluster.rke2.image=rke2"}, "rke2"},
@@ -41,7 +42,8 @@ func machineImage(t *testing.T, objects []*unstructured.Unstructured, role strin
 	t.Helper()
 	for _, o := range objects {
 		if o.GetKind() == "DevMachineTemplate" && strings.Contains(o.GetName(), "-"+role+"-") {
-			image, _, _ := unstructured.NestedString(o.Object, "spec", "template", "spec", "backend", "docker", "customImage")
+			image, _, _ := unstructured.NestedString(o.Object, "spec", "template", "spec", "backend", "docker",
+				"customImage")
 			return image
 		}
 	}
@@ -63,8 +65,10 @@ func TestTemplateHashFollowsRKE2(t *testing.T) {
 	base := name()
 	for set, changes := range map[string]bool{
 		"cluster.worker.replicas=3": false, "cluster.control_plane.replicas=3": false, "debug_values=true": false,
-		"cluster.rke2.air_gapped=true": true, "cluster.rke2.image=x": true, "cluster.rke2.cni=calico": true, "cni=custom": true,
-		"cluster.kubernetes_version=v1.36.4+rke2r2": true, "proxies.http_proxy=http://p": true, "cluster.fail_cgroup_v1=true": true,
+		"cluster.rke2.air_gapped=true": true, "cluster.rke2.image=x": true, "cluster.rke2.cni=calico": true,
+		"cni=custom": true,
+		"cluster.kubernetes_version=v1.36.4+rke2r2": true, "proxies.http_proxy=http://p": true,
+		"cluster.fail_cgroup_v1=true": true,
 	} {
 		if got := name(set) != base; got != changes {
 			t.Errorf("--set %s: new templates %v, want %v", set, got, changes)
@@ -79,13 +83,16 @@ func TestTemplateHashFollowsRKE2(t *testing.T) {
 // RKE2 takes the path of a mirror for the root of its API, containerd adds to it.
 func TestMirrorsOfRKE2(t *testing.T) {
 	env := load(t, environment.Options{Name: "rke2-capd", Sets: []string{
-		"cluster.registry_mirrors[0].host=docker.io", "cluster.registry_mirrors[0].url=http://m:5000/v2/docker.io", "cluster.registry_mirrors[0].override_path=true",
+		"cluster.registry_mirrors[0].host=docker.io", "cluster.registry_mirrors[0].url=http://m:5000/v2/docker.io",
+		"cluster.registry_mirrors[0].override_path=true",
 		"cluster.registry_mirrors[1].host=quay.io", "cluster.registry_mirrors[1].url=https://m/quay/",
 		"cluster.registry_mirrors[2].host=quay.io", "cluster.registry_mirrors[2].url=https://n",
 	}})
-	want := map[string][]string{"docker.io": {"http://m:5000/v2/docker.io"}, "quay.io": {"https://m/quay/v2", "https://n"}}
+	want := map[string][]string{"docker.io": {"http://m:5000/v2/docker.io"},
+		"quay.io": {"https://m/quay/v2", "https://n"}}
 	for _, o := range applied(t, env, "cluster") {
-		path := map[string][]string{"RKE2ControlPlane": {"spec"}, "RKE2ConfigTemplate": {"spec", "template", "spec"}}[o.GetKind()]
+		path := map[string][]string{"RKE2ControlPlane": {"spec"}, "RKE2ConfigTemplate": {"spec", "template",
+			"spec"}}[o.GetKind()]
 		if path == nil {
 			continue
 		}
@@ -115,10 +122,12 @@ func TestChecksumOfRKE2Artifacts(t *testing.T) {
 		"0f8fd1c6de8c1ac5d22c3b1a1c07d0f21e0b2a6b54b7f2dba2e6aa1d2ad2a3a4": false,
 		sha256Of(t, folder+"/sha256sum-amd64.txt"):                         true,
 	} {
-		env := load(t, environment.Options{Name: "rke2-capd", Sets: []string{"cluster.rke2.air_gapped=true", "cluster.rke2.air_gapped_checksum=" + sum}})
+		env := load(t, environment.Options{Name: "rke2-capd", Sets: []string{"cluster.rke2.air_gapped=true",
+			"cluster.rke2.air_gapped_checksum=" + sum}})
 		found := 0
 		for _, o := range applied(t, env, "cluster") {
-			path := map[string][]string{"RKE2ControlPlane": {"spec"}, "RKE2ConfigTemplate": {"spec", "template", "spec"}}[o.GetKind()]
+			path := map[string][]string{"RKE2ControlPlane": {"spec"}, "RKE2ConfigTemplate": {"spec", "template",
+				"spec"}}[o.GetKind()]
 			commands, _, _ := unstructured.NestedStringSlice(o.Object, append(path, "preRKE2Commands")...)
 			if len(path) == 0 || len(commands) != 2 {
 				continue
@@ -164,7 +173,8 @@ func TestLoadBalancerOfRKE2(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	err = parsed.Execute(&out, map[string]any{"FrontendControlPlanePort": "6443", "BackendControlPlanePort": "6443", "IPv6": true,
+	err = parsed.Execute(&out, map[string]any{"FrontendControlPlanePort": "6443", "BackendControlPlanePort": "6443",
+		"IPv6":           true,
 		"BackendServers": map[string]server{"a": {"10.0.0.2", 100}, "b": {"fd00::3", 0}}})
 	if err != nil {
 		t.Fatal(err)

@@ -19,9 +19,9 @@ import (
 // SchemaFile is the chart's schema beside values, for editors.
 const SchemaFile = "values.schema.json"
 
-// Scaffold returns the files of a new environment, by name, that stands on the environment options.Name: what it is from, a file of values with what
-// must be set, and the schema for editors. folder is where it will be, cluster the name of its Cluster. Variables are not looked up. The errors are those of Load, but for
-// what must be set.
+// Scaffold returns the files of a new environment, by name, that stands on the environment options.Name: what it is
+// from, a file of values with what must be set, and the schema for editors. folder is where it will be, cluster the
+// name of its Cluster. Variables are not looked up. The errors are those of Load, but for what must be set.
 func Scaffold(ctx context.Context, options Options, folder, cluster string) (map[string][]byte, error) {
 	from, err := seenFrom(folder, options.Name)
 	if err != nil {
@@ -63,13 +63,15 @@ func Scaffold(ctx context.Context, options Options, folder, cluster string) (map
 	if err != nil {
 		return nil, err
 	}
-	if isPath(options.Name) && len(wanted) > 0 { // set there, they are set here: an empty value of this file would win over it
+	// set there, they are set here: an empty value of this file would win over it
+	if isPath(options.Name) && len(wanted) > 0 {
 		notes = append(notes, "Set here, or in "+from+": "+strings.Join(wanted, ", "))
 		wanted = nil
 	}
 	s := scaffold{keys: keys, variables: rawValues(options), cluster: cluster}
 	return map[string][]byte{
-		FromFile:      []byte("# The environment that this one stands on: its values come first, then those of " + OwnValuesFile + " and " + OwnSecretsFile + ".\nfrom: " + from + "\n"),
+		FromFile: []byte("# The environment that this one stands on: its values come first, then those of " +
+			OwnValuesFile + " and " + OwnSecretsFile + ".\nfrom: " + from + "\n"),
 		OwnValuesFile: []byte(s.values(from, append([]string{"cluster.name"}, wanted...), notes)),
 		SchemaFile:    schema,
 	}, nil
@@ -88,7 +90,8 @@ func seenFrom(folder, name string) (string, error) {
 		name, err = filepath.Rel(realPlace(folder), absolute)
 	}
 	if err != nil {
-		return "", fault.Wrap(fmt.Errorf("find the folder %s: %w", name, err), fault.EnvironmentUnknown, "Give an absolute path.")
+		return "", fault.Wrap(fmt.Errorf("find the folder %s: %w", name, err), fault.EnvironmentUnknown,
+			"Give an absolute path.")
 	}
 	if !isPath(name) {
 		name = "." + string(filepath.Separator) + name
@@ -114,8 +117,10 @@ type scaffold struct {
 func (s scaffold) values(from string, wanted, notes []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# yaml-language-server: $schema=%s\n#\n", SchemaFile)
-	fmt.Fprintf(&b, "# Values over those of %s. What must be set is below; \"cluster-init explain KEY\" says what else there is, and\n", from)
-	fmt.Fprintf(&b, "# \"cluster-init show values . --origins\" what each value is, and where it is from. Secrets go into %s.\n", OwnSecretsFile)
+	fmt.Fprintf(&b, "# Values over those of %s. What must be set is below; \"cluster-init explain KEY\" says what "+
+		"else there is, and\n", from)
+	fmt.Fprintf(&b, "# \"cluster-init show values . --origins\" what each value is, and where it is from. Secrets go "+
+		"into %s.\n", OwnSecretsFile)
 	for _, note := range notes {
 		for _, line := range strings.Split(note, "\n") {
 			fmt.Fprintf(&b, "# %s\n", line)
@@ -160,7 +165,8 @@ func (s scaffold) value(path string) string {
 	return `""`
 }
 
-// rawValues are the values of a built-in environment as they are in its file, with the names of variables; nil for a folder.
+// rawValues are the values of a built-in environment as they are in its file, with the names of variables; nil for a
+// folder.
 func rawValues(options Options) map[string]any {
 	if isPath(options.Name) {
 		return nil
@@ -191,7 +197,8 @@ func editorSchema(content fs.FS) ([]byte, error) {
 	return append(out, '\n'), err
 }
 
-// withoutRequired takes the keyword out of a schema and what is below it; a property may have its name. What holds only under a condition stays.
+// withoutRequired takes the keyword out of a schema and what is below it; a property may have its name. What holds only
+// under a condition stays.
 func withoutRequired(schema map[string]any) {
 	if _, isKeyword := schema["required"].([]any); isKeyword {
 		delete(schema, "required")

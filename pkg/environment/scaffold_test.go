@@ -13,7 +13,8 @@ import (
 
 // An editor holds a file of values, which has only what it changes, against the schema beside it.
 func TestTheSchemaForEditorsTakesAPart(t *testing.T) {
-	files, err := environment.Scaffold(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content()}, t.TempDir(), "mine")
+	files, err := environment.Scaffold(t.Context(), environment.Options{Name: "kubeadm-capd",
+		Content: clusterinit.Content()}, t.TempDir(), "mine")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,13 +49,15 @@ func TestAnEnvironmentStandsOnAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if env.Name() != filepath.Base(above) || env.BuiltOn() != "kubeadm-capd" || env.ClusterName() != "above" || env.Spec().Cluster.Worker.Replicas != 1 {
+	if env.Name() != filepath.Base(above) || env.BuiltOn() != "kubeadm-capd" || env.ClusterName() != "above" ||
+		env.Spec().Cluster.Worker.Replicas != 1 {
 		t.Errorf("got %s on %s: %+v", env.Name(), env.BuiltOn(), env.Spec().Cluster)
 	}
 	if text := objects.Values.Data["values.yaml"]; strings.Contains(text, "pa55word") {
 		t.Errorf("a secret is in the ConfigMap:\n%s", text)
 	}
-	if !strings.Contains(string(objects.InfraSecrets.Data["values.yaml"])+string(objects.Secrets.Data["values.yaml"]), "pa55word") {
+	if !strings.Contains(string(objects.InfraSecrets.Data["values.yaml"])+string(objects.Secrets.Data["values.yaml"]),
+		"pa55word") {
 		t.Error("secrets.yaml has no effect")
 	}
 }

@@ -30,9 +30,9 @@ func (e *Environment) checkSchema(phase Phase) error {
 	return nil
 }
 
-// parseViolations takes the validator's list apart. What several values of one map have against them stands below a heading
-// of that map, and so does what its rules have against them; of alternatives, all that do not fit stand below theirs. The order
-// is random.
+// parseViolations takes the validator's list apart. What several values of one map have against them stands below a
+// heading of that map, and so does what its rules have against them; of alternatives, all that do not fit stand below
+// theirs. The order is random.
 func parseViolations(text string) []violation {
 	var found []violation
 	alternatives := -1 // how far the heading of alternatives is indented; -1: this is not below one
@@ -55,7 +55,10 @@ func parseViolations(text string) []violation {
 		}
 		found = append(found, violation{match[2], message})
 	}
-	slices.SortFunc(found, func(a, b violation) int { return strings.Compare(a.pointer+a.message, b.pointer+b.message) })
+	slices.SortFunc(found, func(a, b violation) int {
+		return strings.Compare(a.pointer+a.message,
+			b.pointer+b.message)
+	})
 	return found
 }
 
@@ -63,7 +66,8 @@ func parseViolations(text string) []violation {
 func (e *Environment) schemaProblems(text string) []error {
 	found := parseViolations(text)
 	if len(found) == 0 {
-		return []error{fault.New(fault.ValuesInvalid, "values do not fit the chart's schema:\n"+strings.TrimSpace(text), valuesHint)}
+		return []error{fault.New(fault.ValuesInvalid, "values do not fit the chart's schema:\n"+strings.TrimSpace(text),
+			valuesHint)}
 	}
 	var problems []error
 	for _, v := range found {
@@ -72,11 +76,14 @@ func (e *Environment) schemaProblems(text string) []error {
 		if extra := extraProperty.FindStringSubmatch(v.message); extra != nil {
 			given, hint = strings.Trim(path+"."+extra[1], "."), e.schemaHint(v.pointer, extra[1])
 		}
-		if e.isUnknown(given) || slices.Contains(append(proxyPaths(), noProxyPath), given) && strings.HasPrefix(v.message, "'") { // checkProxies says more
+		// checkProxies says more
+		if e.isUnknown(given) || slices.Contains(append(proxyPaths(), noProxyPath), given) &&
+			strings.HasPrefix(v.message, "'") {
 			continue
 		}
 		v.message = e.withoutValue(path, v.message)
-		problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%sat '%s': %s", e.whence(given), v.pointer, v.message), hint))
+		problems = append(problems, fault.New(fault.ValuesInvalid, fmt.Sprintf("%sat '%s': %s", e.whence(given),
+			v.pointer, v.message), hint))
 	}
 	return problems
 }
@@ -89,14 +96,16 @@ func (e *Environment) schemaDescription(pointer string) string {
 	return valuesHint
 }
 
-// schemaHint names the keys that are allowed at the place that a JSON pointer names, and the one that was meant by what is not.
+// schemaHint names the keys that are allowed at the place that a JSON pointer names, and the one that was meant by what
+// is not.
 func (e *Environment) schemaHint(pointer, given string) string {
 	properties, _ := e.schemaAt(pointer)["properties"].(map[string]any)
 	if len(properties) == 0 {
 		return valuesHint
 	}
 	path := strings.TrimPrefix(strings.ReplaceAll(pointer, "/", ".")+".", ".")
-	return suggest.Hint(given, sortedKeys(properties), path) + fmt.Sprintf("allowed there: %s", strings.Join(sortedKeys(properties), ", "))
+	return suggest.Hint(given, sortedKeys(properties), path) + fmt.Sprintf("allowed there: %s",
+		strings.Join(sortedKeys(properties), ", "))
 }
 
 // schemaAt is the schema of the place that a JSON pointer names; nil where it cannot be found.

@@ -23,7 +23,8 @@ func (v shellValue) path() string { return strings.Join(v.keys, ".") }
 // reference matches a variable in a text; an escaped one has a dollar sign before it.
 var reference = regexp.MustCompile(`(^|[^$])\$\{([A-Za-z_][A-Za-z0-9_]*)(:=[^}]*)?\}`)
 
-// shellValues are the values in a YAML file that take variables. The file was expanded before, so that each variable was looked up.
+// shellValues are the values in a YAML file that take variables. The file was expanded before, so that each variable
+// was looked up.
 func (s *substituter) shellValues(content []byte) []shellValue {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var found []shellValue
@@ -49,7 +50,8 @@ func (s *substituter) shellBelow(keys []string, node *yaml.Node) []shellValue {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			key, value := node.Content[i].Value, node.Content[i+1]
-			if len(keys) == 1 && (keys[0] == "data" || keys[0] == "stringData") && key == ValuesKey && value.Kind == yaml.ScalarNode {
+			if len(keys) == 1 && (keys[0] == "data" || keys[0] == "stringData") && key == ValuesKey &&
+				value.Kind == yaml.ScalarNode {
 				found = append(found, s.shellValues([]byte(value.Value))...) // a manifest that holds values as text
 				continue
 			}
@@ -91,7 +93,8 @@ func (s *substituter) setAs(name string) (string, bool) {
 	return name, false
 }
 
-// shellValueAt returns the variables that give the value at a path, whether or not the cluster keeps another one; false: a file, a flag or the chart does.
+// shellValueAt returns the variables that give the value at a path, whether or not the cluster keeps another one;
+// false: a file, a flag or the chart does.
 func (e *Environment) shellValueAt(keys []string) (shellValue, bool) {
 	for _, place := range e.givenLayers() {
 		if _, there := below(place.values, keys); there {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Spec is what an environment asks of the management cluster, as far as the code needs to know it, with any infrastructure provider. The
-// chart's values.yaml says what each value means.
+// Spec is what an environment asks of the management cluster, as far as the code needs to know it, with any
+// infrastructure provider. The chart's values.yaml says what each value means.
 type Spec struct {
 	Cluster Cluster `json:"cluster"`
 	// Proxies as the user gave them. What is reached without them is more than NoProxy here: see Environment.NoProxy.

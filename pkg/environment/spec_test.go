@@ -6,7 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What cannot be read must not hide the rest: all problems of an environment are reported at once, and some of them by the spec.
+// What cannot be read must not hide the rest: all problems of an environment are reported at once, and some of them by
+// the spec.
 func TestDecodeLeavesOutWhatDoesNotFit(t *testing.T) {
 	spec := decode[Spec](map[string]any{
 		"cluster": map[string]any{
@@ -18,7 +19,8 @@ func TestDecodeLeavesOutWhatDoesNotFit(t *testing.T) {
 		"proxies": map[string]any{"https_proxy": "http://proxy:3128"},
 	})
 	want := Spec{
-		Cluster: Cluster{Name: "demo", Worker: Machines{Replicas: 2}, RegistryMirrors: []RegistryMirror{{Host: "ghcr.io", Only: true}}},
+		Cluster: Cluster{Name: "demo", Worker: Machines{Replicas: 2},
+			RegistryMirrors: []RegistryMirror{{Host: "ghcr.io", Only: true}}},
 		Proxies: Proxies{HTTPS: "http://proxy:3128"},
 	}
 	if diff := cmp.Diff(want, spec); diff != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/environment"
 )
 
-// Flux fills in variables only for components that have some: of the others a script keeps its own ${...}. Components whose release files have
-// defaults of their own need one, as Flux fills in no default without.
+// Flux fills in variables only for components that have some: of the others a script keeps its own ${...}. Components
+// whose release files have defaults of their own need one, as Flux fills in no default without.
 func TestOnlyComponentsWithVariablesAreSubstituted(t *testing.T) {
 	own := folder(t, map[string]string{"environment.yaml": "from: kubeadm-capo\n", "values.yaml": cloudOfOne + `
 components:
@@ -22,7 +22,8 @@ components:
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]bool{"capi": true, "cabpk": true, "cabpr": true, "capo": true, "cloud-provider": true, "cluster": true, "filled": true, "from": true,
+	want := map[string]bool{"capi": true, "cabpk": true, "cabpr": true, "capo": true, "cloud-provider": true,
+		"cluster": true, "filled": true, "from": true,
 		"plain": false, "cert-manager": false, "orc": false, "cni": false}
 	for _, object := range rendered {
 		expected, known := want[object.GetName()]
@@ -34,7 +35,8 @@ components:
 		if got := len(variables) > 0; got != expected {
 			t.Errorf("component %s has postBuild %v", object.GetName(), variables)
 		}
-		if substitute, _, _ := unstructured.NestedMap(object.Object, "spec", "postBuild", "substitute"); object.GetName() == "filled" && len(substitute) != 1 {
+		if substitute, _, _ := unstructured.NestedMap(object.Object, "spec", "postBuild",
+			"substitute"); object.GetName() == "filled" && len(substitute) != 1 {
 			t.Errorf("component filled has the variables %v", substitute)
 		}
 	}

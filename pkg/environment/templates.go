@@ -56,9 +56,11 @@ func (e *Environment) checkTemplates() error {
 			list, _ := component["dependsOn"].([]any)
 			if dependencies += len(list); dependencies > mostDependsOn {
 				return fault.New(fault.ValuesInvalid, fmt.Sprintf("%scomponents have more than %d entries in dependsOn",
-					e.whence("components."+name+".dependsOn"), mostDependsOn), "Take out the entries that others imply.")
+					e.whence("components."+name+".dependsOn"), mostDependsOn),
+					"Take out the entries that others imply.")
 			}
-			texts := append(templatesOf(component), fieldText{"path", name}) // the name is in the path, if no other is given
+			// the name is in the path, if no other is given
+			texts := append(templatesOf(component), fieldText{"path", name})
 			for _, text := range texts {
 				path := "components." + name + "." + text.field
 				err := checkTemplateText(text.text, &actions)
@@ -66,8 +68,10 @@ func (e *Environment) checkTemplates() error {
 					continue
 				}
 				seen[path] = true
-				problems = append(problems, fault.Wrap(fmt.Errorf("%s%s: %w", e.whence(path), path, err), fault.ValuesInvalid,
-					"Write the text out. A template may read values (.Values.KEY), compare them (if, eq) and write them "+
+				problems = append(problems, fault.Wrap(fmt.Errorf("%s%s: %w", e.whence(path), path, err),
+					fault.ValuesInvalid,
+					"Write the text out. A template may read values (.Values.KEY), compare them (if, eq) and write "+
+						"them "+
 						"(toJson, quote, default)."))
 			}
 		}

@@ -21,7 +21,8 @@ import (
 // reference is a value that is one variable and nothing else.
 var reference = regexp.MustCompile(`^\$\{([A-Za-z_0-9]+)(:=.*)?\}$`)
 
-// references are the values that the files of an environment, and of its base, take from variables, by the values' names.
+// references are the values that the files of an environment, and of its base, take from variables, by the values'
+// names.
 func references(t *testing.T, name string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -86,7 +87,8 @@ func TestAnyTextOfTheShellStaysText(t *testing.T) {
 			// A login that nothing needs is not stored: a component reads this repository.
 			repository := withRepo("https://git.example.org/a.git", "git_auth_default.hosts={git.example.org}")
 			env := load(t, environment.Options{Name: name, Variables: variables(shell), Sets: repository})
-			for who, values := range map[string]map[string]any{"Values": env.Values(environment.Management), "what Helm makes of the objects": asHelm(t, env)} {
+			for who, values := range map[string]map[string]any{"Values": env.Values(environment.Management),
+				"what Helm makes of the objects": asHelm(t, env)} {
 				for path, value := range want {
 					if diff := cmp.Diff(any(value), at(values, path)); diff != "" {
 						t.Errorf("%s: %s: %s, $%s (-want +got):\n%s", name, who, path, references[path], diff)
@@ -130,7 +132,8 @@ func TestHashesOfCredentialsAreText(t *testing.T) {
 		}
 		digest = fmt.Sprintf("%x", sha256.Sum256([]byte("a\n"+string(text))))[:8]
 	}
-	checkHash(t, capo(t, "kubeadm-capo", shell, "components.cinder-csi.enabled=true", "secret_fingerprint_key=a"), digest, "cloud-provider", "cinder-csi")
+	checkHash(t, capo(t, "kubeadm-capo", shell, "components.cinder-csi.enabled=true", "secret_fingerprint_key=a"),
+		digest, "cloud-provider", "cinder-csi")
 }
 
 // checkHash looks for a hash in the pods that components make.
@@ -139,12 +142,14 @@ func checkHash(t *testing.T, env *environment.Environment, digest string, compon
 	for _, component := range components {
 		seen := 0
 		for _, object := range applied(t, env, component) {
-			got, found, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "template", "metadata", "annotations", "cluster-init.io/credentials")
+			got, found, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "template", "metadata",
+				"annotations", "cluster-init.io/credentials")
 			if !found && err == nil {
 				continue
 			}
 			if seen++; got != digest {
-				t.Errorf("%s: %s %s has the hash %v, a %T, want %q (%v)", component, object.GetKind(), object.GetName(), got, got, digest, err)
+				t.Errorf("%s: %s %s has the hash %v, a %T, want %q (%v)", component, object.GetKind(), object.GetName(),
+					got, got, digest, err)
 			}
 		}
 		if seen == 0 {

@@ -18,8 +18,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 )
 
-// Whatever text a value holds, a real API server takes what Flux applies, and what the chart itself renders: its schemas know
-// the type of every field.
+// Whatever text a value holds, a real API server takes what Flux applies, and what the chart itself renders: its
+// schemas know the type of every field.
 func TestAnyTextIsTaken(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -28,7 +28,8 @@ func TestAnyTextIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, definitions := range []func(context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error){
-		apiserver.RKE2Definitions, apiserver.OpenStackDefinitions, apiserver.ServerGroupDefinition, apiserver.AWSDefinitions,
+		apiserver.RKE2Definitions, apiserver.OpenStackDefinitions, apiserver.ServerGroupDefinition,
+		apiserver.AWSDefinitions,
 	} {
 		more, err := definitions(ctx)
 		if err != nil {
@@ -66,12 +67,14 @@ func TestAnyTextIsTaken(t *testing.T) {
 						}
 						sent[string(text)] = true
 						if namespace := object.GetNamespace(); namespace != "" {
-							err := cluster.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+							err := cluster.Create(
+								ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 							if err != nil && !apierrors.IsAlreadyExists(err) {
 								t.Fatal(err)
 							}
 						}
-						err = cluster.Create(ctx, object, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
+						err = cluster.Create(ctx, object, client.DryRunAll,
+							client.FieldValidation(metav1.FieldValidationStrict))
 						if err != nil && !apierrors.IsAlreadyExists(err) {
 							t.Errorf("round %d: %s: %s %s: %v", round, part, object.GetKind(), object.GetName(), err)
 						}
@@ -79,7 +82,8 @@ func TestAnyTextIsTaken(t *testing.T) {
 					}
 				}
 			}
-			for _, kind := range []string{"Kustomization", "GitRepository", "Secret", "Namespace", "Deployment", "Cluster", "MachineDeployment"} {
+			for _, kind := range []string{"Kustomization", "GitRepository", "Secret", "Namespace", "Deployment",
+				"Cluster", "MachineDeployment"} {
 				if !seen[kind] {
 					t.Errorf("no %s was sent: %s", kind, fmt.Sprint(seen))
 				}

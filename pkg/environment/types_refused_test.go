@@ -36,7 +36,8 @@ func valuesFile(t *testing.T, values map[string]any) string {
 // refusal loads an environment with values that must be refused, and returns what it says.
 func refusal(t *testing.T, values map[string]any) string {
 	t.Helper()
-	_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capo", Content: clusterinit.Content(), Variables: variables(allVariables()),
+	_, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capo", Content: clusterinit.Content(),
+		Variables:   variables(allVariables()),
 		ValuesFiles: []string{valuesFile(t, values)}})
 	if fault.CodeOf(err) != fault.ValuesInvalid {
 		t.Errorf("error %v with code %s", err, fault.CodeOf(err))
@@ -50,7 +51,8 @@ func refusal(t *testing.T, values map[string]any) string {
 // A text that a value cannot be is refused before anything is created, by the name of the value.
 func TestTextThatDoesNotFitIsRefused(t *testing.T) {
 	all := sources(t)
-	for _, text := range []string{"0x1f", "yes", "$${NAME} $ $$ ${CLUSTER_NAME} {{ .Release.Name }}", "# two\nlines: true\n"} {
+	for _, text := range []string{"0x1f", "yes", "$${NAME} $ $$ ${CLUSTER_NAME} {{ .Release.Name }}",
+		"# two\nlines: true\n"} {
 		t.Run(text, func(t *testing.T) {
 			values := map[string]any{"components": map[string]any{"own": map[string]any{"path": "./own"}}}
 			var want []string
@@ -101,8 +103,10 @@ func TestControlCharactersAreRefused(t *testing.T) {
 	for _, character := range []string{"\x00", "\x1b", "\x7f", "\u0085", "\ufeff"} {
 		text := "a" + character + "b"
 		said := refusal(t, map[string]any{"git_auth_default": map[string]any{"password": text},
-			"cluster": map[string]any{"openstack": map[string]any{"control_plane_availability_zones": []any{"nova", text}}}})
-		for _, path := range []string{"git_auth_default.password", "cluster.openstack.control_plane_availability_zones.1"} {
+			"cluster": map[string]any{"openstack": map[string]any{"control_plane_availability_zones": []any{"nova",
+				text}}}})
+		for _, path := range []string{"git_auth_default.password",
+			"cluster.openstack.control_plane_availability_zones.1"} {
 			if !strings.Contains(said, path+" holds a control character") {
 				t.Errorf("%q: nothing is said of %s: %s", text, path, said)
 			}
@@ -115,16 +119,25 @@ func TestControlCharactersAreRefused(t *testing.T) {
 
 // Flux takes variables as text: what it would change, or not take at all, is refused.
 func TestVariablesOfComponents(t *testing.T) {
-	for value, right := range map[any]bool{"": true, "tcp://192.0.2.7:2375": true, "unix:///run/docker.sock": true, "{{ .Values.cluster.docker_host }}": true, "{{- if true -}}\ntcp://a\n{{- end -}}": true,
+	for value, right := range map[any]bool{"": true, "tcp://192.0.2.7:2375": true, "unix:///run/docker.sock": true,
+		"{{ .Values.cluster.docker_host }}": true, "{{- if true -}}\ntcp://a\n{{- end -}}": true,
 		"040631e0": false, "null": false, "tcp://host:": false, "tcp://host #": false, "tcp://host\n": false} {
-		_, err := environment.Load(t.Context(), environment.Options{Content: clusterinit.Content(), Name: "kubeadm-capd",
-			ValuesFiles: []string{valuesFile(t, map[string]any{"components": map[string]any{"capd": map[string]any{"substitute": map[string]any{"CAPD_DOCKER_HOST": value}}}})}})
-		if (err == nil) != right || err != nil && !strings.Contains(err.Error(), "components.capd.substitute.CAPD_DOCKER_HOST") {
+		_, err := environment.Load(t.Context(), environment.Options{Content: clusterinit.Content(),
+			Name: "kubeadm-capd",
+			ValuesFiles: []string{valuesFile(
+				t,
+				map[string]any{"components": map[string]any{"capd": map[string]any{"substitute": map[string]any{"CAPD_DOCKER_HOST": value}}}})}})
+		if (err == nil) != right || err != nil &&
+			!strings.Contains(err.Error(), "components.capd.substitute.CAPD_DOCKER_HOST") {
 			t.Errorf("%q: %v, want right %v", value, err, right)
 		}
 	}
-	said := refusal(t, map[string]any{"components": map[string]any{"capi": map[string]any{"substitute": map[string]any{"LINES": "a\nb", "no-name": "x"}}}})
-	for _, want := range []string{"components.capi.substitute.LINES has a line break", `components.capi.substitute has "no-name"`} {
+	said := refusal(
+		t,
+		map[string]any{"components": map[string]any{"capi": map[string]any{"substitute": map[string]any{"LINES": "a\nb",
+			"no-name": "x"}}}})
+	for _, want := range []string{"components.capi.substitute.LINES has a line break",
+		`components.capi.substitute has "no-name"`} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nothing is said of %s: %s", want, said)
 		}
@@ -134,7 +147,8 @@ func TestVariablesOfComponents(t *testing.T) {
 // Names of what a user brings along are text too, whatever YAML takes them for.
 func TestNamesStayNames(t *testing.T) {
 	for _, name := range []string{"1e5", "null", "0x1f"} {
-		values := fmt.Sprintf(`{components: {%[1]q: {enabled: true, repo: %[1]q, labels: {%[1]q: %[1]q}, namespaces: [%[1]q]}}, git_auth_default: {password: p},
+		values := fmt.Sprintf(
+			`{components: {%[1]q: {enabled: true, repo: %[1]q, labels: {%[1]q: %[1]q}, namespaces: [%[1]q]}}, git_auth_default: {password: p},
 git_repo_templates: {%[1]q: {url: "https://git.example.org/x", ref: {commit: %[1]q}}}, registry_secret: {%[1]q: {username: u, password: p}},
 cluster: {namespace: %[1]q, registry_mirrors: [{host: %[1]q, url: "http://mirror"}]}}`, name)
 		file := filepath.Join(t.TempDir(), "more.yaml")
@@ -153,11 +167,15 @@ cluster: {namespace: %[1]q, registry_mirrors: [{host: %[1]q, url: "http://mirror
 					found[path[strings.Index(path, " ")+1:]]++
 				}
 			}
-			for path, want := range map[string]int{"Kustomization/metadata/name": 1, "Kustomization/metadata/labels/" + name: 1, "GitRepository/metadata/name": 1,
-				"GitRepository/spec/ref/commit": 1, "Kustomization/spec/sourceRef/name": 1, "Namespace/metadata/name": 1,
-				"Kustomization/spec/targetNamespace": 1, "Kustomization/metadata/namespace": map[environment.Phase]int{environment.Bootstrap: 2}[phase]} {
+			for path, want := range map[string]int{"Kustomization/metadata/name": 1, "Kustomization/metadata/labels/" +
+				name: 1, "GitRepository/metadata/name": 1,
+				"GitRepository/spec/ref/commit": 1, "Kustomization/spec/sourceRef/name": 1,
+				"Namespace/metadata/name":            1,
+				"Kustomization/spec/targetNamespace": 1,
+				"Kustomization/metadata/namespace":   map[environment.Phase]int{environment.Bootstrap: 2}[phase]} {
 				if found[path] != want {
-					t.Errorf("%s, %s: %d times the name at %s, want %d; it is at %v", name, phase, found[path], path, want, found)
+					t.Errorf("%s, %s: %d times the name at %s, want %d; it is at %v", name, phase, found[path], path,
+						want, found)
 				}
 			}
 		}

@@ -44,16 +44,24 @@ func scenarios() []scenario {
 	const at = "cluster.openstack."
 	own := "git_repo_templates.own.auth."
 	return []scenario{
-		{"kubeadm-capd", "cluster: {openstack: {api_server: {mode: octavia}}}", []string{at + "api_server.fixed_ip", "cluster.docker_host", own + "secret", "git_auth_default.secret"}},
-		{"rke2-capd", "cluster: {kubernetes_version: v1.36.4+rke2r1}", []string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.docker_socket", own + "username", own + "password"}},
-		{"kubeadm-capo", "components: {cinder-csi: {enabled: true}}", []string{at + "network", at + "subnet", at + "router", at + "api_server.fixed_ip", at + "api_server.allowed_cidrs"}},
-		{"rke2-capo", "{cluster: {kubernetes_version: v1.36.4+rke2r1, openstack: {api_server: {mode: fixed-ip}}}, components: {cinder-csi: {enabled: true}}}",
+		{"kubeadm-capd", "cluster: {openstack: {api_server: {mode: octavia}}}",
+			[]string{at + "api_server.fixed_ip", "cluster.docker_host", own + "secret", "git_auth_default.secret"}},
+		{"rke2-capd", "cluster: {kubernetes_version: v1.36.4+rke2r1}",
+			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.docker_socket",
+				own + "username", own + "password"}},
+		{"kubeadm-capo", "components: {cinder-csi: {enabled: true}}",
+			[]string{at + "network", at + "subnet", at + "router", at + "api_server.fixed_ip",
+				at + "api_server.allowed_cidrs"}},
+		{"rke2-capo", "{cluster: {kubernetes_version: v1.36.4+rke2r1, openstack: {api_server: {mode: fixed-ip}}}, " +
+			"components: {cinder-csi: {enabled: true}}}",
 			[]string{at + "dns_nameservers", at + "api_server.floating_ip", at + "api_server.allowed_cidrs"}},
-		{"kubeadm-capa", "cluster: {bootstrap_format: ignition}", []string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.image"}},
+		{"kubeadm-capa", "cluster: {bootstrap_format: ignition}",
+			[]string{at + "api_server.fixed_ip", at + "api_server.allowed_cidrs", "cluster.image"}},
 	}
 }
 
-// given are the values of a scenario, each source with a text of its own that text returns. A nil text leaves the ordinary value.
+// given are the values of a scenario, each source with a text of its own that text returns. A nil text leaves the
+// ordinary value.
 type given struct {
 	values map[string]any
 	// replace turns what is made of ordinary values into what must be made of these.
@@ -104,7 +112,9 @@ func (s scenario) given(t *testing.T, sources []source, text func(i int) *string
 // cloudsFile is a clouds.yaml with one entry, in base64.
 func cloudsFile(t *testing.T, cloud string) string {
 	t.Helper()
-	file, err := json.Marshal(map[string]any{"clouds": map[string]any{cloud: map[string]any{"auth": map[string]any{"auth_url": "https://cloud.example.org"}}}})
+	file,
+		err := json.Marshal(
+		map[string]any{"clouds": map[string]any{cloud: map[string]any{"auth": map[string]any{"auth_url": "https://cloud.example.org"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +130,8 @@ type leaf struct {
 // encodedPath matches paths of texts in base64.
 var encodedPath = regexp.MustCompile(`/(cloud\.conf|\.dockerconfigjson|auth|(HTTP|HTTPS|NO)_PROXY)$`)
 
-// leaves are all values in objects, by the place of the object and the path in it. What is encoded in Secrets is taken apart.
+// leaves are all values in objects, by the place of the object and the path in it. What is encoded in Secrets is taken
+// apart.
 func leaves(objects []*unstructured.Unstructured) map[string]leaf {
 	found := map[string]leaf{}
 	var visit func(path string, value any)
@@ -175,8 +186,11 @@ func compare(then map[string]leaf, got []*unstructured.Unstructured, replace []s
 		case !there:
 			problems = append(problems, fmt.Sprintf("%s is gone, which is %q with ordinary values", path, before.text))
 		case after.kind != before.kind:
-			problems = append(problems, fmt.Sprintf("%s is a %s, %s; with ordinary values it is a %s, %q", path, after.kind, after.text, before.kind, before.text))
-		case strings.HasSuffix(path, "/cluster-init.io/credentials"), strings.HasSuffix(path, "/cluster-init.io/proxies"): // hashes
+			problems = append(problems, fmt.Sprintf("%s is a %s, %s; with ordinary values it is a %s, %q", path,
+				after.kind, after.text, before.kind, before.text))
+		case strings.HasSuffix(path, "/cluster-init.io/credentials"),
+			strings.HasSuffix(path, "/cluster-init.io/proxies"):
+			// hashes
 		case hash.ReplaceAllString(after.text, "") != hash.ReplaceAllString(want, ""):
 			problems = append(problems, fmt.Sprintf("%s is %q, want %q", path, after.text, want))
 		}
@@ -191,7 +205,8 @@ func compare(then map[string]leaf, got []*unstructured.Unstructured, replace []s
 var alike = regexp.MustCompile("^(cert-manager|capi|cabpk|cabpr|capo|orc)$|^[^o].*-(pull-secret|proxies)-")
 
 // render returns what Flux applies in both clusters, by phase and Kustomization, and what the chart itself renders.
-func (s scenario) render(t *testing.T, env *environment.Environment, f *flux.Kustomizer, values map[string]any) (map[string][]*unstructured.Unstructured, error) {
+func (s scenario) render(t *testing.T, env *environment.Environment, f *flux.Kustomizer, values map[string]any) (
+	map[string][]*unstructured.Unstructured, error) {
 	t.Helper()
 	all := map[string][]*unstructured.Unstructured{}
 	for _, phase := range []environment.Phase{environment.Bootstrap, environment.Management} {
@@ -201,7 +216,8 @@ func (s scenario) render(t *testing.T, env *environment.Environment, f *flux.Kus
 		}
 		for i, object := range rendered {
 			path, _, _ := unstructured.NestedString(object.Object, "spec", "path")
-			if object.GetKind() == "Kustomization" && strings.HasPrefix(path, "./kustomize-components/") && !alike.MatchString(object.GetName()) {
+			if object.GetKind() == "Kustomization" && strings.HasPrefix(path, "./kustomize-components/") &&
+				!alike.MatchString(object.GetName()) {
 				objects, err := f.Apply(t.Context(), object, rendered)
 				if err != nil {
 					return nil, fmt.Errorf("phase %s: Kustomization %s: %w", phase, object.GetName(), err)
@@ -281,7 +297,8 @@ func TestAnyTextStaysText(t *testing.T) {
 					continue
 				}
 				for part, leaves := range ordinary {
-					if problems := compare(leaves, got[part], given.replace); len(problems) > 0 { // one brings others about
+					// one brings others about
+					if problems := compare(leaves, got[part], given.replace); len(problems) > 0 {
 						t.Errorf("round %d: %s: %d problems, first %s", round, part, len(problems), problems[0])
 					}
 				}

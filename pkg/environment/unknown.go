@@ -7,12 +7,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// unknownValue begins what stands for a value that could not be found out, until all else was looked at: an environment that holds it
-// is never returned, and nothing is said of what it breaks.
+// unknownValue begins what stands for a value that could not be found out, until all else was looked at: an environment
+// that holds it is never returned, and nothing is said of what it breaks.
 const unknownValue = "cluster-init: unknown value"
 
-// problem is something wrong with a file. It counts as long as what stands for the value that could not be found out is among the values that
-// count: another file, or a flag, may give that value. One without a stand-in always counts.
+// problem is something wrong with a file. It counts as long as what stands for the value that could not be found out is
+// among the values that count: another file, or a flag, may give that value. One without a stand-in always counts.
 type problem struct {
 	err     error
 	standIn string
@@ -68,8 +68,9 @@ func holds(value any, text string) bool {
 	return false
 }
 
-// forgetUnknown takes stand-ins for values that do not count out of the documents. The Secrets get the value that counts in their place, so that it is as
-// secret as it was meant to be; the ConfigMap gets none, as what counts may be a secret.
+// forgetUnknown takes stand-ins for values that do not count out of the documents. The Secrets get the value that
+// counts in their place, so that it is as secret as it was meant to be; the ConfigMap gets none, as what counts may be
+// a secret.
 func (e *Environment) forgetUnknown() {
 	counts := e.effective.merged()
 	for _, d := range []*documents{&e.documents, &e.effective} {

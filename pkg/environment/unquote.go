@@ -11,8 +11,8 @@ import (
 // hidden stands for a value that is not quoted.
 const hidden = "***"
 
-// mayQuote reports whether a message may say what the value at a path is: not what comes from a variable or a Secret, or is called as secrets are, or
-// is an address that may hold a password.
+// mayQuote reports whether a message may say what the value at a path is: not what comes from a variable or a Secret,
+// or is called as secrets are, or is an address that may hold a password.
 func (e *Environment) mayQuote(path, value string) bool {
 	if path == noProxyPath { // names and addresses, of which the wrong one is told
 		return true
@@ -38,7 +38,8 @@ var (
 	gotNumber  = regexp.MustCompile(`\bgot [-0-9.e+]+, `)
 )
 
-// withoutValue is what the schema has against the value at a path, with the form that is wanted and without the value where it must not be quoted.
+// withoutValue is what the schema has against the value at a path, with the form that is wanted and without the value
+// where it must not be quoted.
 func (e *Environment) withoutValue(path, message string) string {
 	if e.mayQuote(path, e.scalarAt(path)) && !(strings.HasPrefix(message, "'") && strings.Contains(message, "@")) {
 		return message
@@ -56,7 +57,8 @@ func (e *Environment) withoutValue(path, message string) string {
 	return strings.Join(parts, "; ")
 }
 
-// unquote takes values that must not be quoted out of what is wrong with others: those at the paths that a message names.
+// unquote takes values that must not be quoted out of what is wrong with others: those at the paths that a message
+// names.
 func (e *Environment) unquote(err error) error {
 	var problems []error
 	for _, problem := range fault.Problems(err) {
@@ -78,5 +80,6 @@ func (e *Environment) unquote(err error) error {
 
 // withoutWord hides a value where it stands as a word of its own.
 func withoutWord(text, value string) string {
-	return regexp.MustCompile(`(^|[\s"'(=])`+regexp.QuoteMeta(value)+`($|[\s"'),;:.])`).ReplaceAllString(text, "${1}"+hidden+"${2}")
+	return regexp.MustCompile(`(^|[\s"'(=])`+regexp.QuoteMeta(value)+`($|[\s"'),;:.])`).ReplaceAllString(
+		text, "${1}"+hidden+"${2}")
 }

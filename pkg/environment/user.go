@@ -17,7 +17,8 @@ func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 	for _, file := range options.ValuesFiles {
 		content, err := options.read(file)
 		if err != nil {
-			problems = append(problems, fault.Wrap(fmt.Errorf("--values: %w", err), fault.EnvironmentInvalid, "Give --values the path of a file: check the path."))
+			problems = append(problems, fault.Wrap(fmt.Errorf("--values: %w", err), fault.EnvironmentInvalid,
+				"Give --values the path of a file: check the path."))
 			continue
 		}
 		if file == "-" {
@@ -30,7 +31,8 @@ func readValuesFiles(options Options, s *substituter) ([]layer, error) {
 		}
 		values, err := readValues(content)
 		if err != nil {
-			problems = append(problems, fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid, "a values file is a YAML map"))
+			problems = append(problems, fault.Wrap(fmt.Errorf("%s: %w", file, err), fault.EnvironmentInvalid,
+				"a values file is a YAML map"))
 			continue
 		}
 		layers = append(layers, layer{name: file, values: values, shell: s.layers[len(s.layers)-1].shell})
@@ -77,8 +79,8 @@ func (e *Environment) userValues(sets []string) error {
 	return fault.Join(problems...)
 }
 
-// setProblem says what is wrong with a --set, without its value: that may be a secret, and Helm's parser quotes it as a key
-// when a comma stands in it.
+// setProblem says what is wrong with a --set, without its value: that may be a secret, and Helm's parser quotes it as a
+// key when a comma stands in it.
 func setProblem(set string, err error) error {
 	const hint = `Write it as in Helm: key.key=value, with "\\," for a comma in a value.`
 	key, value, assigned := strings.Cut(set, "=")

@@ -7,7 +7,8 @@ import (
 	"helm.sh/helm/v3/pkg/strvals"
 )
 
-// keepText gives back their text to those values of a --set that the schema wants as text, and that Helm's parser has made numbers or booleans of.
+// keepText gives back their text to those values of a --set that the schema wants as text, and that Helm's parser has
+// made numbers or booleans of.
 func (e *Environment) keepText(set string, target map[string]any) {
 	parsed, asText := map[string]any{}, map[string]any{}
 	if strvals.ParseInto(set, parsed) != nil || strvals.ParseIntoString(set, asText) != nil {

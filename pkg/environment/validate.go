@@ -20,7 +20,8 @@ func (e *Environment) validate() error {
 	}
 	schema := fault.Join(e.checkSchema(Bootstrap), e.checkSchema(Management))
 	chart := e.checkChart(schema == nil)
-	problems := fault.Join(e.checkNames(), schema, chart, e.checkNeeded(chart), e.checkNetworks(), e.checkMirrors(), e.checkProxies())
+	problems := fault.Join(e.checkNames(), schema, chart, e.checkNeeded(chart), e.checkNetworks(), e.checkMirrors(),
+		e.checkProxies())
 	if problems != nil {
 		return e.unquote(problems)
 	}
@@ -38,8 +39,8 @@ var inPhase = regexp.MustCompile(` in phase (bootstrap|management)`)
 // checkTemplate matches the chart's templates that only check values, and what they are made of.
 var checkTemplate = regexp.MustCompile(`/_[^/]*\.tpl$|/validate\.yaml$`)
 
-// checkChart runs the chart's own checks, and nothing else of it. Values that do not fit the schema may break them: then
-// only what they still find is reported.
+// checkChart runs the chart's own checks, and nothing else of it. Values that do not fit the schema may break them:
+// then only what they still find is reported.
 func (e *Environment) checkChart(fits bool) error {
 	checks := *e.chart
 	checks.Templates = nil
@@ -67,7 +68,8 @@ func (e *Environment) checkChart(fits bool) error {
 }
 
 func (e *Environment) runChecks(checks *chart.Chart, phase Phase) error {
-	values, err := chartutil.ToRenderValuesWithSchemaValidation(checks, e.given(phase), release(), chartutil.DefaultCapabilities, true)
+	values, err := chartutil.ToRenderValuesWithSchemaValidation(checks, e.given(phase), release(),
+		chartutil.DefaultCapabilities, true)
 	if err != nil {
 		return err
 	}

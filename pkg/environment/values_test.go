@@ -32,31 +32,47 @@ func TestValuesMerge(t *testing.T) {
 		at                     string // dotted path
 		want                   any    // nil: not there
 	}{
-		"chart default":                  {at: "cluster.kubernetes_version", want: "v1.36.4"},
-		"values over chart":              {values: "cluster: {kubernetes_version: v1.35.0}", at: "cluster.kubernetes_version", want: "v1.35.0"},
-		"secrets over values":            {values: "cni: calico", secrets: "cni: custom", at: "cni", want: "custom"},
-		"infra-secrets over secrets":     {secrets: "cni: custom", infra: "cni: calico", at: "cni", want: "calico"},
-		"maps are merged":                {values: "cluster: {worker: {replicas: 3}}", at: "cluster.control_plane.replicas", want: int64(1)},
-		"lists are replaced":             {values: "components: {capi: {namespaces: [x]}, capd: {enabled: true}, cluster: {enabled: true}}", at: "components.capi.namespaces", want: []any{"x"}},
-		"null deletes":                   {values: "components: {capi: {spec: null}, capd: {enabled: true}, cluster: {enabled: true}}", at: "components.capi.spec", want: nil},
-		"file over secrets":              {secrets: "cni: custom", file: "cni: calico", at: "cni", want: "calico"},
-		"set over file":                  {file: "cni: calico", sets: []string{"cni=custom"}, at: "cni", want: "custom"},
-		"set over infra-secrets":         {infra: "cni: calico", sets: []string{"cni=custom"}, at: "cni", want: "custom"},
-		"set null deletes":               {sets: []string{"components.capi.spec=null"}, at: "components.capi.spec", want: nil},
-		"set one entry of a list":        {sets: []string{"components.capi.namespaces[1]=y"}, at: "components.capi.namespaces", want: []any{"capi-system", "y"}},
-		"override over values":           {values: "cni: calico", overrides: "cni: custom", at: "cni", want: "custom"},
-		"override over secrets":          {secrets: "cni: calico", overrides: "cni: custom", at: "cni", want: "custom"},
-		"set over override":              {sets: []string{"cni=none"}, overrides: "cni: custom", at: "cni", want: "none"},
-		"secret by set wins over infra":  {infra: "registry_secret: {r: {username: u, password: a}}", sets: []string{"registry_secret.r.password=b"}, at: "registry_secret.r.password", want: "b"},
-		"unquoted variable takes a type": {values: "cluster:\n  worker:\n    replicas: ${CLUSTER_INIT_VAR_N}", at: "cluster.worker.replicas", want: int64(2)},
-		"quoted variable is a string":    {values: `registry_secret: {r: {username: u, password: "${CLUSTER_INIT_VAR_N}"}}`, at: "registry_secret.r.password", want: "2"},
-		"empty variable is no null":      {values: "proxies:\n  no_proxy: ${no_proxy:=}", at: "proxies.no_proxy", want: ""},
-		"a value cannot add keys":        {values: "cluster:\n  openstack:\n    image: ${GITLAB_TOKEN}\n", at: "cluster.openstack.image", want: "a: \"b\"\nc: d #"},
-		"upper case proxy":               {values: "proxies:\n  https_proxy: ${https_proxy:=}", at: "proxies.https_proxy", want: "http://proxy"},
-		"comments are not variables":     {values: "# ${NOT_ALLOWED}\ncni: none", at: "cni", want: "none"},
-		"literal dollar brace":           {values: "registry_secret: {r: {username: u, password: \"$${X}\"}}", at: "registry_secret.r.password", want: "${X}"},
+		"chart default": {at: "cluster.kubernetes_version", want: "v1.36.4"},
+		"values over chart": {values: "cluster: {kubernetes_version: v1.35.0}",
+			at: "cluster.kubernetes_version", want: "v1.35.0"},
+		"secrets over values":        {values: "cni: calico", secrets: "cni: custom", at: "cni", want: "custom"},
+		"infra-secrets over secrets": {secrets: "cni: custom", infra: "cni: calico", at: "cni", want: "calico"},
+		"maps are merged": {values: "cluster: {worker: {replicas: 3}}",
+			at: "cluster.control_plane.replicas", want: int64(1)},
+		"lists are replaced": {values: "components: {capi: {namespaces: [x]}, capd: {enabled: true}, " +
+			"cluster: {enabled: true}}", at: "components.capi.namespaces", want: []any{"x"}},
+		"null deletes": {values: "components: {capi: {spec: null}, capd: {enabled: true}, cluster: " +
+			"{enabled: true}}", at: "components.capi.spec", want: nil},
+		"file over secrets": {secrets: "cni: custom", file: "cni: calico", at: "cni", want: "calico"},
+		"set over file": {file: "cni: calico", sets: []string{"cni=custom"}, at: "cni",
+			want: "custom"},
+		"set over infra-secrets": {infra: "cni: calico", sets: []string{"cni=custom"}, at: "cni",
+			want: "custom"},
+		"set null deletes": {sets: []string{"components.capi.spec=null"}, at: "components.capi.spec",
+			want: nil},
+		"set one entry of a list": {sets: []string{"components.capi.namespaces[1]=y"},
+			at: "components.capi.namespaces", want: []any{"capi-system", "y"}},
+		"override over values":  {values: "cni: calico", overrides: "cni: custom", at: "cni", want: "custom"},
+		"override over secrets": {secrets: "cni: calico", overrides: "cni: custom", at: "cni", want: "custom"},
+		"set over override": {sets: []string{"cni=none"}, overrides: "cni: custom", at: "cni",
+			want: "none"},
+		"secret by set wins over infra": {infra: "registry_secret: {r: {username: u, password: a}}",
+			sets: []string{"registry_secret.r.password=b"}, at: "registry_secret.r.password", want: "b"},
+		"unquoted variable takes a type": {values: "cluster:\n  worker:\n    replicas: ${CLUSTER_INIT_VAR_N}",
+			at: "cluster.worker.replicas", want: int64(2)},
+		"quoted variable is a string": {values: `registry_secret: {r: {username: u, password: "${CLUSTER_INIT_VAR_N}"}}`, at: "registry_secret.r.password", want: "2"},
+		"empty variable is no null": {values: "proxies:\n  no_proxy: ${no_proxy:=}", at: "proxies.no_proxy",
+			want: ""},
+		"a value cannot add keys": {values: "cluster:\n  openstack:\n    image: ${GITLAB_TOKEN}\n",
+			at: "cluster.openstack.image", want: "a: \"b\"\nc: d #"},
+		"upper case proxy": {values: "proxies:\n  https_proxy: ${https_proxy:=}",
+			at: "proxies.https_proxy", want: "http://proxy"},
+		"comments are not variables": {values: "# ${NOT_ALLOWED}\ncni: none", at: "cni", want: "none"},
+		"literal dollar brace": {values: "registry_secret: {r: {username: u, password: \"$${X}\"}}",
+			at: "registry_secret.r.password", want: "${X}"},
 	}
-	lookup := variables(map[string]string{"CLUSTER_INIT_VAR_N": "2", "GITLAB_TOKEN": "a: \"b\"\nc: d #", "HTTPS_PROXY": "http://proxy"})
+	lookup := variables(map[string]string{"CLUSTER_INIT_VAR_N": "2", "GITLAB_TOKEN": "a: \"b\"\nc: d #",
+		"HTTPS_PROXY": "http://proxy"})
 	or := func(text string) string {
 		if text == "" {
 			return "{}\n"
@@ -123,7 +139,8 @@ func asHelm(t *testing.T, env *environment.Environment) map[string]any {
 		t.Fatal(err)
 	}
 	merged := map[string]any{}
-	for _, text := range []string{objects.Values.Data["values.yaml"], string(objects.Secrets.Data["values.yaml"]), string(objects.InfraSecrets.Data["values.yaml"])} {
+	for _, text := range []string{objects.Values.Data["values.yaml"], string(objects.Secrets.Data["values.yaml"]),
+		string(objects.InfraSecrets.Data["values.yaml"])} {
 		var values map[string]any
 		if err := yaml.Unmarshal([]byte(text), &values); err != nil {
 			t.Fatal(err)
@@ -155,17 +172,20 @@ func mergeMaps(base, over map[string]any) map[string]any {
 }
 
 func TestSecretsStayOutOfTheConfigMap(t *testing.T) {
-	env := load(t, environment.Options{Sets: []string{"git_auth_default.password=hidden", "proxies.http_proxy=http://u:hidden@p", "cni=none"}})
+	env := load(t, environment.Options{Sets: []string{"git_auth_default.password=hidden",
+		"proxies.http_proxy=http://u:hidden@p", "cni=none"}})
 	objects, err := env.Objects()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "cluster:\n  bootstrap_provider: kubeadm\n  docker_host: \"\"\n  infra_provider: capd\n  name: kubeadm-capd\ncni: none\ncomponents:\n  capd:\n    enabled: true\n  cluster:\n    enabled: true\n"
+	want := "cluster:\n  bootstrap_provider: kubeadm\n  docker_host: \"\"\n  infra_provider: capd\n  name: " +
+		"kubeadm-capd\ncni: none\ncomponents:\n  capd:\n    enabled: true\n  cluster:\n    enabled: true\n"
 	if diff := cmp.Diff(want, objects.Values.Data["values.yaml"]); diff != "" {
 		t.Errorf("ConfigMap (-want +got):\n%s", diff)
 	}
 	for name, object := range map[string]interface{ GetName() string }{
-		"management-cluster-values": objects.Values, "management-cluster-secrets": objects.Secrets, "management-cluster-infra-secrets": objects.InfraSecrets,
+		"management-cluster-values": objects.Values, "management-cluster-secrets": objects.Secrets,
+		"management-cluster-infra-secrets": objects.InfraSecrets,
 	} {
 		if object.GetName() != name {
 			t.Errorf("object %s is named %s", name, object.GetName())
@@ -190,8 +210,10 @@ func TestEnvironmentIsImmutable(t *testing.T) {
 		t.Fatal(err)
 	}
 	overrides["cluster"].(map[string]any)["worker"].(map[string]any)["replicas"] = 9
-	if other.Spec().Cluster.Worker.Replicas != 4 || env.Spec().Cluster.Worker.Replicas != 0 || env.ClusterName() != "kubeadm-capd" {
-		t.Errorf("workers %d and %d, name %s", other.Spec().Cluster.Worker.Replicas, env.Spec().Cluster.Worker.Replicas, env.ClusterName())
+	if other.Spec().Cluster.Worker.Replicas != 4 || env.Spec().Cluster.Worker.Replicas != 0 ||
+		env.ClusterName() != "kubeadm-capd" {
+		t.Errorf("workers %d and %d, name %s", other.Spec().Cluster.Worker.Replicas, env.Spec().Cluster.Worker.Replicas,
+			env.ClusterName())
 	}
 	if _, err := env.WithOverrides(map[string]any{"cni": "flannel"}); err == nil {
 		t.Error("a wrong override was taken")

@@ -19,12 +19,13 @@ var allowed = []string{
 	"AWS_CONTROL_PLANE_MACHINE_TYPE", "AWS_NODE_MACHINE_TYPE",
 	// OpenStack's, as Cluster API's provider calls them.
 	"OPENSTACK_CLOUD", "OPENSTACK_CLOUD_YAML_B64", "OPENSTACK_CLOUD_CACERT_B64", "OPENSTACK_IMAGE_NAME",
-	"OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR", "OPENSTACK_NODE_MACHINE_FLAVOR", "OPENSTACK_SSH_KEY_NAME", "OPENSTACK_FAILURE_DOMAIN",
+	"OPENSTACK_CONTROL_PLANE_MACHINE_FLAVOR", "OPENSTACK_NODE_MACHINE_FLAVOR", "OPENSTACK_SSH_KEY_NAME",
+	"OPENSTACK_FAILURE_DOMAIN",
 	"OPENSTACK_EXTERNAL_NETWORK", "OPENSTACK_DNS_NAMESERVERS", "OPENSTACK_API_SERVER_FLOATING_IP",
 }
 
-// allowedPrefixes are families of variables: OpenStack's, and those that users make for their own files. The rest of CLUSTER_INIT_ are flags and
-// secrets of cluster-init itself, which are nothing to an environment.
+// allowedPrefixes are families of variables: OpenStack's, and those that users make for their own files. The rest of
+// CLUSTER_INIT_ are flags and secrets of cluster-init itself, which are nothing to an environment.
 var allowedPrefixes = []string{"OS_", ownPrefix}
 
 const ownPrefix = "CLUSTER_INIT_VAR_"
@@ -45,18 +46,20 @@ func (f forbiddenVariable) Error() string {
 // hint says how to call the variable.
 func (f forbiddenVariable) hint() string {
 	rest := strings.TrimPrefix(f.name, "CLUSTER_INIT_")
-	return fmt.Sprintf("Call a variable of your own %s%s, in the file and in the shell.", ownPrefix, strings.ToUpper(rest))
+	return fmt.Sprintf("Call a variable of your own %s%s, in the file and in the shell.", ownPrefix,
+		strings.ToUpper(rest))
 }
 
-// LacksVariable says whether a variable is not set that an environment needs, as an error of Load has it: then nobody knows what its things are called.
+// LacksVariable says whether a variable is not set that an environment needs, as an error of Load has it: then nobody
+// knows what its things are called.
 func LacksVariable(err error) bool {
 	_, lacks := errors.AsType[missingVariable](err)
 	return lacks
 }
 
 // expand replaces ${NAME} by its value and ${NAME:=default} by its value or, when that is unset or empty, by the
-// default, which ends at the first }. $${ stands for ${. Every other $ is left alone. The error tells of all variables that
-// have no value.
+// default, which ends at the first }. $${ stands for ${. Every other $ is left alone. The error tells of all variables
+// that have no value.
 func expand(text string, lookup func(string) (string, bool)) (string, error) {
 	var out strings.Builder
 	var problems error
@@ -102,7 +105,8 @@ func evaluate(expression string, lookup func(string) (string, bool)) (string, er
 	return value, nil
 }
 
-// find looks a variable up by all its names. The first one that is not empty wins; a proxy variable also when it is empty, which means none.
+// find looks a variable up by all its names. The first one that is not empty wins; a proxy variable also when it is
+// empty, which means none.
 func find(name string, lookup func(string) (string, bool)) (string, bool) {
 	if lookup == nil {
 		return "", false
@@ -117,8 +121,8 @@ func find(name string, lookup func(string) (string, bool)) (string, bool) {
 	return "", found
 }
 
-// spellings are the names of a variable, the best first. Proxy variables are known in both cases, and the lower one wins, as in curl. An external network
-// is called as Cluster API's provider for OpenStack calls it, too.
+// spellings are the names of a variable, the best first. Proxy variables are known in both cases, and the lower one
+// wins, as in curl. An external network is called as Cluster API's provider for OpenStack calls it, too.
 func spellings(name string) []string {
 	if strings.HasSuffix(name, "_proxy") {
 		return []string{name, strings.ToUpper(name)}

@@ -70,7 +70,8 @@ func FuzzSubstitute(f *testing.F) {
 			return
 		}
 		again := &substituter{filled: map[string]bool{}, lookup: func(string) (string, bool) { return "", true }}
-		if _, err := again.substitute(origin{}, out); err != nil && !strings.Contains(value, "${") && !strings.Contains(document, "$${") {
+		if _, err := again.substitute(origin{}, out); err != nil && !strings.Contains(value, "${") &&
+			!strings.Contains(document, "$${") {
 			t.Errorf("%q with %q became %q: %v", document, value, out, err)
 		}
 	})

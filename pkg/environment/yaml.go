@@ -23,7 +23,8 @@ func readValues(text []byte) (chartutil.Values, error) {
 	return chartutil.ReadValues(text)
 }
 
-// onlyDocument returns the document of a YAML file; nil: it has none, or it is empty. More than one is refused: what reads values reads the first only.
+// onlyDocument returns the document of a YAML file; nil: it has none, or it is empty. More than one is refused: what
+// reads values reads the first only.
 func onlyDocument(content []byte) (*yaml.Node, error) {
 	if err := unpack.YAML(content); errors.Is(err, unpack.ErrTooLarge) { // the parser says better what else is wrong
 		return nil, err
@@ -45,7 +46,8 @@ func onlyDocument(content []byte) (*yaml.Node, error) {
 			return nil, notYAML(content, err)
 		case probe == nil:
 		case only != nil:
-			return nil, fault.Wrap(fmt.Errorf("line %d: a second document begins, and only one can count", node.Line), fault.EnvironmentInvalid,
+			return nil, fault.Wrap(fmt.Errorf("line %d: a second document begins, and only one can count", node.Line),
+				fault.EnvironmentInvalid,
 				"Join the documents, and delete the line --- between them.")
 		default:
 			only = &node
@@ -57,7 +59,8 @@ func onlyDocument(content []byte) (*yaml.Node, error) {
 func notYAML(content []byte, err error) error {
 	for i, line := range strings.Split(string(content), "\n") {
 		if name := oddSpace(line); name != "" && !strings.HasPrefix(strings.TrimSpace(line), "#") {
-			return fault.Wrap(fmt.Errorf("not YAML: line %d has a %s: %w", i+1, name, err), fault.EnvironmentInvalid, plainSpace)
+			return fault.Wrap(fmt.Errorf("not YAML: line %d has a %s: %w", i+1, name, err), fault.EnvironmentInvalid,
+				plainSpace)
 		}
 	}
 	if strings.Contains(err.Error(), "unknown anchor") { // the parser quotes it, and it may be a password
@@ -68,7 +71,8 @@ func notYAML(content []byte, err error) error {
 
 const plainSpace = "Write a plain space in its place."
 
-// checkSpaces refuses spaces that YAML takes for letters where nobody wants a letter: in keys, and around text without quotes.
+// checkSpaces refuses spaces that YAML takes for letters where nobody wants a letter: in keys, and around text without
+// quotes.
 func checkSpaces(node *yaml.Node) error {
 	switch {
 	case node.Kind == yaml.MappingNode:
@@ -93,12 +97,14 @@ func checkSpaces(node *yaml.Node) error {
 }
 
 func spaceProblem(node *yaml.Node, name string) error {
-	return fault.Wrap(fmt.Errorf("line %d has a %s, which YAML takes for a letter", node.Line, name), fault.EnvironmentInvalid, plainSpace)
+	return fault.Wrap(fmt.Errorf("line %d has a %s, which YAML takes for a letter", node.Line, name),
+		fault.EnvironmentInvalid, plainSpace)
 }
 
 // oddSpaces are what editors and web pages put in the place of spaces, or between letters, and nobody sees.
 var oddSpaces = map[rune]string{
-	'\u00a0': "no-break space (U+00A0)", '\u202f': "narrow no-break space (U+202F)", '\u2007': "figure space (U+2007)", '\u3000': "wide space (U+3000)",
+	'\u00a0': "no-break space (U+00A0)", '\u202f': "narrow no-break space (U+202F)", '\u2007': "figure space (U+2007)",
+	'\u3000': "wide space (U+3000)",
 	'\u200b': "zero-width space (U+200B)", '\u2060': "word joiner (U+2060)", '\ufeff': "byte order mark (U+FEFF)",
 }
 

@@ -33,7 +33,8 @@ func fill(v reflect.Value, secret string) {
 	}
 }
 
-// The secret is a word of ours, too: only where that is one of ours it stays. Of the event that is given nothing changes.
+// The secret is a word of ours, too: only where that is one of ours it stays. Of the event that is given nothing
+// changes.
 func TestCleanTakesSecretsOutOfTextsAlone(t *testing.T) {
 	const secret = "phase-finished"
 	redact := func(text string) string { return strings.ReplaceAll(text, secret, "***") }
@@ -55,7 +56,8 @@ func TestCleanTakesSecretsOutOfTextsAlone(t *testing.T) {
 	if after, _ := json.Marshal(e); string(after) != string(before) {
 		t.Errorf("the event itself has changed:\n%s", after)
 	}
-	if got := (event.Event{Type: event.Progress}).Clean(redact); !reflect.DeepEqual(got, event.Event{Type: event.Progress}) {
+	if got := (event.Event{Type: event.Progress}).Clean(redact); !reflect.DeepEqual(
+		got, event.Event{Type: event.Progress}) {
 		t.Errorf("of nothing it makes %+v", got)
 	}
 }

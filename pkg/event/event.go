@@ -19,16 +19,18 @@ const (
 	PhaseFailed   Type = "phase-failed"   // Phase, Elapsed, Failure
 	Progress      Type = "progress"       // a step inside a phase; Message
 	ObjectChanged Type = "object-changed" // a watched object has another state than before; Object
-	Waiting       Type = "waiting"        // heartbeat of a wait: Message says what for, Objects who is not ready and why
-	Warning       Type = "warning"        // something the user should know that does not stop the run
-	Log           Type = "log"            // a line of a library that the run calls; shown with --verbose only
-	RunFinished   Type = "run-finished"   // last event of a run; Elapsed, Failure when it failed
-	Result        Type = "result"         // what the user does next; Message, Fields
+	// heartbeat of a wait: Message says what for, Objects who is not ready and why
+	Waiting     Type = "waiting"
+	Warning     Type = "warning"      // something the user should know that does not stop the run
+	Log         Type = "log"          // a line of a library that the run calls; shown with --verbose only
+	RunFinished Type = "run-finished" // last event of a run; Elapsed, Failure when it failed
+	Result      Type = "result"       // what the user does next; Message, Fields
 )
 
 // Types are all types of events.
 func Types() []Type {
-	return []Type{RunStarted, PhaseStarted, PhaseSkipped, PhaseFinished, PhaseFailed, Progress, ObjectChanged, Waiting, Warning, Log, RunFinished, Result}
+	return []Type{RunStarted, PhaseStarted, PhaseSkipped, PhaseFinished, PhaseFailed, Progress, ObjectChanged, Waiting,
+		Warning, Log, RunFinished, Result}
 }
 
 // Object is the state of one object in a cluster at one time.
@@ -70,7 +72,8 @@ type Event struct {
 	Title       string        `json:"title,omitempty"`
 	Message     string        `json:"message,omitempty"`
 	Elapsed     time.Duration `json:"elapsedNanoseconds,omitempty"`
-	// Remaining is how long the run will still take, as earlier runs did; of PhaseStarted and Waiting. Zero: nobody knows.
+	// Remaining is how long the run will still take, as earlier runs did; of PhaseStarted and Waiting. Zero: nobody
+	// knows.
 	Remaining time.Duration `json:"remainingNanoseconds,omitempty"`
 	// Delay is what makes the run end later than earlier runs did; of Waiting. Nil: nothing does, or nobody knows.
 	Delay *Delay `json:"delay,omitempty"`

@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// containers writes what the engine knows of the environment's containers and, with logs, what they have said, and the journals of those that are
-// machines.
+// containers writes what the engine knows of the environment's containers and, with logs, what they have said, and the
+// journals of those that are machines.
 func (c Collector) containers(ctx context.Context, f *folder, logs bool) {
 	if c.Engine == nil {
 		return
@@ -26,7 +26,8 @@ func (c Collector) containers(ctx context.Context, f *folder, logs bool) {
 	})
 	var names []string
 	for _, label := range []string{
-		kind.ClusterLabel + "=" + owned.BootstrapCluster(c.Cluster), kind.ClusterLabel + "=" + c.Cluster, owned.ClusterLabel + "=" + c.Cluster,
+		kind.ClusterLabel + "=" + owned.BootstrapCluster(c.Cluster), kind.ClusterLabel + "=" + c.Cluster,
+		owned.ClusterLabel + "=" + c.Cluster,
 	} {
 		bounded(ctx, f, "containers with the label "+label, func(ctx context.Context) error {
 			found, err := c.Engine.Containers(ctx, docker.Filter{Labels: []string{label}})
@@ -50,7 +51,8 @@ func (c Collector) container(ctx context.Context, f *folder, name string, logs b
 		}
 		machine = isMachine(all)
 		withoutVariables(all)
-		f.objects(dockerName+"/"+inName(name)+".inspect.yaml", "what docker inspect says, without the values of variables", []map[string]any{all})
+		f.objects(dockerName+"/"+inName(name)+".inspect.yaml",
+			"what docker inspect says, without the values of variables", []map[string]any{all})
 		return nil
 	})
 	if !logs {
@@ -67,9 +69,11 @@ func (c Collector) container(ctx context.Context, f *folder, name string, logs b
 		return
 	}
 	bounded(ctx, f, "the journal of machine "+name, func(ctx context.Context) error {
-		journal, err := c.Engine.Output(ctx, name, []string{"journalctl", "--no-pager", "--quiet", "--lines", "2000"}, logBytes)
+		journal, err := c.Engine.Output(ctx, name, []string{"journalctl", "--no-pager", "--quiet", "--lines", "2000"},
+			logBytes)
 		if err == nil {
-			f.text(dockerName+"/"+inName(name)+".journal.log", "end of the machine's journal: kubelet, containerd and others", journal)
+			f.text(dockerName+"/"+inName(name)+".journal.log",
+				"end of the machine's journal: kubelet, containerd and others", journal)
 		}
 		return err
 	})

@@ -1,5 +1,5 @@
-// Package evidence gathers what a failed run leaves for the one who looks into it: the run's events, objects and logs of
-// both clusters, and the containers, without secrets, in one folder that a CI job can keep as an artifact.
+// Package evidence gathers what a failed run leaves for the one who looks into it: the run's events, objects and logs
+// of both clusters, and the containers, without secrets, in one folder that a CI job can keep as an artifact.
 package evidence
 
 import (
@@ -32,9 +32,11 @@ type Collector struct {
 	Cluster  string // name of the management cluster, which its containers are labelled with
 	// Left, unless it is nil, hears what could not be collected.
 	Left func(what string)
-	// Machines returns what machines that are no containers say; what it has until its error counts. nil: there are none.
+	// Machines returns what machines that are no containers say; what it has until its error counts. nil: there are
+	// none.
 	Machines func(context.Context) ([]Said, error)
-	// Case returns what a diagnosis can be made of again, without secrets, as JSON; it is asked when the Redactor knows all of them. nil: that is not kept.
+	// Case returns what a diagnosis can be made of again, without secrets, as JSON; it is asked when the Redactor knows
+	// all of them. nil: that is not kept.
 	Case func(context.Context) ([]byte, error)
 }
 
@@ -70,18 +72,21 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 	var parts []part
 	readable := map[*kube.Cluster]bool{}
 	for _, cluster := range clusters { // all secrets must be known before the first line is written
-		parts = append(parts, part{"Secrets of the " + cluster.Name + " cluster", func(ctx context.Context) { readable[cluster] = c.secrets(ctx, f, cluster) }})
+		parts = append(parts, part{"Secrets of the " + cluster.Name + " cluster",
+			func(ctx context.Context) { readable[cluster] = c.secrets(ctx, f, cluster) }})
 	}
 	parts = append(parts, part{"events of the run", func(context.Context) { f.events(run.Events) }})
 	for _, cluster := range clusters {
-		parts = append(parts, part{"objects and pod logs of the " + cluster.Name + " cluster", func(ctx context.Context) {
-			if !readable[cluster] { // any line could hold one of them
-				f.problem("objects and pod logs of the %s cluster: left out, as its Secrets are not known", cluster.Name)
-				return
-			}
-			objects(ctx, f, cluster)
-			podLogs(ctx, f, cluster)
-		}})
+		parts = append(parts, part{"objects and pod logs of the " + cluster.Name + " cluster",
+			func(ctx context.Context) {
+				if !readable[cluster] { // any line could hold one of them
+					f.problem("objects and pod logs of the %s cluster: left out, as its Secrets are not known",
+						cluster.Name)
+					return
+				}
+				objects(ctx, f, cluster)
+				podLogs(ctx, f, cluster)
+			}})
 	}
 	parts = append(parts, part{"containers", func(ctx context.Context) {
 		var unknown []string // any log, and a machine's journal, could hold one of their Secrets
@@ -114,7 +119,8 @@ func (c Collector) Collect(ctx context.Context, run Run) error {
 	return errors.Join(f.failed...)
 }
 
-// diagnosis keeps what a diagnosis is made of. It leaves out the logs of a cluster whose Secrets are not known by itself.
+// diagnosis keeps what a diagnosis is made of. It leaves out the logs of a cluster whose Secrets are not known by
+// itself.
 func (c Collector) diagnosis(ctx context.Context, f *folder) {
 	content, err := c.Case(ctx)
 	if err != nil {
@@ -157,8 +163,8 @@ func (c Collector) connect(ctx context.Context, f *folder) (clusters []*kube.Clu
 	return clusters, err != nil
 }
 
-// bounded runs one question with its own bound, unless the time is over, and notes its error as one about what. It returns whether there was
-// an answer.
+// bounded runs one question with its own bound, unless the time is over, and notes its error as one about what. It
+// returns whether there was an answer.
 func bounded(ctx context.Context, f *folder, what string, ask func(context.Context) error) bool {
 	if ctx.Err() != nil {
 		return false

@@ -83,13 +83,16 @@ func TestNoSecretOfARealClusterIsLeft(t *testing.T) {
 		}
 	}
 	for name, wants := range map[string][]string{
-		"management/secrets.yaml":                                             {"name: odd-secret", "- password", "type: Opaque"},
-		"management/objects/namespaces.yaml":                                  {"name: odd", "seen: '*** in a note'"},
-		"management/objects/events.yaml":                                      {"pulling with ***"},
-		"management/objects/pods.yaml":                                        {"name: SOME_TOKEN", "name: PLAIN"},
-		"management/objects/configmaps.yaml":                                  {"odd-config", "bytes are left out"},
-		"management/objects/deployments.apps.yaml":                            {"name: odd-deployment", "image: registry.example.org/app"},
-		"management/objects/kubeadmconfigs.bootstrap.cluster.x-k8s.io.yaml":   {"name: odd-config", "path: /etc/kubernetes/pki/ca.key"},
+		"management/secrets.yaml": {"name: odd-secret", "- password",
+			"type: Opaque"},
+		"management/objects/namespaces.yaml": {"name: odd", "seen: '*** in a note'"},
+		"management/objects/events.yaml":     {"pulling with ***"},
+		"management/objects/pods.yaml":       {"name: SOME_TOKEN", "name: PLAIN"},
+		"management/objects/configmaps.yaml": {"odd-config", "bytes are left out"},
+		"management/objects/deployments.apps.yaml": {"name: odd-deployment",
+			"image: registry.example.org/app"},
+		"management/objects/kubeadmconfigs.bootstrap.cluster.x-k8s.io.yaml": {"name: odd-config",
+			"path: /etc/kubernetes/pki/ca.key"},
 		"management/objects/devclusters.infrastructure.cluster.x-k8s.io.yaml": {"name: odd-infrastructure"},
 		"management/objects/clusters.cluster.x-k8s.io.yaml":                   {"name: odd-cluster"},
 	} {
@@ -99,7 +102,8 @@ func TestNoSecretOfARealClusterIsLeft(t *testing.T) {
 			}
 		}
 	}
-	if text := found["summary.txt"]; strings.Contains(text, "could not be collected") && !strings.Contains(text, "an event of the run") {
+	if text := found["summary.txt"]; strings.Contains(text, "could not be collected") &&
+		!strings.Contains(text, "an event of the run") {
 		t.Errorf("something could not be collected:\n%s", text)
 	}
 }
@@ -111,7 +115,8 @@ func writtenForms(t *testing.T, secret string) map[string]string {
 		t.Fatal(err)
 	}
 	return map[string]string{
-		"it is": secret, "base64": base64.StdEncoding.EncodeToString([]byte(secret)), "JSON": strings.Trim(string(inJSON), `"`), "a URL": url.QueryEscape(secret),
+		"it is": secret, "base64": base64.StdEncoding.EncodeToString([]byte(secret)),
+		"JSON": strings.Trim(string(inJSON), `"`), "a URL": url.QueryEscape(secret),
 	}
 }
 
@@ -122,28 +127,44 @@ func oddPlaces(t *testing.T) []client.Object {
 	key := "-----BEGIN EC PRIVATE KEY-----\n" + keyLine + "\n-----END EC PRIVATE KEY-----\n"
 	meta := func(name string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: "odd", Name: name, Annotations: map[string]string{
-			"kubectl.kubernetes.io/last-applied-configuration": `{"data":"` + ofNobody + `"}`, "seen": ofTheCluster + " in a note", "run": forms(ofTheRun)}}
+			"kubectl.kubernetes.io/last-applied-configuration": `{"data":"` + ofNobody + `"}`, "seen": ofTheCluster +
+				" in a note", "run": forms(ofTheRun)}}
 	}
 	namespace := &corev1.Namespace{ObjectMeta: meta("odd")}
 	namespace.Namespace = ""
 	return []client.Object{
 		namespace,
-		&corev1.Secret{ObjectMeta: meta("odd-secret"), Data: map[string][]byte{"password": []byte(ofTheCluster), "tls.key": []byte(key),
-			"value": []byte("#cloud-config\nwrite_files:\n- content: |\n    token: " + ofTheCluster + "\n")}},
-		&corev1.ConfigMap{ObjectMeta: meta("odd-config"), Data: map[string]string{"raw": forms(ofTheRun) + forms(ofTheCluster), "key": key, "dsn": "password=" + ofNobody}},
+		&corev1.Secret{ObjectMeta: meta("odd-secret"), Data: map[string][]byte{"password": []byte(ofTheCluster),
+			"tls.key": []byte(key),
+			"value":   []byte("#cloud-config\nwrite_files:\n- content: |\n    token: " + ofTheCluster + "\n")}},
+		&corev1.ConfigMap{ObjectMeta: meta("odd-config"),
+			Data: map[string]string{"raw": forms(ofTheRun) + forms(ofTheCluster), "key": key, "dsn": "password=" +
+				ofNobody}},
 		&corev1.ConfigMap{ObjectMeta: meta("large"), Data: map[string]string{"x": strings.Repeat(ofNobody, 2000)}},
-		&corev1.Event{ObjectMeta: meta("odd-event"), Message: "pulling with " + ofTheCluster + " " + forms(ofTheRun), Reason: "Odd", Type: "Warning",
-			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: "odd", Name: "odd-pod"}, Source: corev1.EventSource{Component: "test"}},
+		&corev1.Event{ObjectMeta: meta("odd-event"), Message: "pulling with " + ofTheCluster + " " + forms(ofTheRun),
+			Reason: "Odd", Type: "Warning",
+			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: "odd", Name: "odd-pod"},
+			Source:         corev1.EventSource{Component: "test"}},
 		object(t, `{apiVersion: v1, kind: ServiceAccount, metadata: {namespace: odd, name: default}}`),
-		object(t, `{apiVersion: v1, kind: Pod, metadata: {namespace: odd, name: odd-pod}, spec: {containers: [{name: c, image: registry.example.org/app, args: ["--proxy=http://user:`+ofNobody+`@proxy", "`+ofTheCluster+`"],
+		object(
+			t,
+			`{apiVersion: v1, kind: Pod, metadata: {namespace: odd, name: odd-pod}, spec: {containers: [{name: c, image: registry.example.org/app, args: ["--proxy=http://user:`+ofNobody+`@proxy", "`+ofTheCluster+`"],
   env: [{name: SOME_TOKEN, value: `+ofNobody+`}, {name: PLAIN, value: x-`+ofTheCluster+`-y}]}]}}`),
-		object(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: odd, name: odd-deployment}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}},
+		object(
+			t,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {namespace: odd, name: odd-deployment}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}},
   spec: {containers: [{name: c, image: registry.example.org/app, env: [{name: AWS_SECRET_ACCESS_KEY, value: `+ofNobody+`}]}]}}}}`),
-		object(t, `{apiVersion: bootstrap.cluster.x-k8s.io/v1beta2, kind: KubeadmConfig, metadata: {namespace: odd, name: odd-config}, spec: {
+		object(
+			t,
+			`{apiVersion: bootstrap.cluster.x-k8s.io/v1beta2, kind: KubeadmConfig, metadata: {namespace: odd, name: odd-config}, spec: {
   files: [{path: /etc/kubernetes/pki/ca.key, content: "`+strings.ReplaceAll(key, "\n", `\n`)+`"}], joinConfiguration: {discovery: {bootstrapToken: {token: abcdef.0123456789abcdef, apiServerEndpoint: "x:6443", unsafeSkipCAVerification: true}}},
   users: [{name: admin, passwd: `+ofNobody+`}]}}`),
-		object(t, `{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DevCluster, metadata: {namespace: odd, name: odd-infrastructure, annotations: {a: `+ofTheCluster+`}}, spec: {backend: {docker: {}}}}`),
-		object(t, `{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {namespace: odd, name: odd-cluster, annotations: {a: "`+base64.StdEncoding.EncodeToString([]byte("x"+ofTheCluster))+`"}},
+		object(
+			t,
+			`{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DevCluster, metadata: {namespace: odd, name: odd-infrastructure, annotations: {a: `+ofTheCluster+`}}, spec: {backend: {docker: {}}}}`),
+		object(
+			t,
+			`{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {namespace: odd, name: odd-cluster, annotations: {a: "`+base64.StdEncoding.EncodeToString([]byte("x"+ofTheCluster))+`"}},
   spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DevCluster, name: odd-infrastructure}}}`),
 	}
 }

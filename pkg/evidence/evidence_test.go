@@ -19,10 +19,13 @@ import (
 
 // failed is a run that failed and told a secret.
 func failed() Run {
-	cause := fault.Retryable(errors.New("waiting for the components: not ready: Kustomization/capi with hunter22"), fault.ComponentStuck, "Look at the first one.\nThen again.")
+	cause := fault.Retryable(errors.New("waiting for the components: not ready: Kustomization/capi with hunter22"),
+		fault.ComponentStuck, "Look at the first one.\nThen again.")
 	return Run{
-		Command: "cluster-init up demo", Version: "v1.2.3", Err: fmt.Errorf("management-cluster: %w", cause), ExitCode: 50, Elapsed: 90 * time.Second,
-		Events: []byte(`{"type":"run-started","time":"2026-01-02T03:04:05Z"}` + "\n" + `{"type":"progress","message":"with \"hunter22\"","elapsedNanoseconds":1500000000}` + "\n" + "no JSON\n"),
+		Command: "cluster-init up demo", Version: "v1.2.3", Err: fmt.Errorf("management-cluster: %w", cause),
+		ExitCode: 50, Elapsed: 90 * time.Second,
+		Events: []byte(`{"type":"run-started","time":"2026-01-02T03:04:05Z"}` + "\n" +
+			`{"type":"progress","message":"with \"hunter22\"","elapsedNanoseconds":1500000000}` + "\n" + "no JSON\n"),
 	}
 }
 
@@ -46,15 +49,19 @@ func TestWhatIsLeftOfARun(t *testing.T) {
 		"/apis/example.cluster.x-k8s.io/v1/widgets": `{"kind":"WidgetList","apiVersion":"example.cluster.x-k8s.io/v1","items":[{"apiVersion":"example.cluster.x-k8s.io/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"token":"unknown"}}]}`,
 	})
 	dir := filepath.Join(t.TempDir(), "new", "artifacts")
-	c := Collector{Dir: dir, Redactor: redact.New("hunter22"), Clusters: clusters(api), Engine: fakeEngine{}, Cluster: "demo"}
+	c := Collector{Dir: dir, Redactor: redact.New("hunter22"), Clusters: clusters(api), Engine: fakeEngine{},
+		Cluster: "demo"}
 	if err := c.Collect(t.Context(), failed()); err != nil {
 		t.Fatal(err)
 	}
 	found := files(t, dir)
 	want := []string{
-		"bootstrap/logs/default.ill.init.log", "bootstrap/logs/flux-system.source.manager.log", "bootstrap/logs/flux-system.source.manager.previous.log",
-		"bootstrap/objects/nodes.yaml", "bootstrap/objects/pods.yaml", "bootstrap/objects/widgets.example.cluster.x-k8s.io.yaml", "bootstrap/secrets.yaml",
-		"docker/containers.txt", "docker/demo-machine.inspect.yaml", "docker/demo-machine.journal.log", "docker/demo-machine.log",
+		"bootstrap/logs/default.ill.init.log", "bootstrap/logs/flux-system.source.manager.log",
+		"bootstrap/logs/flux-system.source.manager.previous.log",
+		"bootstrap/objects/nodes.yaml", "bootstrap/objects/pods.yaml",
+		"bootstrap/objects/widgets.example.cluster.x-k8s.io.yaml", "bootstrap/secrets.yaml",
+		"docker/containers.txt", "docker/demo-machine.inspect.yaml", "docker/demo-machine.journal.log",
+		"docker/demo-machine.log",
 		"docker/demo-registry.inspect.yaml", "docker/demo-registry.log", "events.jsonl", "summary.txt",
 	}
 	if got := names(found); !slices.Equal(got, want) {
@@ -94,7 +101,9 @@ func TestWhatCannotBeCollectedIsTold(t *testing.T) {
 	if got := names(found); !slices.Equal(got, []string{"events.jsonl", "summary.txt"}) {
 		t.Errorf("files %q", got)
 	}
-	for _, want := range []string{"the bootstrap cluster does not answer", "Secrets of the management cluster", "objects and pod logs of the management cluster: left out, as its Secrets are not known", "error: management-cluster: waiting"} {
+	for _, want := range []string{"the bootstrap cluster does not answer", "Secrets of the management cluster",
+		"objects and pod logs of the management cluster: left out, as its Secrets are not known",
+		"error: management-cluster: waiting"} {
 		if !strings.Contains(found["summary.txt"], want) {
 			t.Errorf("the summary does not say %q:\n%s", want, found["summary.txt"])
 		}
@@ -113,7 +122,8 @@ func TestWithoutItsSecretsNothingOfAClusterIsWritten(t *testing.T) {
 	refuses := fakeAPI(t, "management", map[string]string{"/api/v1/secrets": "refuse",
 		"/api/v1/nodes": `{"kind":"NodeList","apiVersion":"v1","items":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"n"}}]}`})
 	dir := filepath.Join(t.TempDir(), "artifacts")
-	c := Collector{Dir: dir, Redactor: redact.New(), Cluster: "demo", Engine: fakeEngine{}, Clusters: func(context.Context) ([]*kube.Cluster, error) { return []*kube.Cluster{refuses}, nil }}
+	c := Collector{Dir: dir, Redactor: redact.New(), Cluster: "demo", Engine: fakeEngine{},
+		Clusters: func(context.Context) ([]*kube.Cluster, error) { return []*kube.Cluster{refuses}, nil }}
 	if err := c.Collect(t.Context(), failed()); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +136,8 @@ func TestWithoutItsSecretsNothingOfAClusterIsWritten(t *testing.T) {
 	if found["docker/demo-machine.inspect.yaml"] == "" {
 		t.Error("what docker inspect says is missing")
 	}
-	for _, want := range []string{"objects and pod logs of the management cluster: left out, as its Secrets are not known",
+	for _, want := range []string{"objects and pod logs of the management cluster: left out, as its Secrets are not " +
+		"known",
 		"logs of containers and journals of machines: left out, as Secrets of the management cluster are not known"} {
 		if text := found["summary.txt"]; !strings.Contains(text, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, text)
@@ -137,16 +148,19 @@ func TestWithoutItsSecretsNothingOfAClusterIsWritten(t *testing.T) {
 // A cluster that should answer and does not has Secrets that nobody knows: a container's log may hold one of them.
 func TestWithoutAnAnswerNoLogIsWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "artifacts")
-	c := Collector{Dir: dir, Redactor: redact.New(), Cluster: "demo", Engine: fakeEngine{}, Clusters: func(context.Context) ([]*kube.Cluster, error) { return nil, errors.New("no route to host") }}
+	c := Collector{Dir: dir, Redactor: redact.New(), Cluster: "demo", Engine: fakeEngine{},
+		Clusters: func(context.Context) ([]*kube.Cluster, error) { return nil, errors.New("no route to host") }}
 	if err := c.Collect(t.Context(), failed()); err != nil {
 		t.Fatal(err)
 	}
 	found := files(t, dir)
-	want := []string{"docker/containers.txt", "docker/demo-machine.inspect.yaml", "docker/demo-registry.inspect.yaml", "events.jsonl", "summary.txt"}
+	want := []string{"docker/containers.txt", "docker/demo-machine.inspect.yaml", "docker/demo-registry.inspect.yaml",
+		"events.jsonl", "summary.txt"}
 	if got := names(found); !slices.Equal(got, want) {
 		t.Errorf("files %q\nwant  %q", got, want)
 	}
-	for _, want := range []string{"objects and pod logs of a cluster: no route to host", "logs of containers and journals of machines: left out, as Secrets of a cluster that does not answer are not known"} {
+	for _, want := range []string{"objects and pod logs of a cluster: no route to host", "logs of containers and " +
+		"journals of machines: left out, as Secrets of a cluster that does not answer are not known"} {
 		if text := found["summary.txt"]; !strings.Contains(text, want) {
 			t.Errorf("the summary does not say %q:\n%s", want, text)
 		}

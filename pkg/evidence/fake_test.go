@@ -49,8 +49,11 @@ func (e fakeEngine) InspectAll(_ context.Context, name string) (map[string]any, 
 	if name == "demo-machine" {
 		labels[kind.RoleLabel] = "control-plane"
 	}
-	return map[string]any{"Name": "/" + name, "State": map[string]any{"Running": true}, "Args": []any{"--password", "hunter22"},
-		"Config": map[string]any{"Labels": labels, "Env": []any{"HTTPS_PROXY=http://user:unknown@proxy", "PATH=/bin"}}}, nil
+	return map[string]any{"Name": "/" + name, "State": map[string]any{"Running": true},
+			"Args": []any{"--password", "hunter22"},
+			"Config": map[string]any{"Labels": labels, "Env": []any{"HTTPS_PROXY=http://user:unknown@proxy",
+				"PATH=/bin"}}},
+		nil
 }
 
 func (e fakeEngine) Logs(_ context.Context, name string, _, _ int) (string, error) {
@@ -96,7 +99,8 @@ func clusters(list ...*kube.Cluster) func(context.Context) ([]*kube.Cluster, err
 	return func(context.Context) ([]*kube.Cluster, error) { return list, nil }
 }
 
-// files reads all files below dir, by their names with slashes, and holds their modes against what only the owner reads.
+// files reads all files below dir, by their names with slashes, and holds their modes against what only the owner
+// reads.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}

@@ -44,7 +44,8 @@ func Claim(dir string) error {
 		}
 		err = errors.New("it holds other files")
 	}
-	return fault.Wrap(fmt.Errorf("the folder for artifacts %s cannot be used: %w", dir, err), fault.Usage, "Name a new or an empty folder with --artifacts.")
+	return fault.Wrap(fmt.Errorf("the folder for artifacts %s cannot be used: %w", dir, err), fault.Usage,
+		"Name a new or an empty folder with --artifacts.")
 }
 
 // folder writes files for their owner only, with secrets taken out, and keeps what the summary tells of them.
@@ -62,7 +63,8 @@ func newFolder(dir string, redactor *redact.Redactor) (*folder, error) {
 	if err := Claim(dir); err != nil {
 		return nil, err
 	}
-	for _, left := range []string{summaryName, eventsName, CaseName, "bootstrap", "management", dockerName, machinesName} {
+	for _, left := range []string{summaryName, eventsName, CaseName, "bootstrap", "management", dockerName,
+		machinesName} {
 		if err := os.RemoveAll(filepath.Join(dir, left)); err != nil {
 			return nil, err
 		}
@@ -123,8 +125,8 @@ func (f *folder) events(lines []byte) {
 	f.write(eventsName, "every event of the run, one JSON object a line, as of --output json", out.String())
 }
 
-// write writes a file, whatever its name is made of: it stays in the folder, and takes no other file's place. What a terminal obeys is taken out, as files are
-// shown there.
+// write writes a file, whatever its name is made of: it stays in the folder, and takes no other file's place. What a
+// terminal obeys is taken out, as files are shown there.
 func (f *folder) write(name, what, content string) {
 	name = f.free(name)
 	err := f.create(name, oneline.Lines(content))

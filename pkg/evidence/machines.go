@@ -18,7 +18,8 @@ func (c Collector) machines(ctx context.Context, f *folder, known bool) {
 	}
 	said, err := c.Machines(ctx)
 	for _, each := range said {
-		f.text(machinesName+"/"+inName(each.Machine)+"."+inName(each.From)+".txt", "what the machine says: "+each.From, each.Text)
+		f.text(machinesName+"/"+inName(each.Machine)+"."+inName(each.From)+".txt", "what the machine says: "+each.From,
+			each.Text)
 	}
 	if err != nil {
 		f.problem("what the machines say: %v", err)

@@ -76,7 +76,9 @@ func trimmed(o unstructured.Unstructured) map[string]any {
 				continue
 			}
 			for key, value := range data {
-				_ = unstructured.SetNestedField(o.Object, fmt.Sprintf("(%d bytes are left out)", len(value)), field, key) // it is a map of strings
+				// it is a map of strings
+				_ = unstructured.SetNestedField(o.Object, fmt.Sprintf("(%d bytes are left out)", len(value)), field,
+					key)
 			}
 		}
 	}

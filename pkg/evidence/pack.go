@@ -38,7 +38,8 @@ func Pack(dir, top string, to io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path.Join(top, filepath.ToSlash(inside)), Mode: 0o600, Size: int64(len(content)), ModTime: info.ModTime()}); err != nil {
+		if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path.Join(top, filepath.ToSlash(inside)),
+			Mode: 0o600, Size: int64(len(content)), ModTime: info.ModTime()}); err != nil {
 			return err
 		}
 		_, err = archive.Write(content)

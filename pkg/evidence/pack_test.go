@@ -16,7 +16,8 @@ import (
 
 func TestPackAndUnpack(t *testing.T) {
 	dir := t.TempDir()
-	for name, content := range map[string]string{"summary.txt": "what is here", "management/objects/nodes.yaml": strings.Repeat("- a: b\n", 100000), CaseName: `{"type":"x"}`} {
+	for name, content := range map[string]string{"summary.txt": "what is here",
+		"management/objects/nodes.yaml": strings.Repeat("- a: b\n", 100000), CaseName: `{"type":"x"}`} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -29,20 +30,24 @@ func TestPackAndUnpack(t *testing.T) {
 	if err := Pack(dir, "site", &packed); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{CaseName: `{"type":"x"}`, "nodes.yaml": strings.Repeat("- a: b\n", 100000)} {
+	for name, want := range map[string]string{CaseName: `{"type":"x"}`, "nodes.yaml": strings.Repeat("- a: b\n",
+		100000)} {
 		if got, err := Unpack(bytes.NewReader(packed.Bytes()), name); err != nil || string(got) != want {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
 	}
-	for name, content := range map[string][]byte{"nothing": nil, "something else": []byte("PK\x03\x04 a zip"), "cut off": packed.Bytes()[:packed.Len()/2], "damaged": damaged(packed.Bytes())} {
+	for name, content := range map[string][]byte{"nothing": nil, "something else": []byte("PK\x03\x04 a zip"),
+		"cut off": packed.Bytes()[:packed.Len()/2], "damaged": damaged(packed.Bytes())} {
 		if got, err := Unpack(bytes.NewReader(content), CaseName); err == nil {
 			t.Errorf("%s: no error, %q", name, got)
 		}
 	}
-	if _, err := Unpack(bytes.NewReader(nil), CaseName); !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) {
+	if _, err := Unpack(bytes.NewReader(nil), CaseName); !errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an empty file: %v", err)
 	}
-	if _, err := Unpack(bytes.NewReader(packed.Bytes()), "other"); err == nil || !strings.Contains(err.Error(), "there is no file other in it") {
+	if _, err := Unpack(bytes.NewReader(packed.Bytes()), "other"); err == nil ||
+		!strings.Contains(err.Error(), "there is no file other in it") {
 		t.Error(err)
 	}
 	if err := Pack(filepath.Join(dir, "nowhere"), "site", &packed); err == nil {
@@ -85,7 +90,8 @@ func TestNamesOfOthersStayInTheFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"../../x", "..", "a/../../b", "c\x1b[2J", "c-[2J", "", ".", strings.Repeat("n", 400), "/etc/passwd", "-rf"} {
+	for _, name := range []string{"../../x", "..", "a/../../b", "c\x1b[2J", "c-[2J", "", ".", strings.Repeat("n", 400),
+		"/etc/passwd", "-rf"} {
 		f.text(machinesName+"/"+inName(name)+".console.txt", "what a machine says", "said\x1b[31m by "+name)
 	}
 	if len(f.failed) > 0 || len(f.files) != 10 {

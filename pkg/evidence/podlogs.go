@@ -41,7 +41,8 @@ func podLogs(ctx context.Context, f *folder, cluster *kube.Cluster) {
 			name := fmt.Sprintf("%s/logs/%s.%s.%s", cluster.Name, pod.Namespace, pod.Name, status.Name)
 			for _, previous := range []bool{false, true} {
 				suffix := map[bool]string{false: ".log", true: ".previous.log"}[previous]
-				if previous && status.RestartCount == 0 || !previous && status.State.Running == nil && status.State.Terminated == nil {
+				if previous && status.RestartCount == 0 || !previous && status.State.Running == nil &&
+					status.State.Terminated == nil {
 					continue
 				}
 				if read++; read > mostLogs {
@@ -86,7 +87,8 @@ func ready(p corev1.Pod) bool {
 	})
 }
 
-func containerLog(ctx context.Context, client kubernetes.Interface, pod corev1.Pod, container string, previous bool) (string, error) {
+func containerLog(ctx context.Context, client kubernetes.Interface, pod corev1.Pod, container string, previous bool) (
+	string, error) {
 	lines, bytes := int64(logLines), int64(logBytes)
 	stream, err := client.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{
 		Container: container, Previous: previous, TailLines: &lines, LimitBytes: &bytes,

@@ -17,9 +17,11 @@ import (
 // and the secrets in it are those of the values, which are known.
 const helmRelease corev1.SecretType = "helm.sh/release.v1"
 
-// secrets makes all Secrets' values known to the redactor and writes what else there is to say of them. It returns whether it could.
+// secrets makes all Secrets' values known to the redactor and writes what else there is to say of them. It returns
+// whether it could.
 func (c Collector) secrets(ctx context.Context, f *folder, cluster *kube.Cluster) bool {
-	return bounded(ctx, f, "Secrets of the "+cluster.Name+" cluster, so that a value of one of them may be found in the other files", func(ctx context.Context) error {
+	return bounded(ctx, f, "Secrets of the "+cluster.Name+" cluster, so that a value of one of them may be found in "+
+		"the other files", func(ctx context.Context) error {
 		client, err := kubernetes.NewForConfig(cluster.Config)
 		if err != nil {
 			return err

@@ -28,17 +28,28 @@ import (
 // kinds are fifty kinds of secrets; each value is made of its kind, so that none is another's part.
 func kinds() map[string]string {
 	forms := map[string]string{
-		"private key of RSA": "-----BEGIN RSA PRIVATE KEY-----\nMIIE%s\n-----END RSA PRIVATE KEY-----\n", "private key of EC": "-----BEGIN EC PRIVATE KEY-----\nMHcC%s\n-----END EC PRIVATE KEY-----\n",
-		"private key of OpenSSH": "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl%s\n-----END OPENSSH PRIVATE KEY-----\n", "private key of PGP": "-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQOY%s\n-----END PGP PRIVATE KEY BLOCK-----\n",
-		"token of GitHub": "ghp_%s", "token of GitLab": "glpat-%s", "fine token of GitHub": "github_pat_%s", "key of AWS": "AKIA%s", "token of Slack": "xoxb-%s", "key of Stripe": "sk_live_%s",
-		"token of npm": "npm_%s", "token of PyPI": "pypi-%s", "token of Vault": "hvs.%s", "key of SendGrid": "SG.%s", "key of Mailgun": "key-%s", "key of age": "AGE-SECRET-KEY-1%s",
-		"JSON web token": "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJr%s.c2ln", "bootstrap token": "abcdef.%s", "token of RKE2": "K10%s::server:x", "bearer": "Bearer %s", "basic": "Basic %s",
-		"URL of a database": "postgres://app:%s@db:5432/x", "URL of a queue": "amqp://app:%s@mq:5672", "URL of a cache": "redis://:%s@cache:6379", "proxy": "http://me:%s@proxy:3128",
-		"docker config": `{"auths":{"r":{"auth":"%s"}}}`, "service account of Google": `{"type":"service_account","private_key":"%s"}`, "clouds.yaml": "clouds:\n  x:\n    auth: {password: %s}\n",
-		"kubeconfig": "users:\n- user: {client-key-data: %s}\n", "htpasswd": "admin:$apr1$%s", "passphrase with letters of others": "grüße-日本-%s", "passphrase with spaces": "correct horse %s staple",
-		"password with quotes": `a"b'c\%s`, "password with signs": "p@ss/w+rd=?&%%%s", "cookie": "session=%s; Path=/", "pre-shared key of WireGuard": "%s0123456789abcdefghijklmnopqr=",
+		"private key of RSA":     "-----BEGIN RSA PRIVATE KEY-----\nMIIE%s\n-----END RSA PRIVATE KEY-----\n",
+		"private key of EC":      "-----BEGIN EC PRIVATE KEY-----\nMHcC%s\n-----END EC PRIVATE KEY-----\n",
+		"private key of OpenSSH": "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl%s\n-----END OPENSSH PRIVATE KEY-----\n",
+		"private key of PGP":     "-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQOY%s\n-----END PGP PRIVATE KEY BLOCK-----\n",
+		"token of GitHub":        "ghp_%s", "token of GitLab": "glpat-%s", "fine token of GitHub": "github_pat_%s",
+		"key of AWS": "AKIA%s", "token of Slack": "xoxb-%s", "key of Stripe": "sk_live_%s",
+		"token of npm": "npm_%s", "token of PyPI": "pypi-%s", "token of Vault": "hvs.%s", "key of SendGrid": "SG.%s",
+		"key of Mailgun": "key-%s", "key of age": "AGE-SECRET-KEY-1%s",
+		"JSON web token": "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJr%s.c2ln", "bootstrap token": "abcdef.%s",
+		"token of RKE2": "K10%s::server:x", "bearer": "Bearer %s", "basic": "Basic %s",
+		"URL of a database": "postgres://app:%s@db:5432/x", "URL of a queue": "amqp://app:%s@mq:5672",
+		"URL of a cache": "redis://:%s@cache:6379", "proxy": "http://me:%s@proxy:3128",
+		"docker config":             `{"auths":{"r":{"auth":"%s"}}}`,
+		"service account of Google": `{"type":"service_account","private_key":"%s"}`,
+		"clouds.yaml":               "clouds:\n  x:\n    auth: {password: %s}\n",
+		"kubeconfig":                "users:\n- user: {client-key-data: %s}\n", "htpasswd": "admin:$apr1$%s",
+		"passphrase with letters of others": "grüße-日本-%s", "passphrase with spaces": "correct horse %s staple",
+		"password with quotes": `a"b'c\%s`, "password with signs": "p@ss/w+rd=?&%%%s", "cookie": "session=%s; Path=/",
+		"pre-shared key of WireGuard": "%s0123456789abcdefghijklmnopqr=",
 	}
-	for _, plain := range []string{"password", "application credential", "secret key of AWS", "client secret of OIDC", "refresh token", "password of IPMI", "password of VRRP", "key of BGP", "seed of TOTP", "password of LDAP",
+	for _, plain := range []string{"password", "application credential", "secret key of AWS", "client secret of OIDC",
+		"refresh token", "password of IPMI", "password of VRRP", "key of BGP", "seed of TOTP", "password of LDAP",
 		"password of SMTP", "key of Datadog", "token of Terraform", "token of Consul"} {
 		forms[plain] = "%s"
 	}
@@ -73,7 +84,8 @@ func written(t *testing.T, secret string) map[string]string {
 	}
 }
 
-// Fifty kinds of secrets, each in five encodings, in objects of a real API server: none is in what is collected, packed and unpacked again.
+// Fifty kinds of secrets, each in five encodings, in objects of a real API server: none is in what is collected, packed
+// and unpacked again.
 func TestNoneOfFiftyKindsIsLeft(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -98,7 +110,8 @@ func TestNoneOfFiftyKindsIsLeft(t *testing.T) {
 		for form, text := range written(t, secret) {
 			seeded.Data[strings.ReplaceAll(form, " ", "-")] = text
 		}
-		if err := cluster.Create(ctx, &corev1.Secret{ObjectMeta: name, StringData: map[string]string{"value": secret}}); err != nil {
+		if err := cluster.Create(ctx, &corev1.Secret{ObjectMeta: name,
+			StringData: map[string]string{"value": secret}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := cluster.Create(ctx, seeded); err != nil {
@@ -106,7 +119,8 @@ func TestNoneOfFiftyKindsIsLeft(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "collected")
-	if err := (Collector{Dir: dir, Redactor: redact.New(), Clusters: clusters(cluster)}).Collect(ctx, Run{Command: "cluster-init collect demo"}); err != nil {
+	if err := (Collector{Dir: dir, Redactor: redact.New(), Clusters: clusters(cluster)}).Collect(
+		ctx, Run{Command: "cluster-init collect demo"}); err != nil {
 		t.Fatal(err)
 	}
 	var packed bytes.Buffer
@@ -122,7 +136,8 @@ func TestNoneOfFiftyKindsIsLeft(t *testing.T) {
 	}
 	for kind, secret := range secrets {
 		for form, text := range written(t, secret) {
-			for where, all := range map[string]string{"as it is": string(content), "with its lines joined": joined(string(content))} {
+			for where, all := range map[string]string{"as it is": string(content), "with its lines joined": joined(
+				string(content))} {
 				if strings.Contains(all, strings.TrimSpace(joined(text))) || strings.Contains(all, secret) {
 					t.Errorf("%s as %s is left, %s", kind, form, where)
 				}

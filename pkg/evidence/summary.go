@@ -32,7 +32,9 @@ func (f *folder) summary(run Run) {
 			line("  - %s", strings.ReplaceAll(cause, "\n", "\n    "))
 		}
 	}
-	line("\nWhat is here. Secrets are replaced by ***: names, addresses and what you run are not, so think of who may read it.")
+	line(
+		"\nWhat is here. Secrets are replaced by ***: names, addresses and what you run are not, so think of who may " +
+			"read it.")
 	files := append([]described{{summaryName, "this file"}}, f.files...)
 	width := 0
 	for _, file := range files {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Join makes one error of several problems that do not depend on each other, so that the reader can correct all of them at
-// once: its message has a line for each, its code is that of the first and its hint all their hints. Nils are left out, and so is a
-// problem that says what another one said; joined problems that are joined again stay one list. A single problem stays
-// as it is; none is nil.
+// Join makes one error of several problems that do not depend on each other, so that the reader can correct all of them
+// at once: its message has a line for each, its code is that of the first and its hint all their hints. Nils are left
+// out, and so is a problem that says what another one said; joined problems that are joined again stay one list. A
+// single problem stays as it is; none is nil.
 func Join(errs ...error) error {
 	var list []error
 	for _, err := range errs {

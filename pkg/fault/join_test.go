@@ -18,11 +18,16 @@ func TestJoin(t *testing.T) {
 		code    fault.Code
 		hint    string
 	}{
-		"one stays as it is":     {fault.Join(nil, source, nil), "no source\nof that kind", fault.Usage, "use git"},
-		"a line for each":        {fault.Join(image, source), "2 problems:\n  - no image\n  - no source\n    of that kind", fault.ValuesInvalid, "set it\nuse git"},
-		"joined again: one list": {fault.Join(fault.Join(image, source), errors.New("x")), "3 problems:\n  - no image\n  - no source\n    of that kind\n  - x", fault.ValuesInvalid, "set it\nuse git"},
-		"the same one once":      {fault.Join(image, fault.Join(image, nil)), "no image", fault.ValuesInvalid, "set it"},
-		"with words before it":   {fmt.Errorf("load: %w", fault.Join(image, source)), "load: 2 problems:\n  - no image\n  - no source\n    of that kind", fault.ValuesInvalid, "set it\nuse git"},
+		"one stays as it is": {fault.Join(nil, source, nil), "no source\nof that kind", fault.Usage, "use git"},
+		"a line for each": {fault.Join(image, source),
+			"2 problems:\n  - no image\n  - no source\n    of that kind", fault.ValuesInvalid, "set it\nuse git"},
+		"joined again: one list": {fault.Join(fault.Join(image, source), errors.New("x")),
+			"3 problems:\n  - no image\n  - no source\n    of that kind\n  - x", fault.ValuesInvalid,
+			"set it\nuse git"},
+		"the same one once": {fault.Join(image, fault.Join(image, nil)), "no image", fault.ValuesInvalid,
+			"set it"},
+		"with words before it": {fmt.Errorf("load: %w", fault.Join(image, source)),
+			"load: 2 problems:\n  - no image\n  - no source\n    of that kind", fault.ValuesInvalid, "set it\nuse git"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -35,7 +35,8 @@ func ArtifactPath(address string) (string, error) {
 	if port == "" {
 		port = "80"
 	}
-	return fmt.Sprintf("/api/v1/namespaces/%s/services/http:%s:%s/proxy%s", parts[1], parts[0], port, u.EscapedPath()), nil
+	return fmt.Sprintf("/api/v1/namespaces/%s/services/http:%s:%s/proxy%s", parts[1], parts[0], port, u.EscapedPath()),
+		nil
 }
 
 // ReadArtifact reads an artifact of at most so many bytes from source-controller, by way of the API server, and

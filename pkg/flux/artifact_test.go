@@ -59,14 +59,16 @@ func TestReadArtifact(t *testing.T) {
 		status   int
 		want     string // in the error; empty: it is read
 	}{
-		"sha256":         {ok, 7, http.StatusOK, ""},
-		"sha512":         {meta.Artifact{URL: address, Digest: sha512sum}, 7, http.StatusOK, ""},
-		"another digest": {meta.Artifact{URL: address, Digest: "sha256:00"}, 7, http.StatusOK, "and Flux says sha256:00"},
-		"no digest":      {meta.Artifact{URL: address}, 7, http.StatusOK, "not supported"},
-		"it is lost":     {ok, 7, http.StatusNotFound, "404 Not Found"},
-		"no Service":     {meta.Artifact{URL: "http://localhost/a"}, 7, http.StatusOK, "not that of a Service"},
-		"too large":      {ok, 6, http.StatusOK, "more than 6 bytes"},
-		"says too large": {meta.Artifact{URL: "http://localhost/a", Size: ptr.To[int64](7)}, 6, http.StatusOK, "has 7 bytes"},
+		"sha256": {ok, 7, http.StatusOK, ""},
+		"sha512": {meta.Artifact{URL: address, Digest: sha512sum}, 7, http.StatusOK, ""},
+		"another digest": {meta.Artifact{URL: address, Digest: "sha256:00"}, 7, http.StatusOK,
+			"and Flux says sha256:00"},
+		"no digest":  {meta.Artifact{URL: address}, 7, http.StatusOK, "not supported"},
+		"it is lost": {ok, 7, http.StatusNotFound, "404 Not Found"},
+		"no Service": {meta.Artifact{URL: "http://localhost/a"}, 7, http.StatusOK, "not that of a Service"},
+		"too large":  {ok, 6, http.StatusOK, "more than 6 bytes"},
+		"says too large": {meta.Artifact{URL: "http://localhost/a", Size: ptr.To[int64](7)}, 6, http.StatusOK,
+			"has 7 bytes"},
 	} {
 		status = tc.status
 		got, err := flux.ReadArtifact(t.Context(), c, &tc.artifact, tc.most)

@@ -20,7 +20,8 @@ type EnvironmentVariable struct{ Name, Value string }
 const (
 	// environmentSecret holds the values of the variables: an address of a proxy may hold a password.
 	environmentSecret = "telco-cloud-init-flux-environment"
-	// environmentVersion is on the pods of the controllers. It holds the version of the Secret: they are made anew when that changes.
+	// environmentVersion is on the pods of the controllers. It holds the version of the Secret: they are made anew when
+	// that changes.
 	environmentVersion = "cluster-init.io/environment"
 )
 
@@ -31,21 +32,24 @@ func secretOf(environment []EnvironmentVariable) *unstructured.Unstructured {
 		values[v.Name] = v.Value
 	}
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret",
-		"metadata": map[string]any{"name": environmentSecret, "namespace": Namespace}, "type": "Opaque", "stringData": values}}
+		"metadata": map[string]any{"name": environmentSecret, "namespace": Namespace}, "type": "Opaque",
+		"stringData": values}}
 }
 
 // references are the variables as a container has them.
 func references(environment []EnvironmentVariable) []any {
 	var env []any
 	for _, v := range environment {
-		env = append(env, map[string]any{"name": v.Name, "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": environmentSecret, "key": v.Name}}})
+		env = append(env, map[string]any{"name": v.Name,
+			"valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": environmentSecret, "key": v.Name}}})
 	}
 	return env
 }
 
-// applyEnvironment applies the Secret with the variables before the pods that need it, and has these follow it. Where there are no variables, a Secret of an
-// earlier run goes.
-func applyEnvironment(ctx context.Context, c *kube.Cluster, manager *ssa.ResourceManager, objects []*unstructured.Unstructured, options ssa.ApplyOptions) error {
+// applyEnvironment applies the Secret with the variables before the pods that need it, and has these follow it. Where
+// there are no variables, a Secret of an earlier run goes.
+func applyEnvironment(ctx context.Context, c *kube.Cluster, manager *ssa.ResourceManager,
+	objects []*unstructured.Unstructured, options ssa.ApplyOptions) error {
 	var first []*unstructured.Unstructured
 	given := false
 	for _, object := range objects {
@@ -71,7 +75,8 @@ func applyEnvironment(ctx context.Context, c *kube.Cluster, manager *ssa.Resourc
 		if object.GetKind() != "Deployment" {
 			continue
 		}
-		if err := unstructured.SetNestedField(object.Object, secret.ResourceVersion, "spec", "template", "metadata", "annotations", environmentVersion); err != nil {
+		if err := unstructured.SetNestedField(object.Object, secret.ResourceVersion, "spec", "template", "metadata",
+			"annotations", environmentVersion); err != nil {
 			return err
 		}
 	}

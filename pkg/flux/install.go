@@ -109,8 +109,9 @@ func Install(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstr
 	return nil
 }
 
-// featureGates are those of kustomize-controller. With the first one a correction of a component that is waited for is applied at once, not after
-// half an hour. With the second one a new API version of a CRD does not make the next apply fail with "field not declared in schema".
+// featureGates are those of kustomize-controller. With the first one a correction of a component that is waited for is
+// applied at once, not after half an hour. With the second one a new API version of a CRD does not make the next apply
+// fail with "field not declared in schema".
 const featureGates = "CancelHealthCheckOnNewRevision=true,MigrateAPIVersion=true"
 
 func tune(deployment *unstructured.Unstructured, o Options) error {

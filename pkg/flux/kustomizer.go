@@ -20,15 +20,15 @@ import (
 	local "github.com/cluster-init/cluster-init/pkg/kustomize"
 )
 
-// Kustomizer does in memory what Flux's kustomize-controller does with a Kustomization: target namespace, patches, build, and variables by Flux's
-// own function. It is not for several goroutines at once.
+// Kustomizer does in memory what Flux's kustomize-controller does with a Kustomization: target namespace, patches,
+// build, and variables by Flux's own function. It is not for several goroutines at once.
 type Kustomizer struct {
 	files  filesys.FileSystem
 	builds map[string]resmap.ResMap // what was built already, before the variables
 }
 
-// strictSubstitutions is the default of the gate StrictPostBuildSubstitutions in the kustomize-controller of Version: a variable without a value and
-// without a default is an error.
+// strictSubstitutions is the default of the gate StrictPostBuildSubstitutions in the kustomize-controller of Version: a
+// variable without a value and without a default is an error.
 const strictSubstitutions = true
 
 // SubstitutionError says that Flux cannot fill in the variables of an object.
@@ -44,14 +44,16 @@ func (e SubstitutionError) Error() string {
 // Unwrap returns Flux's own error.
 func (e SubstitutionError) Unwrap() error { return e.Err }
 
-// NewKustomizer returns a Kustomizer that reads the folders of components below / of files, where it writes one of its own.
+// NewKustomizer returns a Kustomizer that reads the folders of components below / of files, where it writes one of its
+// own.
 func NewKustomizer(files filesys.FileSystem) *Kustomizer {
 	return &Kustomizer{files, map[string]resmap.ResMap{}}
 }
 
-// Apply returns what Flux applies for a Kustomization; the Secrets that it takes variables from are among rendered. Variables that cannot be filled in
-// are a SubstitutionError.
-func (k *Kustomizer) Apply(ctx context.Context, kustomization *unstructured.Unstructured, rendered []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+// Apply returns what Flux applies for a Kustomization; the Secrets that it takes variables from are among rendered.
+// Variables that cannot be filled in are a SubstitutionError.
+func (k *Kustomizer) Apply(ctx context.Context, kustomization *unstructured.Unstructured,
+	rendered []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	resources, err := k.build(kustomization)
 	if err != nil {
 		return nil, err
@@ -77,7 +79,8 @@ func (k *Kustomizer) Apply(ctx context.Context, kustomization *unstructured.Unst
 }
 
 // substitute fills in the variables of a resource as kustomize-controller does.
-func substitute(ctx context.Context, kustomization *unstructured.Unstructured, resource *resource.Resource, rendered []*unstructured.Unstructured) (*resource.Resource, error) {
+func substitute(ctx context.Context, kustomization *unstructured.Unstructured, resource *resource.Resource,
+	rendered []*unstructured.Unstructured) (*resource.Resource, error) {
 	if _, has, _ := unstructured.NestedMap(kustomization.Object, "spec", "postBuild"); !has {
 		return resource, nil
 	}
@@ -96,7 +99,8 @@ func (k *Kustomizer) build(kustomization *unstructured.Unstructured) (resmap.Res
 	folder, _, _ := unstructured.NestedString(kustomization.Object, "spec", "path")
 	patches, _, _ := unstructured.NestedSlice(kustomization.Object, "spec", "patches")
 	namespace, _, _ := unstructured.NestedString(kustomization.Object, "spec", "targetNamespace")
-	overlay, err := yaml.Marshal(map[string]any{"resources": []string{path.Join("..", folder)}, "patches": patches, "namespace": namespace})
+	overlay, err := yaml.Marshal(map[string]any{"resources": []string{path.Join("..", folder)}, "patches": patches,
+		"namespace": namespace})
 	if err != nil {
 		return nil, err
 	}

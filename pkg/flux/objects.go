@@ -16,7 +16,8 @@ import (
 
 // AddToScheme registers Flux's kinds.
 func AddToScheme(scheme *runtime.Scheme) error {
-	for _, add := range []func(*runtime.Scheme) error{sourcev1.AddToScheme, kustomizev1.AddToScheme, helmv2.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{sourcev1.AddToScheme, kustomizev1.AddToScheme,
+		helmv2.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return fmt.Errorf("registering Flux's kinds: %w", err)
 		}
@@ -130,13 +131,16 @@ func HelmRelease(r Release) (*helmv2.HelmRelease, error) {
 			Chart:             "./charts/" + ReleaseName,
 			ReconcileStrategy: sourcev1.ReconcileStrategyRevision,
 			ValuesFiles:       r.ValueFiles,
-			SourceRef:         helmv2.CrossNamespaceObjectReference{Kind: sourcev1.GitRepositoryKind, Name: ReleaseName},
+			SourceRef: helmv2.CrossNamespaceObjectReference{Kind: sourcev1.GitRepositoryKind,
+				Name: ReleaseName},
 		}}
 	} else {
-		hr.Spec.ChartRef = &helmv2.CrossNamespaceSourceReference{Kind: sourcev1.OCIRepositoryKind, Name: ChartSourceName}
+		hr.Spec.ChartRef = &helmv2.CrossNamespaceSourceReference{Kind: sourcev1.OCIRepositoryKind,
+			Name: ChartSourceName}
 	}
 	for _, ref := range r.ValuesFrom {
-		hr.Spec.ValuesFrom = append(hr.Spec.ValuesFrom, meta.ValuesReference{Kind: ref.Kind, Name: ref.Name, ValuesKey: "values.yaml"})
+		hr.Spec.ValuesFrom = append(hr.Spec.ValuesFrom, meta.ValuesReference{Kind: ref.Kind, Name: ref.Name,
+			ValuesKey: "values.yaml"})
 	}
 	return hr, nil
 }

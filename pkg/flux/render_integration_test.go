@@ -18,7 +18,8 @@ func TestRenderTunesTheControllers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, err := flux.Render(flux.Options{Archive: archive, Environment: []flux.EnvironmentVariable{{Name: "HTTPS_PROXY", Value: "http://proxy:3128"}}})
+	objects, err := flux.Render(flux.Options{Archive: archive,
+		Environment: []flux.EnvironmentVariable{{Name: "HTTPS_PROXY", Value: "http://proxy:3128"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,8 @@ func TestRenderTunesTheControllers(t *testing.T) {
 			t.Errorf("%s: looked at every %d seconds", o.GetName(), period)
 		}
 		// source-controller knows no such flag and would not start.
-		if got, want := slices.Contains(args, "--requeue-dependency=2s"), o.GetName() != "source-controller"; got != want {
+		if got, want := slices.Contains(args, "--requeue-dependency=2s"),
+			o.GetName() != "source-controller"; got != want {
 			t.Errorf("%s: a short requeue %t, want %t", o.GetName(), got, want)
 		}
 		const gates = "--feature-gates=CancelHealthCheckOnNewRevision=true,MigrateAPIVersion=true"

@@ -18,9 +18,11 @@ import (
 
 // RequestReconcile asks Flux to look at the object now instead of at its next interval.
 func RequestReconcile(ctx context.Context, c *kube.Cluster, o client.Object, now time.Time) error {
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, meta.ReconcileRequestAnnotation, now.Format(time.RFC3339Nano))
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, meta.ReconcileRequestAnnotation,
+		now.Format(time.RFC3339Nano))
 	if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		return fmt.Errorf("asking for a reconciliation of %s in the %s cluster: %w", client.ObjectKeyFromObject(o), c.Name, err)
+		return fmt.Errorf("asking for a reconciliation of %s in the %s cluster: %w", client.ObjectKeyFromObject(o),
+			c.Name, err)
 	}
 	return nil
 }
@@ -29,9 +31,11 @@ func RequestReconcile(ctx context.Context, c *kube.Cluster, o client.Object, now
 // does not try again otherwise, even after its cause was fixed.
 func RequestReset(ctx context.Context, c *kube.Cluster, release client.Object, now time.Time) error {
 	at := now.Format(time.RFC3339Nano) // helm-controller takes a reset only together with a request of the same value
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q,%q:%q}}}`, meta.ReconcileRequestAnnotation, at, helmv2.ResetRequestAnnotation, at)
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q,%q:%q}}}`, meta.ReconcileRequestAnnotation, at,
+		helmv2.ResetRequestAnnotation, at)
 	if err := c.Patch(ctx, release, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		return fmt.Errorf("ask for a reconciliation of HelmRelease %s in the %s cluster: %w", client.ObjectKeyFromObject(release), c.Name, err)
+		return fmt.Errorf("ask for a reconciliation of HelmRelease %s in the %s cluster: %w",
+			client.ObjectKeyFromObject(release), c.Name, err)
 	}
 	return nil
 }
@@ -45,7 +49,8 @@ func Kustomizations(ctx context.Context, c *kube.Cluster) ([]kustomizev1.Kustomi
 	return list.Items, nil
 }
 
-// SuspendedWith says whether any Kustomization of the cluster is suspended and carries an annotation; false where Flux is not installed.
+// SuspendedWith says whether any Kustomization of the cluster is suspended and carries an annotation; false where Flux
+// is not installed.
 func SuspendedWith(ctx context.Context, c *kube.Cluster, annotation, value string) (bool, error) {
 	list, err := Kustomizations(ctx, c)
 	if apimeta.IsNoMatchError(err) {

@@ -16,12 +16,15 @@ import (
 // What is judged here is judged as the kustomize-controller of the pinned version does by default.
 func TestStrictnessIsThatOfThePinnedController(t *testing.T) {
 	const controller = "github.com/fluxcd/kustomize-controller"
-	version := strings.TrimSpace(run(t, "go", "list", "-m", "-f", "{{.Version}}", controller+"/api")) // released with the controller
+	// released with the controller
+	version := strings.TrimSpace(run(t, "go", "list", "-m", "-f", "{{.Version}}", controller+"/api"))
 	var module struct{ Dir string }
-	if err := json.Unmarshal([]byte(run(t, "go", "mod", "download", "-json", controller+"@"+version)), &module); err != nil {
+	if err := json.Unmarshal([]byte(run(t, "go", "mod", "download", "-json", controller+"@"+version)),
+		&module); err != nil {
 		t.Fatal(err)
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(module.Dir, "internal/features/features.go"), nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(module.Dir, "internal/features/features.go"), nil,
+		0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +40,8 @@ func TestStrictnessIsThatOfThePinnedController(t *testing.T) {
 		return true
 	})
 	if want := map[bool]string{true: "true", false: "false"}[strictSubstitutions]; got != want {
-		t.Errorf("kustomize-controller %s has StrictPostBuildSubstitutions %q by default, and %s is assumed here", version, got, want)
+		t.Errorf("kustomize-controller %s has StrictPostBuildSubstitutions %q by default, and %s is assumed here",
+			version, got, want)
 	}
 }
 

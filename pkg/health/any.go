@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// OfAny reads the state of an object of whichever kind: as Of does where the object has conditions of its own kind, by kstatus where it is one of
-// Kubernetes' own. An object that nothing is known to happen to, such as a ConfigMap, is Ready.
+// OfAny reads the state of an object of whichever kind: as Of does where the object has conditions of its own kind, by
+// kstatus where it is one of Kubernetes' own. An object that nothing is known to happen to, such as a ConfigMap, is
+// Ready.
 func OfAny(u *unstructured.Unstructured) State {
 	if u.GetDeletionTimestamp() != nil {
 		return Of(u)
@@ -36,13 +37,15 @@ func OfAny(u *unstructured.Unstructured) State {
 func awaited(group, kind string) bool {
 	switch {
 	case strings.HasSuffix(group, ".toolkit.fluxcd.io"):
-		return slices.Contains([]string{"Kustomization", "HelmRelease", "GitRepository", "OCIRepository", "HelmChart", "Bucket"}, kind)
+		return slices.Contains([]string{"Kustomization", "HelmRelease", "GitRepository", "OCIRepository", "HelmChart",
+			"Bucket"}, kind)
 	case group == "cert-manager.io":
 		return true
 	case group == "cluster.x-k8s.io":
 		return slices.Contains([]string{"Cluster", "Machine", "MachineDeployment", "MachineSet"}, kind)
 	case strings.HasSuffix(group, ".cluster.x-k8s.io"):
-		return strings.HasSuffix(kind, "ControlPlane") || strings.HasSuffix(kind, "Machine") || strings.HasSuffix(kind, "Cluster") || kind == "OpenStackServer"
+		return strings.HasSuffix(kind, "ControlPlane") || strings.HasSuffix(kind, "Machine") ||
+			strings.HasSuffix(kind, "Cluster") || kind == "OpenStackServer"
 	}
 	return false
 }
@@ -51,7 +54,9 @@ func ofBuiltIn(u *unstructured.Unstructured) State {
 	if u.GetKind() == "Node" || u.GetKind() == "APIService" {
 		return Of(u)
 	}
-	if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); u.GetKind() == "Pod" && phase == "Failed" { // kstatus: it has come to its end
+	// kstatus: it has come to its end
+	if phase, _, _ := unstructured.NestedString(u.Object, "status", "phase"); u.GetKind() == "Pod" &&
+		phase == "Failed" {
 		reason, _, _ := unstructured.NestedString(u.Object, "status", "reason")
 		message, _, _ := unstructured.NestedString(u.Object, "status", "message")
 		return State{Status: Failed, Reason: reason, Message: message}

@@ -50,8 +50,8 @@ func notReported(conditionType string) Condition {
 	return Condition{Type: conditionType, Status: corev1.ConditionUnknown, Reason: NotReported, Current: true}
 }
 
-// Conditions reads status.conditions. A condition is current when its observedGeneration, its own or else that of the status,
-// where either is given, is not behind the object's generation.
+// Conditions reads status.conditions. A condition is current when its observedGeneration, its own or else that of the
+// status, where either is given, is not behind the object's generation.
 func Conditions(u *unstructured.Unstructured) []Condition {
 	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
 	statusSeen, hasStatusSeen, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")

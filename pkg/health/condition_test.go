@@ -10,7 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// A condition counts for the latest spec only: its controller must have seen that. One that does not say what it has seen is believed.
+// A condition counts for the latest spec only: its controller must have seen that. One that does not say what it has
+// seen is believed.
 func TestAConditionIsOfTheLatestSpec(t *testing.T) {
 	for name, tc := range map[string]struct {
 		generation, seen, statusSeen int64 // 0: it does not say
@@ -26,7 +27,8 @@ func TestAConditionIsOfTheLatestSpec(t *testing.T) {
 		"it has seen an older one than its status": {generation: 3, seen: 2, statusSeen: 3},
 	} {
 		condition := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, ObservedGeneration: tc.seen}
-		if c := health.ConditionFrom([]metav1.Condition{condition}, "Ready", tc.generation); c.True() != tc.typed || c.Status != corev1.ConditionTrue {
+		if c := health.ConditionFrom([]metav1.Condition{condition}, "Ready", tc.generation); c.True() != tc.typed ||
+			c.Status != corev1.ConditionTrue {
 			t.Errorf("%s: %+v", name, c)
 		}
 		read := map[string]any{"type": "Ready", "status": "True"}

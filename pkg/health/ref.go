@@ -32,8 +32,8 @@ type Edge struct {
 	Required bool
 }
 
-// Edges are what an object says that it waits for: what it depends on, where it reads from, what it applied, and the objects of Cluster API that
-// it is made of. What it owns is not among them: that is known from the owned objects only.
+// Edges are what an object says that it waits for: what it depends on, where it reads from, what it applied, and the
+// objects of Cluster API that it is made of. What it owns is not among them: that is known from the owned objects only.
 func Edges(u *unstructured.Unstructured) []Edge {
 	switch group := u.GroupVersionKind().Group; {
 	case strings.HasSuffix(group, ".toolkit.fluxcd.io"):
@@ -67,7 +67,8 @@ func fluxEdges(u *unstructured.Unstructured) []Edge {
 	for _, other := range DependsOn(u) {
 		edges = append(edges, Edge{To: other, Required: true})
 	}
-	for _, path := range [][]string{{"spec", "sourceRef"}, {"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}} {
+	for _, path := range [][]string{{"spec", "sourceRef"}, {"spec", "chartRef"},
+		{"spec", "chart", "spec", "sourceRef"}} {
 		if reference, found, _ := unstructured.NestedMap(u.Object, path...); found {
 			add("source.toolkit.fluxcd.io", reference, "")
 		}
@@ -115,16 +116,19 @@ func Inventory(u *unstructured.Unstructured) []Ref {
 
 func clusterEdges(u *unstructured.Unstructured) []Edge {
 	var edges []Edge
-	for _, path := range [][]string{{"spec", "infrastructureRef"}, {"spec", "bootstrap", "configRef"}, {"spec", "controlPlaneRef"}} {
+	for _, path := range [][]string{{"spec", "infrastructureRef"}, {"spec", "bootstrap", "configRef"},
+		{"spec", "controlPlaneRef"}} {
 		if reference, found, _ := unstructured.NestedMap(u.Object, path...); found {
 			edges = appendReference(edges, "", "", u.GetNamespace(), reference)
 		}
 	}
-	if reference, found, _ := unstructured.NestedMap(u.Object, "spec", "identityRef"); found && reference["kind"] == nil {
+	if reference, found, _ := unstructured.NestedMap(u.Object, "spec", "identityRef"); found &&
+		reference["kind"] == nil {
 		edges = appendReference(edges, "", "Secret", u.GetNamespace(), reference)
 	}
 	if node, _, _ := unstructured.NestedString(u.Object, "status", "nodeRef", "name"); node != "" {
-		edges = append(edges, Edge{To: Ref{Kind: "Node", Name: node}}) // in the cluster that the machine is of, which may be another one
+		// in the cluster that the machine is of, which may be another one
+		edges = append(edges, Edge{To: Ref{Kind: "Node", Name: node}})
 	}
 	return edges
 }
@@ -168,7 +172,8 @@ func appendReference(edges []Edge, group, kind, namespace string, reference map[
 			group = parsed.Group
 		}
 	}
-	to := Ref{Group: text("apiGroup", group), Kind: text("kind", kind), Namespace: text("namespace", namespace), Name: text("name", "")}
+	to := Ref{Group: text("apiGroup", group), Kind: text("kind", kind), Namespace: text("namespace", namespace),
+		Name: text("name", "")}
 	if to.Name == "" || to.Kind == "" {
 		return edges
 	}

@@ -8,8 +8,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// LeftAsIs says whether a control plane, a MachineDeployment or a Machine stays as it is until somebody does something, however many machines of the latest spec are wanted: it is
-// paused, somebody deletes its old machines, it is a worker that no MachineDeployment and no MachinePool replaces, or its node has another version.
+// LeftAsIs says whether a control plane, a MachineDeployment or a Machine stays as it is until somebody does something,
+// however many machines of the latest spec are wanted: it is paused, somebody deletes its old machines, it is a worker
+// that no MachineDeployment and no MachinePool replaces, or its node has another version.
 func LeftAsIs(u *unstructured.Unstructured) bool {
 	if Paused(u) {
 		return true
@@ -19,16 +20,19 @@ func LeftAsIs(u *unstructured.Unstructured) bool {
 		strategy, _, _ := unstructured.NestedString(u.Object, "spec", "rollout", "strategy", "type")
 		return strategy == string(clusterv1.OnDeleteMachineDeploymentStrategyType)
 	case "Machine":
-		return OtherVersion(ConditionOf(u, clusterv1.MachineUpToDateCondition)) || !slices.ContainsFunc([]string{clusterv1.MachineControlPlaneLabel, clusterv1.MachineDeploymentNameLabel, clusterv1.MachinePoolNameLabel}, func(label string) bool {
-			_, has := u.GetLabels()[label]
-			return has
-		})
+		return OtherVersion(ConditionOf(u, clusterv1.MachineUpToDateCondition)) ||
+			!slices.ContainsFunc([]string{clusterv1.MachineControlPlaneLabel, clusterv1.MachineDeploymentNameLabel,
+				clusterv1.MachinePoolNameLabel}, func(label string) bool {
+				_, has := u.GetLabels()[label]
+				return has
+			})
 	}
 	return false
 }
 
-// OtherVersion says whether a Machine, by its condition UpToDate, is not up to date only because its node runs another version of Kubernetes than it wants, as its image has it. Cluster API
-// v1.14.0 replaces no Machine for that.
+// OtherVersion says whether a Machine, by its condition UpToDate, is not up to date only because its node runs another
+// version of Kubernetes than it wants, as its image has it. Cluster API v1.14.0 replaces no Machine for that.
 func OtherVersion(current Condition) bool {
-	return current.Status == "False" && current.Reason == clusterv1.MachineUpToDateUpdatingReason && strings.Contains(current.Message, "kubeletVersion")
+	return current.Status == "False" && current.Reason == clusterv1.MachineUpToDateUpdatingReason &&
+		strings.Contains(current.Message, "kubeletVersion")
 }

@@ -1,5 +1,5 @@
-// Package health reads the state of objects: whether one is ready, on its way, or has given up, and why. Waits and reports read
-// conditions through it, so that they do not disagree about an object.
+// Package health reads the state of objects: whether one is ready, on its way, or has given up, and why. Waits and
+// reports read conditions through it, so that they do not disagree about an object.
 package health
 
 import (
@@ -27,10 +27,10 @@ type State struct {
 	Status, Reason, Message string
 }
 
-// Of reads the state of an object. Deployments, DaemonSets and StatefulSets are read by kstatus. All others follow the conventions of
-// Flux and Cluster API: conditions with observedGeneration, of which Ready counts, or else Available; spec.suspend;
-// metadata.deletionTimestamp; and the condition Stalled for failures that will not go away by themselves. kstatus would take
-// such an object for ready before its controller has seen it.
+// Of reads the state of an object. Deployments, DaemonSets and StatefulSets are read by kstatus. All others follow the
+// conventions of Flux and Cluster API: conditions with observedGeneration, of which Ready counts, or else Available;
+// spec.suspend; metadata.deletionTimestamp; and the condition Stalled for failures that will not go away by themselves.
+// kstatus would take such an object for ready before its controller has seen it.
 func Of(u *unstructured.Unstructured) State {
 	if u.GetDeletionTimestamp() != nil {
 		return deleting(u)
@@ -70,7 +70,8 @@ func deleting(u *unstructured.Unstructured) State {
 	return s
 }
 
-// WhyDeleting is what the condition Deleting says, which controllers of Cluster API keep while they delete; "" for nothing.
+// WhyDeleting is what the condition Deleting says, which controllers of Cluster API keep while they delete; "" for
+// nothing.
 func WhyDeleting(u *unstructured.Unstructured) string {
 	c := ConditionOf(u, "Deleting")
 	if c.Reason == NotReported || c.Status == corev1.ConditionFalse { // its controller has not come to it
@@ -79,8 +80,8 @@ func WhyDeleting(u *unstructured.Unstructured) string {
 	return cmp.Or(c.Message, c.Reason)
 }
 
-// ofWorkload reads an object whose pods Kubernetes keeps running. It never gives up on them: one that is out of time is reported
-// so, and gets ready when its images can be pulled again.
+// ofWorkload reads an object whose pods Kubernetes keeps running. It never gives up on them: one that is out of time is
+// reported so, and gets ready when its images can be pulled again.
 func ofWorkload(u *unstructured.Unstructured) State {
 	result, err := status.Compute(u)
 	if err != nil {
@@ -108,8 +109,8 @@ func Paused(u *unstructured.Unstructured) bool {
 	return paused || annotated
 }
 
-// counted matches the message of a Ready condition in Cluster API's older convention, which sums up other conditions: it
-// has the reason of the one that failed, but not its message.
+// counted matches the message of a Ready condition in Cluster API's older convention, which sums up other conditions:
+// it has the reason of the one that failed, but not its message.
 var counted = regexp.MustCompile(`^[0-9]+ of [0-9]+ completed$`)
 
 // summarized returns the type and the message of the condition that a sum is about, or else the sum's own message.

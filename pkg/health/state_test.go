@@ -26,7 +26,8 @@ func TestOf(t *testing.T) {
 			want:   health.State{Status: health.Ready, Reason: "ReconciliationSucceeded", Message: "Applied"}},
 		"Flux, not ready": {
 			object: `{metadata: {generation: 2}, status: {conditions: [{type: Ready, status: "False", observedGeneration: 2, reason: DependencyNotReady, message: dependency 'capi' is not ready}]}}`,
-			want:   health.State{Status: health.Progressing, Reason: "DependencyNotReady", Message: "dependency 'capi' is not ready"}},
+			want: health.State{Status: health.Progressing, Reason: "DependencyNotReady",
+				Message: "dependency 'capi' is not ready"}},
 		"Flux, unknown": {
 			object: `{metadata: {generation: 2}, status: {conditions: [{type: Ready, status: Unknown, observedGeneration: 2, reason: Progressing, message: Building}]}}`,
 			want:   health.State{Status: health.Progressing, Reason: "Progressing", Message: "Building"}},
@@ -65,13 +66,15 @@ func TestOf(t *testing.T) {
 			want:   health.State{Status: health.Deleting, Message: "is being deleted: Drain not completed yet"}},
 		"deleting, with no words": {
 			object: `{kind: Machine, metadata: {deletionTimestamp: "2026-01-02T03:04:05Z"}, status: {conditions: [{type: Deleting, status: "True", reason: WaitingForInfrastructureDeletion}]}}`,
-			want:   health.State{Status: health.Deleting, Message: "is being deleted: WaitingForInfrastructureDeletion"}},
+			want: health.State{Status: health.Deleting,
+				Message: "is being deleted: WaitingForInfrastructureDeletion"}},
 		"Cluster API, available": {
 			object: `{kind: Cluster, metadata: {generation: 4}, status: {conditions: [{type: Paused, status: "False"}, {type: Available, status: "True", observedGeneration: 4, reason: Available, message: ""}]}}`,
 			want:   health.State{Status: health.Ready, Reason: "Available"}},
 		"Cluster API, not available": {
 			object: `{kind: Cluster, metadata: {generation: 4}, status: {conditions: [{type: Available, status: "False", observedGeneration: 4, reason: NotAvailable, message: "* RemoteConnectionProbe: not yet"}]}}`,
-			want:   health.State{Status: health.Progressing, Reason: "NotAvailable", Message: "* RemoteConnectionProbe: not yet"}},
+			want: health.State{Status: health.Progressing, Reason: "NotAvailable",
+				Message: "* RemoteConnectionProbe: not yet"}},
 		"Cluster API, a Machine: Ready counts before Available": {
 			object: `{kind: Machine, status: {conditions: [{type: Available, status: "True"}, {type: Ready, status: "False", reason: NotReady}]}}`,
 			want:   health.State{Status: health.Progressing, Reason: "NotReady"}},
@@ -86,10 +89,12 @@ func TestOf(t *testing.T) {
 			want:   health.State{Status: health.Ready, Message: "Deployment is available. Replicas: 1"}},
 		"Deployment, available in its older form": {
 			object: `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 2}, status: {observedGeneration: 1, conditions: [{type: Available, status: "True", reason: MinimumReplicasAvailable}]}}`,
-			want:   health.State{Status: health.Progressing, Reason: "LatestGenerationNotObserved", Message: "Deployment generation is 2, but latest observed generation is 1"}},
+			want: health.State{Status: health.Progressing, Reason: "LatestGenerationNotObserved",
+				Message: "Deployment generation is 2, but latest observed generation is 1"}},
 		"Deployment, out of time: Kubernetes goes on": {
 			object: `{apiVersion: apps/v1, kind: Deployment, metadata: {generation: 1}, spec: {replicas: 1}, status: {observedGeneration: 1, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: image}]}}`,
-			want:   health.State{Status: health.Progressing, Reason: "ProgressDeadlineExceeded", Message: "Progress deadline exceeded: image"}},
+			want: health.State{Status: health.Progressing, Reason: "ProgressDeadlineExceeded",
+				Message: "Progress deadline exceeded: image"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

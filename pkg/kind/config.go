@@ -8,7 +8,8 @@ import (
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 )
 
-// Labels of kind on the containers of a cluster's nodes, which Cluster API's provider for Docker uses for its machines too.
+// Labels of kind on the containers of a cluster's nodes, which Cluster API's provider for Docker uses for its machines
+// too.
 const (
 	ClusterLabel = "io.x-k8s.kind.cluster" // the cluster's name
 	RoleLabel    = "io.x-k8s.kind.role"    // control-plane, worker or LoadBalancerRole
@@ -16,11 +17,12 @@ const (
 	LoadBalancerRole = "external-load-balancer"
 )
 
-// DefaultNodeImage is the node image that the release of kind in go.mod publishes for the newest minor of Kubernetes that
-// Cluster API, Flux and cert-manager of this release support; kind's own default is newer. See docs/versions.md.
+// DefaultNodeImage is the node image that the release of kind in go.mod publishes for the newest minor of Kubernetes
+// that Cluster API, Flux and cert-manager of this release support; kind's own default is newer. See docs/versions.md.
 const DefaultNodeImage = "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed"
 
-// CreationBound is how long kind takes at most to make a cluster: a node that is older and not finished was left behind.
+// CreationBound is how long kind takes at most to make a cluster: a node that is older and not finished was left
+// behind.
 const CreationBound = 10 * time.Minute
 
 // Config says what the bootstrap cluster is like.
@@ -62,10 +64,11 @@ func (c Config) cluster() *v1alpha4.Cluster {
 		mounts = append(mounts, v1alpha4.Mount{HostPath: m.HostPath, ContainerPath: m.ContainerPath})
 	}
 	return &v1alpha4.Cluster{
-		TypeMeta:                v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"},
-		Name:                    c.Name,
-		Nodes:                   []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole, Image: image, ExtraMounts: mounts}},
-		Networking:              v1alpha4.Networking{APIServerAddress: c.APIServerAddress, APIServerPort: c.APIServerPort},
+		TypeMeta: v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"},
+		Name:     c.Name,
+		Nodes:    []v1alpha4.Node{{Role: v1alpha4.ControlPlaneRole, Image: image, ExtraMounts: mounts}},
+		Networking: v1alpha4.Networking{APIServerAddress: c.APIServerAddress,
+			APIServerPort: c.APIServerPort},
 		KubeadmConfigPatches:    []string{allowCgroupV1},
 		ContainerdConfigPatches: []string{certsDirectory},
 	}

@@ -16,10 +16,13 @@ func TestConfigMountsIntoTheNode(t *testing.T) {
 		config Config
 		want   []v1alpha4.Mount
 	}{
-		"the marker alone":    {Config{Markers: []string{"/etc/cluster-init.io/cluster/demo"}}, []v1alpha4.Mount{marker}},
-		"the engine's socket": {Config{Markers: []string{"/etc/cluster-init.io/cluster/demo"}, DockerSocket: socket.HostPath}, []v1alpha4.Mount{marker, socket}},
+		"the marker alone": {Config{Markers: []string{"/etc/cluster-init.io/cluster/demo"}},
+			[]v1alpha4.Mount{marker}},
+		"the engine's socket": {Config{Markers: []string{"/etc/cluster-init.io/cluster/demo"},
+			DockerSocket: socket.HostPath}, []v1alpha4.Mount{marker, socket}},
 		"further mounts": {
-			Config{Markers: []string{"/etc/cluster-init.io/cluster/demo"}, ExtraMounts: []Mount{{HostPath: "/srv/certs", ContainerPath: "/etc/ssl/extra"}}},
+			Config{Markers: []string{"/etc/cluster-init.io/cluster/demo"},
+				ExtraMounts: []Mount{{HostPath: "/srv/certs", ContainerPath: "/etc/ssl/extra"}}},
 			[]v1alpha4.Mount{marker, {HostPath: "/srv/certs", ContainerPath: "/etc/ssl/extra"}}},
 	}
 	for name, tc := range tests {
@@ -36,7 +39,8 @@ func TestConfigMountsIntoTheNode(t *testing.T) {
 }
 
 func TestConfigTakesOverWhatItIsGiven(t *testing.T) {
-	c := Config{Name: "demo-bootstrap", NodeImage: "kindest/node:v1", APIServerAddress: "192.0.2.1", APIServerPort: 6443}.cluster()
+	c := Config{Name: "demo-bootstrap", NodeImage: "kindest/node:v1", APIServerAddress: "192.0.2.1",
+		APIServerPort: 6443}.cluster()
 	if c.Name != "demo-bootstrap" || c.Nodes[0].Image != "kindest/node:v1" ||
 		c.Networking.APIServerAddress != "192.0.2.1" || c.Networking.APIServerPort != 6443 {
 		t.Errorf("got %+v", c)
@@ -56,10 +60,12 @@ func TestConfigPatches(t *testing.T) {
 	if err := yaml.UnmarshalStrict([]byte(c.KubeadmConfigPatches[0]), &kubelet); err != nil {
 		t.Fatal(err)
 	}
-	if kubelet["kind"] != "KubeletConfiguration" || kubelet["apiVersion"] != "kubelet.config.k8s.io/v1beta1" || kubelet["failCgroupV1"] != false {
+	if kubelet["kind"] != "KubeletConfiguration" || kubelet["apiVersion"] != "kubelet.config.k8s.io/v1beta1" ||
+		kubelet["failCgroupV1"] != false {
 		t.Errorf("kubelet %v: it would not start on a cgroup v1 host", kubelet)
 	}
-	if containerd := c.ContainerdConfigPatches[0]; !strings.Contains(containerd, `config_path = "/etc/containerd/certs.d"`) {
+	if containerd := c.ContainerdConfigPatches[0]; !strings.Contains(containerd,
+		`config_path = "/etc/containerd/certs.d"`) {
 		t.Errorf("containerd reads no mirrors: %s", containerd)
 	}
 }

@@ -20,10 +20,12 @@ func TestExistsEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	if _, err := New(func(string) {}).Exists(ctx, "demo"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 20*time.Second {
+	if _, err := New(func(string) {}).Exists(ctx, "demo"); !errors.Is(err, context.DeadlineExceeded) ||
+		time.Since(began) > 20*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}
-	if _, err := New(func(string) {}).Kubeconfig(ctx, "demo"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 20*time.Second {
+	if _, err := New(func(string) {}).Kubeconfig(ctx, "demo"); !errors.Is(err, context.DeadlineExceeded) ||
+		time.Since(began) > 20*time.Second {
 		t.Errorf("the kubeconfig, after %s: %v", time.Since(began), err)
 	}
 }

@@ -39,8 +39,8 @@ func (p *Provider) Exists(ctx context.Context, name string) (bool, error) {
 	return slices.Contains(names, name), nil
 }
 
-// asked returns the answer to a question of kind's. kind takes no context, and an engine that takes a connection and says nothing would be waited for without
-// end: then the question, which changes nothing, is left to itself.
+// asked returns the answer to a question of kind's. kind takes no context, and an engine that takes a connection and
+// says nothing would be waited for without end: then the question, which changes nothing, is left to itself.
 func asked[T any](ctx context.Context, question func() (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -64,9 +64,11 @@ func asked[T any](ctx context.Context, question func() (T, error)) (T, error) {
 // Create takes its node away, at which kind gives up, and returns when kind has: no half cluster is left, and nothing
 // goes on behind the caller's back.
 //
-// own says whether the node of that name is the one that this call made. Only that one is deleted when the creation fails or ends: kind itself
-// would delete any of the name, also the one that another run makes at the same moment. nil: nobody else makes one.
-func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration, own func(context.Context) (bool, error)) error {
+// own says whether the node of that name is the one that this call made. Only that one is deleted when the creation
+// fails or ends: kind itself would delete any of the name, also the one that another run makes at the same moment. nil:
+// nobody else makes one.
+func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration,
+	own func(context.Context) (bool, error)) error {
 	scratch, err := os.MkdirTemp("", "cluster-init-kind-")
 	if err != nil {
 		return fmt.Errorf("making a folder for kind's kubeconfig: %w", err)
@@ -106,7 +108,8 @@ func (p *Provider) Create(ctx context.Context, c Config, wait time.Duration, own
 const ownBound = 10 * time.Second
 
 // deleteOwn deletes the node of a cluster if it is the one that this run made. One that nobody can tell of stays.
-func (p *Provider) deleteOwn(ctx context.Context, name, kubeconfig string, own func(context.Context) (bool, error)) error {
+func (p *Provider) deleteOwn(ctx context.Context, name, kubeconfig string,
+	own func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownBound)
 	defer cancel()
 	if own != nil {
@@ -156,8 +159,8 @@ func (p *Provider) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// Kubeconfig returns the admin kubeconfig of the kind cluster called name, for use from this machine. It is read in the node, and must be one that
-// kube.Embedded lets pass.
+// Kubeconfig returns the admin kubeconfig of the kind cluster called name, for use from this machine. It is read in the
+// node, and must be one that kube.Embedded lets pass.
 func (p *Provider) Kubeconfig(ctx context.Context, name string) ([]byte, error) {
 	kubeconfig, err := asked(ctx, func() (string, error) { return p.kind.KubeConfig(name, false) })
 	if err != nil {
@@ -193,17 +196,25 @@ func explain(err error) error {
 	}
 	switch {
 	case says("is already in use by container"):
-		return fault.Retryable(err, fault.Busy, "Another run makes a cluster of this name at the same moment. When it is over, run the same command again.")
+		return fault.Retryable(err, fault.Busy, "Another run makes a cluster of this name at the same moment. When it "+
+			"is over, run the same command again.")
 	case says("port is already allocated", "address already in use"):
-		return fault.Wrap(err, fault.PortTaken, "Stop what listens on that port, or choose another with --api-server-port (0 takes a free one).")
+		return fault.Wrap(err, fault.PortTaken,
+			"Stop what listens on that port, or choose another with --api-server-port (0 takes a free one).")
 	case says("privileged mode is incompatible", "privileged mode is disabled", "unable to apply caps"):
-		return fault.Wrap(err, fault.DockerPrivileged, "kind's nodes are privileged containers: use an engine that allows them (no rootless sandbox, no user namespace remapping).")
-	case says("executable file not found", "cannot connect to the docker daemon", "failed to connect to the docker api", "error during connect"):
-		return fault.Wrap(err, fault.DockerUnreachable, "Start the Docker engine, or point DOCKER_HOST at one that runs; `docker info` must answer.")
+		return fault.Wrap(err, fault.DockerPrivileged, "kind's nodes are privileged containers: use an engine that "+
+			"allows them (no rootless sandbox, no user namespace remapping).")
+	case says("executable file not found", "cannot connect to the docker daemon", "failed to connect to the docker api",
+		"error during connect"):
+		return fault.Wrap(err, fault.DockerUnreachable,
+			"Start the Docker engine, or point DOCKER_HOST at one that runs; `docker info` must answer.")
 	case says("command \"docker pull "):
-		return fault.Retryable(err, fault.ClusterFailed, "The engine could not pull the node image: `docker pull` of it shows why. Without access to its registry, use --bundle, or --node-image with an image that the engine has.")
+		return fault.Retryable(err, fault.ClusterFailed, "The engine could not pull the node image: `docker pull` of "+
+			"it shows why. Without access to its registry, use --bundle, or --node-image with an image that the "+
+			"engine has.")
 	}
-	return fault.Retryable(err, fault.ClusterFailed, "See what the node says: docker logs NODE. Running the same command again starts over with a fresh node.")
+	return fault.Retryable(err, fault.ClusterFailed, "See what the node says: docker logs NODE. Running the same "+
+		"command again starts over with a fresh node.")
 }
 
 func lastLines(s string, n int) string {

@@ -49,17 +49,24 @@ func TestCreateExplainsWhatTheEngineRefuses(t *testing.T) {
 		says  string
 		hint  string
 	}{
-		"user namespaces": {daemon("privileged mode is incompatible with user namespaces."), fault.DockerPrivileged, "incompatible with user namespaces", "privileged containers"},
-		"no capabilities": {daemon("OCI runtime create failed: unable to apply caps: operation not permitted: unknown."), fault.DockerPrivileged, "unable to apply caps", "privileged containers"},
-		"port taken":      {daemon("driver failed programming external connectivity: Bind for 127.0.0.1:6443 failed: port is already allocated."), fault.PortTaken, "127.0.0.1:6443", "--api-server-port"},
-		"port in use":     {daemon("listen tcp4 127.0.0.1:6443: bind: address already in use."), fault.PortTaken, "127.0.0.1:6443", "--api-server-port"},
-		"engine went":     {"echo 'Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?' >&2; exit 1", fault.DockerUnreachable, "unix:///x", "docker info"},
-		"anything else":   {daemon("no space left on device."), fault.ClusterFailed, "no space left", "docker logs"},
+		"user namespaces": {daemon("privileged mode is incompatible with user namespaces."), fault.DockerPrivileged,
+			"incompatible with user namespaces", "privileged containers"},
+		"no capabilities": {daemon(
+			"OCI runtime create failed: unable to apply caps: operation not permitted: unknown."),
+			fault.DockerPrivileged, "unable to apply caps", "privileged containers"},
+		"port taken": {daemon("driver failed programming external connectivity: Bind for 127.0.0.1:6443 failed: " +
+			"port is already allocated."), fault.PortTaken, "127.0.0.1:6443", "--api-server-port"},
+		"port in use": {daemon("listen tcp4 127.0.0.1:6443: bind: address already in use."), fault.PortTaken,
+			"127.0.0.1:6443", "--api-server-port"},
+		"engine went": {"echo 'Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?' " +
+			">&2; exit 1", fault.DockerUnreachable, "unix:///x", "docker info"},
+		"anything else": {daemon("no space left on device."), fault.ClusterFailed, "no space left", "docker logs"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			fakeDocker(t, tc.onRun)
-			err := New(func(string) {}).Create(t.Context(), Config{Name: "test", NodeImage: "node"}, time.Minute, made(true))
+			err := New(func(string) {}).Create(t.Context(), Config{Name: "test", NodeImage: "node"}, time.Minute,
+				made(true))
 			if fault.CodeOf(err) != tc.code || !strings.Contains(fault.HintOf(err), tc.hint) {
 				t.Errorf("code %q, hint %q: %v", fault.CodeOf(err), fault.HintOf(err), err)
 			}
@@ -76,7 +83,8 @@ func made(own bool) func(context.Context) (bool, error) {
 
 // Two runs at the same moment: the one that comes second must leave the node of the other alone.
 func TestOnlyTheOwnNodeIsDeleted(t *testing.T) {
-	taken := "touch running; " + daemon("Conflict. The container name /test-control-plane is already in use by container 0123.")
+	taken := "touch running; " + daemon("Conflict. The container name /test-control-plane is already in use by "+
+		"container 0123.")
 	silent := func(context.Context) (bool, error) { return false, errors.New("the engine does not answer") }
 	for name, tc := range map[string]struct {
 		own     func(context.Context) (bool, error)
@@ -84,7 +92,8 @@ func TestOnlyTheOwnNodeIsDeleted(t *testing.T) {
 	}{"its own": {made(true), true}, "another run's": {made(false), false}, "nobody knows": {silent, false}} {
 		t.Run(name, func(t *testing.T) {
 			calls := fakeDocker(t, taken)
-			err := New(func(string) {}).Create(t.Context(), Config{Name: "test", NodeImage: "node"}, time.Minute, tc.own)
+			err := New(func(string) {}).Create(t.Context(), Config{Name: "test", NodeImage: "node"}, time.Minute,
+				tc.own)
 			if fault.CodeOf(err) != fault.Busy {
 				t.Errorf("code %q: %v", fault.CodeOf(err), err)
 			}
@@ -140,7 +149,9 @@ func TestCreateEndsWithItsContext(t *testing.T) {
 
 // kind pulls four times, with pauses, before it says this.
 func TestAnImageThatCannotBePulledHasItsOwnHint(t *testing.T) {
-	err := explain(errors.New(`ERROR: failed to pull image "node:v1": command "docker pull node:v1" failed with error: exit status 1`))
+	err := explain(
+		errors.New(
+			`ERROR: failed to pull image "node:v1": command "docker pull node:v1" failed with error: exit status 1`))
 	if fault.CodeOf(err) != fault.ClusterFailed || !strings.Contains(fault.HintOf(err), "--bundle") {
 		t.Errorf("code %q, hint %q", fault.CodeOf(err), fault.HintOf(err))
 	}

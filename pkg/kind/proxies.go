@@ -8,8 +8,9 @@ import (
 // Proxies are addresses, empty where there is no proxy, and the list of what is reached without one.
 type Proxies struct{ HTTP, HTTPS, No string }
 
-// inForce puts the proxies into the environment of this process, and takes out those that a node shall not have: kind knows no other way to give them
-// to a node, and it runs the docker CLI, which reads them too. restore puts back what was there.
+// inForce puts the proxies into the environment of this process, and takes out those that a node shall not have: kind
+// knows no other way to give them to a node, and it runs the docker CLI, which reads them too. restore puts back what
+// was there.
 func (p Proxies) inForce() (restore func(), err error) {
 	if p.HTTP == "" && p.HTTPS == "" {
 		p.No = ""

@@ -16,17 +16,21 @@ func TestNodeHasTheProxiesThatItIsGiven(t *testing.T) {
 	}
 	t.Setenv("http_proxy", "http://shell:1")
 	t.Setenv("DOCKER_CONFIG", t.TempDir())
-	given := Proxies{HTTP: "http://proxy:3128", HTTPS: "http://proxy:3129", No: "localhost,.svc,.cluster.local.,10.96.0.0/16"}
+	given := Proxies{HTTP: "http://proxy:3128", HTTPS: "http://proxy:3129",
+		No: "localhost,.svc,.cluster.local.,10.96.0.0/16"}
 	for name, want := range map[string]struct {
 		proxies Proxies
 		in      map[string]string
 	}{
-		"given":  {given, map[string]string{"HTTP_PROXY": given.HTTP, "https_proxy": given.HTTPS, "NO_PROXY": given.No, "no_proxy": given.No}},
-		"absent": {Proxies{No: "x"}, map[string]string{"HTTP_PROXY": "", "http_proxy": "", "https_proxy": "", "no_proxy": ""}},
+		"given": {given, map[string]string{"HTTP_PROXY": given.HTTP, "https_proxy": given.HTTPS, "NO_PROXY": given.No,
+			"no_proxy": given.No}},
+		"absent": {Proxies{No: "x"}, map[string]string{"HTTP_PROXY": "", "http_proxy": "", "https_proxy": "",
+			"no_proxy": ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls := fakeDocker(t, "exit 1")
-			if err := New(func(string) {}).Create(t.Context(), Config{Name: "test", Proxies: want.proxies}, time.Second, made(true)); err == nil {
+			if err := New(func(string) {}).Create(t.Context(), Config{Name: "test", Proxies: want.proxies}, time.Second,
+				made(true)); err == nil {
 				t.Fatal("the engine took it")
 			}
 			text, err := os.ReadFile(calls)

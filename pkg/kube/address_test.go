@@ -25,10 +25,13 @@ func TestWithServerKeepsTheNameOfTheCertificate(t *testing.T) {
 		kubeconfig, host, port string
 		lines                  []string
 	}{
-		"a published port":       {withToken, "127.0.0.1", "32768", []string{"server: https://127.0.0.1:32768", "tls-server-name: 172.18.0.3"}},
-		"the port as it is":      {withToken, "docker", "", []string{"server: https://docker:6443", "tls-server-name: 172.18.0.3"}},
-		"an IPv6 address":        {withToken, "2001:db8::7", "1", []string{"server: https://[2001:db8::7]:1"}},
-		"one that has been here": {named, "docker", "1", []string{"server: https://docker:1", "tls-server-name: localhost"}},
+		"a published port": {withToken, "127.0.0.1", "32768", []string{"server: https://127.0.0.1:32768",
+			"tls-server-name: 172.18.0.3"}},
+		"the port as it is": {withToken, "docker", "",
+			[]string{"server: https://docker:6443", "tls-server-name: 172.18.0.3"}},
+		"an IPv6 address": {withToken, "2001:db8::7", "1", []string{"server: https://[2001:db8::7]:1"}},
+		"one that has been here": {named, "docker", "1",
+			[]string{"server: https://docker:1", "tls-server-name: localhost"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

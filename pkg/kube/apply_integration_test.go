@@ -66,7 +66,8 @@ func TestApplyAllStopsAtTheFirstErrorAndNamesTheObject(t *testing.T) {
 	}
 	c := connect(t, kubeconfig)
 	proxy.FailWrite(2)
-	err = c.ApplyAll(t.Context(), configMap("default", "one"), configMap("default", "two"), configMap("default", "three"))
+	err = c.ApplyAll(t.Context(), configMap("default", "one"), configMap("default", "two"),
+		configMap("default", "three"))
 	if err == nil {
 		t.Fatal("no error")
 	}

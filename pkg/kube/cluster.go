@@ -54,7 +54,8 @@ func Connect(name string, kubeconfig []byte, scheme *runtime.Scheme) (*Cluster, 
 	if err != nil {
 		return nil, fmt.Errorf("making a discovery client for the %s cluster: %w", name, err)
 	}
-	return &Cluster{Client: c, Name: name, Kubeconfig: kubeconfig, Config: config, Dynamic: dyn, discovery: disco, requests: requests}, nil
+	return &Cluster{Client: c, Name: name, Kubeconfig: kubeconfig, Config: config, Dynamic: dyn, discovery: disco,
+		requests: requests}, nil
 }
 
 // Requests returns how many API requests were sent through this connection so far.
@@ -67,7 +68,8 @@ func (c *Cluster) Reachable(ctx context.Context) error {
 	h := &handshake{}
 	_, err := c.discovery.RESTClient().Get().AbsPath("/readyz").DoRaw(h.followed(ctx))
 	if err = h.explain(ctx, err); err != nil {
-		return fault.Retryable(fmt.Errorf("asking the API server of the %s cluster at %s: %w", c.Name, c.Config.Host, err),
+		return fault.Retryable(fmt.Errorf("asking the API server of the %s cluster at %s: %w", c.Name, c.Config.Host,
+			err),
 			fault.ClusterUnreachable, "Is the cluster running, and is its address reachable from this machine?")
 	}
 	return nil

@@ -9,14 +9,16 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Newer says whether a kubeconfig has other credentials than the one that is in use and does not end before it. Both must be such that Embedded lets them pass:
-// a kubeconfig that its user wrote with a program or a file in it is not replaced.
+// Newer says whether a kubeconfig has other credentials than the one that is in use and does not end before it. Both
+// must be such that Embedded lets them pass: a kubeconfig that its user wrote with a program or a file in it is not
+// replaced.
 func Newer(fresh, used []byte) bool {
 	one, other := user(fresh), user(used)
 	if one == nil || other == nil {
 		return false
 	}
-	if bytes.Equal(one.ClientCertificateData, other.ClientCertificateData) && bytes.Equal(one.ClientKeyData, other.ClientKeyData) && one.Token == other.Token {
+	if bytes.Equal(one.ClientCertificateData, other.ClientCertificateData) &&
+		bytes.Equal(one.ClientKeyData, other.ClientKeyData) && one.Token == other.Token {
 		return false
 	}
 	freshEnd, usedEnd := end(one), end(other)

@@ -15,12 +15,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-const refusedHint = "A kubeconfig that comes from a cluster may hold an https server, certificate-authority-data, and client-certificate-data with " +
+const refusedHint = "A kubeconfig that comes from a cluster may hold an https server, certificate-authority-data, and " +
+	"client-certificate-data with " +
 	"client-key-data, or a token. Find out who changed it."
 
-// Embedded checks a kubeconfig that does not come from this machine's user: from a Secret, a backup, a container or a cloud. Whoever wrote it must
-// not run a program here, read a file or choose a proxy. Embedded returns its current context alone, with an https server, the authorities, and a
-// client certificate or a token, all of them inline. Anything else in that context is fault.KubeconfigRefused. Errors name keys and never values.
+// Embedded checks a kubeconfig that does not come from this machine's user: from a Secret, a backup, a container or a
+// cloud. Whoever wrote it must not run a program here, read a file or choose a proxy. Embedded returns its current
+// context alone, with an https server, the authorities, and a client certificate or a token, all of them inline.
+// Anything else in that context is fault.KubeconfigRefused. Errors name keys and never values.
 func Embedded(kubeconfig []byte) ([]byte, error) {
 	config, err := loadConfig(kubeconfig)
 	if err != nil {
@@ -34,13 +36,15 @@ func Embedded(kubeconfig []byte) ([]byte, error) {
 	if forbidden := forbiddenKeys(cluster, user); len(forbidden) > 0 {
 		return nil, refuse("it has " + strings.Join(forbidden, ", "))
 	}
-	if err := errors.Join(checkServer(cluster.Server), checkAuthorities(cluster.CertificateAuthorityData), checkCredentials(user)); err != nil {
+	if err := errors.Join(checkServer(cluster.Server), checkAuthorities(cluster.CertificateAuthorityData),
+		checkCredentials(user)); err != nil {
 		return nil, refuse(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	only := clientcmdapi.NewConfig()
 	only.Clusters[current.Cluster] = &clientcmdapi.Cluster{Server: cluster.Server, TLSServerName: cluster.TLSServerName,
 		CertificateAuthorityData: cluster.CertificateAuthorityData}
-	only.AuthInfos[current.AuthInfo] = &clientcmdapi.AuthInfo{ClientCertificateData: user.ClientCertificateData, ClientKeyData: user.ClientKeyData, Token: user.Token}
+	only.AuthInfos[current.AuthInfo] = &clientcmdapi.AuthInfo{ClientCertificateData: user.ClientCertificateData,
+		ClientKeyData: user.ClientKeyData, Token: user.Token}
 	only.Contexts[config.CurrentContext] = &clientcmdapi.Context{Cluster: current.Cluster, AuthInfo: current.AuthInfo}
 	only.CurrentContext = config.CurrentContext
 	return clientcmd.Write(*only)
@@ -81,7 +85,8 @@ func forbiddenKeys(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) [
 
 func checkServer(server string) error {
 	u, err := url.Parse(server)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
 		return errors.New("its server is not https://HOST:PORT")
 	}
 	return nil

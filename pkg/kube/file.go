@@ -13,16 +13,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// ReadFile reads a kubeconfig file of this machine's user, which may run programs and name files as kubectl allows. Paths in it count from the file's
-// folder. What it returns stands for itself: paths are absolute, and certificates that are files are inline, so that the cluster is known by them.
-// An empty file gives nil. A file that is no kubeconfig, or names a file that cannot be read, is fault.Usage; a path that cannot be read is not.
+// ReadFile reads a kubeconfig file of this machine's user, which may run programs and name files as kubectl allows.
+// Paths in it count from the file's folder. What it returns stands for itself: paths are absolute, and certificates
+// that are files are inline, so that the cluster is known by them. An empty file gives nil. A file that is no
+// kubeconfig, or names a file that cannot be read, is fault.Usage; a path that cannot be read is not.
 func ReadFile(path string) ([]byte, error) {
 	content, err := unpack.Named(path, mostOfKubeconfig)
 	if err != nil || len(bytes.TrimSpace(content)) == 0 {
 		return nil, err
 	}
 	unusable := func(err error) ([]byte, error) {
-		return nil, fault.Wrap(fmt.Errorf("read kubeconfig %s: %s", path, strings.Join(strings.Fields(err.Error()), " ")), fault.Usage,
+		return nil, fault.Wrap(fmt.Errorf("read kubeconfig %s: %s", path, strings.Join(strings.Fields(err.Error()),
+			" ")), fault.Usage,
 			"Correct the file until kubectl --kubeconfig "+path+" get nodes works, or name another one.")
 	}
 	config, err := loadConfig(content)
@@ -30,7 +32,8 @@ func ReadFile(path string) ([]byte, error) {
 		return unusable(err)
 	}
 	if config.Contexts[config.CurrentContext] == nil {
-		return unusable(errors.New("it has no current context: want current-context with the name of one of its contexts"))
+		return unusable(errors.New("it has no current context: want current-context with the name of one of its " +
+			"contexts"))
 	}
 	for _, c := range config.Clusters {
 		c.LocationOfOrigin = path

@@ -34,7 +34,8 @@ func TestReadFileResolvesFromItsFolder(t *testing.T) {
 	write("token", []byte("t0ken"))
 	path := write("config", kubeconfig.Of(t, "", "https://10.0.0.1:6443", func(c *api.Cluster, u *api.AuthInfo) {
 		c.CertificateAuthority = "pki/ca.crt"
-		*u = api.AuthInfo{TokenFile: "token", Exec: &api.ExecConfig{Command: "./bin/login", APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: api.NeverExecInteractiveMode}}
+		*u = api.AuthInfo{TokenFile: "token", Exec: &api.ExecConfig{Command: "./bin/login",
+			APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: api.NeverExecInteractiveMode}}
 	}))
 	t.Chdir(t.TempDir())
 	got, err := ReadFile(path)
@@ -48,7 +49,8 @@ func TestReadFileResolvesFromItsFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if u := config.AuthInfos["u"]; u.TokenFile != filepath.Join(folder, "token") || u.Exec.Command != filepath.Join(folder, "bin/login") {
+	if u := config.AuthInfos["u"]; u.TokenFile != filepath.Join(folder, "token") || u.Exec.Command != filepath.Join(
+		folder, "bin/login") {
 		t.Errorf("%s, %s", u.TokenFile, u.Exec.Command)
 	}
 	if _, err := Connect("any", got, runtime.NewScheme()); err != nil {
@@ -59,18 +61,22 @@ func TestReadFileResolvesFromItsFolder(t *testing.T) {
 func TestReadFileSaysWhatIsWrong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config")
 	for name, tc := range map[string]struct{ content, says string }{
-		"no YAML":            {"clusters: [", "config"},
-		"a web page":         {"<html>please log in</html>", "config"},
-		"no current context": {strings.Replace(string(kubeconfig.Of(t, "a", "https://a")), "current-context: x", "", 1), "current-context"},
-		"one that is not":    {strings.Replace(string(kubeconfig.Of(t, "a", "https://a")), "current-context: x", "current-context: y", 1), "current-context"},
-		"a missing file":     {string(kubeconfig.Of(t, "", "https://a", func(c *api.Cluster, _ *api.AuthInfo) { c.CertificateAuthority = "gone.crt" })), "gone.crt"},
+		"no YAML":    {"clusters: [", "config"},
+		"a web page": {"<html>please log in</html>", "config"},
+		"no current context": {strings.Replace(string(kubeconfig.Of(t, "a", "https://a")), "current-context: x", "", 1),
+			"current-context"},
+		"one that is not": {strings.Replace(string(kubeconfig.Of(t, "a", "https://a")), "current-context: x",
+			"current-context: y", 1), "current-context"},
+		"a missing file": {string(kubeconfig.Of(t, "", "https://a",
+			func(c *api.Cluster, _ *api.AuthInfo) { c.CertificateAuthority = "gone.crt" })), "gone.crt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tc.content), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			got, err := ReadFile(path)
-			if got != nil || fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), tc.says) || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
+			if got != nil || fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), tc.says) ||
+				!strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v (%s)", err, fault.CodeOf(err))
 			}
 		})

@@ -19,8 +19,8 @@ func (h *handshake) followed(ctx context.Context) context.Context {
 	})
 }
 
-// explain says of a request that had no answer in time that it came no further than the handshake, if so: then somebody takes connections at
-// that address, which a plain timeout does not show.
+// explain says of a request that had no answer in time that it came no further than the handshake, if so: then somebody
+// takes connections at that address, which a plain timeout does not show.
 func (h *handshake) explain(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || !h.begun.Load() || h.ended.Load() {
 		return err

@@ -16,7 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// An address that takes connections and then says nothing is distinguished from one where nobody is, and from a server that is slow.
+// An address that takes connections and then says nothing is distinguished from one where nobody is, and from a server
+// that is slow.
 func TestReachableTellsHowFarItCame(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -33,7 +34,8 @@ func TestReachableTellsHowFarItCame(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { _ = silent.Close(); taken.Wait() })
-	slow := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	slow := httptest.NewTLSServer(http.HandlerFunc(
+		func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(slow.Close)
 	for name, tc := range map[string]struct {
 		address   string
@@ -43,7 +45,10 @@ func TestReachableTellsHowFarItCame(t *testing.T) {
 		"slow":                   {slow.Listener.Addr().String(), false},
 		"nobody":                 {"127.0.0.1:1", false},
 	} {
-		c, err := kube.Connect("management", fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}],
+		c, err := kube.Connect("management",
+			fmt.Appendf(
+				nil,
+				`{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}],
 clusters: [{name: c, cluster: {server: "https://%s", insecure-skip-tls-verify: true}}], users: [{name: u, user: {token: t}}]}`, tc.address), runtime.NewScheme())
 		if err != nil {
 			t.Fatal(err)

@@ -10,13 +10,15 @@ type Identity string
 
 // The answers of Compare.
 const (
-	Same         Identity = "same"
-	Other        Identity = "other"
-	Incomparable Identity = "incomparable" // one of the two does not say which authorities it trusts, or they share some only
+	Same  Identity = "same"
+	Other Identity = "other"
+	// one of the two does not say which authorities it trusts, or they share some only
+	Incomparable Identity = "incomparable"
 )
 
-// authorities returns the certificate authorities that a kubeconfig trusts in its current context, without PEM's freedom of form. Those of
-// a Cluster are made with it and move with it: they say which cluster a kubeconfig is of, whatever its address.
+// authorities returns the certificate authorities that a kubeconfig trusts in its current context, without PEM's
+// freedom of form. Those of a Cluster are made with it and move with it: they say which cluster a kubeconfig is of,
+// whatever its address.
 func authorities(kubeconfig []byte) (map[string]bool, error) {
 	config, err := loadConfig(kubeconfig)
 	if err != nil {
@@ -40,8 +42,9 @@ func authorities(kubeconfig []byte) (map[string]bool, error) {
 	return all, nil
 }
 
-// Compare says whether two kubeconfigs are of one cluster. They are if they trust the same authorities, in whatever order. Where they share some
-// only, as while one is replaced, either of them may be answered by a cluster that the other does not know.
+// Compare says whether two kubeconfigs are of one cluster. They are if they trust the same authorities, in whatever
+// order. Where they share some only, as while one is replaced, either of them may be answered by a cluster that the
+// other does not know.
 func Compare(a, b []byte) Identity {
 	one, err := authorities(a)
 	if err != nil {

@@ -18,7 +18,8 @@ func kubeconfigOf(t *testing.T, authority, server string) []byte {
 // contextAlone has a current context that names a cluster and a user which are not there.
 const contextAlone = `{apiVersion: v1, kind: Config, current-context: x, contexts: [{name: x, context: {cluster: c, user: u}}]}`
 
-// Same, other and not comparable are three answers: who trusts whatever the machine trusts may well be of the same cluster.
+// Same, other and not comparable are three answers: who trusts whatever the machine trusts may well be of the same
+// cluster.
 func TestAClusterIsKnownByItsAuthority(t *testing.T) {
 	ours := kubeconfigOf(t, "ours", "https://10.0.0.1:6443")
 	bundle := func(names ...string) []byte {
@@ -32,10 +33,11 @@ func TestAClusterIsKnownByItsAuthority(t *testing.T) {
 		one, other []byte
 		want       Identity
 	}{
-		"the same at another address":         {ours, kubeconfigOf(t, "ours", "https://127.0.0.1:32768"), Same},
-		"another at the same address":         {ours, kubeconfigOf(t, "theirs", "https://10.0.0.1:6443"), Other},
-		"one that names no authority":         {ours, kubeconfigOf(t, "", "https://10.0.0.1:6443"), Incomparable},
-		"two that name none":                  {kubeconfigOf(t, "", "https://x"), kubeconfigOf(t, "", "https://x"), Incomparable},
+		"the same at another address": {ours, kubeconfigOf(t, "ours", "https://127.0.0.1:32768"), Same},
+		"another at the same address": {ours, kubeconfigOf(t, "theirs", "https://10.0.0.1:6443"), Other},
+		"one that names no authority": {ours, kubeconfigOf(t, "", "https://10.0.0.1:6443"), Incomparable},
+		"two that name none": {kubeconfigOf(t, "", "https://x"), kubeconfigOf(t, "", "https://x"),
+			Incomparable},
 		"no kubeconfig":                       {ours, []byte("<html>please log in</html>"), Incomparable},
 		"half of one":                         {ours, ours[:len(ours)/2], Incomparable},
 		"nothing":                             {ours, nil, Incomparable},
@@ -61,12 +63,16 @@ func TestAClusterIsKnownByItsAuthority(t *testing.T) {
 func TestNewer(t *testing.T) {
 	ending := func(year int) []byte {
 		return kubeconfig.Of(t, "ours", "https://a", func(_ *api.Cluster, u *api.AuthInfo) {
-			u.ClientCertificateData, u.ClientKeyData = kubeconfig.Administrator(t, "ours", time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))
+			u.ClientCertificateData, u.ClientKeyData = kubeconfig.Administrator(
+				t, "ours", time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))
 		})
 	}
-	token := kubeconfig.Of(t, "ours", "https://a", func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Token: "t"} })
-	newToken := kubeconfig.Of(t, "ours", "https://a", func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Token: "u"} })
-	program := kubeconfig.Of(t, "ours", "https://a", func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Exec: &api.ExecConfig{Command: "login"}} })
+	token := kubeconfig.Of(t, "ours", "https://a",
+		func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Token: "t"} })
+	newToken := kubeconfig.Of(t, "ours", "https://a",
+		func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Token: "u"} })
+	program := kubeconfig.Of(t, "ours", "https://a",
+		func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Exec: &api.ExecConfig{Command: "login"}} })
 	for name, tc := range map[string]struct {
 		fresh, used []byte
 		newer       bool
@@ -88,7 +94,8 @@ func TestNewer(t *testing.T) {
 }
 
 func TestAtServerOf(t *testing.T) {
-	at := kubeconfig.Of(t, "ours", "https://127.0.0.1:32768", func(c *api.Cluster, _ *api.AuthInfo) { c.TLSServerName = "172.18.0.3" })
+	at := kubeconfig.Of(t, "ours", "https://127.0.0.1:32768",
+		func(c *api.Cluster, _ *api.AuthInfo) { c.TLSServerName = "172.18.0.3" })
 	got, err := AtServerOf(kubeconfigOf(t, "ours", "https://172.18.0.3:6443"), at)
 	if err != nil || string(got) != string(at) {
 		t.Errorf("%v\n%s", err, got)
@@ -101,7 +108,8 @@ func TestAtServerOf(t *testing.T) {
 }
 
 func TestListensHere(t *testing.T) {
-	for server, here := range map[string]bool{"https://127.0.0.1:6443": true, "https://localhost:6443": true, "https://[::1]:6443": true, "https://172.18.0.3:6443": false, "https://api.example.org": false} {
+	for server, here := range map[string]bool{"https://127.0.0.1:6443": true, "https://localhost:6443": true,
+		"https://[::1]:6443": true, "https://172.18.0.3:6443": false, "https://api.example.org": false} {
 		if got := ListensHere(kubeconfigOf(t, "ours", server)); got != here {
 			t.Errorf("%s: %t", server, got)
 		}

@@ -12,9 +12,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// Merge puts the current context of a kubeconfig into the files that kubectl uses (KUBECONFIG, or ~/.kube/config), as the context name, and
-// makes it the current one. It locks the files as kubectl does, and returns the one that it wrote. What has that name already and is of another
-// cluster is not written over: fault.ClusterForeign. A file that is locked is fault.Busy.
+// Merge puts the current context of a kubeconfig into the files that kubectl uses (KUBECONFIG, or ~/.kube/config), as
+// the context name, and makes it the current one. It locks the files as kubectl does, and returns the one that it
+// wrote. What has that name already and is of another cluster is not written over: fault.ClusterForeign. A file that is
+// locked is fault.Busy.
 func Merge(kubeconfig []byte, name string) (file string, err error) {
 	given, err := loadConfig(kubeconfig)
 	if err != nil {
@@ -27,7 +28,8 @@ func Merge(kubeconfig []byte, name string) (file string, err error) {
 	files := clientcmd.NewDefaultPathOptions()
 	existing, err := files.GetStartingConfig()
 	if err != nil {
-		return "", fault.Wrap(fmt.Errorf("read %s: %w", strings.Join(files.GetLoadingPrecedence(), ", "), err), fault.Usage, "Correct the file, or name another one with KUBECONFIG.")
+		return "", fault.Wrap(fmt.Errorf("read %s: %w", strings.Join(files.GetLoadingPrecedence(), ", "), err),
+			fault.Usage, "Correct the file, or name another one with KUBECONFIG.")
 	}
 	if err := mayReplace(existing, kubeconfig, name); err != nil {
 		return "", err
@@ -41,10 +43,13 @@ func Merge(kubeconfig []byte, name string) (file string, err error) {
 	existing.CurrentContext = name
 	if err := clientcmd.ModifyConfig(files, *existing, false); err != nil {
 		if os.IsExist(err) {
-			return "", fault.Retryable(fmt.Errorf("write %s: somebody else is writing it: %w", files.GetDefaultFilename(), err), fault.Busy,
-				"Run the same command again. A process that was killed leaves its lock behind: then remove "+files.GetDefaultFilename()+".lock.")
+			return "", fault.Retryable(fmt.Errorf("write %s: somebody else is writing it: %w",
+				files.GetDefaultFilename(), err), fault.Busy,
+				"Run the same command again. A process that was killed leaves its lock behind: then remove "+
+					files.GetDefaultFilename()+".lock.")
 		}
-		return "", fault.Wrap(fmt.Errorf("write %s: %w", files.GetDefaultFilename(), err), fault.Usage, "Name a file that can be written with KUBECONFIG.")
+		return "", fault.Wrap(fmt.Errorf("write %s: %w", files.GetDefaultFilename(), err), fault.Usage,
+			"Name a file that can be written with KUBECONFIG.")
 	}
 	return files.GetDefaultFilename(), nil
 }
@@ -65,7 +70,8 @@ func mayReplace(existing *clientcmdapi.Config, kubeconfig []byte, name string) e
 		return nil
 	}
 	only := clientcmdapi.NewConfig()
-	only.Clusters[name], only.Contexts[name], only.CurrentContext = there.DeepCopy(), &clientcmdapi.Context{Cluster: name}, name
+	only.Clusters[name], only.Contexts[name], only.CurrentContext = there.DeepCopy(),
+		&clientcmdapi.Context{Cluster: name}, name
 	why := "it is another one"
 	err := clientcmdapi.FlattenConfig(only) // its authority may be a file
 	content, writeErr := clientcmd.Write(*only)
@@ -75,6 +81,8 @@ func mayReplace(existing *clientcmdapi.Config, kubeconfig []byte, name string) e
 	case identity == Same:
 		return nil
 	}
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has a cluster %s already, and %s, at %s", there.LocationOfOrigin, name, why, there.Server),
-		"Nothing was written. If that cluster is gone: kubectl config delete-cluster "+oneline.Shell(name)+". Else print the kubeconfig into a file of its own.")
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("%s has a cluster %s already, and %s, at %s",
+		there.LocationOfOrigin, name, why, there.Server),
+		"Nothing was written. If that cluster is gone: kubectl config delete-cluster "+oneline.Shell(name)+
+			". Else print the kubeconfig into a file of its own.")
 }

@@ -22,7 +22,8 @@ users: [{name: them, user: {token: t0ken}}]
 `
 
 func TestMerge(t *testing.T) {
-	mine, moved, foreign := kubeconfigOf(t, "mine", "https://a:6443"), kubeconfigOf(t, "mine", "https://b:6443"), kubeconfigOf(t, "other", "https://c:6443")
+	mine, moved, foreign := kubeconfigOf(t, "mine", "https://a:6443"), kubeconfigOf(t, "mine", "https://b:6443"),
+		kubeconfigOf(t, "other", "https://c:6443")
 	file := inFolder(t, others)
 
 	written, err := Merge(mine, "demo")
@@ -35,7 +36,8 @@ func TestMerge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if config.CurrentContext != "demo" || config.Clusters[config.Contexts["demo"].Cluster].Server != server || config.AuthInfos[config.Contexts["demo"].AuthInfo] == nil {
+		if config.CurrentContext != "demo" || config.Clusters[config.Contexts["demo"].Cluster].Server != server ||
+			config.AuthInfos[config.Contexts["demo"].AuthInfo] == nil {
 			t.Errorf("the current context is %s, of %+v", config.CurrentContext, config.Clusters)
 		}
 		if config.AuthInfos["them"].Token != "t0ken" || config.Clusters["theirs"].Server != "https://theirs:6443" {
@@ -47,7 +49,8 @@ func TestMerge(t *testing.T) {
 		t.Error(err)
 	}
 	has("https://b:6443")
-	if _, err := Merge(foreign, "demo"); fault.CodeOf(err) != fault.ClusterForeign || !strings.Contains(err.Error(), file) {
+	if _, err := Merge(foreign, "demo"); fault.CodeOf(err) != fault.ClusterForeign ||
+		!strings.Contains(err.Error(), file) {
 		t.Errorf("another cluster of that name: %v", err)
 	}
 	has("https://b:6443")
@@ -61,15 +64,18 @@ func TestMergeComparesAsKubectlWouldConnect(t *testing.T) {
 		"a file that is gone":    {"mine", "certificate-authority: pki/gone.crt, ", "it cannot be compared"},
 		"none":                   {"mine", "", "it cannot be compared"},
 	} {
-		file := inFolder(t, strings.ReplaceAll(strings.Replace(others, "server:", tc.entry+"server:", 1), "theirs", "demo"))
+		file := inFolder(t, strings.ReplaceAll(strings.Replace(others, "server:", tc.entry+"server:", 1), "theirs",
+			"demo"))
 		if err := os.Mkdir(filepath.Join(filepath.Dir(file), "pki"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "pki/ca.crt"), kubeconfig.Authority(t, tc.authority), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "pki/ca.crt"), kubeconfig.Authority(t, tc.authority),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, err := Merge(kubeconfigOf(t, "mine", "https://a:6443"), "demo")
-		if tc.says == "" && err != nil || tc.says != "" && (fault.CodeOf(err) != fault.ClusterForeign || !strings.Contains(err.Error(), tc.says)) {
+		if tc.says == "" && err != nil || tc.says != "" && (fault.CodeOf(err) != fault.ClusterForeign ||
+			!strings.Contains(err.Error(), tc.says)) {
 			t.Errorf("%s: %v, want %q", name, err, tc.says)
 		}
 	}
@@ -91,7 +97,8 @@ func TestMergeWaitsForNobody(t *testing.T) {
 	if err := os.WriteFile(file+".lock", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Merge(kubeconfigOf(t, "mine", "https://a:6443"), "demo"); fault.CodeOf(err) != fault.Busy || !strings.Contains(fault.HintOf(err), file+".lock") {
+	if _, err := Merge(kubeconfigOf(t, "mine", "https://a:6443"), "demo"); fault.CodeOf(err) != fault.Busy ||
+		!strings.Contains(fault.HintOf(err), file+".lock") {
 		t.Errorf("%v (%s)", err, fault.CodeOf(err))
 	}
 	if content, err := os.ReadFile(file); err != nil || string(content) != others {

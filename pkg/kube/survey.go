@@ -19,8 +19,9 @@ type Served struct {
 	Namespaced bool
 }
 
-// ServedIn returns the kinds that the API server serves in groups, or below them: "fluxcd.io" holds "source.toolkit.fluxcd.io". Kinds of an API whose
-// own server is away are missing from the answer, which then comes with an error.
+// ServedIn returns the kinds that the API server serves in groups, or below them: "fluxcd.io" holds
+// "source.toolkit.fluxcd.io". Kinds of an API whose own server is away are missing from the answer, which then comes
+// with an error.
 func (c *Cluster) ServedIn(ctx context.Context, groups []string) ([]Served, error) {
 	bounded := rest.CopyConfig(c.Config)
 	if deadline, hasDeadline := ctx.Deadline(); hasDeadline { // discovery takes no context
@@ -34,7 +35,10 @@ func (c *Cluster) ServedIn(ctx context.Context, groups []string) ([]Served, erro
 	var found []Served
 	for _, list := range lists {
 		group, parseErr := schema.ParseGroupVersion(list.GroupVersion)
-		if parseErr != nil || !slices.ContainsFunc(groups, func(g string) bool { return group.Group == g || strings.HasSuffix(group.Group, "."+g) }) {
+		if parseErr != nil || !slices.ContainsFunc(groups, func(g string) bool {
+			return group.Group == g ||
+				strings.HasSuffix(group.Group, "."+g)
+		}) {
 			continue
 		}
 		for _, kind := range list.APIResources {

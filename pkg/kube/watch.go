@@ -21,20 +21,22 @@ import (
 type Change struct {
 	Object  *unstructured.Unstructured
 	Deleted bool
-	// Listed, of a change without an object, is the resource of which all objects that were there have been reported: until then one that
-	// was not is no sign that it does not exist.
+	// Listed, of a change without an object, is the resource of which all objects that were there have been reported:
+	// until then one that was not is no sign that it does not exist.
 	Listed schema.GroupVersionResource
 }
 
-var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
+	Resource: "customresourcedefinitions"}
 
 // Watch calls changed for every object of the given resources, now and whenever one changes, until ctx ends; then it
 // waits for its goroutines and returns. A custom resource whose definition does not exist yet is watched as soon as it
-// is served, so that one Watch can be started before any of them is installed. It is told, too, when all of a resource that was there has been
-// reported. changed is never called concurrently.
-// A custom resource without a version is watched in the one that its definition serves, and so is one whose version is no longer served.
-// namespace limits it to one namespace; empty means all, which custom resources need.
-func (c *Cluster) Watch(ctx context.Context, namespace string, resources []schema.GroupVersionResource, changed func(Change)) error {
+// is served, so that one Watch can be started before any of them is installed. It is told, too, when all of a resource
+// that was there has been reported. changed is never called concurrently. A custom resource without a version is
+// watched in the one that its definition serves, and so is one whose version is no longer served. namespace limits it
+// to one namespace; empty means all, which custom resources need.
+func (c *Cluster) Watch(ctx context.Context, namespace string, resources []schema.GroupVersionResource,
+	changed func(Change)) error {
 	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(c.Dynamic, 0, namespace, nil)
 	defer factory.Shutdown()
 	ctx, cancel := context.WithCancel(ctx)
@@ -135,8 +137,8 @@ func (c *Cluster) awaitDefinitions(ctx context.Context, factory dynamicinformer.
 	return nil
 }
 
-// servedVersion is the version in which objects of a CustomResourceDefinition are watched: the wanted one if it is served,
-// else the newest that implements a contract of Cluster API, else the newest. Empty: none is served.
+// servedVersion is the version in which objects of a CustomResourceDefinition are watched: the wanted one if it is
+// served, else the newest that implements a contract of Cluster API, else the newest. Empty: none is served.
 func servedVersion(crd *unstructured.Unstructured, wanted string) string {
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	var served []string

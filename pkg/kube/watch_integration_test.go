@@ -88,7 +88,8 @@ func namespace(t *testing.T, c *kube.Cluster, name string) string {
 }
 
 func configMap(namespace, name string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string]string{"key": "value"}}
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Data: map[string]string{"key": "value"}}
 }
 
 func widgets() *apiextensionsv1.CustomResourceDefinition {
@@ -97,7 +98,8 @@ func widgets() *apiextensionsv1.CustomResourceDefinition {
 		ObjectMeta: metav1.ObjectMeta{Name: "widgets.test.cluster-init.io"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: "test.cluster-init.io", Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget", ListKind: "WidgetList"},
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget",
+				ListKind: "WidgetList"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true,
 				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
 					Type: "object", XPreserveUnknownFields: &keep}}}},
@@ -114,10 +116,11 @@ func widget(name string) *unstructured.Unstructured {
 func eventually(t *testing.T, what string, try func(context.Context) error) {
 	t.Helper()
 	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, waitBound, true, func(ctx context.Context) (bool, error) {
-		last = try(ctx)
-		return last == nil, nil
-	})
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, waitBound, true,
+		func(ctx context.Context) (bool, error) {
+			last = try(ctx)
+			return last == nil, nil
+		})
 	if err != nil {
 		t.Fatalf("%s: %v (%v)", what, err, last)
 	}
@@ -125,7 +128,8 @@ func eventually(t *testing.T, what string, try func(context.Context) error) {
 
 func TestWatchReportsObjectsOfADefinitionThatComesLater(t *testing.T) {
 	c := connect(t, server.Kubeconfig())
-	w := watch(t, c, "", schema.GroupVersionResource{Group: "test.cluster-init.io", Version: "v1", Resource: "widgets"}, configMaps)
+	w := watch(t, c, "", schema.GroupVersionResource{Group: "test.cluster-init.io", Version: "v1", Resource: "widgets"},
+		configMaps)
 	// The watch is up, and the definition is not there yet.
 	if err := c.Create(t.Context(), configMap("default", "up")); err != nil {
 		t.Fatal(err)
@@ -220,7 +224,8 @@ func TestWatchSaysWhenAllIsListed(t *testing.T) {
 
 func TestWatchLeavesNoGoroutine(t *testing.T) {
 	c := connect(t, server.Kubeconfig())
-	w := watch(t, c, "", configMaps, schema.GroupVersionResource{Group: "never.cluster-init.io", Version: "v1", Resource: "served"})
+	w := watch(t, c, "", configMaps, schema.GroupVersionResource{Group: "never.cluster-init.io", Version: "v1",
+		Resource: "served"})
 	if err := c.Create(t.Context(), configMap("default", "leak")); err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Package kustomize runs kustomize as a library on folders of other people. The library itself clones Git repositories, gets URLs and can run
-// plugins; here it sees local files below one root, and nothing else.
+// Package kustomize runs kustomize as a library on folders of other people. The library itself clones Git repositories,
+// gets URLs and can run plugins; here it sees local files below one root, and nothing else.
 package kustomize
 
 import (
@@ -29,7 +29,8 @@ type Options struct {
 	Folder string // the absolute path of the kustomization's folder
 	// Root is the absolute path of the folder that every entry must be below, after symbolic links.
 	Root string
-	// Read, if any, returns what kustomize gets of a file. It is called once for each file, and never after kustomize has begun.
+	// Read, if any, returns what kustomize gets of a file. It is called once for each file, and never after kustomize
+	// has begun.
 	Read func(path string, role Role, content []byte) ([]byte, error)
 	// Missing, if any, is a further hint for an entry that is not there.
 	Missing string
@@ -37,9 +38,9 @@ type Options struct {
 	Title func(path string) string
 }
 
-// Build returns what kustomize makes of a folder. Before it runs, each entry of each kustomization in reach is checked, and each file is read:
-// kustomize reads those copies and nothing else. All entries that are refused are in the error, see fault.Join; its code is EnvironmentInvalid
-// then. Other errors are kustomize's own, without a code.
+// Build returns what kustomize makes of a folder. Before it runs, each entry of each kustomization in reach is checked,
+// and each file is read: kustomize reads those copies and nothing else. All entries that are refused are in the error,
+// see fault.Join; its code is EnvironmentInvalid then. Other errors are kustomize's own, without a code.
 func Build(o Options) (built resmap.ResMap, err error) {
 	w := &walker{Options: o, copies: map[string][]byte{}}
 	if w.Title == nil {

@@ -80,7 +80,8 @@ func tree(t *testing.T, files map[string]string) (root string) {
 }
 
 func build(root string) (string, error) {
-	built, err := kustomize.Build(kustomize.Options{Files: kustomize.Disk(), Folder: filepath.Join(root, "env"), Root: root,
+	built, err := kustomize.Build(kustomize.Options{Files: kustomize.Disk(), Folder: filepath.Join(root, "env"),
+		Root:  root,
 		Title: func(path string) string { return strings.TrimPrefix(path, root+"/") }})
 	if err != nil {
 		return "", err
@@ -91,7 +92,8 @@ func build(root string) (string, error) {
 
 const cm = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: b}\n"
 
-// The entries of every field are refused when they are not local, in every name that the file may have, in the folder itself and in one that it names.
+// The entries of every field are refused when they are not local, in every name that the file may have, in the folder
+// itself and in one that it names.
 func TestRemoteEntriesAreRefused(t *testing.T) {
 	o := watch(t)
 	option := "file:///nonexistent?ref=--upload-pack=id%20>%20" + o.marker + "%20%23"
@@ -117,22 +119,30 @@ func TestRemoteEntriesAreRefused(t *testing.T) {
 		"secretGenerator files":       `secretGenerator: [{name: g, files: ["ENTRY"]}]`,
 		"helmCharts":                  `helmCharts: [{name: x, repo: "ENTRY", valuesFile: "ENTRY"}]`,
 		"helmChartInflationGenerator": `helmChartInflationGenerator: [{chartName: x, chartRepoUrl: "ENTRY", helmBin: "/bin/false"}]`,
-		"an inlined patch": "transformers:\n  - |\n    apiVersion: builtin\n    kind: PatchTransformer\n    metadata: {name: x}\n    path: \"ENTRY\"\n" +
+		"an inlined patch": "transformers:\n  - |\n    apiVersion: builtin\n    kind: PatchTransformer\n    metadata: " +
+			"{name: x}\n    path: \"ENTRY\"\n" +
 			"    target: {kind: ConfigMap}\n",
-		"an inlined list of patches": "transformers:\n  - |\n    apiVersion: builtin\n    kind: PatchStrategicMergeTransformer\n    metadata: {name: x}\n    paths: [\"ENTRY\"]\n",
-		"an inlined replacement":     "transformers:\n  - |\n    apiVersion: builtin\n    kind: ReplacementTransformer\n    metadata: {name: x}\n    replacements: [{path: \"ENTRY\"}]\n",
-		"an inlined generator":       "generators:\n  - |\n    apiVersion: builtin\n    kind: ConfigMapGenerator\n    metadata: {name: x}\n    files: [\"ENTRY\"]\n",
-		"an inlined chart":           "generators:\n  - |\n    apiVersion: builtin\n    kind: HelmChartInflationGenerator\n    metadata: {name: x}\n    name: y\n    repo: \"ENTRY\"\n",
+		"an inlined list of patches": "transformers:\n  - |\n    apiVersion: builtin\n    kind: " +
+			"PatchStrategicMergeTransformer\n    metadata: {name: x}\n    paths: [\"ENTRY\"]\n",
+		"an inlined replacement": "transformers:\n  - |\n    apiVersion: builtin\n    kind: " +
+			"ReplacementTransformer\n    metadata: {name: x}\n    replacements: [{path: \"ENTRY\"}]\n",
+		"an inlined generator": "generators:\n  - |\n    apiVersion: builtin\n    kind: ConfigMapGenerator\n    " +
+			"metadata: {name: x}\n    files: [\"ENTRY\"]\n",
+		"an inlined chart": "generators:\n  - |\n    apiVersion: builtin\n    kind: " +
+			"HelmChartInflationGenerator\n    metadata: {name: x}\n    name: y\n    repo: \"ENTRY\"\n",
 	}
-	entries := map[string]string{"an option of git": option, "https": "https://127.0.0.1:1/x.yaml", "http": o.url + "/x.yaml", "HTTP": strings.Replace(o.url, "http", "HTTP", 1) + "/x.yaml",
-		"ssh": "git@127.0.0.1:x/y", "github": "github.com/x/y", "GitHub": "GitHub.com/x/y", "go-getter": "git::file:///x", "scheme without slashes": "file:x"}
+	entries := map[string]string{"an option of git": option, "https": "https://127.0.0.1:1/x.yaml", "http": o.url +
+		"/x.yaml", "HTTP": strings.Replace(o.url, "http", "HTTP", 1) + "/x.yaml",
+		"ssh": "git@127.0.0.1:x/y", "github": "github.com/x/y", "GitHub": "GitHub.com/x/y",
+		"go-getter": "git::file:///x", "scheme without slashes": "file:x"}
 	refused := func(files map[string]string) bool {
 		_, err := build(tree(t, files))
 		return fault.CodeOf(err) == fault.EnvironmentInvalid
 	}
 	for field, text := range fields {
 		for kind, entry := range entries {
-			if text := strings.ReplaceAll(text, "ENTRY", entry) + "\n"; !refused(map[string]string{"env/kustomization.yaml": text, "env/a.yaml": cm}) {
+			if text := strings.ReplaceAll(text, "ENTRY", entry) + "\n"; !refused(
+				map[string]string{"env/kustomization.yaml": text, "env/a.yaml": cm}) {
 				t.Errorf("%s, %s: not refused", field, kind)
 			}
 		}
@@ -154,33 +164,62 @@ func TestRefusals(t *testing.T) {
 		files map[string]string
 		want  []string
 	}{
-		"two entries": {map[string]string{"env/kustomization.yaml": "resources:\n  - https://example.com/a.yaml\n  - b.yaml\npatches:\n  - path: ../../c\n"},
+		"two entries": {map[string]string{"env/kustomization.yaml": "resources:\n  - https://example.com/a.yaml\n  - " +
+			"b.yaml\npatches:\n  - path: ../../c\n"},
 			[]string{`env/kustomization.yaml: line 2: resources: "https://example.com/a.yaml" is no local path, and cluster-init fetches nothing for a kustomization`,
 				`env/kustomization.yaml: line 3: resources: "b.yaml" is neither a file nor a folder`,
 				`env/kustomization.yaml: line 5: patches: "../../c" leads out of `}},
-		"an absolute path": {map[string]string{"env/kustomization.yaml": "resources: [/etc/passwd]\n"}, []string{`"/etc/passwd" is no path relative`}},
+		"an absolute path": {map[string]string{"env/kustomization.yaml": "resources: [/etc/passwd]\n"},
+			[]string{`"/etc/passwd" is no path relative`}},
 		"a folder that exists and could be a repository": {map[string]string{"env/kustomization.yaml": "resources: [github.com/x/y]\n",
-			"env/github.com/x/y/kustomization.yaml": "resources: [a.yaml]\n", "env/github.com/x/y/a.yaml": cm}, []string{`"github.com/x/y" is no local path`}},
-		"a file above":                  {map[string]string{"env/kustomization.yaml": "resources: [../a.yaml]\n", "a.yaml": cm}, []string{"a.yaml leads out of its folder"}},
-		"a link out of the root":        {map[string]string{"env/kustomization.yaml": "resources: [a.yaml]\n", "env/a.yaml": "-> /etc/hostname"}, []string{`"a.yaml" leads out of `}},
-		"a link to a folder":            {map[string]string{"env/kustomization.yaml": "resources: [a]\n", "env/a": "-> /etc"}, []string{`"a" leads out of `}},
-		"a kustomization that's a link": {map[string]string{"env/kustomization.yaml": "-> text", "env/text": "resources: [https://example.com/a]\n"}, []string{`line 1: resources: "https://example.com/a" is no local path`}},
-		"one that leads out":            {map[string]string{"env/kustomization.yaml": "-> /etc/hostname"}, []string{"env/kustomization.yaml leads out of its folder"}},
-		"a cycle":                       {map[string]string{"env/kustomization.yaml": "resources: [../b]\n", "b/kustomization.yaml": "resources: [../env]\n"}, []string{`b/kustomization.yaml: line 1: resources: "../env" leads back to env`}},
-		"a function": {map[string]string{"env/kustomization.yaml": "transformers: [f.yaml]\n", "env/f.yaml": "apiVersion: builtin\nkind: LabelTransformer\nmetadata:\n  name: f\n" +
-			"  annotations: {config.kubernetes.io/function: \"container: {image: x}\"}\n"}, []string{"env/f.yaml: transformers: builtin LabelTransformer: cluster-init runs no plugin"}},
-		"a plugin":                        {map[string]string{"env/kustomization.yaml": "generators: [f.yaml]\n", "env/f.yaml": "apiVersion: x/v1\nkind: Exec\nmetadata: {name: f}\n"}, []string{"x/v1 Exec: cluster-init runs no plugin"}},
-		"a plugin in a list":              {map[string]string{"env/kustomization.yaml": "generators: [f.yaml]\n", "env/f.yaml": list}, []string{"x/v1 Exec: cluster-init runs no plugin"}},
-		"a validator":                     {map[string]string{"env/kustomization.yaml": "validators:\n  - |\n    apiVersion: x/v1\n    kind: Check\n    metadata: {name: f}\n"}, []string{"env/kustomization.yaml: validators: x/v1 Check"}},
-		"a folder of plugins":             {map[string]string{"env/kustomization.yaml": "transformers: [t]\n", "env/t/kustomization.yaml": "resources: []\n"}, []string{`transformers: "t" is a folder`}},
-		"what loads in its way":           {map[string]string{"env/kustomization.yaml": "transformers:\n  - |\n    apiVersion: builtin\n    kind: ValueAddTransformer\n    metadata: {name: f}\n    targetFilePath: x\n"}, []string{"ValueAddTransformer"}},
-		"helm":                            {map[string]string{"env/kustomization.yaml": "helmGlobals: {chartHome: x}\n"}, []string{"runs no helm"}},
-		"two documents":                   {map[string]string{"env/kustomization.yaml": "resources: [a.yaml]\n---\nresources: [b.yaml]\n", "env/a.yaml": cm}, []string{"env/kustomization.yaml: line 2: a second document begins"}},
-		"two files":                       {map[string]string{"env/kustomization.yaml": "", "env/Kustomization": ""}, []string{"env has both kustomization.yaml and Kustomization"}},
-		"none":                            {map[string]string{"env/a": ""}, []string{"there is no kustomization.yaml in env"}},
-		"an unknown field":                {map[string]string{"env/kustomization.yaml": "resource: [a]\n"}, []string{`read env/kustomization.yaml: invalid Kustomization: json: unknown field "resource"`}},
-		"a file where a folder is wanted": {map[string]string{"env/kustomization.yaml": "components: [a.yaml]\n", "env/a.yaml": cm}, []string{`components: "a.yaml" is a file`}},
-		"a folder where a file is wanted": {map[string]string{"env/kustomization.yaml": "crds: [../env]\n"}, []string{`crds: "../env" is a folder`}},
+			"env/github.com/x/y/kustomization.yaml": "resources: [a.yaml]\n", "env/github.com/x/y/a.yaml": cm},
+			[]string{`"github.com/x/y" is no local path`}},
+		"a file above": {map[string]string{"env/kustomization.yaml": "resources: [../a.yaml]\n",
+			"a.yaml": cm}, []string{"a.yaml leads out of its folder"}},
+		"a link out of the root": {map[string]string{"env/kustomization.yaml": "resources: [a.yaml]\n",
+			"env/a.yaml": "-> /etc/hostname"}, []string{`"a.yaml" leads out of `}},
+		"a link to a folder": {map[string]string{"env/kustomization.yaml": "resources: [a]\n",
+			"env/a": "-> /etc"}, []string{`"a" leads out of `}},
+		"a kustomization that's a link": {map[string]string{"env/kustomization.yaml": "-> text",
+			"env/text": "resources: [https://example.com/a]\n"},
+			[]string{`line 1: resources: "https://example.com/a" is no local path`}},
+		"one that leads out": {map[string]string{"env/kustomization.yaml": "-> /etc/hostname"},
+			[]string{"env/kustomization.yaml leads out of its folder"}},
+		"a cycle": {map[string]string{"env/kustomization.yaml": "resources: [../b]\n",
+			"b/kustomization.yaml": "resources: [../env]\n"},
+			[]string{`b/kustomization.yaml: line 1: resources: "../env" leads back to env`}},
+		"a function": {map[string]string{"env/kustomization.yaml": "transformers: [f.yaml]\n",
+			"env/f.yaml": "apiVersion: builtin\nkind: LabelTransformer\nmetadata:\n  name: f\n" +
+				"  annotations: {config.kubernetes.io/function: \"container: {image: x}\"}\n"},
+			[]string{"env/f.yaml: transformers: builtin LabelTransformer: cluster-init runs no plugin"}},
+		"a plugin": {map[string]string{"env/kustomization.yaml": "generators: [f.yaml]\n",
+			"env/f.yaml": "apiVersion: x/v1\nkind: Exec\nmetadata: {name: f}\n"},
+			[]string{"x/v1 Exec: cluster-init runs no plugin"}},
+		"a plugin in a list": {map[string]string{"env/kustomization.yaml": "generators: [f.yaml]\n",
+			"env/f.yaml": list}, []string{"x/v1 Exec: cluster-init runs no plugin"}},
+		"a validator": {map[string]string{"env/kustomization.yaml": "validators:\n  - |\n    " +
+			"apiVersion: x/v1\n    kind: Check\n    metadata: {name: f}\n"},
+			[]string{"env/kustomization.yaml: validators: x/v1 Check"}},
+		"a folder of plugins": {map[string]string{"env/kustomization.yaml": "transformers: [t]\n",
+			"env/t/kustomization.yaml": "resources: []\n"}, []string{`transformers: "t" is a folder`}},
+		"what loads in its way": {map[string]string{"env/kustomization.yaml": "transformers:\n  - |\n    " +
+			"apiVersion: builtin\n    kind: ValueAddTransformer\n    metadata: {name: f}\n    targetFilePath: x\n"},
+			[]string{"ValueAddTransformer"}},
+		"helm": {map[string]string{"env/kustomization.yaml": "helmGlobals: {chartHome: x}\n"},
+			[]string{"runs no helm"}},
+		"two documents": {map[string]string{"env/kustomization.yaml": "resources: " +
+			"[a.yaml]\n---\nresources: [b.yaml]\n", "env/a.yaml": cm},
+			[]string{"env/kustomization.yaml: line 2: a second document begins"}},
+		"two files": {map[string]string{"env/kustomization.yaml": "", "env/Kustomization": ""},
+			[]string{"env has both kustomization.yaml and Kustomization"}},
+		"none": {map[string]string{"env/a": ""},
+			[]string{"there is no kustomization.yaml in env"}},
+		"an unknown field": {map[string]string{"env/kustomization.yaml": "resource: [a]\n"},
+			[]string{`read env/kustomization.yaml: invalid Kustomization: json: unknown field "resource"`}},
+		"a file where a folder is wanted": {map[string]string{"env/kustomization.yaml": "components: [a.yaml]\n",
+			"env/a.yaml": cm}, []string{`components: "a.yaml" is a file`}},
+		"a folder where a file is wanted": {map[string]string{"env/kustomization.yaml": "crds: [../env]\n"},
+			[]string{`crds: "../env" is a folder`}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +229,8 @@ func TestRefusals(t *testing.T) {
 				t.Fatalf("got %v, want %q", err, test.want)
 			}
 			for i, want := range test.want {
-				if !strings.Contains(problems[i].Error(), want) || fault.CodeOf(problems[i]) != fault.EnvironmentInvalid || fault.HintOf(problems[i]) == "" {
+				if !strings.Contains(problems[i].Error(), want) ||
+					fault.CodeOf(problems[i]) != fault.EnvironmentInvalid || fault.HintOf(problems[i]) == "" {
 					t.Errorf("got %v (%s), want %q", problems[i], fault.HintOf(problems[i]), want)
 				}
 			}
@@ -217,28 +257,31 @@ transformers:
     annotations: {seen: by-annotations}
     fieldSpecs: [{path: metadata/annotations, create: true}]
 `,
-		"base/Kustomization":             "resources: [a.yaml]\n",
-		"base/a.yaml":                    cm,
-		"env/sub/more.yaml":              strings.ReplaceAll(cm, "name: a", "name: more"),
-		"env/sub/w.yaml":                 "w\n",
-		"env/linked":                     "-> ../other",
-		"other/kustomization.yml":        "resources: [../third]\n",
-		"third/kustomization.yml":        "resources: [c.yaml]\n",
-		"third/c.yaml":                   "-> real.yaml",
-		"third/real.yaml":                strings.ReplaceAll(cm, "name: a", "name: third"),
-		"env/part/kustomization.yaml":    "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches: [{path: p.yaml}]\n",
-		"env/part/p.yaml":                "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {part: d}\n",
-		"env/v.yaml":                     "v\n",
-		"env/e.env":                      "E=1\n",
-		"env/p.yaml":                     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {patch: d}\n",
-		"env/labels.yaml":                "apiVersion: builtin\nkind: LabelTransformer\nmetadata: {name: l}\nlabels: {seen: by-labels}\nfieldSpecs: [{path: metadata/labels, create: true}]\n",
+		"base/Kustomization":      "resources: [a.yaml]\n",
+		"base/a.yaml":             cm,
+		"env/sub/more.yaml":       strings.ReplaceAll(cm, "name: a", "name: more"),
+		"env/sub/w.yaml":          "w\n",
+		"env/linked":              "-> ../other",
+		"other/kustomization.yml": "resources: [../third]\n",
+		"third/kustomization.yml": "resources: [c.yaml]\n",
+		"third/c.yaml":            "-> real.yaml",
+		"third/real.yaml":         strings.ReplaceAll(cm, "name: a", "name: third"),
+		"env/part/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches: " +
+			"[{path: p.yaml}]\n",
+		"env/part/p.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {part: d}\n",
+		"env/v.yaml":      "v\n",
+		"env/e.env":       "E=1\n",
+		"env/p.yaml":      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {patch: d}\n",
+		"env/labels.yaml": "apiVersion: builtin\nkind: LabelTransformer\nmetadata: {name: l}\nlabels: " +
+			"{seen: by-labels}\nfieldSpecs: [{path: metadata/labels, create: true}]\n",
 		"env/of nobody/not-read.yaml":    "x",
 		"env/github.com-mirror/any.yaml": "x",
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"name: x-a", "name: x-more", "name: x-third", "name: x-g-", "inline: d", "patch: d", "part: d", "E: \"1\"", "k: |", "seen: by-labels", "seen: by-annotations"} {
+	for _, want := range []string{"name: x-a", "name: x-more", "name: x-third", "name: x-g-", "inline: d", "patch: d",
+		"part: d", "E: \"1\"", "k: |", "seen: by-labels", "seen: by-annotations"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
@@ -250,7 +293,8 @@ func TestTheWorkIsBounded(t *testing.T) {
 	files := map[string]string{"env/kustomization.yaml": "resources: [../x0, ../y0]\n"}
 	for i := range 40 {
 		for _, side := range []string{"x", "y"} {
-			files[fmt.Sprintf("%s%d/kustomization.yaml", side, i)] = fmt.Sprintf("namePrefix: \"%s\"\nresources: [../x%d, ../y%d]\n", side, i+1, i+1)
+			files[fmt.Sprintf("%s%d/kustomization.yaml", side, i)] = fmt.Sprintf(
+				"namePrefix: \"%s\"\nresources: [../x%d, ../y%d]\n", side, i+1, i+1)
 		}
 	}
 	files["x40/kustomization.yaml"], files["y40/kustomization.yaml"] = "resources: [a.yaml]\n", "resources: [a.yaml]\n"
@@ -276,21 +320,26 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 // kustomize sees each file as Read returns it, and Read gets what role it has, once.
 func TestRead(t *testing.T) {
 	memory := filesys.MakeFsInMemory()
-	for name, text := range map[string]string{"/r/env/kustomization.yaml": "resources: [a.yaml, ../b, ../c]\n", "/r/env/a.yaml": cm,
-		"/r/b/kustomization.yaml": "configMapGenerator: [{name: g, files: [v.yaml]}]\n", "/r/b/v.yaml": "VAR", "/r/c/kustomization.yaml": "resources: [../d]\nnamePrefix: c\n", "/r/d/kustomization.yaml": "resources: [a.yaml]\n", "/r/d/a.yaml": cm} {
+	for name, text := range map[string]string{"/r/env/kustomization.yaml": "resources: [a.yaml, ../b, ../c]\n",
+		"/r/env/a.yaml":           cm,
+		"/r/b/kustomization.yaml": "configMapGenerator: [{name: g, files: [v.yaml]}]\n", "/r/b/v.yaml": "VAR",
+		"/r/c/kustomization.yaml": "resources: [../d]\nnamePrefix: c\n",
+		"/r/d/kustomization.yaml": "resources: [a.yaml]\n", "/r/d/a.yaml": cm} {
 		if err := memory.WriteFile(name, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got := map[string]int{}
-	built, err := kustomize.Build(kustomize.Options{Files: memory, Folder: "/r/env", Root: "/r", Read: func(path string, role kustomize.Role, content []byte) ([]byte, error) {
-		got[fmt.Sprint(path, " ", role)]++
-		return []byte(strings.ReplaceAll(string(content), "VAR", "filled")), nil
-	}})
+	built, err := kustomize.Build(kustomize.Options{Files: memory, Folder: "/r/env", Root: "/r",
+		Read: func(path string, role kustomize.Role, content []byte) ([]byte, error) {
+			got[fmt.Sprint(path, " ", role)]++
+			return []byte(strings.ReplaceAll(string(content), "VAR", "filled")), nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]int{"/r/env/kustomization.yaml 0": 1, "/r/env/a.yaml 2": 1, "/r/b/kustomization.yaml 0": 1, "/r/b/v.yaml 1": 1, "/r/c/kustomization.yaml 0": 1, "/r/d/kustomization.yaml 0": 1, "/r/d/a.yaml 2": 1}
+	want := map[string]int{"/r/env/kustomization.yaml 0": 1, "/r/env/a.yaml 2": 1, "/r/b/kustomization.yaml 0": 1,
+		"/r/b/v.yaml 1": 1, "/r/c/kustomization.yaml 0": 1, "/r/d/kustomization.yaml 0": 1, "/r/d/a.yaml 2": 1}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -311,7 +360,8 @@ func TestEachFieldOfAKustomizationIsKnown(t *testing.T) {
 		reflect.TypeFor[types.GeneratorArgs]():    5,
 	} {
 		if got := of.NumField(); got != want {
-			t.Errorf("%s has %d fields, not %d: check in entry.go whether a new one names files, then correct the number", of, got, want)
+			t.Errorf("%s has %d fields, not %d: check in entry.go whether a new one names files, then correct the "+
+				"number", of, got, want)
 		}
 	}
 }
@@ -327,14 +377,18 @@ func TestWhatKustomizeComparesIsBounded(t *testing.T) {
 	}
 	const object = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d}\n"
 	const onBase = "resources: [../base]\nnamePrefix: "
-	largeText := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: " + strings.Repeat("x", 15<<20) + "}\n"
+	largeText := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: " + strings.Repeat("x", 15<<20) +
+		"}\n"
 	for name, files := range map[string]map[string]string{
-		"objects":    {"env/kustomization.yaml": "resources: [a.yaml]\n", "env/a.yaml": repeat(3000, object)},
-		"generators": {"env/kustomization.yaml": "configMapGenerator:\n" + repeat(3000, "- {name: c%d, literals: [a=b]}\n")},
+		"objects": {"env/kustomization.yaml": "resources: [a.yaml]\n", "env/a.yaml": repeat(3000, object)},
+		"generators": {"env/kustomization.yaml": "configMapGenerator:\n" +
+			repeat(3000, "- {name: c%d, literals: [a=b]}\n")},
 		"patches": {"env/a.yaml": cm, "env/kustomization.yaml": "resources: [a.yaml]\npatches:\n" +
 			repeat(3000, "- {target: {name: c%d}, patch: '[]'}\n")},
-		"a file that is named again and again": {"env/kustomization.yaml": "resources: [a.yaml, ../b, ../c, ../d, ../e]\n",
-			"b/kustomization.yaml": onBase + "b", "c/kustomization.yaml": onBase + "c", "d/kustomization.yaml": onBase + "d",
+		"a file that is named again and again": {"env/kustomization.yaml": "resources: [a.yaml, ../b, ../c, ../d, " +
+			"../e]\n",
+			"b/kustomization.yaml": onBase + "b", "c/kustomization.yaml": onBase + "c", "d/kustomization.yaml": onBase +
+				"d",
 			"e/kustomization.yaml": onBase + "e", "env/a.yaml": largeText,
 			"base/kustomization.yaml": "resources: [a.yaml]\n", "base/a.yaml": largeText},
 		"lists": {"env/kustomization.yaml": "resources: [a.yaml]\n",

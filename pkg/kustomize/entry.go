@@ -22,7 +22,8 @@ type place struct {
 	content []byte
 }
 
-// checkKustomization checks every entry that kustomize would open. What is new in types.Kustomization belongs here: a test counts its fields.
+// checkKustomization checks every entry that kustomize would open. What is new in types.Kustomization belongs here: a
+// test counts its fields.
 func (p place) checkKustomization(k types.Kustomization) {
 	for _, entry := range k.Resources {
 		p.fileOrFolder("resources", entry)
@@ -51,7 +52,8 @@ func (p place) checkKustomization(k types.Kustomization) {
 		p.refuse(p.file+": helmCharts: cluster-init runs no helm for a kustomization",
 			"Render the chart (helm template), and name the file under `resources`.")
 	}
-	for field, entries := range map[string][]string{"generators": k.Generators, "transformers": k.Transformers, "validators": k.Validators} {
+	for field, entries := range map[string][]string{"generators": k.Generators, "transformers": k.Transformers,
+		"validators": k.Validators} {
 		for _, entry := range entries {
 			p.plugin(field, entry)
 		}
@@ -156,16 +158,19 @@ func (p place) local(field, entry string) (folder filesys.ConfirmedDir, isFolder
 			fmt.Sprintf("Put a copy next to %s, and name the copy.", p.file))
 		return "", false, false
 	case entry == "" || filepath.IsAbs(entry):
-		p.wrong(field, entry, "is no path relative to the kustomization", "Name a file or a folder by its path seen from "+p.file+".")
+		p.wrong(field, entry, "is no path relative to the kustomization",
+			"Name a file or a folder by its path seen from "+p.file+".")
 		return "", false, false
 	}
 	dir, base, err := p.Files.CleanedAbs(p.folder.Join(entry))
 	switch {
 	case err != nil && !within(p.root, p.folder.Join(entry)), err == nil && !dir.HasPrefix(p.root):
-		p.wrong(field, entry, "leads out of "+p.Title(p.root.String()), fmt.Sprintf("Put a copy next to %s, and name the copy.", p.file))
+		p.wrong(field, entry, "leads out of "+p.Title(p.root.String()),
+			fmt.Sprintf("Put a copy next to %s, and name the copy.", p.file))
 		return "", false, false
 	case err != nil:
-		p.wrong(field, entry, "is neither a file nor a folder", strings.TrimSpace("Correct the path in "+p.file+". "+p.Missing))
+		p.wrong(field, entry, "is neither a file nor a folder",
+			strings.TrimSpace("Correct the path in "+p.file+". "+p.Missing))
 		return "", false, false
 	}
 	return dir, base == "", true
@@ -175,7 +180,8 @@ func within(root filesys.ConfirmedDir, path string) bool {
 	return filesys.ConfirmedDir(filepath.Clean(path)).HasPrefix(root)
 }
 
-// remote reports whether kustomize could take an entry for a URL or for a Git repository, even where there is a file of that name.
+// remote reports whether kustomize could take an entry for a URL or for a Git repository, even where there is a file of
+// that name.
 func remote(entry string) bool {
 	first, _, _ := strings.Cut(entry, "/")
 	return strings.Contains(entry, "://") || strings.ContainsAny(first, ":@") || strings.EqualFold(first, "github.com")

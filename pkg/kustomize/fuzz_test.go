@@ -12,12 +12,17 @@ import (
 // Whatever a kustomization, or a configuration that it names, says: nothing is asked, nothing runs, and nothing breaks.
 func FuzzBuild(f *testing.F) {
 	for _, seed := range []string{
-		"resources: [a.yaml]\n", "resources: [\"SERVER/x\"]\n", "{\"Resources\": [\"SERVER/x\"]}", "bases: &a [x]\ncomponents: *a\n",
-		"generators:\n- |\n  apiVersion: builtin\n  kind: ConfigMapGenerator\n  metadata: {name: x}\n  files: [SERVER/x]\n",
-		"transformers: [a.yaml]\nopenapi: {path: a.yaml}\n", "configMapGenerator: [{name: g, files: ['a=SERVER/x', a.yaml]}]\n",
-		"patches: [{path: a.yaml}]\nreplacements: [{path: a.yaml}]\ncrds: [a.yaml]\nconfigurations: [a.yaml]\n", "helmCharts: [{name: x}]\n", "vars: [{name: x}]\n",
+		"resources: [a.yaml]\n", "resources: [\"SERVER/x\"]\n", "{\"Resources\": [\"SERVER/x\"]}",
+		"bases: &a [x]\ncomponents: *a\n",
+		"generators:\n- |\n  apiVersion: builtin\n  kind: ConfigMapGenerator\n  metadata: {name: x}\n  files: " +
+			"[SERVER/x]\n",
+		"transformers: [a.yaml]\nopenapi: {path: a.yaml}\n",
+		"configMapGenerator: [{name: g, files: ['a=SERVER/x', a.yaml]}]\n",
+		"patches: [{path: a.yaml}]\nreplacements: [{path: a.yaml}]\ncrds: [a.yaml]\nconfigurations: [a.yaml]\n",
+		"helmCharts: [{name: x}]\n", "vars: [{name: x}]\n",
 	} {
-		for _, other := range []string{cm, "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\npath: SERVER/x\n", "- op: add\n", "a: &a [*a]\n", "null\n"} {
+		for _, other := range []string{cm, "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\npath: " +
+			"SERVER/x\n", "- op: add\n", "a: &a [*a]\n", "null\n"} {
 			f.Add(seed, other)
 		}
 	}

@@ -10,15 +10,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// builtIn are the plugins of kustomize that read no file but those that pluginFiles names. Helm is not among them, nor what loads files in ways
-// of its own.
+// builtIn are the plugins of kustomize that read no file but those that pluginFiles names. Helm is not among them, nor
+// what loads files in ways of its own.
 var builtIn = []string{
-	"AnnotationsTransformer", "ConfigMapGenerator", "HashTransformer", "IAMPolicyGenerator", "ImageTagTransformer", "LabelTransformer",
-	"NamespaceTransformer", "PatchJson6902Transformer", "PatchStrategicMergeTransformer", "PatchTransformer", "PrefixSuffixTransformer",
+	"AnnotationsTransformer", "ConfigMapGenerator", "HashTransformer", "IAMPolicyGenerator", "ImageTagTransformer",
+	"LabelTransformer",
+	"NamespaceTransformer", "PatchJson6902Transformer", "PatchStrategicMergeTransformer", "PatchTransformer",
+	"PrefixSuffixTransformer",
 	"PrefixTransformer", "ReplacementTransformer", "ReplicaCountTransformer", "SecretGenerator", "SuffixTransformer",
 }
 
-// pluginFiles are the fields in which a built-in plugin names files, or has YAML as text. They are read as the plugins read them.
+// pluginFiles are the fields in which a built-in plugin names files, or has YAML as text. They are read as the plugins
+// read them.
 type pluginFiles struct {
 	types.KvPairSources `json:",inline"`
 
@@ -30,8 +33,8 @@ type pluginFiles struct {
 	Replacements []types.ReplacementField    `json:"replacements,omitempty"`
 }
 
-// plugin checks a generator, a transformer or a validator: YAML, or a file of it. A folder is refused, since what comes out of it is only
-// known after it was built.
+// plugin checks a generator, a transformer or a validator: YAML, or a file of it. A folder is refused, since what comes
+// out of it is only known after it was built.
 func (p place) plugin(field, entry string) {
 	if !p.inline(field, entry) {
 		return
@@ -66,7 +69,8 @@ func (p place) plugin(field, entry string) {
 func (p place) config(field string, config *resource.Resource) {
 	gvk := config.GetGvk()
 	if gvk.Group != "" || gvk.Version != "builtin" || !slices.Contains(builtIn, gvk.Kind) || isFunction(config) {
-		p.refuse(fmt.Sprintf("%s: %s: %s %s: cluster-init runs no plugin, no helm and no function", p.file, field, gvk.ApiVersion(), gvk.Kind),
+		p.refuse(fmt.Sprintf("%s: %s: %s %s: cluster-init runs no plugin, no helm and no function", p.file, field,
+			gvk.ApiVersion(), gvk.Kind),
 			"Run it yourself, and name the files that it makes under `resources`.")
 		return
 	}

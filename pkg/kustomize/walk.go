@@ -14,7 +14,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// The most that is read. kustomize builds a folder as often as it is named, so that a few small files can ask for work without end.
+// The most that is read. kustomize builds a folder as often as it is named, so that a few small files can ask for work
+// without end.
 const (
 	mostFolders = 500
 	mostBytes   = 64 << 20
@@ -42,7 +43,8 @@ func (w *walker) start() {
 	}
 	folder, err := filesys.ConfirmDir(w.Files, w.Folder)
 	if err != nil || !folder.HasPrefix(root) {
-		w.refuse(fmt.Sprintf("%s is no folder below %s", w.Title(w.Folder), w.Title(w.Root)), "Give the path of a folder.")
+		w.refuse(fmt.Sprintf("%s is no folder below %s", w.Title(w.Folder), w.Title(w.Root)),
+			"Give the path of a folder.")
 		return
 	}
 	w.root = root
@@ -57,7 +59,8 @@ func (w *walker) refuse(message, hint string) {
 func (w *walker) visit(folder filesys.ConfirmedDir, above []filesys.ConfirmedDir) {
 	if w.folders++; w.folders > mostFolders {
 		if w.folders == mostFolders+1 {
-			w.refuse(fmt.Sprintf("%s leads to more than %d kustomizations", w.Title(w.Folder), mostFolders), "Name each folder once.")
+			w.refuse(fmt.Sprintf("%s leads to more than %d kustomizations", w.Title(w.Folder), mostFolders),
+				"Name each folder once.")
 		}
 		return
 	}
@@ -70,13 +73,15 @@ func (w *walker) visit(folder filesys.ConfirmedDir, above []filesys.ConfirmedDir
 		return
 	}
 	if line := secondDocument(content); line > 0 {
-		w.refuse(fmt.Sprintf("%s: line %d: a second document begins, which kustomize does not read", w.Title(folder.Join(file)), line), "Join the documents.")
+		w.refuse(fmt.Sprintf("%s: line %d: a second document begins, which kustomize does not read",
+			w.Title(folder.Join(file)), line), "Join the documents.")
 		return
 	}
 	// As kustomize itself reads it: what is an entry for one and not for the other would not be checked.
 	var k types.Kustomization
 	if err := k.Unmarshal(content); err != nil {
-		w.refuse(fmt.Sprintf("read %s: %v", w.Title(folder.Join(file)), err), "Correct the file "+w.Title(folder.Join(file))+".")
+		w.refuse(fmt.Sprintf("read %s: %v", w.Title(folder.Join(file)), err), "Correct the file "+
+			w.Title(folder.Join(file))+".")
 		return
 	}
 	k.FixKustomization()
@@ -101,16 +106,19 @@ func (w *walker) kustomizationOf(folder filesys.ConfirmedDir) (string, bool) {
 	}
 	switch len(found) {
 	case 0:
-		w.refuse("there is no kustomization.yaml in "+w.Title(folder.String()), "Write one there, or name another folder.")
+		w.refuse("there is no kustomization.yaml in "+w.Title(folder.String()),
+			"Write one there, or name another folder.")
 	case 1:
 		return found[0], true
 	default:
-		w.refuse(fmt.Sprintf("%s has both %s and %s", w.Title(folder.String()), found[0], found[1]), "Delete one of them.")
+		w.refuse(fmt.Sprintf("%s has both %s and %s", w.Title(folder.String()), found[0], found[1]),
+			"Delete one of them.")
 	}
 	return "", false
 }
 
-// copy reads a file of a folder for kustomize, once. The file must be below the folder, which kustomize demands of files too.
+// copy reads a file of a folder for kustomize, once. The file must be below the folder, which kustomize demands of
+// files too.
 func (w *walker) copy(folder filesys.ConfirmedDir, name string, role Role) ([]byte, bool) {
 	title := w.Title(folder.Join(name))
 	dir, base, err := w.Files.CleanedAbs(folder.Join(name))
@@ -139,7 +147,8 @@ func (w *walker) copy(folder filesys.ConfirmedDir, name string, role Role) ([]by
 	if err != nil {
 		var coded *fault.Fault
 		if !errors.As(err, &coded) {
-			err = fault.Wrap(fmt.Errorf("read %s: %w", title, err), fault.EnvironmentInvalid, "Correct the file "+title+".")
+			err = fault.Wrap(fmt.Errorf("read %s: %w", title, err), fault.EnvironmentInvalid, "Correct the file "+title+
+				".")
 		}
 		w.problems = append(w.problems, err)
 		return nil, false
@@ -169,7 +178,8 @@ func (w *walker) count(content []byte, role Role) error {
 		return fmt.Errorf("all files of this kustomization have more than %d MiB, "+
 			"each as often as it is named", mostBytes>>20)
 	case w.marks > mostMarks:
-		return errors.New("all files of this kustomization have too many lines and entries, each as often as it is named")
+		return errors.New("all files of this kustomization have too many lines and entries, each as often as it is " +
+			"named")
 	case w.objects > mostObjects:
 		return fmt.Errorf("this kustomization has more than %d objects, generators and patches", mostObjects)
 	}

@@ -12,8 +12,8 @@ import (
 // patience is how many renewals a holder that lives may miss, on a busy machine, before its lease counts as free.
 const patience = 6
 
-// CheckFree fails with the code fault.Busy when somebody else than r.Holder renews a lease. It takes it from nobody. A lease that nobody
-// renews for six times Timing.Retry, or that does not exist, is free.
+// CheckFree fails with the code fault.Busy when somebody else than r.Holder renews a lease. It takes it from nobody. A
+// lease that nobody renews for six times Timing.Retry, or that does not exist, is free.
 func CheckFree(ctx context.Context, r Request) error {
 	lock, err := r.lock()
 	if err != nil {

@@ -15,15 +15,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// ID returns the id of a state folder on this machine, where one run at a time can have its lock; empty where no run has made one. A copy
-// of the folder on another machine has another id.
+// ID returns the id of a state folder on this machine, where one run at a time can have its lock; empty where no run
+// has made one. A copy of the folder on another machine has another id.
 func ID(stateFolder string) (string, error) {
 	content, err := os.ReadFile(idPath(stateFolder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fault.Wrap(fmt.Errorf("read the state folder's id: %w", err), fault.Usage, "Set XDG_STATE_HOME to a folder of your own.")
+		return "", fault.Wrap(fmt.Errorf("read the state folder's id: %w", err), fault.Usage,
+			"Set XDG_STATE_HOME to a folder of your own.")
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -37,7 +38,8 @@ func ID(stateFolder string) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// MakeID returns the id of a state folder, and makes folder and id where they are not there yet. The caller has the folder's lock.
+// MakeID returns the id of a state folder, and makes folder and id where they are not there yet. The caller has the
+// folder's lock.
 func MakeID(stateFolder string) (string, error) {
 	id, err := ID(stateFolder)
 	if err != nil || id != "" {
@@ -50,7 +52,8 @@ func MakeID(stateFolder string) (string, error) {
 	if err := os.MkdirAll(stateFolder, 0o700); err != nil {
 		return "", fmt.Errorf("make the state folder: %w", err)
 	}
-	if err := os.WriteFile(idPath(stateFolder), []byte(hex.EncodeToString(random)+"\n"), 0o600); err != nil { // half of it is an id as well
+	// half of it is an id as well
+	if err := os.WriteFile(idPath(stateFolder), []byte(hex.EncodeToString(random)+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("write the state folder's id: %w", err)
 	}
 	return ID(stateFolder)

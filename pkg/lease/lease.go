@@ -1,5 +1,5 @@
-// Package lease keeps two runs on different machines from working on one cluster: each holds a Lease in that cluster, and renews it for
-// as long as it lives.
+// Package lease keeps two runs on different machines from working on one cluster: each holds a Lease in that cluster,
+// and renews it for as long as it lives.
 package lease
 
 import (
@@ -27,13 +27,15 @@ const namespace = "kube-system"
 type Timing struct {
 	// Duration is after how long without renewal it expires.
 	Duration time.Duration
-	// Deadline is after how long without an answer its own holder gives it up. It is shorter than Duration, so that two never hold it.
+	// Deadline is after how long without an answer its own holder gives it up. It is shorter than Duration, so that two
+	// never hold it.
 	Deadline time.Duration
 	// Retry is how often it is renewed.
 	Retry time.Duration
 }
 
-// DefaultTiming: an API server that moves to another machine is silent for less, and after a crash nobody waits for long.
+// DefaultTiming: an API server that moves to another machine is silent for less, and after a crash nobody waits for
+// long.
 func DefaultTiming() Timing {
 	return Timing{Duration: 90 * time.Second, Deadline: 60 * time.Second, Retry: 5 * time.Second}
 }
@@ -59,15 +61,16 @@ type Request struct {
 	Timing Timing
 	// Waiting is called when it has to be seen first whether another holder still lives; nil: nobody wants to know.
 	Waiting func(what string)
-	// Forced is called with the holder from which the lease is taken over, whether it renews it or gives no sign of life for twice Timing.Retry;
-	// nil: a lease that is renewed is refused, and one that is not is waited for.
+	// Forced is called with the holder from which the lease is taken over, whether it renews it or gives no sign of
+	// life for twice Timing.Retry; nil: a lease that is renewed is refused, and one that is not is waited for.
 	Forced func(busy error)
 	// Lost is called when somebody else has the lease, or nobody could be asked for longer than Timing.Deadline.
 	Lost func(error)
 }
 
-// Take takes a lease. One that a holder renews is refused at once with the code fault.Busy, unless Request.Forced; one whose holder was never
-// seen renewing it is taken over when its duration has passed. ctx is for the taking alone: the lease is renewed until Release or Abandon.
+// Take takes a lease. One that a holder renews is refused at once with the code fault.Busy, unless Request.Forced; one
+// whose holder was never seen renewing it is taken over when its duration has passed. ctx is for the taking alone: the
+// lease is renewed until Release or Abandon.
 func Take(ctx context.Context, r Request) (*Lease, error) {
 	lock, err := r.lock()
 	if err != nil {
@@ -81,8 +84,10 @@ func Take(ctx context.Context, r Request) (*Lease, error) {
 	l := &Lease{lock: w, ended: make(chan struct{})}
 	leading := make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: w, LeaseDuration: r.Timing.Duration, RenewDeadline: r.Timing.Deadline, RetryPeriod: r.Timing.Retry, ReleaseOnCancel: true,
-		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) { close(leading) }, OnStoppedLeading: func() {}},
+		Lock: w, LeaseDuration: r.Timing.Duration, RenewDeadline: r.Timing.Deadline, RetryPeriod: r.Timing.Retry,
+		ReleaseOnCancel: true,
+		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) { close(leading) },
+			OnStoppedLeading: func() {}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, err)
@@ -118,7 +123,8 @@ func (r Request) lock() (resourcelock.Interface, error) {
 }
 
 // await returns when the lease is taken, or as soon as it is known that somebody else renews it.
-func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watched, leading, ended <-chan struct{}) error {
+func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watched, leading,
+	ended <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, r.Timing.Duration+r.Timing.Deadline)
 	defer cancel()
 	look := time.NewTicker(r.Timing.Retry / 2)
@@ -156,24 +162,29 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 		case <-leading:
 			return awaitSeen(ctx, seen)
 		case <-ended:
-			return fault.Retryable(fmt.Errorf("the Lease %s/%s in %s was taken and lost at once", namespace, r.Name, r.Where), fault.Busy, hintBusy)
+			return fault.Retryable(fmt.Errorf("the Lease %s/%s in %s was taken and lost at once", namespace, r.Name,
+				r.Where), fault.Busy, hintBusy)
 		case <-ctx.Done():
-			return fault.Retryable(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, errors.Join(ctx.Err(), err, w.why())), fault.ClusterUnreachable,
+			return fault.Retryable(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where,
+				errors.Join(ctx.Err(), err, w.why())), fault.ClusterUnreachable,
 				"Run the same command again when the cluster answers.")
 		case <-look.C:
 		}
 	}
 }
 
-// seize writes that the lease is r.Holder's. lock has just read the record of another holder: when that one has renewed it since, this fails.
-func (r Request) seize(ctx context.Context, lock resourcelock.Interface, record resourcelock.LeaderElectionRecord) error {
+// seize writes that the lease is r.Holder's. lock has just read the record of another holder: when that one has renewed
+// it since, this fails.
+func (r Request) seize(ctx context.Context, lock resourcelock.Interface,
+	record resourcelock.LeaderElectionRecord) error {
 	record.HolderIdentity, record.LeaseDurationSeconds = r.Holder, int(r.Timing.Duration/time.Second)
 	record.AcquireTime, record.LeaderTransitions = metav1.Now(), record.LeaderTransitions+1
 	record.RenewTime = record.AcquireTime
 	return lock.Update(ctx, record)
 }
 
-// awaitSeen waits until the holder from which a lease was taken over has tried to renew it, and so ends its work; nil: there was none.
+// awaitSeen waits until the holder from which a lease was taken over has tried to renew it, and so ends its work; nil:
+// there was none.
 func awaitSeen(ctx context.Context, seen <-chan time.Time) error {
 	if seen == nil {
 		return nil
@@ -190,12 +201,14 @@ const hintBusy = "Wait for its end, or end it with Ctrl-C there, and run the sam
 
 func (r Request) wait(record *resourcelock.LeaderElectionRecord) {
 	if r.Waiting != nil {
-		r.Waiting(fmt.Sprintf("whether %s, which has worked on %s since %s, still lives (at most %s)", record.HolderIdentity, r.Where, begun(record), r.Timing.Duration))
+		r.Waiting(fmt.Sprintf("whether %s, which has worked on %s since %s, still lives (at most %s)",
+			record.HolderIdentity, r.Where, begun(record), r.Timing.Duration))
 	}
 }
 
 func (r Request) busy(record *resourcelock.LeaderElectionRecord) error {
-	return fault.Retryable(fmt.Errorf("%s is at work on %s, since %s", record.HolderIdentity, r.Where, begun(record)), fault.Busy, hintBusy)
+	return fault.Retryable(fmt.Errorf("%s is at work on %s, since %s", record.HolderIdentity, r.Where, begun(record)),
+		fault.Busy, hintBusy)
 }
 
 // overcome describes the holder of a record for Forced.
@@ -203,7 +216,8 @@ func (r Request) overcome(record *resourcelock.LeaderElectionRecord, lives bool)
 	if lives {
 		return r.busy(record)
 	}
-	return fmt.Errorf("%s has worked on %s since %s, and has given no sign of life for %s", record.HolderIdentity, r.Where, begun(record), 2*r.Timing.Retry)
+	return fmt.Errorf("%s has worked on %s since %s, and has given no sign of life for %s", record.HolderIdentity,
+		r.Where, begun(record), 2*r.Timing.Retry)
 }
 
 func begun(record *resourcelock.LeaderElectionRecord) string {
@@ -216,7 +230,8 @@ func isRefusal(err error) bool {
 }
 
 func (r Request) refused(err error) error {
-	return fault.Wrap(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, err), fault.ClusterUnreachable,
+	return fault.Wrap(fmt.Errorf("take the Lease %s/%s in %s: %w", namespace, r.Name, r.Where, err),
+		fault.ClusterUnreachable,
 		"It keeps two runs apart: allow get, create and update of leases in the namespace "+namespace+".")
 }
 
@@ -231,7 +246,8 @@ func (r Request) lost(leader string, cause error) error {
 	if cause == nil {
 		cause = errors.New("no answer")
 	}
-	return fault.Retryable(fmt.Errorf("the Lease %s/%s in %s could not be renewed for %s: %w", namespace, r.Name, r.Where, r.Timing.Deadline, cause),
+	return fault.Retryable(fmt.Errorf("the Lease %s/%s in %s could not be renewed for %s: %w", namespace, r.Name,
+		r.Where, r.Timing.Deadline, cause),
 		fault.ClusterUnreachable, "Run the same command again when its API server answers.")
 }
 
@@ -241,7 +257,8 @@ func (l *Lease) Release() {
 	<-l.ended
 }
 
-// Abandon ends the renewing without giving the lease back: until it expires nobody takes it but its holder. Lost is not called any more.
+// Abandon ends the renewing without giving the lease back: until it expires nobody takes it but its holder. Lost is not
+// called any more.
 func (l *Lease) Abandon() {
 	l.lock.abandon()
 	l.Release()

@@ -32,8 +32,10 @@ func config(t *testing.T) *rest.Config {
 // request is for a lease of the test's own that expires soon.
 func request(t *testing.T, holder string) lease.Request {
 	name := strings.ToLower(strings.NewReplacer("/", ".", "_", "-").Replace(t.Name()))
-	return lease.Request{Config: config(t), Where: "the bootstrap cluster", Name: lease.Name("test", name), Holder: holder,
-		Timing: lease.Timing{Duration: 3 * time.Second, Deadline: 2 * time.Second, Retry: 200 * time.Millisecond}, Lost: func(error) {}}
+	return lease.Request{Config: config(t), Where: "the bootstrap cluster", Name: lease.Name("test", name),
+		Holder: holder,
+		Timing: lease.Timing{Duration: 3 * time.Second, Deadline: 2 * time.Second, Retry: 200 * time.Millisecond},
+		Lost:   func(error) {}}
 }
 
 func bounded(t *testing.T) context.Context {
@@ -60,7 +62,8 @@ func TestALiveHolderIsNamedAtOnce(t *testing.T) {
 	second.Waiting = func(what string) { waited = what }
 	begun := time.Now()
 	_, err := lease.Take(bounded(t), second)
-	if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "alice@one is at work on the bootstrap cluster, since ") {
+	if fault.CodeOf(err) != fault.Busy ||
+		!strings.Contains(err.Error(), "alice@one is at work on the bootstrap cluster, since ") {
 		t.Errorf("the second holder gets %v", err)
 	}
 	if passed := time.Since(begun); passed > second.Timing.Duration {
@@ -154,10 +157,12 @@ func TestAForcedTakeoverEndsTheOtherRun(t *testing.T) {
 	r.Forced = func(busy error) { said = busy }
 	l := take(t, r)
 	defer l.Release()
-	if fault.CodeOf(said) != fault.Busy || !strings.Contains(said.Error(), "alice@one is at work on the bootstrap cluster, since ") {
+	if fault.CodeOf(said) != fault.Busy ||
+		!strings.Contains(said.Error(), "alice@one is at work on the bootstrap cluster, since ") {
 		t.Errorf("it was told %v", said)
 	}
-	if err := context.Cause(ctx); fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "bob@two has taken over") {
+	if err := context.Cause(ctx); fault.CodeOf(err) != fault.Busy ||
+		!strings.Contains(err.Error(), "bob@two has taken over") {
 		t.Errorf("when it was taken over, the other run's context has the cause %v", err)
 	}
 	if err := lease.CheckFree(bounded(t), request(t, "alice@one")); fault.CodeOf(err) != fault.Busy {
@@ -177,7 +182,8 @@ func TestAForcedTakeoverFromADeadRun(t *testing.T) {
 	if passed := time.Since(begun); passed < 2*r.Timing.Retry || passed > r.Timing.Duration/2 {
 		t.Errorf("that took %s", passed)
 	}
-	if !strings.HasPrefix(said, "alice@one has worked on the bootstrap cluster since ") || !strings.HasSuffix(said, "has given no sign of life for 400ms") {
+	if !strings.HasPrefix(said, "alice@one has worked on the bootstrap cluster since ") ||
+		!strings.HasSuffix(said, "has given no sign of life for 400ms") {
 		t.Errorf("it said %q", said)
 	}
 }
@@ -192,7 +198,8 @@ func TestAReadOnlyClusterIsNamed(t *testing.T) {
 			defer take(t, request(t, "alice@one")).Release()
 		}
 		begun := time.Now()
-		if _, err := lease.Take(bounded(t), r); err == nil || !strings.Contains(err.Error(), "forbidden") || !strings.Contains(fault.HintOf(err), "allow get, create and update of leases") {
+		if _, err := lease.Take(bounded(t), r); err == nil || !strings.Contains(err.Error(), "forbidden") ||
+			!strings.Contains(fault.HintOf(err), "allow get, create and update of leases") {
 			t.Errorf("%v, %q", err, fault.HintOf(err))
 		}
 		if passed := time.Since(begun); passed > r.Timing.Duration {
@@ -201,7 +208,8 @@ func TestAReadOnlyClusterIsNamed(t *testing.T) {
 	}
 }
 
-// A cluster that is being deleted takes its lease along: until it is gone nobody else gets that, and its loss ends nothing.
+// A cluster that is being deleted takes its lease along: until it is gone nobody else gets that, and its loss ends
+// nothing.
 func TestALeaseEndsWithItsCluster(t *testing.T) {
 	for name, silentFirst := range map[string]bool{"it answers": false, "it is gone": true} {
 		t.Run(name, func(t *testing.T) {

@@ -19,8 +19,8 @@ type Set struct {
 // lasting is the key of the context that UntilTakenOver returns.
 type lasting struct{}
 
-// NewSet returns a set without leases, and a context that ends, with the reason as its cause, when one of them is lost. Whoever calls it
-// calls ReleaseAll.
+// NewSet returns a set without leases, and a context that ends, with the reason as its cause, when one of them is lost.
+// Whoever calls it calls ReleaseAll.
 func NewSet(ctx context.Context) (context.Context, *Set) {
 	var outlasts context.Context
 	ctx = context.WithValue(ctx, lasting{}, &outlasts) // which has it too
@@ -29,8 +29,9 @@ func NewSet(ctx context.Context) (context.Context, *Set) {
 	return ctx, &Set{end: end, lose: lose, held: map[string]*Lease{}}
 }
 
-// UntilTakenOver returns a context for what must be finished also when ctx has ended, by an interrupt or its bound, or as a lease could not be
-// renewed for a while: it ends only when somebody else has taken a lease of the Set that ctx is of, with that as its cause. Without a Set it never ends.
+// UntilTakenOver returns a context for what must be finished also when ctx has ended, by an interrupt or its bound, or
+// as a lease could not be renewed for a while: it ends only when somebody else has taken a lease of the Set that ctx is
+// of, with that as its cause. Without a Set it never ends.
 func UntilTakenOver(ctx context.Context) context.Context {
 	if outlasts, of := ctx.Value(lasting{}).(*context.Context); of {
 		return *outlasts
@@ -38,7 +39,8 @@ func UntilTakenOver(ctx context.Context) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
-// Take takes the lease that r asks for, unless the set has that of r.Where already. waited is whether somebody else had it until now.
+// Take takes the lease that r asks for, unless the set has that of r.Where already. waited is whether somebody else had
+// it until now.
 func (s *Set) Take(ctx context.Context, r Request) (waited bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,8 +71,9 @@ func (s *Set) Lose(why error) {
 	s.end(why)
 }
 
-// EndWithCluster has the lease in one cluster, if it is held, end with that cluster, whose deletion begins: it is not renewed any more, its
-// loss is no error, and it is not given back, so that nobody else takes it while the cluster still answers.
+// EndWithCluster has the lease in one cluster, if it is held, end with that cluster, whose deletion begins: it is not
+// renewed any more, its loss is no error, and it is not given back, so that nobody else takes it while the cluster
+// still answers.
 func (s *Set) EndWithCluster(where string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,7 +36,8 @@ func TestUntilTakenOver(t *testing.T) {
 			for _, why := range tc.lost {
 				leases.Lose(why)
 			}
-			for _, c := range []context.Context{lasting, lease.UntilTakenOver(lasting), lease.UntilTakenOver(context.WithoutCancel(ctx))} {
+			for _, c := range []context.Context{lasting, lease.UntilTakenOver(lasting),
+				lease.UntilTakenOver(context.WithoutCancel(ctx))} {
 				if got := context.Cause(c); !errors.Is(got, tc.want) || (got == nil) != (tc.want == nil) {
 					t.Errorf("it ends with %v, want %v", got, tc.want)
 				}

@@ -35,6 +35,8 @@ func readOnly(next http.RoundTripper) http.RoundTripper {
 			return next.RoundTrip(r)
 		}
 		body := `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "leases is forbidden: you may only look"}`
-		return &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+		return &http.Response{StatusCode: http.StatusForbidden,
+			Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)),
+			Request: r}, nil
 	})
 }

@@ -8,7 +8,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// watched is the lock of an elector, which itself tells nobody why it fails, and only at its deadline that somebody else has taken over.
+// watched is the lock of an elector, which itself tells nobody why it fails, and only at its deadline that somebody
+// else has taken over.
 type watched struct {
 	resourcelock.Interface
 	// taken is called when the lease is somebody else's after it was ours.

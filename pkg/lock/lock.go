@@ -1,4 +1,5 @@
-// Package lock keeps two runs on one machine from working on one cluster: a file, locked by the kernel for as long as its holder lives.
+// Package lock keeps two runs on one machine from working on one cluster: a file, locked by the kernel for as long as
+// its holder lives.
 package lock
 
 import (
@@ -29,7 +30,8 @@ func (h Holder) String() string {
 	if h.Command == "" { // it has not said yet who it is
 		return "another run"
 	}
-	return fmt.Sprintf("`cluster-init %s` (process %d on %s, since %s)", h.Command, h.PID, h.Host, h.Since.Local().Format("15:04:05"))
+	return fmt.Sprintf("`cluster-init %s` (process %d on %s, since %s)", h.Command, h.PID, h.Host,
+		h.Since.Local().Format("15:04:05"))
 }
 
 // Lock is a lock that is held.
@@ -44,8 +46,9 @@ const hintFolder = "Set XDG_STATE_HOME to a folder that you may write to."
 // attempts bounds how often another process may give a lock back, and delete its file, right while it is being taken.
 const attempts = 1000
 
-// Acquire takes the lock that is the file path; folders above it are made where they are missing. It does not wait: when another process
-// has the lock, the error has the code fault.Busy and says who that is. The kernel gives the lock back when its holder ends, however.
+// Acquire takes the lock that is the file path; folders above it are made where they are missing. It does not wait:
+// when another process has the lock, the error has the code fault.Busy and says who that is. The kernel gives the lock
+// back when its holder ends, however.
 func Acquire(path string, holder Holder) (*Lock, error) {
 	made := missing(filepath.Dir(path))
 	var err error
@@ -94,7 +97,8 @@ func missing(folder string) []string {
 	}
 }
 
-// attempt fails with fs.ErrNotExist when another process, which gives the lock back, deleted the file or its folder meanwhile.
+// attempt fails with fs.ErrNotExist when another process, which gives the lock back, deleted the file or its folder
+// meanwhile.
 func attempt(path string) (*Lock, error) {
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if errors.Is(err, fs.ErrExist) { // it was there, and gone when MkdirAll looked what it is

@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 	if folder == "" {
 		os.Exit(m.Run())
 	}
-	if _, err := lock.Acquire(path(folder), lock.Holder{Command: "up kubeadm-capd", Host: "ci", PID: 7, Since: time.Now()}); err != nil {
+	if _, err := lock.Acquire(path(folder), lock.Holder{Command: "up kubeadm-capd", Host: "ci", PID: 7,
+		Since: time.Now()}); err != nil {
 		os.Exit(1)
 	}
 	os.Stdout.WriteString("held\n")
@@ -58,7 +59,9 @@ func TestASecondProcessIsTurnedAwayUntilTheFirstIsKilled(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	_, err = lock.Acquire(path(folder), lock.Holder{})
-	if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "`cluster-init up kubeadm-capd` (process 7 on ci, since ") || fault.HintOf(err) == "" {
+	if fault.CodeOf(err) != fault.Busy ||
+		!strings.Contains(err.Error(), "`cluster-init up kubeadm-capd` (process 7 on ci, since ") ||
+		fault.HintOf(err) == "" {
 		t.Errorf("got %v", err)
 	}
 	if err := holder.Process.Kill(); err != nil {

@@ -70,12 +70,14 @@ func mermaid(r Rendered) string {
 }
 
 func dot(r Rendered) string {
-	return drawn(r, "digraph components {\n  rankdir=LR;\n", func(name string) string { return fmt.Sprintf("  %q;\n", name) },
+	return drawn(r, "digraph components {\n  rankdir=LR;\n",
+		func(name string) string { return fmt.Sprintf("  %q;\n", name) },
 		func(before, after string) string { return fmt.Sprintf("  %q -> %q;\n", before, after) }, "}\n")
 }
 
 // drawn has all components first, then what each waits for.
-func drawn(r Rendered, begin string, node func(string) string, edge func(before, after string) string, end string) string {
+func drawn(r Rendered, begin string, node func(string) string, edge func(before, after string) string,
+	end string) string {
 	var b strings.Builder
 	b.WriteString(begin)
 	for _, c := range r.Components {

@@ -28,7 +28,8 @@ func Images(objects []*unstructured.Unstructured) []string {
 // imagesOf are those of a workload's pods.
 func imagesOf(object *unstructured.Unstructured) []string {
 	var images []string
-	for _, pod := range [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"}} {
+	for _, pod := range [][]string{{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template",
+		"spec"}} {
 		for _, list := range []string{"initContainers", "containers"} {
 			containers, _, _ := unstructured.NestedSlice(object.Object, append(slices.Clone(pod), list)...)
 			for _, each := range containers {

@@ -21,7 +21,8 @@ const password = "pa55word-of-the-proxy"
 
 func load(t *testing.T, sets ...string) *environment.Environment {
 	t.Helper()
-	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: sets})
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Sets: sets})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,8 @@ func TestRender(t *testing.T) {
 				t.Errorf("the %s holds %q", form, secret)
 			}
 		}
-		for _, part := range []string{"management-cluster-values", "management-cluster-secrets", "telco-cloud-init-bootstrap-values", "cert-manager", "settings", "42", "https_proxy"} {
+		for _, part := range []string{"management-cluster-values", "management-cluster-secrets",
+			"telco-cloud-init-bootstrap-values", "cert-manager", "settings", "42", "https_proxy"} {
 			if !strings.Contains(shown, part) {
 				t.Errorf("the %s does not hold %q", form, part)
 			}
@@ -118,13 +120,15 @@ func TestRenderNamesTheComponentThatIsWrong(t *testing.T) {
 	broken := tree(t, env, twoObjects)
 	broken["kustomize-components/capi/objects.yaml"] = []byte("kind: [")
 	_, err := manifests.Render(t.Context(), env, environment.Management, nil, broken)
-	if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), "component capi") || fault.HintOf(err) == "" {
+	if fault.CodeOf(err) != fault.EnvironmentInvalid || !strings.Contains(err.Error(), "component capi") ||
+		fault.HintOf(err) == "" {
 		t.Errorf("got %v, hint %q", err, fault.HintOf(err))
 	}
 }
 
 func TestAComponentOfItsOwnRepositoryIsNotRendered(t *testing.T) {
-	env := load(t, "components.own.enabled=true", "components.own.repo=own", "git_repo_templates.own.url=https://git.example/own.git")
+	env := load(t, "components.own.enabled=true", "components.own.repo=own",
+		"git_repo_templates.own.url=https://git.example/own.git")
 	r, err := manifests.Render(t.Context(), env, environment.Management, nil, tree(t, env, twoObjects))
 	if err != nil {
 		t.Fatal(err)
@@ -147,8 +151,10 @@ func TestGraphs(t *testing.T) {
 }
 
 func TestMaskValues(t *testing.T) {
-	values := map[string]any{"a": map[string]any{"public": "x", "password": "hunter22", "user": "me", "port": 1.0}, "list": []any{"one"}, "off": false}
-	secret := []map[string]any{{"a": map[string]any{"user": "me"}, "list": []any{"one"}, "off": false, "elsewhere": "y"}}
+	values := map[string]any{"a": map[string]any{"public": "x", "password": "hunter22", "user": "me", "port": 1.0},
+		"list": []any{"one"}, "off": false}
+	secret := []map[string]any{{"a": map[string]any{"user": "me"}, "list": []any{"one"}, "off": false,
+		"elsewhere": "y"}}
 	got, err := json.Marshal(manifests.MaskValues(values, secret, redact.New()))
 	const want = `{"a":{"password":"***","port":1,"public":"x","user":"***"},"list":["***"],"off":false}`
 	if err != nil || string(got) != want {

@@ -89,7 +89,8 @@ func untyped(objects []any) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// MaskValues returns values without secrets: what one of the secret documents has at the same place is masked, and so is what known knows.
+// MaskValues returns values without secrets: what one of the secret documents has at the same place is masked, and so
+// is what known knows.
 func MaskValues(values map[string]any, secret []map[string]any, known *redact.Redactor) map[string]any {
 	clean, _ := known.Value(values).(map[string]any)
 	for _, document := range secret {

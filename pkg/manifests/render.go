@@ -1,5 +1,5 @@
-// Package manifests shows what an environment comes to before anything is created: its values, the objects of the chart, and what Flux would
-// apply for each component.
+// Package manifests shows what an environment comes to before anything is created: its values, the objects of the
+// chart, and what Flux would apply for each component.
 package manifests
 
 import (
@@ -20,13 +20,14 @@ import (
 
 // Rendered is what an environment comes to in one cluster. Its lists are never null.
 type Rendered struct {
-	Type          string                       `json:"type"` // "manifests"
-	SchemaVersion int                          `json:"schemaVersion"`
-	Environment   string                       `json:"environment"`
-	Phase         environment.Phase            `json:"phase"`
-	Values        []*unstructured.Unstructured `json:"values"` // the ConfigMap and the Secrets that the HelmRelease reads
-	Chart         []*unstructured.Unstructured `json:"chart"`
-	Components    []Component                  `json:"components"`
+	Type          string            `json:"type"` // "manifests"
+	SchemaVersion int               `json:"schemaVersion"`
+	Environment   string            `json:"environment"`
+	Phase         environment.Phase `json:"phase"`
+	// the ConfigMap and the Secrets that the HelmRelease reads
+	Values     []*unstructured.Unstructured `json:"values"`
+	Chart      []*unstructured.Unstructured `json:"chart"`
+	Components []Component                  `json:"components"`
 }
 
 // schemaVersion is that of the document. What is added to it leaves the version as it is.
@@ -42,18 +43,21 @@ type Component struct {
 	Note      string                       `json:"note,omitempty"` // why there are no objects
 }
 
-// Render returns what env comes to in a phase, secrets included: Masked takes them out. overrides (nil: none) are what the HelmRelease's own values
-// hold, over all else. Components get objects only when tree is not nil: it is
-// the content, with the release files in it. One that Flux reads from a repository of its own has none, and a note. Errors have the code
-// EnvironmentInvalid, or that of environment.Render.
-func Render(ctx context.Context, env *environment.Environment, phase environment.Phase, overrides map[string]any, tree content.Tree) (Rendered, error) {
+// Render returns what env comes to in a phase, secrets included: Masked takes them out. overrides (nil: none) are what
+// the HelmRelease's own values hold, over all else. Components get objects only when tree is not nil: it is the
+// content, with the release files in it. One that Flux reads from a repository of its own has none, and a note. Errors
+// have the code EnvironmentInvalid, or that of environment.Render.
+func Render(ctx context.Context, env *environment.Environment, phase environment.Phase, overrides map[string]any,
+	tree content.Tree) (Rendered, error) {
 	return RenderPartly(ctx, env, phase, overrides, tree, nil)
 }
 
-// RenderPartly is Render for a tree in which some folders lack something: lacking says what, by the path of the component. Its component has that as its note, and no
-// objects.
-func RenderPartly(ctx context.Context, env *environment.Environment, phase environment.Phase, overrides map[string]any, tree content.Tree, lacking map[string]string) (Rendered, error) {
-	r := Rendered{Type: "manifests", SchemaVersion: schemaVersion, Environment: env.Name(), Phase: phase, Components: []Component{}}
+// RenderPartly is Render for a tree in which some folders lack something: lacking says what, by the path of the
+// component. Its component has that as its note, and no objects.
+func RenderPartly(ctx context.Context, env *environment.Environment, phase environment.Phase, overrides map[string]any,
+	tree content.Tree, lacking map[string]string) (Rendered, error) {
+	r := Rendered{Type: "manifests", SchemaVersion: schemaVersion, Environment: env.Name(), Phase: phase,
+		Components: []Component{}}
 	var err error
 	if r.Values, err = values(env, phase); err != nil {
 		return r, err
@@ -82,7 +86,8 @@ func values(env *environment.Environment, phase environment.Phase) ([]*unstructu
 		return nil, fmt.Errorf("render the values of %s: %w", env.Name(), err)
 	}
 	for _, secret := range []*corev1.Secret{objects.Secrets, objects.InfraSecrets} { // as their author would write them
-		secret.StringData, secret.Data = map[string]string{environment.ValuesKey: string(secret.Data[environment.ValuesKey])}, nil
+		secret.StringData, secret.Data = map[string]string{environment.ValuesKey: string(
+			secret.Data[environment.ValuesKey])}, nil
 	}
 	all := []any{objects.Values, objects.Secrets, objects.InfraSecrets}
 	if phase == environment.Bootstrap {
@@ -105,9 +110,11 @@ func kustomizerOf(tree content.Tree) (*flux.Kustomizer, error) {
 	return flux.NewKustomizer(files), nil
 }
 
-func (r Rendered) component(ctx context.Context, of environment.Component, kustomizer *flux.Kustomizer, lacks string) (Component, error) {
+func (r Rendered) component(ctx context.Context, of environment.Component, kustomizer *flux.Kustomizer, lacks string) (
+	Component, error) {
 	kustomization := r.Kustomization(of.Name)
-	c := Component{Name: of.Name, Source: of.Source, Path: of.Path, DependsOn: dependencies(kustomization), Objects: []*unstructured.Unstructured{}}
+	c := Component{Name: of.Name, Source: of.Source, Path: of.Path, DependsOn: dependencies(kustomization),
+		Objects: []*unstructured.Unstructured{}}
 	switch {
 	case of.Source != environment.ReleaseName:
 		c.Note = fmt.Sprintf("read by Flux from the source %s, which was not asked", of.Source)
@@ -118,7 +125,8 @@ func (r Rendered) component(ctx context.Context, of environment.Component, kusto
 	default:
 		objects, err := kustomizer.Apply(ctx, kustomization, r.Chart)
 		if err != nil {
-			return c, fault.Wrap(fmt.Errorf("render component %s: %w", of.Name, err), fault.EnvironmentInvalid, componentHint(of, err))
+			return c, fault.Wrap(fmt.Errorf("render component %s: %w", of.Name, err), fault.EnvironmentInvalid,
+				componentHint(of, err))
 		}
 		c.Objects = append(c.Objects, objects...)
 	}
@@ -129,7 +137,8 @@ func (r Rendered) component(ctx context.Context, of environment.Component, kusto
 func componentHint(of environment.Component, err error) string {
 	var substitution flux.SubstitutionError
 	if errors.As(err, &substitution) {
-		return fmt.Sprintf("Give the variable a value in components.%s.substitute, or write $${NAME} in %s where the text itself is meant.", of.Name, of.Path)
+		return fmt.Sprintf("Give the variable a value in components.%s.substitute, or write $${NAME} in %s where the "+
+			"text itself is meant.", of.Name, of.Path)
 	}
 	return "Correct the folder " + of.Path + ", or the component's values."
 }

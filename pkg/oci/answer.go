@@ -38,9 +38,11 @@ func Unreadable(err error) error {
 	_, isOp := errors.AsType[*net.OpError](err)
 	switch {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		hint = "the server wants other credentials: git reads GITLAB_USER and GITLAB_TOKEN, an OCI registry your `docker login`"
+		hint = "the server wants other credentials: git reads GITLAB_USER and GITLAB_TOKEN, an OCI registry your " +
+			"`docker login`"
 	case code == http.StatusNotFound:
-		hint = "nothing is there, or it is private and the credentials do not reach it: check the address, branch, tag or version"
+		hint = "nothing is there, or it is private and the credentials do not reach it: check the address, branch, " +
+			"tag or version"
 	case code == http.StatusProxyAuthRequired:
 		hint = "the proxy wants credentials: check http_proxy and https_proxy"
 	case code == http.StatusTooManyRequests || code >= 500:
@@ -49,7 +51,8 @@ func Unreadable(err error) error {
 		hint = "the server's certificate is not trusted here: give its CA with --source-ca-file if it is the source's, " +
 			"or add it to the system's trust store (or SSL_CERT_FILE), and check that no proxy replaces it"
 	case isDNS || isOp:
-		hint, retry = "this machine does not reach the server: check the network, http_proxy, https_proxy and no_proxy; without internet use --bundle", true
+		hint, retry = "this machine does not reach the server: check the network, http_proxy, https_proxy and "+
+			"no_proxy; without internet use --bundle", true
 	}
 	if retry {
 		return fault.Retryable(err, fault.SourceUnreadable, hint)

@@ -20,7 +20,8 @@ type blobArtifact struct {
 }
 
 // NewArtifact makes an artifact of a config and a layer, each with its media type.
-func NewArtifact(config, layer []byte, configType, layerType types.MediaType, annotations map[string]string) (v1.Image, error) {
+func NewArtifact(config, layer []byte, configType, layerType types.MediaType, annotations map[string]string) (
+	v1.Image, error) {
 	describe := func(data []byte, mediaType types.MediaType) (v1.Descriptor, error) {
 		hash, size, err := v1.SHA256(bytes.NewReader(data))
 		return v1.Descriptor{MediaType: mediaType, Size: size, Digest: hash}, err

@@ -47,9 +47,9 @@ func (m Mirror) HostsTOML() string {
 // allOthers is where containerd looks for the mirror of a host that has none of its own.
 const allOthers = "_default"
 
-// BundleMirrors are the mirrors for images that bundle.FillRegistry puts into the environment's registry at registryHost:
-// one for each host in the references, and one for all other hosts. No host is asked itself, so that an image that the
-// bundle lacks is missed rather than fetched from outside.
+// BundleMirrors are the mirrors for images that bundle.FillRegistry puts into the environment's registry at
+// registryHost: one for each host in the references, and one for all other hosts. No host is asked itself, so that an
+// image that the bundle lacks is missed rather than fetched from outside.
 func BundleMirrors(registryHost string, references []string) ([]Mirror, error) {
 	hosts := map[string]bool{allOthers: true}
 	for _, reference := range references {
@@ -78,7 +78,8 @@ func ParseMirrors(flags []string) ([]Mirror, error) {
 			err = fmt.Errorf("host %s is given twice", m.Host)
 		}
 		if err != nil {
-			return nil, fault.Wrap(fmt.Errorf("registry mirror %q: %w", redactMirror(flag), err), fault.Usage, hintMirror)
+			return nil, fault.Wrap(fmt.Errorf("registry mirror %q: %w", redactMirror(flag), err), fault.Usage,
+				hintMirror)
 		}
 		seen[m.Host] = true
 		mirrors = append(mirrors, m)

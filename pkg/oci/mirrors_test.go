@@ -16,7 +16,8 @@ func TestParseMirrors(t *testing.T) {
 	}{
 		{"registry.k8s.io=https://mirror.example", Mirror{Host: "registry.k8s.io", URL: "https://mirror.example"}, ""},
 		{"docker.io=http://10.0.0.1:5000/", Mirror{Host: "docker.io", URL: "http://10.0.0.1:5000"}, ""},
-		{"quay.io=https://harbor.example/v2/quay-proxy", Mirror{Host: "quay.io", URL: "https://harbor.example/v2/quay-proxy", OverridePath: true}, ""},
+		{"quay.io=https://harbor.example/v2/quay-proxy",
+			Mirror{Host: "quay.io", URL: "https://harbor.example/v2/quay-proxy", OverridePath: true}, ""},
 		{"quay.io=https://art.example/quay", Mirror{Host: "quay.io", URL: "https://art.example/quay"}, ""},
 		{"quay.io=https://m.example/v2/", Mirror{Host: "quay.io", URL: "https://m.example"}, ""},
 		{"reg.example:5000=https://m.example", Mirror{Host: "reg.example:5000", URL: "https://m.example"}, ""},
@@ -83,7 +84,8 @@ capabilities = ["pull", "resolve"]
 capabilities = ["pull", "resolve"]
 override_path = true
 `},
-		{"bundle", Mirror{URL: "http://r:5000/v2/quay.io", OverridePath: true, Only: true}, `server = "http://r:5000/v2/quay.io"
+		{"bundle", Mirror{URL: "http://r:5000/v2/quay.io", OverridePath: true, Only: true},
+			`server = "http://r:5000/v2/quay.io"
 capabilities = ["pull", "resolve"]
 override_path = true
 `},

@@ -14,8 +14,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Push sends an artifact to a path below the target, unless that tag has that digest already. A prefix that names no registry is
-// a fault Usage, a registry that does not take it a fault SourceUnreadable.
+// Push sends an artifact to a path below the target, unless that tag has that digest already. A prefix that names no
+// registry is a fault Usage, a registry that does not take it a fault SourceUnreadable.
 func (t Target) Push(ctx context.Context, path, tag string, img v1.Image) (Artifact, error) {
 	repo, err := t.Repository(path)
 	if err != nil {
@@ -29,8 +29,8 @@ func (t Target) Push(ctx context.Context, path, tag string, img v1.Image) (Artif
 	return pushed, t.Write(ctx, repo.Tag(tag), digest, img)
 }
 
-// Write sends an image to a reference, unless that has the image's digest already. Its errors are faults SourceUnreadable, but for
-// a blob of a Verified image that is corrupt: see IsCorrupt.
+// Write sends an image to a reference, unless that has the image's digest already. Its errors are faults
+// SourceUnreadable, but for a blob of a Verified image that is corrupt: see IsCorrupt.
 func (t Target) Write(ctx context.Context, ref name.Reference, digest v1.Hash, img v1.Image) error {
 	options := append(t.options(), remote.WithContext(ctx))
 	if there, err := hasDigest(ref, digest, options); err != nil || there {

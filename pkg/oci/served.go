@@ -27,7 +27,8 @@ var ErrCannotAsk = errors.New("the mirror's path cannot be asked from here")
 func Served(ctx context.Context, image string, mirrors []Mirror, ca string, keys authn.Keychain) error {
 	ref, err := name.ParseReference(image)
 	if err != nil {
-		return fault.Wrap(fmt.Errorf("image %q: %w", image, err), fault.SourceUnreadable, "Correct the image's name in the values.")
+		return fault.Wrap(fmt.Errorf("image %q: %w", image, err), fault.SourceUnreadable,
+			"Correct the image's name in the values.")
 	}
 	ask := func(ref name.Reference, options ...remote.Option) error {
 		_, err := remote.Head(ref, append(options, remote.WithContext(ctx), remote.WithAuthFromKeychain(keys))...)
@@ -91,7 +92,8 @@ func mirrorsOf(ref name.Reference, mirrors []Mirror) []Mirror {
 	return nil
 }
 
-// reference is the image at the mirror. containerd asks below URL/v2/, or below URL where that is the whole root of the API.
+// reference is the image at the mirror. containerd asks below URL/v2/, or below URL where that is the whole root of the
+// API.
 func (m Mirror) reference(of name.Reference) (name.Reference, error) {
 	u, err := url.Parse(strings.TrimSuffix(m.URL, "/"))
 	if err != nil {
@@ -108,7 +110,8 @@ func (m Mirror) reference(of name.Reference) (name.Reference, error) {
 	if u.Scheme == "http" {
 		options = append(options, name.Insecure)
 	}
-	host, err := name.NewRegistry(u.Host, options...) // not a part of a reference: without a dot it would be a path of Docker Hub
+	// not a part of a reference: without a dot it would be a path of Docker Hub
+	host, err := name.NewRegistry(u.Host, options...)
 	if err != nil {
 		return nil, err
 	}

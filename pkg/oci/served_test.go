@@ -52,27 +52,42 @@ func TestServed(t *testing.T) {
 		says    string // of the error; empty: it is served
 		unasked bool
 	}{
-		"by its own registry":                        {original + "/capi/manager:v1", nil, "", false},
-		"not in its registry":                        {original + "/capi/manager:v2", nil, "image " + original + "/capi/manager:v2: ", false},
-		"its registry is not there":                  {nowhere + "/capi/manager:v1", nil, "image " + nowhere, false},
-		"by a mirror":                                {nowhere + "/capi/manager:v1", []oci.Mirror{{Host: nowhere, URL: "http://" + mirror}}, "", false},
-		"by a mirror with a path":                    {nowhere + "/capi/manager:v1", []oci.Mirror{{Host: nowhere, URL: "http://" + mirror + "/v2/k8s", OverridePath: true}}, "", false},
-		"by the mirror of all others":                {nowhere + "/capi/manager:v1", []oci.Mirror{{Host: "_default", URL: "http://" + mirror}}, "", false},
-		"the mirror lacks it, the original does not": {original + "/capi/manager:v1", []oci.Mirror{{Host: original, URL: "http://" + mirror + "/v2/other", OverridePath: true}}, "", false},
-		"the mirror lacks it, and keeps from it":     {original + "/capi/manager:v1", []oci.Mirror{{Host: original, URL: "http://" + mirror + "/v2/other", OverridePath: true, Only: true}}, "at its mirror http://" + mirror, false},
-		"a path that only containerd knows":          {nowhere + "/capi/manager:v1", []oci.Mirror{{Host: nowhere, URL: "http://" + mirror + "/cache", Only: true}}, "cannot be asked", true},
-		"a path without its root":                    {nowhere + "/capi/manager:v1", []oci.Mirror{{Host: nowhere, URL: "http://" + mirror + "/v2/k8s", Only: true}}, "cannot be asked", true},
-		"a slash at the end":                         {nowhere + "/capi/manager:v1", []oci.Mirror{{Host: nowhere, URL: "http://" + mirror + "/"}}, "", false},
-		"a mirror without a dot":                     {original + "/capi/manager:v1", []oci.Mirror{{Host: original, URL: "http://harbor", Only: true}}, "harbor", false},
-		"a password in the mirror's address":         {original + "/capi/manager:v1", []oci.Mirror{{Host: original, URL: "http://me:pass5word@127.0.0.1:1", Only: true}}, "at its mirror http://", false},
-		"no name of an image":                        {"UPPER/x:v1", nil, `image "UPPER/x:v1"`, false},
+		"by its own registry": {original + "/capi/manager:v1", nil, "", false},
+		"not in its registry": {original + "/capi/manager:v2", nil, "image " + original +
+			"/capi/manager:v2: ", false},
+		"its registry is not there": {nowhere + "/capi/manager:v1", nil, "image " + nowhere, false},
+		"by a mirror": {nowhere + "/capi/manager:v1",
+			[]oci.Mirror{{Host: nowhere, URL: "http://" + mirror}}, "", false},
+		"by a mirror with a path": {nowhere + "/capi/manager:v1",
+			[]oci.Mirror{{Host: nowhere, URL: "http://" + mirror + "/v2/k8s", OverridePath: true}}, "", false},
+		"by the mirror of all others": {nowhere + "/capi/manager:v1",
+			[]oci.Mirror{{Host: "_default", URL: "http://" + mirror}}, "", false},
+		"the mirror lacks it, the original does not": {original + "/capi/manager:v1",
+			[]oci.Mirror{{Host: original, URL: "http://" + mirror + "/v2/other", OverridePath: true}}, "", false},
+		"the mirror lacks it, and keeps from it": {original + "/capi/manager:v1",
+			[]oci.Mirror{{Host: original, URL: "http://" + mirror + "/v2/other", OverridePath: true, Only: true}},
+			"at its mirror http://" + mirror, false},
+		"a path that only containerd knows": {nowhere + "/capi/manager:v1",
+			[]oci.Mirror{{Host: nowhere, URL: "http://" + mirror + "/cache", Only: true}}, "cannot be asked", true},
+		"a path without its root": {nowhere + "/capi/manager:v1",
+			[]oci.Mirror{{Host: nowhere, URL: "http://" + mirror + "/v2/k8s", Only: true}}, "cannot be asked", true},
+		"a slash at the end": {nowhere + "/capi/manager:v1",
+			[]oci.Mirror{{Host: nowhere, URL: "http://" + mirror + "/"}}, "", false},
+		"a mirror without a dot": {original + "/capi/manager:v1",
+			[]oci.Mirror{{Host: original, URL: "http://harbor", Only: true}}, "harbor", false},
+		"a password in the mirror's address": {original + "/capi/manager:v1",
+			[]oci.Mirror{{Host: original, URL: "http://me:pass5word@127.0.0.1:1", Only: true}}, "at its mirror http://",
+			false},
+		"no name of an image": {"UPPER/x:v1", nil, `image "UPPER/x:v1"`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := oci.Served(context.Background(), tc.image, tc.mirrors, "", authn.DefaultKeychain)
-			if (err == nil) != (tc.says == "") || err != nil && (!strings.Contains(err.Error(), tc.says) || fault.CodeOf(err) != fault.SourceUnreadable || fault.HintOf(err) == "") {
+			if (err == nil) != (tc.says == "") || err != nil && (!strings.Contains(err.Error(), tc.says) ||
+				fault.CodeOf(err) != fault.SourceUnreadable || fault.HintOf(err) == "") {
 				t.Errorf("%v, want %q", err, tc.says)
 			}
-			if err != nil && (strings.Contains(err.Error(), "pass5word") || strings.Contains(err.Error(), "docker.io")) {
+			if err != nil && (strings.Contains(err.Error(), "pass5word") ||
+				strings.Contains(err.Error(), "docker.io")) {
 				t.Errorf("a password, or Docker Hub in place of a host: %v", err)
 			}
 			if errors.Is(err, oci.ErrCannotAsk) != tc.unasked {

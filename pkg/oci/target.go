@@ -1,5 +1,5 @@
-// Package oci is the adapter to OCI registries: it pushes artifacts and images, says why a server does not give what it is asked
-// for, and knows how containerd finds the mirrors of registries.
+// Package oci is the adapter to OCI registries: it pushes artifacts and images, says why a server does not give what it
+// is asked for, and knows how containerd finds the mirrors of registries.
 package oci
 
 import (

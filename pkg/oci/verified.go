@@ -25,8 +25,8 @@ func IsCorrupt(err error) bool {
 	return ok
 }
 
-// Verified wraps an image so that reading a layer to its end fails when its bytes are not those of its digest. read, unless it is nil, hears how many bytes were read, from several
-// goroutines at once.
+// Verified wraps an image so that reading a layer to its end fails when its bytes are not those of its digest. read,
+// unless it is nil, hears how many bytes were read, from several goroutines at once.
 func Verified(img v1.Image, read func(n int)) v1.Image {
 	if read == nil {
 		read = func(int) {}

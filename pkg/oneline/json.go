@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// WriteJSON writes a value as JSON and a line break. A string keeps each of its characters: those that a terminal or a CI system obeys are escaped.
+// WriteJSON writes a value as JSON and a line break. A string keeps each of its characters: those that a terminal or a
+// CI system obeys are escaped.
 func WriteJSON(out io.Writer, value any, indent string) error {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -1,4 +1,5 @@
-// Package oneline makes text of others fit for a terminal and for the log of a CI job: on one line, or on lines without what either of them obeys.
+// Package oneline makes text of others fit for a terminal and for the log of a CI job: on one line, or on lines without
+// what either of them obeys.
 package oneline
 
 import (
@@ -9,9 +10,13 @@ import (
 	"unicode"
 )
 
-// Of returns text without line breaks, repeated blanks and characters that a terminal obeys, cut to at most so many characters; 0 cuts nothing.
+// Of returns text without line breaks, repeated blanks and characters that a terminal obeys, cut to at most so many
+// characters; 0 cuts nothing.
 func Of(text string, most int) string {
-	text = strings.Join(strings.FieldsFunc(strings.Map(visible, text), func(r rune) bool { return unicode.IsSpace(r) || obeyed(r) }), " ")
+	text = strings.Join(strings.FieldsFunc(strings.Map(visible, text), func(r rune) bool {
+		return unicode.IsSpace(r) ||
+			obeyed(r)
+	}), " ")
 	if runes := []rune(text); most > 0 && len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}
@@ -43,8 +48,8 @@ func Fprintf(out io.Writer, format string, args ...any) {
 	_, _ = io.WriteString(out, Sprintf(format, args...))
 }
 
-// Sprintf is fmt.Sprintf whose arguments bring no line break and no control character. Whoever prints a list of names prints it with this: a name
-// with a line break in it would be two lines.
+// Sprintf is fmt.Sprintf whose arguments bring no line break and no control character. Whoever prints a list of names
+// prints it with this: a name with a line break in it would be two lines.
 func Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, arg := range args {
@@ -75,7 +80,8 @@ func safeArgument(arg any) any {
 	return arg
 }
 
-// obeyed reports whether a terminal, or a reader of lines, acts on a character instead of showing it. A line break and a tab are no such.
+// obeyed reports whether a terminal, or a reader of lines, acts on a character instead of showing it. A line break and
+// a tab are no such.
 func obeyed(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u2028' || r == '\u2029'
 }

@@ -9,7 +9,8 @@ import (
 // plainWord is what a shell takes as it is.
 var plainWord = regexp.MustCompile(`^[\w./@%+,:=-]+$`)
 
-// Shell returns a word as a person can paste it into a shell, in a command that we show: whatever others put into it stays one word.
+// Shell returns a word as a person can paste it into a shell, in a command that we show: whatever others put into it
+// stays one word.
 func Shell(word string) string {
 	if plainWord.MatchString(word) {
 		return word

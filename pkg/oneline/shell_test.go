@@ -11,7 +11,8 @@ import (
 
 func TestShellKeepsOneWord(t *testing.T) {
 	bash := prerequisite.Program(t, "bash")
-	for _, word := range []string{"kubeadm-capd", "./my env", "a;id", "$(id)", "`id`", "a'b", `a\b`, "a\nhint:  b", "\x1b[2J", "a\u202eb", "", "~", "*", "!x", "grüße", "a\t'\\b"} {
+	for _, word := range []string{"kubeadm-capd", "./my env", "a;id", "$(id)", "`id`", "a'b", `a\b`, "a\nhint:  b",
+		"\x1b[2J", "a\u202eb", "", "~", "*", "!x", "grüße", "a\t'\\b"} {
 		quoted := oneline.Shell(word)
 		if strings.ContainsAny(quoted, "\n\x1b\u202e") {
 			t.Errorf("%q becomes %q", word, quoted)

@@ -12,11 +12,13 @@ import (
 type Log struct {
 	// Obeys is whether it obeys commands in what a job prints: "::name::" at the start of a line, "##[name]" anywhere.
 	Obeys bool
-	// StopToken begins and ends the parts in which GitHub obeys nothing; empty: nothing but the text itself keeps it from that.
+	// StopToken begins and ends the parts in which GitHub obeys nothing; empty: nothing but the text itself keeps it
+	// from that.
 	StopToken string
 }
 
-// Writer writes what others have said to a terminal, a pipe or a log, without what these obey. What this program means them to obey goes through Own.
+// Writer writes what others have said to a terminal, a pipe or a log, without what these obey. What this program means
+// them to obey goes through Own.
 type Writer struct {
 	log    Log
 	filter func(string) string // nil: none
@@ -80,7 +82,8 @@ func (w *Writer) write(text string) error {
 	return err
 }
 
-// Own writes a sequence that this program means the terminal or the CI system to obey. Text of others in it must be without any.
+// Own writes a sequence that this program means the terminal or the CI system to obey. Text of others in it must be
+// without any.
 func (w *Writer) Own(text string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,7 +120,8 @@ func (w *Writer) obeyAgain() string {
 	return again
 }
 
-// disarm puts a blank into what the reader of a log would take for a command. It knows the line so far: a command may be written in pieces.
+// disarm puts a blank into what the reader of a log would take for a command. It knows the line so far: a command may
+// be written in pieces.
 func (w *Writer) disarm(text string) string {
 	var b strings.Builder
 	for i, r := range text {
@@ -141,7 +145,8 @@ func (w *Writer) disarm(text string) string {
 	return b.String()
 }
 
-// mayBeCommand reports whether "::" with this after it can be a command, which has a second one in its line: an address such as ::1 has none.
+// mayBeCommand reports whether "::" with this after it can be a command, which has a second one in its line: an address
+// such as ::1 has none.
 func mayBeCommand(rest string) bool {
 	line, _, whole := strings.Cut(rest, "\n")
 	return !whole || strings.Contains(line, "::")

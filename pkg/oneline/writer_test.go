@@ -14,8 +14,9 @@ func TestWriterDropsWhatATerminalObeys(t *testing.T) {
 		writes []string
 		want   string
 	}{
-		"lines and tabs stay":        {[]string{"a\tb\nc\n"}, "a\tb\nc\n"},
-		"escape sequences":           {[]string{"\x1b]0;title\x07a\x1b[2Jb\r\x08\x7f\u009b1mc\n"}, "]0;titlea[2Jb1mc\n"},
+		"lines and tabs stay": {[]string{"a\tb\nc\n"}, "a\tb\nc\n"},
+		"escape sequences": {[]string{"\x1b]0;title\x07a\x1b[2Jb\r\x08\x7f\u009b1mc\n"},
+			"]0;titlea[2Jb1mc\n"},
 		"a C1 byte that is no text":  {[]string{"a\x9bb"}, "a\ufffdb"},
 		"bidi controls":              {[]string{"a\u202eb\u2066c\u200fd\u061ce\n"}, "abcde\n"},
 		"other line breaks":          {[]string{"a\u2028b\u2029c\u0085d\n"}, "abcd\n"},
@@ -43,17 +44,19 @@ func TestWriterDisarmsCommandsOfALog(t *testing.T) {
 		writes []string
 		want   string
 	}{
-		"a command":                        {[]string{"::set-env name=A::b\n"}, ": :set-env name=A::b\n"},
-		"after blanks, of any kind":        {[]string{" \t\u00a0::error::b\n"}, " \t\u00a0: :error::b\n"},
-		"in pieces":                        {[]string{":", ":error", "::b\n"}, ": :error::b\n"},
-		"after a long row of blanks":       {[]string{strings.Repeat(" ", 9000), "::error::b\n"}, strings.Repeat(" ", 9000) + ": :error::b\n"},
+		"a command":                 {[]string{"::set-env name=A::b\n"}, ": :set-env name=A::b\n"},
+		"after blanks, of any kind": {[]string{" \t\u00a0::error::b\n"}, " \t\u00a0: :error::b\n"},
+		"in pieces":                 {[]string{":", ":error", "::b\n"}, ": :error::b\n"},
+		"after a long row of blanks": {[]string{strings.Repeat(" ", 9000), "::error::b\n"},
+			strings.Repeat(" ", 9000) + ": :error::b\n"},
 		"hidden by what is dropped":        {[]string{"\x1b:\u202e:error::b\n"}, ": :error::b\n"},
 		"an address stays":                 {[]string{"  ::1 localhost\n"}, "  ::1 localhost\n"},
 		"in the middle of a line it stays": {[]string{"a ::error::b\n"}, "a ::error::b\n"},
 		"the old form, anywhere":           {[]string{"a ##[stop-commands]x\n"}, "a ## [stop-commands]x\n"},
 		"the old form, in pieces":          {[]string{"a #", "#", "[stop-commands]x\n"}, "a ## [stop-commands]x\n"},
-		"Azure's and TeamCity's":           {[]string{"##vso[task.x]y ##teamcity[z]\n"}, "##vso [task.x]y ##teamcity [z]\n"},
-		"a comment stays":                  {[]string{"## a [b]\n"}, "## a [b]\n"},
+		"Azure's and TeamCity's": {[]string{"##vso[task.x]y ##teamcity[z]\n"},
+			"##vso [task.x]y ##teamcity [z]\n"},
+		"a comment stays": {[]string{"## a [b]\n"}, "## a [b]\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
@@ -68,7 +71,8 @@ func TestWriterDisarmsCommandsOfALog(t *testing.T) {
 	}
 }
 
-// GitHub obeys nothing from the first word of others on, but what this program says itself; and again all that comes after the end.
+// GitHub obeys nothing from the first word of others on, but what this program says itself; and again all that comes
+// after the end.
 func TestWriterStopsCommandsAroundWordsOfOthers(t *testing.T) {
 	var out strings.Builder
 	w := oneline.NewWriter(&out, oneline.Log{Obeys: true, StopToken: "T"}, nil)
@@ -80,7 +84,8 @@ func TestWriterStopsCommandsAroundWordsOfOthers(t *testing.T) {
 	_ = w.Own("::endgroup::\n")
 	_, _ = w.Write([]byte("three"))
 	_ = w.Close()
-	const want = "::stop-commands::T\none\ntwo\n::T::\n::group::::title\n::stop-commands::T\na question: \n::T::\n::endgroup::\n::stop-commands::T\nthree\n::T::\n"
+	const want = "::stop-commands::T\none\ntwo\n::T::\n::group::::title\n::stop-commands::T\na question: " +
+		"\n::T::\n::endgroup::\n::stop-commands::T\nthree\n::T::\n"
 	if out.String() != want {
 		t.Errorf("got  %q\nwant %q", out.String(), want)
 	}
@@ -98,7 +103,8 @@ func TestWriterFiltersBeforeItDrops(t *testing.T) {
 func TestSprintfTakesLinesFromTheFormatAlone(t *testing.T) {
 	type kind string
 	got := oneline.Sprintf("%s %-6s| %v %d %s\nnext\n", "a\nb", kind("c\td"), []string{"e\nf"}, 7, errLines{})
-	if strings.Count(got, "\n") != 2 || !strings.Contains(got, "a b c d   | ") || !strings.Contains(got, "[e f] 7 one two\nnext\n") {
+	if strings.Count(got, "\n") != 2 || !strings.Contains(got, "a b c d   | ") ||
+		!strings.Contains(got, "[e f] 7 one two\nnext\n") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -24,7 +24,8 @@ import (
 )
 
 // CredentialsHint is for a machine that has no credentials at all, or none that can be read.
-const CredentialsHint = "Set OS_CLOUD to an entry of a clouds.yaml, or source the openrc file of your project; see docs/openstack.md."
+const CredentialsHint = "Set OS_CLOUD to an entry of a clouds.yaml, or source the openrc file of your project; see " +
+	"docs/openstack.md."
 
 const (
 	// LoginTime bounds Connect: a handful of requests that each take milliseconds on a cloud that is well.
@@ -33,7 +34,8 @@ const (
 	requestTime = 30 * time.Second
 )
 
-// Client talks to the services of one cloud in one project. Services that a cloud need not have are nil when it has not.
+// Client talks to the services of one cloud in one project. Services that a cloud need not have are nil when it has
+// not.
 type Client struct {
 	Provider                          *gophercloud.ProviderClient
 	Identity, Compute, Network        *gophercloud.ServiceClient
@@ -54,15 +56,19 @@ func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, LoginTime)
 	defer cancel()
 	// Without the two empty ones it would read the process's variables: those are in the Config already.
-	auth, endpoint, trust, err := clouds.Parse(clouds.WithCloudName(cloud.Name), clouds.WithCloudsYAML(bytes.NewReader(cloud.Config)),
+	auth, endpoint, trust, err := clouds.Parse(clouds.WithCloudName(cloud.Name),
+		clouds.WithCloudsYAML(bytes.NewReader(cloud.Config)),
 		clouds.WithRegion(""), clouds.WithEndpointType(""))
 	if err != nil { // it may quote
-		return nil, fault.New(fault.CredentialsMissing, fmt.Sprintf("the clouds.yaml with cloud %q cannot be read, or has no such cloud", cloud.Name), CredentialsHint)
+		return nil, fault.New(fault.CredentialsMissing,
+			fmt.Sprintf("the clouds.yaml with cloud %q cannot be read, or has no such cloud", cloud.Name),
+			CredentialsHint)
 	}
 	if len(cloud.CACert) > 0 {
 		trust.RootCAs = x509.NewCertPool()
 		if !trust.RootCAs.AppendCertsFromPEM(cloud.CACert) {
-			return nil, fault.New(fault.CredentialsMissing, fmt.Sprintf("the CA certificate of cloud %q is none in PEM", cloud.Name), "See docs/openstack.md.")
+			return nil, fault.New(fault.CredentialsMissing, fmt.Sprintf("the CA certificate of cloud %q is none in PEM",
+				cloud.Name), "See docs/openstack.md.")
 		}
 	}
 	auth.AllowReauth = true
@@ -77,7 +83,8 @@ func Connect(ctx context.Context, cloud Cloud) (*Client, error) {
 		return nil, err
 	}
 	if c.ProjectID == "" {
-		return nil, fault.New(fault.CloudRefused, fmt.Sprintf("cloud %s took the credentials, but for no project", cloud.Name), "Name a project in the clouds.yaml, or with OS_PROJECT_NAME.")
+		return nil, fault.New(fault.CloudRefused, fmt.Sprintf("cloud %s took the credentials, but for no project",
+			cloud.Name), "Name a project in the clouds.yaml, or with OS_PROJECT_NAME.")
 	}
 	return c, c.findServices(ctx, cloud.Name, catalog, endpoint)
 }
@@ -99,7 +106,8 @@ func (c *Client) readToken() (*tokens.ServiceCatalog, error) {
 	roles, rolesErr := token.ExtractRoles()
 	catalog, err := token.ExtractServiceCatalog()
 	if errors.Join(projectErr, rolesErr, err) != nil { // they would quote the token's body
-		return nil, fault.New(fault.CloudUnreachable, "the identity service's answer to the login cannot be read", addressHint)
+		return nil, fault.New(fault.CloudUnreachable, "the identity service's answer to the login cannot be read",
+			addressHint)
 	}
 	if project != nil {
 		c.ProjectID, c.ProjectName = project.ID, project.Name
@@ -111,7 +119,8 @@ func (c *Client) readToken() (*tokens.ServiceCatalog, error) {
 }
 
 // findServices looks up the endpoints. Versions are asked of the services themselves.
-func (c *Client) findServices(ctx context.Context, cloud string, catalog *tokens.ServiceCatalog, endpoint gophercloud.EndpointOpts) error {
+func (c *Client) findServices(ctx context.Context, cloud string, catalog *tokens.ServiceCatalog,
+	endpoint gophercloud.EndpointOpts) error {
 	unbound := c.Provider.EndpointLocator // it asks without a context
 	defer func() { c.Provider.EndpointLocator = unbound }()
 	c.Provider.EndpointLocator = func(options gophercloud.EndpointOpts) (string, error) {
@@ -126,7 +135,8 @@ func (c *Client) findServices(ctx context.Context, cloud string, catalog *tokens
 	}{
 		{"identity", &c.Identity, sdk.NewIdentityV3, true}, {"compute", &c.Compute, sdk.NewComputeV2, true},
 		{"network", &c.Network, sdk.NewNetworkV2, true}, {"image", &c.Image, sdk.NewImageV2, true},
-		{"block-storage", &c.BlockStorage, sdk.NewBlockStorageV3, false}, {"load-balancer", &c.LoadBalancer, sdk.NewLoadBalancerV2, false},
+		{"block-storage", &c.BlockStorage, sdk.NewBlockStorageV3, false},
+		{"load-balancer", &c.LoadBalancer, sdk.NewLoadBalancerV2, false},
 	} {
 		made, err := service.make(c.Provider, endpoint)
 		switch {
@@ -143,9 +153,12 @@ func (c *Client) findServices(ctx context.Context, cloud string, catalog *tokens
 	}
 	region, hint := "any region", "Ask who runs the cloud."
 	if endpoint.Region != "" {
-		region, hint = "region "+endpoint.Region, "Set OS_REGION_NAME to one that has it. The catalog has the regions: "+cmp.Or(strings.Join(regions(catalog), ", "), "none")
+		region, hint = "region "+endpoint.Region,
+			"Set OS_REGION_NAME to one that has it. The catalog has the regions: "+
+				cmp.Or(strings.Join(regions(catalog), ", "), "none")
 	}
-	return fault.New(fault.CloudLacks, fmt.Sprintf("cloud %s has no %s endpoint of: %s, in %s", cloud, endpoint.Availability, strings.Join(lacks, ", "), region), hint)
+	return fault.New(fault.CloudLacks, fmt.Sprintf("cloud %s has no %s endpoint of: %s, in %s", cloud,
+		endpoint.Availability, strings.Join(lacks, ", "), region), hint)
 }
 
 func isNotInCatalog(err error) bool {

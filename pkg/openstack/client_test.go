@@ -61,7 +61,8 @@ func TestTokenIsRenewed(t *testing.T) {
 	s.Unlock()
 	_, err = keypairs.Get(t.Context(), c.Compute, "ada", nil).Extract()
 	err = openstack.Explain("asking for a key pair", err)
-	if fault.CodeOf(err) != fault.CloudRefused || !strings.Contains(err.Error(), "the token has ended, and the new login is answered with 401") {
+	if fault.CodeOf(err) != fault.CloudRefused ||
+		!strings.Contains(err.Error(), "the token has ended, and the new login is answered with 401") {
 		t.Errorf("error %v with code %s", err, fault.CodeOf(err))
 	}
 	if strings.Contains(err.Error(), "s3cret") {
@@ -87,23 +88,37 @@ func TestConnectFails(t *testing.T) {
 		hint   string
 		retry  bool
 	}{
-		"refused":                   {change: login(401, "you sent: "), code: fault.CloudRefused, says: "the credentials are refused (401)", hint: "application credential"},
-		"a service that fails":      {change: login(503, "you sent: "), code: fault.CloudUnreachable, says: "the identity service answers 503", retry: true},
-		"another service":           {change: login(404, "you sent: "), code: fault.CloudUnreachable, says: "no identity service is there, the answer is 404", hint: "auth_url"},
-		"a page in place of an API": {change: login(201, "you sent: "), code: fault.CloudUnreachable, says: "no identity service", hint: "proxy"},
-		"no project":                {change: func(s *standin.Cloud) { s.Answers["token"] = standin.OK(standin.Object{"project": nil}) }, code: fault.CloudRefused, says: "for no project"},
-		"another region":            {rc: []string{"OS_REGION_NAME", "Two"}, code: fault.CloudLacks, says: "no public endpoint of: identity, compute, network, image, in region Two", hint: "RegionOne"},
+		"refused": {change: login(401, "you sent: "), code: fault.CloudRefused,
+			says: "the credentials are refused (401)", hint: "application credential"},
+		"a service that fails": {change: login(503, "you sent: "), code: fault.CloudUnreachable,
+			says: "the identity service answers 503", retry: true},
+		"another service": {change: login(404, "you sent: "), code: fault.CloudUnreachable,
+			says: "no identity service is there, the answer is 404", hint: "auth_url"},
+		"a page in place of an API": {change: login(201, "you sent: "), code: fault.CloudUnreachable,
+			says: "no identity service", hint: "proxy"},
+		"no project": {change: func(s *standin.Cloud) {
+			s.Answers["token"] = standin.OK(
+				standin.Object{"project": nil})
+		}, code: fault.CloudRefused, says: "for no project"},
+		"another region": {rc: []string{"OS_REGION_NAME", "Two"}, code: fault.CloudLacks,
+			says: "no public endpoint of: identity, compute, network, image, in region Two", hint: "RegionOne"},
 		"no compute": {change: func(s *standin.Cloud) {
 			s.Answers["token"] = standin.OK(standin.Object{"catalog": s.Catalog("identity", "network", "image")})
 		}, code: fault.CloudLacks, says: "endpoint of: compute, in region RegionOne"},
 		"a service that is down": {change: func(s *standin.Cloud) {
 			s.Answers["GET /network/"] = standin.Reply{Status: 503, Body: "<html>s3cret</html>"}
-		}, code: fault.CloudUnreachable, says: "asking service network of cloud openstack for its versions: 503", retry: true},
-		"an endpoint nobody answers": {rc: []string{"OS_INTERFACE", "internal"}, code: fault.CloudUnreachable, says: "connection refused", hint: "whether this machine reaches", retry: true},
-		"nobody answers":             {rc: []string{"OS_AUTH_URL", "http://" + closed.Addr().String() + "/v3"}, code: fault.CloudUnreachable, says: "connection refused", hint: "https_proxy", retry: true},
-		"no such host":               {rc: []string{"OS_AUTH_URL", "http://keystone.invalid:5000/v3"}, code: fault.CloudUnreachable, says: "no address is known of host keystone.invalid", retry: true},
-		"a certificate of its own":   {start: httptest.NewTLSServer, code: fault.CloudUnreachable, says: "its certificate is not trusted", hint: "OS_CACERT"},
-		"https in place of http":     {rc: []string{"OS_AUTH_URL", "https"}, code: fault.CloudUnreachable, says: "does not speak TLS", retry: true},
+		}, code: fault.CloudUnreachable, says: "asking service network of cloud openstack for its versions: 503",
+			retry: true},
+		"an endpoint nobody answers": {rc: []string{"OS_INTERFACE", "internal"}, code: fault.CloudUnreachable,
+			says: "connection refused", hint: "whether this machine reaches", retry: true},
+		"nobody answers": {rc: []string{"OS_AUTH_URL", "http://" + closed.Addr().String() + "/v3"},
+			code: fault.CloudUnreachable, says: "connection refused", hint: "https_proxy", retry: true},
+		"no such host": {rc: []string{"OS_AUTH_URL", "http://keystone.invalid:5000/v3"},
+			code: fault.CloudUnreachable, says: "no address is known of host keystone.invalid", retry: true},
+		"a certificate of its own": {start: httptest.NewTLSServer, code: fault.CloudUnreachable,
+			says: "its certificate is not trusted", hint: "OS_CACERT"},
+		"https in place of http": {rc: []string{"OS_AUTH_URL", "https"}, code: fault.CloudUnreachable,
+			says: "does not speak TLS", retry: true},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -119,8 +134,10 @@ func TestConnectFails(t *testing.T) {
 				test.rc = []string{"OS_AUTH_URL", strings.Replace(s.URL, "http:", "https:", 1) + "/identity/v3"}
 			}
 			_, err := openstack.Connect(t.Context(), s.Credentials(t, test.rc...))
-			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) || fault.CanRetry(err) != test.retry {
-				t.Fatalf("error %v with code %s, retry %v; want %q", err, fault.CodeOf(err), fault.CanRetry(err), test.says)
+			if fault.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.says) ||
+				fault.CanRetry(err) != test.retry {
+				t.Fatalf("error %v with code %s, retry %v; want %q", err, fault.CodeOf(err), fault.CanRetry(err),
+					test.says)
 			}
 			if !strings.Contains(fault.HintOf(err), test.hint) {
 				t.Errorf("hint %q, want %q", fault.HintOf(err), test.hint)
@@ -155,21 +172,27 @@ func TestConnectEndsWithItsContext(t *testing.T) {
 		"login":   s.Credentials(t, "OS_AUTH_URL", "http://"+silent.Addr().String()+"/v3"),
 		"service": s.Credentials(t),
 	} {
-		s.Answers["token"] = standin.OK(standin.Object{"catalog": []standin.Object{{"type": "identity", "endpoints": []standin.Object{{"interface": "public", "region_id": "RegionOne", "url": s.URL + "/identity/v3"}}},
-			{"type": "network", "endpoints": []standin.Object{{"interface": "public", "region_id": "RegionOne", "url": "http://" + silent.Addr().String()}}}}})
+		s.Answers["token"] = standin.OK(
+			standin.Object{"catalog": []standin.Object{{"type": "identity",
+				"endpoints": []standin.Object{{"interface": "public", "region_id": "RegionOne",
+					"url": s.URL + "/identity/v3"}}},
+				{"type": "network", "endpoints": []standin.Object{{"interface": "public", "region_id": "RegionOne",
+					"url": "http://" + silent.Addr().String()}}}}})
 		start := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		_, err := openstack.Connect(ctx, cloud)
 		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("%s: it took %s", what, took)
 		}
-		if fault.CodeOf(err) != fault.CloudUnreachable || !strings.Contains(err.Error(), "no answer in time") || !errors.Is(err, context.DeadlineExceeded) {
+		if fault.CodeOf(err) != fault.CloudUnreachable || !strings.Contains(err.Error(), "no answer in time") ||
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: error %v", what, err)
 		}
 		cancel()
 		ctx, cancel = context.WithCancel(t.Context())
 		cancel()
-		if _, err = openstack.Connect(ctx, cloud); !errors.Is(err, context.Canceled) || fault.CodeOf(err) != fault.Unknown {
+		if _, err = openstack.Connect(ctx, cloud); !errors.Is(err, context.Canceled) ||
+			fault.CodeOf(err) != fault.Unknown {
 			t.Errorf("%s: error %v with code %s after an interrupt", what, err, fault.CodeOf(err))
 		}
 	}

@@ -1,5 +1,6 @@
-// Package openstack is the adapter to OpenStack: it logs in to a cloud, deletes in it, and says what its answers mean. Packages below find
-// the credentials (credentials), list what a project has (inventory), and ask whether a cluster can be made (preflight).
+// Package openstack is the adapter to OpenStack: it logs in to a cloud, deletes in it, and says what its answers mean.
+// Packages below find the credentials (credentials), list what a project has (inventory), and ask whether a cluster can
+// be made (preflight).
 package openstack
 
 import (

@@ -29,7 +29,8 @@ func (c *Client) Delete(ctx context.Context, r Resource) (gone bool, err error) 
 	}
 	_, err = service.Delete(ctx, address, nil)
 	err = Answer(err)
-	if refused := new(Refusal); errors.As(err, &refused) && refused.Code == http.StatusBadRequest && (r.Kind == KindVolume || r.Kind == KindSnapshot) {
+	if refused := new(Refusal); errors.As(err, &refused) && refused.Code == http.StatusBadRequest &&
+		(r.Kind == KindVolume || r.Kind == KindSnapshot) {
 		refused.Temporary = true // it is attached, or on its way to another state
 	}
 	return !slices.Contains([]Kind{KindServer, KindVolume, KindSnapshot, KindLoadBalancer}, r.Kind), err
@@ -41,7 +42,8 @@ func (c *Client) Disassociate(ctx context.Context, r Resource) error {
 	if err != nil {
 		return err
 	}
-	_, err = service.Put(ctx, address, map[string]any{"floatingip": map[string]any{"port_id": nil}}, nil, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
+	_, err = service.Put(ctx, address, map[string]any{"floatingip": map[string]any{"port_id": nil}}, nil,
+		&gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
 	return Answer(err)
 }
 
@@ -70,9 +72,12 @@ func (c *Client) address(r Ref) (*gophercloud.ServiceClient, string, error) {
 		service *gophercloud.ServiceClient
 		path    string
 	}{
-		KindLoadBalancer: {c.LoadBalancer, "lbaas/loadbalancers"}, KindServer: {c.Compute, "servers"}, KindServerGroup: {c.Compute, "os-server-groups"},
-		KindVolume: {c.BlockStorage, "volumes"}, KindSnapshot: {c.BlockStorage, "snapshots"}, KindFloatingIP: {c.Network, "floatingips"},
-		KindTrunk: {c.Network, "trunks"}, KindPort: {c.Network, "ports"}, KindRouter: {c.Network, "routers"}, KindSubnet: {c.Network, "subnets"},
+		KindLoadBalancer: {c.LoadBalancer, "lbaas/loadbalancers"}, KindServer: {c.Compute, "servers"},
+		KindServerGroup: {c.Compute, "os-server-groups"},
+		KindVolume:      {c.BlockStorage, "volumes"}, KindSnapshot: {c.BlockStorage, "snapshots"},
+		KindFloatingIP: {c.Network, "floatingips"},
+		KindTrunk:      {c.Network, "trunks"}, KindPort: {c.Network, "ports"}, KindRouter: {c.Network, "routers"},
+		KindSubnet:  {c.Network, "subnets"},
 		KindNetwork: {c.Network, "networks"}, KindSecurityGroup: {c.Network, "security-groups"},
 	}
 	of, known := paths[r.Kind]

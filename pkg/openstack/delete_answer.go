@@ -43,13 +43,15 @@ func Answer(err error) error {
 	if code == http.StatusNotFound && !login {
 		return ErrNotFound
 	}
-	return &Refusal{Code: code, Message: reason(err), Temporary: code == 0 || passes(code) && !(login && code == http.StatusUnauthorized)}
+	return &Refusal{Code: code, Message: reason(err), Temporary: code == 0 || passes(code) &&
+		!(login && code == http.StatusUnauthorized)}
 }
 
 // passes tells of answers that another time may be others. 401 is one: a token may end between its renewal and its use.
 func passes(code int) bool {
 	switch code {
-	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked, http.StatusTooManyRequests:
+	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked,
+		http.StatusTooManyRequests:
 		return true
 	}
 	return code >= http.StatusInternalServerError

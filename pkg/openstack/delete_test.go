@@ -19,14 +19,17 @@ func resource(kind openstack.Kind) openstack.Resource {
 // A floating IP that must not be deleted lets go of its port.
 func TestDisassociate(t *testing.T) {
 	c, asked := standin.Memory(nil).Client(), ""
-	c.Provider.HTTPClient.Transport = standin.Memory{"PUT /network/floatingips/x": "200 {}"}.Seeing(func(r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		asked = r.Method + " " + r.URL.RequestURI() + " " + strings.TrimSpace(string(body))
-	})
-	if err := c.Disassociate(t.Context(), resource(openstack.KindFloatingIP)); err != nil || asked != `PUT /network/floatingips/x {"floatingip":{"port_id":null}}` {
+	c.Provider.HTTPClient.Transport = standin.Memory{"PUT /network/floatingips/x": "200 {}"}.Seeing(
+		func(r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			asked = r.Method + " " + r.URL.RequestURI() + " " + strings.TrimSpace(string(body))
+		})
+	if err := c.Disassociate(t.Context(), resource(openstack.KindFloatingIP)); err != nil ||
+		asked != `PUT /network/floatingips/x {"floatingip":{"port_id":null}}` {
 		t.Errorf("%q, %v", asked, err)
 	}
-	if err := standin.Memory(nil).Client().Disassociate(t.Context(), resource(openstack.KindFloatingIP)); !errors.Is(err, openstack.ErrNotFound) {
+	if err := standin.Memory(nil).Client().Disassociate(t.Context(), resource(openstack.KindFloatingIP)); !errors.Is(
+		err, openstack.ErrNotFound) {
 		t.Errorf("of what is not there: %v", err)
 	}
 }
@@ -68,15 +71,18 @@ func TestDelete(t *testing.T) {
 			if err != nil || gone != want.gone || asked != want.request {
 				t.Errorf("%q, gone %v, %v", asked, gone, err)
 			}
-			if _, err := standin.Memory(nil).Client().Delete(t.Context(), resource(kind)); !errors.Is(err, openstack.ErrNotFound) {
+			if _, err := standin.Memory(nil).Client().Delete(t.Context(), resource(kind)); !errors.Is(
+				err, openstack.ErrNotFound) {
 				t.Errorf("of what is not there: %v", err)
 			}
 		})
 	}
 	c := standin.Memory(nil).Client()
 	c.LoadBalancer = nil
-	for _, r := range []openstack.Resource{resource("image"), resource(openstack.KindLoadBalancer), {Ref: openstack.Ref{Kind: openstack.KindPort}}} {
-		if gone, err := c.Delete(t.Context(), r); err == nil || gone || errors.Is(err, openstack.ErrNotFound) || openstack.Temporary(err) {
+	for _, r := range []openstack.Resource{resource("image"), resource(openstack.KindLoadBalancer),
+		{Ref: openstack.Ref{Kind: openstack.KindPort}}} {
+		if gone, err := c.Delete(t.Context(), r); err == nil || gone || errors.Is(err, openstack.ErrNotFound) ||
+			openstack.Temporary(err) {
 			t.Errorf("%s %q: gone %v, %v", r.Kind, r.ID, gone, err)
 		}
 	}
@@ -88,18 +94,23 @@ func TestAnswers(t *testing.T) {
 		temporary bool
 		text      string
 	}{
-		"400" + body: {false, "the words"}, "401" + body: {true, "the words"}, "403" + body: {false, "the words"}, "409" + body: {true, "the words"},
-		"429": {true, "429"}, "500" + body: {true, "the words"}, "503 <html>secret</html>": {true, "503"}, "504": {true, "504"}, "no answer": {true, ""},
+		"400" + body: {false, "the words"}, "401" + body: {true, "the words"}, "403" + body: {false, "the words"},
+		"409" + body: {true, "the words"},
+		"429":        {true, "429"}, "500" + body: {true, "the words"}, "503 <html>secret</html>": {true, "503"},
+		"504": {true, "504"}, "no answer": {true, ""},
 	} {
 		t.Run(answer[:3], func(t *testing.T) {
-			_, err := standin.Memory{"DELETE /network/ports/x": answer}.Client().Delete(t.Context(), resource(openstack.KindPort))
-			if err == nil || openstack.Temporary(err) != want.temporary || !strings.Contains(err.Error(), want.text) || strings.Contains(err.Error(), "secret") {
+			_, err := standin.Memory{"DELETE /network/ports/x": answer}.Client().Delete(t.Context(),
+				resource(openstack.KindPort))
+			if err == nil || openstack.Temporary(err) != want.temporary || !strings.Contains(err.Error(), want.text) ||
+				strings.Contains(err.Error(), "secret") {
 				t.Errorf("temporary %v: %v", openstack.Temporary(err), err)
 			}
 		})
 	}
 	// Cinder says of an attached volume, and of one on its way, that the request is bad.
-	_, err := standin.Memory{"DELETE /volume/volumes/x": "400 {}"}.Client().Delete(t.Context(), resource(openstack.KindVolume))
+	_, err := standin.Memory{"DELETE /volume/volumes/x": "400 {}"}.Client().Delete(t.Context(),
+		resource(openstack.KindVolume))
 	if !openstack.Temporary(err) {
 		t.Errorf("volume in use: %v", err)
 	}
@@ -123,8 +134,10 @@ func TestTokenEnds(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	c := standin.Memory{"GET /compute/servers/x": `{"server": {"status": "ERROR"}}`, "GET /loadbalancer/lbaas/loadbalancers/x": `{"loadbalancer": {"provisioning_status": "PENDING_DELETE"}}`}.Client()
-	for kind, want := range map[openstack.Kind]string{openstack.KindServer: "error", openstack.KindLoadBalancer: "pending_delete"} {
+	c := standin.Memory{"GET /compute/servers/x": `{"server": {"status": "ERROR"}}`,
+		"GET /loadbalancer/lbaas/loadbalancers/x": `{"loadbalancer": {"provisioning_status": "PENDING_DELETE"}}`}.Client()
+	for kind, want := range map[openstack.Kind]string{openstack.KindServer: "error",
+		openstack.KindLoadBalancer: "pending_delete"} {
 		if status, err := c.Status(t.Context(), resource(kind)); err != nil || status != want {
 			t.Errorf("%s: %q, %v", kind, status, err)
 		}

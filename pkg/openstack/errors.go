@@ -17,10 +17,12 @@ import (
 )
 
 const (
-	addressHint = "Check the address (auth_url, OS_AUTH_URL), the proxy (https_proxy, no_proxy), and whether this machine reaches the cloud."
+	addressHint = "Check the address (auth_url, OS_AUTH_URL), the proxy (https_proxy, no_proxy), and whether this " +
+		"machine reaches the cloud."
 	trustHint   = "Give the authority that signed the cloud's certificate: cacert in the clouds.yaml, or OS_CACERT."
-	refusedHint = "Check user, password, project and their domains, or whether the application credential has ended or was deleted."
-	failsHint   = "The cloud itself fails: wait and run it again, or ask who runs it."
+	refusedHint = "Check user, password, project and their domains, or whether the application credential has ended " +
+		"or was deleted."
+	failsHint = "The cloud itself fails: wait and run it again, or ask who runs it."
 )
 
 // Explain makes of a request's error one for users, which begins with what was being done. Of the library's own words

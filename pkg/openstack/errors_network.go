@@ -52,7 +52,8 @@ func cause(err error) string {
 		is   error
 		text string
 	}{
-		{context.Canceled, "interrupted"}, {syscall.ECONNREFUSED, "connection refused"}, {syscall.ECONNRESET, "the connection was cut"},
+		{context.Canceled, "interrupted"}, {syscall.ECONNREFUSED, "connection refused"},
+		{syscall.ECONNRESET, "the connection was cut"},
 		{syscall.EHOSTUNREACH, "no route to host"}, {syscall.ENETUNREACH, "network is unreachable"},
 		{io.EOF, "the connection was closed"}, {io.ErrUnexpectedEOF, "the connection was closed"},
 	} {

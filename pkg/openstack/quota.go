@@ -49,7 +49,8 @@ func (c *Client) ComputeQuotas(ctx context.Context) ([]Quota, error) {
 	}, nil
 }
 
-// NetworkQuotas reads Neutron's quotas of the project. What a request that is under way has reserved counts as used. Its error is the API's own.
+// NetworkQuotas reads Neutron's quotas of the project. What a request that is under way has reserved counts as used.
+// Its error is the API's own.
 func (c *Client) NetworkQuotas(ctx context.Context) ([]Quota, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -60,7 +61,8 @@ func (c *Client) NetworkQuotas(ctx context.Context) ([]Quota, error) {
 	of := func(what string, d quotas.QuotaDetail) Quota { return Quota{what, d.Limit, d.Used + d.Reserved} }
 	return []Quota{
 		of(QuotaNetworks, q.Network), of(QuotaSubnets, q.Subnet), of(QuotaRouters, q.Router), of(QuotaPorts, q.Port),
-		of(QuotaFloatingIPs, q.FloatingIP), of(QuotaSecurityGroups, q.SecurityGroup), of(QuotaSecurityGroupRules, q.SecurityGroupRule),
+		of(QuotaFloatingIPs, q.FloatingIP), of(QuotaSecurityGroups, q.SecurityGroup),
+		of(QuotaSecurityGroupRules, q.SecurityGroupRule),
 	}, nil
 }
 
@@ -82,9 +84,11 @@ func (c *Client) VolumeQuotas(ctx context.Context) ([]Quota, error) {
 	}, nil
 }
 
-// UsedUp returns the quotas of the project that a machine counts against and of which nothing is left, as "instances: 3 of 3".
+// UsedUp returns the quotas of the project that a machine counts against and of which nothing is left, as "instances: 3
+// of 3".
 func (c *Client) UsedUp(ctx context.Context) ([]string, error) {
-	counts := map[string]bool{QuotaInstances: true, QuotaCores: true, QuotaMemory: true, QuotaPorts: true, QuotaVolumes: true, QuotaGigabytes: true}
+	counts := map[string]bool{QuotaInstances: true, QuotaCores: true, QuotaMemory: true, QuotaPorts: true,
+		QuotaVolumes: true, QuotaGigabytes: true}
 	var full []string
 	for _, read := range []func(context.Context) ([]Quota, error){c.ComputeQuotas, c.NetworkQuotas, c.VolumeQuotas} {
 		list, err := read(ctx)

@@ -40,7 +40,8 @@ func (c *Client) ServersNamed(ctx context.Context, name string) ([]Server, error
 	return found, nil
 }
 
-// withFault asks for a server in ERROR by itself where the list left its fault out, as Nova does with one that no hypervisor took.
+// withFault asks for a server in ERROR by itself where the list left its fault out, as Nova does with one that no
+// hypervisor took.
 func (c *Client) withFault(ctx context.Context, s servers.Server) (servers.Server, error) {
 	if s.Status != "ERROR" || s.Fault.Message != "" {
 		return s, nil

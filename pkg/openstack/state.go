@@ -37,7 +37,8 @@ func (c *Client) PortsOf(ctx context.Context, server Server) ([]State, error) {
 	return list, nil
 }
 
-// VolumesNamed returns the volumes of a name that are in none of the states that lead to a server. A cloud without volumes has none.
+// VolumesNamed returns the volumes of a name that are in none of the states that lead to a server. A cloud without
+// volumes has none.
 func (c *Client) VolumesNamed(ctx context.Context, name string) ([]State, error) {
 	if c.BlockStorage == nil {
 		return nil, nil

@@ -44,7 +44,8 @@ func TestUsedUp(t *testing.T) {
 		"GET /volume/limits":                 `{"limits":{"absolute":{"maxTotalVolumes":2,"totalVolumesUsed":0,"maxTotalVolumeGigabytes":10,"totalGigabytesUsed":11}}}`,
 	}
 	got, err := whole.Client().UsedUp(t.Context())
-	if want := []string{"instances: 3 of 3", "ports: 5 of 5", "gigabytes of volumes: 11 of 10"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"instances: 3 of 3", "ports: 5 of 5", "gigabytes of volumes: 11 of 10"}; err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
 	for part := range whole {

@@ -35,14 +35,16 @@ func TestBackupsAreKnownByTheirName(t *testing.T) {
 	if made, is := owned.BackupTime("demo", owned.Backup("demo", at)+owned.EncryptedSuffix); !is || !made.Equal(at) {
 		t.Errorf("an encrypted backup is one: %v, of %s", is, made)
 	}
-	for _, other := range []string{"demo", "demo-two-20260102T020405Z", "kubeconfig.20260102T020405Z", "demo-20260102T020405Z.old", "demo-20260102T020405Z.unverified", ".incomplete-1"} {
+	for _, other := range []string{"demo", "demo-two-20260102T020405Z", "kubeconfig.20260102T020405Z",
+		"demo-20260102T020405Z.old", "demo-20260102T020405Z.unverified", ".incomplete-1"} {
 		if owned.IsBackup("demo", other) {
 			t.Errorf("%s passes for a backup of demo", other)
 		}
 	}
 }
 
-// What the content writes out must be what the code looks for: a node without the marker would be taken for a stranger's.
+// What the content writes out must be what the code looks for: a node without the marker would be taken for a
+// stranger's.
 func TestTheContentHasTheSameNames(t *testing.T) {
 	known := []string{
 		owned.ClusterLabel, owned.ComponentLabel, owned.Marker("${CLUSTER_NAME}"), owned.Tag("${OPENSTACK_CLUSTER}"),

@@ -20,12 +20,13 @@ import (
 // componentsFolder is where the content keeps one kustomization for each component.
 const componentsFolder = "kustomize-components"
 
-// remote matches the two kinds of addresses that kustomizations fetch manifests from: a file of a release, and a file at
-// a tag of a repository.
-var remote = regexp.MustCompile(`^https://(?:(github\.com)/([^/]+/[^/]+)/releases/download|raw\.githubusercontent\.com/([^/]+/[^/]+))/([^/]+)/`)
+// remote matches the two kinds of addresses that kustomizations fetch manifests from: a file of a release, and a file
+// at a tag of a repository.
+var remote = regexp.MustCompile(
+	`^https://(?:(github\.com)/([^/]+/[^/]+)/releases/download|raw\.githubusercontent\.com/([^/]+/[^/]+))/([^/]+)/`)
 
-// FromContent returns what the components install, sorted by name: the releases that their kustomizations fetch, and the
-// images that their own manifests name. content has the folder kustomize-components at its root. An address whose
+// FromContent returns what the components install, sorted by name: the releases that their kustomizations fetch, and
+// the images that their own manifests name. content has the folder kustomize-components at its root. An address whose
 // version cannot be read is an error: a part must not be missing from the list without notice.
 func FromContent(content fs.FS) ([]Part, error) {
 	var found []Part
@@ -53,7 +54,8 @@ func FromContent(content fs.FS) ([]Part, error) {
 }
 
 func compare(a, b Part) int {
-	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Origin, b.Origin), strings.Compare(a.Version, b.Version))
+	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Origin, b.Origin),
+		strings.Compare(a.Version, b.Version))
 }
 
 func fromFile(name string, text []byte, kustomization bool) ([]Part, error) {
@@ -104,7 +106,8 @@ func fromKustomization(name string, text []byte) ([]Part, error) {
 	return found, nil
 }
 
-// images finds the containers' images anywhere below a node. One that begins with a variable is the environment's choice.
+// images finds the containers' images anywhere below a node. One that begins with a variable is the environment's
+// choice.
 func images(name string, node any) []Part {
 	var found []Part
 	switch node := node.(type) {

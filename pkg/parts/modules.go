@@ -2,8 +2,8 @@ package parts
 
 import "runtime/debug"
 
-// Unknown is the version of a module that the build information does not name. Only `go test` and other build systems make
-// binaries without a module list.
+// Unknown is the version of a module that the build information does not name. Only `go test` and other build systems
+// make binaries without a module list.
 const Unknown = "unknown"
 
 // FromModule returns the version of one Go module that the binary was built with. info may be nil.

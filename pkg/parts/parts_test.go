@@ -38,7 +38,8 @@ images: [{name: example.org/i, newTag: v3}, {name: example.org/j, newName: examp
 ---
 spec: {containers: [{image: "example.org/c:v5"}], initContainers: [{image: "example.org/d:v6"}]}
 `)},
-		"kustomize-components/a/kustomization.yaml": {Data: []byte("resources: [\"https://github.com/o/r/releases/download/v1/f.yaml\"]\n")},
+		"kustomize-components/a/kustomization.yaml": {Data: []byte(
+			"resources: [\"https://github.com/o/r/releases/download/v1/f.yaml\"]\n")},
 	}
 	got, err := parts.FromContent(content)
 	if err != nil {
@@ -63,7 +64,8 @@ func TestFromContentRefusesWhatItCannotRead(t *testing.T) {
 		"no YAML":                      "resources: [\n",
 	} {
 		content := fstest.MapFS{"kustomize-components/a/kustomization.yaml": {Data: []byte(text)}}
-		if _, err := parts.FromContent(content); err == nil || !strings.Contains(err.Error(), "kustomize-components/a/kustomization.yaml") {
+		if _, err := parts.FromContent(content); err == nil ||
+			!strings.Contains(err.Error(), "kustomize-components/a/kustomization.yaml") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -80,7 +82,8 @@ func TestFromEmbeddedContent(t *testing.T) {
 			t.Errorf("%+v has no version or origin", part)
 		}
 	}
-	for _, name := range []string{"capi", "cabpk/bootstrap", "cabpr/control-plane", "capd", "capo", "capa", "orc", "cert-manager", "cni/calico", "cinder-csi", "cloud-provider/capo"} {
+	for _, name := range []string{"capi", "cabpk/bootstrap", "cabpr/control-plane", "capd", "capo", "capa", "orc",
+		"cert-manager", "cni/calico", "cinder-csi", "cloud-provider/capo"} {
 		if !slices.ContainsFunc(got, func(p parts.Part) bool { return p.Name == name }) {
 			t.Errorf("%s is missing", name)
 		}

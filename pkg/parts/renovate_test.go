@@ -52,8 +52,10 @@ func TestRenovateKnowsThePins(t *testing.T) {
 			t.Errorf("%s: no custom manager of renovate.json finds %s", part.Name, pin)
 		}
 	}
-	for _, name := range []string{"kubernetes/kubernetes", "rancher/rke2", "fluxcd/flux2", "cluster-init/cluster-init"} {
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(pins)), func(pin string) bool { return strings.HasPrefix(pin, name+" ") }) {
+	for _, name := range []string{"kubernetes/kubernetes", "rancher/rke2", "fluxcd/flux2",
+		"cluster-init/cluster-init"} {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(pins)),
+			func(pin string) bool { return strings.HasPrefix(pin, name+" ") }) {
 			t.Errorf("no custom manager finds %s", name)
 		}
 	}
@@ -84,7 +86,8 @@ func managedFiles(t *testing.T, repository fs.FS, manager customManager) []strin
 		if err == nil && entry.IsDir() && slices.Contains([]string{".git", "bin", "dist"}, file) {
 			return fs.SkipDir
 		}
-		if err == nil && slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(path.Clean(file)) }) {
+		if err == nil && slices.ContainsFunc(
+			patterns, func(p *regexp.Regexp) bool { return p.MatchString(path.Clean(file)) }) {
 			files = append(files, file)
 		}
 		return err

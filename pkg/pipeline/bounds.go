@@ -28,6 +28,7 @@ func WithBounds(phases []Phase, bounds map[string]time.Duration) ([]Phase, error
 		return bounded, nil
 	}
 	slices.Sort(unknown)
-	return nil, fault.New(fault.Usage, fmt.Sprintf("--phase-timeout: there is no phase %s", strings.Join(unknown, ", ")),
+	return nil, fault.New(fault.Usage, fmt.Sprintf("--phase-timeout: there is no phase %s",
+		strings.Join(unknown, ", ")),
 		"The phases are "+strings.Join(names, ", ")+".")
 }

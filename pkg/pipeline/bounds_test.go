@@ -10,7 +10,8 @@ import (
 )
 
 func TestWithBounds(t *testing.T) {
-	phases := []pipeline.Phase{{Name: "images", Timeout: time.Minute}, {Name: "pivot", Timeout: time.Minute}, {Name: "definition", Timeout: time.Hour}}
+	phases := []pipeline.Phase{{Name: "images", Timeout: time.Minute}, {Name: "pivot", Timeout: time.Minute},
+		{Name: "definition", Timeout: time.Hour}}
 	bounded, err := pipeline.WithBounds(phases, map[string]time.Duration{"images": time.Hour, "definition": 0})
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +25,8 @@ func TestWithBounds(t *testing.T) {
 		t.Error("the phases that were given have changed")
 	}
 	_, err = pipeline.WithBounds(phases, map[string]time.Duration{"image": time.Hour, "pivto": time.Hour})
-	if fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "no phase image, pivto") || !strings.Contains(fault.HintOf(err), "images, pivot, definition") {
+	if fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "no phase image, pivto") ||
+		!strings.Contains(fault.HintOf(err), "images, pivot, definition") {
 		t.Errorf("%v (hint: %s)", err, fault.HintOf(err))
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// Notes is a Reporter that keeps what is said, for one who looks without a run. It is not for several goroutines at once.
+// Notes is a Reporter that keeps what is said, for one who looks without a run. It is not for several goroutines at
+// once.
 type Notes struct{ Seen, Warnings []string }
 
 // Progress keeps what was seen.

@@ -23,7 +23,8 @@ type Runner struct {
 }
 
 // Run runs the phases in order. It stops at the first one that fails, is interrupted or runs out of its time, and
-// returns that error, wrapped with the phase's name. Two phases of one name are a programming error, which is returned before anything runs.
+// returns that error, wrapped with the phase's name. Two phases of one name are a programming error, which is returned
+// before anything runs.
 func (r Runner) Run(ctx context.Context, phases []Phase) error {
 	if err := checkNames(phases); err != nil {
 		return err
@@ -111,8 +112,8 @@ func (r Runner) checkAndRun(ctx context.Context, p Phase, emit func(event.Event)
 	return "", r.explain(ctx, phaseCtx, p, p.Run(phaseCtx, reporter{emit: emit}))
 }
 
-// explain gives an error that comes from the user's Ctrl-C its own code, one that comes from something else that ended ctx that cause, and
-// one that comes from the phase's bound the time that ran out, and a code where it has none.
+// explain gives an error that comes from the user's Ctrl-C its own code, one that comes from something else that ended
+// ctx that cause, and one that comes from the phase's bound the time that ran out, and a code where it has none.
 func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error {
 	switch {
 	case err == nil:
@@ -120,7 +121,8 @@ func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error
 	case ctx.Err() != nil && OutlastsInterrupt(err):
 		return err
 	case ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) == fault.Timeout: // what it waited for is worth knowing
-		return fault.Retryable(fmt.Errorf("%w: %w", context.Cause(ctx), err), fault.Timeout, fault.HintOf(context.Cause(ctx)))
+		return fault.Retryable(fmt.Errorf("%w: %w", context.Cause(ctx), err), fault.Timeout,
+			fault.HintOf(context.Cause(ctx)))
 	case ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) != fault.Unknown: // not the user ended it
 		return context.Cause(ctx)
 	case ctx.Err() != nil:
@@ -135,10 +137,11 @@ func (r Runner) explain(ctx, phaseCtx context.Context, p Phase, err error) error
 		"Run the same command again to go on waiting, or give it more time: --phase-timeout "+p.Name+"=DURATION.")
 }
 
-// OutlastsInterrupt says whether err keeps its own code and hint although the user interrupted: a move that failed, which goes on to its end
-// whatever signal comes, and that another run has taken over since.
+// OutlastsInterrupt says whether err keeps its own code and hint although the user interrupted: a move that failed,
+// which goes on to its end whatever signal comes, and that another run has taken over since.
 func OutlastsInterrupt(err error) bool {
-	return fault.CodeOf(err) == fault.PivotFailed && !errors.Is(err, context.Canceled) || fault.CodeOf(err) == fault.Busy
+	return fault.CodeOf(err) == fault.PivotFailed && !errors.Is(err, context.Canceled) ||
+		fault.CodeOf(err) == fault.Busy
 }
 
 // FailureOf returns the form of err that events carry.

@@ -40,8 +40,10 @@ func TestARunIsAcceptedBeforeItDoesMoreThanLook(t *testing.T) {
 					return nil
 				}
 			}
-			runner := pipeline.Runner{Sink: &event.Recorder{}, Now: time.Now, Accepted: func() { did = append(did, "accepted") }}
-			err := runner.Run(t.Context(), []pipeline.Phase{{Name: "1", Looks: true, Run: do("look")}, {Name: "2", Run: do("a")},
+			runner := pipeline.Runner{Sink: &event.Recorder{}, Now: time.Now,
+				Accepted: func() { did = append(did, "accepted") }}
+			err := runner.Run(t.Context(), []pipeline.Phase{{Name: "1", Looks: true, Run: do("look")},
+				{Name: "2", Run: do("a")},
 				{Name: "3", Looks: true, Run: do("look again")}, {Name: "4", Run: do("b")}})
 			if !slices.Equal(did, tc.want) || errors.Is(err, boom) != tc.refused {
 				t.Errorf("did %q, want %q; %v", did, tc.want, err)
@@ -54,7 +56,8 @@ func TestAPhaseNamesThoseThatAreAhead(t *testing.T) {
 	var said event.Recorder
 	nothing := func(context.Context, pipeline.Reporter) error { return nil }
 	err := pipeline.Runner{Sink: &said, Now: time.Now}.Run(t.Context(), []pipeline.Phase{
-		{Name: "a", Title: "first", Run: nothing}, {Name: "b", Title: "second", Run: nothing}, {Name: "c", Title: "third", Run: nothing}})
+		{Name: "a", Title: "first", Run: nothing}, {Name: "b", Title: "second", Run: nothing},
+		{Name: "c", Title: "third", Run: nothing}})
 	var ahead []string
 	for _, e := range said.Events() {
 		if e.Type == event.PhaseStarted {
@@ -156,11 +159,14 @@ func TestAFailedMoveKeepsItsCodeAndHint(t *testing.T) {
 		err  error
 		code fault.Code
 	}{
-		"the move failed":                      {failed, fault.PivotFailed},
-		"it had not begun":                     {fault.Wrap(context.Canceled, fault.PivotFailed, "Nothing was moved."), fault.Interrupted},
-		"something else failed, by the signal": {fault.New(fault.DockerFailed, "signal: interrupt", ""), fault.Interrupted},
+		"the move failed": {failed, fault.PivotFailed},
+		"it had not begun": {fault.Wrap(context.Canceled, fault.PivotFailed, "Nothing was moved."),
+			fault.Interrupted},
+		"something else failed, by the signal": {fault.New(fault.DockerFailed, "signal: interrupt", ""),
+			fault.Interrupted},
 	} {
-		err := pipeline.Runner{Sink: &event.Recorder{}, Now: time.Now}.Run(interrupted, []pipeline.Phase{{Name: "pivot", Run: func(context.Context, pipeline.Reporter) error { return tc.err }}})
+		err := pipeline.Runner{Sink: &event.Recorder{}, Now: time.Now}.Run(interrupted,
+			[]pipeline.Phase{{Name: "pivot", Run: func(context.Context, pipeline.Reporter) error { return tc.err }}})
 		if got := fault.CodeOf(err); got != tc.code {
 			t.Errorf("%s: %s, want %s (%v)", name, got, tc.code, err)
 		}
@@ -216,7 +222,8 @@ func TestTheBoundOfTheWholeRunNamesWhatWasAwaited(t *testing.T) {
 		return fmt.Errorf("waiting for capi: %w", ctx.Err())
 	}}}
 	err := pipeline.Runner{Sink: &event.Recorder{}, Now: time.Now}.Run(ctx, phases)
-	if fault.CodeOf(err) != fault.Timeout || fault.HintOf(err) != "Run it again." || !strings.Contains(err.Error(), "within 1h") || !strings.Contains(err.Error(), "waiting for capi") {
+	if fault.CodeOf(err) != fault.Timeout || fault.HintOf(err) != "Run it again." ||
+		!strings.Contains(err.Error(), "within 1h") || !strings.Contains(err.Error(), "waiting for capi") {
 		t.Errorf("got %v, code %s, hint %q", err, fault.CodeOf(err), fault.HintOf(err))
 	}
 }

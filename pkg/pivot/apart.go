@@ -11,11 +11,12 @@ import (
 
 // isOwnCluster is whether an object is the management cluster's own Cluster.
 func isOwnCluster(o capi.Object, scope Scope) bool {
-	return o.Kind == clusterv1.ClusterKind && o.Key().Group == clusterv1.GroupVersion.Group && o.Name == scope.Cluster && o.Namespace == scope.Namespace
+	return o.Kind == clusterv1.ClusterKind && o.Key().Group == clusterv1.GroupVersion.Group &&
+		o.Name == scope.Cluster && o.Namespace == scope.Namespace
 }
 
-// apart returns what a side may have of its own: what belongs to another Cluster that is active, since a move resumes none before it has
-// deleted everything at its source; and what belongs to no Cluster, since a move deletes that last.
+// apart returns what a side may have of its own: what belongs to another Cluster that is active, since a move resumes
+// none before it has deleted everything at its source; and what belongs to no Cluster, since a move deletes that last.
 func apart(graph *capi.Graph, moves []capi.Object, clusters []capi.Cluster, scope Scope) map[capi.Key]bool {
 	paused := map[string]bool{scope.Cluster: true}
 	for _, c := range clusters {
@@ -34,7 +35,8 @@ func apart(graph *capi.Graph, moves []capi.Object, clusters []capi.Cluster, scop
 	return found
 }
 
-// clusterOf returns the name of the Cluster that an object belongs to: by its owners, its label or, for a Secret, its name; "" for none.
+// clusterOf returns the name of the Cluster that an object belongs to: by its owners, its label or, for a Secret, its
+// name; "" for none.
 func clusterOf(graph *capi.Graph, byUID map[types.UID]capi.Object, o capi.Object) string {
 	for range len(byUID) { // each step goes up, and owners may form a circle
 		if o.Kind == clusterv1.ClusterKind && o.Key().Group == clusterv1.GroupVersion.Group {

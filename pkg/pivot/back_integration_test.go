@@ -16,8 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// A finished pivot is moved back, and that is cut off. Either direction can be run again: back finishes it, and forth undoes it. (One after the
-// other: clusterctl has one logger for the whole process.)
+// A finished pivot is moved back, and that is cut off. Either direction can be run again: back finishes it, and forth
+// undoes it. (One after the other: clusterctl has one logger for the whole process.)
 func TestAMoveBackThatIsCutOff(t *testing.T) {
 	for name, at := range map[string]struct {
 		side, method string
@@ -60,7 +60,8 @@ func TestAMoveBackThatIsCutOff(t *testing.T) {
 					t.Fatal(err)
 				}
 				state, err := pivot.ReadState(t.Context(), again.Source, again.Target, s.Scope)
-				if err != nil || state.Phase != pivot.Done || !state.Source.Empty() || len(s.keys(holder.Client)) != len(fixture.ManagementCluster()) {
+				if err != nil || state.Phase != pivot.Done || !state.Source.Empty() ||
+					len(s.keys(holder.Client)) != len(fixture.ManagementCluster()) {
 					t.Errorf("%s: %d objects on the other side, %v", state.Phase, len(state.Source.Objects), err)
 				}
 			})
@@ -95,7 +96,8 @@ func (s *stage) reconciled(c client.Client) {
 		}
 		got := &unstructured.Unstructured{}
 		got.SetGroupVersionKind(u.GroupVersionKind())
-		if c.Get(s.t.Context(), client.ObjectKey{Namespace: s.Scope.Namespace, Name: u.GetName()}, got) == nil && got.Object["status"] == nil {
+		if c.Get(s.t.Context(), client.ObjectKey{Namespace: s.Scope.Namespace, Name: u.GetName()}, got) == nil &&
+			got.Object["status"] == nil {
 			got.Object["status"] = status
 			_ = c.Status().Update(s.t.Context(), got) // it may just have gone
 		}

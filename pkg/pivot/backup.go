@@ -24,13 +24,14 @@ type Keeper struct {
 	Now        func() time.Time
 }
 
-// keepPlanned backs up what a plan moves, notes beside it what it was like, and returns that. The source is not changed, unlike by
-// clusterctl's own backup, which pauses it and may fail to resume it.
+// keepPlanned backs up what a plan moves, notes beside it what it was like, and returns that. The source is not
+// changed, unlike by clusterctl's own backup, which pauses it and may fail to resume it.
 func (k Keeper) keepPlanned(ctx context.Context, source Side, plan Plan) (*record, error) {
 	r, err := k.planned(ctx, source, plan)
 	if err != nil {
 		return nil, fault.Wrap(fmt.Errorf("back up the %d objects that would be moved: %w", len(plan.Objects), err),
-			fault.PivotFailed, "Nothing was moved. Check that "+k.Dir+" can be written, and run the same command again.")
+			fault.PivotFailed, "Nothing was moved. Check that "+k.Dir+
+				" can be written, and run the same command again.")
 	}
 	return r, nil
 }
@@ -76,9 +77,11 @@ func generation(graph *capi.Graph, plan Plan) int64 {
 }
 
 // stage writes and checks a backup, which then waits to get its name.
-func (k Keeper) stage(ctx context.Context, side Side, scope Scope, graph *capi.Graph, moves []capi.Object, environment []*unstructured.Unstructured) (*backup.Staged, error) {
+func (k Keeper) stage(ctx context.Context, side Side, scope Scope, graph *capi.Graph, moves []capi.Object,
+	environment []*unstructured.Unstructured) (*backup.Staged, error) {
 	c := backup.Content{
-		Manifest: backup.Manifest{Created: k.Now(), CreatedBy: k.Version, Namespace: scope.Namespace, Cluster: scope.Cluster},
+		Manifest: backup.Manifest{Created: k.Now(), CreatedBy: k.Version, Namespace: scope.Namespace,
+			Cluster: scope.Cluster},
 		Sections: map[backup.Section][]*unstructured.Unstructured{backup.Environment: environment},
 	}
 	for _, o := range moves {
@@ -95,7 +98,8 @@ func (k Keeper) stage(ctx context.Context, side Side, scope Scope, graph *capi.G
 	if c.Sections[backup.References], err = graph.Referred(ctx, side.Client); err != nil {
 		return nil, fmt.Errorf("read what the objects refer to: %w", err)
 	}
-	certificate, err := capi.Authority(ctx, side.Client, client.ObjectKey{Namespace: scope.Namespace, Name: scope.Cluster})
+	certificate, err := capi.Authority(ctx, side.Client, client.ObjectKey{Namespace: scope.Namespace,
+		Name: scope.Cluster})
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +119,8 @@ func providers(ctx context.Context, side Side) ([]backup.Provider, error) {
 	return kept, err
 }
 
-// kubernetesVersion is what a Cluster's control plane has, as its topology or its control plane object says; empty: neither does.
+// kubernetesVersion is what a Cluster's control plane has, as its topology or its control plane object says; empty:
+// neither does.
 func kubernetesVersion(graph *capi.Graph, moves []capi.Object, cluster *unstructured.Unstructured) string {
 	if version, _, _ := unstructured.NestedString(cluster.Object, "spec", "topology", "version"); version != "" {
 		return version

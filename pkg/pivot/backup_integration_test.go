@@ -80,7 +80,8 @@ func TestBackupCanBeRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = restorer.Move(t.Context(), clusterctl.MoveOptions{
-		FromDirectory: filepath.Join(result.Backup, "objects"), ToKubeconfig: clusterctl.Kubeconfig{Path: kubeconfig}, Namespace: s.Scope.Namespace,
+		FromDirectory: filepath.Join(result.Backup, "objects"), ToKubeconfig: clusterctl.Kubeconfig{Path: kubeconfig},
+		Namespace: s.Scope.Namespace,
 	})
 	if err != nil {
 		t.Fatal(err)

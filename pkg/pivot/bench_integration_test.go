@@ -22,8 +22,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// TestBenchPivot moves 1, 10 and 100 clusters between two real API servers, once as `up` does it, with its checks, its backup and its
-// verification, and once with the binary of clusterctl that CLUSTER_INIT_CLUSTERCTL names, which does none of them.
+// TestBenchPivot moves 1, 10 and 100 clusters between two real API servers, once as `up` does it, with its checks, its
+// backup and its verification, and once with the binary of clusterctl that CLUSTER_INIT_CLUSTERCTL names, which does
+// none of them.
 func TestBenchPivot(t *testing.T) {
 	clusterctl := os.Getenv("CLUSTER_INIT_CLUSTERCTL")
 	if clusterctl == "" {
@@ -33,11 +34,15 @@ func TestBenchPivot(t *testing.T) {
 	for _, clusters := range []int{1, 10, 100} {
 		t.Run(fmt.Sprint(clusters), func(t *testing.T) {
 			ours, theirs := j.holding(t, clusters, "ours"), j.holding(t, clusters, "theirs")
-			ofClusterctl := measured(t, exec.CommandContext(t.Context(), clusterctl, "move", "--kubeconfig", theirs.Source, "--to-kubeconfig", theirs.Target, "-n", theirs.Namespace))
+			ofClusterctl := measured(t, exec.CommandContext(t.Context(), clusterctl, "move", "--kubeconfig",
+				theirs.Source, "--to-kubeconfig", theirs.Target, "-n", theirs.Namespace))
 			ofOurs := measured(t, ours.command(t))
-			t.Logf("%d clusters, %d objects\n%-14s %10s %10s %10s\n%s\n%s\nratio: time %.2f, requests %.2f, memory %.2f", clusters, clusters*len(fixture.ManagementCluster()),
+			t.Logf(
+				"%d clusters, %d objects\n%-14s %10s %10s %10s\n%s\n%s\nratio: time %.2f, requests %.2f, memory %.2f",
+				clusters, clusters*len(fixture.ManagementCluster()),
 				"", "time", "requests", "peak RSS", ofOurs.row("cluster-init"), ofClusterctl.row("clusterctl"),
-				ofOurs.took.Seconds()/ofClusterctl.took.Seconds(), float64(ofOurs.requests)/float64(ofClusterctl.requests), float64(ofOurs.memory)/float64(ofClusterctl.memory))
+				ofOurs.took.Seconds()/ofClusterctl.took.Seconds(), float64(ofOurs.requests)/float64(
+					ofClusterctl.requests), float64(ofOurs.memory)/float64(ofClusterctl.memory))
 			for _, moved := range []job{ours, theirs} {
 				moved.arrived(t, clusters)
 			}
@@ -65,12 +70,14 @@ func (j job) holding(t *testing.T, clusters int, whose string) job {
 func (j job) arrived(t *testing.T, clusters int) {
 	t.Helper()
 	scope := pivot.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
-	state, err := pivot.ReadState(t.Context(), pivot.Side{Client: servers.source.Client}, pivot.Side{Client: servers.target.Client}, scope)
+	state, err := pivot.ReadState(t.Context(), pivot.Side{Client: servers.source.Client},
+		pivot.Side{Client: servers.target.Client}, scope)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(state.Target.Clusters) != clusters || !state.Source.Empty() || state.Phase != pivot.Done {
-		t.Errorf("%s: %d Clusters have arrived, %d objects are left at the source, the pivot is %s", j.Namespace, len(state.Target.Clusters), len(state.Source.Objects), state.Phase)
+		t.Errorf("%s: %d Clusters have arrived, %d objects are left at the source, the pivot is %s", j.Namespace,
+			len(state.Target.Clusters), len(state.Source.Objects), state.Phase)
 	}
 }
 
@@ -92,7 +99,8 @@ func measured(t *testing.T, cmd *exec.Cmd) usage {
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	// The compiler's setting of the Makefile would let the heap of both grow to five times of what lives.
-	cmd.Env = slices.DeleteFunc(cmd.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "GOGC=") })
+	cmd.Env = slices.DeleteFunc(cmd.Environ(),
+		func(variable string) bool { return strings.HasPrefix(variable, "GOGC=") })
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +116,8 @@ func measured(t *testing.T, cmd *exec.Cmd) usage {
 	return u
 }
 
-// peak returns the peak of a process's memory once it has ended. The kernel keeps it, so that few looks are enough; what it says of a process
-// that has ended counts the moment, too, at which it was still a copy of this one.
+// peak returns the peak of a process's memory once it has ended. The kernel keeps it, so that few looks are enough;
+// what it says of a process that has ended counts the moment, too, at which it was still a copy of this one.
 func peak(pid int, ended <-chan error) (bytes int64) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -134,7 +142,8 @@ func peak(pid int, ended <-chan error) (bytes int64) {
 	}
 }
 
-// requests is how many requests both API servers have answered. Their own, which they send to themselves all the time, are among them: some ten a second.
+// requests is how many requests both API servers have answered. Their own, which they send to themselves all the time,
+// are among them: some ten a second.
 func requests(t *testing.T) float64 {
 	t.Helper()
 	var total float64

@@ -11,8 +11,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// compare holds the target against objects as they were, and returns what is wrong with each, without its content: it may be secret.
-// An error means that the target did not say. running is whether the target's controllers may have acted on it already.
+// compare holds the target against objects as they were, and returns what is wrong with each, without its content: it
+// may be secret. An error means that the target did not say. running is whether the target's controllers may have acted
+// on it already.
 func compare(ctx context.Context, target Side, d digester, saved []recorded, running bool) (wrong []string, err error) {
 	for _, want := range saved {
 		got := &unstructured.Unstructured{}

@@ -21,12 +21,13 @@ spec: {paused: true, replicas: 3, list: [1]}
 		from, to string // in the other one
 		want     string
 	}{
-		"nothing":                          {"", "", ""},
-		"whether it is paused":             {"paused: true, ", "", ""},
-		"the status":                       {"\nspec", "\nstatus: {phase: Provisioned}\nspec", ""},
-		"an owner's UID":                   {`uid: "1"`, `uid: "2"`, ""},
-		"the version of an owner's API":    {"g/v1", "g/v2", ""},
-		"the mark of a move":               {"note: one", "note: one, clusterctl.cluster.x-k8s.io/delete-for-move: ''", ""},
+		"nothing":                       {"", "", ""},
+		"whether it is paused":          {"paused: true, ", "", ""},
+		"the status":                    {"\nspec", "\nstatus: {phase: Provisioned}\nspec", ""},
+		"an owner's UID":                {`uid: "1"`, `uid: "2"`, ""},
+		"the version of an owner's API": {"g/v1", "g/v2", ""},
+		"the mark of a move": {"note: one", "note: one, clusterctl.cluster.x-k8s.io/delete-for-move: ''",
+			""},
 		"a field of the spec":              {"replicas: 3", "replicas: 4", "spec"},
 		"a number that looks like text":    {"replicas: 3", `replicas: "3"`, "spec"},
 		"something new beside the spec":    {"\nspec", "\ndata: {a: Yg==}\nspec", "data"},
@@ -40,11 +41,13 @@ spec: {paused: true, replicas: 3, list: [1]}
 		"a moved pair":                     {"a: b", "b: a", "label"},
 		"what was verified":                {"note: one", "note: one, cluster-init.io/pivot-verified: x", ""},
 		"what was paused by a move":        {"note: one", "note: one, cluster-init.io/pivot: x", ""},
-		"an owner that is gone":            {`, ownerReferences: [{apiVersion: g/v1, kind: Class, name: c, uid: "1"}]`, "", "owner"},
-		"an owner more":                    {`uid: "1"}`, `uid: "1"}, {apiVersion: g/v1, kind: Class, name: d, uid: "3"}`, ""},
-		"replicas of a spec":               {"replicas: 3", "replicas: 9", "spec"},
-		"an owner":                         {"name: c,", "name: d,", "owner"},
-		"an owner of another group":        {"g/v1", "h/v1", "owner"},
+		"an owner that is gone": {`, ownerReferences: [{apiVersion: g/v1, kind: Class, name: c, uid: "1"}]`,
+			"", "owner"},
+		"an owner more": {`uid: "1"}`,
+			`uid: "1"}, {apiVersion: g/v1, kind: Class, name: d, uid: "3"}`, ""},
+		"replicas of a spec":        {"replicas: 3", "replicas: 9", "spec"},
+		"an owner":                  {"name: c,", "name: d,", "owner"},
+		"an owner of another group": {"g/v1", "h/v1", "owner"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sides [2]*unstructured.Unstructured
@@ -66,12 +69,14 @@ spec: {paused: true, replicas: 3, list: [1]}
 // The autoscaler may change the replicas of what it scales, and nothing else.
 func TestReplicasOfWhatIsScaledByOthers(t *testing.T) {
 	scaled := func(annotation string, replicas, version int64) *unstructured.Unstructured {
-		u := &unstructured.Unstructured{Object: map[string]any{"kind": "MachineDeployment", "spec": map[string]any{"replicas": replicas, "version": version}}}
+		u := &unstructured.Unstructured{Object: map[string]any{"kind": "MachineDeployment",
+			"spec": map[string]any{"replicas": replicas, "version": version}}}
 		u.SetAnnotations(map[string]string{annotation: "1"})
 		return u
 	}
 	d := newDigester()
-	for annotation, passes := range map[string]bool{"cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": true, "cluster.x-k8s.io/replicas-managed-by": true, "note": false} {
+	for annotation, passes := range map[string]bool{"cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": true,
+		"cluster.x-k8s.io/replicas-managed-by": true, "note": false} {
 		want := d.parts(scaled(annotation, 3, 1))
 		if got := want.lacking(d.parts(scaled(annotation, 5, 1)), true); (len(got) == 0) != passes {
 			t.Errorf("%s, other replicas: %v", annotation, got)
@@ -94,7 +99,8 @@ func TestDigestsAreNotOfOthers(t *testing.T) {
 // Both sides keep what hangs below an object of the whole cluster, and a move never overwrites it.
 func TestWhatBothSidesKeepIsNotCompared(t *testing.T) {
 	secret := func(data string) *unstructured.Unstructured {
-		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"password": data}}}
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret",
+			"data": map[string]any{"password": data}}}
 	}
 	d := newDigester()
 	for shared, want := range map[bool]int{true: 0, false: 1} {
@@ -121,7 +127,8 @@ func TestARecordIsStaleOnceTheSourceWasResumed(t *testing.T) {
 		"gone":                         {recorded: 3, gone: true},
 		"nobody knows":                 {now: 9},
 	} {
-		source := Holding{Clusters: []capi.Cluster{{Object: capi.Object{Name: "mgmt"}, Generation: tc.now, Deleting: tc.deleting}}}
+		source := Holding{Clusters: []capi.Cluster{{Object: capi.Object{Name: "mgmt"}, Generation: tc.now,
+			Deleting: tc.deleting}}}
 		if tc.gone {
 			source = Holding{}
 		}
@@ -131,7 +138,8 @@ func TestARecordIsStaleOnceTheSourceWasResumed(t *testing.T) {
 	}
 }
 
-// What controllers of Cluster API write into annotations is the same as long as they stand still, and theirs once they run.
+// What controllers of Cluster API write into annotations is the same as long as they stand still, and theirs once they
+// run.
 func TestAnnotationsOfControllers(t *testing.T) {
 	with := func(key, value string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: map[string]any{"kind": "Machine"}}
@@ -139,7 +147,8 @@ func TestAnnotationsOfControllers(t *testing.T) {
 		return u
 	}
 	d := newDigester()
-	for key, ofController := range map[string]bool{"machine.cluster.x-k8s.io/certificates-expiry": true, "cluster.x-k8s.io/x": true, "machinedeployment.clusters.x-k8s.io/revision": true,
+	for key, ofController := range map[string]bool{"machine.cluster.x-k8s.io/certificates-expiry": true,
+		"cluster.x-k8s.io/x": true, "machinedeployment.clusters.x-k8s.io/revision": true,
 		"note": false, "example.org/cluster.x-k8s.io": false, "mycluster.x-k8s.io/x": false} {
 		for _, running := range []bool{true, false} {
 			got := d.parts(with(key, "one")).lacking(d.parts(with(key, "two")), running)

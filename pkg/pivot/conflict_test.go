@@ -10,16 +10,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// Where no interrupted move explains what both sides hold, a run writes nothing, whatever this machine has a backup of: nothing is resumed
-// while the other side could act, and nothing is deleted.
+// Where no interrupted move explains what both sides hold, a run writes nothing, whatever this machine has a backup of:
+// nothing is resumed while the other side could act, and nothing is deleted.
 func TestRunOnAConflictTouchesNothing(t *testing.T) {
 	for name, row := range map[string]struct{ from, to side }{
-		"some deleted, source resumed":        {holding(firstOf(5)), holding(everything(), paused)},
-		"half deleted, half copied":           {holding(firstOf(5), paused), holding(append(firstOf(1), everything()[6:]...), paused)},
-		"some copied, beside a paused tenant": {holding(everything(), paused), holding(append(firstOf(5), tenant()), paused, tenantPaused)},
-		"both active":                         {holding(everything()), holding(everything())},
-		"some copied, target active":          {holding(everything(), paused), holding(firstOf(5))},
-		"some deleted, both active":           {holding(firstOf(5)), holding(everything())},
+		"some deleted, source resumed": {holding(firstOf(5)), holding(everything(), paused)},
+		"half deleted, half copied": {holding(firstOf(5), paused),
+			holding(append(firstOf(1), everything()[6:]...), paused)},
+		"some copied, beside a paused tenant": {holding(everything(), paused),
+			holding(append(firstOf(5), tenant()), paused, tenantPaused)},
+		"both active":                {holding(everything()), holding(everything())},
+		"some copied, target active": {holding(everything(), paused), holding(firstOf(5))},
+		"some deleted, both active":  {holding(firstOf(5)), holding(everything())},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rehearse(t)

@@ -13,7 +13,8 @@ func NewPlan(ctx context.Context, source, target Side, scope Scope) (Plan, error
 	return newPlan(ctx, source, target, scope, rules)
 }
 
-// Refusals returns every reason for which NewPlan refused, nil when err is of another kind. Only tests look at them one by one.
+// Refusals returns every reason for which NewPlan refused, nil when err is of another kind. Only tests look at them one
+// by one.
 func Refusals(err error) []*Refusal {
 	var all []*Refusal
 	switch e := err.(type) {

@@ -44,7 +44,8 @@ func (s side) client(t *testing.T) client.Client {
 // source and target return the two sides just before a move that nothing forbids.
 func source(edits ...fixture.Edit) side {
 	return side{
-		objects: append(fixture.ManagementCluster(), fixture.Bystanders()...), providers: fixture.Providers(), edits: edits,
+		objects: append(fixture.ManagementCluster(), fixture.Bystanders()...), providers: fixture.Providers(),
+		edits: edits,
 	}
 }
 

@@ -22,14 +22,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// cutOffWhileDeleting begins a pivot that copies everything and dies after the deletion of the last gone objects at the source.
+// cutOffWhileDeleting begins a pivot that copies everything and dies after the deletion of the last gone objects at the
+// source.
 func cutOffWhileDeleting(t *testing.T, r *rehearsal, gone int) {
 	t.Helper()
 	move := r.Move
 	r.Move = func(ctx context.Context, _ capi.MoveInput) error {
 		objects := fixture.ManagementCluster()
 		err := errors.Join(
-			r.Source.Client.Patch(ctx, inNamespace(objects[0]), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"cluster-init.io/pivot":"management/mgmt"}},"spec":{"paused":true}}`))),
+			r.Source.Client.Patch(ctx, inNamespace(objects[0]),
+				client.RawPatch(types.MergePatchType,
+					[]byte(
+						`{"metadata":{"annotations":{"cluster-init.io/pivot":"management/mgmt"}},"spec":{"paused":true}}`))),
 			fixture.Create(ctx, r.Target.Client, fixture.Namespace, fixture.ManagementCluster(), paused))
 		for _, u := range objects[len(objects)-gone:] {
 			release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
@@ -45,12 +49,14 @@ func cutOffWhileDeleting(t *testing.T, r *rehearsal, gone int) {
 
 func patchSource(t *testing.T, r *rehearsal, kind, name, patch string) {
 	t.Helper()
-	if err := r.Source.Client.Patch(t.Context(), inNamespace(oneObject(kind, name)[0]), client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+	if err := r.Source.Client.Patch(t.Context(), inNamespace(oneObject(kind, name)[0]),
+		client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestFinish: what the target has of its own, and what changed at the source before it was copied, stops no finish; a difference does.
+// TestFinish: what the target has of its own, and what changed at the source before it was copied, stops no finish; a
+// difference does.
 func TestFinish(t *testing.T) {
 	const more = `{"spec":{"replicas":5}}`
 	all := len(fixture.ManagementCluster())
@@ -59,12 +65,25 @@ func TestFinish(t *testing.T) {
 		want  string
 		gone  int // objects that are deleted at the source; 0: four
 	}{
-		"nothing else":                        {world: func(*testing.T, *rehearsal) {}},
-		"all deleted":                         {world: func(*testing.T, *rehearsal) {}, gone: all},
-		"all deleted, another machine":        {world: func(t *testing.T, r *rehearsal) { mark(t, r, "management/mgmt"); elsewhere(t, r) }, gone: all},
-		"most deleted, another machine":       {world: func(t *testing.T, r *rehearsal) { mark(t, r, "management/mgmt"); elsewhere(t, r) }},
-		"all deleted, paused by a person":     {world: resumedAndPaused, gone: all, want: "without the mark of the move"},
-		"all deleted, a mark of another move": {world: func(t *testing.T, r *rehearsal) { mark(t, r, "management/other"); elsewhere(t, r) }, gone: all, want: "without the mark of the move"},
+		"nothing else": {world: func(*testing.T, *rehearsal) {}},
+		"all deleted":  {world: func(*testing.T, *rehearsal) {}, gone: all},
+		"all deleted, another machine": {world: func(t *testing.T,
+			r *rehearsal) {
+			mark(t, r, "management/mgmt")
+			elsewhere(t, r)
+		}, gone: all},
+		"most deleted, another machine": {world: func(t *testing.T,
+			r *rehearsal) {
+			mark(t, r, "management/mgmt")
+			elsewhere(t, r)
+		}},
+		"all deleted, paused by a person": {world: resumedAndPaused, gone: all,
+			want: "without the mark of the move"},
+		"all deleted, a mark of another move": {world: func(t *testing.T,
+			r *rehearsal) {
+			mark(t, r, "management/other")
+			elsewhere(t, r)
+		}, gone: all, want: "without the mark of the move"},
 		"the source changed between its backup and its pause": {world: func(t *testing.T, r *rehearsal) {
 			patchSource(t, r, "KubeadmControlPlane", "mgmt-cp", more)
 			patchTarget(t, r, "KubeadmControlPlane", "mgmt-cp", more)
@@ -99,23 +118,29 @@ func TestFinish(t *testing.T) {
 				if after := snapshot(t, r); after != before || !strings.Contains(before, "target Cluster mgmt paused") {
 					t.Errorf("it was refused, and both sides were\n%s\nand are\n%s", before, after)
 				}
-				if fault.CodeOf(err) != fault.PivotFailed || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2") {
+				if fault.CodeOf(err) != fault.PivotFailed || !strings.Contains(err.Error(), tc.want) ||
+					strings.Contains(err.Error(), "hunter2") {
 					t.Errorf("got %v, want %q", err, tc.want)
 				}
 				return
 			}
 			state, stateErr := pivot.ReadState(t.Context(), r.Source, r.Target, scope)
-			if err != nil || stateErr != nil || state.Phase != pivot.Done || !state.Source.Empty() || unverified(t, r) != "" {
-				t.Errorf("got %v, %v; it is %s with %d objects at the source", err, stateErr, state.Phase, len(state.Source.Objects))
+			if err != nil || stateErr != nil || state.Phase != pivot.Done || !state.Source.Empty() ||
+				unverified(t, r) != "" {
+				t.Errorf("got %v, %v; it is %s with %d objects at the source", err, stateErr, state.Phase,
+					len(state.Source.Objects))
 			}
-			if after := snapshot(t, r); strings.Contains(after, "moved paused") || strings.Contains(after, "mgmt paused") || strings.Count(after, " paused") != strings.Count(before, "tenant paused") || strings.Contains(after, "marked") {
+			if after := snapshot(t, r); strings.Contains(after, "moved paused") ||
+				strings.Contains(after, "mgmt paused") || strings.Count(after, " paused") != strings.Count(
+				before, "tenant paused") || strings.Contains(after, "marked") {
 				t.Errorf("it ends with\n%s", after)
 			}
 		})
 	}
 }
 
-// mark has the target look as a move leaves it that is cut off: all that it moved is marked. A Cluster that a person paused is not.
+// mark has the target look as a move leaves it that is cut off: all that it moved is marked. A Cluster that a person
+// paused is not.
 func mark(t *testing.T, r *rehearsal, value string) {
 	t.Helper()
 	class, _ := ofClass()
@@ -124,10 +149,12 @@ func mark(t *testing.T, r *rehearsal, value string) {
 	must(t, r.Target.Client.Create(t.Context(), fixture.CRDOf(classGVK)))
 	moved := tenant()
 	moved.SetName("moved")
-	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, []*unstructured.Unstructured{class, moved, tenant()}, tenantPaused,
+	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, []*unstructured.Unstructured{class, moved,
+		tenant()}, tenantPaused,
 		fixture.Set("Cluster", "moved", true, "spec", "paused")))
 	for _, u := range []*unstructured.Unstructured{class, moved, oneObject("Cluster", "mgmt")[0]} {
-		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"cluster-init.io/pivot":"`+value+`"}}}`))
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"cluster-init.io/pivot":"`+
+			value+`"}}}`))
 		must(t, r.Target.Client.Patch(t.Context(), inNamespace(u), patch))
 	}
 }
@@ -215,7 +242,8 @@ func TestAnInterruptedMoveIsFinishedWithAnEncryptedBackup(t *testing.T) {
 				text, err := os.ReadFile(path)
 				must(t, err)
 				info, err := os.Stat(path)
-				if err != nil || info.Mode() != 0o600 || strings.Contains(string(text), "the-credentials") || strings.Contains(string(text), "the-template") {
+				if err != nil || info.Mode() != 0o600 || strings.Contains(string(text), "the-credentials") ||
+					strings.Contains(string(text), "the-template") {
 					t.Errorf("%s: %v, %v, or it shows what it holds", path, info.Mode(), err)
 				}
 			}
@@ -228,17 +256,21 @@ func TestAnInterruptedMoveIsFinishedWithAnEncryptedBackup(t *testing.T) {
 	}
 }
 
-// Wherever a finish is killed, the next run must see that something of the Cluster is gone: what belongs to no Cluster goes after that.
+// Wherever a finish is killed, the next run must see that something of the Cluster is gone: what belongs to no Cluster
+// goes after that.
 func TestAFinishDeletesInTheOrderOfAMove(t *testing.T) {
 	r := rehearse(t)
 	cutOffWhileDeleting(t, r, 4)
-	must(t, fixture.Create(t.Context(), r.Source.Client, fixture.Namespace, oneObject("ConfigMap", "mgmt-load-balancer")))
+	must(t, fixture.Create(t.Context(), r.Source.Client, fixture.Namespace,
+		oneObject("ConfigMap", "mgmt-load-balancer")))
 	inner := r.Source.Client.(client.WithWatch)
 	var order []string
-	r.Source.Client = interceptor.NewClient(inner, interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-		order = append(order, o.GetName())
-		return c.Delete(ctx, o, opts...)
-	}})
+	r.Source.Client = interceptor.NewClient(
+		inner, interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, o client.Object,
+			opts ...client.DeleteOption) error {
+			order = append(order, o.GetName())
+			return c.Delete(ctx, o, opts...)
+		}})
 	if _, err := pivot.Run(t.Context(), r.Input); err != nil {
 		t.Fatal(err)
 	}

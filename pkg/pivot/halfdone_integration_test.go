@@ -62,7 +62,8 @@ func TestHalfDoneMoves(t *testing.T) {
 	resumeTarget := func(s *stage) { s.setPaused(s.Target.Client, resumeCluster) }
 	moveAgain := func(s *stage) {
 		resumeSource(s)
-		if err := capi.Move(s.t.Context(), capi.MoveInput{From: s.Source.Config, To: s.Target.Config, Namespace: s.Scope.Namespace}); err != nil {
+		if err := capi.Move(s.t.Context(), capi.MoveInput{From: s.Source.Config, To: s.Target.Config,
+			Namespace: s.Scope.Namespace}); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -75,12 +76,17 @@ func TestHalfDoneMoves(t *testing.T) {
 		ends               pivot.Phase
 	}{
 		{"before the pause", "source", "PATCH", 0, pivot.StageNone, "", nil, pivot.NotStarted},
-		{"paused, nothing created", "target", "POST", 0, pivot.StagePaused, "--kubeconfig '/tmp/source.kubeconfig'", resumeSource, pivot.NotStarted},
+		{"paused, nothing created", "target", "POST", 0, pivot.StagePaused, "--kubeconfig '/tmp/source.kubeconfig'",
+			resumeSource, pivot.NotStarted},
 		{"some objects created", "target", "POST", 9, pivot.StageCopying, "clusterctl move", moveAgain, pivot.Done},
-		{"all objects created", "source", "DELETE", 0, pivot.StageCopied, "--kubeconfig '/tmp/target.kubeconfig'", resumeTarget, pivot.Done}, // one is marked to go
-		{"most objects deleted", "source", "DELETE", 17, pivot.StageCopied, "--kubeconfig '/tmp/target.kubeconfig'", resumeTarget, pivot.Done},
+		// one is marked to go
+		{"all objects created", "source", "DELETE", 0, pivot.StageCopied, "--kubeconfig '/tmp/target.kubeconfig'",
+			resumeTarget, pivot.Done},
+		{"most objects deleted", "source", "DELETE", 17, pivot.StageCopied, "--kubeconfig '/tmp/target.kubeconfig'",
+			resumeTarget, pivot.Done},
 		// 21 objects are each created with one POST and patched once: the patch after those resumes the target.
-		{"all objects deleted", "target", "PATCH", 21, pivot.StageResuming, "--kubeconfig '/tmp/target.kubeconfig'", resumeTarget, pivot.Done},
+		{"all objects deleted", "target", "PATCH", 21, pivot.StageResuming, "--kubeconfig '/tmp/target.kubeconfig'",
+			resumeTarget, pivot.Done},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -116,12 +122,14 @@ func (s *stage) checkHalfDone(failure error, want pivot.Stage, hint string) {
 	s.t.Helper()
 	state := s.state()
 	if state.Stage != want {
-		s.t.Fatalf("the stage is %q (%s), want %q; the source has %d, the target %d objects\n%v", state.Stage, state.Phase, want,
+		s.t.Fatalf("the stage is %q (%s), want %q; the source has %d, the target %d objects\n%v", state.Stage,
+			state.Phase, want,
 			len(state.Source.Objects), len(state.Target.Objects), failure)
 	}
 	if want == pivot.StageNone {
 		if s.flux.resumed != 1 || !fault.CanRetry(failure) {
-			s.t.Errorf("nothing was moved, but Flux was resumed %d times, retry %v", s.flux.resumed, fault.CanRetry(failure))
+			s.t.Errorf("nothing was moved, but Flux was resumed %d times, retry %v", s.flux.resumed,
+				fault.CanRetry(failure))
 		}
 		return
 	}

@@ -31,7 +31,8 @@ func TestInterruptFinishesTheMoveFirst(t *testing.T) {
 	if ctx.Err() == nil || s.state().Phase != pivot.Done {
 		t.Errorf("interrupted: %v, state %s; want a finished move in spite of an interrupt", ctx.Err(), s.state().Phase)
 	}
-	said := slices.ContainsFunc(s.lines, func(l string) bool { return strings.HasPrefix(l, "interrupted: finishing the move") })
+	said := slices.ContainsFunc(s.lines,
+		func(l string) bool { return strings.HasPrefix(l, "interrupted: finishing the move") })
 	if !said {
 		t.Errorf("nobody said that the move is being finished:\n%s", strings.Join(s.lines, "\n"))
 	}

@@ -71,7 +71,8 @@ func (j job) pivot() error {
 	}
 	scope := pivot.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
 	result, err := pivot.Run(ctx, pivot.Input{Source: source, Target: target, Scope: scope,
-		BackupDir: j.records(), Flux: fileFlux(j.Dir), Move: capi.Move, Now: func() time.Time { return clock(j.records()) }})
+		BackupDir: j.records(), Flux: fileFlux(j.Dir), Move: capi.Move,
+		Now: func() time.Time { return clock(j.records()) }})
 	if result.Already && err == nil {
 		var backup string
 		if backup, err = pivot.Unverified(j.records(), scope.Cluster); backup != "" {
@@ -88,7 +89,8 @@ func (j job) wrote(s *striker) error {
 	return os.WriteFile(filepath.Join(j.Dir, "writes"), []byte(strconv.FormatInt(s.writes.Load(), 10)), 0o600)
 }
 
-// fileFlux is a folder that holds a file as long as Flux is suspended: that outlives a process, as the real suspension does.
+// fileFlux is a folder that holds a file as long as Flux is suspended: that outlives a process, as the real suspension
+// does.
 type fileFlux string
 
 func (f fileFlux) path() string { return filepath.Join(string(f), "suspended") }
@@ -132,7 +134,8 @@ func newJob(t *testing.T) job {
 	t.Helper()
 	files := t.TempDir()
 	j := job{Source: filepath.Join(files, "source"), Target: filepath.Join(files, "target")}
-	for path, kubeconfig := range map[string][]byte{j.Source: servers.source.Kubeconfig(), j.Target: servers.target.Kubeconfig()} {
+	for path, kubeconfig := range map[string][]byte{j.Source: servers.source.Kubeconfig(),
+		j.Target: servers.target.Kubeconfig()} {
 		if err := os.WriteFile(path, kubeconfig, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +187,8 @@ func (j job) in(t *testing.T) job {
 func (j job) check(t *testing.T) {
 	t.Helper()
 	scope := pivot.Scope{Namespace: j.Namespace, Cluster: fixture.Cluster}
-	state, err := pivot.ReadState(t.Context(), pivot.Side{Client: servers.source.Client}, pivot.Side{Client: servers.target.Client}, scope)
+	state, err := pivot.ReadState(t.Context(), pivot.Side{Client: servers.source.Client},
+		pivot.Side{Client: servers.target.Client}, scope)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +203,8 @@ func (j job) check(t *testing.T) {
 	for _, want := range moved() {
 		got := &unstructured.Unstructured{}
 		got.SetGroupVersionKind(want.GroupVersionKind())
-		if err := servers.target.Client.Get(t.Context(), client.ObjectKey{Namespace: j.Namespace, Name: want.GetName()}, got); err != nil {
+		if err := servers.target.Client.Get(t.Context(), client.ObjectKey{Namespace: j.Namespace, Name: want.GetName()},
+			got); err != nil {
 			t.Error(err)
 			continue
 		}

@@ -24,14 +24,15 @@ func judge(source, target Holding, name string) (Phase, Stage) {
 }
 
 // judgeBoth tells the stage when the Cluster is on the target and something is at the source. clusterctl ends
-// creating before it starts deleting, so whatever the source has and the target lacks was not yet created. What the target has of its own,
-// as that of an active tenant, no move has deleted at the source.
+// creating before it starts deleting, so whatever the source has and the target lacks was not yet created. What the
+// target has of its own, as that of an active tenant, no move has deleted at the source.
 func judgeBoth(source, target Holding, name string) (Phase, Stage) {
 	uncopied := len(missing(source.Objects, target.Objects)) > 0
 	deleted := len(missing(target.moved(), source.Objects)) > 0
 	switch resumed := !target.Cluster(name).Paused; {
 	case len(source.Clusters) == 0 && !uncopied && !resumed:
-		return Interrupted, StageCopied // its last objects without an owner, which clusterctl deletes in any order, Clusters among them
+		// its last objects without an owner, which clusterctl deletes in any order, Clusters among them
+		return Interrupted, StageCopied
 	case uncopied && deleted: // no move deletes before all is created: what the source has may not be all
 		return Interrupted, StageConflict
 	case source.active() && (resumed || deleted):

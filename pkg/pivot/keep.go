@@ -14,9 +14,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// Keep backs up the definition that a cluster holds, at any time but that of a move, with what else there is of its environment. It changes
-// nothing in the cluster, and returns where the backup is. What must not be backed up gives an error with the code fault.BackupRefused.
-func (k Keeper) Keep(ctx context.Context, side Side, scope Scope, environment []*unstructured.Unstructured) (string, backup.Manifest, error) {
+// Keep backs up the definition that a cluster holds, at any time but that of a move, with what else there is of its
+// environment. It changes nothing in the cluster, and returns where the backup is. What must not be backed up gives an
+// error with the code fault.BackupRefused.
+func (k Keeper) Keep(ctx context.Context, side Side, scope Scope, environment []*unstructured.Unstructured) (
+	string, backup.Manifest, error) {
 	before, err := still(ctx, side, scope)
 	if err != nil {
 		return "", backup.Manifest{}, err
@@ -27,8 +29,10 @@ func (k Keeper) Keep(ctx context.Context, side Side, scope Scope, environment []
 	}
 	staged, err := k.stage(ctx, side, scope, graph, graph.Moves(), environment)
 	if err != nil {
-		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up Cluster %s/%s: %w", scope.Namespace, scope.Cluster, err), fault.CodeOr(err, fault.BackupRefused),
-			"Nothing was changed in the cluster. Check that it answers and that "+k.Dir+" can be written, and run the same command again.")
+		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up Cluster %s/%s: %w", scope.Namespace, scope.Cluster,
+			err), fault.CodeOr(err, fault.BackupRefused),
+			"Nothing was changed in the cluster. Check that it answers and that "+k.Dir+
+				" can be written, and run the same command again.")
 	}
 	after, err := still(ctx, side, scope)
 	if err == nil && !slices.Equal(before, after) {
@@ -49,23 +53,26 @@ func MayKeep(ctx context.Context, side Side, scope Scope) error {
 	return err
 }
 
-// still returns the Clusters of the scope with their UIDs, and refuses where no backup must be made: a restore would resume what somebody has
-// paused, and half of what a move has left is no definition.
+// still returns the Clusters of the scope with their UIDs, and refuses where no backup must be made: a restore would
+// resume what somebody has paused, and half of what a move has left is no definition.
 func still(ctx context.Context, side Side, scope Scope) ([]string, error) {
 	holds, err := Hold(ctx, side.Client, scope)
 	if err != nil {
 		return nil, unread(err)
 	}
 	if holds.Cluster(scope.Cluster) == nil {
-		return nil, refused(scope, "it does not hold its own definition", "If a pivot was cut off, run cluster-init up, which finishes it.")
+		return nil, refused(scope, "it does not hold its own definition",
+			"If a pivot was cut off, run cluster-init up, which finishes it.")
 	}
 	if paused := holds.pausedObjects(); len(paused) > 0 {
 		var names []string
 		for _, o := range paused {
 			names = append(names, o.String())
 		}
-		return nil, refused(scope, strings.Join(names, ", ")+" is paused: by a person, or by a move that is under way or was cut off",
-			"Wait for the end of the move, or run cluster-init up, which finishes one that was cut off. Resume what a person has paused.")
+		return nil, refused(scope, strings.Join(names, ", ")+" is paused: by a person, or by a move that is under way "+
+			"or was cut off",
+			"Wait for the end of the move, or run cluster-init up, which finishes one that was cut off. Resume what a "+
+				"person has paused.")
 	}
 	var all []string
 	for _, c := range holds.Clusters {
@@ -78,9 +85,11 @@ func still(ctx context.Context, side Side, scope Scope) ([]string, error) {
 }
 
 func refused(scope Scope, why, hint string) error {
-	return fault.New(fault.BackupRefused, fmt.Sprintf("back up Cluster %s/%s: %s", scope.Namespace, scope.Cluster, why), hint)
+	return fault.New(fault.BackupRefused, fmt.Sprintf("back up Cluster %s/%s: %s", scope.Namespace, scope.Cluster, why),
+		hint)
 }
 
 func unread(err error) error {
-	return fault.Retryable(fmt.Errorf("read what is to be backed up: %w", err), fault.ClusterUnreachable, "Check that the API server answers, and run the same command again.")
+	return fault.Retryable(fmt.Errorf("read what is to be backed up: %w", err), fault.ClusterUnreachable,
+		"Check that the API server answers, and run the same command again.")
 }

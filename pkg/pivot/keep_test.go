@@ -20,7 +20,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// livingSide is a management cluster that fails the test when it is changed; meanwhile runs before its Clusters are read the last time.
+// livingSide is a management cluster that fails the test when it is changed; meanwhile runs before its Clusters are
+// read the last time.
 func livingSide(t *testing.T, s side, meanwhile func(client.Client)) pivot.Side {
 	t.Helper()
 	return unwritable(t, s.client(t), meanwhile)
@@ -44,7 +45,8 @@ func unwritable(t *testing.T, c client.Client, meanwhile func(client.Client)) pi
 		Delete: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.DeleteOption) error {
 			return changed(o)
 		},
-		Patch: func(_ context.Context, _ client.WithWatch, o client.Object, _ client.Patch, _ ...client.PatchOption) error {
+		Patch: func(_ context.Context, _ client.WithWatch, o client.Object, _ client.Patch,
+			_ ...client.PatchOption) error {
 			return changed(o)
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
@@ -58,7 +60,8 @@ func unwritable(t *testing.T, c client.Client, meanwhile func(client.Client)) pi
 
 func keeper(t *testing.T) pivot.Keeper {
 	t.Helper()
-	return pivot.Keeper{Dir: t.TempDir(), Version: "v1", Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}
+	return pivot.Keeper{Dir: t.TempDir(), Version: "v1",
+		Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}
 }
 
 func TestKeep(t *testing.T) {
@@ -66,7 +69,8 @@ func TestKeep(t *testing.T) {
 	// The template of the load balancer has lost its label: it does not move, and something that moves names it.
 	unlabelled := fixture.Unset("ConfigMap", "mgmt-load-balancer", "metadata", "labels")
 	release := oneObject("ConfigMap", "mgmt-load-balancer")[0].DeepCopy()
-	path, manifest, err := k.Keep(t.Context(), livingSide(t, source(unlabelled), nil), scope, []*unstructured.Unstructured{release})
+	path, manifest, err := k.Keep(t.Context(), livingSide(t, source(unlabelled), nil), scope,
+		[]*unstructured.Unstructured{release})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,10 +79,12 @@ func TestKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	references := b.Section(backup.References)
-	if len(b.Section(backup.Objects)) != len(everything())-1 || len(references) != 1 || references[0].GetName() != "mgmt-load-balancer" || len(b.Section(backup.Environment)) != 1 {
+	if len(b.Section(backup.Objects)) != len(everything())-1 || len(references) != 1 ||
+		references[0].GetName() != "mgmt-load-balancer" || len(b.Section(backup.Environment)) != 1 {
 		t.Errorf("it has %v", b.Manifest.Files)
 	}
-	if manifest.Kubernetes != "v1.36.4" || manifest.Identity != backup.IdentityOf([]byte("the-certificate")) || len(manifest.Providers) == 0 || manifest.CreatedBy != "v1" {
+	if manifest.Kubernetes != "v1.36.4" || manifest.Identity != backup.IdentityOf([]byte("the-certificate")) ||
+		len(manifest.Providers) == 0 || manifest.CreatedBy != "v1" {
 		t.Errorf("the manifest is %+v", manifest)
 	}
 	if left, err := filepath.Glob(filepath.Join(k.Dir, "*")); err != nil || len(left) != 1 {
@@ -90,14 +96,17 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// What belongs to the whole cluster is kept where a provider's controllers need it, with what it names itself: a cluster elsewhere does not have it.
+// What belongs to the whole cluster is kept where a provider's controllers need it, with what it names itself: a
+// cluster elsewhere does not have it.
 func TestKeepHoldsTheIdentityOfTheWholeCluster(t *testing.T) {
 	c, err := fixture.FakeClient(fixture.SceneDefinitions())
 	must(t, err)
 	must(t, fixture.Create(t.Context(), c, "capi-system", fixture.Providers()))
 	identity := map[string]any{"type": "ClusterIdentity", "name": "central"}
-	must(t, fixture.Create(t.Context(), c, fixture.Namespace, everything(), fixture.Set("DevCluster", "mgmt", identity, "spec", "identityRef")))
-	must(t, fixture.Create(t.Context(), c, "cloud-system", oneObject("Secret", "cloud-credentials"), func(u *unstructured.Unstructured) { u.SetName("central-cloud") }))
+	must(t, fixture.Create(t.Context(), c, fixture.Namespace, everything(), fixture.Set("DevCluster", "mgmt", identity,
+		"spec", "identityRef")))
+	must(t, fixture.Create(t.Context(), c, "cloud-system", oneObject("Secret", "cloud-credentials"),
+		func(u *unstructured.Unstructured) { u.SetName("central-cloud") }))
 	central := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"secretRef": map[string]any{"name": "central-cloud", "namespace": "cloud-system"}}}}
 	central.SetAPIVersion("infrastructure.cluster.x-k8s.io/v1alpha1")
 	central.SetKind("OpenStackClusterIdentity")
@@ -112,7 +121,8 @@ func TestKeepHoldsTheIdentityOfTheWholeCluster(t *testing.T) {
 	for _, u := range b.Section(backup.References) {
 		kept = append(kept, capi.ObjectOf(u).String())
 	}
-	if want := []string{"OpenStackClusterIdentity central", "Secret cloud-system/central-cloud"}; !slices.Equal(kept, want) {
+	if want := []string{"OpenStackClusterIdentity central", "Secret cloud-system/central-cloud"}; !slices.Equal(
+		kept, want) {
 		t.Errorf("it keeps %v, want %v", kept, want)
 	}
 }
@@ -120,7 +130,8 @@ func TestKeepHoldsTheIdentityOfTheWholeCluster(t *testing.T) {
 func TestWhatMustNotBeKept(t *testing.T) {
 	pause := func(c client.Client) {
 		u := inNamespace(oneObject("Cluster", "mgmt")[0])
-		if err := c.Patch(context.Background(), u, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"paused":true}}`))); err != nil {
+		if err := c.Patch(context.Background(), u, client.RawPatch("application/merge-patch+json",
+			[]byte(`{"spec":{"paused":true}}`))); err != nil {
 			panic(err)
 		}
 	}
@@ -129,15 +140,17 @@ func TestWhatMustNotBeKept(t *testing.T) {
 		meanwhile func(client.Client)
 		want      string
 	}{
-		"paused":                         {source(paused), nil, "Cluster management/mgmt is paused"},
-		"a paused tenant":                {holding(append(everything(), tenant()), tenantPaused), nil, "Cluster management/tenant is paused"},
+		"paused": {source(paused), nil, "Cluster management/mgmt is paused"},
+		"a paused tenant": {holding(append(everything(), tenant()), tenantPaused), nil,
+			"Cluster management/tenant is paused"},
 		"its definition is elsewhere":    {target(), nil, "does not hold its own definition"},
 		"a move begins while it is read": {source(), pause, "is paused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := keeper(t)
 			_, _, err := k.Keep(t.Context(), livingSide(t, tc.cluster, tc.meanwhile), scope, nil)
-			if fault.CodeOf(err) != fault.BackupRefused || !strings.Contains(err.Error(), tc.want) || fault.HintOf(err) == "" {
+			if fault.CodeOf(err) != fault.BackupRefused || !strings.Contains(err.Error(), tc.want) ||
+				fault.HintOf(err) == "" {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
 			if left, err := os.ReadDir(k.Dir); err != nil || len(left) > 0 {

@@ -97,8 +97,10 @@ func newStageOf(t *testing.T, objects []*unstructured.Unstructured, edits ...fix
 		name = fmt.Sprintf("%s-%08x", name[:54], sum.Sum32())
 	}
 	s.Input = pivot.Input{
-		Source:    pivot.Side{Client: servers.source.Client, Config: servers.source.Config, Kubeconfig: "/tmp/source.kubeconfig"},
-		Target:    pivot.Side{Client: servers.target.Client, Config: servers.target.Config, Kubeconfig: "/tmp/target.kubeconfig"},
+		Source: pivot.Side{Client: servers.source.Client, Config: servers.source.Config,
+			Kubeconfig: "/tmp/source.kubeconfig"},
+		Target: pivot.Side{Client: servers.target.Client, Config: servers.target.Config,
+			Kubeconfig: "/tmp/target.kubeconfig"},
 		Scope:     pivot.Scope{Namespace: name, Cluster: fixture.Cluster},
 		BackupDir: t.TempDir(),
 		Flux:      s.flux,

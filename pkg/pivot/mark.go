@@ -22,8 +22,8 @@ func (s Scope) marks(annotations map[string]string) bool {
 	return annotations[mark.Key] == mark.Value
 }
 
-// PausedByHand reports whether the management cluster's own Cluster is paused and bears no mark of a move: a person did that, and only a person
-// takes it back.
+// PausedByHand reports whether the management cluster's own Cluster is paused and bears no mark of a move: a person did
+// that, and only a person takes it back.
 func (h Holding) PausedByHand(scope Scope) bool {
 	own := h.Cluster(scope.Cluster)
 	return own != nil && own.Paused && !scope.marks(own.Annotations)
@@ -46,8 +46,8 @@ func (h Holding) pausedByHand(scope Scope) []capi.Object {
 	return slices.DeleteFunc(h.pausedObjects(), func(o capi.Object) bool { return slices.Contains(byMove, o) })
 }
 
-// ResumeMarked resumes what a finished move has left paused on its target: it was killed between the Clusters of the namespace that it resumes.
-// What a person has paused stays so.
+// ResumeMarked resumes what a finished move has left paused on its target: it was killed between the Clusters of the
+// namespace that it resumes. What a person has paused stays so.
 func ResumeMarked(ctx context.Context, target Side, scope Scope) error {
 	holding, err := Hold(ctx, target.Client, scope)
 	if err != nil {
@@ -62,9 +62,10 @@ func ResumeMarked(ctx context.Context, target Side, scope Scope) error {
 	return nil
 }
 
-// PausedBeside returns the step that resumes what is paused on a target beside the management cluster's own Cluster: other Clusters of its
-// namespace, and ClusterClasses. A move pauses these too, and one that another machine or a person has finished may have left them so; but
-// whoever they belong to may have paused them. It has no objects where none is.
+// PausedBeside returns the step that resumes what is paused on a target beside the management cluster's own Cluster:
+// other Clusters of its namespace, and ClusterClasses. A move pauses these too, and one that another machine or a
+// person has finished may have left them so; but whoever they belong to may have paused them. It has no objects where
+// none is.
 func PausedBeside(ctx context.Context, target client.Client, scope Scope) (Step, error) {
 	holding, err := Hold(ctx, target, scope)
 	if err != nil {

@@ -46,7 +46,8 @@ func TestMoveForReal(t *testing.T) {
 	if state := s.state(); state.Phase != pivot.Done {
 		t.Errorf("the state is %s %s, want done", state.Phase, state.Stage)
 	}
-	if state, err := pivot.ReadState(t.Context(), pivot.Side{}, s.Target, s.Scope); err != nil || state.Phase != pivot.Done {
+	if state, err := pivot.ReadState(t.Context(), pivot.Side{}, s.Target, s.Scope); err != nil ||
+		state.Phase != pivot.Done {
 		t.Errorf("without its source the state is %v, %v, want done", state.Phase, err)
 	}
 
@@ -63,7 +64,8 @@ func TestPlanIsWhatClusterctlMoves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := capi.Move(t.Context(), capi.MoveInput{From: s.Source.Config, To: s.Target.Config, Namespace: s.Scope.Namespace}); err != nil {
+	if err := capi.Move(t.Context(), capi.MoveInput{From: s.Source.Config, To: s.Target.Config,
+		Namespace: s.Scope.Namespace}); err != nil {
 		t.Fatal(err)
 	}
 	graph, err := capi.Discover(t.Context(), s.Target.Client, s.Scope.Namespace)
@@ -91,8 +93,10 @@ func TestRunRefusesAndTouchesNothing(t *testing.T) {
 	}{
 		"machine without a node": {fixture.Unset("Machine", "mgmt-cp-a", "status", "nodeRef"), pivot.RuleMachines},
 		"machine not ready":      {fixture.Unset("Machine", "mgmt-cp-a", "status", "conditions"), pivot.RuleMachines},
-		"template without owner": {fixture.Unset("DevMachineTemplate", "mgmt-cp", "metadata", "ownerReferences"), pivot.RuleObjects},
-		"object paused":          {fixture.Set("DevCluster", "mgmt", "", "metadata", "annotations", "cluster.x-k8s.io/paused"), pivot.RulePaused},
+		"template without owner": {fixture.Unset("DevMachineTemplate", "mgmt-cp", "metadata", "ownerReferences"),
+			pivot.RuleObjects},
+		"object paused": {fixture.Set("DevCluster", "mgmt", "", "metadata", "annotations",
+			"cluster.x-k8s.io/paused"), pivot.RulePaused},
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +114,8 @@ func (s *stage) refused(rule pivot.Rule) {
 	if fault.CodeOf(err) != fault.PivotRefused || !slices.ContainsFunc(pivot.Refusals(err), byRule) {
 		s.t.Fatalf("got %v, want a refusal by the rule %s", err, rule)
 	}
-	if s.moves != 0 || s.flux.suspended != 0 || !slices.Equal(before, s.keys(s.Source.Client)) || len(s.keys(s.Target.Client)) != 0 {
+	if s.moves != 0 || s.flux.suspended != 0 || !slices.Equal(before, s.keys(s.Source.Client)) ||
+		len(s.keys(s.Target.Client)) != 0 {
 		s.t.Errorf("a refusal has changed something: %d moves, Flux suspended %d times", s.moves, s.flux.suspended)
 	}
 }
@@ -120,7 +125,8 @@ func TestRunRefusesWithoutLabels(t *testing.T) {
 	s := newStage(t, fixture.Unset("Secret", "cloud-credentials", "metadata", "labels"), // these would move even so
 		fixture.Unset("ConfigMap", "mgmt-load-balancer", "metadata", "labels"))
 	relabel := func(patch string) {
-		graph, err := capi.Discover(t.Context(), s.Target.Client, s.Scope.Namespace) // has the names, labelled throughout
+		// has the names, labelled throughout
+		graph, err := capi.Discover(t.Context(), s.Target.Client, s.Scope.Namespace)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +135,8 @@ func TestRunRefusesWithoutLabels(t *testing.T) {
 			u.SetAPIVersion("apiextensions.k8s.io/v1")
 			u.SetKind("CustomResourceDefinition")
 			u.SetName(crd.Name)
-			if err := s.Source.Client.Patch(t.Context(), u, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+			if err := s.Source.Client.Patch(t.Context(), u, client.RawPatch("application/merge-patch+json",
+				[]byte(patch))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -137,7 +144,8 @@ func TestRunRefusesWithoutLabels(t *testing.T) {
 	relabel(`{"metadata":{"labels":{"clusterctl.cluster.x-k8s.io":null}}}`)
 	defer relabel(`{"metadata":{"labels":{"clusterctl.cluster.x-k8s.io":""}}}`)
 
-	if err := capi.Move(t.Context(), capi.MoveInput{From: s.Source.Config, To: s.Target.Config, Namespace: s.Scope.Namespace}); err != nil {
+	if err := capi.Move(t.Context(), capi.MoveInput{From: s.Source.Config, To: s.Target.Config,
+		Namespace: s.Scope.Namespace}); err != nil {
 		t.Fatalf("clusterctl has learned to refuse this, the rule may go: %v", err)
 	}
 	s.refused(pivot.RuleLabels)
@@ -154,7 +162,8 @@ func TestRunRefusesAnotherProviderVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		containers := []any{map[string]any{"name": "manager", "image": image}}
-		if err := unstructured.SetNestedSlice(u.Object, containers, "spec", "template", "spec", "containers"); err != nil {
+		if err := unstructured.SetNestedSlice(u.Object, containers, "spec", "template", "spec",
+			"containers"); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Target.Client.Update(t.Context(), u); err != nil {

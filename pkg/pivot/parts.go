@@ -47,11 +47,12 @@ func (d digester) digest(texts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// parts returns the digests of an object, without what a move itself changes: whether it is paused, the marks of the move, the owners'
-// UIDs, the status.
+// parts returns the digests of an object, without what a move itself changes: whether it is paused, the marks of the
+// move, the owners' UIDs, the status.
 func (d digester) parts(u *unstructured.Unstructured) parts {
 	users, controllers := keptAnnotations(u)
-	p := parts{Fields: map[string]string{}, Labels: d.pairs("label", u.GetLabels()), Annotations: d.pairs("annotation", users), Controllers: d.pairs("annotation", controllers)}
+	p := parts{Fields: map[string]string{}, Labels: d.pairs("label", u.GetLabels()),
+		Annotations: d.pairs("annotation", users), Controllers: d.pairs("annotation", controllers)}
 	for key := range u.Object {
 		if slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, key) {
 			continue
@@ -76,8 +77,9 @@ func (d digester) pairs(what string, values map[string]string) []string {
 	return all
 }
 
-// lacking names the parts of p that got does not have. Labels, annotations and owners that were added are no loss: the target's controllers
-// and webhooks may do so. Of the fields all must be the same. running is whether the target's controllers may have acted already.
+// lacking names the parts of p that got does not have. Labels, annotations and owners that were added are no loss: the
+// target's controllers and webhooks may do so. Of the fields all must be the same. running is whether the target's
+// controllers may have acted already.
 func (p parts) lacking(got parts, running bool) []string {
 	keys := maps.Clone(p.Fields)
 	if keys == nil {
@@ -93,7 +95,8 @@ func (p parts) lacking(got parts, running bool) []string {
 	for _, part := range []struct {
 		name      string
 		want, got []string
-	}{{"label", p.Labels, got.Labels}, {"annotation", p.Annotations, got.Annotations}, {"annotation of a controller", p.Controllers, got.Controllers}, {"owner", p.Owners, got.Owners}} {
+	}{{"label", p.Labels, got.Labels}, {"annotation", p.Annotations, got.Annotations},
+		{"annotation of a controller", p.Controllers, got.Controllers}, {"owner", p.Owners, got.Owners}} {
 		if running && part.name == "annotation of a controller" {
 			continue
 		}
@@ -104,7 +107,8 @@ func (p parts) lacking(got parts, running bool) []string {
 	return names
 }
 
-// content is a field as JSON, without what may change: a number is the same whether it was read from a file or not. What is empty is nothing.
+// content is a field as JSON, without what may change: a number is the same whether it was read from a file or not.
+// What is empty is nothing.
 func content(u *unstructured.Unstructured, key string) string {
 	value := u.Object[key]
 	if fields, isMap := value.(map[string]any); isMap && key == "spec" {
@@ -118,13 +122,15 @@ func content(u *unstructured.Unstructured, key string) string {
 		value = fields
 	}
 	text, err := json.Marshal(value)
-	if err != nil || slices.Contains([]string{"null", "{}", "[]"}, string(text)) { // what comes from an API server or a file is always JSON
+	// what comes from an API server or a file is always JSON
+	if err != nil || slices.Contains([]string{"null", "{}", "[]"}, string(text)) {
 		return ""
 	}
 	return string(text)
 }
 
-// scaledByOthers says whether the Cluster Autoscaler, or who else looks after a MachinePool, sets the replicas whenever it sees fit.
+// scaledByOthers says whether the Cluster Autoscaler, or who else looks after a MachinePool, sets the replicas whenever
+// it sees fit.
 func scaledByOthers(u *unstructured.Unstructured) bool {
 	annotations := u.GetAnnotations()
 	for _, key := range []string{clusterv1.AutoscalerMinSizeAnnotation, clusterv1.ReplicasManagedByAnnotation} {
@@ -141,16 +147,19 @@ func beingDeleted(u *unstructured.Unstructured) bool {
 	return marked || u.GetDeletionTimestamp() != nil
 }
 
-// keptAnnotations are those that a move keeps: those of users and tools, and those that controllers of Cluster API write.
+// keptAnnotations are those that a move keeps: those of users and tools, and those that controllers of Cluster API
+// write.
 func keptAnnotations(u *unstructured.Unstructured) (users, controllers map[string]string) {
 	users, controllers = maps.Clone(u.GetAnnotations()), map[string]string{}
-	for _, passing := range []string{clusterv1.PausedAnnotation, clusterctlv1.DeleteForMoveAnnotation, clusterctlv1.BlockMoveAnnotation,
+	for _, passing := range []string{clusterv1.PausedAnnotation, clusterctlv1.DeleteForMoveAnnotation,
+		clusterctlv1.BlockMoveAnnotation,
 		corev1.LastAppliedConfigAnnotation, owned.VerifiedAnnotation, owned.MachinesAnnotation, owned.PivotAnnotation} {
 		delete(users, passing)
 	}
 	for key, value := range users {
 		domain, _, _ := strings.Cut(key, "/")
-		if domain == clusterv1.GroupVersion.Group || strings.HasSuffix(domain, "."+clusterv1.GroupVersion.Group) || strings.HasSuffix(domain, ".clusters.x-k8s.io") {
+		if domain == clusterv1.GroupVersion.Group || strings.HasSuffix(domain, "."+clusterv1.GroupVersion.Group) ||
+			strings.HasSuffix(domain, ".clusters.x-k8s.io") {
 			controllers[key] = value
 			delete(users, key)
 		}

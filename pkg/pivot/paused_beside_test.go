@@ -13,10 +13,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// What a move pauses beside the own Cluster may be left so by one that was finished elsewhere, or be paused by its owner.
+// What a move pauses beside the own Cluster may be left so by one that was finished elsewhere, or be paused by its
+// owner.
 func TestPausedBeside(t *testing.T) {
 	class, _ := ofClass()
-	pausedClass := fixture.Set("ClusterClass", "demo", map[string]any{"cluster.x-k8s.io/paused": ""}, "metadata", "annotations")
+	pausedClass := fixture.Set("ClusterClass", "demo", map[string]any{"cluster.x-k8s.io/paused": ""}, "metadata",
+		"annotations")
 	const command = "kubectl --kubeconfig '/state/kubeconfig' -n management patch "
 	for name, row := range map[string]struct {
 		edits []fixture.Edit
@@ -24,31 +26,38 @@ func TestPausedBeside(t *testing.T) {
 	}{
 		"nothing":         {},
 		"the own Cluster": {edits: []fixture.Edit{paused}},
-		"a tenant":        {edits: []fixture.Edit{tenantPaused}, want: []string{command + `clusters.cluster.x-k8s.io tenant --type merge -p '{"spec":{"paused":null},"metadata":{"annotations":{"cluster.x-k8s.io/paused":null,"cluster-init.io/pivot":null}}}'`}},
-		"a ClusterClass":  {edits: []fixture.Edit{paused, pausedClass}, want: []string{command + `clusterclasses.cluster.x-k8s.io demo --type merge -p '{"metadata":{"annotations":{"cluster.x-k8s.io/paused":null,"cluster-init.io/pivot":null}}}'`}},
+		"a tenant": {edits: []fixture.Edit{tenantPaused},
+			want: []string{command +
+				`clusters.cluster.x-k8s.io tenant --type merge -p '{"spec":{"paused":null},"metadata":{"annotations":{"cluster.x-k8s.io/paused":null,"cluster-init.io/pivot":null}}}'`}},
+		"a ClusterClass": {edits: []fixture.Edit{paused, pausedClass},
+			want: []string{command +
+				`clusterclasses.cluster.x-k8s.io demo --type merge -p '{"metadata":{"annotations":{"cluster.x-k8s.io/paused":null,"cluster-init.io/pivot":null}}}'`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := selfManagedClient(t, append(fixture.ManagementCluster(), tenant(), class.DeepCopy()), row.edits...)
 			step, err := pivot.PausedBeside(t.Context(), c, scope)
 			must(t, err)
-			if got := step.Command(pivot.Side{}, pivot.Side{Kubeconfig: "/state/kubeconfig"}, scope); got != strings.Join(row.want, "\n") || len(step.Objects) != len(row.want) {
+			if got := step.Command(pivot.Side{}, pivot.Side{Kubeconfig: "/state/kubeconfig"},
+				scope); got != strings.Join(row.want, "\n") || len(step.Objects) != len(row.want) {
 				t.Errorf("got %v:\n%s\nwant\n%s", step.Objects, got, strings.Join(row.want, "\n"))
 			}
 		})
 	}
 }
 
-// A move that was killed between two Clusters that it resumes has finished, and left what is marked. What a person has paused stays so.
+// A move that was killed between two Clusters that it resumes has finished, and left what is marked. What a person has
+// paused stays so.
 func TestWhatAFinishedMoveLeftPausedIsResumed(t *testing.T) {
 	for name, row := range map[string]struct {
 		edits []fixture.Edit
 		want  bool // that the tenant is resumed
 	}{
-		"a move":                           {edits: []fixture.Edit{byMove("management/mgmt")}, want: true},
-		"a person":                         {},
-		"the move of another":              {edits: []fixture.Edit{byMove("management/other")}},
-		"a move that is not finished":      {edits: []fixture.Edit{byMove("management/mgmt"), paused}},
-		"a move, and the own Cluster left": {edits: []fixture.Edit{byMove("management/mgmt"), fixture.Set("Cluster", "mgmt", "elsewhere", "metadata", "name")}},
+		"a move":                      {edits: []fixture.Edit{byMove("management/mgmt")}, want: true},
+		"a person":                    {},
+		"the move of another":         {edits: []fixture.Edit{byMove("management/other")}},
+		"a move that is not finished": {edits: []fixture.Edit{byMove("management/mgmt"), paused}},
+		"a move, and the own Cluster left": {edits: []fixture.Edit{byMove("management/mgmt"),
+			fixture.Set("Cluster", "mgmt", "elsewhere", "metadata", "name")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := selfManagedClient(t, append(fixture.ManagementCluster(), tenant()), append(row.edits, tenantPaused)...)
@@ -75,15 +84,19 @@ func TestWhatAPersonPausedSinceIsNotMoved(t *testing.T) {
 			r := rehearse(t)
 			must(t, fixture.Create(t.Context(), r.Source.Client, fixture.Namespace, oneOf(tenant())))
 			if kindAndName == "tenant" { // the move has paused its own before
-				patchSource(t, r, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster-init.io/pivot":"management/mgmt"}},"spec":{"paused":true}}`)
-				must(t, r.Source.Client.Patch(t.Context(), inNamespace(tenant()), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":true}}`))))
+				patchSource(t, r, "Cluster", "mgmt",
+					`{"metadata":{"annotations":{"cluster-init.io/pivot":"management/mgmt"}},"spec":{"paused":true}}`)
+				must(t, r.Source.Client.Patch(t.Context(), inNamespace(tenant()),
+					client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":true}}`))))
 			} else {
 				patchSource(t, r, "Cluster", "mgmt", `{"spec":{"paused":true}}`)
 			}
 			r.flux.stands = true
 			before := snapshot(t, r)
 			_, err := pivot.Run(t.Context(), r.Input)
-			if fault.CodeOf(err) != fault.PivotRefused || !strings.Contains(err.Error(), "Cluster management/"+kindAndName+": is paused at the source") || !strings.Contains(fault.HintOf(err), kindAndName+` --type merge -p '{"spec":{"paused":null}`) {
+			if fault.CodeOf(err) != fault.PivotRefused ||
+				!strings.Contains(err.Error(), "Cluster management/"+kindAndName+": is paused at the source") ||
+				!strings.Contains(fault.HintOf(err), kindAndName+` --type merge -p '{"spec":{"paused":null}`) {
 				t.Errorf("got %v, hint %s", err, fault.HintOf(err))
 			}
 			if after := snapshot(t, r); after != before || slices.Contains(r.steps, "move") {

@@ -56,7 +56,8 @@ type Input struct {
 	Flux     Flux
 	Move     Mover
 	Now      func() time.Time
-	// Announce is called when the move is certain and nothing was moved yet, once for each attempt; nil: nobody has anything to say.
+	// Announce is called when the move is certain and nothing was moved yet, once for each attempt; nil: nobody has
+	// anything to say.
 	Announce func(context.Context) error
 	Log      func(string) // progress lines; nil drops them
 

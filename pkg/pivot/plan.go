@@ -32,8 +32,8 @@ func newPlan(ctx context.Context, source, target Side, scope Scope, rules []chec
 	return Plan{Scope: scope, Objects: v.moves, Providers: v.sourceProviders}, nil
 }
 
-// CheckSides says whether two clusters fit together for a move, as far as that is known before it: for who has to do something that cannot be undone
-// first. Its error is that of a move that must not start.
+// CheckSides says whether two clusters fit together for a move, as far as that is known before it: for who has to do
+// something that cannot be undone first. Its error is that of a move that must not start.
 func CheckSides(ctx context.Context, source, target Side, scope Scope) error {
 	_, err := newPlan(ctx, source, target, scope, rulesOfSides)
 	return err
@@ -63,16 +63,20 @@ func refusedBy(scope Scope, refusals []*Refusal) error {
 		reasons = append(reasons, r)
 	}
 	return fault.Wrap(
-		fmt.Errorf("the cluster definitions in namespace %s cannot be moved yet:\n%w", scope.Namespace, errors.Join(reasons...)),
+		fmt.Errorf("the cluster definitions in namespace %s cannot be moved yet:\n%w", scope.Namespace,
+			errors.Join(reasons...)),
 		fault.PivotRefused,
-		"Nothing was moved. Put right what is listed, or wait for it, and run the same command again. What to do about each: cluster-init pivot plan.")
+		"Nothing was moved. Put right what is listed, or wait for it, and run the same command again. What to do "+
+			"about each: cluster-init pivot plan.")
 }
 
 // unreadable is the fault of a side that could not be read before anything was moved.
 func unreadable(err error) error {
 	err = fmt.Errorf("look at both sides of the move: %w", err)
 	if apierrors.IsForbidden(err) {
-		return fault.Wrap(err, fault.ClusterUnreachable, "Nothing was moved. Give the user of that kubeconfig this permission, and run the same command again.")
+		return fault.Wrap(err, fault.ClusterUnreachable, "Nothing was moved. Give the user of that kubeconfig this "+
+			"permission, and run the same command again.")
 	}
-	return fault.Retryable(err, fault.ClusterUnreachable, "Nothing was moved. Check that both API servers answer, and run the same command again.")
+	return fault.Retryable(err, fault.ClusterUnreachable, "Nothing was moved. Check that both API servers answer, and "+
+		"run the same command again.")
 }

@@ -72,8 +72,8 @@ func withCredentials(edits ...fixture.Edit) side {
 	return s
 }
 
-// identity refers to credentials as OpenStackCluster and OpenStackMachine do: to the Secret unrelated, or to something of
-// another type which is called the same.
+// identity refers to credentials as OpenStackCluster and OpenStackMachine do: to the Secret unrelated, or to something
+// of another type which is called the same.
 func identity(kind string) map[string]any {
 	reference := map[string]any{"name": "unrelated", "cloudName": "telco"}
 	if kind != "" {
@@ -84,7 +84,8 @@ func identity(kind string) map[string]any {
 
 // An identity of the whole cluster is on both sides, and is no Secret of that name.
 func TestPlanTakesAnIdentityOfTheWholeCluster(t *testing.T) {
-	from, to := sides(t, source(fixture.Set("DevCluster", "mgmt", identity("ClusterIdentity"), "spec", "identityRef")), target())
+	from, to := sides(t, source(fixture.Set("DevCluster", "mgmt", identity("ClusterIdentity"), "spec", "identityRef")),
+		target())
 	if _, err := pivot.NewPlan(t.Context(), from, to, scope); err != nil {
 		t.Error(err)
 	}
@@ -98,15 +99,18 @@ func TestPlanRefuses(t *testing.T) {
 	}{
 		"no label at the source": {
 			from: with(source(), unlabelled("DevMachine")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD devmachines.infrastructure.cluster.x-k8s.io", Reason: "at the source"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD devmachines.infrastructure.cluster.x-k8s.io",
+				Reason: "at the source"}},
 		},
 		"a CRD is missing on the target": {
 			from: source(), to: with(target(), gone("DevCluster")),
-			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD devclusters.infrastructure.cluster.x-k8s.io", Reason: "does not exist on the target"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD devclusters.infrastructure.cluster.x-k8s.io",
+				Reason: "does not exist on the target"}},
 		},
 		"a CRD has no label on the target": {
 			from: source(), to: with(target(), unlabelled("Machine")),
-			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD machines.cluster.x-k8s.io", Reason: "has no label " + capi.MoveLabel + " on the target"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD machines.cluster.x-k8s.io",
+				Reason: "has no label " + capi.MoveLabel + " on the target"}},
 		},
 		"the target serves another version": {
 			from: source(), to: with(target(), func(crd *apiextensionsv1.CustomResourceDefinition) bool {
@@ -115,61 +119,79 @@ func TestPlanRefuses(t *testing.T) {
 				}
 				return true
 			}),
-			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD machines.cluster.x-k8s.io", Reason: "does not serve version v1beta2"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD machines.cluster.x-k8s.io",
+				Reason: "does not serve version v1beta2"}},
 		},
 		"the source does not serve what it stores": {
 			from: with(source(), func(crd *apiextensionsv1.CustomResourceDefinition) bool {
 				crd.Spec.Versions[0].Served = crd.Spec.Names.Kind != "Machine"
 				return true
 			}), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD machines.cluster.x-k8s.io", Reason: "stores version v1beta2 at the source and does not serve it"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD machines.cluster.x-k8s.io",
+				Reason: "stores version v1beta2 at the source and does not serve it"}},
 		},
 		"its ClusterClass is in another namespace": {
-			from: source(fixture.Set("Cluster", "mgmt", map[string]any{"version": "v1.36.4", "classRef": map[string]any{"name": "shared", "namespace": "classes"}}, "spec", "topology")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleCluster, Object: "Cluster management/mgmt", Reason: "uses a ClusterClass of namespace classes"}},
+			from: source(fixture.Set("Cluster", "mgmt",
+				map[string]any{"version": "v1.36.4", "classRef": map[string]any{"name": "shared",
+					"namespace": "classes"}}, "spec", "topology")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleCluster, Object: "Cluster management/mgmt",
+				Reason: "uses a ClusterClass of namespace classes"}},
 		},
 		"the cluster is paused": {
 			from: source(fixture.Set("Cluster", "mgmt", true, "spec", "paused")), to: target(),
 			want: []pivot.Refusal{{Rule: pivot.RulePaused, Object: "Cluster management/mgmt", Reason: "is paused"}},
 		},
 		"one object is paused": {
-			from: source(fixture.Set("MachineDeployment", "mgmt-md", "", "metadata", "annotations", "cluster.x-k8s.io/paused")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RulePaused, Object: "MachineDeployment management/mgmt-md", Reason: "cluster.x-k8s.io/paused"}},
+			from: source(fixture.Set("MachineDeployment", "mgmt-md", "", "metadata", "annotations",
+				"cluster.x-k8s.io/paused")), to: target(),
+			want: []pivot.Refusal{{Rule: pivot.RulePaused, Object: "MachineDeployment management/mgmt-md",
+				Reason: "cluster.x-k8s.io/paused"}},
 		},
 		"the infrastructure is not there": {
-			from: source(fixture.Unset("Cluster", "mgmt", "status", "initialization", "infrastructureProvisioned")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleCluster, Object: "Cluster management/mgmt", Reason: "infrastructure"}},
+			from: source(fixture.Unset("Cluster", "mgmt", "status", "initialization", "infrastructureProvisioned")),
+			to:   target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleCluster, Object: "Cluster management/mgmt",
+				Reason: "infrastructure"}},
 		},
 		"the control plane is not initialized": {
-			from: source(fixture.Unset("Cluster", "mgmt", "status", "initialization", "controlPlaneInitialized")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleCluster, Object: "Cluster management/mgmt", Reason: "control plane"}},
+			from: source(fixture.Unset("Cluster", "mgmt", "status", "initialization", "controlPlaneInitialized")),
+			to:   target(),
+			want: []pivot.Refusal{{Rule: pivot.RuleCluster, Object: "Cluster management/mgmt",
+				Reason: "control plane"}},
 		},
 		"a machine has no node": {
 			from: source(fixture.Unset("Machine", "mgmt-md-1-b", "status", "nodeRef")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleMachines, Object: "Machine management/mgmt-md-1-b", Reason: "no node"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleMachines, Object: "Machine management/mgmt-md-1-b",
+				Reason: "no node"}},
 		},
 		"a machine is not ready": {
 			from: source(fixture.Set("Machine", "mgmt-cp-a", []any{map[string]any{
 				"type": "Ready", "status": "False", "reason": "NotReady", "message": "the node is down",
 			}}, "status", "conditions")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleMachines, Object: "Machine management/mgmt-cp-a", Reason: "the node is down"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleMachines, Object: "Machine management/mgmt-cp-a",
+				Reason: "the node is down"}},
 		},
 		"the provider version differs": {
 			from: source(), to: target(func(u *unstructured.Unstructured) {
 				if u.GetName() == "capi-controller-manager" {
-					containers := []any{map[string]any{"name": "manager", "image": "registry.k8s.io/cluster-api/cluster-api-controller:v1.13.2@sha256:00"}}
+					containers := []any{map[string]any{"name": "manager",
+						"image": "registry.k8s.io/cluster-api/cluster-api-controller:v1.13.2@sha256:00"}}
 					_ = unstructured.SetNestedSlice(u.Object, containers, "spec", "template", "spec", "containers")
 				}
 			}),
-			want: []pivot.Refusal{{Rule: pivot.RuleProviders, Object: "provider cluster-api", Reason: "version v1.14.0 at the source, v1.13.2 on the target"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleProviders, Object: "provider cluster-api",
+				Reason: "version v1.14.0 at the source, v1.13.2 on the target"}},
 		},
 		"a provider is not ready on the target": {
-			from: source(), to: target(fixture.Set("Deployment", "capd-controller-manager", int64(0), "status", "availableReplicas")),
-			want: []pivot.Refusal{{Rule: pivot.RuleProviders, Object: "provider infrastructure-docker", Reason: "not ready on the target"}},
+			from: source(), to: target(fixture.Set("Deployment", "capd-controller-manager", int64(0), "status",
+				"availableReplicas")),
+			want: []pivot.Refusal{{Rule: pivot.RuleProviders, Object: "provider infrastructure-docker",
+				Reason: "not ready on the target"}},
 		},
 		"a provider is missing on the target": {
 			from: source(), to: side{providers: providers()[:1]},
-			want: []pivot.Refusal{{Rule: pivot.RuleProviders, Object: "provider infrastructure-docker", Reason: "not installed on the target"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleProviders, Object: "provider infrastructure-docker",
+				Reason: "not installed on the target"}},
 		},
 		"an owner of something does not move": {
 			from: source(func(u *unstructured.Unstructured) {
@@ -180,44 +202,54 @@ func TestPlanRefuses(t *testing.T) {
 					u.SetOwnerReferences(refs)
 				}
 			}), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "KubeadmConfigTemplate management/mgmt-md", Reason: "left behind"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "KubeadmConfigTemplate management/mgmt-md",
+				Reason: "left behind"}},
 		},
 		// CAPRKE2's issue 500: without its owner clusterctl leaves it where it is, and says nothing.
 		"a machine template has no owner": {
 			from: source(fixture.Unset("DevMachineTemplate", "mgmt-cp", "metadata", "ownerReferences")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "DevMachineTemplate management/mgmt-cp", Reason: "KubeadmControlPlane management/mgmt-cp needs it"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "DevMachineTemplate management/mgmt-cp",
+				Reason: "KubeadmControlPlane management/mgmt-cp needs it"}},
 		},
 		"a machine template of two has no owner": {
 			from: source(fixture.Unset("DevMachineTemplate", "mgmt-md", "metadata", "ownerReferences")), to: target(),
 			want: []pivot.Refusal{
-				{Rule: pivot.RuleObjects, Object: "DevMachineTemplate management/mgmt-md", Reason: "MachineDeployment management/mgmt-md needs it"},
-				{Rule: pivot.RuleObjects, Object: "DevMachineTemplate management/mgmt-md", Reason: "MachineSet management/mgmt-md-1 needs it"},
+				{Rule: pivot.RuleObjects, Object: "DevMachineTemplate management/mgmt-md",
+					Reason: "MachineDeployment management/mgmt-md needs it"},
+				{Rule: pivot.RuleObjects, Object: "DevMachineTemplate management/mgmt-md",
+					Reason: "MachineSet management/mgmt-md-1 needs it"},
 			},
 		},
 		"the load balancer's template has no label": {
 			from: source(fixture.Unset("ConfigMap", "mgmt-load-balancer", "metadata", "labels")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "ConfigMap management/mgmt-load-balancer", Reason: "DevCluster management/mgmt needs it"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "ConfigMap management/mgmt-load-balancer",
+				Reason: "DevCluster management/mgmt needs it"}},
 		},
 		"the credentials of the OpenStack Resource Controller have no label": {
 			from: source(fixture.Unset("Secret", "cloud-credentials", "metadata", "labels")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "Secret management/cloud-credentials", Reason: "ServerGroup management/mgmt-control-plane needs it"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "Secret management/cloud-credentials",
+				Reason: "ServerGroup management/mgmt-control-plane needs it"}},
 		},
 		"the credentials of the infrastructure have no label": {
 			from: source(fixture.Set("DevCluster", "mgmt", identity("Secret"), "spec", "identityRef")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "Secret management/unrelated", Reason: "DevCluster management/mgmt needs it"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "Secret management/unrelated",
+				Reason: "DevCluster management/mgmt needs it"}},
 		},
 		"the target has other credentials under that name": {
 			from: source(fixture.Set("DevCluster", "mgmt", identity("Secret"), "spec", "identityRef")),
 			to:   withCredentials(fixture.Set("Secret", "unrelated", "YW5vdGhlcg==", "data", "password")),
-			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "Secret management/unrelated", Reason: "the target has one with other data"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "Secret management/unrelated",
+				Reason: "the target has one with other data"}},
 		},
 		"the credentials of a machine have no label": {
 			from: source(fixture.Set("DevMachine", "mgmt-cp-a", identity(""), "spec", "identityRef")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "Secret management/unrelated", Reason: "no label clusterctl.cluster.x-k8s.io/move"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleObjects, Object: "Secret management/unrelated",
+				Reason: "no label clusterctl.cluster.x-k8s.io/move"}},
 		},
 		"the OpenStack Resource Controller's definitions have no label": {
 			from: with(source(), unlabelled("ServerGroup")), to: target(),
-			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD servergroups.openstack.k-orc.cloud", Reason: "at the source"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleLabels, Object: "CRD servergroups.openstack.k-orc.cloud",
+				Reason: "at the source"}},
 		},
 		"the target holds one of the objects": {
 			from: source(), to: side{providers: providers(), objects: oneObject("Secret", "mgmt-ca")},
@@ -231,8 +263,9 @@ func TestPlanRefuses(t *testing.T) {
 			},
 		},
 		"several reasons at once are all listed": {
-			from: source(fixture.Set("Cluster", "mgmt", true, "spec", "paused"), fixture.Unset("Machine", "mgmt-cp-a", "status", "nodeRef")),
-			to:   side{providers: providers()[1:]},
+			from: source(fixture.Set("Cluster", "mgmt", true, "spec", "paused"),
+				fixture.Unset("Machine", "mgmt-cp-a", "status", "nodeRef")),
+			to: side{providers: providers()[1:]},
 			want: []pivot.Refusal{
 				{Rule: pivot.RuleProviders, Object: "provider cluster-api", Reason: "not installed"},
 				{Rule: pivot.RulePaused, Object: "Cluster management/mgmt", Reason: "is paused"},
@@ -252,7 +285,8 @@ func TestPlanRefuses(t *testing.T) {
 				t.Fatalf("got %d reasons, want %d:\n%v", len(got), len(row.want), err)
 			}
 			for i, want := range row.want {
-				if got[i].Rule != want.Rule || got[i].Object != want.Object || !strings.Contains(got[i].Reason, want.Reason) {
+				if got[i].Rule != want.Rule || got[i].Object != want.Object ||
+					!strings.Contains(got[i].Reason, want.Reason) {
 					t.Errorf("reason %d is %+v, want %+v", i, *got[i], want)
 				}
 				if !strings.Contains(err.Error(), got[i].Error()) {
@@ -304,6 +338,7 @@ func TestPlanIsNoRefusalWhenAnAPIDoesNotAnswer(t *testing.T) {
 	})
 	_, err := pivot.NewPlan(t.Context(), from, to, scope)
 	if !errors.Is(err, broken) || fault.CodeOf(err) != fault.ClusterUnreachable || !fault.CanRetry(err) {
-		t.Errorf("got %v (code %s), want a retryable %s that wraps the cause", err, fault.CodeOf(err), fault.ClusterUnreachable)
+		t.Errorf("got %v (code %s), want a retryable %s that wraps the cause", err, fault.CodeOf(err),
+			fault.ClusterUnreachable)
 	}
 }

@@ -26,8 +26,8 @@ type Preview struct {
 	graph *capi.Graph
 }
 
-// NewPreview looks at both sides as Run does before it changes anything, with the same rules. begun is whether Flux stands still for a pivot. An
-// error has the code fault.ClusterUnreachable: it could not look.
+// NewPreview looks at both sides as Run does before it changes anything, with the same rules. begun is whether Flux
+// stands still for a pivot. An error has the code fault.ClusterUnreachable: it could not look.
 func NewPreview(ctx context.Context, source, target Side, scope Scope, begun bool) (Preview, error) {
 	state, err := ReadState(ctx, source, target, scope)
 	if err != nil {
@@ -53,8 +53,8 @@ func NewPreview(ctx context.Context, source, target Side, scope Scope, begun boo
 // Finished is whether the target holds all of it.
 func (p Preview) Finished() bool { return p.State.Phase == Done }
 
-// Interrupted is whether an earlier move has to be ended first. A Cluster that is paused while no pivot began was paused by a person: a rule
-// refuses that.
+// Interrupted is whether an earlier move has to be ended first. A Cluster that is paused while no pivot began was
+// paused by a person: a rule refuses that.
 func (p Preview) Interrupted() bool {
 	return p.State.Phase == Interrupted && (p.Begun || p.State.Stage != StagePaused)
 }
@@ -85,19 +85,21 @@ func (p Preview) CheckRecord(ctx context.Context, dir string) error {
 // Parent returns the owner below which an object is shown in a tree; false: it has none.
 func (p Preview) Parent(o capi.Object) (capi.Object, bool) { return p.graph.Parent(o) }
 
-// Err returns nil when a move may start, and when one is finished; else a fault with the code fault.PivotRefused. Its hint has commands for the
-// environment.
+// Err returns nil when a move may start, and when one is finished; else a fault with the code fault.PivotRefused. Its
+// hint has commands for the environment.
 func (p Preview) Err(environment string) error {
 	switch {
 	case p.Interrupted():
 		interrupted := p.State.Err(p.Source, p.Target, p.Scope)
-		hint := "Run cluster-init pivot resume " + environment + ", which ends the move, or cluster-init up " + environment + ", which goes on from there."
+		hint := "Run cluster-init pivot resume " + environment + ", which ends the move, or cluster-init up " +
+			environment + ", which goes on from there."
 		if p.Recovery() == nil || !p.Begun {
 			hint = fault.HintOf(interrupted)
 		}
 		return fault.Wrap(interrupted, fault.PivotRefused, hint)
 	case len(p.Refusals) > 0:
-		return fault.New(fault.PivotRefused, fmt.Sprintf("a move of Cluster %s/%s must not start; reasons: %d", p.Scope.Namespace, p.Scope.Cluster, len(p.Refusals)),
+		return fault.New(fault.PivotRefused, fmt.Sprintf("a move of Cluster %s/%s must not start; reasons: %d",
+			p.Scope.Namespace, p.Scope.Cluster, len(p.Refusals)),
 			"Put right what is listed, or wait for it, and run the same command again.")
 	}
 	return nil
@@ -108,7 +110,8 @@ func (v *view) notes() []string {
 	var notes []string
 	for _, o := range v.moves {
 		if u, _ := v.source.Get(o); hasKey(u.GetAnnotations(), clusterctlv1.BlockMoveAnnotation) {
-			notes = append(notes, fmt.Sprintf("%s carries the annotation %s: a move waits minutes for its controller to take it off", o, clusterctlv1.BlockMoveAnnotation))
+			notes = append(notes, fmt.Sprintf("%s carries the annotation %s: a move waits minutes for its controller "+
+				"to take it off", o, clusterctlv1.BlockMoveAnnotation))
 		}
 	}
 	return notes

@@ -19,8 +19,8 @@ import (
 // recordFormat is the version of that file. No other one is read.
 const recordFormat = 1
 
-// record is what this machine knows of a move that it began, as long as nobody has seen that all of it arrived: digests, by which the target
-// can be compared also when the backup is encrypted.
+// record is what this machine knows of a move that it began, as long as nobody has seen that all of it arrived:
+// digests, by which the target can be compared also when the backup is encrypted.
 type record struct {
 	Format   int    `json:"format"`
 	Backup   string `json:"backup"` // the name of the folder or file
@@ -63,14 +63,17 @@ func (r *record) objects() []capi.Object {
 	return all
 }
 
-// marker is the path of the record beside a backup. It is not in the folder: it goes when the move is verified, and the backup stays as it is.
+// marker is the path of the record beside a backup. It is not in the folder: it goes when the move is verified, and the
+// backup stays as it is.
 func marker(backup string) string {
 	return strings.TrimSuffix(backup, owned.EncryptedSuffix) + owned.UnverifiedSuffix
 }
 
 // newRecord notes what a staged backup holds.
-func newRecord(path string, m backup.Manifest, graph *capi.Graph, moves []capi.Object, generation int64) (*record, error) {
-	r := &record{Format: recordFormat, Backup: filepath.Base(path), Identity: m.Identity, Generation: generation, Key: newDigester(), path: path}
+func newRecord(path string, m backup.Manifest, graph *capi.Graph, moves []capi.Object, generation int64) (
+	*record, error) {
+	r := &record{Format: recordFormat, Backup: filepath.Base(path), Identity: m.Identity, Generation: generation,
+		Key: newDigester(), path: path}
 	for _, o := range moves {
 		u, there := graph.Get(o)
 		if !there {
@@ -112,24 +115,27 @@ func readRecord(path string) (*record, error) {
 	r := &record{path: path}
 	switch err := json.Unmarshal(text, r); {
 	case err != nil:
-		return nil, fmt.Errorf("read what was moved: %s was cut off, changed, or written by another version of cluster-init", marker(path))
+		return nil, fmt.Errorf("read what was moved: %s was cut off, changed, or written by another version of "+
+			"cluster-init", marker(path))
 	case r.Format != recordFormat:
-		return nil, fmt.Errorf("read what was moved: %s has format %d, and this cluster-init reads %d", marker(path), r.Format, recordFormat)
+		return nil, fmt.Errorf("read what was moved: %s has format %d, and this cluster-init reads %d", marker(path),
+			r.Format, recordFormat)
 	case len(r.Key) == 0 || len(r.Objects) == 0:
 		return nil, fmt.Errorf("read what was moved: %s holds no objects", marker(path))
 	}
 	return r, nil
 }
 
-// ofAnotherLife says whether the record is of an earlier cluster of the same name: neither side has its certificate authority, and at least
-// one has another.
+// ofAnotherLife says whether the record is of an earlier cluster of the same name: neither side has its certificate
+// authority, and at least one has another.
 func (r *record) ofAnotherLife(ctx context.Context, scope Scope, sides ...Side) (bool, error) {
 	other := false
 	for _, side := range sides {
 		if side.Client == nil || r.Identity == "" {
 			continue
 		}
-		certificate, err := capi.Authority(ctx, side.Client, client.ObjectKey{Namespace: scope.Namespace, Name: scope.Cluster})
+		certificate, err := capi.Authority(ctx, side.Client, client.ObjectKey{Namespace: scope.Namespace,
+			Name: scope.Cluster})
 		if err != nil {
 			return false, fmt.Errorf("see which cluster it is: %w", err)
 		}
@@ -144,8 +150,8 @@ func (r *record) ofAnotherLife(ctx context.Context, scope Scope, sides ...Side) 
 	return other, nil
 }
 
-// isStale says whether somebody has resumed the source since: what it was like before says nothing any more, another attempt may have moved
-// what came after.
+// isStale says whether somebody has resumed the source since: what it was like before says nothing any more, another
+// attempt may have moved what came after.
 func (r *record) isStale(source Holding, scope Scope) bool {
 	own := source.Cluster(scope.Cluster)
 	if own == nil || r.Generation == 0 {

@@ -19,7 +19,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/lease"
 )
 
-// recover ends an interrupted pivot, whoever began it. Like a move it is finished also when ctx is cancelled after its start.
+// recover ends an interrupted pivot, whoever began it. Like a move it is finished also when ctx is cancelled after its
+// start.
 func (in Input) recover(ctx context.Context, state State) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
@@ -34,11 +35,13 @@ func (in Input) recover(ctx context.Context, state State) (Result, error) {
 	case steps == nil && state.sourceIsComplete():
 		return Result{}, in.pausedByHand(state)
 	case steps == nil:
-		return Result{}, in.stop(state, nil, "its Cluster on the target is paused without the mark of the move: a person has paused it")
+		return Result{}, in.stop(state, nil, "its Cluster on the target is paused without the mark of the move: a "+
+			"person has paused it")
 	case steps[0].Where == AtSource:
 		return in.moveAgain(ctx, state, saved, steps[0].Objects)
 	}
-	lasting, cancel := context.WithTimeout(lease.UntilTakenOver(ctx), afterMoveOf(max(len(state.Source.Objects), len(state.Target.Objects))))
+	lasting, cancel := context.WithTimeout(lease.UntilTakenOver(ctx),
+		afterMoveOf(max(len(state.Source.Objects), len(state.Target.Objects))))
 	defer cancel()
 	return in.finish(lasting, state, saved, steps)
 }
@@ -50,12 +53,14 @@ func (in Input) pausedByHand(state State) error {
 		refusals = append(refusals, pausedAtSource(o, in.Source, in.Target, in.Scope))
 	}
 	err := refusedBy(in.Scope, refusals)
-	return fault.Wrap(err, fault.CodeOf(err), "Nothing was moved. If nobody needs it paused, resume it, and run the same command again:\n"+
+	return fault.Wrap(err, fault.CodeOf(err), "Nothing was moved. If nobody needs it paused, resume it, and run the "+
+		"same command again:\n"+
 		Step{ActionResume, AtSource, state.Source.pausedByHand(in.Scope)}.Command(in.Source, in.Target, in.Scope))
 }
 
-// saved returns what the interrupted move backed up; nil where it was begun on another machine, where the record is of an earlier cluster of
-// the same name, and where somebody has resumed the source since: then only what is there now counts.
+// saved returns what the interrupted move backed up; nil where it was begun on another machine, where the record is of
+// an earlier cluster of the same name, and where somebody has resumed the source since: then only what is there now
+// counts.
 func (in Input) saved(ctx context.Context, state State) (*record, error) {
 	path, err := Unverified(in.BackupDir, in.Scope.Cluster)
 	if err != nil || path == "" {
@@ -63,7 +68,9 @@ func (in Input) saved(ctx context.Context, state State) (*record, error) {
 	}
 	r, err := readRecord(path)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.PivotFailed, "Nothing was changed. If no file of an earlier version or of another cluster is to be kept, remove "+marker(path)+", and run the same command again: it compares what is left at the source.")
+		return nil, fault.Wrap(err, fault.PivotFailed, "Nothing was changed. If no file of an earlier version or of "+
+			"another cluster is to be kept, remove "+marker(path)+", and run the same command again: it compares what "+
+			"is left at the source.")
 	}
 	other, err := r.ofAnotherLife(ctx, in.Scope, in.Source, in.Target)
 	switch {
@@ -79,14 +86,16 @@ func (in Input) saved(ctx context.Context, state State) (*record, error) {
 	return r, nil
 }
 
-// moveAgain resumes the source, which has everything, and repeats the move. Flux is suspended first: the source acts again for a moment.
+// moveAgain resumes the source, which has everything, and repeats the move. Flux is suspended first: the source acts
+// again for a moment.
 func (in Input) moveAgain(ctx context.Context, state State, saved *record, paused []capi.Object) (Result, error) {
 	here, err := capi.Discover(ctx, in.Source.Client, in.Scope.Namespace)
 	if err != nil {
 		return Result{}, again(fmt.Errorf("read the source: %w", err))
 	}
 	if lost := missing(saved.objects(), here.All()); len(lost) > 0 {
-		return Result{}, in.stop(state, saved, fmt.Sprintf("the source, which should still have everything, lacks %s", lost[0]))
+		return Result{}, in.stop(state, saved, fmt.Sprintf("the source, which should still have everything, lacks %s",
+			lost[0]))
 	}
 	in.keepSuspended = true
 	if err := in.Flux.Suspend(ctx); err != nil {
@@ -156,8 +165,8 @@ func (in Input) finish(ctx context.Context, state State, saved *record, steps []
 	return result, markVerified(ctx, in.Target, in.Scope, in.BackupDir, saved.objects()) // all of it was just compared
 }
 
-// differing compares the target with what was moved, each object in the newest state that is known: what the source still has is newer than
-// the backup.
+// differing compares the target with what was moved, each object in the newest state that is known: what the source
+// still has is newer than the backup.
 func (in Input) differing(ctx context.Context, saved *record, left []*unstructured.Unstructured) ([]string, error) {
 	d := newDigester()
 	newest := map[capi.Key]bool{}
@@ -181,15 +190,18 @@ func again(err error) error {
 
 // stop refuses to go on where a person has to compare: nothing was touched.
 func (in Input) stop(state State, saved *record, why string) error {
-	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(Kubectl(in.Source, in.Scope)+" get cluster-api", Kubectl(in.Target, in.Scope)+" get cluster-api")
+	keep := "Nothing was changed. Compare both clusters:\n" + joinLines(Kubectl(in.Source, in.Scope)+" get cluster-api",
+		Kubectl(in.Target, in.Scope)+" get cluster-api")
 	if saved != nil {
 		keep += "\nWhat was there before the move is in " + whereIs(saved.path) + "."
 	}
-	keep += "\nWhen the target has all that is needed, resume it:\n" + Step{ActionResume, AtTarget, state.Target.pausedObjects()}.Command(in.Source, in.Target, in.Scope)
+	keep += "\nWhen the target has all that is needed, resume it:\n" + Step{ActionResume, AtTarget,
+		state.Target.pausedObjects()}.Command(in.Source, in.Target, in.Scope)
 	if saved != nil {
 		keep += "\nand remove " + marker(saved.path) + "."
 	}
-	return fault.New(fault.PivotFailed, fmt.Sprintf("an earlier move of Cluster %s/%s was interrupted (%s), and %s", in.Scope.Namespace, in.Scope.Cluster, state.Stage, why), keep)
+	return fault.New(fault.PivotFailed, fmt.Sprintf("an earlier move of Cluster %s/%s was interrupted (%s), and %s",
+		in.Scope.Namespace, in.Scope.Cluster, state.Stage, why), keep)
 }
 
 // leftAtSource reads what the source still has.
@@ -225,9 +237,9 @@ func resume(ctx context.Context, side Side, clusters []capi.Object) error {
 	return nil
 }
 
-// deleteAll deletes objects as a move does: at once, without what their finalizers stand for, as the target looks after them. What belongs to
-// a Cluster goes first, so that the next run sees that something is gone, see apart. Clusters go last, since as long as one is there its
-// controllers know that it is paused.
+// deleteAll deletes objects as a move does: at once, without what their finalizers stand for, as the target looks after
+// them. What belongs to a Cluster goes first, so that the next run sees that something is gone, see apart. Clusters go
+// last, since as long as one is there its controllers know that it is paused.
 func deleteAll(ctx context.Context, side Side, objects []*unstructured.Unstructured, apart map[capi.Key]bool) error {
 	rank := func(u *unstructured.Unstructured) int {
 		switch {
@@ -250,7 +262,8 @@ func deleteAll(ctx context.Context, side Side, objects []*unstructured.Unstructu
 
 func deleteOne(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 	u = u.DeepCopy()
-	// Webhooks look for the mark. Finalizers go before the deletion, so that no controller acts on it, and after it, if one put its own back.
+	// Webhooks look for the mark. Finalizers go before the deletion, so that no controller acts on it, and after it, if
+	// one put its own back.
 	release := fmt.Sprintf(`{"metadata":{"annotations":{%q:""},"finalizers":[]}}`, clusterctlv1.DeleteForMoveAnnotation)
 	patch := func() error { return c.Patch(ctx, u, client.RawPatch(types.MergePatchType, []byte(release))) }
 	for _, step := range []func() error{patch, func() error { return c.Delete(ctx, u) }, patch} {

@@ -17,10 +17,12 @@ type Action string
 
 // The actions of a recovery.
 const (
-	ActionResume  Action = "resume"  // unpause the Clusters of a side
-	ActionMove    Action = "move"    // move again; what is on the target already is overwritten with what the source has
-	ActionCompare Action = "compare" // see that the target has all of it as it was, before anything is deleted or resumed
-	ActionDelete  Action = "delete"  // delete from the source what the target has
+	ActionResume Action = "resume" // unpause the Clusters of a side
+	// move again; what is on the target already is overwritten with what the source has
+	ActionMove Action = "move"
+	// see that the target has all of it as it was, before anything is deleted or resumed
+	ActionCompare Action = "compare"
+	ActionDelete  Action = "delete" // delete from the source what the target has
 )
 
 // Where names a side of a pivot.
@@ -40,11 +42,11 @@ type Step struct {
 	Objects []capi.Object
 }
 
-// Recovery returns what ends an interrupted pivot, in order; nil where there is nothing to end, where the sides disagree in a way that no
-// interrupted move leaves, and where a person has paused what has to be resumed.
+// Recovery returns what ends an interrupted pivot, in order; nil where there is nothing to end, where the sides
+// disagree in a way that no interrupted move leaves, and where a person has paused what has to be resumed.
 //
-// Only what bears the mark of this move is resumed. Nothing is resumed on one side while the other could act on the same machines, and nothing is
-// deleted before it was compared.
+// Only what bears the mark of this move is resumed. Nothing is resumed on one side while the other could act on the
+// same machines, and nothing is deleted before it was compared.
 func (s State) Recovery() []Step {
 	switch {
 	case !s.Explained(), s.sourceIsComplete() && len(s.Source.pausedByHand(s.scope)) > 0:
@@ -61,13 +63,15 @@ func (s State) Recovery() []Step {
 	return []Step{{ActionCompare, AtTarget, nil}, {ActionDelete, AtSource, s.Source.Objects}, resume}
 }
 
-// pausedByMove is whether a move has paused the management cluster's own Cluster on the target. A finished pivot, and a person who paused the
-// Cluster then, would look the same without the mark.
+// pausedByMove is whether a move has paused the management cluster's own Cluster on the target. A finished pivot, and a
+// person who paused the Cluster then, would look the same without the mark.
 func (s State) pausedByMove() bool {
-	return slices.ContainsFunc(s.Target.pausedByMove(s.scope), func(o capi.Object) bool { return isOwnCluster(o, s.scope) })
+	return slices.ContainsFunc(s.Target.pausedByMove(s.scope),
+		func(o capi.Object) bool { return isOwnCluster(o, s.scope) })
 }
 
-// sourceIsComplete says whether the source still has everything, so that moving again is safe: nothing of it is gone, or marked to go.
+// sourceIsComplete says whether the source still has everything, so that moving again is safe: nothing of it is gone,
+// or marked to go.
 func (s State) sourceIsComplete() bool {
 	if s.Stage == StagePaused || s.Stage == StageCopying { // all of it was not even created on the target
 		return true
@@ -92,30 +96,37 @@ func (s State) Err(source, target Side, scope Scope) error {
 	if s.Phase != Interrupted {
 		return nil
 	}
-	err := fmt.Errorf("an earlier move of Cluster %s/%s was interrupted (%s): %d of its objects are at the source, %d on the target",
+	err := fmt.Errorf("an earlier move of Cluster %s/%s was interrupted (%s): %d of its objects are at the source, %d "+
+		"on the target",
 		scope.Namespace, scope.Cluster, s.Stage, len(s.Source.Objects), len(s.Target.Objects))
 	return fault.Wrap(err, fault.PivotFailed, s.wayOut(source, target))
 }
 
-// wayOut is what a person does. What is deleted at the source by a recovery stays there, paused: it goes with the bootstrap cluster.
+// wayOut is what a person does. What is deleted at the source by a recovery stays there, paused: it goes with the
+// bootstrap cluster.
 func (s State) wayOut(source, target Side) string {
 	if !s.Explained() {
-		return "Two clusters may be managing the same machines. Pause the one that should not, compare both, and keep the backup:\n" +
+		return "Two clusters may be managing the same machines. Pause the one that should not, compare both, and keep " +
+			"the backup:\n" +
 			joinLines(Kubectl(source, s.scope)+" get cluster-api", Kubectl(target, s.scope)+" get cluster-api",
-				Kubectl(source, s.scope)+" patch clusters.cluster.x-k8s.io "+s.scope.Cluster+` --type merge -p '{"spec":{"paused":true}}'`)
+				Kubectl(source, s.scope)+" patch clusters.cluster.x-k8s.io "+s.scope.Cluster+
+					` --type merge -p '{"spec":{"paused":true}}'`)
 	}
 	steps := s.Recovery()
 	lines := []string{s.whatIsWhere() + " To end it by hand:"}
 	switch {
 	case steps == nil && s.sourceIsComplete():
-		lines = []string{"Something is paused at the source without the mark of the move: a person has paused it. If nobody needs it paused, resume it:"}
+		lines = []string{"Something is paused at the source without the mark of the move: a person has paused it. If " +
+			"nobody needs it paused, resume it:"}
 		steps = []Step{{ActionResume, AtSource, s.Source.pausedByHand(s.scope)}}
 	case steps == nil:
-		lines = []string{"The target has everything, paused without the mark of the move: a person has paused it. If nobody needs it paused, resume it:"}
+		lines = []string{"The target has everything, paused without the mark of the move: a person has paused it. If " +
+			"nobody needs it paused, resume it:"}
 		steps = []Step{{ActionResume, AtTarget, s.Target.pausedObjects()}}
 	}
 	for _, step := range steps {
-		if s.Stage != StagePaused || step.Action == ActionResume { // then nothing is half done, and a run moves by itself
+		// then nothing is half done, and a run moves by itself
+		if s.Stage != StagePaused || step.Action == ActionResume {
 			lines = append(lines, step.Command(source, target, s.scope))
 		}
 	}
@@ -140,11 +151,13 @@ func (s Step) Command(source, target Side, scope Scope) string {
 	side := map[Where]Side{AtSource: source, AtTarget: target}[s.Where]
 	switch s.Action {
 	case ActionMove:
-		return "clusterctl move" + option("--kubeconfig", source.Kubeconfig) + option("--to-kubeconfig", target.Kubeconfig) + " -n " + scope.Namespace
+		return "clusterctl move" + option("--kubeconfig", source.Kubeconfig) + option("--to-kubeconfig",
+			target.Kubeconfig) + " -n " + scope.Namespace
 	case ActionResume:
 		var lines []string
 		for _, o := range s.Objects {
-			lines = append(lines, Kubectl(side, scope)+" patch "+resumable[o.Kind]+" "+o.Name+` --type merge -p '`+resumed(o)+`'`)
+			lines = append(lines, Kubectl(side, scope)+" patch "+resumable[o.Kind]+" "+o.Name+` --type merge -p '`+
+				resumed(o)+`'`)
 		}
 		return strings.Join(lines, "\n")
 	}
@@ -152,11 +165,13 @@ func (s Step) Command(source, target Side, scope Scope) string {
 }
 
 // resumable are the resources that a move pauses, by kind.
-var resumable = map[string]string{clusterv1.ClusterKind: "clusters.cluster.x-k8s.io", "ClusterClass": "clusterclasses.cluster.x-k8s.io"}
+var resumable = map[string]string{clusterv1.ClusterKind: "clusters.cluster.x-k8s.io",
+	"ClusterClass": "clusterclasses.cluster.x-k8s.io"}
 
 // resumed is the patch that resumes a Cluster, or a ClusterClass, which only has the annotation.
 func resumed(o capi.Object) string {
-	annotations := `"metadata":{"annotations":{"` + clusterv1.PausedAnnotation + `":null,"` + owned.PivotAnnotation + `":null}}`
+	annotations := `"metadata":{"annotations":{"` + clusterv1.PausedAnnotation + `":null,"` + owned.PivotAnnotation +
+		`":null}}`
 	if o.Kind == clusterv1.ClusterKind {
 		return `{"spec":{"paused":null},` + annotations + `}`
 	}

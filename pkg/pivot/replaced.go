@@ -16,11 +16,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Replaced returns what became of Machines that a move brought and that are not there any more, or are other ones; none where nobody has
-// noted which those are. A move replaces no machine, but new values may: that is for people to judge.
+// Replaced returns what became of Machines that a move brought and that are not there any more, or are other ones; none
+// where nobody has noted which those are. A move replaces no machine, but new values may: that is for people to judge.
 //
-// The move is verified right after it. From then on the target's controllers may do what they find to do, and the Machines are noted on the
-// Cluster until ForgetMachines.
+// The move is verified right after it. From then on the target's controllers may do what they find to do, and the
+// Machines are noted on the Cluster until ForgetMachines.
 func Replaced(ctx context.Context, target client.Client, scope Scope) ([]string, error) {
 	own, err := ownCluster(ctx, Side{Client: target}, scope)
 	if err != nil {
@@ -31,7 +31,8 @@ func Replaced(ctx context.Context, target client.Client, scope Scope) ([]string,
 	}
 	var noted map[string]string
 	if err := json.Unmarshal([]byte(own.Annotations[owned.MachinesAnnotation]), &noted); err != nil {
-		return []string{fmt.Sprintf("the annotation %s of %s was changed: which Machines were moved is not known", owned.MachinesAnnotation, own)}, nil
+		return []string{fmt.Sprintf("the annotation %s of %s was changed: which Machines were moved is not known",
+			owned.MachinesAnnotation, own)}, nil
 	}
 	machines, err := capi.Machines(ctx, target, scope.Namespace)
 	if err != nil {
@@ -46,9 +47,11 @@ func Replaced(ctx context.Context, target client.Client, scope Scope) ([]string,
 		m, there := now[name]
 		switch {
 		case !there:
-			replaced = append(replaced, fmt.Sprintf("Machine %s/%s, which the pivot moved, is not there any more", scope.Namespace, name))
+			replaced = append(replaced, fmt.Sprintf("Machine %s/%s, which the pivot moved, is not there any more",
+				scope.Namespace, name))
 		case noted[name] != "" && m.ProviderID != noted[name]:
-			replaced = append(replaced, fmt.Sprintf("%s had the provider ID %q when the pivot moved it, and has %q now", m, noted[name], m.ProviderID))
+			replaced = append(replaced, fmt.Sprintf("%s had the provider ID %q when the pivot moved it, and has %q now",
+				m, noted[name], m.ProviderID))
 		}
 	}
 	return replaced, nil
@@ -66,8 +69,8 @@ func ForgetMachines(ctx context.Context, target client.Client, scope Scope) erro
 	return annotate(ctx, Side{Client: target}, own.Object, map[string]any{owned.MachinesAnnotation: nil})
 }
 
-// movedMachines is the note: the Machines of the own Cluster among moved, with the provider IDs that they have here; "" for one that is gone
-// already.
+// movedMachines is the note: the Machines of the own Cluster among moved, with the provider IDs that they have here; ""
+// for one that is gone already.
 func movedMachines(ctx context.Context, target Side, scope Scope, moved []capi.Object) (string, error) {
 	noted := map[string]string{}
 	for _, o := range moved {

@@ -10,7 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// What happens to machines after a verified move is said, once, whoever looks; also when nobody saw the end of the move.
+// What happens to machines after a verified move is said, once, whoever looks; also when nobody saw the end of the
+// move.
 func TestReplacedMachines(t *testing.T) {
 	for name, row := range map[string]struct {
 		unseen      bool // the first run ends before it has verified the move
@@ -23,11 +24,14 @@ func TestReplacedMachines(t *testing.T) {
 			more[0].SetName("mgmt-md-1-c")
 			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, more))
 		}},
-		"one is gone": {now: loseMachine, want: []string{"Machine management/mgmt-md-1-b, which the pivot moved, is not there any more"}},
+		"one is gone": {now: loseMachine,
+			want: []string{"Machine management/mgmt-md-1-b, which the pivot moved, is not there any more"}},
 		"one has another provider ID": {now: func(t *testing.T, r *rehearsal) {
 			patchTarget(t, r, "Machine", "mgmt-cp-a", `{"spec":{"providerID":"docker:////other"}}`)
-		}, want: []string{`Machine management/mgmt-cp-a had the provider ID "docker:////mgmt-cp-a" when the pivot moved it, and has "docker:////other" now`}},
-		"one went before the move was verified": {unseen: true, before: loseMachine, want: []string{"mgmt-md-1-b, which the pivot moved, is not there any more"}},
+		},
+			want: []string{`Machine management/mgmt-cp-a had the provider ID "docker:////mgmt-cp-a" when the pivot moved it, and has "docker:////other" now`}},
+		"one went before the move was verified": {unseen: true, before: loseMachine,
+			want: []string{"mgmt-md-1-b, which the pivot moved, is not there any more"}},
 		"the note was changed": {now: func(t *testing.T, r *rehearsal) {
 			patchTarget(t, r, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster-init.io/pivot-machines":"{"}}}`)
 		}, want: []string{"pivot-machines of Cluster management/mgmt was changed"}},

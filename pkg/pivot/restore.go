@@ -26,7 +26,8 @@ type RestoreInput struct {
 	Former []FormerKubeconfig
 	// StateFolder is where runs of this machine keep what they know of that cluster; "": nowhere.
 	StateFolder string
-	// Force is whether a person says that the cluster which the backup is of is gone for good. It is believed only where nobody answers.
+	// Force is whether a person says that the cluster which the backup is of is gone for good. It is believed only
+	// where nobody answers.
 	Force   bool
 	Restore Restorer
 	// Ask connects to the cluster that the backup is of; nil: over the network.
@@ -52,16 +53,17 @@ type RestoreResult struct {
 	Warnings   []string      // what a person should compare
 }
 
-// CheckRestore returns why a restore must not start, all reasons at once, and changes nothing: the code is fault.RestoreRefused, or
-// fault.BackupInvalid where the backup is not for this target; fault.ClusterUnreachable says that the target could not be asked.
+// CheckRestore returns why a restore must not start, all reasons at once, and changes nothing: the code is
+// fault.RestoreRefused, or fault.BackupInvalid where the backup is not for this target; fault.ClusterUnreachable says
+// that the target could not be asked.
 func CheckRestore(ctx context.Context, in RestoreInput) error {
 	_, err := in.prepare(ctx)
 	return err
 }
 
-// Restore puts a backup into a management cluster that holds nothing of it. Its Clusters stay paused until all of it is there, was compared
-// with the backup, and the cluster that the backup is of was asked again. It may be repeated, and cut short: the next run tells from the
-// target how far it came.
+// Restore puts a backup into a management cluster that holds nothing of it. Its Clusters stay paused until all of it is
+// there, was compared with the backup, and the cluster that the backup is of was asked again. It may be repeated, and
+// cut short: the next run tells from the target how far it came.
 func Restore(ctx context.Context, in RestoreInput) (RestoreResult, error) {
 	if in.Log == nil {
 		in.Log = func(string) {}
@@ -101,14 +103,17 @@ func (r *restoration) create(ctx context.Context) error {
 		return cutOff(ctx, err, "What was created is paused.")
 	}
 	if r.stage != RestoreHeld {
-		return fault.New(fault.RestoreFailed, "the objects were created, and the target does not hold all of them as they were: "+strings.Join(r.reasons(), "; "),
-			"The Clusters stay paused. Compare what is named with the backup "+r.in.Path+", and put it right or delete it on the target. Then run the same command again.")
+		return fault.New(fault.RestoreFailed, "the objects were created, and the target does not hold all of them as "+
+			"they were: "+strings.Join(r.reasons(), "; "),
+			"The Clusters stay paused. Compare what is named with the backup "+r.in.Path+
+				", and put it right or delete it on the target. Then run the same command again.")
 	}
 	r.in.Log(fmt.Sprintf("all %d objects are on the target as they were", len(r.record)))
 	return nil
 }
 
-// release creates what the objects refer to, and resumes what is paused, after a last look at whom else the machines may have.
+// release creates what the objects refer to, and resumes what is paused, after a last look at whom else the machines
+// may have.
 func (r *restoration) release(ctx context.Context, result *RestoreResult) error {
 	created, warnings, err := r.references(ctx)
 	result.References, result.Warnings = created, append(result.Warnings, warnings...)
@@ -120,7 +125,8 @@ func (r *restoration) release(ctx context.Context, result *RestoreResult) error 
 		return cutOff(ctx, err, "The Clusters are paused.")
 	}
 	if err := old.refusal(r.in); err != nil {
-		return fault.Wrap(fmt.Errorf("the Clusters stay paused on the target: %w", err), fault.CodeOf(err), fault.HintOf(err))
+		return fault.Wrap(fmt.Errorf("the Clusters stay paused on the target: %w", err), fault.CodeOf(err),
+			fault.HintOf(err))
 	}
 	r.in.Log(fmt.Sprintf("resuming %d Clusters and ClusterClasses", len(r.now.held)))
 	if err := resume(ctx, r.in.Target, r.now.held); err != nil {
@@ -135,7 +141,8 @@ func (r *restoration) active(ctx context.Context) ([]capi.Object, error) {
 		return nil, cutOff(ctx, err, "All was restored.")
 	}
 	if r.stage != RestoreDone {
-		return nil, fault.New(fault.RestoreFailed, "the Clusters were resumed, and the target does not hold all of them as they were: "+strings.Join(r.reasons(), "; "),
+		return nil, fault.New(fault.RestoreFailed, "the Clusters were resumed, and the target does not hold all of "+
+			"them as they were: "+strings.Join(r.reasons(), "; "),
 			"Compare what is named with the backup "+r.in.Path+".")
 	}
 	return r.now.active, nil

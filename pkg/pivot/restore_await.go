@@ -15,7 +15,8 @@ import (
 // Adoption is how far the target has come with what was restored.
 type Adoption struct {
 	Unmet []Unmet // what is not yet true of the Clusters and their Machines; none: all is well
-	// Made and Gone are Machines that the target has made since, or has not any more: it should have adopted all of them.
+	// Made and Gone are Machines that the target has made since, or has not any more: it should have adopted all of
+	// them.
 	Made, Gone []string
 }
 
@@ -37,11 +38,13 @@ func Adopt(ctx context.Context, target Side, b *backup.Backup) (Adoption, error)
 		i := slices.IndexFunc(clusters, func(c capi.Cluster) bool { return c.Key() == o.Key() })
 		switch {
 		case i < 0:
-			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectCluster, Object: o.String(), Message: "is not there any more"})
+			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectCluster, Object: o.String(),
+				Message: "is not there any more"})
 		case clusters[i].Paused:
 			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectCluster, Object: o.String(), Message: "is paused"})
 		case !clusters[i].Available.True():
-			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectCluster, Object: o.String(), Message: clusters[i].Available.String(), Waiting: true})
+			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectCluster, Object: o.String(),
+				Message: clusters[i].Available.String(), Waiting: true})
 		}
 	}
 	a.machines(b, machines, restored)
@@ -62,7 +65,8 @@ func (a *Adoption) machines(b *backup.Backup, machines []capi.Machine, restored 
 		}
 		there = append(there, m.String())
 		if !m.Ready.True() {
-			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectMachines, Object: m.String(), Message: m.Ready.String(), Waiting: true})
+			a.Unmet = append(a.Unmet, Unmet{Aspect: AspectMachines, Object: m.String(), Message: m.Ready.String(),
+				Waiting: true})
 		}
 	}
 	a.Made, a.Gone = without(there, saved), without(saved, there)

@@ -36,25 +36,37 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		want  string
 		hint  string
 	}{
-		"the old cluster does not answer":  {func(*testing.T, *restoring) {}, fault.RestoreRefused, "cannot be asked whether it still manages the machines", "add --force mgmt"},
+		"the old cluster does not answer": {func(*testing.T, *restoring) {}, fault.RestoreRefused,
+			"cannot be asked whether it still manages the machines", "add --force mgmt"},
 		"the old cluster is gone for good": {func(_ *testing.T, r *restoring) { r.Force = true }, "", "", ""},
 		"the old cluster is active": {func(t *testing.T, r *restoring) {
 			r.Force, r.old = true, oldCluster(t, firstOf(1))
-		}, fault.RestoreRefused, "at https://192.0.2.1, which the backup is of, answers and holds Cluster management/mgmt (active)", "a second cluster would act"},
+		}, fault.RestoreRefused, "at https://192.0.2.1, which the backup is of, answers and holds Cluster " +
+			"management/mgmt (active)", "a second cluster would act"},
 		"the old cluster is paused": {func(t *testing.T, r *restoring) {
 			objects := firstOf(1)
 			paused(objects[0])
 			r.Force, r.old = true, oldCluster(t, objects)
 		}, fault.RestoreRefused, "Cluster management/mgmt (paused)", ""},
-		"the old cluster holds somebody else's Cluster": {func(t *testing.T, r *restoring) { r.old = oldCluster(t, oneOf(tenant())) }, "", "", ""},
+		"the old cluster holds somebody else's Cluster": {func(t *testing.T, r *restoring) {
+			r.old = oldCluster(
+				t, oneOf(tenant()))
+		}, "", "", ""},
 		"the old cluster lost its definition, and Flux runs": {func(t *testing.T, r *restoring) {
 			r.Force, r.old = true, oldCluster(t, nil, false, false)
-		}, fault.RestoreRefused, "not suspended: helmrelease telco-cloud-init, kustomization cluster", `kubectl -n flux-system patch kustomization cluster --type merge -p '{"spec":{"suspend":true}}'`},
+		}, fault.RestoreRefused, "not suspended: helmrelease telco-cloud-init, kustomization cluster",
+			`kubectl -n flux-system patch kustomization cluster --type merge -p '{"spec":{"suspend":true}}'`},
 		"the old cluster lost its definition, and only the release runs": {func(t *testing.T, r *restoring) {
 			r.old = oldCluster(t, nil, false, true)
 		}, fault.RestoreRefused, "not suspended: helmrelease telco-cloud-init", ""},
-		"the old cluster lost its definition, and Flux is suspended": {func(t *testing.T, r *restoring) { r.old = oldCluster(t, nil, true, true) }, "", "", ""},
-		"its definition was moved out of it":                         {func(t *testing.T, r *restoring) { r.old = movedOut(t, oldCluster(t, nil, true, true)) }, fault.RestoreRefused, "was moved out of it", "--force mgmt"},
+		"the old cluster lost its definition, and Flux is suspended": {func(t *testing.T,
+			r *restoring) {
+			r.old = oldCluster(t, nil, true, true)
+		}, "", "", ""},
+		"its definition was moved out of it": {func(t *testing.T,
+			r *restoring) {
+			r.old = movedOut(t, oldCluster(t, nil, true, true))
+		}, fault.RestoreRefused, "was moved out of it", "--force mgmt"},
 		"and that is gone for good": {func(t *testing.T, r *restoring) {
 			r.old, r.Force = movedOut(t, oldCluster(t, nil, true, true)), true
 		}, "", "", ""},
@@ -73,16 +85,20 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		}, fault.RestoreRefused, "the backup holds no kubeconfig of it", ""},
 		"the old cluster's kubeconfig runs a program": {func(t *testing.T, r *restoring) {
 			r.Ask = nil
-			text := strings.Replace(oldKubeconfig, `"token":"hunter2"`, `"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"touch","interactiveMode":"Never"}`, 1)
+			text := strings.Replace(oldKubeconfig, `"token":"hunter2"`,
+				`"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"touch","interactiveMode":"Never"}`,
+				1)
 			r.backUp(t, kubeconfigSecret(text))
 		}, fault.RestoreRefused, "the kubeconfig is refused: it has exec", ""},
 		"anybody may answer for the old cluster": {func(t *testing.T, r *restoring) {
 			r.Ask = nil
-			r.backUp(t, kubeconfigSecret(strings.Replace(oldKubeconfig, "certificate-authority-data", "proxy-url-of-old", 1)))
+			r.backUp(t, kubeconfigSecret(strings.Replace(oldKubeconfig, "certificate-authority-data",
+				"proxy-url-of-old", 1)))
 		}, fault.RestoreRefused, "it has no certificate-authority-data", ""},
 		"only the backup says where the old cluster is": {func(t *testing.T, r *restoring) {
 			r.Former, r.old = nil, oldCluster(t, nil)
-		}, fault.RestoreRefused, "only the backup, whose signature was not checked, says where that cluster is", "--former-kubeconfig FILE"},
+		}, fault.RestoreRefused, "only the backup, whose signature was not checked, says where that cluster is",
+			"--former-kubeconfig FILE"},
 		"only the backup does, and its signature was checked": {func(t *testing.T, r *restoring) {
 			r.Former, r.old, r.Verified = nil, oldCluster(t, nil), true
 		}, "", "", ""},
@@ -91,7 +107,8 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		}, "", "", ""},
 		"a kubeconfig of another cluster attests nothing": {func(t *testing.T, r *restoring) {
 			r.old = oldCluster(t, nil)
-			r.Former[0].Content = []byte(strings.Replace(oldKubeconfig, "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIyeGsK", "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIzUm8K", 1))
+			r.Former[0].Content = []byte(strings.Replace(oldKubeconfig, "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIyeGsK",
+				"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIzUm8K", 1))
 		}, fault.RestoreRefused, "only the backup", ""},
 		"a forged kubeconfig in the backup, and the old cluster is active": {func(t *testing.T, r *restoring) {
 			r.Force = true
@@ -102,10 +119,12 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 				}
 				return empty, "https://192.0.2.66", nil
 			}
-		}, fault.RestoreRefused, "at https://192.0.2.1, which the backup is of, answers and holds Cluster management/mgmt (active)", ""},
+		}, fault.RestoreRefused, "at https://192.0.2.1, which the backup is of, answers and holds Cluster " +
+			"management/mgmt (active)", ""},
 		"the kubeconfig that an earlier run kept is of the target": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			r.TargetKubeconfig = []byte(strings.Replace(oldKubeconfig, "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIyeGsK", "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIzUm8K", 1))
+			r.TargetKubeconfig = []byte(strings.Replace(oldKubeconfig, "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIyeGsK",
+				"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIzUm8K", 1))
 			r.Former[0].Content = r.TargetKubeconfig
 		}, "", "", ""},
 		"the move was not finished, and the backup was moved away from its record": {func(t *testing.T, r *restoring) {
@@ -115,7 +134,8 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		"an administrator's rights among the references": {func(t *testing.T, r *restoring) {
 			r.Force = true
 			r.forge(t, backup.References, "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", "evil")
-		}, fault.BackupInvalid, "ClusterRoleBinding evil in references/ is of a kind that no object of Cluster API refers to", "--verify-key KEY"},
+		}, fault.BackupInvalid, "ClusterRoleBinding evil in references/ is of a kind that no object of Cluster API " +
+			"refers to", "--verify-key KEY"},
 		"a role of the namespace": {func(t *testing.T, r *restoring) {
 			r.Force = true
 			r.forge(t, backup.References, "rbac.authorization.k8s.io/v1", "RoleBinding", "management", "evil")
@@ -131,7 +151,8 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		"rights among the objects": {func(t *testing.T, r *restoring) {
 			r.Force = true
 			r.forge(t, backup.Objects, "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", "evil")
-		}, fault.RestoreRefused, "ClusterRoleBinding.rbac.authorization.k8s.io: the target does not have this kind", ""},
+		}, fault.RestoreRefused, "ClusterRoleBinding.rbac.authorization.k8s.io: the target does not have this kind",
+			""},
 		"an object of another namespace": {func(t *testing.T, r *restoring) {
 			r.Force = true
 			r.forge(t, backup.Objects, "v1", "Secret", "flux-system", "evil")
@@ -162,9 +183,11 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			r.Force = true
 			must(t, fixture.Create(t.Context(), r.Target.Client, "default", oneOf(own)))
 		}, fault.RestoreRefused, "the target is the management cluster mgmt itself", ""},
-		"the target has no Cluster API": {onTarget(without(func(*apiextensionsv1.CustomResourceDefinition) bool { return false })),
+		"the target has no Cluster API": {onTarget(
+			without(func(*apiextensionsv1.CustomResourceDefinition) bool { return false })),
 			fault.RestoreRefused, "the target has no Cluster API", "cluster-init up"},
-		"the target lacks a kind": {onTarget(without(func(crd *apiextensionsv1.CustomResourceDefinition) bool { return crd.Name != machines })),
+		"the target lacks a kind": {onTarget(
+			without(func(crd *apiextensionsv1.CustomResourceDefinition) bool { return crd.Name != machines })),
 			fault.RestoreRefused, "Machine.cluster.x-k8s.io: the target does not have this kind", ""},
 		"the target lacks a label": {onTarget(without(func(crd *apiextensionsv1.CustomResourceDefinition) bool {
 			if crd.Name == machines {
@@ -172,22 +195,26 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			}
 			return true
 		})), fault.RestoreRefused, "Machine.cluster.x-k8s.io: its CRD has no label", "label crd " + machines},
-		"the target stores another version": {onTarget(without(func(crd *apiextensionsv1.CustomResourceDefinition) bool {
-			if crd.Name == machines {
-				crd.Spec.Versions[0].Name = "v1beta3"
-			}
-			return true
-		})), fault.RestoreRefused, "the target stores version v1beta3 of it, and the backup has v1beta2", ""},
-		"the target would leave something out": {onTarget(without(func(crd *apiextensionsv1.CustomResourceDefinition) bool {
-			delete(crd.Labels, "clusterctl.cluster.x-k8s.io/move")
-			return true
-		})), fault.BackupInvalid, "ServerGroup management/mgmt-control-plane would be left out", ""},
+		"the target stores another version": {onTarget(
+			without(func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+				if crd.Name == machines {
+					crd.Spec.Versions[0].Name = "v1beta3"
+				}
+				return true
+			})), fault.RestoreRefused, "the target stores version v1beta3 of it, and the backup has v1beta2", ""},
+		"the target would leave something out": {onTarget(
+			without(func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+				delete(crd.Labels, "clusterctl.cluster.x-k8s.io/move")
+				return true
+			})), fault.BackupInvalid, "ServerGroup management/mgmt-control-plane would be left out", ""},
 		"a provider of another version": {onTarget(target(fixture.Edit(func(u *object) {
 			if u.GetName() == "capi-controller-manager" {
 				setImage(u, "registry.k8s.io/cluster-api/cluster-api-controller:v1.15.0")
 			}
-		}))), fault.BackupInvalid, "the backup was made with provider cluster-api v1.14.0, and the target has v1.15.0", ""},
-		"a provider that is not ready": {onTarget(target(fixture.Set("Deployment", "capd-controller-manager", int64(0), "status", "availableReplicas"))),
+		}))), fault.BackupInvalid, "the backup was made with provider cluster-api v1.14.0, and the target has v1.15.0",
+			""},
+		"a provider that is not ready": {onTarget(
+			target(fixture.Set("Deployment", "capd-controller-manager", int64(0), "status", "availableReplicas"))),
 			fault.RestoreRefused, "provider infrastructure-docker is not ready on the target", "Wait"},
 		"a webhook that does not answer": {func(_ *testing.T, r *restoring) {
 			r.Force = true
@@ -205,8 +232,10 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 		}, "", "", ""},
 		"the target has other credentials of that name": {func(t *testing.T, r *restoring) {
 			r.Force = true
-			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneObject("Secret", "mgmt-ca"), fixture.Set("Secret", "mgmt-ca", "aHVudGVyMg==", "data", "tls.key")))
-		}, fault.RestoreRefused, "the target is not empty: Secret management/mgmt-ca has another data", "another cluster.name"},
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneObject("Secret", "mgmt-ca"),
+				fixture.Set("Secret", "mgmt-ca", "aHVudGVyMg==", "data", "tls.key")))
+		}, fault.RestoreRefused, "the target is not empty: Secret management/mgmt-ca has another data",
+			"another cluster.name"},
 		"the target has an active Cluster of that name": {func(t *testing.T, r *restoring) {
 			r.Force = true
 			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, firstOf(1)))
@@ -231,8 +260,11 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 			r := newRestoring(t)
 			tc.world(t, r)
 			err := pivot.CheckRestore(t.Context(), r.RestoreInput)
-			if tc.code == "" && err != nil || tc.code != "" && (fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.want) || !strings.Contains(fault.HintOf(err), tc.hint)) {
-				t.Errorf("got %v, with code %s and hint\n%s\nwant %s %q", err, fault.CodeOf(err), fault.HintOf(err), tc.code, tc.want)
+			if tc.code == "" && err != nil || tc.code != "" &&
+				(fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.want) ||
+					!strings.Contains(fault.HintOf(err), tc.hint)) {
+				t.Errorf("got %v, with code %s and hint\n%s\nwant %s %q", err, fault.CodeOf(err), fault.HintOf(err),
+					tc.code, tc.want)
 			}
 			if tc.code == fault.BackupInvalid && !strings.Contains(err.Error(), "check backup "+r.Path+": ") {
 				t.Errorf("it does not name the backup: %v", err)
@@ -251,7 +283,8 @@ func TestWhetherARestoreMayStart(t *testing.T) {
 func TestAllReasonsAreSaidAtOnce(t *testing.T) {
 	r := newRestoring(t)
 	r.old = oldCluster(t, firstOf(1))
-	s := target(fixture.Set("Deployment", "capi-controller-manager", "gone", "metadata", "labels", "cluster.x-k8s.io/provider"))
+	s := target(fixture.Set("Deployment", "capi-controller-manager", "gone", "metadata", "labels",
+		"cluster.x-k8s.io/provider"))
 	s.crds = func(crd *apiextensionsv1.CustomResourceDefinition) bool {
 		return crd.Spec.Group != schema.ParseGroupKind("X.openstack.k-orc.cloud").Group
 	}
@@ -263,5 +296,9 @@ func TestAllReasonsAreSaidAtOnce(t *testing.T) {
 }
 
 func listing(c client.Client, err error) client.Client {
-	return interceptor.NewClient(c.(client.WithWatch), interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return err }})
+	return interceptor.NewClient(c.(client.WithWatch),
+		interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList,
+			...client.ListOption) error {
+			return err
+		}})
 }

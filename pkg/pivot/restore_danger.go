@@ -13,7 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
-// refusal says why the machines may have another manager; nil: they have none. Only of a cluster that does not answer a person's word is taken.
+// refusal says why the machines may have another manager; nil: they have none. Only of a cluster that does not answer a
+// person's word is taken.
 func (m manager) refusal(in RestoreInput) error {
 	of := in.Backup.Manifest
 	named := fmt.Sprintf("the management cluster %s, which the backup is of,", of.Cluster)
@@ -33,31 +34,40 @@ func (m manager) refusal(in RestoreInput) error {
 			}
 			held = append(held, c.String()+" ("+how+")")
 		}
-		return refuse("Nothing is to be restored while it holds its definition: a second cluster would act on the same machines. If it is not well, repair it, or move "+
-			"the definition with clusterctl move. --force does not change this.", "answers and holds %s", strings.Join(held, ", "))
+		return refuse("Nothing is to be restored while it holds its definition: a second cluster would act on the "+
+			"same machines. If it is not well, repair it, or move "+
+			"the definition with clusterctl move. --force does not change this.", "answers and holds %s",
+			strings.Join(held, ", "))
 	case managerFlux:
 		return refuse("On that cluster, in this order:\n"+m.suspend()+"\nThen run the same command again.",
-			"answers and holds nothing of the backup, and its Flux would put it back: not suspended: %s", strings.Join(m.active, ", "))
+			"answers and holds nothing of the backup, and its Flux would put it back: not suspended: %s",
+			strings.Join(m.active, ", "))
 	case managerEmpty:
 		if m.attested || in.Force {
 			return nil
 		}
-		return refuse("Check who made the backup with --verify-key KEY, or give a kubeconfig of that cluster that you have from elsewhere with --former-kubeconfig FILE. "+
+		return refuse("Check who made the backup with --verify-key KEY, or give a kubeconfig of that cluster that you "+
+			"have from elsewhere with --former-kubeconfig FILE. "+
 			"Only if it is gone for good and cannot come back, add --force "+of.Cluster+".",
-			"answers and holds nothing of the backup, and only the backup, whose signature was not checked, says where that cluster is")
+			"answers and holds nothing of the backup, and only the backup, whose signature was not checked, says "+
+				"where that cluster is")
 	case managerMoved:
 		if in.Force {
 			return nil
 		}
-		return refuse("That cluster manages the machines, or deletes them: see cluster-init pivot rollback, or cluster-init down, where it was run. Only if it is gone for good and cannot come back, add --force "+of.Cluster+".",
+		return refuse("That cluster manages the machines, or deletes them: see cluster-init pivot rollback, or "+
+			"cluster-init down, where it was run. Only if it is gone for good and cannot come back, add --force "+
+			of.Cluster+".",
 			"answers and holds nothing of the backup: its definition was moved out of it into a bootstrap cluster")
 	case managerClosed:
-		return refuse("Use a newer backup, whose credentials are valid, or end that cluster first. --force does not change this.", "answers and does not say what it holds: %v", m.err)
+		return refuse("Use a newer backup, whose credentials are valid, or end that cluster first. --force does not "+
+			"change this.", "answers and does not say what it holds: %v", m.err)
 	case managerSilent:
 		if in.Force {
 			return nil
 		}
-		return refuse("Look whether its API server runs, and make it reachable from here. Only if it is gone for good and cannot come back, add --force "+of.Cluster+".",
+		return refuse("Look whether its API server runs, and make it reachable from here. Only if it is gone for good "+
+			"and cannot come back, add --force "+of.Cluster+".",
 			"cannot be asked whether it still manages the machines: %v", m.err)
 	}
 	return nil
@@ -72,8 +82,8 @@ func (m manager) suspend() string {
 	return joinLines(lines...)
 }
 
-// unfinished refuses a backup that was written for a move which nobody has seen the end of: then two clusters may hold the definition, and the
-// backup names one of them only.
+// unfinished refuses a backup that was written for a move which nobody has seen the end of: then two clusters may hold
+// the definition, and the backup names one of them only.
 func (in RestoreInput) unfinished() error {
 	path := marker(filepath.Clean(in.Path))
 	_, err := os.Stat(path)
@@ -84,13 +94,17 @@ func (in RestoreInput) unfinished() error {
 	case errors.Is(err, fs.ErrNotExist), err == nil && in.Force:
 		return nil
 	case err != nil:
-		return fault.Wrap(fmt.Errorf("see whether the move of the backup was finished: %w", err), fault.RestoreRefused, "Let the folder of the backup be read.")
+		return fault.Wrap(fmt.Errorf("see whether the move of the backup was finished: %w", err), fault.RestoreRefused,
+			"Let the folder of the backup be read.")
 	}
-	return fault.New(fault.RestoreRefused, "the backup was written for a move that was not seen to its end: the bootstrap cluster may hold the definition, too; "+path+" says so",
-		"Run cluster-init pivot resume ENVIRONMENT. Only if both clusters are gone for good and cannot come back, add --force "+in.Backup.Manifest.Cluster+".")
+	return fault.New(fault.RestoreRefused, "the backup was written for a move that was not seen to its end: the "+
+		"bootstrap cluster may hold the definition, too; "+path+" says so",
+		"Run cluster-init pivot resume ENVIRONMENT. Only if both clusters are gone for good and cannot come back, add "+
+			"--force "+in.Backup.Manifest.Cluster+".")
 }
 
-// recorded returns the record of a move of the backup's cluster that this machine has begun and nobody has verified; fs.ErrNotExist: there is none.
+// recorded returns the record of a move of the backup's cluster that this machine has begun and nobody has verified;
+// fs.ErrNotExist: there is none.
 func (in RestoreInput) recorded() (string, error) {
 	of := in.Backup.Manifest
 	path, err := Unverified(in.StateFolder, of.Cluster)
@@ -100,33 +114,39 @@ func (in RestoreInput) recorded() (string, error) {
 	if path == "" {
 		return "", fs.ErrNotExist
 	}
-	if r, err := readRecord(path); err == nil && r.Identity != "" && of.Identity != "" && r.Identity != of.Identity { // of an earlier cluster of that name
+	// of an earlier cluster of that name
+	if r, err := readRecord(path); err == nil && r.Identity != "" && of.Identity != "" && r.Identity != of.Identity {
 		return "", fs.ErrNotExist
 	}
 	return marker(path), nil
 }
 
-// sameCluster refuses to put a backup into the cluster that it is of. identity is the authority that the target names to its own workloads.
+// sameCluster refuses to put a backup into the cluster that it is of. identity is the authority that the target names
+// to its own workloads.
 func (in RestoreInput) sameCluster(identity string, own bool) error {
 	of := in.Backup.Manifest
 	if !own && (identity == "" || identity != of.Identity) {
 		return nil
 	}
-	return fault.New(fault.RestoreRefused, fmt.Sprintf("the target is the management cluster %s itself, which the backup is of", of.Cluster),
-		"Build another management cluster elsewhere, with another cluster.name, and name its kubeconfig. If this one lives and has lost its definition, run cluster-init up: it says what to do.")
+	return fault.New(fault.RestoreRefused,
+		fmt.Sprintf("the target is the management cluster %s itself, which the backup is of", of.Cluster),
+		"Build another management cluster elsewhere, with another cluster.name, and name its kubeconfig. If this one "+
+			"lives and has lost its definition, run cluster-init up: it says what to do.")
 }
 
 // whole refuses a backup that no restore can be made of, naming the objects.
 func whole(b *backup.Backup, in RestoreInput) error {
 	var wrong []error
 	refuse := func(format string, args ...any) {
-		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf(format, args...), "Use another backup, or a copy of this one."))
+		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf(format, args...),
+			"Use another backup, or a copy of this one."))
 	}
 	seen := map[string]bool{}
 	for _, u := range b.Section(backup.Objects) {
 		switch uid := string(u.GetUID()); {
 		case uid == "":
-			refuse("%s %s/%s in the backup has no UID, by which its owners are found", u.GetKind(), u.GetNamespace(), u.GetName())
+			refuse("%s %s/%s in the backup has no UID, by which its owners are found", u.GetKind(), u.GetNamespace(),
+				u.GetName())
 		case seen[uid]:
 			refuse("%s %s/%s in the backup has the UID of another object", u.GetKind(), u.GetNamespace(), u.GetName())
 		default:

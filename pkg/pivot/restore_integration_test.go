@@ -27,8 +27,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// savedStage is a management cluster of three and three machines that was backed up, and another one to restore it into: the source of a stage is
-// the one that the backup is of, and answers by the kubeconfig in it.
+// savedStage is a management cluster of three and three machines that was backed up, and another one to restore it
+// into: the source of a stage is the one that the backup is of, and answers by the kubeconfig in it.
 type savedStage struct {
 	*stage
 	pivot.RestoreInput
@@ -42,7 +42,8 @@ func newSavedStage(t *testing.T, objects []*unstructured.Unstructured, kubeconfi
 		kubeconfig = string(servers.source.Kubeconfig())
 		former = []pivot.FormerKubeconfig{{Path: "kubeconfig", Content: servers.source.Kubeconfig()}}
 	}
-	s := &savedStage{stage: newStageOf(t, objects, fixture.Set("Secret", "mgmt-kubeconfig", kubeconfig, "stringData", "value"),
+	s := &savedStage{stage: newStageOf(t, objects, fixture.Set("Secret", "mgmt-kubeconfig", kubeconfig, "stringData",
+		"value"),
 		fixture.Unset("Secret", "cloud-credentials", "metadata", "labels"))}
 	path, _, err := pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now}.Keep(t.Context(), s.Source, s.Scope, nil)
 	if err != nil {
@@ -52,14 +53,16 @@ func newSavedStage(t *testing.T, objects []*unstructured.Unstructured, kubeconfi
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.RestoreInput = pivot.RestoreInput{Backup: b, Path: path, Target: s.stage.Target, TargetKubeconfig: servers.target.Kubeconfig(), Restore: capi.Restore,
+	s.RestoreInput = pivot.RestoreInput{Backup: b, Path: path, Target: s.stage.Target,
+		TargetKubeconfig: servers.target.Kubeconfig(), Restore: capi.Restore,
 		Former: former, Log: s.stage.Log}
 	return s
 }
 
 // silentKubeconfig is that of a cluster which does not answer.
 func silentKubeconfig() string {
-	return regexp.MustCompile(`server: \S+`).ReplaceAllString(string(servers.source.Kubeconfig()), "server: https://127.0.0.1:1")
+	return regexp.MustCompile(`server: \S+`).ReplaceAllString(string(servers.source.Kubeconfig()),
+		"server: https://127.0.0.1:1")
 }
 
 // lose takes all that the source has of the definition.
@@ -68,12 +71,14 @@ func (s *savedStage) lose() {
 	for _, u := range s.Backup.Section(backup.Objects) {
 		u = u.DeepCopy()
 		if len(u.GetFinalizers()) > 0 {
-			if err := s.Source.Client.Patch(s.t.Context(), u.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
+			if err := s.Source.Client.Patch(s.t.Context(), u.DeepCopy(),
+				client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
 				s.t.Fatal(err)
 			}
 		}
-		if err := s.Source.Client.Delete(s.t.Context(), &unstructured.Unstructured{Object: map[string]any{"apiVersion": u.GetAPIVersion(), "kind": u.GetKind(),
-			"metadata": map[string]any{"namespace": u.GetNamespace(), "name": u.GetName()}}}); err != nil {
+		if err := s.Source.Client.Delete(s.t.Context(),
+			&unstructured.Unstructured{Object: map[string]any{"apiVersion": u.GetAPIVersion(), "kind": u.GetKind(),
+				"metadata": map[string]any{"namespace": u.GetNamespace(), "name": u.GetName()}}}); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -127,14 +132,16 @@ func TestRestoreForReal(t *testing.T) {
 	t.Setenv("TMPDIR", temporary)
 	s := newSavedStage(t, grown(), "")
 	s.lose()
-	if err := fixture.Create(t.Context(), s.stage.Target.Client, s.Scope.Namespace, oneOf(tenant())); err != nil { // a definition of its own
+	// a definition of its own
+	if err := fixture.Create(t.Context(), s.stage.Target.Client, s.Scope.Namespace, oneOf(tenant())); err != nil {
 		t.Fatal(err)
 	}
 	result, err := pivot.Restore(t.Context(), s.RestoreInput)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(s.lines, "\n"))
 	}
-	if len(result.Clusters) != 1 || result.Objects != len(grown())-1 || len(result.References) != 1 || len(result.Warnings) != 0 {
+	if len(result.Clusters) != 1 || result.Objects != len(grown())-1 || len(result.References) != 1 ||
+		len(result.Warnings) != 0 {
 		t.Errorf("got %+v", result)
 	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
@@ -184,7 +191,8 @@ func (s *savedStage) encrypt() {
 	must(s.t, os.WriteFile(file, []byte(key.String()+"\n"), 0o600))
 	recipients, err := backup.ParseRecipients("--backup-recipient", []string{key.Recipient().String()})
 	must(s.t, err)
-	s.Path, _, err = pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now, Recipients: recipients}.Keep(s.t.Context(), s.Source, s.Scope, nil)
+	s.Path, _, err = pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now, Recipients: recipients}.Keep(
+		s.t.Context(), s.Source, s.Scope, nil)
 	must(s.t, err)
 	ids, err := backup.ReadIdentities(file)
 	must(s.t, err)
@@ -196,8 +204,8 @@ type lookingAt func(*http.Request) (*http.Response, error)
 
 func (f lookingAt) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// An API server that fails the read of an owner which exists makes clusterctl take its creation, which fails too, for success: what it creates then
-// has an owner that does not exist, and is deleted as garbage.
+// An API server that fails the read of an owner which exists makes clusterctl take its creation, which fails too, for
+// success: what it creates then has an owner that does not exist, and is deleted as garbage.
 func TestAnOwnerThatCannotBeReadForAMoment(t *testing.T) {
 	s := newSavedStage(t, grown(), silentKubeconfig())
 	s.Force = true
@@ -216,7 +224,8 @@ func TestAnOwnerThatCannotBeReadForAMoment(t *testing.T) {
 	to := rest.CopyConfig(s.stage.Target.Config)
 	to.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return lookingAt(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, s.Scope.Namespace+"/clusters/mgmt") && !failed.Swap(true) {
+			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, s.Scope.Namespace+"/clusters/mgmt") &&
+				!failed.Swap(true) {
 				return unavailableNow(r), nil
 			}
 			return next.RoundTrip(r)

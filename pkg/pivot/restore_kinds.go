@@ -10,13 +10,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// unexpected refuses what no backup of a definition has: anybody may have put it in, and a restore creates it as an administrator. In objects/
-// are Cluster API's kinds, with their Secrets and ConfigMaps; in references/ only what these name.
+// unexpected refuses what no backup of a definition has: anybody may have put it in, and a restore creates it as an
+// administrator. In objects/ are Cluster API's kinds, with their Secrets and ConfigMaps; in references/ only what these
+// name.
 func (in RestoreInput) unexpected(v *view) error {
 	var wrong []error
 	refuse := func(section backup.Section, o capi.Object, why string) {
 		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf("%s in %s/ %s", o, section, why),
-			"Find out who made this backup, and use one that you trust: --backup-sign signs it, and restore --verify-key KEY checks that."))
+			"Find out who made this backup, and use one that you trust: --backup-sign signs it, and restore "+
+				"--verify-key KEY checks that."))
 	}
 	for _, o := range v.source.All() {
 		switch {
@@ -69,6 +71,7 @@ func (in RestoreInput) Provenance() string {
 	case by == "":
 		return "the backup is not signed: whoever could write to it may have changed it"
 	default:
-		return "the backup says that the key " + by + " has signed it, and nobody has checked that: give the public key with --verify-key"
+		return "the backup says that the key " + by + " has signed it, and nobody has checked that: give the public " +
+			"key with --verify-key"
 	}
 }

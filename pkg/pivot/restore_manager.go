@@ -56,8 +56,8 @@ var managerStates = []managerState{managerEmpty, managerMoved, managerSilent, ma
 // managerBound is for all that it is asked by one kubeconfig.
 const managerBound = 20 * time.Second
 
-// askManager asks the cluster that the backup is of, by the kubeconfig that the backup holds and by those that others kept: whoever has forged a
-// backup says in it whom to ask, too. It changes nothing there.
+// askManager asks the cluster that the backup is of, by the kubeconfig that the backup holds and by those that others
+// kept: whoever has forged a backup says in it whom to ask, too. It changes nothing there.
 func (in RestoreInput) askManager(ctx context.Context) manager {
 	own := in.managerKubeconfig()
 	m := manager{state: managerSilent, err: errors.New("the backup holds no kubeconfig of it")}
@@ -116,7 +116,8 @@ func (in RestoreInput) askBy(ctx context.Context, kubeconfig []byte) manager {
 	return m
 }
 
-// look reads which of the backup's Clusters it holds, and whether Flux would put them back. What could not be read is an error.
+// look reads which of the backup's Clusters it holds, and whether Flux would put them back. What could not be read is
+// an error.
 func (m *manager) look(ctx context.Context, c client.Client, in RestoreInput) error {
 	clusters, err := capi.Clusters(ctx, c, in.Backup.Manifest.Namespace)
 	if err != nil {
@@ -128,7 +129,8 @@ func (m *manager) look(ctx context.Context, c client.Client, in RestoreInput) er
 		}
 	}
 	for _, o := range []struct{ group, version, kind, name string }{
-		{"helm.toolkit.fluxcd.io", "v2", "HelmRelease", flux.ReleaseName}, // the first to suspend: it would undo the other
+		// the first to suspend: it would undo the other
+		{"helm.toolkit.fluxcd.io", "v2", "HelmRelease", flux.ReleaseName},
 		{kustomizationKind.Group, kustomizationKind.Version, kustomizationKind.Kind, definitionKustomization},
 	} {
 		u := &unstructured.Unstructured{}
@@ -138,7 +140,8 @@ func (m *manager) look(ctx context.Context, c client.Client, in RestoreInput) er
 		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		case err != nil:
 			return fmt.Errorf("read %s %s/%s: %w", o.kind, flux.Namespace, o.name, err)
-		case u.GetAnnotations()[owned.SuspendedAnnotation] == owned.SuspendedFor(in.Backup.Manifest.Namespace, in.Backup.Manifest.Cluster):
+		case u.GetAnnotations()[owned.SuspendedAnnotation] == owned.SuspendedFor(in.Backup.Manifest.Namespace,
+			in.Backup.Manifest.Cluster):
 			m.moved = true
 		case !suspended:
 			m.active = append(m.active, strings.ToLower(o.kind)+" "+o.name)
@@ -165,7 +168,8 @@ func (in RestoreInput) clusters() []capi.Object {
 func (in RestoreInput) managerKubeconfig() []byte {
 	m := in.Backup.Manifest
 	for _, u := range in.Backup.Section(backup.Objects) {
-		if u.GetKind() != "Secret" || u.GetNamespace() != m.Namespace || u.GetName() != secret.Name(m.Cluster, secret.Kubeconfig) {
+		if u.GetKind() != "Secret" || u.GetNamespace() != m.Namespace ||
+			u.GetName() != secret.Name(m.Cluster, secret.Kubeconfig) {
 			continue
 		}
 		text, _, _ := unstructured.NestedString(u.Object, "data", secret.KubeconfigDataName)
@@ -176,8 +180,9 @@ func (in RestoreInput) managerKubeconfig() []byte {
 	return nil
 }
 
-// connect makes a client of the kubeconfig in a backup. Anybody may have made that: it must hold all that it needs, and name neither programs nor
-// files of this machine. Without an authority of its own nobody could tell who answers. Errors hold nothing of it but its address.
+// connect makes a client of the kubeconfig in a backup. Anybody may have made that: it must hold all that it needs, and
+// name neither programs nor files of this machine. Without an authority of its own nobody could tell who answers.
+// Errors hold nothing of it but its address.
 func connect(kubeconfig []byte) (client.Client, string, error) {
 	const wrong = "the kubeconfig of it cannot be used: "
 	checked, err := kube.Embedded(kubeconfig)

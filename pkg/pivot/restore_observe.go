@@ -102,7 +102,8 @@ func (s *standing) place(want recorded, u *unstructured.Unstructured) {
 }
 
 // hold compares an object with the backup.
-func (r *restoration) hold(want recorded, u *unstructured.Unstructured, there *capi.Graph, running bool) standingObject {
+func (r *restoration) hold(want recorded, u *unstructured.Unstructured, there *capi.Graph,
+	running bool) standingObject {
 	o := standingObject{recorded: want, there: u != nil}
 	if u == nil {
 		return o
@@ -124,11 +125,13 @@ func (r *restoration) hold(want recorded, u *unstructured.Unstructured, there *c
 
 // isPausable is whether an object is a Cluster or a ClusterClass: pausing these pauses all that is theirs.
 func isPausable(o capi.Object) bool {
-	return o.Key().Group == clusterv1.GroupVersion.Group && (o.Kind == clusterv1.ClusterKind || o.Kind == clusterv1.ClusterClassKind)
+	return o.Key().Group == clusterv1.GroupVersion.Group &&
+		(o.Kind == clusterv1.ClusterKind || o.Kind == clusterv1.ClusterClassKind)
 }
 
-// prepared are the objects as they are to be created, and nothing with what was said of it in another life. clusterctl resumes Clusters as soon as
-// all is created, and does not look at their annotation: with that none acts before all of it was compared.
+// prepared are the objects as they are to be created, and nothing with what was said of it in another life. clusterctl
+// resumes Clusters as soon as all is created, and does not look at their annotation: with that none acts before all of
+// it was compared.
 func (r *restoration) prepared() []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, u := range r.in.Backup.Section(backup.Objects) {
@@ -137,7 +140,8 @@ func (r *restoration) prepared() []*unstructured.Unstructured {
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
-		for _, mark := range []string{owned.VerifiedAnnotation, owned.PivotAnnotation, clusterctlv1.DeleteForMoveAnnotation} {
+		for _, mark := range []string{owned.VerifiedAnnotation, owned.PivotAnnotation,
+			clusterctlv1.DeleteForMoveAnnotation} {
 			delete(annotations, mark)
 		}
 		if isPausable(capi.ObjectOf(u)) {

@@ -18,7 +18,8 @@ import (
 // restoreVerbs are what a restore does to the objects of a backup.
 var restoreVerbs = []string{"get", "list", "create", "patch"}
 
-// prepare looks at the backup, at the target and at the cluster that the backup is of, and refuses for all reasons at once.
+// prepare looks at the backup, at the target and at the cluster that the backup is of, and refuses for all reasons at
+// once.
 func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
 	if err := whole(in.Backup, in); err != nil {
 		return nil, in.ofBackup(err)
@@ -27,7 +28,8 @@ func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
 	if err != nil && !apierrors.IsForbidden(err) { // its kubeconfig says who it is, too
 		return nil, unreadableTarget(err)
 	}
-	if err := in.sameCluster(backup.IdentityOf(identity), kube.SameCluster(in.TargetKubeconfig, in.managerKubeconfig())); err != nil {
+	if err := in.sameCluster(backup.IdentityOf(identity),
+		kube.SameCluster(in.TargetKubeconfig, in.managerKubeconfig())); err != nil {
 		return nil, err
 	}
 	v, err := in.view(ctx)
@@ -72,7 +74,8 @@ func (in RestoreInput) ofBackup(err error) error {
 // view is what the rules of a move look at, with the backup in place of a source.
 func (in RestoreInput) view(ctx context.Context) (*view, error) {
 	m := in.Backup.Manifest
-	v := &view{scope: Scope{Namespace: m.Namespace, Cluster: m.Cluster}, sourceSide: in.Target, targetSide: in.Target, denied: map[schema.GroupKind]bool{}}
+	v := &view{scope: Scope{Namespace: m.Namespace, Cluster: m.Cluster}, sourceSide: in.Target, targetSide: in.Target,
+		denied: map[schema.GroupKind]bool{}}
 	for _, read := range []func() error{
 		func() (err error) { v.target, err = capi.Discover(ctx, in.Target.Client, m.Namespace); return },
 		func() (err error) { v.targetProviders, err = capi.Providers(ctx, in.Target.Client); return },
@@ -87,11 +90,14 @@ func (in RestoreInput) view(ctx context.Context) (*view, error) {
 	return v, nil
 }
 
-// lackingKinds refuses a target without the definitions that clusterctl needs to see the objects, in the version that they were saved in.
+// lackingKinds refuses a target without the definitions that clusterctl needs to see the objects, in the version that
+// they were saved in.
 func (in RestoreInput) lackingKinds(v *view) []error {
 	clusters := clusterv1.GroupVersion.WithKind(clusterv1.ClusterKind).GroupKind()
-	if !slices.ContainsFunc(slices.Concat(v.target.CRDs, v.targetUnlabelled), func(c capi.CRD) bool { return c.GVK.GroupKind() == clusters }) {
-		return []error{fault.New(fault.RestoreRefused, "the target has no Cluster API", "Name the kubeconfig of a management cluster that cluster-init up has built.")}
+	if !slices.ContainsFunc(slices.Concat(v.target.CRDs, v.targetUnlabelled),
+		func(c capi.CRD) bool { return c.GVK.GroupKind() == clusters }) {
+		return []error{fault.New(fault.RestoreRefused, "the target has no Cluster API",
+			"Name the kubeconfig of a management cluster that cluster-init up has built.")}
 	}
 	var wrong []error
 	for _, u := range in.Backup.Section(backup.Objects) {
@@ -113,13 +119,15 @@ func (v *view) lackingKind(gvk schema.GroupVersionKind) (reason, hint string) {
 	byKind := func(c capi.CRD) bool { return c.GVK.GroupKind() == gvk.GroupKind() }
 	const same = "Install the providers that the backup was made with."
 	if i := slices.IndexFunc(v.target.CRDs, byKind); i >= 0 {
-		if stored := v.target.CRDs[i].GVK.Version; stored != gvk.Version { // clusterctl knows a kind by the version that is stored
+		// clusterctl knows a kind by the version that is stored
+		if stored := v.target.CRDs[i].GVK.Version; stored != gvk.Version {
 			return fmt.Sprintf("the target stores version %s of it, and the backup has %s", stored, gvk.Version), same
 		}
 		return "", ""
 	}
 	if i := slices.IndexFunc(v.targetUnlabelled, byKind); i >= 0 {
-		return "its CRD has no label " + capi.MoveLabel + " on the target", v.labelCRD(v.targetSide, v.targetUnlabelled[i].Name)
+		return "its CRD has no label " + capi.MoveLabel + " on the target",
+			v.labelCRD(v.targetSide, v.targetUnlabelled[i].Name)
 	}
 	return "the target does not have this kind, or its CRD has no label " + capi.MoveLabel, same
 }
@@ -133,7 +141,8 @@ func (in RestoreInput) strays(v *view) error {
 	var wrong []error
 	for _, o := range v.source.All() {
 		if !planned[o.Key()] {
-			wrong = append(wrong, fault.New(fault.BackupInvalid, o.String()+" would be left out: nothing in the backup owns it, or an owner of it is missing there",
+			wrong = append(wrong, fault.New(fault.BackupInvalid,
+				o.String()+" would be left out: nothing in the backup owns it, or an owner of it is missing there",
 				"Use another backup, and install the providers that it was made with: the labels of their CRDs count."))
 		}
 	}
@@ -148,7 +157,8 @@ func (r *restoration) conflict() error {
 	var wrong []error
 	for _, reason := range r.reasons() {
 		wrong = append(wrong, fault.New(fault.RestoreRefused, "the target is not empty: "+reason,
-			"Use a management cluster that holds nothing of the backup: build one with another cluster.name. What was restored earlier and has changed since is not restored again."))
+			"Use a management cluster that holds nothing of the backup: build one with another cluster.name. What was "+
+				"restored earlier and has changed since is not restored again."))
 	}
 	return fault.Join(wrong...)
 }
@@ -162,7 +172,8 @@ func (in RestoreInput) unfit(ctx context.Context, v *view) (error, error) {
 		target.Providers = append(target.Providers, backup.Provider{Name: p.Name, Version: p.Version})
 		used := slices.ContainsFunc(m.Providers, func(of backup.Provider) bool { return of.Name == p.Name })
 		if used && !p.Ready {
-			wrong = append(wrong, fault.Retryable(fmt.Errorf("provider %s is not ready on the target: %s", p.Name, p.Message), fault.RestoreRefused, "Wait until it is ready, and run the same command again."))
+			wrong = append(wrong, fault.Retryable(fmt.Errorf("provider %s is not ready on the target: %s", p.Name,
+				p.Message), fault.RestoreRefused, "Wait until it is ready, and run the same command again."))
 		}
 	}
 	wrong = append(wrong, in.ofBackup(m.Fits(target)))
@@ -186,5 +197,6 @@ func unreadableTarget(err error) error {
 	if apierrors.IsForbidden(err) {
 		return fault.Wrap(err, fault.RestoreRefused, "Nothing was changed. Use the kubeconfig of an administrator.")
 	}
-	return fault.Retryable(err, fault.ClusterUnreachable, "Nothing was changed. Check that the API server of the target answers, and run the same command again.")
+	return fault.Retryable(err, fault.ClusterUnreachable, "Nothing was changed. Check that the API server of the "+
+		"target answers, and run the same command again.")
 }

@@ -17,8 +17,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// references creates what the objects refer to and what the target does not have, while the Clusters are paused. What is there is never
-// overwritten. Only an API server that does not answer is an error: what it will not take is a warning, and a person's to create.
+// references creates what the objects refer to and what the target does not have, while the Clusters are paused. What
+// is there is never overwritten. Only an API server that does not answer is an error: what it will not take is a
+// warning, and a person's to create.
 func (r *restoration) references(ctx context.Context) (created []capi.Object, warnings []string, err error) {
 	for _, u := range r.in.Backup.Section(backup.References) {
 		o := capi.ObjectOf(u)
@@ -28,7 +29,8 @@ func (r *restoration) references(ctx context.Context) (created []capi.Object, wa
 		switch {
 		case err == nil:
 			if wrong := r.digest.parts(u).withoutOwners().lacking(r.digest.parts(there), true); len(wrong) > 0 {
-				warnings = append(warnings, fmt.Sprintf("%s, which the objects refer to, has another %s on the target than in the backup, and is left as it is", o, strings.Join(wrong, ", ")))
+				warnings = append(warnings, fmt.Sprintf("%s, which the objects refer to, has another %s on the target "+
+					"than in the backup, and is left as it is", o, strings.Join(wrong, ", ")))
 			}
 			continue
 		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
@@ -43,7 +45,8 @@ func (r *restoration) references(ctx context.Context) (created []capi.Object, wa
 		case err == nil:
 			created = append(created, o)
 		case judged(err), meta.IsNoMatchError(err):
-			warnings = append(warnings, fmt.Sprintf("%s, which the objects refer to, could not be created on the target: %v", o, err))
+			warnings = append(warnings, fmt.Sprintf(
+				"%s, which the objects refer to, could not be created on the target: %v", o, err))
 		default:
 			return created, warnings, fmt.Errorf("create %s on the target: %w", o, err)
 		}
@@ -51,17 +54,20 @@ func (r *restoration) references(ctx context.Context) (created []capi.Object, wa
 	return created, warnings, nil
 }
 
-// fresh returns an object as it can be created: without what an API server gave it, and with those of its owners that the target has.
+// fresh returns an object as it can be created: without what an API server gave it, and with those of its owners that
+// the target has.
 func (r *restoration) fresh(ctx context.Context, u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	fresh := u.DeepCopy()
-	for _, given := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink", "generateName"} {
+	for _, given := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds", "managedFields", "selfLink", "generateName"} {
 		unstructured.RemoveNestedField(fresh.Object, "metadata", given)
 	}
 	unstructured.RemoveNestedField(fresh.Object, "status")
 	var owners []metav1.OwnerReference
 	for _, ref := range u.GetOwnerReferences() {
 		kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
-		key := capi.Key{GroupKind: kind, NamespacedName: types.NamespacedName{Namespace: u.GetNamespace(), Name: ref.Name}}
+		key := capi.Key{GroupKind: kind, NamespacedName: types.NamespacedName{Namespace: u.GetNamespace(),
+			Name: ref.Name}}
 		there, err := capi.Find(ctx, r.in.Target.Client, []capi.Key{key})
 		if err != nil {
 			return nil, err

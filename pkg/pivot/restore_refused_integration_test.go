@@ -24,17 +24,23 @@ func TestRestoreIsRefused(t *testing.T) {
 		code       fault.Code
 		want       string
 	}{
-		"the old cluster is active": {"", func(s *savedStage) { s.Force = true }, fault.RestoreRefused, "/mgmt (active)"},
+		"the old cluster is active": {"", func(s *savedStage) { s.Force = true }, fault.RestoreRefused,
+			"/mgmt (active)"},
 		"the old cluster lost it, and its Flux runs": {"", func(s *savedStage) {
 			s.lose()
 			s.runFlux()
 		}, fault.RestoreRefused, "helmrelease telco-cloud-init, kustomization cluster"},
-		"the old cluster is silent": {silentKubeconfig(), func(*savedStage) {}, fault.RestoreRefused, "cannot be asked"},
-		"the target is the old one": {"", func(s *savedStage) { s.lose(); s.TargetKubeconfig = servers.source.Kubeconfig() }, fault.RestoreRefused, "itself, which the backup is of"},
+		"the old cluster is silent": {silentKubeconfig(), func(*savedStage) {}, fault.RestoreRefused,
+			"cannot be asked"},
+		"the target is the old one": {"",
+			func(s *savedStage) { s.lose(); s.TargetKubeconfig = servers.source.Kubeconfig() }, fault.RestoreRefused,
+			"itself, which the backup is of"},
 		"the target is not empty": {silentKubeconfig(), func(s *savedStage) {
 			s.Force = true
 			u := oneObject("Secret", "mgmt-ca")
-			if err := fixture.Create(s.t.Context(), s.stage.Target.Client, s.Scope.Namespace, u, fixture.Set("Secret", "mgmt-ca", base64.StdEncoding.EncodeToString([]byte("another")), "data", "tls.crt")); err != nil {
+			if err := fixture.Create(s.t.Context(), s.stage.Target.Client, s.Scope.Namespace, u,
+				fixture.Set("Secret", "mgmt-ca", base64.StdEncoding.EncodeToString([]byte("another")), "data",
+					"tls.crt")); err != nil {
 				s.t.Fatal(err)
 			}
 		}, fault.RestoreRefused, "/mgmt-ca has another data"},
@@ -75,7 +81,8 @@ func (s *savedStage) runFlux() {
 			s.t.Error(err)
 		}
 	})
-	if err := fixture.Create(s.t.Context(), s.Source.Client, "flux-system", []*unstructured.Unstructured{fluxObject(0, false), fluxObject(1, false)}); err != nil {
+	if err := fixture.Create(s.t.Context(), s.Source.Client, "flux-system",
+		[]*unstructured.Unstructured{fluxObject(0, false), fluxObject(1, false)}); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -70,8 +70,8 @@ func (s standing) differing() []string {
 	return all
 }
 
-// judgeRestore tells the stage from what the target holds. Nothing is created where a Cluster acts already, and nothing is resumed before all of
-// it is there as it was.
+// judgeRestore tells the stage from what the target holds. Nothing is created where a Cluster acts already, and nothing
+// is resumed before all of it is there as it was.
 func judgeRestore(s standing) RestoreStage {
 	missing, judged := len(s.missing()), len(s.judged())
 	switch {
@@ -121,7 +121,8 @@ func (in RestoreInput) remedies() []string {
 	var all []string
 	for _, u := range in.Backup.Section(backup.Objects) {
 		if u.GetKind() == "MachineHealthCheck" {
-			all = append(all, capi.ObjectOf(u).String()+" replaces machines that do not become healthy in its time: pause it if they must stay")
+			all = append(all, capi.ObjectOf(u).String()+" replaces machines that do not become healthy in its time: "+
+				"pause it if they must stay")
 		}
 	}
 	return all

@@ -19,8 +19,9 @@ import (
 // restoreSample is how many writes of a restore are struck, unless all are.
 const restoreSample = 12
 
-// TestRestoreStruck disturbs a restore at writes that a seed draws, and sees that the run after it ends with everything on the target, once and as
-// it was. CLUSTER_INIT_TEST_SEED replays a seed; CLUSTER_INIT_TEST_ALL=1 strikes in every way at every write.
+// TestRestoreStruck disturbs a restore at writes that a seed draws, and sees that the run after it ends with everything
+// on the target, once and as it was. CLUSTER_INIT_TEST_SEED replays a seed; CLUSTER_INIT_TEST_ALL=1 strikes in every
+// way at every write.
 func TestRestoreStruck(t *testing.T) {
 	j := newJob(t)
 	var total int
@@ -82,7 +83,8 @@ func (j job) restore(ctx context.Context, target pivot.Side) error {
 	if err != nil {
 		return err
 	}
-	_, err = pivot.Restore(ctx, pivot.RestoreInput{Backup: b, Path: j.Backup, Target: target, TargetKubeconfig: kubeconfig, Force: true, Restore: capi.Restore})
+	_, err = pivot.Restore(ctx, pivot.RestoreInput{Backup: b, Path: j.Backup, Target: target,
+		TargetKubeconfig: kubeconfig, Force: true, Restore: capi.Restore})
 	return err
 }
 

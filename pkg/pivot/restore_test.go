@@ -33,17 +33,20 @@ func kubeconfigSecret(text string) fixture.Edit {
 }
 
 func setImage(u *object, image string) {
-	_ = unstructured.SetNestedSlice(u.Object, []any{map[string]any{"name": "manager", "image": image}}, "spec", "template", "spec", "containers")
+	_ = unstructured.SetNestedSlice(u.Object, []any{map[string]any{"name": "manager", "image": image}}, "spec",
+		"template", "spec", "containers")
 }
 
 // creating fails what is tried out.
 func creating(c client.Client, err error) client.Client {
-	return interceptor.NewClient(c.(client.WithWatch), interceptor.Funcs{Create: func(ctx context.Context, inner client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-		if len(opts) > 0 {
-			return err
-		}
-		return inner.Create(ctx, o, opts...)
-	}})
+	return interceptor.NewClient(c.(client.WithWatch),
+		interceptor.Funcs{Create: func(ctx context.Context, inner client.WithWatch, o client.Object,
+			opts ...client.CreateOption) error {
+			if len(opts) > 0 {
+				return err
+			}
+			return inner.Create(ctx, o, opts...)
+		}})
 }
 
 // mark is what the annotation says by which something is paused; "none" without it.
@@ -57,14 +60,16 @@ func (r *restoring) mark(t *testing.T) string {
 }
 
 func TestARestoredClusterIsAsItWas(t *testing.T) {
-	r := newRestoring(t, fixture.Set("Cluster", "mgmt", "Cluster-mgmt", "metadata", "annotations", owned.VerifiedAnnotation),
+	r := newRestoring(t, fixture.Set("Cluster", "mgmt", "Cluster-mgmt", "metadata", "annotations",
+		owned.VerifiedAnnotation),
 		fixture.Set("DevMachine", "mgmt-cp-a", "by a person", "metadata", "annotations", "cluster.x-k8s.io/paused"))
 	r.Force = true
 	result, err := pivot.Restore(t.Context(), r.RestoreInput)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result.Already || result.Objects != len(everything())-1 || len(result.Clusters) != 1 || len(result.References) != 1 || result.References[0].Name != "cloud-credentials" {
+	if result.Already || result.Objects != len(everything())-1 || len(result.Clusters) != 1 ||
+		len(result.References) != 1 || result.References[0].Name != "cloud-credentials" {
 		t.Errorf("got %+v", result)
 	}
 	r.get(t, "Secret", "cloud-credentials")
@@ -99,8 +104,10 @@ func TestARestoreThatIsRunAgain(t *testing.T) {
 		made   int
 	}{
 		"cut off while objects were created": {func(t *testing.T, r *restoring) {
-			for _, u := range []*object{oneObject("DevMachine", "mgmt-md-1-b")[0], oneObject("Secret", "mgmt-md-1-b")[0]} {
-				must(t, r.Target.Client.Patch(t.Context(), inNamespace(u), client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
+			for _, u := range []*object{oneObject("DevMachine", "mgmt-md-1-b")[0],
+				oneObject("Secret", "mgmt-md-1-b")[0]} {
+				must(t, r.Target.Client.Patch(t.Context(), inNamespace(u),
+					client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
 				must(t, r.Target.Client.Delete(t.Context(), u))
 			}
 		}, "", "none", 2},
@@ -127,7 +134,8 @@ func TestARestoreThatIsRunAgain(t *testing.T) {
 			r.Restore = func(ctx context.Context, in capi.RestoreInput) error {
 				return errors.Join(cut(ctx, in), errors.New("cut off"))
 			}
-			if _, err := pivot.Restore(t.Context(), r.RestoreInput); fault.CodeOf(err) != fault.RestoreFailed || !fault.CanRetry(err) {
+			if _, err := pivot.Restore(t.Context(), r.RestoreInput); fault.CodeOf(err) != fault.RestoreFailed ||
+				!fault.CanRetry(err) {
 				t.Fatalf("it was not cut off: %v", err)
 			}
 			if mark := r.mark(t); mark != owned.RestoringMark {
@@ -136,11 +144,13 @@ func TestARestoreThatIsRunAgain(t *testing.T) {
 			tc.since(t, r)
 			r.Restore, r.made = cut, 0
 			_, err := pivot.Restore(t.Context(), r.RestoreInput)
-			if tc.want == "" && err != nil || tc.want != "" && (fault.CodeOf(err) != fault.RestoreRefused || !strings.Contains(err.Error(), tc.want)) {
+			if tc.want == "" && err != nil || tc.want != "" && (fault.CodeOf(err) != fault.RestoreRefused ||
+				!strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
 			if mark := r.mark(t); mark != tc.marked || r.made != tc.made {
-				t.Errorf("the Cluster is paused by %q, %d objects were created; want %q, %d", mark, r.made, tc.marked, tc.made)
+				t.Errorf("the Cluster is paused by %q, %d objects were created; want %q, %d", mark, r.made, tc.marked,
+					tc.made)
 			}
 		})
 	}
@@ -163,7 +173,8 @@ func TestWhatKeepsARestoredClusterPaused(t *testing.T) {
 		}, fault.RestoreFailed, "Secret management/mgmt-ca has another data"},
 		"something did not arrive": {func(_ *testing.T, r *restoring) {
 			r.Restore = func(ctx context.Context, in capi.RestoreInput) error {
-				return r.createByHand(ctx, slices.DeleteFunc(in.Objects, func(u *object) bool { return u.GetName() == "mgmt-ca" }))
+				return r.createByHand(ctx,
+					slices.DeleteFunc(in.Objects, func(u *object) bool { return u.GetName() == "mgmt-ca" }))
 			}
 		}, fault.RestoreFailed, "Secret management/mgmt-ca is missing"},
 		"the old cluster comes back meanwhile": {func(t *testing.T, r *restoring) {
@@ -172,14 +183,16 @@ func TestWhatKeepsARestoredClusterPaused(t *testing.T) {
 				r.old = oldCluster(t, firstOf(1))
 				return restore(ctx, in)
 			}
-		}, fault.RestoreRefused, "the Clusters stay paused on the target: the management cluster mgmt at https://192.0.2.1"},
+		}, fault.RestoreRefused, "the Clusters stay paused on the target: the management cluster mgmt at " +
+			"https://192.0.2.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRestoring(t)
 			r.Force = true
 			tc.world(t, r)
 			_, err := pivot.Restore(t.Context(), r.RestoreInput)
-			if fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2") {
+			if fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.want) ||
+				strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("got %v, want %s %q", err, tc.code, tc.want)
 			}
 			if mark := r.mark(t); mark != owned.RestoringMark {
@@ -193,12 +206,16 @@ func TestWhatKeepsARestoredClusterPaused(t *testing.T) {
 func TestReferencesOfTheTargetStay(t *testing.T) {
 	r := newRestoring(t)
 	r.Force = true
-	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneObject("Secret", "cloud-credentials"), fixture.Set("Secret", "cloud-credentials", "of the target", "stringData", "clouds.yaml")))
+	must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneObject("Secret", "cloud-credentials"),
+		fixture.Set("Secret", "cloud-credentials", "of the target", "stringData", "clouds.yaml")))
 	result, err := pivot.Restore(t.Context(), r.RestoreInput)
-	if err != nil || len(result.References) > 0 || len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "Secret management/cloud-credentials, which the objects refer to, has another") {
+	if err != nil || len(result.References) > 0 || len(result.Warnings) != 1 ||
+		!strings.Contains(result.Warnings[0], "Secret management/cloud-credentials, which the objects refer to, has "+
+			"another") {
 		t.Errorf("got %+v, %v", result, err)
 	}
-	if is, _, _ := unstructured.NestedString(r.get(t, "Secret", "cloud-credentials").Object, "stringData", "clouds.yaml"); is != "of the target" {
+	if is, _, _ := unstructured.NestedString(r.get(t, "Secret", "cloud-credentials").Object, "stringData",
+		"clouds.yaml"); is != "of the target" {
 		t.Errorf("the credentials are %q", is)
 	}
 }
@@ -228,7 +245,8 @@ func TestAdoption(t *testing.T) {
 			must(t, r.Target.Client.Status().Update(t.Context(), is))
 		}
 	}
-	if a := look(); len(a.Unmet) != 0 || a.Waiting() || !slices.Equal(a.Made, []string{"Machine management/mgmt-md-1-new"}) || len(a.Gone) != 0 {
+	if a := look(); len(a.Unmet) != 0 || a.Waiting() ||
+		!slices.Equal(a.Made, []string{"Machine management/mgmt-md-1-new"}) || len(a.Gone) != 0 {
 		t.Errorf("a machine was made: %+v", a)
 	}
 }
@@ -238,16 +256,21 @@ func TestABackupThatIsNoWhole(t *testing.T) {
 		edit func(*backup.Backup, []*object)
 		want string
 	}{
-		"an object without a UID": {func(_ *backup.Backup, all []*object) { all[0].SetUID("") }, "Cluster management/mgmt in the backup has no UID"},
-		"two objects of one UID":  {func(_ *backup.Backup, all []*object) { all[1].SetUID(all[0].GetUID()) }, "in the backup has the UID of another object"},
-		"of another Cluster":      {func(b *backup.Backup, _ []*object) { b.Manifest.Cluster = "other" }, "the backup does not hold Cluster management/other"},
-		"of another namespace":    {func(b *backup.Backup, _ []*object) { b.Manifest.Namespace = "other" }, "the backup does not hold Cluster other/mgmt"},
+		"an object without a UID": {func(_ *backup.Backup, all []*object) { all[0].SetUID("") },
+			"Cluster management/mgmt in the backup has no UID"},
+		"two objects of one UID": {func(_ *backup.Backup, all []*object) { all[1].SetUID(all[0].GetUID()) },
+			"in the backup has the UID of another object"},
+		"of another Cluster": {func(b *backup.Backup, _ []*object) { b.Manifest.Cluster = "other" },
+			"the backup does not hold Cluster management/other"},
+		"of another namespace": {func(b *backup.Backup, _ []*object) { b.Manifest.Namespace = "other" },
+			"the backup does not hold Cluster other/mgmt"},
 	} {
 		r := newRestoring(t)
 		r.Force = true
 		tc.edit(r.Backup, r.Backup.Section(backup.Objects))
 		err := pivot.CheckRestore(t.Context(), r.RestoreInput)
-		if fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), "check backup "+r.Path+": ") || !strings.Contains(err.Error(), tc.want) {
+		if fault.CodeOf(err) != fault.BackupInvalid || !strings.Contains(err.Error(), "check backup "+r.Path+": ") ||
+			!strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -33,14 +33,16 @@ const oldKubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c",
 "clusters":[{"name":"c","cluster":{"server":"https://192.0.2.1","certificate-authority-data":"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCmIyeGsKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo="}}],
 "users":[{"name":"u","user":{"token":"hunter2"}}]}`
 
-// newRestoring has a backup of a cluster that is lost, and an empty target. The credentials have no label: they are a reference.
+// newRestoring has a backup of a cluster that is lost, and an empty target. The credentials have no label: they are a
+// reference.
 func newRestoring(t *testing.T, edits ...fixture.Edit) *restoring {
 	t.Helper()
 	r := &restoring{}
 	r.backUp(t, edits...)
 	r.Target = pivot.Side{Client: target().client(t), Kubeconfig: "/tmp/target.kubeconfig"}
 	r.Restore = func(ctx context.Context, in capi.RestoreInput) error { return r.createByHand(ctx, in.Objects) }
-	r.Former = []pivot.FormerKubeconfig{{Path: "/state/kubeconfig", Content: []byte(strings.Replace(oldKubeconfig, "hunter2", "another-token", 1))}}
+	r.Former = []pivot.FormerKubeconfig{{Path: "/state/kubeconfig",
+		Content: []byte(strings.Replace(oldKubeconfig, "hunter2", "another-token", 1))}}
 	r.Ask = func([]byte) (client.Client, string, error) {
 		r.asked++
 		if r.old == nil {
@@ -56,7 +58,8 @@ func (r *restoring) backUp(t *testing.T, edits ...fixture.Edit) {
 	k := keeper(t)
 	edits = append([]fixture.Edit{
 		fixture.Unset("Secret", "mgmt-kubeconfig", "stringData"),
-		fixture.Set("Secret", "mgmt-kubeconfig", base64.StdEncoding.EncodeToString([]byte(oldKubeconfig)), "data", "value"),
+		fixture.Set("Secret", "mgmt-kubeconfig", base64.StdEncoding.EncodeToString([]byte(oldKubeconfig)), "data",
+			"value"),
 		fixture.Unset("Secret", "cloud-credentials", "metadata", "labels"),
 	}, edits...)
 	path, _, err := k.Keep(t.Context(), pivot.Side{Client: source(edits...).client(t)}, scope, nil)
@@ -66,13 +69,15 @@ func (r *restoring) backUp(t *testing.T, edits ...fixture.Edit) {
 	must(t, err)
 }
 
-// createByHand stands for clusterctl: what is there stays, owners get their new UIDs, and Clusters are resumed by their spec alone.
+// createByHand stands for clusterctl: what is there stays, owners get their new UIDs, and Clusters are resumed by their
+// spec alone.
 func (r *restoring) createByHand(ctx context.Context, objects []*unstructured.Unstructured) error {
 	uids := map[types.UID]types.UID{}
 	for len(uids) < len(objects) {
 		for _, u := range objects {
 			old := u.GetUID()
-			if uids[old] != "" || slices.ContainsFunc(u.GetOwnerReferences(), func(o ownerReference) bool { return uids[o.UID] == "" }) {
+			if uids[old] != "" || slices.ContainsFunc(u.GetOwnerReferences(),
+				func(o ownerReference) bool { return uids[o.UID] == "" }) {
 				continue
 			}
 			u = u.DeepCopy()
@@ -93,7 +98,8 @@ func (r *restoring) createByHand(ctx context.Context, objects []*unstructured.Un
 	}
 	for _, u := range objects {
 		if u.GetKind() == "Cluster" {
-			if err := r.Target.Client.Patch(ctx, u.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":null}}`))); err != nil {
+			if err := r.Target.Client.Patch(ctx, u.DeepCopy(),
+				client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":null}}`))); err != nil {
 				return err
 			}
 		}
@@ -111,12 +117,14 @@ func (r *restoring) get(t *testing.T, kind, name string) *unstructured.Unstructu
 
 func (r *restoring) patch(t *testing.T, kind, name, patch string) {
 	t.Helper()
-	must(t, r.Target.Client.Patch(t.Context(), inNamespace(oneObject(kind, name)[0]), client.RawPatch(types.MergePatchType, []byte(patch))))
+	must(t, r.Target.Client.Patch(t.Context(), inNamespace(oneObject(kind, name)[0]),
+		client.RawPatch(types.MergePatchType, []byte(patch))))
 }
 
 var (
 	releaseKind       = schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}
-	kustomizationKind = schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}
+	kustomizationKind = schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1",
+		Kind: "Kustomization"}
 )
 
 // oldCluster is the cluster that the backup is of, which answers; with Flux where suspended says of what of it.
@@ -144,7 +152,8 @@ func fluxObject(i int, suspended bool) *unstructured.Unstructured {
 // movedOut suspends Flux in the old cluster as a move of the definition out of it does.
 func movedOut(t *testing.T, c client.Client) client.Client {
 	t.Helper()
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.SuspendedAnnotation, owned.SuspendedFor(scope.Namespace, scope.Cluster))
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.SuspendedAnnotation,
+		owned.SuspendedFor(scope.Namespace, scope.Cluster))
 	must(t, c.Patch(t.Context(), fluxObject(0, true), client.RawPatch(types.MergePatchType, []byte(patch))))
 	return c
 }
@@ -159,7 +168,8 @@ func (r *restoring) forge(t *testing.T, in backup.Section, apiVersion, kind, nam
 	u.SetName(name)
 	u.SetUID("forged")
 	if in == backup.Objects {
-		u.SetOwnerReferences([]ownerReference{{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Name: "mgmt", UID: "Cluster-mgmt"}})
+		u.SetOwnerReferences([]ownerReference{{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Name: "mgmt",
+			UID: "Cluster-mgmt"}})
 	}
 	c := backup.Content{Manifest: r.Backup.Manifest, Sections: map[backup.Section][]*unstructured.Unstructured{}}
 	for _, section := range []backup.Section{backup.Objects, backup.References} {

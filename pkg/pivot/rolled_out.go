@@ -14,8 +14,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// RolledOut looks, from the API of a management cluster, for machines that are still to be made, replaced or deleted. Machines that are replaced one after the other are all ready between two
-// of them, so SelfManaged alone does not see that there is more to come. What waits for somebody's hand is left out: what is paused, and the replacement of machines that somebody deletes.
+// RolledOut looks, from the API of a management cluster, for machines that are still to be made, replaced or deleted.
+// Machines that are replaced one after the other are all ready between two of them, so SelfManaged alone does not see
+// that there is more to come. What waits for somebody's hand is left out: what is paused, and the replacement of
+// machines that somebody deletes.
 func RolledOut(ctx context.Context, target client.Client, scope Scope) ([]Unmet, error) {
 	unmet, err := rolledOut(ctx, target, scope)
 	if err != nil {
@@ -66,18 +68,25 @@ func (m machinery) controlPlane(ctx context.Context, target client.Client, own *
 	if err != nil {
 		return nil, err
 	}
-	if old := plane.SpecUpToDate; old.Status == "False" { // the Cluster's count may be an older one: RKE2 does not say that none is up to date
-		unmet = append(unmet, Unmet{Aspect: AspectControlPlane, Object: plane.String(), Message: old.String(), Waiting: true})
+	// the Cluster's count may be an older one: RKE2 does not say that none is up to date
+	if old := plane.SpecUpToDate; old.Status == "False" {
+		unmet = append(unmet, Unmet{Aspect: AspectControlPlane, Object: plane.String(), Message: old.String(),
+			Waiting: true})
 	}
 	return unmet, nil
 }
 
-// workers goes by what each pool counts: one of which machines wait for somebody's hand says nothing of the others. Machines of no pool are replaced by nobody.
+// workers goes by what each pool counts: one of which machines wait for somebody's hand says nothing of the others.
+// Machines of no pool are replaced by nobody.
 func (m machinery) workers() []Unmet {
 	var unmet []Unmet
 	for _, o := range m.own {
 		u, _ := m.graph.Get(o)
-		alone := o.Kind == "MachineSet" && slices.ContainsFunc(m.own, func(owner capi.Object) bool { return owner.Kind == clusterv1.ClusterKind && owns(u, owner) })
+		alone := o.Kind == "MachineSet" &&
+			slices.ContainsFunc(m.own, func(owner capi.Object) bool {
+				return owner.Kind == clusterv1.ClusterKind &&
+					owns(u, owner)
+			})
 		if o.Kind != "MachineDeployment" && o.Kind != "MachinePool" && !alone {
 			continue
 		}
@@ -102,7 +111,8 @@ func (m machinery) paused(objects []capi.Object) bool {
 	})
 }
 
-// lacking is what o still has to do until it has as many machines as it should, of its latest spec. Nobody replaces a machine only because its node has another version.
+// lacking is what o still has to do until it has as many machines as it should, of its latest spec. Nobody replaces a
+// machine only because its node has another version.
 func (m machinery) lacking(aspect Aspect, o capi.Object, replicas health.Replicas, below []capi.Object) []Unmet {
 	for _, machine := range below {
 		if health.OtherVersion(m.graph.Observed(machine).UpToDate) {

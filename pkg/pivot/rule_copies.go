@@ -7,8 +7,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// checkCopies refuses what a repeated move would overwrite on the target and an earlier attempt cannot have put there: what is neither as at the
-// source nor as saved, this machine's record of that attempt, which may be nil.
+// checkCopies refuses what a repeated move would overwrite on the target and an earlier attempt cannot have put there:
+// what is neither as at the source nor as saved, this machine's record of that attempt, which may be nil.
 func checkCopies(saved *record) check {
 	return func(_ context.Context, v *view) ([]*Refusal, error) {
 		recordedAs := map[capi.Key]recorded{}
@@ -31,12 +31,15 @@ func checkCopies(saved *record) check {
 			here, _ := v.source.Get(o)
 			found, _ := v.target.Get(there)
 			wrong := d.record(o, here).lacking(d.parts(found), true)
-			if was, known := recordedAs[o.Key()]; len(wrong) == 0 || known && len(was.lacking(saved.Key.parts(found), true)) == 0 {
+			if was, known := recordedAs[o.Key()]; len(wrong) == 0 || known &&
+				len(was.lacking(saved.Key.parts(found), true)) == 0 {
 				continue
 			}
 			refusals = append(refusals, &Refusal{Rule: RuleTarget, Object: o.String(),
-				Reason: "exists on the target with another " + strings.Join(wrong, ", ") + " than at the source, so no earlier attempt has put it there, and would be overwritten",
-				Cure: "Compare both: " + v.onObject("get", o) + " -o yaml. If nobody needs the one on the target, delete it there: " +
+				Reason: "exists on the target with another " + strings.Join(wrong, ", ") +
+					" than at the source, so no earlier attempt has put it there, and would be overwritten",
+				Cure: "Compare both: " + v.onObject("get", o) + " -o yaml. If nobody needs the one on the target, " +
+					"delete it there: " +
 					Kubectl(v.targetSide, v.scope) + " delete " + v.resource(o) + " " + o.Name})
 		}
 		return refusals, nil

@@ -9,7 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// A begun pivot overwrites what its earlier attempt has put on the target. What somebody else put there since is refused.
+// A begun pivot overwrites what its earlier attempt has put on the target. What somebody else put there since is
+// refused.
 func TestABegunPivotOverwritesOnlyCopies(t *testing.T) {
 	other := fixture.Set("KubeadmControlPlane", "mgmt-cp", int64(7), "spec", "replicas")
 	for name, tc := range map[string]struct {
@@ -18,7 +19,8 @@ func TestABegunPivotOverwritesOnlyCopies(t *testing.T) {
 		want  string
 	}{
 		"as at the source": {},
-		"something else":   {there: []fixture.Edit{other}, want: "KubeadmControlPlane management/mgmt-cp: exists on the target with another spec than at the source"},
+		"something else": {there: []fixture.Edit{other},
+			want: "KubeadmControlPlane management/mgmt-cp: exists on the target with another spec than at the source"},
 		"as it was at an earlier attempt": {there: []fixture.Edit{other}, world: func(t *testing.T, r *rehearsal) {
 			patchSource(t, r, "KubeadmControlPlane", "mgmt-cp", `{"spec":{"replicas":7}}`)
 			endUnseen(t, r) // its record has that
@@ -32,7 +34,8 @@ func TestABegunPivotOverwritesOnlyCopies(t *testing.T) {
 				tc.world(t, r)
 			}
 			r.flux.stands = true
-			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, oneObject("KubeadmControlPlane", "mgmt-cp"), tc.there...))
+			must(t, fixture.Create(t.Context(), r.Target.Client, fixture.Namespace,
+				oneObject("KubeadmControlPlane", "mgmt-cp"), tc.there...))
 			before := snapshot(t, r)
 			_, err := pivot.Run(t.Context(), r.Input)
 			refused := fault.CodeOf(err) == fault.PivotRefused

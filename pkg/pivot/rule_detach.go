@@ -6,8 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// checkDetach refuses objects of the OpenStack Resource Controller that stand for something which goes when they go. clusterctl cannot pause
-// that controller: it sees the deletion at the source before clusterctl has taken the finalizers away.
+// checkDetach refuses objects of the OpenStack Resource Controller that stand for something which goes when they go.
+// clusterctl cannot pause that controller: it sees the deletion at the source before clusterctl has taken the
+// finalizers away.
 func checkDetach(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	for _, o := range v.moves {
@@ -22,8 +23,10 @@ func checkDetach(_ context.Context, v *view) ([]*Refusal, error) {
 		}
 		refusals = append(refusals, &Refusal{
 			Rule: RuleDetach, Object: o.String(),
-			Reason: "is managed, and has no managedOptions.onDelete: detach: when a move deletes it at the source, what it stands for in OpenStack may be deleted too",
-			Cure:   "In its definition, and here: " + v.onObject("patch", o) + ` --type merge -p '{"spec":{"managedOptions":{"onDelete":"detach"}}}'`,
+			Reason: "is managed, and has no managedOptions.onDelete: detach: when a move deletes it at the source, " +
+				"what it stands for in OpenStack may be deleted too",
+			Cure: "In its definition, and here: " + v.onObject("patch", o) +
+				` --type merge -p '{"spec":{"managedOptions":{"onDelete":"detach"}}}'`,
 		})
 	}
 	return refusals, nil

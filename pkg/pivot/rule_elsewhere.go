@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// usedElsewhere returns the ClusterClasses that would leave, with the Clusters of other namespaces that use them. clusterctl copies such
-// a class, pauses it and leaves it where it is: from then on there are two.
+// usedElsewhere returns the ClusterClasses that would leave, with the Clusters of other namespaces that use them.
+// clusterctl copies such a class, pauses it and leaves it where it is: from then on there are two.
 func (v *view) usedElsewhere() map[capi.Object][]capi.Cluster {
 	used := map[capi.Object][]capi.Cluster{}
 	for _, o := range v.source.All() {
@@ -28,14 +28,17 @@ func (v *view) usedElsewhere() map[capi.Object][]capi.Cluster {
 
 // copyClass is what a person does about a class that others use.
 func copyClass(users []capi.Cluster) string {
-	return "Make a copy of the class and its templates in namespace " + users[0].Namespace + ", and rebase " + users[0].String() + " to it."
+	return "Make a copy of the class and its templates in namespace " + users[0].Namespace + ", and rebase " +
+		users[0].String() + " to it."
 }
 
 func checkElsewhere(_ context.Context, v *view) ([]*Refusal, error) {
 	if v.othersErr != nil {
 		return []*Refusal{{
-			Rule: RuleElsewhere, Reason: fmt.Sprintf("it is not known whether objects of other namespaces use what would leave: %v", v.othersErr),
-			Cure: "Give the user of the source's kubeconfig the permission to list Cluster API's kinds, clusters.cluster.x-k8s.io before all, in all namespaces: clusterctl needs that one too.",
+			Rule: RuleElsewhere, Reason: fmt.Sprintf(
+				"it is not known whether objects of other namespaces use what would leave: %v", v.othersErr),
+			Cure: "Give the user of the source's kubeconfig the permission to list Cluster API's kinds, " +
+				"clusters.cluster.x-k8s.io before all, in all namespaces: clusterctl needs that one too.",
 		}}, nil
 	}
 	var refusals []*Refusal
@@ -47,14 +50,16 @@ func checkElsewhere(_ context.Context, v *view) ([]*Refusal, error) {
 		slices.Sort(names)
 		refusals = append(refusals, &Refusal{
 			Rule: RuleElsewhere, Object: class.String(), Cure: copyClass(users),
-			Reason: "is used from another namespace, by " + strings.Join(names, ", ") + ": it would be copied, and stay at the source, paused",
+			Reason: "is used from another namespace, by " + strings.Join(names, ", ") +
+				": it would be copied, and stay at the source, paused",
 		})
 	}
 	slices.SortFunc(refusals, func(a, b *Refusal) int { return strings.Compare(a.Object, b.Object) })
 	return append(refusals, v.namedElsewhere()...), nil
 }
 
-// namedElsewhere refuses what would leave and is named by what stays, in another namespace. Classes of Clusters have a refusal of their own.
+// namedElsewhere refuses what would leave and is named by what stays, in another namespace. Classes of Clusters have a
+// refusal of their own.
 func (v *view) namedElsewhere() []*Refusal {
 	moves := map[capi.Key]capi.Object{}
 	for _, o := range v.moves {

@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// checkExtensions refuses ClusterClasses whose external patches the target could not compute: its controllers ask an extension for them, which an
-// ExtensionConfig names that belongs to the whole cluster and does not move.
+// checkExtensions refuses ClusterClasses whose external patches the target could not compute: its controllers ask an
+// extension for them, which an ExtensionConfig names that belongs to the whole cluster and does not move.
 func checkExtensions(ctx context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	var there map[string][]string
@@ -40,8 +40,10 @@ func checkExtensions(ctx context.Context, v *view) ([]*Refusal, error) {
 				continue
 			}
 			refusals = append(refusals, &Refusal{Rule: RuleExtensions, Object: o.String(),
-				Reason: fmt.Sprintf("its patches need the extension %s of ExtensionConfig %s, %s", handler, config, reason),
-				Cure: "Install the extension and its ExtensionConfig on the target, and wait until it is discovered: kubectl" +
+				Reason: fmt.Sprintf("its patches need the extension %s of ExtensionConfig %s, %s", handler, config,
+					reason),
+				Cure: "Install the extension and its ExtensionConfig on the target, and wait until it is discovered: " +
+					"kubectl" +
 					option("--kubeconfig", v.targetSide.Kubeconfig) + " get extensionconfigs.runtime.cluster.x-k8s.io"})
 		}
 	}

@@ -13,9 +13,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// mustAct are the findings because of which a cluster would take the definition and do nothing with it, though its Deployments say that they are ready.
-var mustAct = []string{"lease-not-renewed", "lease-held-by-dead-process", "control-plane-part-missing", "control-plane-part-down", "kubelet-silent", "dns-without-endpoints",
-	"etcd-full", "etcd-corrupt", "api-server-check-failed", "conversion-webhook-silent", "definition-unreadable", "permission-missing"}
+// mustAct are the findings because of which a cluster would take the definition and do nothing with it, though its
+// Deployments say that they are ready.
+var mustAct = []string{"lease-not-renewed", "lease-held-by-dead-process", "control-plane-part-missing",
+	"control-plane-part-down", "kubelet-silent", "dns-without-endpoints",
+	"etcd-full", "etcd-corrupt", "api-server-check-failed", "conversion-webhook-silent", "definition-unreadable",
+	"permission-missing"}
 
 // checkHealth finds what would keep the target from acting on what it is given: Ready is what a controller last wrote.
 func checkHealth(ctx context.Context, v *view) ([]*Refusal, error) {
@@ -68,7 +71,8 @@ func refusalsOf(findings []readiness.Finding) []*Refusal {
 	var refusals []*Refusal
 	for _, f := range readiness.Blocks(findings) {
 		if slices.Contains(mustAct, f.ID) && !f.Transient {
-			refusals = append(refusals, &Refusal{Rule: RuleHealth, Object: f.Object.String(), Reason: "the target cannot act: " + f.Cause, Cure: f.Remedy})
+			refusals = append(refusals, &Refusal{Rule: RuleHealth, Object: f.Object.String(),
+				Reason: "the target cannot act: " + f.Cause, Cure: f.Remedy})
 		}
 	}
 	return refusals

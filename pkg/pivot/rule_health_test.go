@@ -13,10 +13,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// A target that would do nothing with what it is given is refused; what goes away by itself, or stands in nobody's way, is not.
+// A target that would do nothing with what it is given is refused; what goes away by itself, or stands in nobody's way,
+// is not.
 func TestATargetThatCannotActIsRefused(t *testing.T) {
 	finding := func(id string, severity readiness.Severity, transient, certain bool) readiness.Finding {
-		return readiness.Finding{ID: id, Object: health.Ref{Kind: "Lease", Namespace: "capi-system", Name: "l"}, Cause: "nobody leads", Remedy: "see why", Severity: severity, Transient: transient, Certain: certain}
+		return readiness.Finding{ID: id, Object: health.Ref{Kind: "Lease", Namespace: "capi-system", Name: "l"},
+			Cause: "nobody leads", Remedy: "see why", Severity: severity, Transient: transient, Certain: certain}
 	}
 	for name, row := range map[string]struct {
 		finding readiness.Finding
@@ -32,7 +34,9 @@ func TestATargetThatCannotActIsRefused(t *testing.T) {
 		if (len(got) == 1) != row.refused {
 			t.Errorf("%s: %v", name, got)
 		}
-		if len(got) == 1 && (got[0].Rule != RuleHealth || !strings.Contains(got[0].Error(), "Lease/capi-system/l: the target cannot act: nobody leads") || got[0].Cure == "") {
+		if len(got) == 1 && (got[0].Rule != RuleHealth ||
+			!strings.Contains(got[0].Error(), "Lease/capi-system/l: the target cannot act: nobody leads") ||
+			got[0].Cure == "") {
 			t.Errorf("%s: %+v", name, got[0])
 		}
 	}
@@ -49,10 +53,12 @@ func TestThePivotWaitsForControllersThatStart(t *testing.T) {
 		took   time.Duration
 		said   []string
 	}{
-		"acts at once":    {checks: [][]*Refusal{{}}},
-		"acts soon":       {checks: [][]*Refusal{{lease}, {lease}, {other}, {}}, took: 15 * time.Second, said: []string{lease.Error(), other.Error()}},
-		"never acts":      {checks: [][]*Refusal{{lease}}, took: 3 * time.Minute, said: []string{lease.Error()}},
-		"cannot be asked": {checks: [][]*Refusal{{lease}}, err: unreachable, took: 5 * time.Second, said: []string{lease.Error()}},
+		"acts at once": {checks: [][]*Refusal{{}}},
+		"acts soon": {checks: [][]*Refusal{{lease}, {lease}, {other}, {}}, took: 15 * time.Second,
+			said: []string{lease.Error(), other.Error()}},
+		"never acts": {checks: [][]*Refusal{{lease}}, took: 3 * time.Minute, said: []string{lease.Error()}},
+		"cannot be asked": {checks: [][]*Refusal{{lease}}, err: unreachable, took: 5 * time.Second,
+			said: []string{lease.Error()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

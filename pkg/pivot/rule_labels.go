@@ -14,13 +14,15 @@ func checkLabels(_ context.Context, v *view) ([]*Refusal, error) {
 	for _, crd := range v.source.CRDs {
 		if reason := v.lackingOnTarget(crd); reason != "" {
 			refusals = append(refusals, &Refusal{Rule: RuleLabels, Object: "CRD " + crd.Name, Reason: reason,
-				Cure: "Run the same release of its provider on both sides; a CRD that is there: " + v.labelCRD(v.targetSide, crd.Name)})
+				Cure: "Run the same release of its provider on both sides; a CRD that is there: " +
+					v.labelCRD(v.targetSide, crd.Name)})
 		}
 	}
 	return refusals, nil
 }
 
-// unseen names the CRDs of the source whose objects no move finds: they are unlabelled, or what is stored is not served.
+// unseen names the CRDs of the source whose objects no move finds: they are unlabelled, or what is stored is not
+// served.
 func unseen(v *view) []*Refusal {
 	var refusals []*Refusal
 	for _, crd := range v.sourceUnlabelled {
@@ -32,8 +34,10 @@ func unseen(v *view) []*Refusal {
 	for _, crd := range v.source.CRDs {
 		if !slices.Contains(crd.Served, crd.GVK.Version) {
 			refusals = append(refusals, &Refusal{
-				Rule: RuleLabels, Object: "CRD " + crd.Name, Cure: "Install the release of its provider that serves the version again.",
-				Reason: "stores version " + crd.GVK.Version + " at the source and does not serve it: none of its objects would be found",
+				Rule: RuleLabels, Object: "CRD " + crd.Name,
+				Cure: "Install the release of its provider that serves the version again.",
+				Reason: "stores version " + crd.GVK.Version + " at the source and does not serve it: none of its " +
+					"objects would be found",
 			})
 		}
 	}
@@ -42,7 +46,8 @@ func unseen(v *view) []*Refusal {
 
 // labelCRD is how a person labels a CRD. Providers that are installed by a component get their labels there.
 func (v *view) labelCRD(side Side, name string) string {
-	return "In the component that installs it, and here: kubectl" + option("--kubeconfig", side.Kubeconfig) + " label crd " + name + " " + capi.MoveLabel + "="
+	return "In the component that installs it, and here: kubectl" + option("--kubeconfig", side.Kubeconfig) +
+		" label crd " + name + " " + capi.MoveLabel + "="
 }
 
 func (v *view) lackingOnTarget(crd capi.CRD) string {

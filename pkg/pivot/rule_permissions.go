@@ -10,15 +10,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// What a move does to each object, as mover.go of clusterctl has it: a mark and the finalizers are patched at the source, the managed fields
-// on the target.
+// What a move does to each object, as mover.go of clusterctl has it: a mark and the finalizers are patched at the
+// source, the managed fields on the target.
 var (
 	sourceVerbs = []string{"get", "list", "patch", "delete"}
 	targetVerbs = []string{"get", "list", "create", "update", "patch"}
 )
 
-// checkPermissions asks both sides whether the user of the kubeconfig may do what a move does. An administrator costs one request; anybody
-// else one for each verb and kind.
+// checkPermissions asks both sides whether the user of the kubeconfig may do what a move does. An administrator costs
+// one request; anybody else one for each verb and kind.
 func checkPermissions(ctx context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	for _, side := range []struct {
@@ -87,12 +87,14 @@ func (v *view) lackingNamespace(ctx context.Context, where Where, side Side) ([]
 	}
 	switch exists, err := capi.NamespaceExists(ctx, side.Client, v.scope.Namespace); {
 	case apierrors.IsForbidden(err): // clusterctl has to know it, too
-		refusal.Reason, refusal.Cure = "it is not known whether it exists: "+err.Error(), "Give the user of the kubeconfig the permission to get it."
+		refusal.Reason, refusal.Cure = "it is not known whether it exists: "+err.Error(),
+			"Give the user of the kubeconfig the permission to get it."
 		return []*Refusal{refusal}, nil
 	case err != nil || exists:
 		return nil, err
 	}
-	if allowed, err := capi.Allowed(ctx, side.Client, capi.Access{Verb: "create", Resource: "namespaces"}); err != nil || allowed {
+	if allowed, err := capi.Allowed(ctx, side.Client,
+		capi.Access{Verb: "create", Resource: "namespaces"}); err != nil || allowed {
 		return nil, err
 	}
 	return []*Refusal{refusal}, nil

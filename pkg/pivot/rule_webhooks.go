@@ -11,8 +11,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// checkWebhooks has the target judge one object of each kind that moves, and store none: webhooks that do not answer stop a move in its
-// middle. A kind that the target lacks, or whose objects may not be created there, is refused by another rule.
+// checkWebhooks has the target judge one object of each kind that moves, and store none: webhooks that do not answer
+// stop a move in its middle. A kind that the target lacks, or whose objects may not be created there, is refused by
+// another rule.
 func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
 	kinds := v.samples()
 	found := make([]*Refusal, len(kinds))
@@ -37,7 +38,8 @@ func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
 		if !judged(err) {
 			return fmt.Errorf("target: rehearse the creation of %s: %w", o, err)
 		}
-		found[i] = &Refusal{Rule: RuleWebhooks, Object: o.String(), Reason: "the target would not accept it: " + err.Error(), Cure: v.cureOf(err)}
+		found[i] = &Refusal{Rule: RuleWebhooks, Object: o.String(), Reason: "the target would not accept it: " +
+			err.Error(), Cure: v.cureOf(err)}
 		return nil
 	})
 	if err != nil {
@@ -62,8 +64,8 @@ func (v *view) unknownToTarget(o capi.Object) bool {
 	return false
 }
 
-// judged is whether an error is the API server's word on the object, and not on its own state. A webhook that does not answer is an internal
-// error to it.
+// judged is whether an error is the API server's word on the object, and not on its own state. A webhook that does not
+// answer is an internal error to it.
 func judged(err error) bool {
 	var status apierrors.APIStatus
 	switch {
@@ -80,9 +82,12 @@ func (v *view) cureOf(err error) string {
 	onTarget := "kubectl" + option("--kubeconfig", v.targetSide.Kubeconfig)
 	switch {
 	case apierrors.IsInternalError(err):
-		return "See whether the provider that has the webhook runs, and whether the target's API server reaches it: " + onTarget + " get deployments,endpointslices -A"
+		return "See whether the provider that has the webhook runs, and whether the target's API server reaches it: " +
+			onTarget + " get deployments,endpointslices -A"
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), `namespace "`+capi.AnyNamespace+`"`):
-		return "The target has no namespace " + v.scope.Namespace + " yet, and another one may not be used to try: " + onTarget + " create namespace " + v.scope.Namespace
+		return "The target has no namespace " + v.scope.Namespace + " yet, and another one may not be used to try: " +
+			onTarget + " create namespace " + v.scope.Namespace
 	}
-	return "Change the object, or what refuses it on the target, until this is accepted: " + onTarget + " create --dry-run=server -f FILE"
+	return "Change the object, or what refuses it on the target, until this is accepted: " + onTarget +
+		" create --dry-run=server -f FILE"
 }

@@ -29,14 +29,17 @@ func checkCluster(_ context.Context, v *view) ([]*Refusal, error) {
 			refuse(c, "its control plane is not initialized yet", describe(v, c.Object))
 		}
 		if c.ClassNamespace != "" && c.ClassNamespace != c.Namespace {
-			refuse(c, "uses a ClusterClass of namespace "+c.ClassNamespace+"; only a class in its own namespace can be moved with it",
-				"Make a copy of the class and its templates in namespace "+c.Namespace+", and rebase the Cluster to it.")
+			refuse(c, "uses a ClusterClass of namespace "+c.ClassNamespace+
+				"; only a class in its own namespace can be moved with it",
+				"Make a copy of the class and its templates in namespace "+c.Namespace+
+					", and rebase the Cluster to it.")
 		}
 	}
 	if !found {
 		refusals = append(refusals, &Refusal{
 			Rule: RuleCluster, Object: fmt.Sprintf("Cluster %s/%s", v.scope.Namespace, v.scope.Cluster),
-			Reason: "does not exist at the source", Cure: "Run cluster-init up, or look which Clusters there are: kubectl" + option("--kubeconfig", v.sourceSide.Kubeconfig) + " get clusters -A",
+			Reason: "does not exist at the source", Cure: "Run cluster-init up, or look which Clusters there are: " +
+				"kubectl" + option("--kubeconfig", v.sourceSide.Kubeconfig) + " get clusters -A",
 		})
 	}
 	return refusals, nil
@@ -44,7 +47,8 @@ func checkCluster(_ context.Context, v *view) ([]*Refusal, error) {
 
 func checkObjects(_ context.Context, v *view) ([]*Refusal, error) {
 	if len(v.moves) == 0 {
-		return []*Refusal{{Rule: RuleObjects, Reason: "0 objects would be moved", Cure: "See that the CRDs of Cluster API carry the label " + capi.MoveLabel + "."}}, nil
+		return []*Refusal{{Rule: RuleObjects, Reason: "0 objects would be moved",
+			Cure: "See that the CRDs of Cluster API carry the label " + capi.MoveLabel + "."}}, nil
 	}
 	var refusals []*Refusal
 	for _, stay := range v.stays {
@@ -52,7 +56,8 @@ func checkObjects(_ context.Context, v *view) ([]*Refusal, error) {
 			continue
 		}
 		if len(stay.NeededBy) == 0 {
-			refusals = append(refusals, &Refusal{Rule: RuleObjects, Object: stay.Object.String(), Reason: "would be left behind: " + stay.Reason, Cure: stay.Cure})
+			refusals = append(refusals, &Refusal{Rule: RuleObjects, Object: stay.Object.String(),
+				Reason: "would be left behind: " + stay.Reason, Cure: stay.Cure})
 		}
 		for _, by := range stay.NeededBy {
 			refusals = append(refusals, &Refusal{Rule: RuleObjects, Object: stay.Object.String(),
@@ -66,7 +71,8 @@ func checkProviders(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	refuse := func(name, format string, args ...any) { refusals = append(refusals, provider(name, format, args...)) }
 	if len(v.sourceProviders) == 0 {
-		refusals = append(refusals, &Refusal{Rule: RuleProviders, Reason: "the source runs no Cluster API provider", Cure: "See that the Deployments of the providers carry the label " + clusterv1.ProviderNameLabel + "."})
+		refusals = append(refusals, &Refusal{Rule: RuleProviders, Reason: "the source runs no Cluster API provider",
+			Cure: "See that the Deployments of the providers carry the label " + clusterv1.ProviderNameLabel + "."})
 	}
 	for _, p := range v.sourceProviders {
 		i := slices.IndexFunc(v.targetProviders, func(t capi.Provider) bool { return t.Name == p.Name })
@@ -101,7 +107,8 @@ func provider(name, format string, args ...any) *Refusal {
 		Cure: "Run the same version of it on both sides, and wait until it is ready there."}
 }
 
-// recordedProviders holds clusterctl's own records of both sides against each other, as a move does, and its dry run does not.
+// recordedProviders holds clusterctl's own records of both sides against each other, as a move does, and its dry run
+// does not.
 func recordedProviders(v *view) []*Refusal {
 	var refusals []*Refusal
 	for _, p := range v.sourceInventory {
@@ -114,16 +121,19 @@ func recordedProviders(v *view) []*Refusal {
 			there, targetErr := version.ParseSemantic(t.Version)
 			switch {
 			case err != nil || targetErr != nil:
-				reason = fmt.Sprintf("recorded by clusterctl with version %q at the source and %q on the target, and one of them is none", p.Version, t.Version)
+				reason = fmt.Sprintf("recorded by clusterctl with version %q at the source and %q on the target, and "+
+					"one of them is none", p.Version, t.Version)
 			case there.LessThan(here):
-				reason = fmt.Sprintf("recorded by clusterctl with version %s at the source, %s on the target", p.Version, t.Version)
+				reason = fmt.Sprintf("recorded by clusterctl with version %s at the source, %s on the target",
+					p.Version, t.Version)
 			default:
 				reason = ""
 			}
 		}
 		if reason != "" {
 			refusals = append(refusals, &Refusal{Rule: RuleProviders, Object: "provider " + p.Name, Reason: reason,
-				Cure: "Install it on the target in the same way, or remove the record of a provider that is not there: kubectl" + option("--kubeconfig", v.sourceSide.Kubeconfig) +
+				Cure: "Install it on the target in the same way, or remove the record of a provider that is not " +
+					"there: kubectl" + option("--kubeconfig", v.sourceSide.Kubeconfig) +
 					" -n " + p.Namespace + " delete providers.clusterctl.cluster.x-k8s.io " + p.Name})
 		}
 	}
@@ -158,7 +168,8 @@ func pausedAtSource(o capi.Object, source, target Side, scope Scope) *Refusal {
 func checkMachines(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	refuse := func(m capi.Machine, reason string) {
-		refusals = append(refusals, &Refusal{Rule: RuleMachines, Object: m.String(), Reason: reason, Cure: describe(v, m.Object)})
+		refusals = append(refusals, &Refusal{Rule: RuleMachines, Object: m.String(), Reason: reason,
+			Cure: describe(v, m.Object)})
 	}
 	for _, m := range v.machines {
 		switch {
@@ -182,8 +193,10 @@ func checkTarget(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	for _, o := range v.target.All() {
 		if planned[o.Key()] {
-			refusals = append(refusals, &Refusal{Rule: RuleTarget, Object: o.String(), Reason: "exists on the target already and would be overwritten",
-				Cure: "If nobody needs that one, delete it on the target: " + Kubectl(v.targetSide, v.scope) + " delete " + v.resource(o) + " " + o.Name})
+			refusals = append(refusals, &Refusal{Rule: RuleTarget, Object: o.String(),
+				Reason: "exists on the target already and would be overwritten",
+				Cure: "If nobody needs that one, delete it on the target: " + Kubectl(v.targetSide, v.scope) +
+					" delete " + v.resource(o) + " " + o.Name})
 		}
 	}
 	return refusals, nil

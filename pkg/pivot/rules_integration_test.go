@@ -38,17 +38,21 @@ func (s *stage) refusedBy(rule pivot.Rule) []string {
 	return objects
 }
 
-// A webhook of the target that nobody answers is seen before a move, whether or not the target has the namespace and the object already.
+// A webhook of the target that nobody answers is seen before a move, whether or not the target has the namespace and
+// the object already.
 func TestWebhooksOfTheTargetAreAsked(t *testing.T) {
 	s := newStage(t)
 	nobody := "https://127.0.0.1:1/validate"
 	fail, none := admissionv1.Fail, admissionv1.SideEffectClassNone
-	hook := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "nobody-answers"}, Webhooks: []admissionv1.ValidatingWebhook{{
-		Name: "machines.example.org", FailurePolicy: &fail, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
-		ClientConfig: admissionv1.WebhookClientConfig{URL: &nobody},
-		Rules: []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{admissionv1.Create},
-			Rule: admissionv1.Rule{APIGroups: []string{"cluster.x-k8s.io"}, APIVersions: []string{"*"}, Resources: []string{"machines"}}}},
-	}}}
+	hook := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "nobody-answers"},
+		Webhooks: []admissionv1.ValidatingWebhook{{
+			Name: "machines.example.org", FailurePolicy: &fail, SideEffects: &none,
+			AdmissionReviewVersions: []string{"v1"},
+			ClientConfig:            admissionv1.WebhookClientConfig{URL: &nobody},
+			Rules: []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{admissionv1.Create},
+				Rule: admissionv1.Rule{APIGroups: []string{"cluster.x-k8s.io"}, APIVersions: []string{"*"},
+					Resources: []string{"machines"}}}},
+		}}}
 	if got := s.refusedBy(pivot.RuleWebhooks); len(got) > 0 {
 		t.Fatalf("without a webhook: %v", got)
 	}
@@ -63,7 +67,8 @@ func TestWebhooksOfTheTargetAreAsked(t *testing.T) {
 	want := []string{"Machine " + s.Scope.Namespace + "/mgmt-cp-a"}
 	asked := func() []string { return s.refusedBy(pivot.RuleWebhooks) }
 	eventually(t, "the API server calls the webhook", func() bool { return slices.Equal(asked(), want) })
-	if err := fixture.Create(t.Context(), s.Target.Client, s.Scope.Namespace, oneObject("Cluster", "mgmt")); err != nil {
+	if err := fixture.Create(t.Context(), s.Target.Client, s.Scope.Namespace,
+		oneObject("Cluster", "mgmt")); err != nil {
 		t.Fatal(err)
 	}
 	if got := asked(); !slices.Equal(got, want) {
@@ -80,9 +85,11 @@ func TestPermissionsOnBothSides(t *testing.T) {
 	for where, side := range map[string]*pivot.Side{"source": &s.Source, "target": &s.Target} {
 		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "reads-all"}, Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"get", "list"}},
-			{APIGroups: []string{"cluster.x-k8s.io"}, Resources: []string{"*"}, Verbs: []string{"patch", "delete", "create", "update"}},
+			{APIGroups: []string{"cluster.x-k8s.io"}, Resources: []string{"*"},
+				Verbs: []string{"patch", "delete", "create", "update"}},
 		}}
-		binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "reads-all"}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: role.Name},
+		binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "reads-all"},
+			RoleRef:  rbacv1.RoleRef{Kind: "ClusterRole", Name: role.Name},
 			Subjects: []rbacv1.Subject{{Kind: "User", Name: "reader"}}}
 		for _, o := range []client.Object{role, binding} {
 			if err := side.Client.Create(t.Context(), o); err != nil {
@@ -110,12 +117,15 @@ func TestPermissionsOnBothSides(t *testing.T) {
 			t.Errorf("%s is refused, and all of it is allowed", object)
 		}
 	}
-	for _, want := range []string{"secrets of the source", "secrets of the target", "kubeadmconfigs.bootstrap.cluster.x-k8s.io of the source", "namespace " + s.Scope.Namespace + " of the target"} {
+	for _, want := range []string{"secrets of the source", "secrets of the target",
+		"kubeadmconfigs.bootstrap.cluster.x-k8s.io of the source", "namespace " + s.Scope.Namespace +
+			" of the target"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%s is not refused: %v", want, got)
 		}
 	}
-	if hooks := s.refusedBy(pivot.RuleWebhooks); slices.ContainsFunc(hooks, func(o string) bool { return strings.HasPrefix(o, "Secret") }) {
+	if hooks := s.refusedBy(pivot.RuleWebhooks); slices.ContainsFunc(
+		hooks, func(o string) bool { return strings.HasPrefix(o, "Secret") }) {
 		t.Errorf("what may not be created was tried: %v", hooks)
 	}
 }

@@ -57,7 +57,8 @@ func reviewing(refuses func(verb, resource string) bool) answering {
 			return false, nil
 		}
 		asked, _, _ := unstructured.NestedStringMap(u.Object, "spec", "resourceAttributes")
-		return true, unstructured.SetNestedField(u.Object, !refuses(asked["verb"], asked["resource"]), "status", "allowed")
+		return true, unstructured.SetNestedField(u.Object, !refuses(asked["verb"], asked["resource"]), "status",
+			"allowed")
 	}}
 }
 
@@ -69,7 +70,8 @@ func failing(kind string, err error) answering {
 }
 
 func forbidden(resource string) error {
-	return apierrors.NewForbidden(schema.GroupResource{Group: "cluster.x-k8s.io", Resource: resource}, "", errors.New("not for you"))
+	return apierrors.NewForbidden(schema.GroupResource{Group: "cluster.x-k8s.io", Resource: resource}, "",
+		errors.New("not for you"))
 }
 
 // An administrator is one who may do everything; others are asked about one by one.
@@ -79,15 +81,17 @@ func someVerbs(lacks, of string) answering {
 
 // tenantOf is of another namespace, and names a Secret of the one that is moved, as some providers name credentials.
 func tenantOf(name, named string) *unstructured.Unstructured {
-	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "DevCluster", "spec": map[string]any{
-		"credentialsSecretRef": map[string]any{"namespace": fixture.Namespace, "name": named}}}}
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2",
+		"kind": "DevCluster", "spec": map[string]any{
+			"credentialsSecretRef": map[string]any{"namespace": fixture.Namespace, "name": named}}}}
 	u.SetNamespace("tenants")
 	u.SetName(name)
 	return u
 }
 
 func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
-	webhook := apierrors.NewInternalError(errors.New(`failed calling webhook "default.machine.cluster.x-k8s.io": connection refused`))
+	webhook := apierrors.NewInternalError(
+		errors.New(`failed calling webhook "default.machine.cluster.x-k8s.io": connection refused`))
 	rows := map[string]struct {
 		edits          []fixture.Edit
 		elsewhere      []*unstructured.Unstructured // at the source, in other namespaces
@@ -96,11 +100,14 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 	}{
 		"an object of the OpenStack Resource Controller takes what it stands for along": {
 			edits: []fixture.Edit{fixture.Unset("ServerGroup", "mgmt-control-plane", "spec", "managedOptions")},
-			want:  []pivot.Refusal{{Rule: pivot.RuleDetach, Object: "ServerGroup management/mgmt-control-plane", Reason: "onDelete: detach", Cure: `"onDelete":"detach"`}},
+			want: []pivot.Refusal{{Rule: pivot.RuleDetach, Object: "ServerGroup management/mgmt-control-plane",
+				Reason: "onDelete: detach", Cure: `"onDelete":"detach"`}},
 		},
 		"one that is to delete it": {
-			edits: []fixture.Edit{fixture.Set("ServerGroup", "mgmt-control-plane", "delete", "spec", "managedOptions", "onDelete")},
-			want:  []pivot.Refusal{{Rule: pivot.RuleDetach, Object: "ServerGroup management/mgmt-control-plane", Reason: "managed"}},
+			edits: []fixture.Edit{fixture.Set("ServerGroup", "mgmt-control-plane", "delete", "spec", "managedOptions",
+				"onDelete")},
+			want: []pivot.Refusal{{Rule: pivot.RuleDetach, Object: "ServerGroup management/mgmt-control-plane",
+				Reason: "managed"}},
 		},
 		"one that only stands for what somebody else made": {
 			edits: []fixture.Edit{fixture.Unset("ServerGroup", "mgmt-control-plane", "spec", "managedOptions"),
@@ -113,7 +120,8 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 				}
 				return nil
 			}},
-			want: []pivot.Refusal{{Rule: pivot.RuleElsewhere, Reason: "it is not known whether", Cure: "permission to list"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleElsewhere, Reason: "it is not known whether",
+				Cure: "permission to list"}},
 		},
 		"the Machines of other namespaces may not be listed": {
 			source: answering{list: func(kind, namespace string) error {
@@ -122,24 +130,30 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 				}
 				return nil
 			}},
-			want: []pivot.Refusal{{Rule: pivot.RuleElsewhere, Reason: "it is not known whether", Cure: "permission to list"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleElsewhere, Reason: "it is not known whether",
+				Cure: "permission to list"}},
 		},
 		"what stays in another namespace names what would leave, and something else of the namespace": {
 			elsewhere: []*unstructured.Unstructured{tenantOf("tenant", "mgmt-ca"), tenantOf("other", "no-such")},
-			want:      []pivot.Refusal{{Rule: pivot.RuleElsewhere, Object: "Secret management/mgmt-ca", Reason: "is named by DevCluster tenants/tenant", Cure: "kubectl"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleElsewhere, Object: "Secret management/mgmt-ca",
+				Reason: "is named by DevCluster tenants/tenant", Cure: "kubectl"}},
 		},
 		"the user of the source may not delete machines": {
 			source: someVerbs("delete", "machines"),
-			want:   []pivot.Refusal{{Rule: pivot.RulePermissions, Object: "machines.cluster.x-k8s.io of the source", Reason: "may not delete"}},
+			want: []pivot.Refusal{{Rule: pivot.RulePermissions, Object: "machines.cluster.x-k8s.io of the source",
+				Reason: "may not delete"}},
 		},
 		"the user of the target may not create Secrets": {
 			target: someVerbs("create", "secrets"),
-			want:   []pivot.Refusal{{Rule: pivot.RulePermissions, Object: "secrets of the target", Reason: "may not create"}},
+			want: []pivot.Refusal{{Rule: pivot.RulePermissions, Object: "secrets of the target",
+				Reason: "may not create"}},
 		},
-		"users who are no administrators, and may do all that is needed": {source: someVerbs("watch", "secrets"), target: someVerbs("delete", "secrets")},
+		"users who are no administrators, and may do all that is needed": {source: someVerbs("watch", "secrets"),
+			target: someVerbs("delete", "secrets")},
 		"a webhook of the target does not answer": {
 			target: failing("Machine", webhook),
-			want:   []pivot.Refusal{{Rule: pivot.RuleWebhooks, Object: "Machine management/mgmt-cp-a", Reason: "failed calling webhook", Cure: "See whether the provider"}},
+			want: []pivot.Refusal{{Rule: pivot.RuleWebhooks, Object: "Machine management/mgmt-cp-a",
+				Reason: "failed calling webhook", Cure: "See whether the provider"}},
 		},
 		"the target refuses an object": {
 			target: failing("Cluster", apierrors.NewBadRequest("admission webhook denied it")),
@@ -168,7 +182,9 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 				t.Fatalf("got %v, want %d reasons", err, len(row.want))
 			}
 			for i, want := range row.want {
-				if got[i].Rule != want.Rule || got[i].Object != want.Object || !strings.Contains(got[i].Reason, want.Reason) || !strings.Contains(got[i].Cure, want.Cure) || got[i].Cure == "" {
+				if got[i].Rule != want.Rule || got[i].Object != want.Object ||
+					!strings.Contains(got[i].Reason, want.Reason) || !strings.Contains(got[i].Cure, want.Cure) ||
+					got[i].Cure == "" {
 					t.Errorf("reason %d is %+v, want %+v", i, *got[i], want)
 				}
 			}
@@ -180,11 +196,13 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 func TestPlanIsNoRefusalWhenWebhooksCannotBeAsked(t *testing.T) {
 	for name, trouble := range map[string]error{
 		"no connection": errors.New("connection reset"), "overloaded": apierrors.NewTooManyRequests("later", 1),
-		"starting": apierrors.NewServiceUnavailable("etcd"), "its own": apierrors.NewInternalError(errors.New("etcd has no leader")),
+		"starting": apierrors.NewServiceUnavailable("etcd"), "its own": apierrors.NewInternalError(
+			errors.New("etcd has no leader")),
 	} {
 		from, to := sides(t, source(), target())
 		failing("Machine", trouble).on(&to)
-		if _, err := pivot.NewPlan(t.Context(), from, to, scope); fault.CodeOf(err) != fault.ClusterUnreachable || !fault.CanRetry(err) {
+		if _, err := pivot.NewPlan(t.Context(), from, to, scope); fault.CodeOf(err) != fault.ClusterUnreachable ||
+			!fault.CanRetry(err) {
 			t.Errorf("%s: got %v (%s), want %s", name, err, fault.CodeOf(err), fault.ClusterUnreachable)
 		}
 	}
@@ -195,7 +213,8 @@ func TestPlanDoesNotTryWhatTheTargetLacks(t *testing.T) {
 	from, to := sides(t, source(), with(target(), gone("DevCluster")))
 	failing("DevCluster", errors.New("no matches for kind")).on(&to)
 	_, err := pivot.NewPlan(t.Context(), from, to, scope)
-	if got := pivot.Refusals(err); fault.CodeOf(err) != fault.PivotRefused || len(got) != 1 || got[0].Rule != pivot.RuleLabels {
+	if got := pivot.Refusals(err); fault.CodeOf(err) != fault.PivotRefused || len(got) != 1 ||
+		got[0].Rule != pivot.RuleLabels {
 		t.Errorf("got %v (%s), want one refusal by the rule %s", err, fault.CodeOf(err), pivot.RuleLabels)
 	}
 }
@@ -206,26 +225,29 @@ func TestCheckSides(t *testing.T) {
 		from, to side
 		want     pivot.Rule // empty: they fit
 	}{
-		"they fit":                       {source(), target(), ""},
-		"they fit, and nothing is ready": {source(fixture.Set("Cluster", "mgmt", true, "spec", "paused")), target(), ""},
-		"a kind is not there":            {source(), with(target(), gone("DevCluster")), pivot.RuleLabels},
+		"they fit": {source(), target(), ""},
+		"they fit, and nothing is ready": {source(fixture.Set("Cluster", "mgmt", true, "spec", "paused")), target(),
+			""},
+		"a kind is not there": {source(), with(target(), gone("DevCluster")), pivot.RuleLabels},
 	} {
 		t.Run(name, func(t *testing.T) {
 			from, to := sides(t, row.from, row.to)
 			err := pivot.CheckSides(t.Context(), from, to, scope)
 			got := pivot.Refusals(err)
-			if row.want == "" && err != nil || row.want != "" && (len(got) != 1 || got[0].Rule != row.want || fault.CodeOf(err) != fault.PivotRefused) {
+			if row.want == "" && err != nil || row.want != "" && (len(got) != 1 || got[0].Rule != row.want ||
+				fault.CodeOf(err) != fault.PivotRefused) {
 				t.Errorf("got %v, want %q", err, row.want)
 			}
 		})
 	}
 }
 
-// What is tried on the target is one object of each kind, without what it cannot have there, and without what is secret; in another
-// namespace where the target lacks that of the Cluster.
+// What is tried on the target is one object of each kind, without what it cannot have there, and without what is
+// secret; in another namespace where the target lacks that of the Cluster.
 func TestRehearsal(t *testing.T) {
 	from, to := sides(t, source(), target())
-	if err := to.Client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: scope.Namespace}}); err != nil {
+	if err := to.Client.Delete(t.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: scope.Namespace}}); err != nil {
 		t.Fatal(err)
 	}
 	tried := make(chan *unstructured.Unstructured, 100)
@@ -251,7 +273,8 @@ func TestRehearsal(t *testing.T) {
 				t.Errorf("%s was tried with %s", u.GetKind(), field)
 			}
 		}
-		if u.GetUID() != "" || u.GetResourceVersion() != "" || len(u.GetOwnerReferences()) > 0 || u.GetNamespace() != "default" {
+		if u.GetUID() != "" || u.GetResourceVersion() != "" || len(u.GetOwnerReferences()) > 0 ||
+			u.GetNamespace() != "default" {
 			t.Errorf("%s was tried with the metadata %v", u.GetKind(), u.Object["metadata"])
 		}
 	}
@@ -287,7 +310,8 @@ func TestPlanHoldsRecordsOfProvidersAgainstEachOther(t *testing.T) {
 			recorded(t, to.Client, row.target)
 			_, err := pivot.NewPlan(t.Context(), from, to, scope)
 			got := pivot.Refusals(err)
-			if row.want == "" && err != nil || row.want != "" && (len(got) != 1 || got[0].Rule != pivot.RuleProviders || !strings.Contains(got[0].Reason, row.want)) {
+			if row.want == "" && err != nil || row.want != "" && (len(got) != 1 || got[0].Rule != pivot.RuleProviders ||
+				!strings.Contains(got[0].Reason, row.want)) {
 				t.Errorf("got %v, want %q", err, row.want)
 			}
 		})
@@ -299,7 +323,8 @@ func recorded(t *testing.T, c client.Client, version string) {
 	if version == "" {
 		return
 	}
-	u := &unstructured.Unstructured{Object: map[string]any{"providerName": "docker", "type": "InfrastructureProvider", "version": version}}
+	u := &unstructured.Unstructured{Object: map[string]any{"providerName": "docker", "type": "InfrastructureProvider",
+		"version": version}}
 	u.SetAPIVersion("clusterctl.cluster.x-k8s.io/v1alpha3")
 	u.SetKind("Provider")
 	u.SetName("infrastructure-docker")
@@ -312,10 +337,13 @@ func recorded(t *testing.T, c client.Client, version string) {
 // A ClusterClass may have its patches computed by an extension. Without that the target could reconcile nothing of it.
 func TestAClassWhoseExtensionTheTargetLacks(t *testing.T) {
 	class, ofItsClass := ofClass()
-	class.Object["spec"] = map[string]any{"patches": []any{map[string]any{"name": "p", "external": map[string]any{"generatePatchesExtension": "generate-patches.lab", "discoverVariablesExtension": "variables.lab"}}}}
+	class.Object["spec"] = map[string]any{"patches": []any{map[string]any{"name": "p",
+		"external": map[string]any{"generatePatchesExtension": "generate-patches.lab",
+			"discoverVariablesExtension": "variables.lab"}}}}
 	extension := func(handlers ...any) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"handlers": handlers}}}
-		u.SetGroupVersionKind(schema.GroupVersionKind{Group: "runtime.cluster.x-k8s.io", Version: "v1beta2", Kind: "ExtensionConfig"})
+		u.SetGroupVersionKind(schema.GroupVersionKind{Group: "runtime.cluster.x-k8s.io", Version: "v1beta2",
+			Kind: "ExtensionConfig"})
 		u.SetName("lab")
 		return u
 	}
@@ -324,9 +352,12 @@ func TestAClassWhoseExtensionTheTargetLacks(t *testing.T) {
 		there *unstructured.Unstructured
 		want  []string
 	}{
-		"it is not there":            {nil, []string{"generate-patches.lab of ExtensionConfig lab, which the target does not have", "variables.lab of ExtensionConfig lab, which the target does not have"}},
-		"one of its handlers is not": {extension(handler("variables.lab")), []string{"generate-patches.lab of ExtensionConfig lab, which has not discovered it"}},
-		"it is there":                {extension(handler("variables.lab"), handler("generate-patches.lab")), nil},
+		"it is not there": {nil,
+			[]string{"generate-patches.lab of ExtensionConfig lab, which the target does not have",
+				"variables.lab of ExtensionConfig lab, which the target does not have"}},
+		"one of its handlers is not": {extension(handler("variables.lab")),
+			[]string{"generate-patches.lab of ExtensionConfig lab, which has not discovered it"}},
+		"it is there": {extension(handler("variables.lab"), handler("generate-patches.lab")), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			from, to := sides(t, source(ofItsClass), target())
@@ -359,8 +390,8 @@ func TestAClassWhoseExtensionTheTargetLacks(t *testing.T) {
 	}
 }
 
-// A pivot that is run again keeps the rules about machines; only a move back from an unhealthy cluster goes without them. What may be
-// overwritten is judged by the record of the earlier run then.
+// A pivot that is run again keeps the rules about machines; only a move back from an unhealthy cluster goes without
+// them. What may be overwritten is judged by the record of the earlier run then.
 func TestGuards(t *testing.T) {
 	of := []string{"checkMachines", "checkReady", "checkTarget"}
 	for name, row := range map[string]struct {

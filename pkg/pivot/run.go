@@ -19,9 +19,9 @@ func afterMoveOf(objects int) time.Duration {
 	return afterTimeout + time.Duration(objects)*time.Second
 }
 
-// Run pivots: it refuses what a rule forbids, suspends Flux, backs up, moves, and verifies. It may be repeated, here and on another machine:
-// a finished pivot is left as it is, and an interrupted one is finished by the steps of State.Recovery, unless the two sides disagree in a way that no
-// interrupted move leaves.
+// Run pivots: it refuses what a rule forbids, suspends Flux, backs up, moves, and verifies. It may be repeated, here
+// and on another machine: a finished pivot is left as it is, and an interrupted one is finished by the steps of
+// State.Recovery, unless the two sides disagree in a way that no interrupted move leaves.
 //
 // Cancelling ctx stops it at once before the move has started. Once it has, the move is finished and verified
 // first, and Run returns its outcome as if nobody had asked.
@@ -44,10 +44,12 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	if begun && state.Explained() {
 		return in.recover(ctx, state)
 	}
-	if err := state.Err(in.Source, in.Target, in.Scope); err != nil && (begun || state.Stage != StagePaused) { // else a rule names what is paused
+	// else a rule names what is paused
+	if err := state.Err(in.Source, in.Target, in.Scope); err != nil && (begun || state.Stage != StagePaused) {
 		return Result{}, err
 	}
-	// What an earlier pivot created on the target is overwritten, as by the mover itself. Anything else there is refused.
+	// What an earlier pivot created on the target is overwritten, as by the mover itself. Anything else there is
+	// refused.
 	var saved *record
 	if begun {
 		if saved, err = in.saved(ctx, state); err != nil {
@@ -96,7 +98,8 @@ func (in Input) carryOut(ctx context.Context, plan Plan, saved *record) (Result,
 		TakenOver: lease.UntilTakenOver(ctx).Done(),
 	})
 	lost := lostLease(ctx)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterMoveOf(len(plan.Objects))) // to look around; what is written asks for the lease
+	// to look around; what is written asks for the lease
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterMoveOf(len(plan.Objects)))
 	defer cancel()
 	result := Result{Moved: plan.Objects, Backup: saved.path}
 	if err != nil {
@@ -122,11 +125,13 @@ func (in Input) afterFailure(ctx context.Context, cause, lost error, saved *reco
 	}
 	state, err := ReadState(ctx, in.Source, in.Target, in.Scope)
 	if err != nil {
-		return fault.Wrap(fmt.Errorf("%w (and then the two sides could not be read: %w)", cause, err), fault.PivotFailed, keep)
+		return fault.Wrap(fmt.Errorf("%w (and then the two sides could not be read: %w)", cause, err),
+			fault.PivotFailed, keep)
 	}
 	switch state.Phase {
 	case NotStarted, Nothing:
-		return in.resumeFlux(ctx, fault.Retryable(cause, fault.PivotFailed, "Nothing was moved. Run the same command again."))
+		return in.resumeFlux(ctx, fault.Retryable(cause, fault.PivotFailed,
+			"Nothing was moved. Run the same command again."))
 	case Interrupted:
 		hint := state.wayOut(in.Source, in.Target)
 		if state.Explained() {
@@ -138,8 +143,8 @@ func (in Input) afterFailure(ctx context.Context, cause, lost error, saved *reco
 		"The objects are on the target and active. Run the same command again.\n"+keep)
 }
 
-// resumeFlux takes back the suspension and returns cause, with the failure to do so if there is one. Once something is on the target the
-// suspension stays: it tells the next run that a pivot began.
+// resumeFlux takes back the suspension and returns cause, with the failure to do so if there is one. Once something is
+// on the target the suspension stays: it tells the next run that a pivot began.
 func (in Input) resumeFlux(ctx context.Context, cause error) error {
 	if err := lostLease(ctx); err != nil {
 		return errors.Join(err, cause)
@@ -150,13 +155,14 @@ func (in Input) resumeFlux(ctx context.Context, cause error) error {
 	ctx, cancel := context.WithTimeout(lease.UntilTakenOver(ctx), afterTimeout)
 	defer cancel()
 	if err := in.Flux.Resume(ctx); err != nil {
-		cause = fault.Wrap(errors.Join(cause, fmt.Errorf("resume Flux: %w", err)), fault.CodeOf(cause), fault.HintOf(cause))
+		cause = fault.Wrap(errors.Join(cause, fmt.Errorf("resume Flux: %w", err)), fault.CodeOf(cause),
+			fault.HintOf(cause))
 	}
 	return cause
 }
 
-// lostLease returns why another run has taken over, if one has, be it after this one was interrupted: the suspension of Flux may be that one's,
-// and stays.
+// lostLease returns why another run has taken over, if one has, be it after this one was interrupted: the suspension of
+// Flux may be that one's, and stays.
 func lostLease(ctx context.Context) error {
 	for _, cause := range []error{context.Cause(lease.UntilTakenOver(ctx)), context.Cause(ctx)} {
 		if fault.CodeOf(cause) == fault.Busy {

@@ -49,7 +49,8 @@ func moveByHand(ctx context.Context, from, to client.Client) error {
 	for _, u := range fixture.ManagementCluster() {
 		u.SetNamespace(fixture.Namespace)
 		u.SetFinalizers(nil)
-		if err := from.Patch(ctx, u.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
+		if err := from.Patch(ctx, u.DeepCopy(), client.RawPatch("application/merge-patch+json",
+			[]byte(`{"metadata":{"finalizers":null}}`))); err != nil {
 			return err
 		}
 		if err := from.Delete(ctx, u); err != nil {
@@ -100,7 +101,8 @@ func TestRunStopsBeforeTheMove(t *testing.T) {
 			row.spoil(r)
 			_, err := pivot.Run(t.Context(), r.Input)
 			if fault.CodeOf(err) != row.code || r.flux.resumed != row.resumed {
-				t.Errorf("got %v with code %s, Flux resumed %d times; want %s and %d", err, fault.CodeOf(err), r.flux.resumed, row.code, row.resumed)
+				t.Errorf("got %v with code %s, Flux resumed %d times; want %s and %d", err, fault.CodeOf(err),
+					r.flux.resumed, row.code, row.resumed)
 			}
 			if slices.Contains(r.steps, "move") {
 				t.Error("the move was started")
@@ -130,7 +132,8 @@ func pauseMachines(c client.Client) {
 	u := oneObject("Machine", "mgmt-cp-a")[0]
 	u.SetNamespace(fixture.Namespace)
 	patch := `{"metadata":{"annotations":{"cluster.x-k8s.io/paused":""}}}`
-	if err := c.Patch(context.Background(), u, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+	if err := c.Patch(context.Background(), u, client.RawPatch("application/merge-patch+json",
+		[]byte(patch))); err != nil {
 		panic(err)
 	}
 }
@@ -148,10 +151,12 @@ func TestRunVerifies(t *testing.T) {
 			return deleteFrom(ctx, to, "MachineSet", "mgmt-md-1")
 		}, "MachineSet management/mgmt-md-1 did not arrive"},
 		"an object arrived with another spec": {func(ctx context.Context, _, to client.Client) error {
-			return to.Patch(ctx, inNamespace(oneObject("KubeadmControlPlane", "mgmt-cp")[0]), client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":null}}`)))
+			return to.Patch(ctx, inNamespace(oneObject("KubeadmControlPlane", "mgmt-cp")[0]),
+				client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":null}}`)))
 		}, "KubeadmControlPlane management/mgmt-cp has another spec"},
 		"a Secret arrived with other data": {func(ctx context.Context, _, to client.Client) error {
-			return to.Patch(ctx, inNamespace(oneObject("Secret", "mgmt-ca")[0]), client.RawPatch("application/merge-patch+json", []byte(`{"data":{"tls.key":"aHVudGVyMg=="}}`)))
+			return to.Patch(ctx, inNamespace(oneObject("Secret", "mgmt-ca")[0]),
+				client.RawPatch("application/merge-patch+json", []byte(`{"data":{"tls.key":"aHVudGVyMg=="}}`)))
 		}, "Secret management/mgmt-ca has another data"},
 		"an object is left at the source": {func(ctx context.Context, from, _ client.Client) error {
 			return fixture.Create(ctx, from, fixture.Namespace, oneObject("Secret", "mgmt-ca"))
@@ -166,13 +171,15 @@ func TestRunVerifies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := rehearse(t)
 			r.Move = func(ctx context.Context, _ capi.MoveInput) error {
-				return errors.Join(moveByHand(ctx, r.Source.Client, r.Target.Client), row.after(ctx, r.Source.Client, r.Target.Client))
+				return errors.Join(moveByHand(ctx, r.Source.Client, r.Target.Client),
+					row.after(ctx, r.Source.Client, r.Target.Client))
 			}
 			result, err := pivot.Run(t.Context(), r.Input)
 			if fault.CodeOf(err) != fault.PivotFailed || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("got %v, want %q", err, row.want)
 			}
-			if said := err.Error() + fault.HintOf(err); strings.Contains(said, "hunter2") || strings.Contains(said, "aHVudGVyMg") {
+			if said := err.Error() + fault.HintOf(err); strings.Contains(said, "hunter2") ||
+				strings.Contains(said, "aHVudGVyMg") {
 				t.Errorf("it shows what is secret: %s", said)
 			}
 			if !strings.Contains(fault.HintOf(err), result.Backup) || result.Backup == "" {

@@ -19,7 +19,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// TestWhatClusterctlLeaves holds what a preview names against what is really left at the source after clusterctl's move, on two API servers.
+// TestWhatClusterctlLeaves holds what a preview names against what is really left at the source after clusterctl's
+// move, on two API servers.
 func TestWhatClusterctlLeaves(t *testing.T) {
 	for _, server := range []*rest.Config{servers.source.Config, servers.target.Config} {
 		options := envtest.CRDInstallOptions{CRDs: fixture.MoreDefinitions()}
@@ -100,7 +101,8 @@ func heldIn(t *testing.T, c client.Client, namespace string) []string {
 	kinds := []schema.GroupVersionKind{{Version: "v1", Kind: "Secret"}, {Version: "v1", Kind: "ConfigMap"}}
 	for _, crd := range fixture.SceneDefinitions() {
 		if crd.Spec.Scope == apiextensionsv1.NamespaceScoped {
-			kinds = append(kinds, schema.GroupVersionKind{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name, Kind: crd.Spec.Names.Kind})
+			kinds = append(kinds, schema.GroupVersionKind{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name,
+				Kind: crd.Spec.Names.Kind})
 		}
 	}
 	var names []string

@@ -48,7 +48,8 @@ func TestPreviewNamesAllThatStays(t *testing.T) {
 				t.Fatalf("CLUSTER_INIT_TEST_SEED=%d: %v", seed, err)
 			}
 			holdAgainst(t, scene, preview)
-			if want := len(scene.Needed)+len(scene.NeededElsewhere) == 0; preview.MayStart() != want || (preview.Err("demo") == nil) != want {
+			if want := len(scene.Needed)+len(scene.NeededElsewhere) == 0; preview.MayStart() != want ||
+				(preview.Err("demo") == nil) != want {
 				t.Errorf("CLUSTER_INIT_TEST_SEED=%d: a move may start: %t, want %t", seed, preview.MayStart(), want)
 			}
 		})
@@ -99,10 +100,13 @@ func holdAgainst(t *testing.T, scene *fixture.Scene, preview pivot.Preview) {
 			elsewhere[name] = stay.Reason
 		}
 		if stay.Reason == "" || (stay.Rule != "") != (stay.Cure != "") {
-			t.Errorf("CLUSTER_INIT_TEST_SEED=%d: %s stays for the reason %q, cure %q", scene.Seed, name, stay.Reason, stay.Cure)
+			t.Errorf("CLUSTER_INIT_TEST_SEED=%d: %s stays for the reason %q, cure %q", scene.Seed, name, stay.Reason,
+				stay.Cure)
 		}
-		if stay.Rule != "" && !slices.ContainsFunc(preview.Refusals, func(r *pivot.Refusal) bool { return r.Rule == stay.Rule }) {
-			t.Errorf("CLUSTER_INIT_TEST_SEED=%d: %s stays, and the rule %s refuses nothing", scene.Seed, name, stay.Rule)
+		if stay.Rule != "" && !slices.ContainsFunc(preview.Refusals,
+			func(r *pivot.Refusal) bool { return r.Rule == stay.Rule }) {
+			t.Errorf("CLUSTER_INIT_TEST_SEED=%d: %s stays, and the rule %s refuses nothing", scene.Seed, name,
+				stay.Rule)
 		}
 	}
 	wantIdle := map[string]string{}
@@ -115,13 +119,15 @@ func holdAgainst(t *testing.T, scene *fixture.Scene, preview pivot.Preview) {
 
 	var moves []string
 	for _, o := range slices.Concat(preview.Groups...) {
-		if name := o.Kind + " " + o.Name; o.Namespace == preview.Scope.Namespace && needed[name] == "" { // what is copied and stays is in both lists
+		// what is copied and stays is in both lists
+		if name := o.Kind + " " + o.Name; o.Namespace == preview.Scope.Namespace && needed[name] == "" {
 			moves = append(moves, name)
 		}
 	}
 	slices.Sort(moves)
 	if want := scene.Moving(); !slices.Equal(moves, want) {
-		t.Errorf("CLUSTER_INIT_TEST_SEED=%d: would move\n%s\nwant\n%s", scene.Seed, strings.Join(moves, "\n"), strings.Join(want, "\n"))
+		t.Errorf("CLUSTER_INIT_TEST_SEED=%d: would move\n%s\nwant\n%s", scene.Seed, strings.Join(moves, "\n"),
+			strings.Join(want, "\n"))
 	}
 	ownersFirst(t, scene, preview)
 }
@@ -140,7 +146,8 @@ func same(t *testing.T, seed uint64, what string, got, want map[string]string) {
 	}
 }
 
-// ownersFirst sees that the parent of each object that moves is the one that controls it, and in a group before its own.
+// ownersFirst sees that the parent of each object that moves is the one that controls it, and in a group before its
+// own.
 func ownersFirst(t *testing.T, scene *fixture.Scene, preview pivot.Preview) {
 	t.Helper()
 	seed := scene.Seed
@@ -156,7 +163,8 @@ func ownersFirst(t *testing.T, scene *fixture.Scene, preview pivot.Preview) {
 			t.Errorf("CLUSTER_INIT_TEST_SEED=%d: %s is shown below %s, want %s", seed, o, parent, want)
 		}
 		if owned && cmp.Compare(groups[parent.Key()], groups[o.Key()]) >= 0 {
-			t.Errorf("CLUSTER_INIT_TEST_SEED=%d: %s is created in group %d, and its owner %s in group %d", seed, o, groups[o.Key()], parent, groups[parent.Key()])
+			t.Errorf("CLUSTER_INIT_TEST_SEED=%d: %s is created in group %d, and its owner %s in group %d", seed, o,
+				groups[o.Key()], parent, groups[parent.Key()])
 		}
 	}
 }
@@ -165,14 +173,19 @@ func ownersFirst(t *testing.T, scene *fixture.Scene, preview pivot.Preview) {
 func TestPreviewIsAFault(t *testing.T) {
 	from, to := sides(t, source(fixture.Set("Cluster", "mgmt", true, "spec", "paused")), target())
 	preview, err := pivot.NewPreview(t.Context(), from, to, scope, false)
-	if err != nil || preview.Interrupted() || fault.CodeOf(preview.Err("demo")) != fault.PivotRefused || fault.HintOf(preview.Err("demo")) == "" {
-		t.Errorf("a Cluster that a person paused: %v, interrupted %t, %v", err, preview.Interrupted(), preview.Err("demo"))
+	if err != nil || preview.Interrupted() || fault.CodeOf(preview.Err("demo")) != fault.PivotRefused ||
+		fault.HintOf(preview.Err("demo")) == "" {
+		t.Errorf("a Cluster that a person paused: %v, interrupted %t, %v", err, preview.Interrupted(),
+			preview.Err("demo"))
 	}
 	from, to = sides(t, source(paused), target())
-	if preview, err = pivot.NewPreview(t.Context(), from, to, scope, true); err != nil || !preview.Interrupted() || fault.CodeOf(preview.Err("demo")) != fault.PivotRefused {
-		t.Errorf("a Cluster that a pivot paused: %v, interrupted %t, %v", err, preview.Interrupted(), preview.Err("demo"))
+	if preview, err = pivot.NewPreview(t.Context(), from, to, scope, true); err != nil || !preview.Interrupted() ||
+		fault.CodeOf(preview.Err("demo")) != fault.PivotRefused {
+		t.Errorf("a Cluster that a pivot paused: %v, interrupted %t, %v", err, preview.Interrupted(),
+			preview.Err("demo"))
 	}
-	if hint := fault.HintOf(preview.Err("demo")); !strings.Contains(hint, "cluster-init pivot resume demo") || !strings.Contains(hint, "cluster-init up demo") {
+	if hint := fault.HintOf(preview.Err("demo")); !strings.Contains(hint, "cluster-init pivot resume demo") ||
+		!strings.Contains(hint, "cluster-init up demo") {
 		t.Errorf("the hint is %s", hint)
 	}
 }
@@ -180,9 +193,11 @@ func TestPreviewIsAFault(t *testing.T) {
 // What a move would only wait for is said, and refuses nothing; a class of another namespace is named where it stays.
 func TestPreviewSaysMore(t *testing.T) {
 	class := map[string]any{"version": "v1.36.4", "classRef": map[string]any{"name": "shared", "namespace": "classes"}}
-	from, to := sides(t, source(fixture.Set("DevCluster", "mgmt", "", "metadata", "annotations", "clusterctl.cluster.x-k8s.io/block-move")), target())
+	from, to := sides(t, source(fixture.Set("DevCluster", "mgmt", "", "metadata", "annotations",
+		"clusterctl.cluster.x-k8s.io/block-move")), target())
 	preview, err := pivot.NewPreview(t.Context(), from, to, scope, false)
-	if err != nil || !preview.MayStart() || len(preview.Notes) != 1 || !strings.HasPrefix(preview.Notes[0], "DevCluster management/mgmt ") {
+	if err != nil || !preview.MayStart() || len(preview.Notes) != 1 ||
+		!strings.HasPrefix(preview.Notes[0], "DevCluster management/mgmt ") {
 		t.Errorf("with something that blocks the move for a while: %v, %v, %v", err, preview.Refusals, preview.Notes)
 	}
 	recorded(t, from.Client, "v1.14.0") // then a move reads the Secrets of the provider's namespace, too

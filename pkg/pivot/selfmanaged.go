@@ -22,7 +22,8 @@ const (
 	AspectNodes         Aspect = "nodes"         // the node of each Machine is a ready node of this same API
 	AspectKustomization Aspect = "kustomization" // Flux has applied its definition
 	AspectControllers   Aspect = "controllers"   // each controller has reconciled what it looks after, as it is now
-	AspectHealth        Aspect = "health"        // nothing keeps the cluster from acting, whatever its objects say of themselves
+	// nothing keeps the cluster from acting, whatever its objects say of themselves
+	AspectHealth Aspect = "health"
 )
 
 // Unmet is one thing that is not yet true of a management cluster that is to manage itself.
@@ -40,11 +41,13 @@ func (u Unmet) String() string { return u.Object + ": " + u.Message }
 // SelfManaged looks, from the API of a management cluster, for all that is not yet true of a cluster that manages
 // itself; with none, the cluster does. It looks once and does not wait.
 //
-// kustomizations are the Flux Kustomizations that must be Ready; none stands for every one in the cluster, of which there
-// must be at least one. A Kustomization is Ready only when that is said of its latest spec.
+// kustomizations are the Flux Kustomizations that must be Ready; none stands for every one in the cluster, of which
+// there must be at least one. A Kustomization is Ready only when that is said of its latest spec.
 //
-// The controllers are looked at when nothing else is open: that is a look at every object, and all the rest needs them too.
-func SelfManaged(ctx context.Context, target client.Client, scope Scope, kustomizations []client.ObjectKey) ([]Unmet, error) {
+// The controllers are looked at when nothing else is open: that is a look at every object, and all the rest needs them
+// too.
+func SelfManaged(ctx context.Context, target client.Client, scope Scope, kustomizations []client.ObjectKey) (
+	[]Unmet, error) {
 	var all []Unmet
 	for _, look := range []func() ([]Unmet, error){
 		func() ([]Unmet, error) { return lookAtCluster(ctx, target, scope) },
@@ -83,19 +86,22 @@ func lookAtCluster(ctx context.Context, c client.Client, scope Scope) ([]Unmet, 
 		unmet = append(unmet, Unmet{Aspect: AspectCluster, Object: own.String(), Message: "is being deleted"})
 	}
 	if !own.Available.True() {
-		unmet = append(unmet, Unmet{Aspect: AspectCluster, Object: own.String(), Message: own.Available.String(), Waiting: true})
+		unmet = append(unmet, Unmet{Aspect: AspectCluster, Object: own.String(), Message: own.Available.String(),
+			Waiting: true})
 	}
 	more, err := lookAtControlPlane(ctx, c, own)
 	return append(unmet, more...), err
 }
 
 func absentCluster(scope Scope) Unmet {
-	return Unmet{Aspect: AspectCluster, Object: fmt.Sprintf("Cluster %s/%s", scope.Namespace, scope.Cluster), Message: "is not in its own API"}
+	return Unmet{Aspect: AspectCluster, Object: fmt.Sprintf("Cluster %s/%s", scope.Namespace, scope.Cluster),
+		Message: "is not in its own API"}
 }
 
 func lookAtControlPlane(ctx context.Context, c client.Client, own *capi.Cluster) ([]Unmet, error) {
 	if own.ControlPlane == nil {
-		return []Unmet{{Aspect: AspectControlPlane, Object: own.String(), Message: "names no control plane object"}}, nil
+		return []Unmet{{Aspect: AspectControlPlane, Object: own.String(), Message: "names no control plane object"}},
+			nil
 	}
 	name := fmt.Sprintf("%s %s/%s", own.ControlPlane.Kind, own.Namespace, own.ControlPlane.Name)
 	plane, err := capi.ReadControlPlane(ctx, c, own.Namespace, *own.ControlPlane)
@@ -105,7 +111,8 @@ func lookAtControlPlane(ctx context.Context, c client.Client, own *capi.Cluster)
 	case err != nil:
 		return nil, err
 	case !plane.Available.True():
-		return []Unmet{{Aspect: AspectControlPlane, Object: name, Message: plane.Available.String(), Waiting: true}}, nil
+		return []Unmet{{Aspect: AspectControlPlane, Object: name, Message: plane.Available.String(), Waiting: true}},
+			nil
 	}
 	return nil, nil
 }

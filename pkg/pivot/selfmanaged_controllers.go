@@ -14,14 +14,15 @@ import (
 
 // lookAtControllers finds what belongs to the Cluster and moves with it, and was not reconciled here as it is now.
 //
-// A move creates objects without their status, and paused. So status.observedGeneration, which controllers write when they have reconciled an
-// object and not while it is paused, is unset until then, and a condition Paused=True that is left says that nobody has seen the end of
-// the pause. Cluster API's own controllers, and those of RKE2, always write that generation. Where the controllers of others write none,
-// as those of infrastructure providers, their objects are not judged here: the Ready condition of a Machine and the Available condition of the
-// Cluster are made from what they say, here too.
+// A move creates objects without their status, and paused. So status.observedGeneration, which controllers write when
+// they have reconciled an object and not while it is paused, is unset until then, and a condition Paused=True that is
+// left says that nobody has seen the end of the pause. Cluster API's own controllers, and those of RKE2, always write
+// that generation. Where the controllers of others write none, as those of infrastructure providers, their objects are
+// not judged here: the Ready condition of a Machine and the Available condition of the Cluster are made from what they
+// say, here too.
 //
-// Nothing has to make the controllers look: each of them watches the Cluster for the end of its pause. What a user paused, and what belongs to
-// other Clusters, is left out.
+// Nothing has to make the controllers look: each of them watches the Cluster for the end of its pause. What a user
+// paused, and what belongs to other Clusters, is left out.
 func lookAtControllers(ctx context.Context, c client.Client, scope Scope) ([]Unmet, error) {
 	graph, err := capi.Discover(ctx, c, scope.Namespace)
 	if err != nil {
@@ -67,7 +68,8 @@ func notReconciled(graph *capi.Graph, o capi.Object) string {
 	case observed.Generation == 0 && generation > 0 && o.SaysGeneration():
 		return "its controller has not reconciled it in this cluster yet"
 	case observed.Generation > 0 && observed.Generation < generation:
-		return fmt.Sprintf("its controller has not reconciled its latest spec yet (generation %d, it has seen %d)", generation, observed.Generation)
+		return fmt.Sprintf("its controller has not reconciled its latest spec yet (generation %d, it has seen %d)",
+			generation, observed.Generation)
 	}
 	return ""
 }

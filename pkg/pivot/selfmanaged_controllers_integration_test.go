@@ -15,11 +15,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// TestControllersHaveToLookAfterAMove: clusterctl's move brings no status and raises the Cluster's generation with its resume. The test plays
-// the controllers of the target, one object after the other.
+// TestControllersHaveToLookAfterAMove: clusterctl's move brings no status and raises the Cluster's generation with its
+// resume. The test plays the controllers of the target, one object after the other.
 func TestControllersHaveToLookAfterAMove(t *testing.T) {
 	s := newStage(t)
-	want := []string{"Cluster mgmt", "KubeadmConfig mgmt-cp-a", "KubeadmConfig mgmt-md-1-b", "KubeadmControlPlane mgmt-cp",
+	want := []string{"Cluster mgmt", "KubeadmConfig mgmt-cp-a", "KubeadmConfig mgmt-md-1-b",
+		"KubeadmControlPlane mgmt-cp",
 		"Machine mgmt-cp-a", "Machine mgmt-md-1-b", "MachineDeployment mgmt-md", "MachineSet mgmt-md-1"}
 	s.observe(s.Source.Client, want...) // so that there is something that a move could bring
 	if got := s.notReconciled(s.Source.Client); len(got) != 0 {
@@ -41,13 +42,14 @@ func TestControllersHaveToLookAfterAMove(t *testing.T) {
 	// What was seen before the resume, and before Flux changed a spec, is not enough.
 	s.set(s.Target.Client, "Cluster mgmt", int64(1), "status", "observedGeneration")
 	s.set(s.Target.Client, "MachineDeployment mgmt-md", int64(2), "spec", "replicas")
-	if got := s.notReconciled(s.Target.Client); !slices.Equal(got, []string{"Cluster mgmt", "MachineDeployment mgmt-md"}) {
+	if got := s.notReconciled(s.Target.Client); !slices.Equal(
+		got, []string{"Cluster mgmt", "MachineDeployment mgmt-md"}) {
 		t.Errorf("after a change: %v", got)
 	}
 }
 
-// TestKindsThatSayTheirGeneration holds what Cluster API's and CAPD's CRDs have against what is said of their controllers: a kind that a new
-// release brings has to be looked up in its source.
+// TestKindsThatSayTheirGeneration holds what Cluster API's and CAPD's CRDs have against what is said of their
+// controllers: a kind that a new release brings has to be looked up in its source.
 func TestKindsThatSayTheirGeneration(t *testing.T) {
 	silent := []string{"DevMachinePool", "DockerMachinePool"} // no controller writes theirs
 	crds := &apiextensionsv1.CustomResourceDefinitionList{}
@@ -60,7 +62,8 @@ func TestKindsThatSayTheirGeneration(t *testing.T) {
 			_, has := v.Schema.OpenAPIV3Schema.Properties["status"].Properties["observedGeneration"]
 			says := capi.Object{APIVersion: crd.Spec.Group + "/" + v.Name, Kind: crd.Spec.Names.Kind}.SaysGeneration()
 			if says != (has && !slices.Contains(silent, crd.Spec.Names.Kind)) {
-				t.Errorf("%s %s: status.observedGeneration in its schema: %t, and its controller says it: %t", crd.Spec.Names.Kind, v.Name, has, says)
+				t.Errorf("%s %s: status.observedGeneration in its schema: %t, and its controller says it: %t",
+					crd.Spec.Names.Kind, v.Name, has, says)
 			}
 			if says {
 				seen++

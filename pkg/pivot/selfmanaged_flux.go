@@ -13,7 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-var kustomizationKind = schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}
+var kustomizationKind = schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1",
+	Kind: "Kustomization"}
 
 func lookAtKustomizations(ctx context.Context, c client.Client, wanted []client.ObjectKey) ([]Unmet, error) {
 	found := &unstructured.UnstructuredList{}
@@ -33,13 +34,15 @@ func lookAtKustomizations(ctx context.Context, c client.Client, wanted []client.
 		}
 	}
 	if len(wanted) == 0 {
-		return []Unmet{{Aspect: AspectKustomization, Object: "Flux", Message: "has no Kustomization yet", Waiting: true}}, nil
+		return []Unmet{{Aspect: AspectKustomization, Object: "Flux", Message: "has no Kustomization yet",
+			Waiting: true}}, nil
 	}
 	var unmet []Unmet
 	for _, key := range wanted {
 		if problem, waiting := kustomizationProblem(byKey[key]); problem != "" {
 			unmet = append(unmet, Unmet{
-				Aspect: AspectKustomization, Object: "Kustomization " + key.String(), Message: problem, Waiting: waiting,
+				Aspect: AspectKustomization, Object: "Kustomization " + key.String(), Message: problem,
+				Waiting: waiting,
 			})
 		}
 	}

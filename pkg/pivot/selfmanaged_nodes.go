@@ -46,7 +46,8 @@ func lookAtMachine(ctx context.Context, c client.Client, m capi.Machine) ([]Unme
 	}
 	var unmet []Unmet
 	if !m.Ready.True() {
-		unmet = append(unmet, Unmet{Aspect: AspectMachines, Object: m.String(), Message: m.Ready.String(), Waiting: true})
+		unmet = append(unmet, Unmet{Aspect: AspectMachines, Object: m.String(), Message: m.Ready.String(),
+			Waiting: true})
 	}
 	node := &unstructured.Unstructured{}
 	node.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Node"})

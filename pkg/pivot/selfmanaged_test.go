@@ -86,69 +86,88 @@ func TestSelfManaged(t *testing.T) {
 		}},
 		"its Cluster is paused": {
 			edits: []fixture.Edit{paused},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt", Message: "is paused"}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt",
+				Message: "is paused"}},
 		},
 		"its Cluster is not Available": {
 			edits: []fixture.Edit{condition("Cluster", "mgmt", "Available", "False", "no workers")},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt", Message: "Available=False: no workers", Waiting: true}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt",
+				Message: "Available=False: no workers", Waiting: true}},
 		},
 		"its Cluster is Available, and so was it before its spec changed": {
 			edits: []fixture.Edit{generation("Cluster", "mgmt", 3, 3), observed("Cluster", "mgmt", "Available", 2)},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt", Message: "Available is about an older version of the spec", Waiting: true}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt",
+				Message: "Available is about an older version of the spec", Waiting: true}},
 		},
-		"its Cluster is Available in its latest spec": {edits: []fixture.Edit{generation("Cluster", "mgmt", 3, 3), observed("Cluster", "mgmt", "Available", 3)}},
+		"its Cluster is Available in its latest spec": {edits: []fixture.Edit{generation("Cluster", "mgmt", 3, 3),
+			observed("Cluster", "mgmt", "Available", 3)}},
 		"a machine was ready before its spec changed": {
-			edits: []fixture.Edit{generation("Machine", "mgmt-cp-a", 3, 3), observed("Machine", "mgmt-cp-a", "Ready", 2)},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectMachines, Object: "Machine management/mgmt-cp-a", Message: "Ready is about an older version of the spec", Waiting: true}},
+			edits: []fixture.Edit{generation("Machine", "mgmt-cp-a", 3, 3), observed("Machine", "mgmt-cp-a", "Ready",
+				2)},
+			want: []pivot.Unmet{{Aspect: pivot.AspectMachines, Object: "Machine management/mgmt-cp-a",
+				Message: "Ready is about an older version of the spec", Waiting: true}},
 		},
-		"a machine is ready in its latest spec": {edits: []fixture.Edit{generation("Machine", "mgmt-cp-a", 3, 3), observed("Machine", "mgmt-cp-a", "Ready", 3)}},
+		"a machine is ready in its latest spec": {edits: []fixture.Edit{generation("Machine", "mgmt-cp-a", 3, 3),
+			observed("Machine", "mgmt-cp-a", "Ready", 3)}},
 		"status was not yet written after the move": {
-			edits: []fixture.Edit{fixture.Unset("Cluster", "mgmt", "status"), fixture.Unset("KubeadmControlPlane", "mgmt-cp", "status")},
+			edits: []fixture.Edit{fixture.Unset("Cluster", "mgmt", "status"),
+				fixture.Unset("KubeadmControlPlane", "mgmt-cp", "status")},
 			want: []pivot.Unmet{
-				{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt", Message: "no Available condition yet", Waiting: true},
-				{Aspect: pivot.AspectControlPlane, Object: "KubeadmControlPlane management/mgmt-cp", Message: "no Available condition yet", Waiting: true},
+				{Aspect: pivot.AspectCluster, Object: "Cluster management/mgmt", Message: "no Available condition yet",
+					Waiting: true},
+				{Aspect: pivot.AspectControlPlane, Object: "KubeadmControlPlane management/mgmt-cp",
+					Message: "no Available condition yet", Waiting: true},
 			},
 		},
 		"its control plane is not Available": {
 			edits: []fixture.Edit{condition("KubeadmControlPlane", "mgmt-cp", "Available", "False", "etcd")},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectControlPlane, Object: "KubeadmControlPlane management/mgmt-cp", Message: "etcd", Waiting: true}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectControlPlane, Object: "KubeadmControlPlane management/mgmt-cp",
+				Message: "etcd", Waiting: true}},
 		},
 		"its control plane only knows Ready": {
 			edits: []fixture.Edit{condition("KubeadmControlPlane", "mgmt-cp", "Ready", "True", "")},
 		},
 		"a machine is not ready": {
 			edits: []fixture.Edit{condition("Machine", "mgmt-cp-a", "Ready", "False", "boom")},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectMachines, Object: "Machine management/mgmt-cp-a", Message: "boom", Waiting: true}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectMachines, Object: "Machine management/mgmt-cp-a", Message: "boom",
+				Waiting: true}},
 		},
 		"a machine has no node": {
 			edits: []fixture.Edit{fixture.Unset("Machine", "mgmt-cp-a", "status", "nodeRef")},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectMachines, Object: "Machine management/mgmt-cp-a", Message: "no node", Waiting: true}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectMachines, Object: "Machine management/mgmt-cp-a",
+				Message: "no node", Waiting: true}},
 		},
 		"the node is one of another cluster": {
 			edits: []fixture.Edit{fixture.Set("Node", "mgmt-cp-a", "", "metadata", "name")},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectNodes, Object: "Node mgmt-cp-a", Message: "not one of this cluster", Waiting: true}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectNodes, Object: "Node mgmt-cp-a",
+				Message: "not one of this cluster", Waiting: true}},
 		},
 		"the node has another provider ID": {
 			edits: []fixture.Edit{fixture.Set("Node", "mgmt-cp-a", "docker:////other", "spec", "providerID")},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectNodes, Object: "Node mgmt-cp-a", Message: "docker:////other", Waiting: true}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectNodes, Object: "Node mgmt-cp-a", Message: "docker:////other",
+				Waiting: true}},
 		},
 		"the node is not ready": {
 			edits: []fixture.Edit{condition("Node", "mgmt-md-1-b", "Ready", "False", "no CNI")},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectNodes, Object: "Node mgmt-md-1-b", Message: "no CNI", Waiting: true}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectNodes, Object: "Node mgmt-md-1-b", Message: "no CNI",
+				Waiting: true}},
 		},
 		"a Kustomization is suspended": {
 			edits: []fixture.Edit{fixture.Set("Kustomization", "cluster", true, "spec", "suspend")},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Kustomization flux-system/cluster", Message: "is suspended"}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Kustomization flux-system/cluster",
+				Message: "is suspended"}},
 		},
 		"a Kustomization is ready for an older spec": {
 			edits: []fixture.Edit{fixture.Set("Kustomization", "cluster", int64(1), "status", "observedGeneration")},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Kustomization flux-system/cluster", Message: "latest spec", Waiting: true}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Kustomization flux-system/cluster",
+				Message: "latest spec", Waiting: true}},
 		},
 		"only the condition of a Kustomization is old": {
 			edits: []fixture.Edit{fixture.Set("Kustomization", "cluster", []any{map[string]any{
 				"type": "Ready", "status": "True", "observedGeneration": int64(1),
 			}}, "status", "conditions")},
-			want: []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Kustomization flux-system/cluster", Message: "older version of the spec", Waiting: true}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Kustomization flux-system/cluster",
+				Message: "older version of the spec", Waiting: true}},
 		},
 		"a Kustomization that nobody asks for is not ready": {
 			edits:  []fixture.Edit{condition("Kustomization", "capi", "Ready", "False", "no")},
@@ -156,11 +175,14 @@ func TestSelfManaged(t *testing.T) {
 		},
 		"a wanted Kustomization does not exist": {
 			wanted: []client.ObjectKey{key("cluster"), key("capd")},
-			want:   []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Kustomization flux-system/capd", Message: "does not exist", Waiting: true}},
+			want: []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Kustomization flux-system/capd",
+				Message: "does not exist", Waiting: true}},
 		},
 		"there is no Kustomization at all": {
-			edits: []fixture.Edit{fixture.Set("Kustomization", "cluster", "", "metadata", "name"), fixture.Set("Kustomization", "capi", "", "metadata", "name")},
-			want:  []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Flux", Message: "no Kustomization yet", Waiting: true}},
+			edits: []fixture.Edit{fixture.Set("Kustomization", "cluster", "", "metadata", "name"),
+				fixture.Set("Kustomization", "capi", "", "metadata", "name")},
+			want: []pivot.Unmet{{Aspect: pivot.AspectKustomization, Object: "Flux", Message: "no Kustomization yet",
+				Waiting: true}},
 		},
 	}
 	for name, row := range rows {
@@ -174,7 +196,8 @@ func TestSelfManaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			same := slices.EqualFunc(got, row.want, func(a, b pivot.Unmet) bool {
-				return a.Aspect == b.Aspect && a.Object == b.Object && a.Waiting == b.Waiting && strings.Contains(a.Message, b.Message)
+				return a.Aspect == b.Aspect && a.Object == b.Object && a.Waiting == b.Waiting &&
+					strings.Contains(a.Message, b.Message)
 			})
 			if !same {
 				t.Errorf("got  %+v\nwant %+v", got, row.want)

@@ -90,12 +90,12 @@ type State struct {
 	scope Scope
 }
 
-// Explained is whether a move was interrupted, and an interrupted move leaves the two sides as they are. Else nobody but a person can know which
-// of them counts.
+// Explained is whether a move was interrupted, and an interrupted move leaves the two sides as they are. Else nobody
+// but a person can know which of them counts.
 func (s State) Explained() bool { return s.Phase == Interrupted && s.Stage != StageConflict }
 
-// NothingMoved is whether the source has all of it, active, and the target nothing of that: a move deletes nothing at its source before it has
-// created everything on the target.
+// NothingMoved is whether the source has all of it, active, and the target nothing of that: a move deletes nothing at
+// its source before it has created everything on the target.
 func (s State) NothingMoved() bool {
 	return s.Phase == NotStarted && len(missing(s.Source.Objects, s.Target.Objects)) == len(s.Source.Objects)
 }

@@ -73,13 +73,16 @@ func (v *view) strayed(s capi.Stray) Stay {
 			names = append(names, o.String())
 		}
 		stay.Reason = "owners in a circle are never moved: " + strings.Join(names, ", ")
-		stay.Cure = "Remove the owner references of one of them that close the circle: " + v.onObject("edit", s.Cycle[0])
+		stay.Cure = "Remove the owner references of one of them that close the circle: " +
+			v.onObject("edit", s.Cycle[0])
 	case s.Missing:
-		stay.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which does not exist, is in another namespace, or is of a kind without the label %s",
+		stay.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which does not exist, is in another namespace, or "+
+			"is of a kind without the label %s",
 			itself(s), s.Owner, capi.MoveLabel)
 		stay.Cure = "Label the CRD of that owner, or remove the owner reference: " + v.onObject("edit", s.Owned)
 	default:
-		stay.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which nothing that is moved owns", itself(s), s.Owner)
+		stay.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which nothing that is moved owns", itself(s),
+			s.Owner)
 		stay.Cure = "Have that owner moved too, or remove the owner reference: " + v.onObject("edit", s.Owned)
 	}
 	return stay
@@ -92,8 +95,8 @@ func itself(s capi.Stray) string {
 	return s.Owned.String()
 }
 
-// findKept adds what is copied and not deleted, because a Cluster of another namespace uses the ClusterClass; and the classes of other
-// namespaces that Clusters which move use.
+// findKept adds what is copied and not deleted, because a Cluster of another namespace uses the ClusterClass; and the
+// classes of other namespaces that Clusters which move use.
 func (v *view) findKept(found *stays) {
 	for class, users := range v.usedElsewhere() {
 		for _, o := range v.source.Below(class) {
@@ -103,8 +106,10 @@ func (v *view) findKept(found *stays) {
 	}
 	for _, c := range v.clusters {
 		if c.ClassNamespace != "" && c.ClassNamespace != v.scope.Namespace {
-			found.add(Stay{Object: capi.Object{APIVersion: c.APIVersion, Kind: "ClusterClass", Namespace: c.ClassNamespace, Name: c.ClassName},
-				NeededBy: []capi.Object{c.Object}, Rule: RuleCluster, Cure: "Make a copy of it in namespace " + c.Namespace + ", and rebase the Cluster to that.",
+			found.add(Stay{Object: capi.Object{APIVersion: c.APIVersion, Kind: "ClusterClass",
+				Namespace: c.ClassNamespace, Name: c.ClassName},
+				NeededBy: []capi.Object{c.Object}, Rule: RuleCluster, Cure: "Make a copy of it in namespace " +
+					c.Namespace + ", and rebase the Cluster to that.",
 				Reason: "it is in another namespace: it would be copied, and stay"})
 		}
 	}
@@ -135,8 +140,8 @@ func (v *view) findNamed(ctx context.Context, found *stays) error {
 	return v.addLacking(ctx, found, slices.Concat(outside, unread))
 }
 
-// unlabelled says of an object of the namespace that a moving one names whether it may stay: the target has a copy of the
-// Secrets that the chart makes on both sides.
+// unlabelled says of an object of the namespace that a moving one names whether it may stay: the target has a copy of
+// the Secrets that the chart makes on both sides.
 func (v *view) unlabelled(ref capi.Reference, copied capi.Copy) Stay {
 	stay := Stay{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects, Cure: v.label(ref.To),
 		Reason: "nothing that is moved owns it, and it has no label " + clusterctlv1.ClusterctlMoveLabel}
@@ -145,7 +150,8 @@ func (v *view) unlabelled(ref capi.Reference, copied capi.Copy) Stay {
 		return Stay{Object: ref.To, Reason: "the target has the same"}
 	case capi.OtherCopy:
 		stay.Reason = "the target has one with other data"
-		stay.Cure = "Have Flux apply the same values on both sides, or make both the same: " + v.onObject("edit", ref.To)
+		stay.Cure = "Have Flux apply the same values on both sides, or make both the same: " +
+			v.onObject("edit", ref.To)
 	}
 	return stay
 }
@@ -175,8 +181,8 @@ func (v *view) findUnread(ctx context.Context) ([]capi.Reference, error) {
 	return found, nil
 }
 
-// addLacking adds what is named, what no move takes, and what the target does not have either. It may well have it: what belongs to the whole
-// cluster or to another namespace is often installed on both sides.
+// addLacking adds what is named, what no move takes, and what the target does not have either. It may well have it:
+// what belongs to the whole cluster or to another namespace is often installed on both sides.
 func (v *view) addLacking(ctx context.Context, found *stays, refs []capi.Reference) error {
 	var keys []capi.Key
 	for _, ref := range refs {
@@ -198,7 +204,8 @@ func (v *view) addLacking(ctx context.Context, found *stays, refs []capi.Referen
 			stay.Reason = "it is in another namespace, and the target does not have it"
 			stay.Cure = "Create it on the target, in the same namespace."
 		case o.Shared:
-			stay.Reason = "it belongs to the whole cluster, has no label " + clusterctlv1.ClusterctlMoveLabel + ", and the target does not have it"
+			stay.Reason = "it belongs to the whole cluster, has no label " + clusterctlv1.ClusterctlMoveLabel +
+				", and the target does not have it"
 			stay.Cure = v.label(o)
 		default:
 			stay.Reason = "no move looks at its kind, whose CRD has no label " + capi.MoveLabel

@@ -18,11 +18,12 @@ import (
 
 // The strikes: what goes wrong at one write.
 const (
-	killedBefore = "killed before"     // the process ends, and the write is not sent
-	killedAfter  = "killed after"      // the process ends when the API server has carried the write out
-	replyLost    = "applied, no reply" // the API server has carried the write out, and the connection breaks before it says so
-	unavailable  = "unavailable"       // from this write on the API server of that side answers 503 for a while
-	staleRead    = "stale read after"  // the next read of that side gives what it gave the last time
+	killedBefore = "killed before" // the process ends, and the write is not sent
+	killedAfter  = "killed after"  // the process ends when the API server has carried the write out
+	// the API server has carried the write out, and the connection breaks before it says so
+	replyLost   = "applied, no reply"
+	unavailable = "unavailable"      // from this write on the API server of that side answers 503 for a while
+	staleRead   = "stale read after" // the next read of that side gives what it gave the last time
 )
 
 var strikes = []string{killedBefore, killedAfter, replyLost, unavailable, staleRead}
@@ -36,8 +37,8 @@ type strike struct {
 	Outage time.Duration
 }
 
-// explains says whether a process may end so because of the strike. Only a kill ends it without a word; the rest it may survive, or say
-// that it did not.
+// explains says whether a process may end so because of the strike. Only a kill ends it without a word; the rest it may
+// survive, or say that it did not.
 func (s strike) explains(status syscall.WaitStatus) bool {
 	switch s.What {
 	case "":
@@ -167,12 +168,15 @@ func (s connection) read(r *http.Request) (*http.Response, error) {
 
 func unavailableNow(r *http.Request) *http.Response {
 	return answer(r, http.StatusServiceUnavailable, given{
-		[]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"ServiceUnavailable","code":503}`), "application/json"})
+		[]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"ServiceUnavailable","code":503}`),
+		"application/json"})
 }
 
 func answer(r *http.Request, status int, g given) *http.Response {
-	return &http.Response{StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {g.contentType}}, Body: io.NopCloser(bytes.NewReader(g.body)), ContentLength: int64(len(g.body))}
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1,
+		ProtoMinor: 1, Request: r,
+		Header: http.Header{"Content-Type": {g.contentType}}, Body: io.NopCloser(bytes.NewReader(g.body)),
+		ContentLength: int64(len(g.body))}
 }
 
 // die ends this process with the signal that nobody can catch.

@@ -12,10 +12,11 @@ import (
 	"time"
 )
 
-// TestStruck disturbs a pivot at writes that a seed draws, half of the runs that finish it too, and sees that the last one ends with all of
-// it on the target as it was, active, and nothing at the source. Half of the time each run is on another machine, which has no backup of the
-// earlier ones; then the first machine, run again, is content. CLUSTER_INIT_TEST_SEED replays a seed; CLUSTER_INIT_TEST_ALL=1 strikes in
-// every way at every write, with outages of 30 seconds.
+// TestStruck disturbs a pivot at writes that a seed draws, half of the runs that finish it too, and sees that the last
+// one ends with all of it on the target as it was, active, and nothing at the source. Half of the time each run is on
+// another machine, which has no backup of the earlier ones; then the first machine, run again, is content.
+// CLUSTER_INIT_TEST_SEED replays a seed; CLUSTER_INIT_TEST_ALL=1 strikes in every way at every write, with outages of
+// 30 seconds.
 func TestStruck(t *testing.T) {
 	j := newJob(t)
 	var total int
@@ -26,37 +27,39 @@ func TestStruck(t *testing.T) {
 	for _, first := range draw(random, total) {
 		second := strike{}
 		if random.IntN(2) == 0 {
-			second = strike{What: strikes[random.IntN(len(strikes))], Write: 1 + random.IntN(total), Outage: first.Outage}
+			second = strike{What: strikes[random.IntN(len(strikes))], Write: 1 + random.IntN(total),
+				Outage: first.Outage}
 		}
 		elsewhere, where := random.IntN(2) == 0, "here"
 		if elsewhere {
 			where = "elsewhere"
 		}
-		t.Run(fmt.Sprintf("%s-%d-then-%s-%s-%d", first.What, first.Write, where, second.What, second.Write), func(t *testing.T) {
-			t.Parallel()
-			j := j.in(t)
-			for i, at := range []strike{first, second, {}} {
-				j.Strike = at
-				if i > 0 && elsewhere {
-					j.Records = t.TempDir()
-				}
-				if j.start(t) {
-					break
-				}
-			}
-			j.check(t)
-			if j.Strike, j.Records = (strike{}), ""; elsewhere {
-				if !j.start(t) {
-					t.Error("the first machine does not end well")
+		t.Run(fmt.Sprintf("%s-%d-then-%s-%s-%d", first.What, first.Write, where, second.What, second.Write),
+			func(t *testing.T) {
+				t.Parallel()
+				j := j.in(t)
+				for i, at := range []strike{first, second, {}} {
+					j.Strike = at
+					if i > 0 && elsewhere {
+						j.Records = t.TempDir()
+					}
+					if j.start(t) {
+						break
+					}
 				}
 				j.check(t)
-			}
-		})
+				if j.Strike, j.Records = (strike{}), ""; elsewhere {
+					if !j.start(t) {
+						t.Error("the first machine does not end well")
+					}
+					j.check(t)
+				}
+			})
 	}
 }
 
-// TestAnotherMachineEndsTheLastInstants kills a move before each of its last writes: the source is empty, or all but empty, the target is paused,
-// in part or as a whole, and the machine that goes on has no backup.
+// TestAnotherMachineEndsTheLastInstants kills a move before each of its last writes: the source is empty, or all but
+// empty, the target is paused, in part or as a whole, and the machine that goes on has no backup.
 func TestAnotherMachineEndsTheLastInstants(t *testing.T) {
 	j := newJob(t)
 	var total int

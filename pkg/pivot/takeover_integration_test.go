@@ -12,8 +12,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// A pivot is interrupted on one machine. Another one, which has no record of it, goes on and is interrupted, too. The first machine, whose
-// backup is older, finishes it. (That the other one refuses what has changed since: TestABegunPivotOverwritesOnlyCopies.)
+// A pivot is interrupted on one machine. Another one, which has no record of it, goes on and is interrupted, too. The
+// first machine, whose backup is older, finishes it. (That the other one refuses what has changed since:
+// TestABegunPivotOverwritesOnlyCopies.)
 func TestTheFirstMachineFinishesWhatAnotherWentOnWith(t *testing.T) {
 	s := newStage(t)
 	cutOff := func(side, method string, after int64, bound time.Duration) {

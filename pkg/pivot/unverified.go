@@ -18,8 +18,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// markVerified notes on the Cluster that all of it was compared, so that no other machine's record is held against it later, and which Machines
-// the move brought, for Replaced. It takes away this machine's records, also those of earlier attempts: what has arrived now is what counts.
+// markVerified notes on the Cluster that all of it was compared, so that no other machine's record is held against it
+// later, and which Machines the move brought, for Replaced. It takes away this machine's records, also those of earlier
+// attempts: what has arrived now is what counts.
 func markVerified(ctx context.Context, target Side, scope Scope, dir string, moved []capi.Object) error {
 	own, err := ownCluster(ctx, target, scope)
 	if err != nil {
@@ -28,7 +29,8 @@ func markVerified(ctx context.Context, target Side, scope Scope, dir string, mov
 	if own != nil {
 		machines, err := movedMachines(ctx, target, scope, moved)
 		if err == nil {
-			err = annotate(ctx, target, own.Object, map[string]any{owned.VerifiedAnnotation: own.UID, owned.MachinesAnnotation: machines, owned.PivotAnnotation: nil})
+			err = annotate(ctx, target, own.Object, map[string]any{owned.VerifiedAnnotation: own.UID,
+				owned.MachinesAnnotation: machines, owned.PivotAnnotation: nil})
 		}
 		if err != nil {
 			return again(fmt.Errorf("note on %s that the move is verified: %w", own, err))
@@ -49,7 +51,8 @@ func forget(dir, cluster string) error {
 	return nil
 }
 
-// recordedBackups returns the backups of a cluster that have a record, oldest first, whether they are still there or not.
+// recordedBackups returns the backups of a cluster that have a record, oldest first, whether they are still there or
+// not.
 func recordedBackups(dir, cluster string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -64,8 +67,8 @@ func recordedBackups(dir, cluster string) ([]string, error) {
 	return all, nil
 }
 
-// Unverified returns the newest backup of a cluster in dir that was made for a move, if nobody has seen that all of it arrived; "" if there
-// is none. The record alone has all that is compared: the backup may have been moved away since.
+// Unverified returns the newest backup of a cluster in dir that was made for a move, if nobody has seen that all of it
+// arrived; "" if there is none. The record alone has all that is compared: the backup may have been moved away since.
 func Unverified(dir, cluster string) (backup string, err error) {
 	all, err := recordedBackups(dir, cluster)
 	if err != nil {
@@ -89,10 +92,10 @@ func whereIs(backup string) string {
 	return backup
 }
 
-// VerifyBackup repeats the verification of a move that ended unverified: all that was moved is on the target as it was, but for machines and
-// what is made for each, which Cluster API may have replaced meanwhile, and the Cluster itself is not paused. What may be left at the source
-// is not looked at: an observation of both sides shows it. Nothing is compared where another machine has verified the move, or where the
-// record is of an earlier cluster of the same name.
+// VerifyBackup repeats the verification of a move that ended unverified: all that was moved is on the target as it was,
+// but for machines and what is made for each, which Cluster API may have replaced meanwhile, and the Cluster itself is
+// not paused. What may be left at the source is not looked at: an observation of both sides shows it. Nothing is
+// compared where another machine has verified the move, or where the record is of an earlier cluster of the same name.
 func VerifyBackup(ctx context.Context, target Side, scope Scope, backup string) error {
 	dir := filepath.Dir(backup)
 	own, err := ownCluster(ctx, target, scope)
@@ -104,7 +107,8 @@ func VerifyBackup(ctx context.Context, target Side, scope Scope, backup string) 
 	}
 	r, err := readRecord(backup)
 	if err != nil {
-		return fault.Wrap(err, fault.PivotFailed, "Compare what was backed up with the management cluster. If nothing is missing, remove "+marker(backup)+".")
+		return fault.Wrap(err, fault.PivotFailed, "Compare what was backed up with the management cluster. If nothing "+
+			"is missing, remove "+marker(backup)+".")
 	}
 	other, err := r.ofAnotherLife(ctx, scope, target)
 	if err != nil {
@@ -113,7 +117,8 @@ func VerifyBackup(ctx context.Context, target Side, scope Scope, backup string) 
 	if other {
 		return forget(dir, scope.Cluster)
 	}
-	wrong, err := compare(ctx, target, r.Key, slices.DeleteFunc(slices.Clone(r.Objects), func(o recorded) bool { return o.Passing }), true)
+	wrong, err := compare(ctx, target, r.Key, slices.DeleteFunc(slices.Clone(r.Objects),
+		func(o recorded) bool { return o.Passing }), true)
 	if err != nil {
 		return err
 	}
@@ -122,7 +127,8 @@ func VerifyBackup(ctx context.Context, target Side, scope Scope, backup string) 
 	}
 	if len(wrong) > 0 {
 		return fault.New(fault.PivotFailed, "an earlier move did not end as planned: "+strings.Join(wrong, "\n"),
-			"What was there before the move is in "+whereIs(backup)+". Compare it with the management cluster. When nothing is missing that is needed, remove "+marker(backup)+
+			"What was there before the move is in "+whereIs(backup)+". Compare it with the management cluster. When "+
+				"nothing is missing that is needed, remove "+marker(backup)+
 				", and run the same command again.")
 	}
 	return markVerified(ctx, target, scope, dir, r.objects())
@@ -151,5 +157,6 @@ func ownCluster(ctx context.Context, side Side, scope Scope) (*verifiedCluster, 
 func ofOneMachine(u *unstructured.Unstructured) bool {
 	passing := []string{"Machine", "MachineSet", "KubeadmConfig", "RKE2Config"}
 	return slices.Contains(passing, u.GetKind()) ||
-		slices.ContainsFunc(u.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return slices.Contains(passing, o.Kind) })
+		slices.ContainsFunc(u.GetOwnerReferences(),
+			func(o metav1.OwnerReference) bool { return slices.Contains(passing, o.Kind) })
 }

@@ -68,12 +68,14 @@ func TestAFailedVerificationIsNotForgotten(t *testing.T) {
 			}
 		}
 		err := pivot.VerifyBackup(t.Context(), r.Target, scope, backup)
-		if fault.CodeOf(err) != fault.PivotFailed || !strings.Contains(err.Error(), lost.GetName()+" did not arrive") || !strings.Contains(fault.HintOf(err), backup) {
+		if fault.CodeOf(err) != fault.PivotFailed || !strings.Contains(err.Error(), lost.GetName()+" did not arrive") ||
+			!strings.Contains(fault.HintOf(err), backup) {
 			t.Errorf("the next run says %v", err)
 		}
 	}
 	lost.SetResourceVersion("")
-	if err := fixture.Create(t.Context(), r.Target.Client, fixture.Namespace, fixture.ManagementCluster()[len(fixture.ManagementCluster())-1:]); err != nil {
+	if err := fixture.Create(t.Context(), r.Target.Client, fixture.Namespace,
+		fixture.ManagementCluster()[len(fixture.ManagementCluster())-1:]); err != nil {
 		t.Fatal(err)
 	}
 	if err := pivot.VerifyBackup(t.Context(), r.Target, scope, backup); err != nil {
@@ -86,13 +88,16 @@ func TestAFailedVerificationIsNotForgotten(t *testing.T) {
 
 func TestARecordThatCannotBeReadVerifiesNothing(t *testing.T) {
 	r := rehearse(t)
-	for name, text := range map[string]string{"empty": "", "cut off": `{"format":1,"key":"hunter2`, "of another format": `{"format":2,"objects":[{}],"key":"aHVudGVyMg=="}`, "without objects": `{"format":1,"key":"aHVudGVyMg=="}`} {
+	for name, text := range map[string]string{"empty": "", "cut off": `{"format":1,"key":"hunter2`,
+		"of another format": `{"format":2,"objects":[{}],"key":"aHVudGVyMg=="}`,
+		"without objects":   `{"format":1,"key":"aHVudGVyMg=="}`} {
 		backup := filepath.Join(t.TempDir(), "mgmt-20260101T000000Z")
 		if err := os.WriteFile(backup+".unverified", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		err := pivot.VerifyBackup(t.Context(), r.Target, scope, backup)
-		if fault.CodeOf(err) != fault.PivotFailed || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), backup+".unverified") {
+		if fault.CodeOf(err) != fault.PivotFailed || strings.Contains(err.Error(), "hunter2") ||
+			!strings.Contains(err.Error(), backup+".unverified") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -106,12 +111,14 @@ func TestTheNewestRecordCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"mgmt-20260101T000000Z", "mgmt-20260102T000000Z.tar.age", "mgmt-20260101T000000Z.unverified", "mgmt-20260102T000000Z.unverified", "other-20260105T000000Z.unverified"} {
+	for _, name := range []string{"mgmt-20260101T000000Z", "mgmt-20260102T000000Z.tar.age",
+		"mgmt-20260101T000000Z.unverified", "mgmt-20260102T000000Z.unverified", "other-20260105T000000Z.unverified"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil && name != "mgmt-20260101T000000Z" {
 			t.Fatal(err)
 		}
 	}
-	if backup, err := pivot.Unverified(dir, "mgmt"); err != nil || backup != filepath.Join(dir, "mgmt-20260102T000000Z.tar.age") {
+	if backup, err := pivot.Unverified(dir, "mgmt"); err != nil ||
+		backup != filepath.Join(dir, "mgmt-20260102T000000Z.tar.age") {
 		t.Errorf("%q, %v", backup, err)
 	}
 	moved := filepath.Join(dir, "mgmt-20260104T000000Z")
@@ -168,19 +175,23 @@ func patchTarget(t *testing.T, r *rehearsal, kind, name, patch string) {
 // What differs is named, never shown.
 func TestALateVerificationComparesWhatArrived(t *testing.T) {
 	for name, tc := range map[string]struct{ kind, name, patch, want string }{
-		"a Secret":           {"Secret", "cloud-credentials", `{"stringData":{"clouds.yaml":"hunter2"}}`, "Secret management/cloud-credentials has another stringData"},
-		"a spec":             {"KubeadmControlPlane", "mgmt-cp", `{"spec":{"replicas":5}}`, "KubeadmControlPlane management/mgmt-cp has another spec"},
-		"a label of a tool":  {"MachineDeployment", "mgmt-md", `{"metadata":{"labels":{"a":"b"}}}`, ""},
-		"a machine":          {"Machine", "mgmt-cp-a", `{"spec":{"version":"v1"}}`, ""},
-		"a paused Cluster":   {"Cluster", "mgmt", `{"spec":{"paused":true}}`, "is still paused"},
-		"an owner that left": {"DevMachineTemplate", "mgmt-md", `{"metadata":{"ownerReferences":null}}`, "has another owner"},
+		"a Secret": {"Secret", "cloud-credentials", `{"stringData":{"clouds.yaml":"hunter2"}}`,
+			"Secret management/cloud-credentials has another stringData"},
+		"a spec": {"KubeadmControlPlane", "mgmt-cp", `{"spec":{"replicas":5}}`,
+			"KubeadmControlPlane management/mgmt-cp has another spec"},
+		"a label of a tool": {"MachineDeployment", "mgmt-md", `{"metadata":{"labels":{"a":"b"}}}`, ""},
+		"a machine":         {"Machine", "mgmt-cp-a", `{"spec":{"version":"v1"}}`, ""},
+		"a paused Cluster":  {"Cluster", "mgmt", `{"spec":{"paused":true}}`, "is still paused"},
+		"an owner that left": {"DevMachineTemplate", "mgmt-md", `{"metadata":{"ownerReferences":null}}`,
+			"has another owner"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rehearse(t)
 			backup := endUnseen(t, r)
 			patchTarget(t, r, tc.kind, tc.name, tc.patch)
 			err := pivot.VerifyBackup(t.Context(), r.Target, scope, backup)
-			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2")) {
+			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want) ||
+				strings.Contains(err.Error(), "hunter2")) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
 			if left := unverified(t, r); (left == "") != (tc.want == "") {
@@ -190,16 +201,19 @@ func TestALateVerificationComparesWhatArrived(t *testing.T) {
 	}
 }
 
-// Another machine has finished the move and verified it: what has changed since is no concern of the record that this one has.
+// Another machine has finished the move and verified it: what has changed since is no concern of the record that this
+// one has.
 func TestAMoveThatAnotherMachineVerifiedIsNotComparedAgain(t *testing.T) {
 	r := rehearse(t)
 	backup := endUnseen(t, r)
 	patchTarget(t, r, "KubeadmControlPlane", "mgmt-cp", `{"spec":{"replicas":5}}`)
-	patchTarget(t, r, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster-init.io/pivot-verified":"of-an-earlier-move"}}}`)
+	patchTarget(t, r, "Cluster", "mgmt",
+		`{"metadata":{"annotations":{"cluster-init.io/pivot-verified":"of-an-earlier-move"}}}`)
 	if err := pivot.VerifyBackup(t.Context(), r.Target, scope, backup); fault.CodeOf(err) != fault.PivotFailed {
 		t.Errorf("the mark of an earlier move: %v", err)
 	}
-	patchTarget(t, r, "Cluster", "mgmt", `{"metadata":{"annotations":{"cluster-init.io/pivot-verified":"Cluster-mgmt"}}}`)
+	patchTarget(t, r, "Cluster", "mgmt",
+		`{"metadata":{"annotations":{"cluster-init.io/pivot-verified":"Cluster-mgmt"}}}`)
 	if err := pivot.VerifyBackup(t.Context(), r.Target, scope, backup); err != nil || unverified(t, r) != "" {
 		t.Errorf("verified by another machine: %v, %q", err, unverified(t, r))
 	}
@@ -240,7 +254,9 @@ func TestALostLeaseResumesNothing(t *testing.T) {
 				return errors.New("cut off")
 			}
 			_, err := pivot.Run(ctx, r.Input)
-			if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "bob@two") || !strings.Contains(err.Error(), "cut off") || !strings.Contains(fault.HintOf(err), "Keep both clusters") {
+			if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "bob@two") ||
+				!strings.Contains(err.Error(), "cut off") ||
+				!strings.Contains(fault.HintOf(err), "Keep both clusters") {
 				t.Errorf("it says %v, %s", err, fault.HintOf(err))
 			}
 			if r.flux.resumed != 0 {
@@ -250,8 +266,8 @@ func TestALostLeaseResumesNothing(t *testing.T) {
 	}
 }
 
-// A lease that could not be renewed for a while is nobody else's: the move is not stopped half-way, and what was suspended is resumed where
-// nothing was moved.
+// A lease that could not be renewed for a while is nobody else's: the move is not stopped half-way, and what was
+// suspended is resumed where nothing was moved.
 func TestALeaseThatIsNotRenewedStopsNoMove(t *testing.T) {
 	r := rehearse(t)
 	heeding(&r.Source)
@@ -266,7 +282,8 @@ func TestALeaseThatIsNotRenewedStopsNoMove(t *testing.T) {
 		}
 		return errors.New("cut off")
 	}
-	if _, err := pivot.Run(ctx, r.Input); fault.CodeOf(err) != fault.PivotFailed || strings.Contains(err.Error(), "could not be read") {
+	if _, err := pivot.Run(ctx, r.Input); fault.CodeOf(err) != fault.PivotFailed ||
+		strings.Contains(err.Error(), "could not be read") {
 		t.Errorf("it says %v", err)
 	}
 	if r.flux.resumed != 1 {
@@ -277,7 +294,8 @@ func TestALeaseThatIsNotRenewedStopsNoMove(t *testing.T) {
 // heeding has a side answer as an API server does: not after the end of the question's context.
 func heeding(side *pivot.Side) {
 	side.Client = interceptor.NewClient(side.Client.(client.WithWatch), interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
+			opts ...client.GetOption) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -10,13 +10,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// verify holds what both sides have after a move against what was recorded before it: each object is on the target as it was, with owners
-// that exist there, none is left at the source, nothing of it is paused on the target. What else the target has is not judged: it may be of
-// tenants. It returns the objects of the target that were not planned, and an error that joins everything found wrong.
+// verify holds what both sides have after a move against what was recorded before it: each object is on the target as
+// it was, with owners that exist there, none is left at the source, nothing of it is paused on the target. What else
+// the target has is not judged: it may be of tenants. It returns the objects of the target that were not planned, and
+// an error that joins everything found wrong.
 //
-// The target's controllers run again by then. Providers of the same versions reconciled the same objects at the source a moment ago, so
-// what they may still change is little: status, finalizers and their own annotations, which are not compared; labels, annotations and owners,
-// of which more may come; the replicas of what is scaled by others.
+// The target's controllers run again by then. Providers of the same versions reconciled the same objects at the source
+// a moment ago, so what they may still change is little: status, finalizers and their own annotations, which are not
+// compared; labels, annotations and owners, of which more may come; the replicas of what is scaled by others.
 func verify(ctx context.Context, source, target Side, scope Scope, r *record) (extra []capi.Object, err error) {
 	there, err := capi.Discover(ctx, target.Client, scope.Namespace)
 	if err != nil {

@@ -28,7 +28,8 @@ type view struct {
 	sourceInventory, targetInventory []clusterctlv1.Provider
 	sourceUnlabelled                 []unlabelled
 	targetUnlabelled                 []capi.CRD
-	denied                           map[schema.GroupKind]bool // kinds that may not be created on the target: checkPermissions fills it
+	// kinds that may not be created on the target: checkPermissions fills it
+	denied map[schema.GroupKind]bool
 }
 
 // unlabelled is a CRD without the label of clusterctl, with the objects that would be left behind.
@@ -66,7 +67,8 @@ func newView(ctx context.Context, source, target Side, scope Scope) (*view, erro
 	return v, v.findStays(ctx)
 }
 
-// readOthers lists the Clusters of all other namespaces, and what is named from there. That this is forbidden is no reason to stop looking: a rule refuses because of it.
+// readOthers lists the Clusters of all other namespaces, and what is named from there. That this is forbidden is no
+// reason to stop looking: a rule refuses because of it.
 func (v *view) readOthers(ctx context.Context) error {
 	all, err := capi.Clusters(ctx, v.sourceSide.Client, "")
 	if apierrors.IsForbidden(err) {

@@ -10,12 +10,14 @@ import (
 // ErrGone says of a leftover that it is not there, or not any more.
 var ErrGone = errors.New("it is gone")
 
-// ErrForbidden says that the system's policy forbids the deletion to these credentials: only an administrator can do it.
+// ErrForbidden says that the system's policy forbids the deletion to these credentials: only an administrator can do
+// it.
 var ErrForbidden = errors.New("policy forbids it")
 
 // Releaser is a Leftovers that can have a leftover let go of what it uses, where it cannot be deleted itself.
 type Releaser interface {
-	// Release leaves the leftover where it is. What it used can then be deleted. released is false for a kind that cannot let go.
+	// Release leaves the leftover where it is. What it used can then be deleted. released is false for a kind that
+	// cannot let go.
 	Release(context.Context, Leftover) (released bool, err error)
 }
 
@@ -23,17 +25,19 @@ type Releaser interface {
 type Leftovers interface {
 	// Look finds all of it, and changes nothing.
 	Look(context.Context) (Found, error)
-	// Delete asks once for the deletion of what Look returned. gone is whether it is gone with the answer; else that takes its time: see
-	// Going. The error is ErrGone when it was not there; fault.CanRetry tells of others whether the same request may succeed in a while.
+	// Delete asks once for the deletion of what Look returned. gone is whether it is gone with the answer; else that
+	// takes its time: see Going. The error is ErrGone when it was not there; fault.CanRetry tells of others whether the
+	// same request may succeed in a while.
 	Delete(context.Context, Leftover) (gone bool, err error)
-	// Going is whether a deletion that was accepted goes on; false: it did not work, and may be asked for again. The error is ErrGone when it
-	// is done.
+	// Going is whether a deletion that was accepted goes on; false: it did not work, and may be asked for again. The
+	// error is ErrGone when it is done.
 	Going(context.Context, Leftover) (bool, error)
 	// Survey counts what carries the tag of any cluster. A question that fails is an error.
 	Survey(context.Context) ([]Remains, error)
 }
 
-// Leftover is one thing that a cluster has left, or that looks so. It need have no more than Kind, ID and PartOf to be deleted.
+// Leftover is one thing that a cluster has left, or that looks so. It need have no more than Kind, ID and PartOf to be
+// deleted.
 type Leftover struct {
 	// Where is what plans and receipts call the system that has it.
 	Where string
@@ -72,8 +76,8 @@ type Unlisted struct {
 
 // Found is what one look has found.
 type Found struct {
-	// Delete is what is the cluster's and can go, Stays what is the cluster's and cannot. LeftAlone looks as if it were the cluster's, or uses
-	// what is.
+	// Delete is what is the cluster's and can go, Stays what is the cluster's and cannot. LeftAlone looks as if it were
+	// the cluster's, or uses what is.
 	Delete, Stays, LeftAlone []Leftover
 	Unknown                  []Unlisted
 	// Listed has the IDs of all that was listed, whoever it belongs to.
@@ -82,7 +86,10 @@ type Found struct {
 
 // Gone is whether no list has a leftover any more. Of a kind that could not be listed nobody knows.
 func (f Found) Gone(kind, id string) bool {
-	unlisted := slices.ContainsFunc(f.Unknown, func(u Unlisted) bool { return u.Kind == kind || slices.Contains(u.Covers, kind) })
+	unlisted := slices.ContainsFunc(f.Unknown, func(u Unlisted) bool {
+		return u.Kind == kind ||
+			slices.Contains(u.Covers, kind)
+	})
 	return !unlisted && !f.Listed[id]
 }
 
@@ -93,8 +100,8 @@ type Remains struct {
 	Things         int
 }
 
-// Cleaned is a provider with a system of its own that a cluster leaves things in, and that they can be deleted in. What a provider leaves in
-// the Docker engine is found by whoever has made it.
+// Cleaned is a provider with a system of its own that a cluster leaves things in, and that they can be deleted in. What
+// a provider leaves in the Docker engine is found by whoever has made it.
 type Cleaned interface {
 	Leftovers(context.Context) (Leftovers, error)
 }

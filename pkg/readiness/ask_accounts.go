@@ -21,7 +21,8 @@ func (o *observing) accountQuestions(v *view) []question {
 		questions = append(questions, func(ctx context.Context) { o.mayDo(ctx, user, groups, object, n) })
 	}
 	ask("system:kube-scheduler", nil, health.Ref{Kind: "User", Name: "system:kube-scheduler"}, need{"list", "", "pods"})
-	ask("system:kube-controller-manager", nil, health.Ref{Kind: "User", Name: "system:kube-controller-manager"}, need{"list", "", "nodes"})
+	ask("system:kube-controller-manager", nil, health.Ref{Kind: "User", Name: "system:kube-controller-manager"},
+		need{"list", "", "nodes"})
 	for _, u := range v.workloads() {
 		account := text(u, "spec", "template", "spec", "serviceAccountName")
 		if account == "" || account == "default" {
@@ -30,7 +31,8 @@ func (o *observing) accountQuestions(v *view) []question {
 		namespace := u.GetNamespace()
 		groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}
 		for _, n := range v.needs(u) {
-			ask("system:serviceaccount:"+namespace+":"+account, groups, health.Ref{Kind: "ServiceAccount", Namespace: namespace, Name: account}, n)
+			ask("system:serviceaccount:"+namespace+":"+account, groups,
+				health.Ref{Kind: "ServiceAccount", Namespace: namespace, Name: account}, n)
 		}
 	}
 	return questions
@@ -65,8 +67,8 @@ func (v *view) needs(u *unstructured.Unstructured) []need {
 	return nil
 }
 
-// reconcilesClusters reports whether a provider reads Clusters, by clusterctl's name of it. Others carry that label, too, as the OpenStack
-// Resource Controller, which may not list them.
+// reconcilesClusters reports whether a provider reads Clusters, by clusterctl's name of it. Others carry that label,
+// too, as the OpenStack Resource Controller, which may not list them.
 func reconcilesClusters(provider string) bool {
 	for _, prefix := range []string{"bootstrap-", "control-plane-", "infrastructure-"} {
 		if strings.HasPrefix(provider, prefix) {
@@ -90,7 +92,8 @@ func (v *view) applies(u *unstructured.Unstructured) []need {
 }
 
 func (o *observing) mayDo(ctx context.Context, user string, groups []string, object health.Ref, n need) {
-	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, Groups: groups,
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user,
+		Groups:             groups,
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: n.verb, Group: n.group, Resource: n.resource}}}
 	if err := o.Create(ctx, review); err != nil {
 		o.notChecked("the permissions of controllers in the %s cluster: %v", o.Name, err)

@@ -14,7 +14,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// appliedQuestions look whether all that Flux applied is there: what is not among the kinds that were listed is listed by name for it.
+// appliedQuestions look whether all that Flux applied is there: what is not among the kinds that were listed is listed
+// by name for it.
 func (o *observing) appliedQuestions(ctx context.Context, v *view) []question {
 	byKind := map[schema.GroupKind][]Applied{}
 	for _, u := range v.Objects {
@@ -48,7 +49,10 @@ func (o *observing) appliedQuestions(ctx context.Context, v *view) []question {
 	}
 	var questions []question
 	for kind, applied := range byKind {
-		i := slices.IndexFunc(served, func(s kube.Served) bool { return s.Resource.Group == kind.Group && s.Kind == kind.Kind })
+		i := slices.IndexFunc(served, func(s kube.Served) bool {
+			return s.Resource.Group == kind.Group &&
+				s.Kind == kind.Kind
+		})
 		if i < 0 {
 			if err == nil { // its definition is gone, and all objects with it
 				questions = append(questions, func(context.Context) { o.missing(applied...) })
@@ -60,7 +64,8 @@ func (o *observing) appliedQuestions(ctx context.Context, v *view) []question {
 	return questions
 }
 
-// lookFor names what is not there. What is not in the list is asked for by itself: the list may be older than what Flux says.
+// lookFor names what is not there. What is not in the list is asked for by itself: the list may be older than what Flux
+// says.
 func (o *observing) lookFor(ctx context.Context, client metadata.Interface, kind kube.Served, applied []Applied) {
 	list, err := client.Resource(kind.Resource).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -76,7 +81,8 @@ func (o *observing) lookFor(ctx context.Context, client metadata.Interface, kind
 		if there[name{a.Object.Namespace, a.Object.Name}] {
 			continue
 		}
-		_, err := client.Resource(kind.Resource).Namespace(a.Object.Namespace).Get(ctx, a.Object.Name, metav1.GetOptions{})
+		_, err := client.Resource(kind.Resource).Namespace(a.Object.Namespace).Get(ctx, a.Object.Name,
+			metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 			o.missing(a)

@@ -24,7 +24,8 @@ const etcdPort = "2381"
 func (o *observing) etcdQuestions(v *view) []question {
 	var questions []question
 	for _, pod := range v.list("", "Pod") {
-		if pod.GetNamespace() == systemNamespace && pod.GetName() == "etcd-"+text(pod, "spec", "nodeName") && text(pod, "status", "phase") == "Running" {
+		if pod.GetNamespace() == systemNamespace && pod.GetName() == "etcd-"+text(pod, "spec", "nodeName") &&
+			text(pod, "status", "phase") == "Running" {
 			questions = append(questions, func(ctx context.Context) { o.etcdHealth(ctx, pod) })
 		}
 	}
@@ -55,7 +56,8 @@ func (o *observing) throughPod(ctx context.Context, pod health.Ref, port, path s
 	if err != nil {
 		return nil, err
 	}
-	address := client.CoreV1().RESTClient().Get().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("portforward").URL()
+	address := client.CoreV1().RESTClient().Get().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource(
+		"portforward").URL()
 	dialer, err := portforward.NewSPDYOverWebsocketDialer(address, o.Config)
 	if err != nil {
 		return nil, err

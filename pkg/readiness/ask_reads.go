@@ -15,7 +15,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// readQuestions read what others read: each version of a definition that a webhook converts, and the artifacts of sources.
+// readQuestions read what others read: each version of a definition that a webhook converts, and the artifacts of
+// sources.
 func (o *observing) readQuestions(v *view) []question {
 	var questions []question
 	for _, crd := range v.list("apiextensions.k8s.io", "CustomResourceDefinition") {
@@ -26,7 +27,8 @@ func (o *observing) readQuestions(v *view) []question {
 	for _, kind := range []string{"GitRepository", "OCIRepository"} {
 		for _, u := range v.list("source.toolkit.fluxcd.io", kind) {
 			if address := text(u, "status", "artifact", "url"); address != "" {
-				questions = append(questions, func(ctx context.Context) { o.readArtifact(ctx, health.RefOf(u), address) })
+				questions = append(questions,
+					func(ctx context.Context) { o.readArtifact(ctx, health.RefOf(u), address) })
 			}
 		}
 	}
@@ -40,7 +42,8 @@ func (o *observing) readVersions(ctx context.Context, crd *unstructured.Unstruct
 		if version["served"] != true || version["storage"] == true {
 			continue
 		}
-		resource := schema.GroupVersionResource{Group: text(crd, "spec", "group"), Version: name, Resource: text(crd, "spec", "names", "plural")}
+		resource := schema.GroupVersionResource{Group: text(crd, "spec", "group"), Version: name,
+			Resource: text(crd, "spec", "names", "plural")}
 		_, err := o.Dynamic.Resource(resource).List(ctx, metav1.ListOptions{Limit: 1})
 		p := Probe{Kind: ServedRead, Object: health.RefOf(crd), OK: err == nil}
 		switch {
@@ -56,7 +59,8 @@ func (o *observing) readVersions(ctx context.Context, crd *unstructured.Unstruct
 	}
 }
 
-// readArtifact fetches the head of an artifact by way of the API server, as Flux' other controllers fetch it from the Service.
+// readArtifact fetches the head of an artifact by way of the API server, as Flux' other controllers fetch it from the
+// Service.
 func (o *observing) readArtifact(ctx context.Context, source health.Ref, address string) {
 	path, err := flux.ArtifactPath(address)
 	if err != nil {

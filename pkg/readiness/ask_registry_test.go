@@ -29,11 +29,15 @@ func TestTheRegistryThatASourceReadsFrom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "source.toolkit.fluxcd.io/v1",
-				"kind": "OCIRepository", "metadata": map[string]any{"namespace": "flux-system", "name": "telco-cloud-init"},
+				"kind": "OCIRepository", "metadata": map[string]any{"namespace": "flux-system",
+					"name": "telco-cloud-init"},
 				"spec": map[string]any{"url": tc.url}}}
 			o := &observing{Cluster: &kube.Cluster{Name: "management"},
 				seen: Observation{Cluster: "management", Objects: []*unstructured.Unstructured{source}}}
-			registry := Registry{Name: "demo-registry", State: func(context.Context) (string, error) { return tc.state, tc.err }}
+			registry := Registry{Name: "demo-registry", State: func(context.Context) (string, error) {
+				return tc.state,
+					tc.err
+			}}
 			o.together(t.Context(), o.registryQuestions(newView(o.seen), []Registry{registry}))
 			var found []string
 			for _, f := range Judge(o.seen) {

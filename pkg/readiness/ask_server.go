@@ -23,9 +23,11 @@ import (
 // mostAnswer bounds what is read of one answer, in bytes.
 const mostAnswer = 1 << 20
 
-// serverQuestions ask the API server for its own readiness, clock and certificate, and for the certificates that the cluster keeps.
+// serverQuestions ask the API server for its own readiness, clock and certificate, and for the certificates that the
+// cluster keeps.
 func (o *observing) serverQuestions() []question {
-	return []question{o.readyz, o.configuration("coredns"), o.configuration("kube-proxy"), o.certificatesOf("kubernetes.io/tls"), o.certificatesOf("cluster.x-k8s.io/secret")}
+	return []question{o.readyz, o.configuration("coredns"), o.configuration("kube-proxy"),
+		o.certificatesOf("kubernetes.io/tls"), o.certificatesOf("cluster.x-k8s.io/secret")}
 }
 
 func (o *observing) readyz(ctx context.Context) {
@@ -40,7 +42,8 @@ func (o *observing) readyz(ctx context.Context) {
 		o.mu.Unlock()
 	}
 	if answer.TLS != nil && len(answer.TLS.PeerCertificates) > 0 {
-		o.expires(Expiry{Object: health.Ref{Kind: "APIServer", Name: o.Name}, What: "certificate of the API server at " + o.Config.Host, At: answer.TLS.PeerCertificates[0].NotAfter})
+		o.expires(Expiry{Object: health.Ref{Kind: "APIServer", Name: o.Name},
+			What: "certificate of the API server at " + o.Config.Host, At: answer.TLS.PeerCertificates[0].NotAfter})
 	}
 	if answer.StatusCode == http.StatusOK {
 		o.probed(Probe{Kind: ReadyCheck, Object: health.Ref{Kind: "Check", Name: "readyz"}, OK: true})
@@ -59,7 +62,8 @@ func (o *observing) readyz(ctx context.Context) {
 	}
 }
 
-// configuration reads one of the ConfigMaps with which a part of Kubernetes starts. One that is not there is not that part's.
+// configuration reads one of the ConfigMaps with which a part of Kubernetes starts. One that is not there is not that
+// part's.
 func (o *observing) configuration(name string) question {
 	return func(ctx context.Context) {
 		var m corev1.ConfigMap
@@ -69,7 +73,8 @@ func (o *observing) configuration(name string) question {
 			o.notChecked("the configuration of %s in the %s cluster: %v", name, o.Name, err)
 		case err == nil:
 			wrong := readable(name, m.Data)
-			o.probed(Probe{Kind: Configuration, Object: health.Ref{Kind: "ConfigMap", Namespace: key.Namespace, Name: name}, OK: wrong == "", Message: wrong})
+			o.probed(Probe{Kind: Configuration, Object: health.Ref{Kind: "ConfigMap", Namespace: key.Namespace,
+				Name: name}, OK: wrong == "", Message: wrong})
 		}
 	}
 }
@@ -78,13 +83,15 @@ func (o *observing) configuration(name string) question {
 func (o *observing) certificatesOf(kind corev1.SecretType) question {
 	return func(ctx context.Context) {
 		var list corev1.SecretList
-		if err := o.List(ctx, &list, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("type", string(kind))}); err != nil {
+		if err := o.List(ctx, &list, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(
+			"type", string(kind))}); err != nil {
 			o.notChecked("the ends of certificates in Secrets of the %s cluster: %v", o.Name, err)
 			return
 		}
 		for _, s := range list.Items {
 			if at, is := endOf(s.Data[corev1.TLSCertKey]); is {
-				e := Expiry{Object: health.Ref{Kind: "Secret", Namespace: s.Namespace, Name: s.Name}, What: fmt.Sprintf("certificate in Secret %s/%s", s.Namespace, s.Name), At: at}
+				e := Expiry{Object: health.Ref{Kind: "Secret", Namespace: s.Namespace, Name: s.Name},
+					What: fmt.Sprintf("certificate in Secret %s/%s", s.Namespace, s.Name), At: at}
 				if s.Annotations["cert-manager.io/certificate-name"] != "" {
 					e.RenewedBy = "cert-manager"
 				}
@@ -120,7 +127,8 @@ func kubeconfigExpiries(config *rest.Config) []Expiry {
 	return found
 }
 
-// KubeconfigEnd is when what a kubeconfig proves itself with ends, for who cannot reach its cluster; false where nothing says so.
+// KubeconfigEnd is when what a kubeconfig proves itself with ends, for who cannot reach its cluster; false where
+// nothing says so.
 func KubeconfigEnd(kubeconfig []byte) (Expiry, bool) {
 	config, err := kube.RESTConfig(kubeconfig)
 	if err != nil {

@@ -21,8 +21,10 @@ const checkName = "cluster-init-check"
 
 // created are the kinds of which one object like one that is there is tried, the most important first.
 var created = []struct{ group, kind string }{
-	{"cluster.x-k8s.io", "Cluster"}, {"cluster.x-k8s.io", "MachineDeployment"}, {"cluster.x-k8s.io", "Machine"}, {"cert-manager.io", "Certificate"},
-	{"kustomize.toolkit.fluxcd.io", "Kustomization"}, {"helm.toolkit.fluxcd.io", "HelmRelease"}, {"source.toolkit.fluxcd.io", "GitRepository"}, {"source.toolkit.fluxcd.io", "OCIRepository"},
+	{"cluster.x-k8s.io", "Cluster"}, {"cluster.x-k8s.io", "MachineDeployment"}, {"cluster.x-k8s.io", "Machine"},
+	{"cert-manager.io", "Certificate"},
+	{"kustomize.toolkit.fluxcd.io", "Kustomization"}, {"helm.toolkit.fluxcd.io", "HelmRelease"},
+	{"source.toolkit.fluxcd.io", "GitRepository"}, {"source.toolkit.fluxcd.io", "OCIRepository"},
 	{"", "Service"}, {"coordination.k8s.io", "Lease"},
 }
 
@@ -31,11 +33,14 @@ var changed = []struct {
 	group, kind string
 	subresource string
 }{
-	{"cluster.x-k8s.io", "Cluster", ""}, {"cluster.x-k8s.io", "Cluster", "status"}, {"cluster.x-k8s.io", "Machine", ""}, {"kustomize.toolkit.fluxcd.io", "Kustomization", ""},
-	{"kustomize.toolkit.fluxcd.io", "Kustomization", "status"}, {"apps", "Deployment", ""}, {"", "Node", ""}, {"", "Node", "status"}, {"", "Pod", "status"}, {"coordination.k8s.io", "Lease", ""},
+	{"cluster.x-k8s.io", "Cluster", ""}, {"cluster.x-k8s.io", "Cluster", "status"}, {"cluster.x-k8s.io", "Machine", ""},
+	{"kustomize.toolkit.fluxcd.io", "Kustomization", ""},
+	{"kustomize.toolkit.fluxcd.io", "Kustomization", "status"}, {"apps", "Deployment", ""}, {"", "Node", ""},
+	{"", "Node", "status"}, {"", "Pod", "status"}, {"coordination.k8s.io", "Lease", ""},
 }
 
-// writeQuestions try what is written all the time. The API server judges it, its webhooks and quotas included, and stores nothing.
+// writeQuestions try what is written all the time. The API server judges it, its webhooks and quotas included, and
+// stores nothing.
 func (o *observing) writeQuestions(v *view) []question {
 	var questions []question
 	for _, u := range v.workloads() {
@@ -88,7 +93,8 @@ func (o *observing) tryPod(ctx context.Context, workload *unstructured.Unstructu
 		o.notChecked("whether Pods of %s would be accepted: %v", health.RefOf(workload), err)
 		return
 	}
-	pod.ObjectMeta = metav1.ObjectMeta{GenerateName: workload.GetName() + "-", Namespace: workload.GetNamespace(), Labels: pod.Labels, Annotations: pod.Annotations}
+	pod.ObjectMeta = metav1.ObjectMeta{GenerateName: workload.GetName() + "-", Namespace: workload.GetNamespace(),
+		Labels: pod.Labels, Annotations: pod.Annotations}
 	o.tried(DryRunPod, health.RefOf(workload), o.Create(ctx, pod, client.DryRunAll))
 }
 
@@ -101,7 +107,8 @@ func (o *observing) tryNew(ctx context.Context, object client.Object) {
 		o.notChecked("whether a new %T would be accepted: %v", object, err)
 		return
 	}
-	o.tried(DryRunCreate, health.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: flux.Namespace, Name: checkName}, client.IgnoreAlreadyExists(o.Create(ctx, object, client.DryRunAll)))
+	o.tried(DryRunCreate, health.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: flux.Namespace, Name: checkName},
+		client.IgnoreAlreadyExists(o.Create(ctx, object, client.DryRunAll)))
 }
 
 // tryChange tries a change of an object that is there.
@@ -110,7 +117,8 @@ func (o *observing) tryChange(ctx context.Context, u *unstructured.Unstructured,
 	fresh.SetGroupVersionKind(u.GroupVersionKind())
 	fresh.SetNamespace(u.GetNamespace())
 	fresh.SetName(u.GetName())
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"cluster-init.io/check":"dry run"}}}`))
+	patch := client.RawPatch(types.MergePatchType,
+		[]byte(`{"metadata":{"annotations":{"cluster-init.io/check":"dry run"}}}`))
 	var err error
 	if subresource == "" {
 		err = o.Patch(ctx, fresh, patch, client.DryRunAll, client.FieldOwner(kube.FieldOwner))

@@ -8,13 +8,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// causes leaves out what only follows: where a workload does not run, nobody answers for it, and what it answers for is said with the workload.
-// Where no kubelet lives, nothing answers. Of several findings of one kind about what one workload answers for, one is left.
+// causes leaves out what only follows: where a workload does not run, nobody answers for it, and what it answers for is
+// said with the workload. Where no kubelet lives, nothing answers. Of several findings of one kind about what one
+// workload answers for, one is left.
 func causes(found []Finding, nodesSilent bool) []Finding {
 	follows := map[health.Ref]int{}
 	root := func(f Finding) int {
 		return slices.IndexFunc(found, func(r Finding) bool {
-			return r.ID == "kubelet-silent" && nodesSilent || r.Object == f.behind && strings.HasPrefix(r.ID, "workload-")
+			return r.ID == "kubelet-silent" && nodesSilent || r.Object == f.behind &&
+				strings.HasPrefix(r.ID, "workload-")
 		})
 	}
 	type group struct {
@@ -42,7 +44,8 @@ func causes(found []Finding, nodesSilent bool) []Finding {
 	}
 	for i, f := range kept {
 		if n := follows[f.Object]; n > 0 && strings.HasPrefix(f.ID, "workload-") {
-			kept[i].Message = joined(f.Message, fmt.Sprintf("%d webhooks, conversions or the like do not answer because of it", n))
+			kept[i].Message = joined(f.Message,
+				fmt.Sprintf("%d webhooks, conversions or the like do not answer because of it", n))
 		}
 	}
 	return kept

@@ -6,10 +6,14 @@ import (
 	"strings"
 )
 
-// plugins are those that CoreDNS is built with (plugin.cfg of v1.14): it does not start with a name that is none of them.
-var plugins = []string{"root", "metadata", "geoip", "cancel", "tls", "quic", "grpc_server", "https", "https3", "timeouts", "multisocket", "reload", "nsid", "bufsize", "bind", "debug", "trace",
-	"ready", "health", "pprof", "prometheus", "errors", "log", "dnstap", "local", "dns64", "acl", "any", "chaos", "loadbalance", "tsig", "cache", "rewrite", "header", "dnssec",
-	"autopath", "minimal", "template", "transfer", "hosts", "route53", "azure", "clouddns", "k8s_external", "kubernetes", "file", "auto", "secondary", "etcd", "loop",
+// plugins are those that CoreDNS is built with (plugin.cfg of v1.14): it does not start with a name that is none of
+// them.
+var plugins = []string{"root", "metadata", "geoip", "cancel", "tls", "quic", "grpc_server", "https", "https3",
+	"timeouts", "multisocket", "reload", "nsid", "bufsize", "bind", "debug", "trace",
+	"ready", "health", "pprof", "prometheus", "errors", "log", "dnstap", "local", "dns64", "acl", "any", "chaos",
+	"loadbalance", "tsig", "cache", "rewrite", "header", "dnssec",
+	"autopath", "minimal", "template", "transfer", "hosts", "route53", "azure", "clouddns", "k8s_external",
+	"kubernetes", "file", "auto", "secondary", "etcd", "loop",
 	"forward", "grpc", "erratic", "whoami", "on", "sign", "view", "nomad", "import"}
 
 // corefile says what keeps CoreDNS from starting with a Corefile, as far as its form shows.
@@ -33,7 +37,8 @@ func corefile(content string) string {
 		case depth == 1 && fields[0] != "}" && !snippet:
 			name := strings.TrimSuffix(fields[0], "{")
 			if !slices.Contains(plugins, name) && name != "" {
-				return fmt.Sprintf("line %d of its Corefile names the plugin %q, which CoreDNS does not have", i+1, name)
+				return fmt.Sprintf("line %d of its Corefile names the plugin %q, which CoreDNS does not have", i+1,
+					name)
 			}
 			serves = serves || name == "kubernetes"
 		}

@@ -9,12 +9,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// digest keeps of what is large only what is judged: of the record of writers who wrote last, and of a definition no schema.
+// digest keeps of what is large only what is judged: of the record of writers who wrote last, and of a definition no
+// schema.
 func (o *observing) digest() {
 	for _, u := range o.seen.Objects {
 		r := health.RefOf(u)
 		behind := number(u, u.GetGeneration(), "status", "observedGeneration") < u.GetGeneration()
-		if isWorkload(u) || behind || r.Kind == "Lease" || r.Group == "" && (r.Kind == "ConfigMap" || r.Kind == "Secret") {
+		if isWorkload(u) || behind || r.Kind == "Lease" || r.Group == "" &&
+			(r.Kind == "ConfigMap" || r.Kind == "Secret") {
 			if w := writeOf(u); !w.Clock.IsZero() {
 				o.seen.Writes = append(o.seen.Writes, w)
 			}
@@ -57,5 +59,6 @@ func withoutSchemas(crd *unstructured.Unstructured) {
 		delete(version, "additionalPrinterColumns")
 	}
 	_ = unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions")
-	unstructured.RemoveNestedField(crd.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
+	unstructured.RemoveNestedField(crd.Object, "metadata", "annotations",
+		"kubectl.kubernetes.io/last-applied-configuration")
 }

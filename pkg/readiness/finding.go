@@ -37,8 +37,10 @@ const (
 
 // judges are all questions that an observation is asked. Each is a pure function.
 var judges = []func(*view) []Finding{
-	judgeAPIServer, judgeControlPlane, judgeEtcd, judgeNodes, judgeWorkloads, judgePods, judgeLeases, judgeClusterServices, judgeWebhooks, judgeAPIServices,
-	judgeDryRuns, judgeDefinitions, judgeApplied, judgeArtifacts, judgePermissions, judgePolicies, judgeConfiguration, judgeHeld, judgeGenerations, judgeHanging,
+	judgeAPIServer, judgeControlPlane, judgeEtcd, judgeNodes, judgeWorkloads, judgePods, judgeLeases,
+	judgeClusterServices, judgeWebhooks, judgeAPIServices,
+	judgeDryRuns, judgeDefinitions, judgeApplied, judgeArtifacts, judgePermissions, judgePolicies, judgeConfiguration,
+	judgeHeld, judgeGenerations, judgeHanging,
 	judgeClaims, judgeExpiries, judgeClocks, judgeRegistry,
 }
 
@@ -56,7 +58,10 @@ func Judge(o Observation) []Finding {
 
 // Blocks returns the findings that certainly keep a cluster from acting.
 func Blocks(findings []Finding) []Finding {
-	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Severity != Blocking || !f.Certain })
+	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool {
+		return f.Severity != Blocking ||
+			!f.Certain
+	})
 }
 
 func (f Finding) weight() int {

@@ -15,8 +15,10 @@ func judgeAPIServer(v *view) []Finding {
 		if p.OK {
 			continue
 		}
-		f := Finding{ID: "api-server-check-failed", Object: p.Object, Severity: Blocking, Certain: true, Transient: true, Message: p.Message,
-			Cause: "the API server calls its check " + p.Object.Name + " failed", Remedy: "See the log of kube-apiserver on the control-plane node."}
+		f := Finding{ID: "api-server-check-failed", Object: p.Object, Severity: Blocking, Certain: true,
+			Transient: true, Message: p.Message,
+			Cause:  "the API server calls its check " + p.Object.Name + " failed",
+			Remedy: "See the log of kube-apiserver on the control-plane node."}
 		if strings.HasPrefix(p.Object.Name, "etcd") {
 			f.Remedy = "See that etcd runs and has room: its log, and its alarms (etcdctl alarm list)."
 		}
@@ -33,11 +35,13 @@ func judgeEtcd(v *view) []Finding {
 			continue
 		}
 		f := Finding{ID: "etcd-unhealthy", Object: p.Object, Severity: Blocking, Certain: true, Message: p.Message,
-			Cause: "etcd is not healthy: " + p.Message, Remedy: fmt.Sprintf("See its log: kubectl -n %s logs %s", p.Object.Namespace, p.Object.Name)}
+			Cause: "etcd is not healthy: " + p.Message, Remedy: fmt.Sprintf("See its log: kubectl -n %s logs %s",
+				p.Object.Namespace, p.Object.Name)}
 		switch {
 		case strings.Contains(p.Message, "NOSPACE"):
 			f.ID, f.Cause = "etcd-full", "etcd is full (alarm NOSPACE): no object can be created or changed"
-			f.Remedy = "Delete what fills it, then in the etcd container: etcdctl compact, etcdctl defrag, etcdctl alarm disarm. To prevent it, raise quota-backend-bytes."
+			f.Remedy = "Delete what fills it, then in the etcd container: etcdctl compact, etcdctl defrag, etcdctl " +
+				"alarm disarm. To prevent it, raise quota-backend-bytes."
 		case strings.Contains(p.Message, "CORRUPT"):
 			f.ID, f.Cause = "etcd-corrupt", "the data of an etcd member is corrupt (alarm CORRUPT)"
 			f.Remedy = "Replace the machine of that member."
@@ -59,8 +63,10 @@ func judgeClocks(v *view) []Finding {
 	var found []Finding
 	if !v.At.IsZero() && !v.Local.IsZero() {
 		if apart := v.Local.Sub(v.At); apart.Abs() > clockTolerance {
-			found = append(found, Finding{ID: "clock-differs", Object: health.Ref{Kind: "APIServer", Name: v.Cluster}, Severity: Warning, Certain: true,
-				Cause: fmt.Sprintf("the clock of this machine is %s the API server's", aheadOrBehind(apart)), Remedy: "Set the clocks by NTP, on this machine and on the control-plane nodes."})
+			found = append(found, Finding{ID: "clock-differs", Object: health.Ref{Kind: "APIServer", Name: v.Cluster},
+				Severity: Warning, Certain: true,
+				Cause:  fmt.Sprintf("the clock of this machine is %s the API server's", aheadOrBehind(apart)),
+				Remedy: "Set the clocks by NTP, on this machine and on the control-plane nodes."})
 		}
 	}
 	for _, lease := range v.list("coordination.k8s.io", "Lease") {
@@ -70,8 +76,10 @@ func judgeClocks(v *view) []Finding {
 			continue
 		}
 		if apart := renewed.Sub(w.Clock); apart.Abs() > clockTolerance+hastyWrites {
-			found = append(found, Finding{ID: "clock-differs", Object: health.Ref{Kind: "Node", Name: lease.GetName()}, Severity: Warning, Certain: true,
-				Cause: fmt.Sprintf("the clock of node %s is %s the API server's", lease.GetName(), aheadOrBehind(apart)), Remedy: "Set the node's clock by NTP (timedatectl; chronyc tracking)."})
+			found = append(found, Finding{ID: "clock-differs", Object: health.Ref{Kind: "Node", Name: lease.GetName()},
+				Severity: Warning, Certain: true,
+				Cause: fmt.Sprintf("the clock of node %s is %s the API server's", lease.GetName(),
+					aheadOrBehind(apart)), Remedy: "Set the node's clock by NTP (timedatectl; chronyc tracking)."})
 		}
 	}
 	return found

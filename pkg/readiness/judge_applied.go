@@ -19,11 +19,13 @@ func judgeApplied(v *view) []Finding {
 			continue
 		}
 		if status := health.OfAny(by).Status; status == health.Progressing || status == health.Suspended {
-			continue // It is being applied; or Flux does not apply it, as after a pivot on the side that the objects left.
+			// It is being applied; or Flux does not apply it, as after a pivot on the side that the objects left.
+			continue
 		}
 		f := Finding{ID: "applied-object-missing", Object: m.Object, Severity: Blocking, Certain: true,
-			Cause:  fmt.Sprintf("%s does not exist, which %s has applied", m.Object, m.By),
-			Remedy: fmt.Sprintf("Have Flux apply it again: flux -n %s reconcile %s %s (a HelmRelease: with --force)", m.By.Namespace, strings.ToLower(m.By.Kind), m.By.Name)}
+			Cause: fmt.Sprintf("%s does not exist, which %s has applied", m.Object, m.By),
+			Remedy: fmt.Sprintf("Have Flux apply it again: flux -n %s reconcile %s %s (a HelmRelease: with --force)",
+				m.By.Namespace, strings.ToLower(m.By.Kind), m.By.Name)}
 		if m.Object.Kind == "CustomResourceDefinition" {
 			f.Message = "all objects of that kind were deleted with it"
 		}
@@ -33,16 +35,19 @@ func judgeApplied(v *view) []Finding {
 }
 
 // sourceController serves the artifacts.
-var sourceController = health.Ref{Group: "apps", Kind: "Deployment", Namespace: flux.Namespace, Name: "source-controller"}
+var sourceController = health.Ref{Group: "apps", Kind: "Deployment", Namespace: flux.Namespace,
+	Name: "source-controller"}
 
 // judgeArtifacts finds sources whose content cannot be fetched any more, though they say that they are ready.
 func judgeArtifacts(v *view) []Finding {
 	var found []Finding
 	for _, p := range v.probes(ArtifactRead) {
 		if !p.OK {
-			found = append(found, Finding{ID: "artifact-unreadable", Object: p.Object, Severity: Blocking, Certain: true, Transient: true, Message: p.Message, behind: sourceController,
-				Cause:  fmt.Sprintf("the artifact of %s cannot be fetched from source-controller", p.Object),
-				Remedy: fmt.Sprintf("See that source-controller runs, then: flux -n %s reconcile source %s %s", p.Object.Namespace, sourceCommand(p.Object.Kind), p.Object.Name)})
+			found = append(found, Finding{ID: "artifact-unreadable", Object: p.Object, Severity: Blocking,
+				Certain: true, Transient: true, Message: p.Message, behind: sourceController,
+				Cause: fmt.Sprintf("the artifact of %s cannot be fetched from source-controller", p.Object),
+				Remedy: fmt.Sprintf("See that source-controller runs, then: flux -n %s reconcile source %s %s",
+					p.Object.Namespace, sourceCommand(p.Object.Kind), p.Object.Name)})
 		}
 	}
 	return found
@@ -60,20 +65,25 @@ func judgePermissions(v *view) []Finding {
 	var found []Finding
 	for _, p := range v.probes(Permission) {
 		if !p.OK {
-			found = append(found, Finding{ID: "permission-missing", Object: p.Object, Severity: Blocking, Certain: true, Message: p.Message,
-				Cause:  fmt.Sprintf("%s may not %s, so its controller does not act", p.Object, p.Message),
-				Remedy: "Make its ClusterRoleBinding again: for Flux `cluster-init up` does, for a component flux reconcile kustomization NAME, for Kubernetes' own a restart of kube-apiserver."})
+			found = append(found, Finding{ID: "permission-missing", Object: p.Object, Severity: Blocking, Certain: true,
+				Message: p.Message,
+				Cause:   fmt.Sprintf("%s may not %s, so its controller does not act", p.Object, p.Message),
+				Remedy: "Make its ClusterRoleBinding again: for Flux `cluster-init up` does, for a component flux " +
+					"reconcile kustomization NAME, for Kubernetes' own a restart of kube-apiserver."})
 		}
 	}
 	for _, kind := range []string{"ClusterRoleBinding", "RoleBinding"} {
 		for _, u := range v.list("rbac.authorization.k8s.io", kind) {
-			role := health.Ref{Group: "rbac.authorization.k8s.io", Kind: text(u, "roleRef", "kind"), Name: text(u, "roleRef", "name")}
+			role := health.Ref{Group: "rbac.authorization.k8s.io", Kind: text(u, "roleRef", "kind"),
+				Name: text(u, "roleRef", "name")}
 			if role.Kind == "Role" {
 				role.Namespace = u.GetNamespace()
 			}
 			if v.absent(role) && v.bindsInstalled(u) {
 				found = append(found, Finding{ID: "role-missing", Object: role, Severity: Blocking, Certain: true,
-					Cause: fmt.Sprintf("%s does not exist, which %s gives to an account", role, health.RefOf(u)), Remedy: "Make the role again: for Flux `cluster-init up` does, for a component flux reconcile kustomization NAME."})
+					Cause: fmt.Sprintf("%s does not exist, which %s gives to an account", role, health.RefOf(u)),
+					Remedy: "Make the role again: for Flux `cluster-init up` does, for a component flux reconcile " +
+						"kustomization NAME."})
 			}
 		}
 	}
@@ -86,7 +96,8 @@ func (v *view) bindsInstalled(binding *unstructured.Unstructured) bool {
 		name, _ := subject["name"].(string)
 		namespace, _ := subject["namespace"].(string)
 		for _, u := range v.workloads() {
-			if subject["kind"] == "ServiceAccount" && namespace == u.GetNamespace() && name == text(u, "spec", "template", "spec", "serviceAccountName") {
+			if subject["kind"] == "ServiceAccount" && namespace == u.GetNamespace() &&
+				name == text(u, "spec", "template", "spec", "serviceAccountName") {
 				return true
 			}
 		}

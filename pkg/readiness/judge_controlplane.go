@@ -10,7 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// staticPods are the parts of a control plane that a kubelet runs from files, by the names of their Pods without the node's.
+// staticPods are the parts of a control plane that a kubelet runs from files, by the names of their Pods without the
+// node's.
 var staticPods = []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd"}
 
 // purposes are what does not happen without them.
@@ -21,7 +22,8 @@ var purposes = map[string]string{
 	"etcd":                    "the cluster has one member less for its data",
 }
 
-// judgeControlPlane finds parts of the control plane that do not run on a node that is to run them. What no node runs as a static Pod runs elsewhere.
+// judgeControlPlane finds parts of the control plane that do not run on a node that is to run them. What no node runs
+// as a static Pod runs elsewhere.
 func judgeControlPlane(v *view) []Finding {
 	if !v.listed("", "Pod") || !v.listed("", "Node") {
 		return nil
@@ -35,7 +37,10 @@ func judgeControlPlane(v *view) []Finding {
 	pod := func(part, node string) *unstructured.Unstructured {
 		return v.objects[health.Ref{Kind: "Pod", Namespace: systemNamespace, Name: part + "-" + node}]
 	}
-	static := slices.ContainsFunc(nodes, func(node string) bool { return pod("kube-apiserver", node) != nil || pod("etcd", node) != nil })
+	static := slices.ContainsFunc(nodes, func(node string) bool {
+		return pod("kube-apiserver", node) != nil ||
+			pod("etcd", node) != nil
+	})
 	if !static {
 		return nil
 	}
@@ -69,7 +74,8 @@ func (f Finding) orDegraded(part, node string, running, all int) Finding {
 	}
 	if enough {
 		f.Severity = Warning
-		f.Cause = fmt.Sprintf("%s does not run on the control-plane node %s: it runs on %d of %d", part, node, running, all)
+		f.Cause = fmt.Sprintf("%s does not run on the control-plane node %s: it runs on %d of %d", part, node, running,
+			all)
 	}
 	return f
 }
@@ -94,9 +100,11 @@ func isControlPlane(node *unstructured.Unstructured) bool {
 }
 
 func (v *view) staticPod(part, node string, pod *unstructured.Unstructured) (Finding, bool) {
-	f := Finding{ID: "control-plane-part-missing", Object: health.Ref{Kind: "Pod", Namespace: systemNamespace, Name: part + "-" + node}, Severity: Blocking, Certain: true,
-		Cause:  fmt.Sprintf("%s does not run on the control-plane node %s: %s", part, node, purposes[part]),
-		Remedy: fmt.Sprintf("Put its manifest back on the node (/etc/kubernetes/manifests/%s.yaml with kubeadm), or replace the machine.", part)}
+	f := Finding{ID: "control-plane-part-missing", Object: health.Ref{Kind: "Pod", Namespace: systemNamespace,
+		Name: part + "-" + node}, Severity: Blocking, Certain: true,
+		Cause: fmt.Sprintf("%s does not run on the control-plane node %s: %s", part, node, purposes[part]),
+		Remedy: fmt.Sprintf("Put its manifest back on the node (/etc/kubernetes/manifests/%s.yaml with kubeadm), or "+
+			"replace the machine.", part)}
 	if pod == nil {
 		return f, true
 	}
@@ -104,7 +112,8 @@ func (v *view) staticPod(part, node string, pod *unstructured.Unstructured) (Fin
 		return Finding{}, false
 	}
 	f.ID, f.Message = "control-plane-part-down", joined(v.warning(f.Object), containerState(pod))
-	f.Remedy = fmt.Sprintf("See its last words: kubectl -n %s logs %s --previous; where the API does not have them, `crictl logs` on the node does.", systemNamespace, pod.GetName())
+	f.Remedy = fmt.Sprintf("See its last words: kubectl -n %s logs %s --previous; where the API does not have them, "+
+		"`crictl logs` on the node does.", systemNamespace, pod.GetName())
 	f.Transient = v.age(since(pod, "Ready")) < restTime
 	return f, true
 }

@@ -33,17 +33,22 @@ func judgeExpiries(v *view) []Finding {
 				f.Severity = Blocking
 			}
 		case left <= warnBefore && e.RenewedBy == "":
-			f.Cause = fmt.Sprintf("the %s ends at %s, in %d days", e.What, e.At.UTC().Format(time.RFC3339), int(left.Hours()/24))
+			f.Cause = fmt.Sprintf("the %s ends at %s, in %d days", e.What, e.At.UTC().Format(time.RFC3339),
+				int(left.Hours()/24))
 		default:
 			continue
 		}
 		found = append(found, f)
 	}
 	for _, c := range v.list("cert-manager.io", "Certificate") {
-		if due := moment(text(c, "status", "renewalTime")); !due.IsZero() && v.age(due) > renewalGrace && v.installed[c.GetNamespace()] {
-			found = append(found, Finding{ID: "renewal-overdue", Object: health.RefOf(c), Severity: Blocking, Certain: true,
-				Cause:  fmt.Sprintf("cert-manager was to renew %s at %s, and has not: it ends at %s", health.RefOf(c), due.UTC().Format(time.RFC3339), text(c, "status", "notAfter")),
-				Remedy: fmt.Sprintf("See that cert-manager runs, and what the certificate says: kubectl -n %s describe certificate %s", c.GetNamespace(), c.GetName())})
+		if due := moment(text(c, "status", "renewalTime")); !due.IsZero() && v.age(due) > renewalGrace &&
+			v.installed[c.GetNamespace()] {
+			found = append(found, Finding{ID: "renewal-overdue", Object: health.RefOf(c), Severity: Blocking,
+				Certain: true,
+				Cause: fmt.Sprintf("cert-manager was to renew %s at %s, and has not: it ends at %s", health.RefOf(c),
+					due.UTC().Format(time.RFC3339), text(c, "status", "notAfter")),
+				Remedy: fmt.Sprintf("See that cert-manager runs, and what the certificate says: kubectl -n %s "+
+					"describe certificate %s", c.GetNamespace(), c.GetName())})
 		}
 	}
 	return found
@@ -51,7 +56,8 @@ func judgeExpiries(v *view) []Finding {
 
 // ours reports whether a namespace is one of what is installed, or has a Cluster.
 func (v *view) ours(namespace string) bool {
-	return v.installed[namespace] || slices.ContainsFunc(v.list("cluster.x-k8s.io", "Cluster"), func(u *unstructured.Unstructured) bool { return u.GetNamespace() == namespace })
+	return v.installed[namespace] || slices.ContainsFunc(v.list("cluster.x-k8s.io", "Cluster"),
+		func(u *unstructured.Unstructured) bool { return u.GetNamespace() == namespace })
 }
 
 // renewal is what renews something that ends.
@@ -62,7 +68,8 @@ func renewal(e Expiry) string {
 	case e.Object.Kind == "Kubeconfig":
 		return "Fetch a new one: cluster-init kubeconfig ENVIRONMENT; Cluster API renews the one that it keeps."
 	case e.Object.Kind == "Machine" || e.Object.Kind == "APIServer":
-		return "Replace the control-plane machines, one after the other: new machines have new certificates. Or on each: kubeadm certs renew all."
+		return "Replace the control-plane machines, one after the other: new machines have new certificates. Or on " +
+			"each: kubeadm certs renew all."
 	}
 	return "Renew it before that."
 }
@@ -73,7 +80,10 @@ func Earliest(o Observation) (Expiry, bool) {
 	if len(list) == 0 {
 		return Expiry{}, false
 	}
-	return slices.MinFunc(list, func(a, b Expiry) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.What, b.What)) }), true
+	return slices.MinFunc(list, func(a, b Expiry) int {
+		return cmp.Or(a.At.Compare(b.At),
+			cmp.Compare(a.What, b.What))
+	}), true
 }
 
 // machineExpiries are the ends of control planes' certificates, as Cluster API reads them from the machines.

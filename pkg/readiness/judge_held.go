@@ -10,25 +10,35 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// judgeHeld finds what somebody holds still: suspended objects of Flux, paused ones of Cluster API. What a pivot or a restore holds is theirs.
+// judgeHeld finds what somebody holds still: suspended objects of Flux, paused ones of Cluster API. What a pivot or a
+// restore holds is theirs.
 func judgeHeld(v *view) []Finding {
 	var found []Finding
 	for _, u := range v.Objects {
 		r := health.RefOf(u)
 		a := u.GetAnnotations()
-		if a[owned.SuspendedAnnotation] != "" || a[owned.PivotAnnotation] != "" || a[owned.DownAnnotation] != "" || a[owned.RestoringMark] != "" || u.GetDeletionTimestamp() != nil {
+		if a[owned.SuspendedAnnotation] != "" || a[owned.PivotAnnotation] != "" || a[owned.DownAnnotation] != "" ||
+			a[owned.RestoringMark] != "" || u.GetDeletionTimestamp() != nil {
 			continue
 		}
 		switch {
-		case strings.HasSuffix(r.Group, ".toolkit.fluxcd.io") && r.Namespace == flux.Namespace && health.OfAny(u).Status == health.Suspended:
-			found = append(found, Finding{ID: "suspended", Object: r, Severity: Blocking, Certain: true, Cause: fmt.Sprintf("%s is suspended, so nothing of it changes", r),
-				Remedy: fmt.Sprintf("Resume it: kubectl -n %s patch %s.%s %s --type merge -p '{\"spec\":{\"suspend\":false}}'", r.Namespace, strings.ToLower(r.Kind), r.Group, r.Name)})
-		case strings.HasSuffix(r.Group, "cluster.x-k8s.io") && r.Kind != "Cluster" && !strings.HasSuffix(r.Kind, "Template") && health.Paused(u):
-			found = append(found, Finding{ID: "paused", Object: r, Severity: Blocking, Certain: true, Cause: fmt.Sprintf("%s is paused, so no controller of Cluster API touches it", r),
-				Remedy: fmt.Sprintf("Resume it: kubectl -n %s annotate %s.%s %s cluster.x-k8s.io/paused-", r.Namespace, strings.ToLower(r.Kind), r.Group, r.Name)})
+		case strings.HasSuffix(r.Group, ".toolkit.fluxcd.io") && r.Namespace == flux.Namespace &&
+			health.OfAny(u).Status == health.Suspended:
+			found = append(found, Finding{ID: "suspended", Object: r, Severity: Blocking, Certain: true,
+				Cause: fmt.Sprintf("%s is suspended, so nothing of it changes", r),
+				Remedy: fmt.Sprintf("Resume it: kubectl -n %s patch %s.%s %s --type merge -p "+
+					"'{\"spec\":{\"suspend\":false}}'", r.Namespace, strings.ToLower(r.Kind), r.Group, r.Name)})
+		case strings.HasSuffix(r.Group, "cluster.x-k8s.io") && r.Kind != "Cluster" &&
+			!strings.HasSuffix(r.Kind, "Template") && health.Paused(u):
+			found = append(found, Finding{ID: "paused", Object: r, Severity: Blocking, Certain: true,
+				Cause: fmt.Sprintf("%s is paused, so no controller of Cluster API touches it", r),
+				Remedy: fmt.Sprintf("Resume it: kubectl -n %s annotate %s.%s %s cluster.x-k8s.io/paused-", r.Namespace,
+					strings.ToLower(r.Kind), r.Group, r.Name)})
 		case r.Kind == "Cluster" && r.Group == "cluster.x-k8s.io" && health.Paused(u):
-			found = append(found, Finding{ID: "paused", Object: r, Severity: Blocking, Certain: true, Cause: fmt.Sprintf("%s is paused, so Cluster API does nothing for it", r),
-				Remedy: fmt.Sprintf("Resume it: kubectl -n %s patch cluster.cluster.x-k8s.io %s --type merge -p '{\"spec\":{\"paused\":false}}'", r.Namespace, r.Name)})
+			found = append(found, Finding{ID: "paused", Object: r, Severity: Blocking, Certain: true,
+				Cause: fmt.Sprintf("%s is paused, so Cluster API does nothing for it", r),
+				Remedy: fmt.Sprintf("Resume it: kubectl -n %s patch cluster.cluster.x-k8s.io %s --type merge -p "+
+					"'{\"spec\":{\"paused\":false}}'", r.Namespace, r.Name)})
 		}
 	}
 	return found
@@ -42,18 +52,23 @@ func judgeGenerations(v *view) []Finding {
 	var found []Finding
 	for _, u := range v.Objects {
 		r := health.RefOf(u)
-		ours := v.installed[r.Namespace] && r.Group == "apps" || strings.HasSuffix(r.Group, ".toolkit.fluxcd.io") || strings.HasSuffix(r.Group, "cluster.x-k8s.io")
+		ours := v.installed[r.Namespace] && r.Group == "apps" || strings.HasSuffix(r.Group, ".toolkit.fluxcd.io") ||
+			strings.HasSuffix(r.Group, "cluster.x-k8s.io")
 		seen := number(u, 0, "status", "observedGeneration")
 		w := v.writes[r]
-		if !ours || seen == 0 || seen >= u.GetGeneration() || u.GetDeletionTimestamp() != nil || w.At.IsZero() || v.age(w.At) < reconcileTime || health.Paused(u) {
+		if !ours || seen == 0 || seen >= u.GetGeneration() || u.GetDeletionTimestamp() != nil || w.At.IsZero() ||
+			v.age(w.At) < reconcileTime || health.Paused(u) {
 			continue
 		}
-		if suspended := health.OfAny(u).Status == health.Suspended; suspended || strings.HasSuffix(r.Group, ".toolkit.fluxcd.io") && health.ConditionOf(u, "Ready").Status != "True" {
+		if suspended := health.OfAny(u).Status == health.Suspended; suspended ||
+			strings.HasSuffix(r.Group, ".toolkit.fluxcd.io") && health.ConditionOf(u, "Ready").Status != "True" {
 			continue // it says by itself that it is not done
 		}
 		found = append(found, Finding{ID: "spec-not-seen", Object: r, Severity: Blocking, Certain: true,
-			Cause:   fmt.Sprintf("the controller of %s has not seen its latest spec, which is %s old: what it says of itself is older", r, v.age(w.At).Round(time.Second)),
-			Message: fmt.Sprintf("generation %d, observed %d, last written by %s", u.GetGeneration(), seen, w.By), Remedy: "See that its controller runs, leads and may read it."})
+			Cause: fmt.Sprintf("the controller of %s has not seen its latest spec, which is %s old: what it says of "+
+				"itself is older", r, v.age(w.At).Round(time.Second)),
+			Message: fmt.Sprintf("generation %d, observed %d, last written by %s", u.GetGeneration(), seen, w.By),
+			Remedy:  "See that its controller runs, leads and may read it."})
 	}
 	return found
 }

@@ -11,18 +11,20 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// leaderGrace is what a leader may be late with a renewal beyond its Lease's duration: a busy machine, another one that takes over.
+// leaderGrace is what a leader may be late with a renewal beyond its Lease's duration: a busy machine, another one that
+// takes over.
 const leaderGrace = 45 * time.Second
 
-// judgeLeases finds controllers that nobody leads: the Lease was not renewed, or somebody holds it who is not there. A process without the Lease
-// runs, is ready, and does nothing.
+// judgeLeases finds controllers that nobody leads: the Lease was not renewed, or somebody holds it who is not there. A
+// process without the Lease runs, is ready, and does nothing.
 func judgeLeases(v *view) []Finding {
 	if !v.listed("", "Pod") {
 		return nil
 	}
 	var found []Finding
 	for _, lease := range v.list("coordination.k8s.io", "Lease") {
-		if lease.GetNamespace() == "kube-node-lease" || !v.installed[lease.GetNamespace()] || lease.GetLabels()["apiserver.kubernetes.io/identity"] != "" {
+		if lease.GetNamespace() == "kube-node-lease" || !v.installed[lease.GetNamespace()] ||
+			lease.GetLabels()["apiserver.kubernetes.io/identity"] != "" {
 			continue
 		}
 		if f, wrong := v.leader(lease); wrong {
@@ -44,7 +46,9 @@ func (v *view) leader(lease *unstructured.Unstructured) (Finding, bool) {
 		return health.ConditionOf(pod, "Ready").Status == "True" && v.age(since(pod, "Ready")) > startTime
 	})
 	silent := v.age(renewed)
-	f := Finding{Severity: Blocking, Certain: true, Message: fmt.Sprintf("held by %q for %s at a time, last renewed %s ago", holder, duration, silent.Round(time.Second))}
+	f := Finding{Severity: Blocking, Certain: true,
+		Message: fmt.Sprintf("held by %q for %s at a time, last renewed %s ago", holder, duration,
+			silent.Round(time.Second))}
 	lives := slices.ContainsFunc(v.list("", "Pod"), func(pod *unstructured.Unstructured) bool {
 		return holds(pod, holder) && text(pod, "status", "phase") == "Running"
 	})
@@ -55,11 +59,17 @@ func (v *view) leader(lease *unstructured.Unstructured) (Finding, bool) {
 		}
 		return Finding{}, false
 	case holder != "" && !lives && silent < duration:
-		f.ID, f.Cause = "lease-held-by-dead-process", fmt.Sprintf("%s acts on nothing: its Lease belongs to a process that is gone, for %s more", what, (duration-silent).Round(time.Second))
-		f.Remedy = fmt.Sprintf("Delete the Lease; a living process makes it again: kubectl -n %s delete lease %s", lease.GetNamespace(), lease.GetName())
+		f.ID, f.Cause = "lease-held-by-dead-process",
+			fmt.Sprintf("%s acts on nothing: its Lease belongs to a process that is gone, for %s more", what,
+				(duration-silent).Round(time.Second))
+		f.Remedy = fmt.Sprintf("Delete the Lease; a living process makes it again: kubectl -n %s delete lease %s",
+			lease.GetNamespace(), lease.GetName())
 	default:
-		f.ID, f.Cause = "lease-not-renewed", fmt.Sprintf("%s acts on nothing: nobody has renewed its leader Lease for %s", what, silent.Round(time.Second))
-		f.Remedy = fmt.Sprintf("See what its process says, and whether it can write to the API: kubectl -n %s logs %s", candidates[0].GetNamespace(), candidates[0].GetName())
+		f.ID, f.Cause = "lease-not-renewed",
+			fmt.Sprintf("%s acts on nothing: nobody has renewed its leader Lease for %s", what,
+				silent.Round(time.Second))
+		f.Remedy = fmt.Sprintf("See what its process says, and whether it can write to the API: kubectl -n %s logs %s",
+			candidates[0].GetNamespace(), candidates[0].GetName())
 	}
 	return f, true
 }
@@ -68,13 +78,15 @@ func (v *view) leader(lease *unstructured.Unstructured) (Finding, bool) {
 func (v *view) stranger(lease *unstructured.Unstructured, f Finding, what string) (Finding, bool) {
 	f.ID, f.Certain = "lease-held-elsewhere", false
 	f.Cause = what + " may act elsewhere: the holder of its Lease is no Pod of this cluster"
-	f.Remedy = fmt.Sprintf("Stop that process, or delete the Lease if it is gone: kubectl -n %s delete lease %s", lease.GetNamespace(), lease.GetName())
+	f.Remedy = fmt.Sprintf("Stop that process, or delete the Lease if it is gone: kubectl -n %s delete lease %s",
+		lease.GetNamespace(), lease.GetName())
 	return f, !v.nodeNamed(text(lease, "spec", "holderIdentity"))
 }
 
 // nodeNamed reports whether a holder is a process of a node: those with the node's network have its name.
 func (v *view) nodeNamed(holder string) bool {
-	return slices.ContainsFunc(v.list("", "Node"), func(n *unstructured.Unstructured) bool { return named(holder, n.GetName()) })
+	return slices.ContainsFunc(v.list("", "Node"),
+		func(n *unstructured.Unstructured) bool { return named(holder, n.GetName()) })
 }
 
 // holds reports whether a Pod is the holder of a Lease: by its name, or by its node's where it has the node's network.
@@ -110,9 +122,11 @@ func (v *view) candidates(lease *unstructured.Unstructured, holder string) ([]*u
 	return nil, ""
 }
 
-// writtenBy reports whether the only workload of a Lease's namespace is the one that writes it, where the holder does not say so.
+// writtenBy reports whether the only workload of a Lease's namespace is the one that writes it, where the holder does
+// not say so.
 func (v *view) writtenBy(lease, u *unstructured.Unstructured) bool {
-	if lease.GetNamespace() != u.GetNamespace() || u.GetKind() != "Deployment" || lease.GetNamespace() == systemNamespace {
+	if lease.GetNamespace() != u.GetNamespace() || u.GetKind() != "Deployment" ||
+		lease.GetNamespace() == systemNamespace {
 		return false
 	}
 	n := 0
@@ -127,11 +141,13 @@ func (v *view) writtenBy(lease, u *unstructured.Unstructured) bool {
 // abandoned reports whether the Pods of a Lease lead by another one: an older version had this name.
 func (v *view) abandoned(lease *unstructured.Unstructured, candidates []*unstructured.Unstructured) bool {
 	for _, other := range v.list("coordination.k8s.io", "Lease") {
-		if health.RefOf(other) == health.RefOf(lease) || v.age(v.renewed(other)) > leaderGrace || other.GetNamespace() == "kube-node-lease" {
+		if health.RefOf(other) == health.RefOf(lease) || v.age(v.renewed(other)) > leaderGrace ||
+			other.GetNamespace() == "kube-node-lease" {
 			continue
 		}
 		for _, pod := range candidates {
-			if holds(pod, text(other, "spec", "holderIdentity")) && pod.GetNamespace() != systemNamespace && pod.GetCreationTimestamp().After(v.renewed(lease)) && !v.shared(lease, other) {
+			if holds(pod, text(other, "spec", "holderIdentity")) && pod.GetNamespace() != systemNamespace &&
+				pod.GetCreationTimestamp().After(v.renewed(lease)) && !v.shared(lease, other) {
 				return true
 			}
 		}

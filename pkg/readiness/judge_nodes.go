@@ -11,7 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// kubeletSilence is how long a kubelet may not renew its Lease, which it does every ten seconds and which Kubernetes itself gives 40.
+// kubeletSilence is how long a kubelet may not renew its Lease, which it does every ten seconds and which Kubernetes
+// itself gives 40.
 const kubeletSilence = 45 * time.Second
 
 // judgeNodes finds nodes that are dead though nobody has marked them, and those that take no Pods.
@@ -33,8 +34,10 @@ func judgeNodes(v *view) []Finding {
 			free++
 		}
 		if cordoned, _, _ := unstructured.NestedBool(n.Object, "spec", "unschedulable"); cordoned && !v.leaving(n) {
-			found = append(found, Finding{ID: "node-cordoned", Object: health.RefOf(n), Severity: Warning, Certain: true,
-				Cause: "node " + n.GetName() + " is cordoned: no new Pod gets onto it", Message: v.pending(), Remedy: "If that is over: kubectl uncordon " + n.GetName()})
+			found = append(found, Finding{ID: "node-cordoned", Object: health.RefOf(n), Severity: Warning,
+				Certain: true,
+				Cause:   "node " + n.GetName() + " is cordoned: no new Pod gets onto it", Message: v.pending(),
+				Remedy: "If that is over: kubectl uncordon " + n.GetName()})
 		}
 	}
 	if len(nodes) == 0 || free > 0 {
@@ -48,8 +51,10 @@ func judgeNodes(v *view) []Finding {
 			continue // its taint says the same later
 		}
 		if why := unschedulable(n); why != "" && why != cordon {
-			found = append(found, Finding{ID: "node-unschedulable", Object: health.RefOf(n), Severity: Blocking, Certain: true, Message: v.pending(), Transient: strings.Contains(why, "node."),
-				Cause: fmt.Sprintf("no node takes a new Pod; node %s has %s", n.GetName(), why), Remedy: "Remove the taint, or what it stands for: kubectl describe node " + n.GetName()})
+			found = append(found, Finding{ID: "node-unschedulable", Object: health.RefOf(n), Severity: Blocking,
+				Certain: true, Message: v.pending(), Transient: strings.Contains(why, "node."),
+				Cause:  fmt.Sprintf("no node takes a new Pod; node %s has %s", n.GetName(), why),
+				Remedy: "Remove the taint, or what it stands for: kubectl describe node " + n.GetName()})
 		}
 	}
 	return found
@@ -62,7 +67,8 @@ func unschedulable(n *unstructured.Unstructured) string {
 	if cordoned, _, _ := unstructured.NestedBool(n.Object, "spec", "unschedulable"); cordoned {
 		return cordon
 	}
-	tolerated := []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "node-role.kubernetes.io/etcd", "CriticalAddonsOnly"}
+	tolerated := []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master",
+		"node-role.kubernetes.io/etcd", "CriticalAddonsOnly"}
 	for _, taint := range maps(n, "spec", "taints") {
 		key, _ := taint["key"].(string)
 		effect, _ := taint["effect"].(string)
@@ -97,7 +103,8 @@ func (v *view) pending() string {
 	return fmt.Sprintf("%d Pods wait for a node, %s among them", len(waiting), waiting[0])
 }
 
-// silentKubelet is a node whose kubelet does not renew its Lease. The kube-controller-manager marks such a node later, and only if it lives.
+// silentKubelet is a node whose kubelet does not renew its Lease. The kube-controller-manager marks such a node later,
+// and only if it lives.
 func (v *view) silentKubelet(n *unstructured.Unstructured) (Finding, bool) {
 	const leases = "kube-node-lease"
 	r := health.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: leases, Name: n.GetName()}
@@ -106,7 +113,8 @@ func (v *view) silentKubelet(n *unstructured.Unstructured) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{ID: "kubelet-silent", Object: health.RefOf(n), Severity: Warning, Certain: true,
-		Remedy: "See the kubelet on the machine (systemctl status kubelet; journalctl -u kubelet), start the machine, or replace it."}
+		Remedy: "See the kubelet on the machine (systemctl status kubelet; journalctl -u kubelet), start the machine, " +
+			"or replace it."}
 	if isControlPlane(n) {
 		f.Severity = Blocking
 	}
@@ -115,7 +123,8 @@ func (v *view) silentKubelet(n *unstructured.Unstructured) (Finding, bool) {
 		return f, true
 	}
 	if silent := v.age(v.renewed(lease)); silent > kubeletSilence {
-		f.Cause = fmt.Sprintf("the kubelet of node %s has not renewed its Lease for %s: what the node and its Pods say of themselves is old", n.GetName(), silent.Round(time.Second))
+		f.Cause = fmt.Sprintf("the kubelet of node %s has not renewed its Lease for %s: what the node and its Pods "+
+			"say of themselves is old", n.GetName(), silent.Round(time.Second))
 		return f, true
 	}
 	return Finding{}, false
@@ -124,7 +133,11 @@ func (v *view) silentKubelet(n *unstructured.Unstructured) (Finding, bool) {
 // allSilent reports whether no kubelet lives: then nothing that runs as a Pod is known to.
 func (v *view) allSilent() bool {
 	nodes := v.list("", "Node")
-	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n *unstructured.Unstructured) bool { _, isDead := v.silentKubelet(n); return !isDead })
+	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n *unstructured.Unstructured) bool {
+		_,
+			isDead := v.silentKubelet(n)
+		return !isDead
+	})
 }
 
 // renewed is when a Lease was last renewed, by the API server's clock where that is known: the holder's may be wrong.

@@ -13,21 +13,29 @@ import (
 func judgePods(v *view) []Finding {
 	var found []Finding
 	for _, pod := range v.list("", "Pod") {
-		if !v.installed[pod.GetNamespace()] || pod.GetDeletionTimestamp() != nil || text(pod, "status", "phase") == "Succeeded" {
+		if !v.installed[pod.GetNamespace()] || pod.GetDeletionTimestamp() != nil ||
+			text(pod, "status", "phase") == "Succeeded" {
 			continue
 		}
 		r := health.RefOf(pod)
 		describe := fmt.Sprintf("See why: kubectl -n %s describe pod %s", r.Namespace, r.Name)
-		if scheduled := health.ConditionOf(pod, "PodScheduled"); scheduled.Status == "False" && v.age(pod.GetCreationTimestamp().Time) > startTime {
-			found = append(found, Finding{ID: "pod-pending", Object: r, Severity: Warning, Certain: true, Transient: true, Message: scheduled.Message,
-				Cause: fmt.Sprintf("%s has no node for %s", r, v.age(pod.GetCreationTimestamp().Time).Round(time.Second)), Remedy: describe})
+		if scheduled := health.ConditionOf(pod, "PodScheduled"); scheduled.Status == "False" &&
+			v.age(pod.GetCreationTimestamp().Time) > startTime {
+			found = append(found, Finding{ID: "pod-pending", Object: r, Severity: Warning, Certain: true,
+				Transient: true, Message: scheduled.Message,
+				Cause: fmt.Sprintf("%s has no node for %s", r, v.age(pod.GetCreationTimestamp().Time).Round(
+					time.Second)), Remedy: describe})
 		} else if text(pod, "spec", "nodeName") == "" && v.age(pod.GetCreationTimestamp().Time) > startTime {
-			found = append(found, Finding{ID: "pod-pending", Object: r, Severity: Warning, Certain: true, Message: "no scheduler has said anything about it",
-				Cause: fmt.Sprintf("%s has no node for %s", r, v.age(pod.GetCreationTimestamp().Time).Round(time.Second)), Remedy: "See that kube-scheduler runs. " + describe})
+			found = append(found, Finding{ID: "pod-pending", Object: r, Severity: Warning, Certain: true,
+				Message: "no scheduler has said anything about it",
+				Cause: fmt.Sprintf("%s has no node for %s", r, v.age(pod.GetCreationTimestamp().Time).Round(
+					time.Second)), Remedy: "See that kube-scheduler runs. " + describe})
 		}
 		if why, again := crashing(v, pod); again {
-			found = append(found, Finding{ID: "pod-crashing", Object: r, Severity: Warning, Certain: true, Transient: true, Cause: fmt.Sprintf("%s ends again and again", r), Message: why,
-				Remedy: fmt.Sprintf("See its last words: kubectl -n %s logs %s --previous --all-containers", r.Namespace, r.Name)})
+			found = append(found, Finding{ID: "pod-crashing", Object: r, Severity: Warning, Certain: true,
+				Transient: true, Cause: fmt.Sprintf("%s ends again and again", r), Message: why,
+				Remedy: fmt.Sprintf("See its last words: kubectl -n %s logs %s --previous --all-containers",
+					r.Namespace, r.Name)})
 		}
 	}
 	return found
@@ -42,7 +50,8 @@ func crashing(v *view, pod *unstructured.Unstructured) (string, bool) {
 			ended, _, _ := unstructured.NestedString(c, "lastState", "terminated", "finishedAt")
 			code, _, _ := unstructured.NestedInt64(c, "lastState", "terminated", "exitCode")
 			if at := moment(ended); count >= often && !at.IsZero() && v.age(at) < restTime {
-				return fmt.Sprintf("container %v was started %d times, and ended last with exit code %d %s ago; %s", c["name"], count+1, code, v.age(at).Round(time.Second), containerState(pod)), true
+				return fmt.Sprintf("container %v was started %d times, and ended last with exit code %d %s ago; %s",
+					c["name"], count+1, code, v.age(at).Round(time.Second), containerState(pod)), true
 			}
 		}
 	}

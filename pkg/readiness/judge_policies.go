@@ -17,27 +17,33 @@ import (
 func judgePolicies(v *view) []Finding {
 	var found []Finding
 	for _, u := range v.list("networking.k8s.io", "NetworkPolicy") {
-		if !v.installed[u.GetNamespace()] || installedBy(u) || u.GetLabels()["app.kubernetes.io/part-of"] == "flux" && u.GetNamespace() == flux.Namespace {
+		if !v.installed[u.GetNamespace()] || installedBy(u) || u.GetLabels()["app.kubernetes.io/part-of"] == "flux" &&
+			u.GetNamespace() == flux.Namespace {
 			continue
 		}
 		labels, _, _ := unstructured.NestedStringMap(u.Object, "spec", "podSelector", "matchLabels")
 		expressions, _, _ := unstructured.NestedSlice(u.Object, "spec", "podSelector", "matchExpressions")
 		pods := v.selected(u.GetNamespace(), labels)
 		if len(labels) == 0 {
-			pods = slices.DeleteFunc(slices.Clone(v.list("", "Pod")), func(pod *unstructured.Unstructured) bool { return pod.GetNamespace() != u.GetNamespace() })
+			pods = slices.DeleteFunc(slices.Clone(v.list("", "Pod")),
+				func(pod *unstructured.Unstructured) bool { return pod.GetNamespace() != u.GetNamespace() })
 		}
 		cut := cutOff(u)
 		if len(pods) == 0 || cut == "" {
 			continue
 		}
-		found = append(found, Finding{ID: "network-policy-cuts-off", Object: health.RefOf(u), Severity: Blocking, Certain: len(expressions) == 0 && cut != "some traffic",
-			Cause:  fmt.Sprintf("the NetworkPolicy %s of namespace %s forbids %s of what is installed there", u.GetName(), u.GetNamespace(), cut),
-			Remedy: fmt.Sprintf("Allow what it needs, or remove it: kubectl -n %s delete networkpolicy %s", u.GetNamespace(), u.GetName()), Message: fmt.Sprintf("it selects %d Pods", len(pods))})
+		found = append(found, Finding{ID: "network-policy-cuts-off", Object: health.RefOf(u), Severity: Blocking,
+			Certain: len(expressions) == 0 && cut != "some traffic",
+			Cause: fmt.Sprintf("the NetworkPolicy %s of namespace %s forbids %s of what is installed there",
+				u.GetName(), u.GetNamespace(), cut),
+			Remedy: fmt.Sprintf("Allow what it needs, or remove it: kubectl -n %s delete networkpolicy %s",
+				u.GetNamespace(), u.GetName()), Message: fmt.Sprintf("it selects %d Pods", len(pods))})
 	}
 	return found
 }
 
-// cutOff says what a policy forbids: what it is about and has no rule for. One that has rules may allow all that is needed.
+// cutOff says what a policy forbids: what it is about and has no rule for. One that has rules may allow all that is
+// needed.
 func cutOff(u *unstructured.Unstructured) string {
 	types, _, _ := unstructured.NestedStringSlice(u.Object, "spec", "policyTypes")
 	var parts []string
@@ -51,16 +57,19 @@ func cutOff(u *unstructured.Unstructured) string {
 }
 
 // tools are programs of people by which objects are changed by hand, as the API server records them.
-var tools = []string{"kubectl", "k9s", "Mozilla", "node-fetch", "Lens", "OpenLens", "curl", "python-requests", "dashboard", "rancher", "headlamp"}
+var tools = []string{"kubectl", "k9s", "Mozilla", "node-fetch", "Lens", "OpenLens", "curl", "python-requests",
+	"dashboard", "rancher", "headlamp"}
 
-// judgeConfiguration finds configuration that was changed by hand after what reads it had started, which shows only at the next start; and that of
-// Kubernetes' own parts that cannot be read at all.
+// judgeConfiguration finds configuration that was changed by hand after what reads it had started, which shows only at
+// the next start; and that of Kubernetes' own parts that cannot be read at all.
 func judgeConfiguration(v *view) []Finding {
 	var found []Finding
 	for _, p := range v.probes(Configuration) {
 		if !p.OK {
-			found = append(found, Finding{ID: "configuration-invalid", Object: p.Object, Severity: Blocking, Certain: true, Message: p.Message,
-				Cause: fmt.Sprintf("what reads %s does not start with it: %s", p.Object, p.Message), Remedy: fmt.Sprintf("Correct it: kubectl -n %s edit configmap %s", p.Object.Namespace, p.Object.Name)})
+			found = append(found, Finding{ID: "configuration-invalid", Object: p.Object, Severity: Blocking,
+				Certain: true, Message: p.Message,
+				Cause:  fmt.Sprintf("what reads %s does not start with it: %s", p.Object, p.Message),
+				Remedy: fmt.Sprintf("Correct it: kubectl -n %s edit configmap %s", p.Object.Namespace, p.Object.Name)})
 		}
 	}
 	for _, pod := range v.list("", "Pod") {
@@ -72,13 +81,19 @@ func judgeConfiguration(v *view) []Finding {
 			w := v.writes[r]
 			byHand := slices.ContainsFunc(tools, func(tool string) bool { return strings.HasPrefix(w.By, tool) })
 			if byHand && !started.IsZero() && w.At.After(started.Add(time.Second)) {
-				found = append(found, Finding{ID: "configuration-changed", Object: r, Severity: Warning, Message: fmt.Sprintf("changed by %s at %s, read by %s since %s", w.By, w.At.UTC().Format(time.RFC3339), pod.GetName(), started.UTC().Format(time.RFC3339)),
-					Cause:  fmt.Sprintf("%s was changed by hand after what reads it had started: a mistake in it shows at the next start", r),
-					Remedy: fmt.Sprintf("If the change is meant, restart what reads it and see that it runs; if not, undo it: kubectl -n %s get configmap %s -o yaml", r.Namespace, r.Name)})
+				found = append(found, Finding{ID: "configuration-changed", Object: r, Severity: Warning,
+					Message: fmt.Sprintf("changed by %s at %s, read by %s since %s", w.By,
+						w.At.UTC().Format(time.RFC3339), pod.GetName(), started.UTC().Format(time.RFC3339)),
+					Cause: fmt.Sprintf("%s was changed by hand after what reads it had started: a mistake in it "+
+						"shows at the next start", r),
+					Remedy: fmt.Sprintf("If the change is meant, restart what reads it and see that it runs; if not, "+
+						"undo it: kubectl -n %s get configmap %s -o yaml", r.Namespace, r.Name)})
 			}
-			if v.absent(r) && optionalIsFalse(pod, r) && health.ConditionOf(pod, "Ready").Status == "True" { // else it says so itself
+			// else it says so itself
+			if v.absent(r) && optionalIsFalse(pod, r) && health.ConditionOf(pod, "Ready").Status == "True" {
 				found = append(found, Finding{ID: "configuration-missing", Object: r, Severity: Blocking, Certain: true,
-					Cause: fmt.Sprintf("%s does not exist, which Pod %s needs at its next start", r, pod.GetName()), Remedy: "Make it again; Flux does for what it applied: flux reconcile kustomization NAME"})
+					Cause:  fmt.Sprintf("%s does not exist, which Pod %s needs at its next start", r, pod.GetName()),
+					Remedy: "Make it again; Flux does for what it applied: flux reconcile kustomization NAME"})
 			}
 		}
 	}
@@ -94,7 +109,8 @@ func configurationOf(pod *unstructured.Unstructured) []health.Ref {
 		}
 	}
 	for _, volume := range maps(pod, "spec", "volumes") {
-		for _, of := range []struct{ field, name, kind string }{{"configMap", "name", "ConfigMap"}, {"secret", "secretName", "Secret"}} {
+		for _, of := range []struct{ field, name, kind string }{{"configMap", "name", "ConfigMap"},
+			{"secret", "secretName", "Secret"}} {
 			if source, is := volume[of.field].(map[string]any); is {
 				add(of.kind, source[of.name])
 			}
@@ -116,7 +132,8 @@ func configurationOf(pod *unstructured.Unstructured) []health.Ref {
 // optionalIsFalse reports whether a Pod's volume of a ConfigMap or a Secret must be there.
 func optionalIsFalse(pod *unstructured.Unstructured, r health.Ref) bool {
 	for _, volume := range maps(pod, "spec", "volumes") {
-		for _, of := range []struct{ field, name, kind string }{{"configMap", "name", "ConfigMap"}, {"secret", "secretName", "Secret"}} {
+		for _, of := range []struct{ field, name, kind string }{{"configMap", "name", "ConfigMap"},
+			{"secret", "secretName", "Secret"}} {
 			source, is := volume[of.field].(map[string]any)
 			if is && of.kind == r.Kind && source[of.name] == r.Name && source["optional"] != true {
 				return true

@@ -12,7 +12,8 @@ func judgeRegistry(v *view) []Finding {
 		}
 		name := p.Object.Name
 		f := Finding{ID: "registry-stopped", Object: p.Object, Severity: Blocking, Certain: true, Message: p.Message,
-			Cause:  fmt.Sprintf("the registry %s does not run, and a source of Flux reads from it: %s", name, p.Message),
+			Cause: fmt.Sprintf("the registry %s does not run, and a source of Flux reads from it: %s", name,
+				p.Message),
 			Remedy: "`cluster-init up` starts it, and so does: docker start " + name}
 		switch p.Message {
 		case RegistryAbsent:

@@ -8,16 +8,19 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// judgeClusterServices finds what every Pod needs and does not have: the cluster's DNS, and who makes Services reachable.
+// judgeClusterServices finds what every Pod needs and does not have: the cluster's DNS, and who makes Services
+// reachable.
 func judgeClusterServices(v *view) []Finding {
 	var found []Finding
 	if v.listed("", "Service") && len(v.list("", "Node")) > 0 && len(v.list("", "Pod")) > 0 {
 		found = append(found, v.dns()...)
 	}
 	proxy := health.Ref{Group: "apps", Kind: "DaemonSet", Namespace: systemNamespace, Name: "kube-proxy"}
-	if v.absent(proxy) && v.objects[health.Ref{Kind: "ConfigMap", Namespace: systemNamespace, Name: "kube-proxy"}] != nil {
+	if v.absent(proxy) && v.objects[health.Ref{Kind: "ConfigMap", Namespace: systemNamespace,
+		Name: "kube-proxy"}] != nil {
 		found = append(found, Finding{ID: "kube-proxy-missing", Object: proxy, Severity: Blocking, Certain: true,
-			Cause: "the DaemonSet kube-proxy does not exist, so no node follows a change of a Service", Remedy: "Make it again on a control-plane node: kubeadm init phase addon kube-proxy"})
+			Cause:  "the DaemonSet kube-proxy does not exist, so no node follows a change of a Service",
+			Remedy: "Make it again on a control-plane node: kubeadm init phase addon kube-proxy"})
 	}
 	return found
 }
@@ -30,14 +33,19 @@ func (v *view) dns() []Finding {
 		}
 	}
 	if len(services) == 0 {
-		return []Finding{{ID: "dns-missing", Object: health.Ref{Kind: "Service", Namespace: systemNamespace, Name: "kube-dns"}, Severity: Blocking,
-			Cause: "the cluster's DNS has no Service, so no Pod resolves a name", Remedy: "Make it again on a control-plane node: kubeadm init phase addon coredns (RKE2: its chart rke2-coredns does)"}}
+		return []Finding{{ID: "dns-missing", Object: health.Ref{Kind: "Service", Namespace: systemNamespace,
+			Name: "kube-dns"}, Severity: Blocking,
+			Cause: "the cluster's DNS has no Service, so no Pod resolves a name", Remedy: "Make it again on a " +
+				"control-plane node: kubeadm init phase addon coredns (RKE2: its chart rke2-coredns does)"}}
 	}
 	for _, s := range services {
 		if b := v.backend(s.GetNamespace(), s.GetName()); b.gone {
-			return []Finding{{ID: "dns-without-endpoints", Object: health.RefOf(s), Severity: Blocking, Certain: true, Transient: b.starting, Message: b.why, behind: b.workload,
-				Cause:  "the cluster's DNS has no Pod that is ready, so no Pod resolves a name: Flux fetches nothing, and no controller reaches a webhook by name",
-				Remedy: fmt.Sprintf("See its Pods, and that they are wanted: kubectl -n %s get deployments,pods -l k8s-app=kube-dns", systemNamespace)}}
+			return []Finding{{ID: "dns-without-endpoints", Object: health.RefOf(s), Severity: Blocking, Certain: true,
+				Transient: b.starting, Message: b.why, behind: b.workload,
+				Cause: "the cluster's DNS has no Pod that is ready, so no Pod resolves a name: Flux fetches nothing, " +
+					"and no controller reaches a webhook by name",
+				Remedy: fmt.Sprintf("See its Pods, and that they are wanted: kubectl -n %s get deployments,pods -l "+
+					"k8s-app=kube-dns", systemNamespace)}}
 		}
 	}
 	return nil
@@ -66,7 +74,8 @@ func (v *view) workloadOf(namespace string, labels map[string]string) health.Ref
 func (v *view) backend(namespace, name string) backend {
 	service := v.objects[health.Ref{Kind: "Service", Namespace: namespace, Name: name}]
 	if service == nil {
-		return backend{gone: v.listed("", "Service"), why: fmt.Sprintf("the Service %s/%s does not exist", namespace, name)}
+		return backend{gone: v.listed("", "Service"), why: fmt.Sprintf("the Service %s/%s does not exist", namespace,
+			name)}
 	}
 	if text(service, "spec", "type") == "ExternalName" || !v.listed("discovery.k8s.io", "EndpointSlice") {
 		return backend{}
@@ -83,7 +92,8 @@ func (v *view) backend(namespace, name string) backend {
 	}
 	selector, _, _ := unstructured.NestedStringMap(service.Object, "spec", "selector")
 	pods := v.selected(namespace, selector)
-	b := backend{gone: true, workload: v.workloadOf(namespace, selector), why: fmt.Sprintf("the Service %s/%s has no ready endpoint, and selects %d Pods", namespace, name, len(pods))}
+	b := backend{gone: true, workload: v.workloadOf(namespace, selector),
+		why: fmt.Sprintf("the Service %s/%s has no ready endpoint, and selects %d Pods", namespace, name, len(pods))}
 	for _, pod := range pods {
 		b.starting = b.starting || v.age(pod.GetCreationTimestamp().Time) < startTime
 		if state := containerState(pod); state != "" {

@@ -26,8 +26,10 @@ func judgeWebhooks(v *view) []Finding {
 			continue
 		}
 		if b, service := v.serviceOf(client); b.gone {
-			found = append(found, Finding{ID: "conversion-webhook-silent", Object: health.RefOf(crd), Severity: Blocking, Certain: true, Transient: b.starting, Message: b.why, behind: b.workload,
-				Cause: fmt.Sprintf("objects of %s cannot be read or written in every version: nobody answers for their conversion", crd.GetName()), Remedy: remedyOf(service)})
+			found = append(found, Finding{ID: "conversion-webhook-silent", Object: health.RefOf(crd),
+				Severity: Blocking, Certain: true, Transient: b.starting, Message: b.why, behind: b.workload,
+				Cause: fmt.Sprintf("objects of %s cannot be read or written in every version: nobody answers for "+
+					"their conversion", crd.GetName()), Remedy: remedyOf(service)})
 		}
 	}
 	return found
@@ -46,7 +48,8 @@ func (v *view) admission(u *unstructured.Unstructured) []Finding {
 		} else {
 			seen[key] = true
 		}
-		f := Finding{ID: "webhook-silent", Object: health.RefOf(u), Severity: Warning, Certain: true, Transient: b.starting, Message: b.why, Remedy: remedyOf(service), behind: b.workload}
+		f := Finding{ID: "webhook-silent", Object: health.RefOf(u), Severity: Warning, Certain: true,
+			Transient: b.starting, Message: b.why, Remedy: remedyOf(service), behind: b.workload}
 		f.Cause = fmt.Sprintf("the webhook %v does not answer; %s skip its check", w["name"], resources(w))
 		if fails {
 			f.Cause = fmt.Sprintf("the webhook %v does not answer, so %s cannot be written", w["name"], resources(w))
@@ -55,7 +58,8 @@ func (v *view) admission(u *unstructured.Unstructured) []Finding {
 			}
 		}
 		if !installedBy(u) {
-			f.Remedy += fmt.Sprintf(" If it is not needed: kubectl delete %s %s", strings.ToLower(u.GetKind()), u.GetName())
+			f.Remedy += fmt.Sprintf(" If it is not needed: kubectl delete %s %s", strings.ToLower(u.GetKind()),
+				u.GetName())
 		}
 		found = append(found, f)
 	}
@@ -73,13 +77,15 @@ func (v *view) serviceOf(client map[string]any) (backend, health.Ref) {
 }
 
 func remedyOf(service health.Ref) string {
-	return fmt.Sprintf("Get what is behind it to run: kubectl -n %s get service,endpointslices,deployments,pods", service.Namespace)
+	return fmt.Sprintf("Get what is behind it to run: kubectl -n %s get service,endpointslices,deployments,pods",
+		service.Namespace)
 }
 
 // installedBy reports whether Flux applied an object, or Kubernetes' own tools did.
 func installedBy(u *unstructured.Unstructured) bool {
 	labels := u.GetLabels()
-	return labels["kustomize.toolkit.fluxcd.io/name"] != "" || labels["helm.toolkit.fluxcd.io/name"] != "" || labels[providerLabel] != ""
+	return labels["kustomize.toolkit.fluxcd.io/name"] != "" || labels["helm.toolkit.fluxcd.io/name"] != "" ||
+		labels[providerLabel] != ""
 }
 
 // resources are what a webhook is for, in a few words.
@@ -111,7 +117,11 @@ func concerns(webhook map[string]any) bool {
 	for _, rule := range mapsOf(rules) {
 		list, _, _ := unstructured.NestedStringSlice(rule, "apiGroups")
 		for _, group := range list {
-			if slices.Contains(groups, group) || slices.ContainsFunc(ownGroups(), func(g string) bool { return group == g || strings.HasSuffix(group, "."+g) }) {
+			if slices.Contains(groups, group) ||
+				slices.ContainsFunc(ownGroups(), func(g string) bool {
+					return group == g ||
+						strings.HasSuffix(group, "."+g)
+				}) {
 				return true
 			}
 		}
@@ -119,19 +129,25 @@ func concerns(webhook map[string]any) bool {
 	return false
 }
 
-// judgeAPIServices finds aggregated APIs that do not answer: clients that list all kinds fail, and no namespace can be deleted.
+// judgeAPIServices finds aggregated APIs that do not answer: clients that list all kinds fail, and no namespace can be
+// deleted.
 func judgeAPIServices(v *view) []Finding {
 	var found []Finding
 	for _, u := range v.list("apiregistration.k8s.io", "APIService") {
 		available := health.ConditionOf(u, "Available")
 		local := text(u, "spec", "service", "name") == ""
-		if local || v.age(u.GetCreationTimestamp().Time) < startTime/2 || available.Status == "True" && !v.backend(text(u, "spec", "service", "namespace"), text(u, "spec", "service", "name")).gone {
+		if local || v.age(u.GetCreationTimestamp().Time) < startTime/2 || available.Status == "True" &&
+			!v.backend(text(u, "spec", "service", "namespace"), text(u, "spec", "service", "name")).gone {
 			continue
 		}
 		namespace := text(u, "spec", "service", "namespace")
-		found = append(found, Finding{ID: "api-unavailable", Object: health.RefOf(u), Severity: Warning, Certain: true, Message: available.Message,
-			Cause:  fmt.Sprintf("the API %s has a server of its own, and that does not answer: no namespace can be deleted until it does", u.GetName()),
-			Remedy: fmt.Sprintf("Get its server to run in namespace %s, or remove the API: kubectl delete apiservice %s", namespace, u.GetName())})
+		found = append(found, Finding{ID: "api-unavailable", Object: health.RefOf(u), Severity: Warning, Certain: true,
+			Message: available.Message,
+			Cause: fmt.Sprintf("the API %s has a server of its own, and that does not answer: no namespace can be "+
+				"deleted until it does", u.GetName()),
+			Remedy: fmt.Sprintf(
+				"Get its server to run in namespace %s, or remove the API: kubectl delete apiservice %s", namespace,
+				u.GetName())})
 	}
 	return found
 }

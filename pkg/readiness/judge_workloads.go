@@ -39,7 +39,8 @@ func judgeWorkloads(v *view) []Finding {
 		r := health.Ref{Group: "apps", Kind: "Deployment", Namespace: flux.Namespace, Name: name}
 		if v.objects[r] == nil && v.hasFlux() {
 			found = append(found, Finding{ID: "workload-missing", Object: r, Severity: Blocking, Certain: true,
-				Cause: "Deployment " + name + " does not exist, so Flux does not act", Remedy: "Install Flux again: run `cluster-init up`."})
+				Cause:  "Deployment " + name + " does not exist, so Flux does not act",
+				Remedy: "Install Flux again: run `cluster-init up`."})
 		}
 	}
 	return found
@@ -48,7 +49,9 @@ func judgeWorkloads(v *view) []Finding {
 // hasFlux reports whether Flux was installed: its namespace has one of its controllers or of its objects.
 func (v *view) hasFlux() bool {
 	for _, u := range v.Objects {
-		if u.GetNamespace() == flux.Namespace && (u.GetKind() == "Deployment" && u.GetLabels()[flux.VersionLabel] != "" || strings.HasSuffix(u.GroupVersionKind().Group, ".toolkit.fluxcd.io")) {
+		if u.GetNamespace() == flux.Namespace &&
+			(u.GetKind() == "Deployment" && u.GetLabels()[flux.VersionLabel] != "" ||
+				strings.HasSuffix(u.GroupVersionKind().Group, ".toolkit.fluxcd.io")) {
 			return true
 		}
 	}
@@ -67,11 +70,13 @@ func (v *view) workload(u *unstructured.Unstructured) (Finding, bool) {
 		if !v.core(u) && slices.Contains([]string{"kustomize-controller", "helm-controller"}, by) {
 			return Finding{}, false // its definition says so
 		}
-		f := Finding{ID: "workload-scaled-down", Severity: Blocking, Certain: true, Cause: name + " has 0 replicas, so " + v.purpose(u) + " does not act"}
+		f := Finding{ID: "workload-scaled-down", Severity: Blocking, Certain: true,
+			Cause: name + " has 0 replicas, so " + v.purpose(u) + " does not act"}
 		if by != "" {
 			f.Message = "spec.replicas was last set by " + by
 		}
-		f.Remedy = fmt.Sprintf("Scale it up: kubectl -n %s scale %s %s --replicas=1", u.GetNamespace(), strings.ToLower(u.GetKind()), u.GetName())
+		f.Remedy = fmt.Sprintf("Scale it up: kubectl -n %s scale %s %s --replicas=1", u.GetNamespace(),
+			strings.ToLower(u.GetKind()), u.GetName())
 		return f, true
 	}
 	available := number(u, 0, "status", "readyReplicas")
@@ -81,15 +86,19 @@ func (v *view) workload(u *unstructured.Unstructured) (Finding, bool) {
 	paused, _, _ := unstructured.NestedBool(u.Object, "spec", "paused")
 	for _, c := range health.Conditions(u) {
 		if c.Type == "Progressing" && c.Reason == "ProgressDeadlineExceeded" && available >= wanted {
-			return Finding{ID: "workload-stalled", Severity: Warning, Certain: true, Cause: name + " does not get its latest version to run: " + c.Message, Remedy: "See why: " + get}, true
+			return Finding{ID: "workload-stalled", Severity: Warning, Certain: true,
+				Cause: name + " does not get its latest version to run: " + c.Message, Remedy: "See why: " + get}, true
 		}
 	}
 	switch {
 	case available < wanted:
-		return v.unavailable(u, fmt.Sprintf("%s has %d of %d replicas available", name, available, wanted), get, available == 0)
+		return v.unavailable(u, fmt.Sprintf("%s has %d of %d replicas available", name, available, wanted), get,
+			available == 0)
 	case paused:
-		return Finding{ID: "workload-paused", Severity: Warning, Certain: true, Cause: name + " is paused, so a change of it does nothing",
-			Remedy: fmt.Sprintf("Resume it: kubectl -n %s rollout resume %s %s", u.GetNamespace(), strings.ToLower(u.GetKind()), u.GetName())}, true
+		return Finding{ID: "workload-paused", Severity: Warning, Certain: true,
+			Cause: name + " is paused, so a change of it does nothing",
+			Remedy: fmt.Sprintf("Resume it: kubectl -n %s rollout resume %s %s", u.GetNamespace(),
+				strings.ToLower(u.GetKind()), u.GetName())}, true
 	}
 	return Finding{}, false
 }
@@ -104,13 +113,16 @@ func (v *view) daemonSet(u *unstructured.Unstructured, name, get string) (Findin
 	case windows || nodes == 0:
 		return Finding{}, false
 	case wanted == 0 && v.age(u.GetCreationTimestamp().Time) > startTime:
-		f := Finding{ID: "workload-without-nodes", Severity: Blocking, Certain: true, Cause: name + " selects no node, so it runs nowhere", Remedy: "Correct its nodeSelector and affinity: " + get}
+		f := Finding{ID: "workload-without-nodes", Severity: Blocking, Certain: true,
+			Cause: name + " selects no node, so it runs nowhere", Remedy: "Correct its nodeSelector and affinity: " +
+				get}
 		if len(selector) > 0 {
 			f.Message = fmt.Sprintf("nodeSelector %v", selector)
 		}
 		return f, true
 	case every && wanted < nodes && v.age(u.GetCreationTimestamp().Time) > startTime:
-		return Finding{ID: "workload-without-nodes", Severity: Blocking, Certain: true, Cause: fmt.Sprintf("%s selects %d of %d nodes", name, wanted, nodes),
+		return Finding{ID: "workload-without-nodes", Severity: Blocking, Certain: true,
+			Cause:  fmt.Sprintf("%s selects %d of %d nodes", name, wanted, nodes),
 			Remedy: "Correct its nodeSelector and affinity: " + get}, true
 	case ready < wanted:
 		return v.unavailable(u, fmt.Sprintf("%s has %d of %d Pods ready", name, ready, wanted), get, ready == 0)
@@ -124,7 +136,8 @@ func (v *view) unavailable(u *unstructured.Unstructured, cause, get string, all 
 	if down < startTime {
 		return Finding{}, false
 	}
-	f := Finding{ID: "workload-unavailable", Certain: true, Severity: Blocking, Transient: down < restTime, Cause: cause, Remedy: "See what its Pods wait for: " + get,
+	f := Finding{ID: "workload-unavailable", Certain: true, Severity: Blocking, Transient: down < restTime,
+		Cause: cause, Remedy: "See what its Pods wait for: " + get,
 		Message: health.ConditionOf(u, "Available").Message}
 	if !all {
 		f.Severity = Warning
@@ -132,7 +145,8 @@ func (v *view) unavailable(u *unstructured.Unstructured, cause, get string, all 
 	return f, true
 }
 
-// downSince is since when a workload lacks Pods, as far as it is known: since its condition says so, or its newest Pod that is not ready was made.
+// downSince is since when a workload lacks Pods, as far as it is known: since its condition says so, or its newest Pod
+// that is not ready was made.
 func (v *view) downSince(u *unstructured.Unstructured) time.Time {
 	if c := health.ConditionOf(u, "Available"); c.Status == "False" {
 		return since(u, "Available")
@@ -185,9 +199,11 @@ func carries(labels, wanted map[string]string) bool {
 	return true
 }
 
-// core reports whether a workload is part of what everything else here needs: Kubernetes itself, Flux, Cluster API, cert-manager.
+// core reports whether a workload is part of what everything else here needs: Kubernetes itself, Flux, Cluster API,
+// cert-manager.
 func (v *view) core(u *unstructured.Unstructured) bool {
-	return u.GetNamespace() == systemNamespace || u.GetNamespace() == flux.Namespace || u.GetLabels()[providerLabel] != "" || strings.HasPrefix(u.GetName(), "cert-manager")
+	return u.GetNamespace() == systemNamespace || u.GetNamespace() == flux.Namespace ||
+		u.GetLabels()[providerLabel] != "" || strings.HasPrefix(u.GetName(), "cert-manager")
 }
 
 // purpose is what does not act without a workload, in the words of the field.

@@ -6,8 +6,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// ownGroups are the groups of API of which every kind is read, also those of providers that nobody here has heard of: Flux, Cluster API, and
-// what they stand on.
+// ownGroups are the groups of API of which every kind is read, also those of providers that nobody here has heard of:
+// Flux, Cluster API, and what they stand on.
 func ownGroups() []string {
 	return []string{"toolkit.fluxcd.io", "cluster.x-k8s.io", "cert-manager.io", "k-orc.cloud"}
 }
@@ -17,17 +17,20 @@ func builtInKinds() []kube.Served {
 	var kinds []kube.Served
 	add := func(group, version string, namespaced bool, names ...string) {
 		for i := 0; i < len(names); i += 2 {
-			kinds = append(kinds, kube.Served{Resource: schema.GroupVersionResource{Group: group, Version: version, Resource: names[i+1]}, Kind: names[i], Namespaced: namespaced})
+			kinds = append(kinds, kube.Served{Resource: schema.GroupVersionResource{Group: group, Version: version,
+				Resource: names[i+1]}, Kind: names[i], Namespaced: namespaced})
 		}
 	}
 	add("", "v1", false, "Node", "nodes", "Namespace", "namespaces")
 	add("", "v1", true, "Pod", "pods", "PersistentVolumeClaim", "persistentvolumeclaims", "Service", "services")
-	add("apps", "v1", true, "Deployment", "deployments", "DaemonSet", "daemonsets", "StatefulSet", "statefulsets", "ReplicaSet", "replicasets")
+	add("apps", "v1", true, "Deployment", "deployments", "DaemonSet", "daemonsets", "StatefulSet", "statefulsets",
+		"ReplicaSet", "replicasets")
 	add("batch", "v1", true, "Job", "jobs")
 	add("coordination.k8s.io", "v1", true, "Lease", "leases")
 	add("discovery.k8s.io", "v1", true, "EndpointSlice", "endpointslices")
 	add("networking.k8s.io", "v1", true, "NetworkPolicy", "networkpolicies")
-	add("admissionregistration.k8s.io", "v1", false, "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations")
+	add("admissionregistration.k8s.io", "v1", false, "ValidatingWebhookConfiguration",
+		"validatingwebhookconfigurations", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations")
 	add("apiextensions.k8s.io", "v1", false, "CustomResourceDefinition", "customresourcedefinitions")
 	add("apiregistration.k8s.io", "v1", false, "APIService", "apiservices")
 	add("storage.k8s.io", "v1", false, "StorageClass", "storageclasses")
@@ -36,7 +39,8 @@ func builtInKinds() []kube.Served {
 	return kinds
 }
 
-// namedKinds are those of which only the names are read: whether something exists is enough, and nobody's secrets are fetched for it.
+// namedKinds are those of which only the names are read: whether something exists is enough, and nobody's secrets are
+// fetched for it.
 func namedKinds() []kube.Served {
 	core := schema.GroupVersion{Version: "v1"}
 	rbac := schema.GroupVersion{Group: "rbac.authorization.k8s.io", Version: "v1"}

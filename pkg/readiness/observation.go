@@ -10,7 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// Observation is what was read of one cluster at one moment. What could not be read is no part of it, and is named in NotChecked.
+// Observation is what was read of one cluster at one moment. What could not be read is no part of it, and is named in
+// NotChecked.
 type Observation struct {
 	Cluster string // "bootstrap" or "management"
 	// Kinds were listed in full: what is not among their objects does not exist.
@@ -21,7 +22,8 @@ type Observation struct {
 	// NotChecked says, in words, what could not be read, and why.
 	NotChecked []string `json:"Unasked"`
 
-	// At is the API server's clock, Local that of this machine at the same moment. At is zero where the server has not said it.
+	// At is the API server's clock, Local that of this machine at the same moment. At is zero where the server has not
+	// said it.
 	At, Local time.Time `json:",omitzero"`
 	// Probes are questions with an answer other than a list.
 	Probes []Probe `json:",omitempty"`
@@ -82,7 +84,8 @@ type Expiry struct {
 
 // Complete reports whether all was read that decides whether controllers act.
 func (o Observation) Complete() bool {
-	for _, kind := range []schema.GroupKind{{Kind: "Node"}, {Kind: "Pod"}, {Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "DaemonSet"}, {Group: "coordination.k8s.io", Kind: "Lease"}} {
+	for _, kind := range []schema.GroupKind{{Kind: "Node"}, {Kind: "Pod"}, {Group: "apps", Kind: "Deployment"},
+		{Group: "apps", Kind: "DaemonSet"}, {Group: "coordination.k8s.io", Kind: "Lease"}} {
 		if !slices.Contains(o.Kinds, kind) {
 			return false
 		}

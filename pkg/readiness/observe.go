@@ -123,7 +123,8 @@ func (o *observing) names(ctx context.Context, client metadata.Interface, kind k
 }
 
 func (o *observing) events(ctx context.Context) {
-	list, err := o.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "events"}).List(ctx, metav1.ListOptions{FieldSelector: "type=Warning"})
+	list, err := o.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "events"}).List(
+		ctx, metav1.ListOptions{FieldSelector: "type=Warning"})
 	if err != nil {
 		o.notChecked("events of the %s cluster: %v", o.Name, err)
 		return
@@ -160,7 +161,8 @@ func (o *observing) notChecked(format string, args ...any) {
 	o.seen.NotChecked = append(o.seen.NotChecked, fmt.Sprintf(format, args...))
 }
 
-// unanswered reports whether an error says nothing about what was asked: the user may not ask it, or there was no answer.
+// unanswered reports whether an error says nothing about what was asked: the user may not ask it, or there was no
+// answer.
 func unanswered(err error) bool {
 	var status apierrors.APIStatus
 	switch {
@@ -171,5 +173,6 @@ func unanswered(err error) bool {
 	case apierrors.IsInternalError(err):
 		return !strings.Contains(err.Error(), "webhook")
 	}
-	return apierrors.IsUnauthorized(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || strings.Contains(err.Error(), "does not support dry run")
+	return apierrors.IsUnauthorized(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) ||
+		apierrors.IsTimeout(err) || strings.Contains(err.Error(), "does not support dry run")
 }

@@ -31,8 +31,9 @@ type view struct {
 }
 
 func newView(o Observation) *view {
-	v := &view{Observation: o, now: o.At, kinds: map[schema.GroupKind]bool{}, objects: map[health.Ref]*unstructured.Unstructured{},
-		byKind: map[schema.GroupKind][]*unstructured.Unstructured{}, writes: map[health.Ref]Write{}}
+	v := &view{Observation: o, now: o.At, kinds: map[schema.GroupKind]bool{},
+		objects: map[health.Ref]*unstructured.Unstructured{},
+		byKind:  map[schema.GroupKind][]*unstructured.Unstructured{}, writes: map[health.Ref]Write{}}
 	if v.now.IsZero() {
 		v.now = o.Local
 	}
@@ -57,7 +58,8 @@ func newView(o Observation) *view {
 	return v
 }
 
-// Installed are the namespaces of what this product installs or depends on: those of Kubernetes and of Flux, of what Flux applied, and of providers.
+// Installed are the namespaces of what this product installs or depends on: those of Kubernetes and of Flux, of what
+// Flux applied, and of providers.
 func Installed(o Observation) map[string]bool {
 	namespaces := map[string]bool{systemNamespace: true, flux.Namespace: true}
 	for _, u := range o.Objects {
@@ -122,8 +124,10 @@ func (v *view) warning(r health.Ref) string {
 	var newest time.Time
 	message := ""
 	for _, e := range v.Events {
-		about := health.Ref{Kind: text(e, "involvedObject", "kind"), Namespace: text(e, "involvedObject", "namespace"), Name: text(e, "involvedObject", "name")}
-		isIt := about.Kind == r.Kind && about.Name == r.Name || strings.HasPrefix(about.Name, r.Name+"-") && slices.Contains([]string{"ReplicaSet", "Pod"}, about.Kind)
+		about := health.Ref{Kind: text(e, "involvedObject", "kind"), Namespace: text(e, "involvedObject", "namespace"),
+			Name: text(e, "involvedObject", "name")}
+		isIt := about.Kind == r.Kind && about.Name == r.Name || strings.HasPrefix(about.Name, r.Name+"-") &&
+			slices.Contains([]string{"ReplicaSet", "Pod"}, about.Kind)
 		at := eventTime(e)
 		if about.Namespace != r.Namespace || !isIt || at.Before(newest) || v.age(at) > recent {
 			continue
@@ -137,7 +141,8 @@ func (v *view) warning(r health.Ref) string {
 const recent = 15 * time.Minute
 
 func eventTime(e *unstructured.Unstructured) time.Time {
-	for _, path := range [][]string{{"series", "lastObservedTime"}, {"lastTimestamp"}, {"eventTime"}, {"metadata", "creationTimestamp"}} {
+	for _, path := range [][]string{{"series", "lastObservedTime"}, {"lastTimestamp"}, {"eventTime"},
+		{"metadata", "creationTimestamp"}} {
 		if at := moment(text(e, path...)); !at.IsZero() {
 			return at
 		}

@@ -18,7 +18,8 @@ func FromEnvironment(variables []string) []string {
 		switch {
 		case strings.HasSuffix(strings.ToLower(name), "_proxy"):
 			secrets = append(secrets, fromURL(value)...)
-		case SecretName(name) && !(isPath(value) && strings.HasSuffix(name, "_KEY")): // as SSH_KEY=/home/me/.ssh/id_ed25519
+		case SecretName(name) && !(isPath(value) && strings.HasSuffix(name, "_KEY")):
+			// as SSH_KEY=/home/me/.ssh/id_ed25519
 			secrets = append(secrets, FromSecret(name, value)...)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 func TestSecretsOfTheProcessEnvironment(t *testing.T) {
-	got := redact.FromEnvironment([]string{"GITLAB_TOKEN=glsecret", "HOME=/root", "https_proxy=http://user:p%40ss@proxy:3128", "http_proxy=http://proxy:3128",
+	got := redact.FromEnvironment([]string{"GITLAB_TOKEN=glsecret", "HOME=/root",
+		"https_proxy=http://user:p%40ss@proxy:3128", "http_proxy=http://proxy:3128",
 		"no_proxy=10.0.0.0/8", "SSH_AUTH_SOCK=/tmp/agent", "AWS_SECRET_ACCESS_KEY=awssecret", "OS_PASSWORD=", "BROKEN"})
 	for _, want := range []string{"glsecret", "p@ss", "awssecret"} {
 		if !slices.Contains(got, want) {
@@ -51,7 +52,8 @@ clouds.yaml: |
 			t.Errorf("%q is not among %q", want, got)
 		}
 	}
-	for _, not := range []string{"gitlab-ci-token", "bot", "http://proxy:3128", "10.0.0.0/8,localhost", "true", "false", "3", "RegionOne", "https://keystone.example.org"} {
+	for _, not := range []string{"gitlab-ci-token", "bot", "http://proxy:3128", "10.0.0.0/8,localhost", "true", "false",
+		"3", "RegionOne", "https://keystone.example.org"} {
 		if slices.Contains(got, not) {
 			t.Errorf("%q is no secret", not)
 		}
@@ -59,21 +61,29 @@ clouds.yaml: |
 }
 
 func TestSecretsWithinSecrets(t *testing.T) {
-	key := "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIEa0123456789abcdefghijklmnopqrstuvwxyz\n-----END EC PRIVATE KEY-----\n"
+	key := "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIEa0123456789abcdefghijklmnopqrstuvwxyz\n-----END EC PRIVATE " +
+		"KEY-----\n"
 	in64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	const line = "MHcCAQEEIEa0123456789abcdefghijklmnopqrstuvwxyz"
 	cases := map[string]struct {
 		key, value string
 		want       []string
 	}{
-		"a private key":          {"tls.key", key, []string{line}},
-		"a kubeconfig":           {"value", "users:\n- name: admin\n  user: {client-key-data: " + in64(key) + ", token: usertoken, password: userpass}\n", []string{line, in64(key), "usertoken", "userpass"}},
-		"a cloud-config":         {"value", "#cloud-config\nwrite_files:\n- path: /etc/ca.key\n  content: |\n    " + strings.ReplaceAll(key, "\n", "\n    ") + "\n- path: /etc/rke2\n  content: |\n    server: https://x\n    token: rketoken\n", []string{line, "rketoken"}},
-		"a Docker configuration": {".dockerconfigjson", `{"auths":{"registry":{"username":"bot","password":"regpass","auth":"` + in64("bot:otherpass") + `"}}}`, []string{"regpass", "otherpass", in64("bot:otherpass")}},
-		"credentials of AWS":     {"credentials", "[default]\naws_access_key_id = AKIA\naws_secret_access_key = awssecret\n", []string{"awssecret"}},
-		"the same in base64":     {"values.yaml", "aws: {profile: " + in64("[default]\naws_secret_access_key = awssecret\n") + "}", []string{"awssecret"}},
-		"a short password":       {"password", "abcd", []string{"abcd"}},
-		"a value as it is":       {"anything", "long enough", []string{"long enough"}},
+		"a private key": {"tls.key", key, []string{line}},
+		"a kubeconfig": {"value", "users:\n- name: admin\n  user: {client-key-data: " + in64(key) +
+			", token: usertoken, password: userpass}\n", []string{line, in64(key), "usertoken", "userpass"}},
+		"a cloud-config": {"value", "#cloud-config\nwrite_files:\n- path: /etc/ca.key\n  content: |\n    " +
+			strings.ReplaceAll(key, "\n", "\n    ") + "\n- path: /etc/rke2\n  content: |\n    server: https://x\n    " +
+			"token: rketoken\n", []string{line, "rketoken"}},
+		"a Docker configuration": {".dockerconfigjson",
+			`{"auths":{"registry":{"username":"bot","password":"regpass","auth":"` + in64("bot:otherpass") + `"}}}`,
+			[]string{"regpass", "otherpass", in64("bot:otherpass")}},
+		"credentials of AWS": {"credentials", "[default]\naws_access_key_id = AKIA\naws_secret_access_key = " +
+			"awssecret\n", []string{"awssecret"}},
+		"the same in base64": {"values.yaml", "aws: {profile: " +
+			in64("[default]\naws_secret_access_key = awssecret\n") + "}", []string{"awssecret"}},
+		"a short password": {"password", "abcd", []string{"abcd"}},
+		"a value as it is": {"anything", "long enough", []string{"long enough"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +95,8 @@ func TestSecretsWithinSecrets(t *testing.T) {
 			}
 		})
 	}
-	for _, tc := range [][2]string{{"usage", "true"}, {"username", "gitlab-ci-token"}, {"namespace", "kube-system"}, {"format", "cloud-config"}} {
+	for _, tc := range [][2]string{{"usage", "true"}, {"username", "gitlab-ci-token"}, {"namespace", "kube-system"},
+		{"format", "cloud-config"}} {
 		if got := redact.FromSecret(tc[0], tc[1]); len(got) > 0 {
 			t.Errorf("%s: %q is taken for a secret", tc[0], got)
 		}

@@ -8,9 +8,11 @@ import (
 
 var (
 	humps = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	// secret finds the last words of names of secrets. A word "key" alone is none: a topology key and a public key are known to all.
-	secret = regexp.MustCompile(`(?:[-_.]pwd|(?:^|[-_.])(?:pass(?:word|wd|phrase|code)?s?|pat|tokens?|secrets?|credentials?|auth|authorization|cookies?|key[-_]data|` +
-		`(?:` + keyPrefixes + `)[-_]?keys?))(?:[-_](?:b64|base64))?$`)
+	// secret finds the last words of names of secrets. A word "key" alone is none: a topology key and a public key are
+	// known to all.
+	secret = regexp.MustCompile(
+		`(?:[-_.]pwd|(?:^|[-_.])(?:pass(?:word|wd|phrase|code)?s?|pat|tokens?|secrets?|credentials?|auth|authorization|cookies?|key[-_]data|` +
+			`(?:` + keyPrefixes + `)[-_]?keys?))(?:[-_](?:b64|base64))?$`)
 	// variable is how variables of a shell are written. One that ends in KEY is a secret, but for those of publicKey.
 	variable  = regexp.MustCompile(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_KEY(?:_B64|_BASE64)?$`)
 	publicKey = regexp.MustCompile(`(?:PUBLIC|PUB|HOST|PRIMARY|FOREIGN|SORT|PARTITION|CACHE|TOPOLOGY|LABEL|KNOWN)_KEY`)
@@ -19,8 +21,8 @@ var (
 const keyPrefixes = `api|private|secret|access|certificate|encryption|decryption|encrypt|encrypted|crypto|signing|master|shared|preshared|account|deploy|deployment|ssh|gpg|` +
 	`age|service|storage|license|licence|client|server|session|webhook|admin|hmac|jwt|unseal|recovery|registration|psk|wireguard|etcd`
 
-// SecretName reports whether what stands under a name, in whatever style it is written, is usually a secret. A name that
-// only refers to one (secretName, tokenSecretRef) is not of that kind.
+// SecretName reports whether what stands under a name, in whatever style it is written, is usually a secret. A name
+// that only refers to one (secretName, tokenSecretRef) is not of that kind.
 func SecretName(name string) bool {
 	if variable.MatchString(name) && !publicKey.MatchString(name) {
 		return true
@@ -28,20 +30,23 @@ func SecretName(name string) bool {
 	return secret.MatchString(strings.ToLower(humps.ReplaceAllString(name, "${1}-${2}")))
 }
 
-// Public reports whether values under a name are known to many, though they may stand in a Secret: names of things and of users, places, addresses, and what
-// OpenStack's clouds.yaml has beside the credentials.
+// Public reports whether values under a name are known to many, though they may stand in a Secret: names of things and
+// of users, places, addresses, and what OpenStack's clouds.yaml has beside the credentials.
 func Public(name string) bool {
 	switch name {
 	case "ca.crt":
 		return true
 	}
-	words := strings.FieldsFunc(strings.ToLower(humps.ReplaceAllString(name, "${1}-${2}")), func(r rune) bool { return r == '-' || r == '_' || r == '.' })
+	words := strings.FieldsFunc(strings.ToLower(humps.ReplaceAllString(name, "${1}-${2}")),
+		func(r rune) bool { return r == '-' || r == '_' || r == '.' })
 	if len(words) == 0 || SecretName(name) {
 		return false
 	}
 	if len(words) == 2 && words[0] == "auth" && (words[1] == "type" || words[1] == "url") {
 		return true
 	}
-	return slices.Contains([]string{"name", "names", "username", "user", "namespace", "format", "type", "server", "region", "cloud", "cluster", "interface", "kind"}, words[len(words)-1]) ||
-		slices.Contains([]string{"project_id", "domain_id", "user_id", "user_domain_id", "project_domain_id", "application_credential_id", "tenant_id"}, strings.ToLower(name))
+	return slices.Contains([]string{"name", "names", "username", "user", "namespace", "format", "type", "server",
+		"region", "cloud", "cluster", "interface", "kind"}, words[len(words)-1]) ||
+		slices.Contains([]string{"project_id", "domain_id", "user_id", "user_domain_id", "project_domain_id",
+			"application_credential_id", "tenant_id"}, strings.ToLower(name))
 }

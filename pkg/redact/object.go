@@ -6,8 +6,8 @@ import (
 )
 
 // Value returns a copy of decoded JSON or YAML without secrets: in each string and each number, and what stands
-// under a name that says that it is a secret. Keys stay as they are. Metadata that only repeats an object, as in the annotation of kubectl
-// apply, is left out.
+// under a name that says that it is a secret. Keys stay as they are. Metadata that only repeats an object, as in the
+// annotation of kubectl apply, is left out.
 func (r *Redactor) Value(v any) any {
 	switch typed := v.(type) {
 	case map[string]any:
@@ -53,10 +53,11 @@ func (r *Redactor) object(o map[string]any) map[string]any {
 	return out
 }
 
-// under returns the value of a key, of which all strings and numbers are secrets if secret says so. Below a map of its own each name
-// speaks for itself.
+// under returns the value of a key, of which all strings and numbers are secrets if secret says so. Below a map of its
+// own each name speaks for itself.
 func (r *Redactor) under(key string, secret bool, value any) any {
-	if text, isText := value.(string); isText && !secret && Public(key) { // as the name of a component, which may be somebody's password too
+	// as the name of a component, which may be somebody's password too
+	if text, isText := value.(string); isText && !secret && Public(key) {
 		return r.Text(text)
 	}
 	if !secret {
@@ -75,8 +76,8 @@ func (r *Redactor) under(key string, secret bool, value any) any {
 	return masked(value)
 }
 
-// All returns decoded YAML or JSON with Mark in place of each value, whatever name it stands under. What is empty, true or false stays: it is no
-// secret.
+// All returns decoded YAML or JSON with Mark in place of each value, whatever name it stands under. What is empty, true
+// or false stays: it is no secret.
 func All(value any) any {
 	switch typed := value.(type) {
 	case map[string]any:

@@ -1,5 +1,5 @@
-// Package redact takes secrets out of text and objects that leave the hands of their owner, as the artifacts of a failed
-// CI job do. It knows secrets by their value, in whatever form it is written, and by what looks like one.
+// Package redact takes secrets out of text and objects that leave the hands of their owner, as the artifacts of a
+// failed CI job do. It knows secrets by their value, in whatever form it is written, and by what looks like one.
 package redact
 
 import (
@@ -19,18 +19,20 @@ const (
 type Redactor struct {
 	needles  needles
 	patterns []pattern
-	words    map[string]*regexp.Regexp // secrets that are words of the built-in content too, and what finds them where they are values
+	// secrets that are words of the built-in content too, and what finds them where they are values
+	words map[string]*regexp.Regexp
 }
 
 // New returns a Redactor that knows these secrets, and what looks like one.
 func New(secrets ...string) *Redactor {
-	r := &Redactor{needles: needles{byStart: map[uint32][]needle{}}, patterns: patterns(), words: map[string]*regexp.Regexp{}}
+	r := &Redactor{needles: needles{byStart: map[uint32][]needle{}}, patterns: patterns(),
+		words: map[string]*regexp.Regexp{}}
 	r.Add(secrets...)
 	return r
 }
 
-// Add makes more secrets known. One that is shorter than MinLength would be found in half of all words, and is left out. One that is a word of the built-in
-// content too is found where it is a value of its own.
+// Add makes more secrets known. One that is shorter than MinLength would be found in half of all words, and is left
+// out. One that is a word of the built-in content too is found where it is a value of its own.
 func (r *Redactor) Add(secrets ...string) {
 	for _, s := range secrets {
 		s = strings.TrimSpace(s)

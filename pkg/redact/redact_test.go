@@ -18,8 +18,10 @@ import (
 // corpus are secrets with all that makes them hard to find.
 func corpus() []string {
 	return []string{
-		"hunter22", "4711", "p@ss/w+rd=?&%20", `quo"te\back/slash'`, "zwei\nZeilen\tund mehr", "grüße-日本-🔑", "<script>&amp;", "a+b c", "it's me",
-		"  spaces around  ", "****", "***x", "\x00\x01\xff\xfe", "%41%42", `\u0041\n`, strings.Repeat("ab", 3000), "REDACTED",
+		"hunter22", "4711", "p@ss/w+rd=?&%20", `quo"te\back/slash'`, "zwei\nZeilen\tund mehr", "grüße-日本-🔑",
+		"<script>&amp;", "a+b c", "it's me",
+		"  spaces around  ", "****", "***x", "\x00\x01\xff\xfe", "%41%42", `\u0041\n`, strings.Repeat("ab", 3000),
+		"REDACTED",
 		"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----\n",
 	}
 }
@@ -34,26 +36,35 @@ func encodings() map[string]func(string) string {
 		return string(text[1 : len(text)-1])
 	}
 	return map[string]func(string) string{
-		"raw":                  func(s string) string { return s },
-		"base64":               func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
-		"base64 without =":     func(s string) string { return base64.RawStdEncoding.EncodeToString([]byte(s)) },
-		"base64 for URLs":      func(s string) string { return base64.URLEncoding.EncodeToString([]byte(s)) },
-		"base64 with a user":   func(s string) string { return base64.StdEncoding.EncodeToString([]byte("user:" + s + ":x")) },
-		"base64 with a longer": func(s string) string { return base64.StdEncoding.EncodeToString([]byte("a user:" + s + "\n")) },
+		"raw":              func(s string) string { return s },
+		"base64":           func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+		"base64 without =": func(s string) string { return base64.RawStdEncoding.EncodeToString([]byte(s)) },
+		"base64 for URLs":  func(s string) string { return base64.URLEncoding.EncodeToString([]byte(s)) },
+		"base64 with a user": func(s string) string {
+			return base64.StdEncoding.EncodeToString(
+				[]byte("user:" + s + ":x"))
+		},
+		"base64 with a longer": func(s string) string {
+			return base64.StdEncoding.EncodeToString(
+				[]byte("a user:" + s + "\n"))
+		},
 		"base64 in lines": func(s string) string {
 			return lines(base64.StdEncoding.EncodeToString([]byte("12345678" + s + "12345678")))
 		},
-		"JSON":                  asJSON,
-		"JSON in JSON":          func(s string) string { return asJSON(asJSON(s)) },
-		"JSON in JSON in JSON":  func(s string) string { return asJSON(asJSON(asJSON(s))) },
-		"URL query":             url.QueryEscape,
-		"URL path":              url.PathEscape,
-		"URL query, twice":      func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
-		"URL query, lower case": func(s string) string { return percentage.ReplaceAllStringFunc(url.QueryEscape(s), strings.ToLower) },
-		"URL query in JSON":     func(s string) string { return asJSON(url.QueryEscape(s)) },
-		"Go":                    func(s string) string { q := strconv.Quote(s); return q[1 : len(q)-1] },
-		"Go, ASCII":             func(s string) string { q := strconv.QuoteToASCII(s); return q[1 : len(q)-1] },
-		"YAML":                  func(s string) string { return strings.ReplaceAll(s, "'", "''") },
+		"JSON":                 asJSON,
+		"JSON in JSON":         func(s string) string { return asJSON(asJSON(s)) },
+		"JSON in JSON in JSON": func(s string) string { return asJSON(asJSON(asJSON(s))) },
+		"URL query":            url.QueryEscape,
+		"URL path":             url.PathEscape,
+		"URL query, twice":     func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
+		"URL query, lower case": func(s string) string {
+			return percentage.ReplaceAllStringFunc(url.QueryEscape(s),
+				strings.ToLower)
+		},
+		"URL query in JSON": func(s string) string { return asJSON(url.QueryEscape(s)) },
+		"Go":                func(s string) string { q := strconv.Quote(s); return q[1 : len(q)-1] },
+		"Go, ASCII":         func(s string) string { q := strconv.QuoteToASCII(s); return q[1 : len(q)-1] },
+		"YAML":              func(s string) string { return strings.ReplaceAll(s, "'", "''") },
 	}
 }
 
@@ -74,7 +85,8 @@ func TestNoFormOfASecretSurvives(t *testing.T) {
 		for name, encode := range encodings() {
 			form := encode(secret)
 			around := [][2]string{{"", ""}, {"before ", " after"}, {`{"a":"`, `"}`}, {"x=", "&y=1"}, {"*", "**"}}
-			if slices.Contains([]string{"raw", "base64", "JSON", "URL query", "URL path"}, name) { // also where what is before it makes it mean something else
+			// also where what is before it makes it mean something else
+			if slices.Contains([]string{"raw", "base64", "JSON", "URL query", "URL path"}, name) {
 				around = append(around, [2]string{`\`, `\`}, [2]string{"%2", "%"})
 			}
 			for _, around := range around {
@@ -92,8 +104,10 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 	r := redact.New("hunter22", "abc", "", "   ")
 	for _, text := range []string{
 		"", "abc", "Kustomization/capi waits for cert-manager", "registry.k8s.io/pause:3.10@sha256:0123456789abcdef",
-		"https://172.18.0.3:6443/api?timeout=5s", "secretName: kubeadm-capd-ca", "2026-01-02T03:04:05.123456789Z", "token expired",
-		"docker.io/kindest/node:v1.36.4", "oci://kubeadm-capd-registry:5000/cluster-init/content@sha256:0123", "no bearer of news", `C:\new\table`,
+		"https://172.18.0.3:6443/api?timeout=5s", "secretName: kubeadm-capd-ca", "2026-01-02T03:04:05.123456789Z",
+		"token expired",
+		"docker.io/kindest/node:v1.36.4", "oci://kubeadm-capd-registry:5000/cluster-init/content@sha256:0123",
+		"no bearer of news", `C:\new\table`,
 	} {
 		if got := r.Text(text); got != text {
 			t.Errorf("%q became %q", text, got)
@@ -105,7 +119,8 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 }
 
 func TestWhatLooksLikeASecretGoes(t *testing.T) {
-	key := "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA0123456789\nabcdefghijklmnopqrstuvwxyz\n-----END RSA PRIVATE KEY-----"
+	key := "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA0123456789\nabcdefghijklmnopqrstuvwxyz\n-----END RSA " +
+		"PRIVATE KEY-----"
 	r := redact.New()
 	for _, tc := range []struct{ text, gone string }{
 		{"key:\n" + key + "\nnext", "MIIEpAIBAAKCAQEA0123456789"},
@@ -115,8 +130,10 @@ func TestWhatLooksLikeASecretGoes(t *testing.T) {
 		{key[:60], "MIIEpAIBAAKCAQEA01234567"},
 		{key[40:], "abcdefghijklmnopqrstuvwxyz"},
 		{base64.StdEncoding.EncodeToString([]byte(key)), base64.StdEncoding.EncodeToString([]byte(key))[10:40]},
-		{base64.StdEncoding.EncodeToString([]byte("a:" + key)), base64.StdEncoding.EncodeToString([]byte("a:" + key))[60:90]},
-		{base64.StdEncoding.EncodeToString([]byte("ab:" + key)), base64.StdEncoding.EncodeToString([]byte("ab:" + key))[60:90]},
+		{base64.StdEncoding.EncodeToString([]byte("a:" + key)), base64.StdEncoding.EncodeToString(
+			[]byte("a:" + key))[60:90]},
+		{base64.StdEncoding.EncodeToString([]byte("ab:" + key)), base64.StdEncoding.EncodeToString(
+			[]byte("ab:" + key))[60:90]},
 		{"Authorization: Bearer abcdefgh.ijkl-mnop", "ijkl"},
 		{`{"Authorization":"Basic dXNlcjpwYXNz"}`, "dXNlcjpwYXNz"},
 		{"saw eyJhbGciOiJSUzI1NiIsImtpZCI6.eyJpc3MiOiJrdWJlcm5l.c2lnbmF0dXJl here", "eyJpc3Mi"},
@@ -211,7 +228,8 @@ func FuzzText(f *testing.F) {
 		}
 		r := redact.New(secret, other)
 		for name, encode := range map[string]func(string) string{
-			"raw": encodings()["raw"], "base64": encodings()["base64"], "JSON": encodings()["JSON"], "URL query": url.QueryEscape, "URL path": url.PathEscape,
+			"raw": encodings()["raw"], "base64": encodings()["base64"], "JSON": encodings()["JSON"],
+			"URL query": url.QueryEscape, "URL path": url.PathEscape,
 		} {
 			form := encode(trimmed)
 			if got := r.Text(before + form + after); strings.Contains(got, form) {

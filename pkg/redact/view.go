@@ -25,8 +25,8 @@ func (r reading) span(from, to int) span {
 // view reads a text; false says that it reads the same as before.
 type view func(reading) (reading, bool)
 
-// views are the ways in which a text is read. Text in messages of Kubernetes is escaped up to three times: a manifest in
-// an annotation in a log line.
+// views are the ways in which a text is read. Text in messages of Kubernetes is escaped up to three times: a manifest
+// in an annotation in a log line.
 func views() []view {
 	escaped := func(n int) view {
 		return func(r reading) (reading, bool) {
@@ -50,7 +50,8 @@ func views() []view {
 	by := func(step step) view { return func(r reading) (reading, bool) { return decode(r, step) } }
 	all := []view{asIs, escaped(1), escaped(2), escaped(3), by(lineBreak), then(escaped(1), by(lineBreak))}
 	for _, percentage := range []step{percent, percentAndPlus} {
-		all = append(all, by(percentage), then(by(percentage), by(percentage)), then(escaped(1), by(percentage)), then(by(percentage), escaped(1)))
+		all = append(all, by(percentage), then(by(percentage), by(percentage)), then(escaped(1), by(percentage)),
+			then(by(percentage), escaped(1)))
 	}
 	return all
 }

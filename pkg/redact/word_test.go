@@ -8,12 +8,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
-// A secret may be spelled like a word of the content: only as a value of its own it goes, and never from a key or out of a name.
+// A secret may be spelled like a word of the content: only as a value of its own it goes, and never from a key or out
+// of a name.
 func TestASecretThatIsAWordGoesOnlyAsAValue(t *testing.T) {
 	r := redact.New("management", "openstack", "kubeadm", "cluster")
 	for _, text := range []string{
-		"Kustomization/capi in the management cluster", "telco-cloud-init-openstack-credentials", "apiVersion: openstack.k-orc.cloud/v1alpha1",
-		"registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.36.0", "openstack network list", "--cloud-provider=openstack",
+		"Kustomization/capi in the management cluster", "telco-cloud-init-openstack-credentials",
+		"apiVersion: openstack.k-orc.cloud/v1alpha1",
+		"registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.36.0", "openstack network list",
+		"--cloud-provider=openstack",
 		"kubeadm-capo", "name: management", "openstack:", "kind: cluster",
 	} {
 		if got := r.Text(text); got != text {
@@ -21,14 +24,16 @@ func TestASecretThatIsAWordGoesOnlyAsAValue(t *testing.T) {
 		}
 	}
 	for _, tc := range [][2]string{
-		{"password: management", "password: ***"}, {"  admin: \"openstack\"\nx: y", "  admin: \"***\"\nx: y"}, {`{"extra":"kubeadm"}`, `{"extra":"***"}`},
+		{"password: management", "password: ***"}, {"  admin: \"openstack\"\nx: y", "  admin: \"***\"\nx: y"},
+		{`{"extra":"kubeadm"}`, `{"extra":"***"}`},
 		{base64.StdEncoding.EncodeToString([]byte("management")), "***"},
 	} {
 		if got := r.Text(tc[0]); got != tc[1] {
 			t.Errorf("%q became %q, want %q", tc[0], got, tc[1])
 		}
 	}
-	value := r.Value(map[string]any{"openstack": map[string]any{"password": "openstack", "cloud_name": "openstack", "image": "openstack", "args": []any{"kubeadm", "--x=kubeadm"}}})
+	value := r.Value(map[string]any{"openstack": map[string]any{"password": "openstack", "cloud_name": "openstack",
+		"image": "openstack", "args": []any{"kubeadm", "--x=kubeadm"}}})
 	below := value.(map[string]any)["openstack"].(map[string]any)
 	for key, want := range map[string]string{"password": "***", "cloud_name": "openstack", "image": "***"} {
 		if below[key] != want {
@@ -41,21 +46,26 @@ func TestASecretThatIsAWordGoesOnlyAsAValue(t *testing.T) {
 }
 
 func TestKeysAreNeverMasked(t *testing.T) {
-	value := redact.New("hunter22").Value(map[string]any{"hunter22": "hunter22 x", "a": []any{map[string]any{"x-hunter22": 1}}}).(map[string]any)
+	value := redact.New("hunter22").Value(
+		map[string]any{"hunter22": "hunter22 x", "a": []any{map[string]any{"x-hunter22": 1}}}).(map[string]any)
 	if value["hunter22"] != "*** x" || value["a"].([]any)[0].(map[string]any)["x-hunter22"] != 1 {
 		t.Errorf("%v", value)
 	}
 }
 
 func TestSecretName(t *testing.T) {
-	for _, name := range []string{"DB_PASS", "ENCRYPTION_KEY", "GH_PAT", "ghPat", "dbPass", "password", "OS_PASSWORD", "apiKey", "REGISTRY_AUTH", "passwords", "tokens", "secretKeys",
-		"SSH_KEY_B64", "MY_APP_KEY", "unseal-key", "signingKey", "clientSecret", "DOCKER_PWD", "aws_secret_access_key"} {
+	for _, name := range []string{"DB_PASS", "ENCRYPTION_KEY", "GH_PAT", "ghPat", "dbPass", "password", "OS_PASSWORD",
+		"apiKey", "REGISTRY_AUTH", "passwords", "tokens", "secretKeys",
+		"SSH_KEY_B64", "MY_APP_KEY", "unseal-key", "signingKey", "clientSecret", "DOCKER_PWD",
+		"aws_secret_access_key"} {
 		if !redact.SecretName(name) {
 			t.Errorf("%s is no name of a secret", name)
 		}
 	}
-	for _, name := range []string{"key", "topologyKey", "publicKey", "PUBLIC_KEY", "SSH_HOST_KEY", "secretName", "tokenSecretRef", "OPENSTACK_SSH_KEY_NAME", "compass", "bypass", "path", "PATH",
-		"pattern", "author", "automountServiceAccountToken.x", "configMapKeyRef", "TOKEN_FILE", "keys", "labelKey", "PWD", "OLDPWD"} {
+	for _, name := range []string{"key", "topologyKey", "publicKey", "PUBLIC_KEY", "SSH_HOST_KEY", "secretName",
+		"tokenSecretRef", "OPENSTACK_SSH_KEY_NAME", "compass", "bypass", "path", "PATH",
+		"pattern", "author", "automountServiceAccountToken.x", "configMapKeyRef", "TOKEN_FILE", "keys", "labelKey",
+		"PWD", "OLDPWD"} {
 		if redact.SecretName(name) {
 			t.Errorf("%s is the name of a secret", name)
 		}
@@ -65,7 +75,8 @@ func TestSecretName(t *testing.T) {
 // Names are public, wherever they stand.
 func TestNamesInSecretsArePublic(t *testing.T) {
 	secrets := redact.FromValues(map[string]any{"cluster": map[string]any{"openstack": map[string]any{
-		"cloud_name": "telco", "clouds_yaml_b64": "Y2xvdWRzOiB7fQ==", "projectName": "shop", "region": "RegionOne", "user": "bot", "user_domain_name": "Default-Domain"}},
+		"cloud_name": "telco", "clouds_yaml_b64": "Y2xvdWRzOiB7fQ==", "projectName": "shop", "region": "RegionOne",
+		"user": "bot", "user_domain_name": "Default-Domain"}},
 		"list": []any{map[string]any{"name": "one-two", "value": "hidden-value"}}, "db_pass": "four"})
 	got := strings.Join(secrets, " ")
 	for _, public := range []string{"telco", "shop", "RegionOne", "bot", "Default-Domain", "one-two"} {

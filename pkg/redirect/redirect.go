@@ -26,7 +26,8 @@ func WithoutCredentials(to *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// SameHost is a CheckRedirect for requests whose bodies or headers of their own carry credentials: it follows to no other host, and never from https to http.
+// SameHost is a CheckRedirect for requests whose bodies or headers of their own carry credentials: it follows to no
+// other host, and never from https to http.
 func SameHost(to *http.Request, via []*http.Request) error {
 	if err := check(to, via); err != nil {
 		return err

@@ -21,8 +21,8 @@ func staticBinary(path, arch string) (string, error) {
 	return findBinary(self, arch)
 }
 
-// checkStatic returns an error unless the file runs on scratch under the engine's kernel: ELF, of its architecture, with no
-// dynamic loader.
+// checkStatic returns an error unless the file runs on scratch under the engine's kernel: ELF, of its architecture,
+// with no dynamic loader.
 func checkStatic(path, arch string) error {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -32,12 +32,14 @@ func checkStatic(path, arch string) error {
 	defer f.Close()
 	if got := elfArch(f.Machine); got != arch {
 		return fault.New(fault.Usage,
-			fmt.Sprintf("the registry's binary %s is for %s, the Docker engine is %s", path, got, arch), hintBinary(arch))
+			fmt.Sprintf("the registry's binary %s is for %s, the Docker engine is %s", path, got, arch),
+			hintBinary(arch))
 	}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_INTERP {
 			return fault.New(fault.Usage,
-				fmt.Sprintf("the registry's binary %s is not static: it needs a dynamic loader", path), hintBinary(arch))
+				fmt.Sprintf("the registry's binary %s is not static: it needs a dynamic loader", path),
+				hintBinary(arch))
 		}
 	}
 	return nil

@@ -69,7 +69,8 @@ func CheckOurs(ctx context.Context, d *docker.Client, cluster string) error {
 	name := owned.Registry(cluster)
 	refuse := func(kind, label string) error {
 		return fault.New(fault.ClusterForeign,
-			fmt.Sprintf("docker %s %s exists and does not belong to cluster %s (label %s=%q)", kind, name, cluster, owned.ClusterLabel, label),
+			fmt.Sprintf("docker %s %s exists and does not belong to cluster %s (label %s=%q)", kind, name, cluster,
+				owned.ClusterLabel, label),
 			fmt.Sprintf("choose another cluster.name, or look at it and remove it: docker %s rm %s", kind, name))
 	}
 	container, err := d.Inspect(ctx, name)
@@ -121,8 +122,8 @@ func EnsureImage(ctx context.Context, d *docker.Client, binary string) (string, 
 // startBound is how long another run may take to start a container that it has created.
 const startBound = 30 * time.Second
 
-// ensureContainer starts the container, or makes it anew when its image or network is not the wanted one. Where another run makes it at the
-// same moment it waits for that one's.
+// ensureContainer starts the container, or makes it anew when its image or network is not the wanted one. Where another
+// run makes it at the same moment it waits for that one's.
 func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string) error {
 	deadline := time.Now().Add(startBound)
 	for {
@@ -139,7 +140,8 @@ func ensureContainer(ctx context.Context, d *docker.Client, o EnsureOptions, ima
 }
 
 // errBeingMade is that another run is just making the container.
-var errBeingMade = fault.Retryable(errors.New("another run makes the registry's container at the same moment"), fault.Busy, "When that run is over, run the same command again.")
+var errBeingMade = fault.Retryable(errors.New("another run makes the registry's container at the same moment"),
+	fault.Busy, "When that run is over, run the same command again.")
 
 func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, image string) error {
 	name := owned.Registry(o.Cluster)
@@ -188,7 +190,8 @@ func attemptContainer(ctx context.Context, d *docker.Client, o EnsureOptions, im
 		return nil
 	case strings.Contains(err.Error(), "is already in use by container"):
 		return errBeingMade
-	case strings.Contains(err.Error(), "is ambiguous"): // another run made a second network of that name, and takes one of them away
+	case strings.Contains(err.Error(), "is ambiguous"):
+		// another run made a second network of that name, and takes one of them away
 		return errors.Join(errBeingMade, removeNeverStarted(ctx, d, name))
 	}
 	return err

@@ -11,13 +11,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// BinaryName is the file name of a binary for the registry's container that is installed beside cluster-init: on a Mac, or
-// for an engine of another architecture. arch is Go's name of it. .goreleaser.yaml puts it into the archive for darwin.
+// BinaryName is the file name of a binary for the registry's container that is installed beside cluster-init: on a Mac,
+// or for an engine of another architecture. arch is Go's name of it. .goreleaser.yaml puts it into the archive for
+// darwin.
 func BinaryName(arch string) string { return "cluster-init-linux-" + arch }
 
-// findBinary returns the program itself if it runs on the engine, else the first linux binary of the engine's architecture
-// that is installed with it. self is the program's path; symbolic links, as Homebrew makes them, are followed. A file that
-// is there and does not fit is an error, and not passed over.
+// findBinary returns the program itself if it runs on the engine, else the first linux binary of the engine's
+// architecture that is installed with it. self is the program's path; symbolic links, as Homebrew makes them, are
+// followed. A file that is there and does not fit is an error, and not passed over.
 func findBinary(self, arch string) (string, error) {
 	unfit := checkStatic(self, arch)
 	if unfit == nil {
@@ -36,7 +37,8 @@ func findBinary(self, arch string) (string, error) {
 			return path, checkStatic(path, arch)
 		}
 	}
-	err := fmt.Errorf("find the registry's binary for linux/%s: %w; there is neither %s", arch, unfit, strings.Join(places, " nor "))
+	err := fmt.Errorf("find the registry's binary for linux/%s: %w; there is neither %s", arch, unfit,
+		strings.Join(places, " nor "))
 	return "", fault.Wrap(err, fault.Usage, hintBinary(arch))
 }
 
@@ -44,10 +46,12 @@ func findBinary(self, arch string) (string, error) {
 // install it.
 func besides(self, arch string) []string {
 	dir := filepath.Dir(self)
-	return []string{filepath.Join(dir, "lib", BinaryName(arch)), filepath.Join(filepath.Dir(dir), "lib", BinaryName(arch))}
+	return []string{filepath.Join(dir, "lib", BinaryName(arch)),
+		filepath.Join(filepath.Dir(dir), "lib", BinaryName(arch))}
 }
 
 func hintBinary(arch string) string {
-	return fmt.Sprintf("Name the static cluster-init of the same release for linux/%s with --registry-binary, or put it beside this program as lib/%s.",
+	return fmt.Sprintf("Name the static cluster-init of the same release for linux/%s with --registry-binary, or put "+
+		"it beside this program as lib/%s.",
 		arch, BinaryName(arch))
 }

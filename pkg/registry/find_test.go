@@ -31,8 +31,10 @@ func writeProgram(t *testing.T, path string, machine elf.Machine) {
 	}
 	defer f.Close()
 	if err := binary.Write(f, binary.LittleEndian, elf.Header64{
-		Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
-		Type:  uint16(elf.ET_EXEC), Machine: uint16(machine), Version: uint32(elf.EV_CURRENT), Ehsize: 64, Phentsize: 56, Shentsize: 64,
+		Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB),
+			byte(elf.EV_CURRENT)},
+		Type: uint16(elf.ET_EXEC), Machine: uint16(machine), Version: uint32(elf.EV_CURRENT), Ehsize: 64,
+		Phentsize: 56, Shentsize: 64,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -49,27 +51,34 @@ func TestFindBinary(t *testing.T) {
 		fails []string
 	}{
 		"linux on its own architecture": {
-			files: map[string]elf.Machine{"a/cluster-init": arm64}, self: "a/cluster-init", arch: "arm64", want: "a/cluster-init",
+			files: map[string]elf.Machine{"a/cluster-init": arm64}, self: "a/cluster-init", arch: "arm64",
+			want: "a/cluster-init",
 		},
 		"a Mac, from the unpacked archive": {
 			files: map[string]elf.Machine{"a/cluster-init": mac, "a/lib/cluster-init-linux-arm64": arm64},
 			self:  "a/cluster-init", arch: "arm64", want: "a/lib/cluster-init-linux-arm64",
 		},
 		"a Mac, by a link of Homebrew": {
-			files: map[string]elf.Machine{"Cellar/v1/bin/cluster-init": mac, "Cellar/v1/lib/cluster-init-linux-arm64": arm64},
-			link:  "../Cellar/v1/bin/cluster-init", self: "link/cluster-init", arch: "arm64", want: "Cellar/v1/lib/cluster-init-linux-arm64",
+			files: map[string]elf.Machine{"Cellar/v1/bin/cluster-init": mac,
+				"Cellar/v1/lib/cluster-init-linux-arm64": arm64},
+			link: "../Cellar/v1/bin/cluster-init", self: "link/cluster-init", arch: "arm64",
+			want: "Cellar/v1/lib/cluster-init-linux-arm64",
 		},
 		"an engine elsewhere, of another architecture": {
 			files: map[string]elf.Machine{"a/cluster-init": amd64, "a/lib/cluster-init-linux-arm64": arm64},
 			self:  "a/cluster-init", arch: "arm64", want: "a/lib/cluster-init-linux-arm64",
 		},
 		"nothing is installed": {
-			files: map[string]elf.Machine{"a/cluster-init": mac, "a/lib/cluster-init-linux-arm64": arm64}, self: "a/cluster-init", arch: "amd64",
-			fails: []string{"a/cluster-init is no linux program", "a/lib/cluster-init-linux-amd64 nor ", "/lib/cluster-init-linux-amd64"},
+			files: map[string]elf.Machine{"a/cluster-init": mac, "a/lib/cluster-init-linux-arm64": arm64},
+			self:  "a/cluster-init", arch: "amd64",
+			fails: []string{"a/cluster-init is no linux program", "a/lib/cluster-init-linux-amd64 nor ",
+				"/lib/cluster-init-linux-amd64"},
 		},
 		"what is installed is of another architecture than its name": {
-			files: map[string]elf.Machine{"a/cluster-init": mac, "a/lib/cluster-init-linux-amd64": arm64, "lib/cluster-init-linux-amd64": amd64},
-			self:  "a/cluster-init", arch: "amd64", fails: []string{"a/lib/cluster-init-linux-amd64 is for arm64, the Docker engine is amd64"},
+			files: map[string]elf.Machine{"a/cluster-init": mac, "a/lib/cluster-init-linux-amd64": arm64,
+				"lib/cluster-init-linux-amd64": amd64},
+			self: "a/cluster-init", arch: "amd64",
+			fails: []string{"a/lib/cluster-init-linux-amd64 is for arm64, the Docker engine is amd64"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -144,7 +144,8 @@ func TestForeignRegistryIsRefused(t *testing.T) {
 		_ = d.Remove(context.Background(), volume)
 		_ = d.RemoveImage(context.Background(), image)
 	})
-	if _, err := d.Run(ctx, docker.RunOptions{Name: volume, Image: image, Args: []string{"registry", "serve"}, Network: "none"}); err != nil {
+	if _, err := d.Run(ctx, docker.RunOptions{Name: volume, Image: image, Args: []string{"registry", "serve"},
+		Network: "none"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := EnsureRegistry(ctx, d, o); fault.CodeOf(err) != fault.ClusterForeign {

@@ -32,7 +32,8 @@ type Registry struct {
 // Host is the address of a cluster's registry in the docker network.
 func Host(cluster string) string { return fmt.Sprintf("%s:%d", owned.Registry(cluster), Port) }
 
-// RemoteOptions are the options with which go-containerregistry reads and writes this registry: requests to any host reach it.
+// RemoteOptions are the options with which go-containerregistry reads and writes this registry: requests to any host
+// reach it.
 func (r *Registry) RemoteOptions() []remote.Option {
 	return []remote.Option{remote.WithTransport(r.tunnel), remote.WithJobs(maxTunnels)}
 }

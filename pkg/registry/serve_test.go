@@ -121,7 +121,8 @@ func TestNetworkCannotWrite(t *testing.T) {
 	if err := remote.Write(tag, randomImage(t)); err == nil {
 		t.Error("a push from the network succeeded")
 	}
-	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodConnect} {
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodConnect} {
 		req, err := http.NewRequest(method, "http://"+address+"/v2/a/b/blobs/uploads/", strings.NewReader(""))
 		if err != nil {
 			t.Fatal(err)

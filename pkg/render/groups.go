@@ -51,7 +51,8 @@ func (g *Grouped) Emit(e event.Event) {
 		}
 	}
 	if e.Type == event.RunFinished && e.Failure != nil {
-		if text := g.folding.Failure(strings.TrimSpace("cluster-init "+e.Command+" "+e.Environment), *e.Failure); text != "" {
+		if text := g.folding.Failure(strings.TrimSpace("cluster-init "+e.Command+" "+e.Environment),
+			*e.Failure); text != "" {
 			g.write("\n" + text + "\n")
 			return
 		}

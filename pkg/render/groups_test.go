@@ -14,7 +14,8 @@ import (
 // A group that is left open swallows all that comes after it, the error first.
 func TestEveryGroupIsClosedBeforeItsOutcomeIsTold(t *testing.T) {
 	phase := func(kind event.Type) event.Event { return event.Event{Type: kind, Phase: "a b/c", Title: "the phase"} }
-	failed := event.Event{Type: event.RunFinished, Command: "up", Environment: "x", Failure: &event.Failure{Code: "timeout", Message: "the error", Hint: "the hint"}}
+	failed := event.Event{Type: event.RunFinished, Command: "up", Environment: "x",
+		Failure: &event.Failure{Code: "timeout", Message: "the error", Hint: "the hint"}}
 	cases := map[string][]event.Event{
 		"finished": {phase(event.PhaseStarted), phase(event.Progress), phase(event.PhaseFinished), failed},
 		"skipped":  {phase(event.PhaseStarted), phase(event.PhaseSkipped), failed},
@@ -27,7 +28,8 @@ func TestEveryGroupIsClosedBeforeItsOutcomeIsTold(t *testing.T) {
 		begin, end *regexp.Regexp
 	}{
 		"GitHub": {render.GitHub{}, regexp.MustCompile(`(?m)^::group::`), regexp.MustCompile(`(?m)^::endgroup::$`)},
-		"GitLab": {render.GitLab{}, regexp.MustCompile(`section_start:\d+:a-b-c\[collapsed=true\]\r`), regexp.MustCompile(`section_end:\d+:a-b-c\r`)},
+		"GitLab": {render.GitLab{}, regexp.MustCompile(`section_start:\d+:a-b-c\[collapsed=true\]\r`),
+			regexp.MustCompile(`section_end:\d+:a-b-c\r`)},
 	}
 	for system, s := range systems {
 		for name, events := range cases {
@@ -35,7 +37,8 @@ func TestEveryGroupIsClosedBeforeItsOutcomeIsTold(t *testing.T) {
 				for i := range events {
 					events[i].Time = start().Add(time.Duration(i) * time.Second)
 				}
-				out := string(show(func(w io.Writer) event.Sink { return render.NewGrouped(w, false, s.folding) }, events...))
+				out := string(show(func(w io.Writer) event.Sink { return render.NewGrouped(w, false, s.folding) },
+					events...))
 				begins, ends := s.begin.FindAllStringIndex(out, -1), s.end.FindAllStringIndex(out, -1)
 				if len(begins) != len(ends) || len(begins) != strings.Count(out, "● the phase") {
 					t.Fatalf("%d groups begin, %d end:\n%s", len(begins), len(ends), out)
@@ -57,7 +60,8 @@ func TestEveryGroupIsClosedBeforeItsOutcomeIsTold(t *testing.T) {
 func TestGitHubEscapes(t *testing.T) {
 	e := event.Event{Time: start(), Type: event.RunFinished, Command: "up\x1b[2J", Environment: "a,b:c\u202e",
 		Failure: &event.Failure{Code: "x/y\u009b", Message: "100%\r\n::set-env name=A::b", Hint: "one\ntwo"}}
-	got := strings.TrimSpace(string(show(func(w io.Writer) event.Sink { return render.NewGrouped(w, false, render.GitHub{}) }, e)))
+	got := strings.TrimSpace(string(show(
+		func(w io.Writer) event.Sink { return render.NewGrouped(w, false, render.GitHub{}) }, e)))
 	const want = `::error title=cluster-init up [2J a%2Cb%3Ac failed (x/y )::100%25%0A       ::set-env name=A::b%0Ahint:  one%0Ahint:  two`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -43,8 +43,8 @@ type (
 	}
 )
 
-// JUnit returns the events of one run as a JUnit report: a testcase for each phase that was begun. A run that failed outside of its phases, or that
-// was cut off, has one more, with the name of its command.
+// JUnit returns the events of one run as a JUnit report: a testcase for each phase that was begun. A run that failed
+// outside of its phases, or that was cut off, has one more, with the name of its command.
 func JUnit(events []event.Event) ([]byte, error) {
 	j := junit{open: -1}
 	for _, e := range events {
@@ -60,11 +60,12 @@ func JUnit(events []event.Event) ([]byte, error) {
 
 // junit is a report that is being made.
 type junit struct {
-	suite    junitSuite
-	command  string
-	class    string
-	start    time.Time
-	open     int      // the testcase of the phase that has not ended, or has failed: what comes after that is about it; -1: none
+	suite   junitSuite
+	command string
+	class   string
+	start   time.Time
+	// the testcase of the phase that has not ended, or has failed: what comes after that is about it; -1: none
+	open     int
 	output   []string // what was said since it began
 	awaited  []event.Object
 	causes   []string
@@ -78,7 +79,8 @@ func (j *junit) take(e event.Event) {
 	case event.RunStarted:
 		j.start, j.command = e.Time, "cluster-init "+e.Command
 		j.class = strings.Trim("cluster-init."+e.Command+"."+e.Environment, ".")
-		j.suite.Name, j.suite.Timestamp = strings.TrimSpace(j.command+" "+e.Environment), e.Time.UTC().Format("2006-01-02T15:04:05")
+		j.suite.Name, j.suite.Timestamp = strings.TrimSpace(j.command+" "+e.Environment),
+			e.Time.UTC().Format("2006-01-02T15:04:05")
 	case event.PhaseStarted:
 		j.endPhase()
 		j.suite.Cases = append(j.suite.Cases, junitCase{Class: j.class, Name: e.Title, Seconds: junitSeconds(0)})
@@ -134,10 +136,11 @@ func (j *junit) failureOf(f *event.Failure) *junitFailure {
 	return &junitFailure{Type: f.Code, Message: oneline.Of(f.Message, 300), Text: text}
 }
 
-// close ends what is open: a run that was cut off leaves a phase, and one that failed outside of its phases has none to blame. Causes come after the
-// phase that failed.
+// close ends what is open: a run that was cut off leaves a phase, and one that failed outside of its phases has none to
+// blame. Causes come after the phase that failed.
 func (j *junit) close() {
-	cutOff := &event.Failure{Code: "cut-off", Message: "the run was cut off", Hint: "Run the same command again: it resumes."}
+	cutOff := &event.Failure{Code: "cut-off", Message: "the run was cut off",
+		Hint: "Run the same command again: it resumes."}
 	switch {
 	case !j.finished && j.running():
 		j.suite.Cases[j.open].Failure = j.failureOf(cutOff)
@@ -157,7 +160,8 @@ func (j *junit) close() {
 	}
 	if j.failure != nil && failed < 0 {
 		failed = len(j.suite.Cases)
-		j.suite.Cases = append(j.suite.Cases, junitCase{Class: j.class, Name: j.command, Seconds: junitSeconds(j.elapsed), Failure: j.failureOf(j.failure), Output: outside})
+		j.suite.Cases = append(j.suite.Cases, junitCase{Class: j.class, Name: j.command,
+			Seconds: junitSeconds(j.elapsed), Failure: j.failureOf(j.failure), Output: outside})
 	}
 	for _, cause := range j.causes {
 		if failed >= 0 {

@@ -32,12 +32,19 @@ func TestJUnitCountsWhatFailed(t *testing.T) {
 		tests, failures int
 		name, text      string
 	}{
-		"refused before its phases": {[]event.Event{begun, at(event.Event{Type: event.RunFinished, Failure: failure, Elapsed: time.Second}, 1)}, 1, 1, "cluster-init up", "hint:  Set it."},
-		"done":                      {[]event.Event{begun, phase, at(event.Event{Type: event.PhaseFinished, Elapsed: time.Second}, 2), at(event.Event{Type: event.RunFinished}, 2)}, 1, 0, "what there is", ""},
-		"cut off in a phase":        {[]event.Event{begun, phase}, 1, 1, "what there is", "it resumes"},
-		"cut off between phases":    {[]event.Event{begun, phase, at(event.Event{Type: event.PhaseFinished}, 2)}, 2, 1, "cluster-init up", "it resumes"},
-		"a cause that was found": {[]event.Event{begun, phase, at(event.Event{Type: event.PhaseFailed, Failure: failure}, 2),
-			at(event.Event{Type: event.Warning, Message: "cause: no disk", Fields: map[string]string{"cause": "no disk"}}, 3),
+		"refused before its phases": {[]event.Event{begun,
+			at(event.Event{Type: event.RunFinished, Failure: failure, Elapsed: time.Second}, 1)}, 1, 1,
+			"cluster-init up", "hint:  Set it."},
+		"done": {[]event.Event{begun, phase,
+			at(event.Event{Type: event.PhaseFinished, Elapsed: time.Second}, 2),
+			at(event.Event{Type: event.RunFinished}, 2)}, 1, 0, "what there is", ""},
+		"cut off in a phase": {[]event.Event{begun, phase}, 1, 1, "what there is", "it resumes"},
+		"cut off between phases": {[]event.Event{begun, phase, at(event.Event{Type: event.PhaseFinished}, 2)}, 2, 1,
+			"cluster-init up", "it resumes"},
+		"a cause that was found": {[]event.Event{begun, phase,
+			at(event.Event{Type: event.PhaseFailed, Failure: failure}, 2),
+			at(event.Event{Type: event.Warning, Message: "cause: no disk",
+				Fields: map[string]string{"cause": "no disk"}}, 3),
 			at(event.Event{Type: event.RunFinished, Failure: failure}, 3)}, 1, 1, "what there is", "cause: no disk"},
 		"nothing": {nil, 1, 1, "", "cut off"},
 	}
@@ -62,19 +69,23 @@ func TestJUnitCountsWhatFailed(t *testing.T) {
 			}
 			s := got.Suite
 			last := s.Cases[len(s.Cases)-1]
-			if s.Tests != tc.tests || s.Failures != tc.failures || len(s.Cases) != tc.tests || last.Name != tc.name || !strings.Contains(last.Failure, tc.text) {
+			if s.Tests != tc.tests || s.Failures != tc.failures || len(s.Cases) != tc.tests || last.Name != tc.name ||
+				!strings.Contains(last.Failure, tc.text) {
 				t.Errorf("got %+v", s)
 			}
 		})
 	}
 }
 
-// What a run says between the failure of a phase and its own end is about that phase: what was seen of what ran out of time, and where it was kept.
+// What a run says between the failure of a phase and its own end is about that phase: what was seen of what ran out of
+// time, and where it was kept.
 func TestJUnitHasWhatCameAfterAFailure(t *testing.T) {
 	failure := &event.Failure{Code: "component/stuck", Message: "not ready"}
 	said := func(kind event.Type, message string) event.Event { return event.Event{Type: kind, Message: message} }
-	begun, phase := event.Event{Type: event.RunStarted, Command: "up", Environment: "x"}, event.Event{Type: event.PhaseStarted, Title: "components"}
-	failed, over := event.Event{Type: event.PhaseFailed, Failure: failure}, event.Event{Type: event.RunFinished, Failure: failure}
+	begun, phase := event.Event{Type: event.RunStarted, Command: "up", Environment: "x"},
+		event.Event{Type: event.PhaseStarted, Title: "components"}
+	failed, over := event.Event{Type: event.PhaseFailed, Failure: failure},
+		event.Event{Type: event.RunFinished, Failure: failure}
 	history := said(event.Progress, "what was seen of Kustomization/capi: at 3s Failed")
 	cause := event.Event{Type: event.Warning, Message: "cause: no disk", Fields: map[string]string{"cause": "no disk"}}
 	for name, tc := range map[string]struct {
@@ -83,9 +94,11 @@ func TestJUnitHasWhatCameAfterAFailure(t *testing.T) {
 		output string // of the last testcase
 		text   string // of its failure
 	}{
-		"after a phase":              {[]event.Event{begun, phase, said(event.Progress, "before"), failed, history, cause, over}, 1, "before\n" + history.Message + "\ncause: no disk", "not ready\ncause: no disk"},
-		"killed meanwhile":           {[]event.Event{begun, phase, failed, history}, 1, history.Message, "not ready"},
-		"another phase goes on":      {[]event.Event{begun, phase, failed, history, phase, said(event.Progress, "other"), {Type: event.PhaseFinished}, over}, 2, "other", ""},
+		"after a phase": {[]event.Event{begun, phase, said(event.Progress, "before"), failed, history,
+			cause, over}, 1, "before\n" + history.Message + "\ncause: no disk", "not ready\ncause: no disk"},
+		"killed meanwhile": {[]event.Event{begun, phase, failed, history}, 1, history.Message, "not ready"},
+		"another phase goes on": {[]event.Event{begun, phase, failed, history, phase,
+			said(event.Progress, "other"), {Type: event.PhaseFinished}, over}, 2, "other", ""},
 		"outside of all phases":      {[]event.Event{begun, history, over}, 1, history.Message, "not ready"},
 		"in a phase without its end": {[]event.Event{begun, phase, history, over}, 2, "", "not ready"},
 	} {

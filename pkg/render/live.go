@@ -10,7 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// Live shows a run on a terminal: what has happened scrolls by, as in Plain; below it stands what is under way, with what it waits for, painted anew as it changes.
+// Live shows a run on a terminal: what has happened scrolls by, as in Plain; below it stands what is under way, with
+// what it waits for, painted anew as it changes.
 type Live struct {
 	screen  *Screen
 	colours bool
@@ -181,8 +182,8 @@ func (l *Live) ahead() []string {
 	return lines
 }
 
-// remaining is how long the run will still take, as it is to be painted: never more than it was painted before, though an event may say so, as when a phase takes
-// longer than it usually did. 0: nobody knows.
+// remaining is how long the run will still take, as it is to be painted: never more than it was painted before, though
+// an event may say so, as when a phase takes longer than it usually did. 0: nobody knows.
 func (l *Live) remaining(now time.Time) time.Duration {
 	left := l.phase.remaining - now.Sub(l.phase.at)
 	if l.phase.remaining == 0 || left < time.Second {

@@ -52,7 +52,8 @@ func (l *Live) line(o *objectUnderWay, last bool, widest int, now time.Time) str
 		branch = "└ "
 	}
 	name := named(o)
-	text := "  " + branch + name + strings.Repeat(" ", widest-len(name)) + "  " + padded(short(now.Sub(o.since)), 6) + "  "
+	text := "  " + branch + name + strings.Repeat(" ", widest-len(name)) + "  " + padded(short(now.Sub(o.since)), 6) +
+		"  "
 	colour := faint
 	if o.State == "Failed" || o.State == "Suspended" {
 		colour = red
@@ -83,7 +84,8 @@ func (l *Live) behind(o *objectUnderWay) int {
 		name := names[0]
 		names = names[1:]
 		for id, other := range l.underWay {
-			if other.Cluster == o.Cluster && other.Kind == o.Kind && !counted[id] && slices.Contains(other.WaitsFor, name) {
+			if other.Cluster == o.Cluster && other.Kind == o.Kind && !counted[id] &&
+				slices.Contains(other.WaitsFor, name) {
 				counted[id] = true
 				names = append(names, other.Name)
 			}

@@ -64,14 +64,16 @@ func TestLive(t *testing.T) {
 			for _, e := range run() {
 				w.emit(e)
 				rows := strings.Split(w.terminal.seen(), "\n")
-				fmt.Fprintf(&b, "---- %s %s\n%s\n", e.Type, e.Phase, strings.Join(rows[max(0, len(rows)-size[1]):], "\n"))
+				fmt.Fprintf(&b, "---- %s %s\n%s\n", e.Type, e.Phase, strings.Join(rows[max(0, len(rows)-size[1]):],
+					"\n"))
 			}
 			golden.Check(t, name, []byte(b.String()))
 		})
 	}
 }
 
-// What is under way leaves nothing behind: in the end there are the lines of Plain, but for those that stand in the block.
+// What is under way leaves nothing behind: in the end there are the lines of Plain, but for those that stand in the
+// block.
 func TestLiveLeavesWhatPlainSays(t *testing.T) {
 	w := watch(400, 30, true)
 	var plain bytes.Buffer
@@ -94,7 +96,9 @@ func TestLivePaintsTheTime(t *testing.T) {
 	}
 	w.tick(90 * time.Second)
 	got := w.terminal.seen()
-	for _, want := range []string{"● Flux and the components  1m43s  about 40s left  32s later than in earlier runs because of Kustomization/cert-manager\n", "├ Kustomization/cert-manager  1m40s   Progressing, 1 behind it: timeout waiting for: Deployment/cert-manager",
+	for _, want := range []string{"● Flux and the components  1m43s  about 40s left  32s later than in earlier runs " +
+		"because of Kustomization/cert-manager\n", "├ Kustomization/cert-manager  1m40s   Progressing, 1 behind it: " +
+		"timeout waiting for: Deployment/cert-manager",
 		"└ Kustomization/capi          1m42s   waits for cert-manager\n"} {
 		if strings.Count(got, want) != 1 {
 			t.Errorf("%q is not there once:\n%s", want, got)
@@ -114,7 +118,8 @@ func TestLivePaintsTheTime(t *testing.T) {
 func TestLiveNamesAPhaseThatTakesLonger(t *testing.T) {
 	w := watch(100, 30, false)
 	w.emit(event.Event{Type: event.PhaseStarted, Title: "images", Time: start()})
-	w.emit(event.Event{Type: event.Waiting, Message: "images", Delay: &event.Delay{By: 20 * time.Second}, Time: start().Add(time.Minute)})
+	w.emit(event.Event{Type: event.Waiting, Message: "images", Delay: &event.Delay{By: 20 * time.Second},
+		Time: start().Add(time.Minute)})
 	if got, want := w.terminal.seen(), "● images  1m0s  this takes 20s longer than in earlier runs\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -124,14 +129,17 @@ func TestLiveNamesAPhaseThatTakesLonger(t *testing.T) {
 func TestLiveCountsWhatIsBehind(t *testing.T) {
 	w := watch(100, 30, false)
 	w.emit(event.Event{Type: event.PhaseStarted, Title: "p", Time: start()})
-	for _, o := range []event.Object{{Name: "a", State: "Progressing"}, {Name: "b", WaitsFor: []string{"a"}}, {Name: "c", WaitsFor: []string{"b", "a"}}, {Name: "d", WaitsFor: []string{"c"}},
-		{Name: "d", Cluster: "management", WaitsFor: []string{"a"}}, {Name: "e", State: "Failed", Message: "x"}, {Kind: "Source", Name: "a", State: "Progressing"}} {
+	for _, o := range []event.Object{{Name: "a", State: "Progressing"}, {Name: "b", WaitsFor: []string{"a"}},
+		{Name: "c", WaitsFor: []string{"b", "a"}}, {Name: "d", WaitsFor: []string{"c"}},
+		{Name: "d", Cluster: "management", WaitsFor: []string{"a"}}, {Name: "e", State: "Failed", Message: "x"},
+		{Kind: "Source", Name: "a", State: "Progressing"}} {
 		if o.Kind == "" {
 			o.Kind = "K"
 		}
 		w.emit(event.Event{Type: event.ObjectChanged, Object: &o, Time: start()})
 	}
-	for _, want := range []string{"K/a       0s      Progressing, 3 behind it\n", "K/e       0s      Failed: x\n", "Source/a  0s      Progressing\n"} {
+	for _, want := range []string{"K/a       0s      Progressing, 3 behind it\n", "K/e       0s      Failed: x\n",
+		"Source/a  0s      Progressing\n"} {
 		if got := w.terminal.seen(); !strings.Contains(got, want) {
 			t.Errorf("%q is not there:\n%s", want, got)
 		}
@@ -268,13 +276,15 @@ func TestLiveTakesNoCommandsFromMessages(t *testing.T) {
 	for _, e := range events[:9] {
 		w.emit(e)
 	}
-	hostile := event.Event{Type: event.ObjectChanged, Time: w.at, Object: &event.Object{Kind: "Kustomization", Name: "x\x1b[2J", State: "Failed", Message: "a\x1b[1;1H\x07b", WaitsFor: []string{"\x1b[3A"}}}
+	hostile := event.Event{Type: event.ObjectChanged, Time: w.at, Object: &event.Object{Kind: "Kustomization",
+		Name: "x\x1b[2J", State: "Failed", Message: "a\x1b[1;1H\x07b", WaitsFor: []string{"\x1b[3A"}}}
 	w.emit(hostile)
 	hostile.Object.WaitsFor = nil
 	w.emit(hostile)
 	w.emit(event.Event{Type: event.RunFinished, Time: w.at, Failure: &event.Failure{Message: "x\x1b[2Jy"}})
 	got := w.terminal.seen()
-	if strings.Count(got, "bootstrap cluster (14.2s)") != 1 || !strings.Contains(got, "error: x[2Jy") || !strings.Contains(got, "Failed: a [1;1H b") {
+	if strings.Count(got, "bootstrap cluster (14.2s)") != 1 || !strings.Contains(got, "error: x[2Jy") ||
+		!strings.Contains(got, "Failed: a [1;1H b") {
 		t.Errorf("%s", got)
 	}
 }

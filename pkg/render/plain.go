@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// Plain writes lines for a person, each with the time since the run began: one for each change worth reading, and a heartbeat that says
-// who waits for whom and why.
+// Plain writes lines for a person, each with the time since the run began: one for each change worth reading, and a
+// heartbeat that says who waits for whom and why.
 type Plain struct {
 	Verbose bool // also the lines of libraries and every message of an object
 
@@ -77,8 +77,8 @@ func (p *Plain) line(e event.Event, format string, args ...any) {
 	_, _ = fmt.Fprintf(p.out, "%7s  %s\n", seconds(e.Time.Sub(p.start)), fmt.Sprintf(format, args...))
 }
 
-// object writes a line for a change that is worth reading: ready, failed, suspended, deleted, or ready no longer. What is on its way is in
-// the heartbeat; --verbose shows every message.
+// object writes a line for a change that is worth reading: ready, failed, suspended, deleted, or ready no longer. What
+// is on its way is in the heartbeat; --verbose shows every message.
 func (p *Plain) object(e event.Event) {
 	o := *e.Object
 	text, before := p.news(o), p.last[o.ID()]
@@ -89,7 +89,8 @@ func (p *Plain) object(e event.Event) {
 	p.line(e, "    %-10s %s/%s %s", o.Cluster, o.Kind, o.Name, text)
 }
 
-// news is what is to be said of an object; empty: nothing. An object that was never ready is silent while it is on its way.
+// news is what is to be said of an object; empty: nothing. An object that was never ready is silent while it is on its
+// way.
 func (p *Plain) news(o event.Object) string {
 	moving := o.State == "Progressing" || o.State == "Waiting"
 	switch {
@@ -174,7 +175,8 @@ func later(d event.Delay) string {
 	if len(d.Objects) == 0 {
 		return "this takes " + by + " longer than in earlier runs"
 	}
-	text := by + " later than in earlier runs because of " + strings.Join(d.Objects[:min(mostAwaited, len(d.Objects))], " and ")
+	text := by + " later than in earlier runs because of " + strings.Join(d.Objects[:min(mostAwaited, len(d.Objects))],
+		" and ")
 	if more := len(d.Objects) - mostAwaited; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -201,8 +203,8 @@ func (p *Plain) finished(e event.Event) {
 	_, _ = fmt.Fprintf(p.out, "\nerror: %s\n", oneline.Lines(failureText(*e.Failure)))
 }
 
-// failureText is the message, and each hint on a line of its own. No line of the message after its first begins as one of ours does: words of others may have
-// line breaks.
+// failureText is the message, and each hint on a line of its own. No line of the message after its first begins as one
+// of ours does: words of others may have line breaks.
 func failureText(f event.Failure) string {
 	text := strings.ReplaceAll(f.Message, "\n", "\n       ")
 	for _, hint := range strings.FieldsFunc(f.Hint, func(r rune) bool { return r == '\n' }) {

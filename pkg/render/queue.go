@@ -7,9 +7,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// Queue is a Sink before a view that writes to somebody who may stop reading, such as a terminal after Ctrl-S or the reader of a pipe: the run goes on.
-// From the event that begins a run to the one that ends it, events are kept in order, without a bound, until the view has taken them; before and after, Emit
-// returns when the view has taken the event.
+// Queue is a Sink before a view that writes to somebody who may stop reading, such as a terminal after Ctrl-S or the
+// reader of a pipe: the run goes on. From the event that begins a run to the one that ends it, events are kept in
+// order, without a bound, until the view has taken them; before and after, Emit returns when the view has taken the
+// event.
 type Queue struct {
 	view     event.Sink
 	patience time.Duration
@@ -20,7 +21,8 @@ type Queue struct {
 	abandoned bool       // the view took nothing any more: it gets nothing any more
 }
 
-// queuedRun is the goroutine that hands the events of a run to the view. Emit of the event that ends the run waits for it.
+// queuedRun is the goroutine that hands the events of a run to the view. Emit of the event that ends the run waits for
+// it.
 type queuedRun struct {
 	ending bool          // the event that ends the run is in the queue
 	wake   chan struct{} // something is in the queue
@@ -28,8 +30,8 @@ type queuedRun struct {
 	done   chan struct{} // closed at the end of the goroutine
 }
 
-// NewQueue returns a Queue before a view. patience is how long the end of a run waits for the view to take one more event. When it takes none, what is left is given
-// up: nobody reads it.
+// NewQueue returns a Queue before a view. patience is how long the end of a run waits for the view to take one more
+// event. When it takes none, what is left is given up: nobody reads it.
 func NewQueue(view event.Sink, patience time.Duration) *Queue {
 	return &Queue{view: view, patience: patience}
 }

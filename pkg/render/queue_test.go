@@ -102,20 +102,24 @@ func TestQueueOfAViewThatIsSlowOrStuck(t *testing.T) {
 	})
 }
 
-// A terminal that is stuck keeps its Live view, which also paints by itself, from writing; the run goes on. Released, all is there.
+// A terminal that is stuck keeps its Live view, which also paints by itself, from writing; the run goes on. Released,
+// all is there.
 func TestQueueOfALiveViewThatIsStuck(t *testing.T) {
 	out := &stuck{released: make(chan struct{})}
 	ticks := make(chan time.Time, 1)
 	ticks <- time.Time{}
 	screen := render.NewScreen(out, func() (int, int) { return 400, 24 }, nil)
-	q := render.NewQueue(render.NewLive(screen, render.LiveOptions{Now: time.Now, Tick: func() (<-chan time.Time, func()) { return ticks, func() {} }}), time.Minute)
+	q := render.NewQueue(render.NewLive(
+		screen, render.LiveOptions{Now: time.Now, Tick: func() (<-chan time.Time, func()) { return ticks, func() {} }}),
+		time.Minute)
 	events := run()[:20]
 	for _, e := range events[:19] {
 		q.Emit(e)
 	}
 	close(out.released)
 	q.Emit(events[19])
-	if got := strings.Join(out.lines(), "\n"); !strings.HasSuffix(got, "hint:  The first one named is the one to look at.") {
+	if got := strings.Join(out.lines(), "\n"); !strings.HasSuffix(
+		got, "hint:  The first one named is the one to look at.") {
 		t.Errorf("written:\n%s", got)
 	}
 }

@@ -43,7 +43,8 @@ func TestTheRunHasEveryType(t *testing.T) {
 
 func TestPlainSaysNothingTwice(t *testing.T) {
 	object := func(state, reason, message string, waitsFor ...string) event.Event {
-		return event.Event{Time: start(), Type: event.ObjectChanged, Object: &event.Object{Cluster: "bootstrap", Kind: "Kustomization",
+		return event.Event{Time: start(), Type: event.ObjectChanged, Object: &event.Object{Cluster: "bootstrap",
+			Kind: "Kustomization",
 			Name: "capi", State: state, Reason: reason, Message: message, WaitsFor: waitsFor}}
 	}
 	tests := map[string]struct {
@@ -51,17 +52,30 @@ func TestPlainSaysNothingTwice(t *testing.T) {
 		events  []event.Event
 		lines   int
 	}{
-		"the same state":                        {false, []event.Event{object("Ready", "", ""), object("Ready", "", "")}, 1},
-		"on its way for the first time":         {false, []event.Event{object("Progressing", "Building", ""), object("Progressing", "", "", "a")}, 0},
-		"on its way, verbose":                   {true, []event.Event{object("Progressing", "Building", "1 of 3"), object("Progressing", "Building", "2 of 3")}, 2},
-		"the same dependency, another message":  {true, []event.Event{object("Progressing", "", "x", "a"), object("Progressing", "", "y", "a")}, 1},
-		"ready no longer, and again":            {false, []event.Event{object("Ready", "", ""), object("Progressing", "Building", ""), object("Ready", "", "")}, 3},
-		"ready no longer, another message":      {false, []event.Event{object("Ready", "", ""), object("Progressing", "Building", "1 of 3"), object("Progressing", "Building", "2 of 3")}, 2},
-		"ready no longer, another reason":       {false, []event.Event{object("Ready", "", ""), object("Progressing", "Building", ""), object("Progressing", "Applying", "")}, 3},
-		"deleted, and made again":               {false, []event.Event{object("Ready", "", ""), object("Deleted", "", ""), object("Progressing", "", ""), object("Ready", "", "")}, 3},
-		"another failure":                       {false, []event.Event{object("Failed", "", "no path"), object("Failed", "", "no space")}, 2},
-		"another failure that is said the same": {false, []event.Event{object("Failed", "A", "no path"), object("Failed", "B", "no path")}, 1},
-		"suspended":                             {false, []event.Event{object("Suspended", "", "")}, 1},
+		"the same state": {false,
+			[]event.Event{object("Ready", "", ""), object("Ready", "", "")}, 1},
+		"on its way for the first time": {false, []event.Event{object("Progressing", "Building", ""),
+			object("Progressing", "", "", "a")}, 0},
+		"on its way, verbose": {true, []event.Event{object("Progressing", "Building", "1 of 3"),
+			object("Progressing", "Building", "2 of 3")}, 2},
+		"the same dependency, another message": {true, []event.Event{object("Progressing", "", "x", "a"),
+			object("Progressing", "", "y", "a")}, 1},
+		"ready no longer, and again": {false,
+			[]event.Event{object("Ready", "", ""), object("Progressing", "Building", ""), object("Ready", "", "")}, 3},
+		"ready no longer, another message": {false,
+			[]event.Event{object("Ready", "", ""), object("Progressing", "Building", "1 of 3"),
+				object("Progressing", "Building", "2 of 3")}, 2},
+		"ready no longer, another reason": {false,
+			[]event.Event{object("Ready", "", ""), object("Progressing", "Building", ""),
+				object("Progressing", "Applying", "")}, 3},
+		"deleted, and made again": {false,
+			[]event.Event{object("Ready", "", ""), object("Deleted", "", ""), object("Progressing", "", ""),
+				object("Ready", "", "")}, 3},
+		"another failure": {false, []event.Event{object("Failed", "", "no path"),
+			object("Failed", "", "no space")}, 2},
+		"another failure that is said the same": {false, []event.Event{object("Failed", "A", "no path"),
+			object("Failed", "B", "no path")}, 1},
+		"suspended": {false, []event.Event{object("Suspended", "", "")}, 1},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -92,11 +106,13 @@ func TestPlainTellsObjectsApart(t *testing.T) {
 
 func TestPlainHeartbeat(t *testing.T) {
 	capi := event.Object{Kind: "Kustomization", Name: "capi", State: "Progressing", Message: "not yet"}
-	cabpk := event.Object{Kind: "Kustomization", Name: "cabpk", State: "Progressing", Message: "not yet", WaitsFor: []string{"cert-manager", "capi"}}
+	cabpk := event.Object{Kind: "Kustomization", Name: "cabpk", State: "Progressing", Message: "not yet",
+		WaitsFor: []string{"cert-manager", "capi"}}
 	rest := []event.Object{cabpk, capi, cabpk, cabpk, cabpk, cabpk}
 	for want, objects := range map[string][]event.Object{
 		"   0.0s    … still waiting for the components\n": nil,
-		"   0.0s    … still waiting for the components: Kustomization/capi (not yet), Kustomization/cabpk (waits for cert-manager, capi)\n": {cabpk, capi},
+		"   0.0s    … still waiting for the components: Kustomization/capi (not yet), Kustomization/cabpk (waits for " +
+			"cert-manager, capi)\n": {cabpk, capi},
 		"   0.0s    … still waiting for the components: Kustomization/capi (not yet)" +
 			strings.Repeat(", Kustomization/cabpk (waits for cert-manager, capi)", 3) + ", and 2 more\n": rest,
 	} {

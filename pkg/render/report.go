@@ -32,9 +32,10 @@ type report struct {
 
 // reportRow is a line of the timeline: a phase, or an object below one. Shares are of the run's time, in percent.
 type reportRow struct {
-	Label, Detail, State  string
-	IsObject, Critical    bool
-	From, Waited, Worked  template.CSS // where it begins, how long it waited for others, how long it was under way itself
+	Label, Detail, State string
+	IsObject, Critical   bool
+	// where it begins, how long it waited for others, how long it was under way itself
+	From, Waited, Worked  template.CSS
 	Took                  string
 	waited, worked, began time.Duration
 }
@@ -48,8 +49,8 @@ type reportObject struct {
 
 type reportChange struct{ After, State, Text string }
 
-// Report returns the events of one run as an HTML page that needs nothing else: timeline, critical path, dependencies, each object's history, and
-// causes. Nothing in it is loaded or run.
+// Report returns the events of one run as an HTML page that needs nothing else: timeline, critical path, dependencies,
+// each object's history, and causes. Nothing in it is loaded or run.
 func Report(events []event.Event) ([]byte, error) {
 	page, err := template.New("report").Parse(reportPage)
 	if err != nil {
@@ -63,7 +64,8 @@ func Report(events []event.Event) ([]byte, error) {
 }
 
 func newReport(run timeline.Timeline) report {
-	r := report{Title: oneline.Of("cluster-init "+run.Command+" "+run.Environment, 200), Started: run.Start.UTC().Format("2006-01-02 15:04:05 UTC"), Took: rounded(run.Elapsed()),
+	r := report{Title: oneline.Of("cluster-init "+run.Command+" "+run.Environment, 200),
+		Started: run.Start.UTC().Format("2006-01-02 15:04:05 UTC"), Took: rounded(run.Elapsed()),
 		Result: "done", Failure: run.Failure}
 	switch {
 	case !run.Finished:
@@ -107,15 +109,18 @@ func newReport(run timeline.Timeline) report {
 func reportRows(run timeline.Timeline) []reportRow {
 	var rows []reportRow
 	for _, p := range run.Phases {
-		rows = append(rows, reportRow{Label: p.Title, Detail: p.Message, State: string(p.State), began: p.Start.Sub(run.Start), worked: p.Elapsed()})
+		rows = append(rows, reportRow{Label: p.Title, Detail: p.Message, State: string(p.State),
+			began: p.Start.Sub(run.Start), worked: p.Elapsed()})
 		for _, s := range run.Spans(p) {
-			rows = append(rows, reportRow{Label: s.Object.Kind + "/" + s.Object.Name, Detail: s.Object.Cluster, State: s.Object.State, IsObject: true, Critical: s.Critical,
+			rows = append(rows, reportRow{Label: s.Object.Kind + "/" + s.Object.Name, Detail: s.Object.Cluster,
+				State: s.Object.State, IsObject: true, Critical: s.Critical,
 				began: s.First.Sub(run.Start), waited: s.Start.Sub(s.First), worked: s.End.Sub(s.Start)})
 		}
 	}
 	for i := range rows {
 		r := &rows[i]
-		r.From, r.Waited, r.Worked, r.Took = share(r.began, run), share(r.waited, run), share(r.worked, run), seconds(r.waited+r.worked)
+		r.From, r.Waited, r.Worked, r.Took = share(r.began, run), share(r.waited, run), share(r.worked, run),
+			seconds(r.waited+r.worked)
 	}
 	return rows
 }

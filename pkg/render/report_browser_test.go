@@ -71,7 +71,8 @@ func TestReportRunsNothing(t *testing.T) {
 	if title := titleInBrowser(t, strings.Replace(page, "</body>", script, 1), 800); title == "ran" {
 		t.Error("the page's policy lets a script run")
 	}
-	if title := titleInBrowser(t, strings.Replace(strings.Replace(page, policy, "", 1), "</body>", script, 1), 800); title != "ran" {
+	if title := titleInBrowser(t, strings.Replace(strings.Replace(page, policy, "", 1), "</body>", script, 1),
+		800); title != "ran" {
 		t.Errorf("this test would not see a script: %q", title)
 	}
 }
@@ -87,7 +88,8 @@ func titleInBrowser(t *testing.T, page string, width int) string {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir="+filepath.Join(folder, "profile"),
+	c := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--no-first-run", "--user-data-dir="+filepath.Join(folder, "profile"),
 		fmt.Sprintf("--window-size=%d,900", width), "--dump-dom", "file://"+file)
 	c.WaitDelay = time.Second
 	out, err := c.Output()

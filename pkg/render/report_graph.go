@@ -41,8 +41,10 @@ func newReportGraph(cluster string, components []timeline.Node) reportGraph {
 	columns := depths(components)
 	for n, c := range components {
 		column := columns[n]
-		node := graphNode{Name: oneline.Of(c.Object.Name, nameLimit), Title: c.Object.Kind + "/" + c.Object.Name + ": " + whole(c.Object), State: c.Object.State,
-			X: margin + column*columnWidth, Y: margin + rows[column]*rowHeight, Width: boxWidth, Height: boxHeight, Critical: c.Critical}
+		node := graphNode{Name: oneline.Of(c.Object.Name, nameLimit), Title: c.Object.Kind + "/" + c.Object.Name +
+			": " + whole(c.Object), State: c.Object.State,
+			X: margin + column*columnWidth, Y: margin + rows[column]*rowHeight, Width: boxWidth, Height: boxHeight,
+			Critical: c.Critical}
 		node.TextX, node.TextY = node.X+10, node.Y+boxHeight*2/3
 		rows[column]++
 		g.Nodes = append(g.Nodes, node)
@@ -51,7 +53,8 @@ func newReportGraph(cluster string, components []timeline.Node) reportGraph {
 	for n, c := range components {
 		for _, dependency := range c.WaitsFor {
 			from, to := g.Nodes[dependency], g.Nodes[n]
-			edge := graphEdge{X1: from.X + boxWidth, Y1: from.Y + boxHeight/2, X2: to.X, Y2: to.Y + boxHeight/2, Critical: slices.Contains(c.Followed, dependency)}
+			edge := graphEdge{X1: from.X + boxWidth, Y1: from.Y + boxHeight/2, X2: to.X, Y2: to.Y + boxHeight/2,
+				Critical: slices.Contains(c.Followed, dependency)}
 			edge.MiddleX = (edge.X1 + edge.X2) / 2
 			g.Edges = append(g.Edges, edge)
 		}
@@ -68,7 +71,8 @@ func rank(e graphEdge) int {
 	return 0
 }
 
-// depths are how many components come before each one, at most. A circle ends where it began. Each component is looked at once.
+// depths are how many components come before each one, at most. A circle ends where it began. Each component is looked
+// at once.
 func depths(components []timeline.Node) []int {
 	const unknown, open = -1, -2
 	depth := make([]int, len(components))

@@ -8,7 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// A component that waits for all before it is reached by twice as many ways as the one before it: each is looked at once.
+// A component that waits for all before it is reached by twice as many ways as the one before it: each is looked at
+// once.
 func TestDepthsOfManyComponents(t *testing.T) {
 	components := make([]timeline.Node, 60)
 	want := make([]int, len(components))
@@ -31,7 +32,8 @@ func TestDepthsOfManyComponents(t *testing.T) {
 }
 
 func TestDepthsOfACircle(t *testing.T) {
-	if got := depths([]timeline.Node{{WaitsFor: []int{1}}, {WaitsFor: []int{0}}, {WaitsFor: []int{1}}}); !slices.Equal(got, []int{1, 0, 1}) {
+	if got := depths([]timeline.Node{{WaitsFor: []int{1}}, {WaitsFor: []int{0}}, {WaitsFor: []int{1}}}); !slices.Equal(
+		got, []int{1, 0, 1}) {
 		t.Errorf("depths %v", got)
 	}
 }

@@ -45,8 +45,10 @@ func report(t *testing.T, events []event.Event) string {
 func TestReport(t *testing.T) {
 	golden.Check(t, "report.html", []byte(report(t, run())))
 	page := report(t, recording(t))
-	for _, want := range []string{"<title>cluster-init up rke2-capd</title>", `class="good">done</strong>`, "took 4m15.6s",
-		"<td class=\"time\">31.5s</td><td class=\"time\">5.1s</td><td>components and management cluster: Kustomization/capd</td>", "Components of the management cluster"} {
+	for _, want := range []string{"<title>cluster-init up rke2-capd</title>", `class="good">done</strong>`,
+		"took 4m15.6s",
+		"<td class=\"time\">31.5s</td><td class=\"time\">5.1s</td><td>components and management cluster: " +
+			"Kustomization/capd</td>", "Components of the management cluster"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not have %q", want)
 		}
@@ -59,10 +61,13 @@ func TestReportMarksTheCriticalPathInItsPicture(t *testing.T) {
 	_, pictures, _ := strings.Cut(page, "Components of the bootstrap cluster")
 	bootstrap, management, _ := strings.Cut(pictures, "Components of the management cluster")
 	for _, tc := range []struct{ cluster, picture, name, class string }{
-		{"bootstrap", bootstrap, "cert-manager", " critical"}, {"bootstrap", bootstrap, "capd", " critical"}, {"bootstrap", bootstrap, "capi", ""},
-		{"management", management, "cert-manager", " critical"}, {"management", management, "capi", " critical"}, {"management", management, "capd", ""},
+		{"bootstrap", bootstrap, "cert-manager", " critical"}, {"bootstrap", bootstrap, "capd", " critical"},
+		{"bootstrap", bootstrap, "capi", ""},
+		{"management", management, "cert-manager", " critical"}, {"management", management, "capi", " critical"},
+		{"management", management, "capd", ""},
 	} {
-		node := regexp.MustCompile(`<g><title>Kustomization/` + tc.name + `:[^<]*</title><rect[^>]*class="([a-z ]*)"`).FindStringSubmatch(tc.picture)
+		node := regexp.MustCompile(`<g><title>Kustomization/` + tc.name +
+			`:[^<]*</title><rect[^>]*class="([a-z ]*)"`).FindStringSubmatch(tc.picture)
 		if node == nil || node[1] != tc.class {
 			t.Errorf("%s in the %s cluster: %q, want %q", tc.name, tc.cluster, node, tc.class)
 		}
@@ -80,8 +85,10 @@ func TestReportIsSelfContained(t *testing.T) {
 	for i := range events {
 		events[i] = events[i].Clean(func(string) string { return evil })
 	}
-	for name, page := range map[string]string{"of a run": report(t, recording(t)), "of a hostile one": report(t, events)} {
-		if found := regexp.MustCompile(`(?i)<(script|img|link|iframe|object|embed)\b|\b(src|href)="|@import|url\(`).FindString(page); found != "" {
+	for name, page := range map[string]string{"of a run": report(t, recording(t)),
+		"of a hostile one": report(t, events)} {
+		if found := regexp.MustCompile(
+			`(?i)<(script|img|link|iframe|object|embed)\b|\b(src|href)="|@import|url\(`).FindString(page); found != "" {
 			t.Errorf("the page %s has %q", name, found)
 		}
 	}

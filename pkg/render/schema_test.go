@@ -20,7 +20,8 @@ func TestEventsHoldToTheSchema(t *testing.T) {
 	}
 	line := func(e event.Event) any {
 		t.Helper()
-		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(show(func(w io.Writer) event.Sink { return render.NewJSON(w) }, e)))
+		value, err := jsonschema.UnmarshalJSON(
+			bytes.NewReader(show(func(w io.Writer) event.Sink { return render.NewJSON(w) }, e)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,12 +36,14 @@ func TestEventsHoldToTheSchema(t *testing.T) {
 		}
 	}
 	for name, e := range map[string]event.Event{
-		"a type that is none":          {Type: "sung", Message: "x"},
-		"a change of no object":        {Type: event.ObjectChanged},
-		"a phase without a name":       {Type: event.PhaseStarted},
-		"a failure that is not told":   {Type: event.PhaseFailed, Phase: "x", Title: "x"},
-		"an object in no cluster":      {Type: event.ObjectChanged, Object: &event.Object{Kind: "Pod", Name: "x", State: "Ready"}},
-		"an object in no known state":  {Type: event.ObjectChanged, Object: &event.Object{Cluster: "bootstrap", Kind: "Pod", Name: "x", State: "Sad"}},
+		"a type that is none":        {Type: "sung", Message: "x"},
+		"a change of no object":      {Type: event.ObjectChanged},
+		"a phase without a name":     {Type: event.PhaseStarted},
+		"a failure that is not told": {Type: event.PhaseFailed, Phase: "x", Title: "x"},
+		"an object in no cluster": {Type: event.ObjectChanged, Object: &event.Object{Kind: "Pod", Name: "x",
+			State: "Ready"}},
+		"an object in no known state": {Type: event.ObjectChanged, Object: &event.Object{Cluster: "bootstrap",
+			Kind: "Pod", Name: "x", State: "Sad"}},
 		"a wait for nothing in detail": {Type: event.Waiting},
 	} {
 		if err := schema.Validate(line(e)); err == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/oneline"
 )
 
-// Screen is a terminal on which lines scroll by, above a block that is painted anew whenever it changes. Whoever writes to the terminal writes through it,
-// from any goroutine.
+// Screen is a terminal on which lines scroll by, above a block that is painted anew whenever it changes. Whoever writes
+// to the terminal writes through it, from any goroutine.
 type Screen struct {
 	out    io.Writer
 	size   func() (width, height int)
@@ -23,13 +23,14 @@ type Screen struct {
 	asking bool     // the last line has no end, as a question has none: the block would hide it
 }
 
-// NewScreen returns a Screen for a terminal. size is asked before each painting, as a user may change it; width and height are in characters. redact goes
-// over what is written to it; nil: nothing does.
+// NewScreen returns a Screen for a terminal. size is asked before each painting, as a user may change it; width and
+// height are in characters. redact goes over what is written to it; nil: nothing does.
 func NewScreen(out io.Writer, size func() (width, height int), redact func(string) string) *Screen {
 	return &Screen{out: out, size: size, redact: redact}
 }
 
-// Write writes text above the block, without what a terminal obeys. A line without its end takes the block away, until something else is written.
+// Write writes text above the block, without what a terminal obeys. A line without its end takes the block away, until
+// something else is written.
 func (s *Screen) Write(text []byte) (int, error) {
 	safe := string(text)
 	if s.redact != nil {
@@ -63,7 +64,8 @@ func (s *Screen) Paint(lines []string) error {
 	return s.paint("")
 }
 
-// paint takes the block away, writes above, and paints the block that is wanted below that, in one write: else it would flicker.
+// paint takes the block away, writes above, and paints the block that is wanted below that, in one write: else it would
+// flicker.
 func (s *Screen) paint(above string) error {
 	width, height := s.size()
 	var fitting []string
@@ -95,7 +97,8 @@ func rowsOf(block []string, width int) int {
 	return rows
 }
 
-// fit cuts lines to a terminal: a block that is higher could not be taken away again, and one that is as wide would wrap.
+// fit cuts lines to a terminal: a block that is higher could not be taken away again, and one that is as wide would
+// wrap.
 func fit(lines []string, width, height int) []string {
 	if most := max(1, height-1); len(lines) > most {
 		left := len(lines) - most + 1

@@ -15,12 +15,15 @@ func ownedObject(apiVersion, kind, name, ready, message, ownerKind, ownerName st
 	if ownerKind != "" {
 		metadata["ownerReferences"] = []any{map[string]any{"kind": ownerKind, "name": ownerName}}
 	}
-	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": metadata,
-		"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": ready, "message": message}}}}}
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind,
+		"metadata": metadata,
+		"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": ready,
+			"message": message}}}}}
 }
 
 func TestBlockedNamesTheDeepestCauseFirst(t *testing.T) {
-	const infrastructure, core, controlPlane = "infrastructure.cluster.x-k8s.io/v1beta2", "cluster.x-k8s.io/v1beta2", "controlplane.cluster.x-k8s.io/v1beta2"
+	const infrastructure, core, controlPlane = "infrastructure.cluster.x-k8s.io/v1beta2", "cluster.x-k8s.io/v1beta2",
+		"controlplane.cluster.x-k8s.io/v1beta2"
 	c := ownedObject(core, "Cluster", "c", "False", "* InfrastructureReady: 0 of 8 completed", "", "")
 	goal := Goal{What: "the management cluster", Ready: []Key{{"Cluster", "management", "c"}}}
 	tests := map[string]struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// concerns says whether the wait hangs on an object: on a goal, and on what the release and its sources are made of. All else is the
-// user's own, may be suspended or broken, and is never waited for.
+// concerns says whether the wait hangs on an object: on a goal, and on what the release and its sources are made of.
+// All else is the user's own, may be suspended or broken, and is never waited for.
 func (v *view) concerns(k Key) bool {
 	if slices.Contains(v.goal.Ready, k) {
 		return true
@@ -23,8 +23,9 @@ func (v *view) concerns(k Key) bool {
 	return inNamespace && k.Kind != "Kustomization" && ofRelease(v.objects[k])
 }
 
-// leftOut says whether an object is a component that the release made and that is no goal: a phase waits for what it makes (the Cluster, the
-// network), and not for the component itself. Before the HelmRelease is ready nobody knows: the component may be about to be changed.
+// leftOut says whether an object is a component that the release made and that is no goal: a phase waits for what it
+// makes (the Cluster, the network), and not for the component itself. Before the HelmRelease is ready nobody knows: the
+// component may be about to be changed.
 func (v *view) leftOut(k Key) bool {
 	o := v.objects[k]
 	return v.goal.Made == nil && k.Kind == kustomizev1.KustomizationKind && o != nil && made(o)
@@ -52,11 +53,13 @@ func isFlux(o *unstructured.Unstructured) bool {
 func (v *view) remark(o event.Object) string {
 	k := Key{o.Kind, o.Namespace, o.Name}
 	object := v.objects[k]
-	if object == nil || !isFlux(object) || v.concerns(k) || ofRelease(object) || v.remarked[k] || o.State != health.Suspended && o.State != health.Failed {
+	if object == nil || !isFlux(object) || v.concerns(k) || ofRelease(object) || v.remarked[k] ||
+		o.State != health.Suspended && o.State != health.Failed {
 		return ""
 	}
 	v.remarked[k] = true
-	text := fmt.Sprintf("%s %s/%s in the %s cluster is not cluster-init's, and is %s", k.Kind, k.Namespace, k.Name, v.cluster, strings.ToLower(string(o.State)))
+	text := fmt.Sprintf("%s %s/%s in the %s cluster is not cluster-init's, and is %s", k.Kind, k.Namespace, k.Name,
+		v.cluster, strings.ToLower(string(o.State)))
 	if o.Message != "" && o.State == health.Failed {
 		text += ": " + o.Message
 	}

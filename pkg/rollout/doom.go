@@ -13,7 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// Cause is why something does not get ready and cannot by itself, as somebody found out who looked deeper than a Follower does.
+// Cause is why something does not get ready and cannot by itself, as somebody found out who looked deeper than a
+// Follower does.
 type Cause struct {
 	Rule       string   // what found it
 	Cluster    string   // "bootstrap" or "management"
@@ -25,8 +26,9 @@ type Cause struct {
 const (
 	// causesInterval is between two looks for causes. One takes a second or three, and reads both clusters.
 	causesInterval = 30 * time.Second
-	// doomedAfter is how long a cause must have been there, in each of several looks, to end a wait: what failed once is tried again within seconds, and a look between two
-	// steps of a controller may see what is gone with the next one.
+	// doomedAfter is how long a cause must have been there, in each of several looks, to end a wait: what failed once
+	// is tried again within seconds, and a look between two steps of a controller may see what is gone with the next
+	// one.
 	doomedAfter = 2 * time.Minute
 	// doomedPodAfter is the same for a Pod: kubelet waits up to five minutes before it tries an image again.
 	doomedPodAfter = 6 * time.Minute
@@ -80,7 +82,8 @@ type sighting struct {
 	looks int
 }
 
-// consider takes what a look at a time has found. A cause counts while it delays something that is waited for, and from the first of the looks that all have found it.
+// consider takes what a look at a time has found. A cause counts while it delays something that is waited for, and from
+// the first of the looks that all have found it.
 func (d *doom) consider(causes []Cause, at time.Time, blocked []event.Object) (told []Cause, doomed *Cause) {
 	seen := map[string]sighting{}
 	for _, c := range causes {
@@ -119,16 +122,20 @@ func (c Cause) delays(o event.Object) bool {
 	return o.Cluster == c.Cluster && (c.Object == name || slices.Contains(c.Delays, name))
 }
 
-// considered tells of causes that were found, and returns the error of a wait that cannot end well. To be patient is to tell only.
+// considered tells of causes that were found, and returns the error of a wait that cannot end well. To be patient is to
+// tell only.
 func (f Follower) considered(d *doom, causes []Cause, v *view, report pipeline.Reporter) error {
 	told, doomed := d.consider(causes, f.now(), v.blocked())
 	for _, c := range told {
-		report.Warn("%s (%s in the %s cluster), which does not go away by itself; cure: %s", oneline.Of(c.Text, mostOfText), c.Object, c.Cluster, c.Cure)
+		report.Warn("%s (%s in the %s cluster), which does not go away by itself; cure: %s",
+			oneline.Of(c.Text, mostOfText), c.Object, c.Cluster, c.Cure)
 	}
 	if doomed == nil || f.patient {
 		return nil
 	}
-	return fault.New(fault.ComponentStuck, fmt.Sprintf("waiting for %s: %s (%s in the %s cluster), which has not gone away for %s and does not by itself",
-		v.goal.What, oneline.Of(doomed.Text, 3*mostOfText), doomed.Object, doomed.Cluster, doomed.patience()),
-		doomed.Cure+". Then run the same command again, which goes on where it was. With --keep-waiting it waits until it is out of time.")
+	return fault.New(fault.ComponentStuck,
+		fmt.Sprintf("waiting for %s: %s (%s in the %s cluster), which has not gone away for %s and does not by itself",
+			v.goal.What, oneline.Of(doomed.Text, 3*mostOfText), doomed.Object, doomed.Cluster, doomed.patience()),
+		doomed.Cure+". Then run the same command again, which goes on where it was. With --keep-waiting it waits "+
+			"until it is out of time.")
 }

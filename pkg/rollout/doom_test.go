@@ -16,7 +16,8 @@ import (
 
 // noFlavor keeps the component cluster from getting ready.
 func noFlavor() Cause {
-	return Cause{Rule: "openstack-flavor", Cluster: "bootstrap", Object: "OpenStackServer/management/m", Text: "no flavors were found: name=m1.nope", Cure: "correct the flavor",
+	return Cause{Rule: "openstack-flavor", Cluster: "bootstrap", Object: "OpenStackServer/management/m",
+		Text: "no flavors were found: name=m1.nope", Cure: "correct the flavor",
 		Delays: []string{"Kustomization/flux-system/cluster", "Machine/management/m"}}
 }
 
@@ -32,15 +33,27 @@ func TestConsider(t *testing.T) {
 		blocked    []event.Object
 		tells, end int // looks in which it is told of, and which ends the wait; -1: none
 	}{
-		"it stays":                        {slices.Repeat([][]Cause{{noFlavor()}}, 6), waiting, 1, 4},
-		"it is gone in between":           {[][]Cause{{noFlavor()}, {}, {noFlavor()}, {}, {noFlavor()}, {}}, waiting, -1, -1},
-		"it comes back":                   {[][]Cause{{noFlavor()}, {noFlavor()}, {}, {noFlavor()}, {noFlavor()}, {noFlavor()}, {noFlavor()}}, waiting, 1, -1},
-		"another object each time":        {[][]Cause{{changed(func(c *Cause) { c.Object += "1" })}, {changed(func(c *Cause) { c.Object += "2" })}, {noFlavor()}, {noFlavor()}, {noFlavor()}, {noFlavor()}}, waiting, 3, -1},
-		"other words each time":           {[][]Cause{{noFlavor()}, {changed(func(c *Cause) { c.Text += " for 40 s" })}, {noFlavor()}, {noFlavor()}, {noFlavor()}}, waiting, 1, 4},
-		"a Pod, which is tried again":     {slices.Repeat([][]Cause{{changed(func(c *Cause) { c.Object = "Pod/flux-system/p" })}}, 14), waiting, 1, 12},
-		"nobody waits for it":             {slices.Repeat([][]Cause{{noFlavor()}}, 6), []event.Object{{Cluster: "bootstrap", Kind: "Kustomization", Namespace: "flux-system", Name: "other"}}, -1, -1},
-		"one of the other cluster":        {slices.Repeat([][]Cause{{noFlavor()}}, 6), []event.Object{{Cluster: "management", Kind: "Kustomization", Namespace: "flux-system", Name: "cluster"}}, -1, -1},
-		"the object itself is waited for": {slices.Repeat([][]Cause{{{Rule: "r", Cluster: "bootstrap", Object: "Node/n"}}}, 6), []event.Object{{Cluster: "bootstrap", Kind: "Node", Name: "n"}}, 1, 4},
+		"it stays": {slices.Repeat([][]Cause{{noFlavor()}}, 6), waiting, 1, 4},
+		"it is gone in between": {[][]Cause{{noFlavor()}, {}, {noFlavor()}, {}, {noFlavor()}, {}}, waiting,
+			-1, -1},
+		"it comes back": {[][]Cause{{noFlavor()}, {noFlavor()}, {}, {noFlavor()}, {noFlavor()},
+			{noFlavor()}, {noFlavor()}}, waiting, 1, -1},
+		"another object each time": {[][]Cause{{changed(func(c *Cause) { c.Object += "1" })},
+			{changed(func(c *Cause) { c.Object += "2" })}, {noFlavor()}, {noFlavor()}, {noFlavor()}, {noFlavor()}},
+			waiting, 3, -1},
+		"other words each time": {[][]Cause{{noFlavor()}, {changed(func(c *Cause) { c.Text += " for 40 s" })},
+			{noFlavor()}, {noFlavor()}, {noFlavor()}}, waiting, 1, 4},
+		"a Pod, which is tried again": {slices.Repeat(
+			[][]Cause{{changed(func(c *Cause) { c.Object = "Pod/flux-system/p" })}}, 14), waiting, 1, 12},
+		"nobody waits for it": {slices.Repeat([][]Cause{{noFlavor()}}, 6),
+			[]event.Object{{Cluster: "bootstrap", Kind: "Kustomization", Namespace: "flux-system", Name: "other"}}, -1,
+			-1},
+		"one of the other cluster": {slices.Repeat([][]Cause{{noFlavor()}}, 6),
+			[]event.Object{{Cluster: "management", Kind: "Kustomization", Namespace: "flux-system", Name: "cluster"}},
+			-1, -1},
+		"the object itself is waited for": {slices.Repeat(
+			[][]Cause{{{Rule: "r", Cluster: "bootstrap", Object: "Node/n"}}}, 6),
+			[]event.Object{{Cluster: "bootstrap", Kind: "Node", Name: "n"}}, 1, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var d doom
@@ -76,7 +89,8 @@ func TestAWaitThatCannotEndWellEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				looks := 0
-				f := Follower{heartbeat: time.Hour, now: time.Now, patient: tc.patient, causes: func(context.Context) ([]Cause, error) {
+				f := Follower{heartbeat: time.Hour, now: time.Now, patient: tc.patient, causes: func(context.Context) (
+					[]Cause, error) {
 					if looks++; tc.failing && looks%2 == 0 {
 						return nil, errors.New("no answer")
 					}
@@ -94,7 +108,9 @@ func TestAWaitThatCannotEndWellEnds(t *testing.T) {
 					if !errors.Is(err, tc.wants) {
 						t.Errorf("ended with %v", err)
 					}
-				} else if fault.CodeOf(err) != fault.ComponentStuck || !strings.Contains(err.Error(), "no flavors were found") || !strings.Contains(fault.HintOf(err), "correct the flavor. ") {
+				} else if fault.CodeOf(err) != fault.ComponentStuck ||
+					!strings.Contains(err.Error(), "no flavors were found") ||
+					!strings.Contains(fault.HintOf(err), "correct the flavor. ") {
 					t.Errorf("ended with %v", err)
 				}
 				if took := time.Since(started); took != tc.after || len(heard.warnings) != 1 {

@@ -19,8 +19,8 @@ import (
 // elsewhereBound is for one look at another cluster: meanwhile no event is taken.
 const elsewhereBound = 2 * time.Second
 
-// lookElsewhere has the view name first what fails in another cluster. That it cannot be asked is news for those who look closely only: the
-// wait is about this cluster.
+// lookElsewhere has the view name first what fails in another cluster. That it cannot be asked is news for those who
+// look closely only: the wait is about this cluster.
 func (f Follower) lookElsewhere(ctx context.Context, v *view, report pipeline.Reporter) {
 	if f.elsewhere == nil {
 		return
@@ -37,7 +37,8 @@ func (f Follower) lookElsewhere(ctx context.Context, v *view, report pipeline.Re
 	}
 }
 
-// failing returns the components of a cluster that say themselves that something is wrong with them: not those that only wait.
+// failing returns the components of a cluster that say themselves that something is wrong with them: not those that
+// only wait.
 func failing(ctx context.Context, c *kube.Cluster) ([]event.Object, error) {
 	list, err := flux.Kustomizations(ctx, c)
 	if err != nil {
@@ -55,7 +56,8 @@ func failing(ctx context.Context, c *kube.Cluster) ([]event.Object, error) {
 		object := &unstructured.Unstructured{Object: content}
 		object.SetGroupVersionKind(kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind))
 		if state := health.Of(object); says(state) {
-			found = append(found, event.Object{Cluster: c.Name, Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName(),
+			found = append(found, event.Object{Cluster: c.Name, Kind: object.GetKind(),
+				Namespace: object.GetNamespace(), Name: object.GetName(),
 				State: state.Status, Reason: state.Reason, Message: state.Message})
 		}
 	}
@@ -71,8 +73,9 @@ func says(state health.State) bool {
 	return state.Status == health.Failed
 }
 
-// unapplied says whether an object is a Kustomization whose content Flux cannot build or apply. One whose health check fails is applied: what
-// it waits for says more.
+// unapplied says whether an object is a Kustomization whose content Flux cannot build or apply. One whose health check
+// fails is applied: what it waits for says more.
 func unapplied(o event.Object) bool {
-	return o.Kind == kustomizev1.KustomizationKind && o.Reason != "HealthCheckFailed" && says(health.State{Status: o.State, Reason: o.Reason})
+	return o.Kind == kustomizev1.KustomizationKind && o.Reason != "HealthCheckFailed" &&
+		says(health.State{Status: o.State, Reason: o.Reason})
 }

@@ -15,7 +15,8 @@ import (
 // Kustomizations that only wait are as little ready as those that fail, and say so in the same condition.
 func TestSaysTellsAFailureFromAWait(t *testing.T) {
 	for reason, want := range map[string]bool{
-		"BuildFailed": true, "ReconciliationFailed": true, "HealthCheckFailed": true, "ArtifactFailed": true, "PruneFailed": true,
+		"BuildFailed": true, "ReconciliationFailed": true, "HealthCheckFailed": true, "ArtifactFailed": true,
+		"PruneFailed":        true,
 		"DependencyNotReady": false, "Progressing": false, "ProgressingWithRetry": false, "": false,
 	} {
 		if got := says(health.State{Status: health.Progressing, Reason: reason}); got != want {
@@ -37,7 +38,8 @@ func TestSaysTellsAFailureFromAWait(t *testing.T) {
 
 // What fails in the other cluster may be mended meanwhile, and the other cluster may be gone.
 func TestWhatFailsElsewhereIsForgottenWithTheNextLook(t *testing.T) {
-	broken := event.Object{Cluster: "bootstrap", Kind: "Kustomization", Name: "cloud-provider", State: health.Progressing, Message: "its own message"}
+	broken := event.Object{Cluster: "bootstrap", Kind: "Kustomization", Name: "cloud-provider",
+		State: health.Progressing, Message: "its own message"}
 	v, ear := newView("management", wanted("a")), newEar()
 	looks := []struct {
 		found []event.Object
@@ -69,10 +71,16 @@ func TestWhatFailsElsewhereIsForgottenWithTheNextLook(t *testing.T) {
 // A wait that ends while it looks still says what it knew.
 func TestAWaitThatEndsWithinALookNamesWhatFailsElsewhere(t *testing.T) {
 	v, ear := newView("management", wanted("a")), newEar()
-	v.elsewhere = []event.Object{{Cluster: "bootstrap", Kind: "Kustomization", Name: "cloud-provider", State: health.Progressing, Message: "its own message"}}
+	v.elsewhere = []event.Object{{Cluster: "bootstrap", Kind: "Kustomization", Name: "cloud-provider",
+		State: health.Progressing, Message: "its own message"}}
 	ctx, end := context.WithCancel(t.Context())
-	Follower{elsewhere: func(ctx context.Context) ([]event.Object, error) { end(); return nil, ctx.Err() }}.lookElsewhere(ctx, v, ear)
-	if err := v.unfinished(context.DeadlineExceeded); !strings.Contains(err.Error(), "not ready: Kustomization/cloud-provider in the bootstrap cluster is Progressing: its own message") {
+	Follower{elsewhere: func(ctx context.Context) ([]event.Object, error) {
+		end()
+		return nil,
+			ctx.Err()
+	}}.lookElsewhere(ctx, v, ear)
+	if err := v.unfinished(context.DeadlineExceeded); !strings.Contains(err.Error(),
+		"not ready: Kustomization/cloud-provider in the bootstrap cluster is Progressing: its own message") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -82,16 +90,19 @@ func TestWhatCannotBeAppliedIsNamedFirst(t *testing.T) {
 	reason := func(r string) func(map[string]any) {
 		return func(o map[string]any) {
 			o["status"].(map[string]any)["conditions"] = []any{map[string]any{
-				"type": "Ready", "status": "False", "reason": r, "message": "the message of " + r, "observedGeneration": int64(2)}}
+				"type": "Ready", "status": "False", "reason": r, "message": "the message of " + r,
+				"observedGeneration": int64(2)}}
 		}
 	}
-	goals := Goal{What: "the management cluster", Ready: append([]Key{{"Cluster", "management", "c"}}, wanted("cluster", "cloud-provider", "cni").Ready...)}
+	goals := Goal{What: "the management cluster", Ready: append([]Key{{"Cluster", "management", "c"}},
+		wanted("cluster", "cloud-provider", "cni").Ready...)}
 	for name, tc := range map[string]struct {
 		goal                  Goal
 		reason, first, second string
 	}{
-		"of the goals":             {goals, "ReconciliationFailed", "cloud-provider", "c"},
-		"where no goal waits":      {Goal{Until: func(context.Context) bool { return false }}, "BuildFailed", "cloud-provider", "c"},
+		"of the goals": {goals, "ReconciliationFailed", "cloud-provider", "c"},
+		"where no goal waits": {Goal{Until: func(context.Context) bool { return false }}, "BuildFailed",
+			"cloud-provider", "c"},
 		"it is applied, and waits": {goals, "HealthCheckFailed", "c", "cloud-provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +110,8 @@ func TestWhatCannotBeAppliedIsNamedFirst(t *testing.T) {
 			v.take(kube.Change{Object: cluster(3, 1, 1, 1)})
 			v.take(kube.Change{Object: kustomization("cluster", ofTheRelease, ready("True", 2))})
 			v.take(kube.Change{Object: kustomization("cloud-provider", ofTheRelease, reason(tc.reason))})
-			v.take(kube.Change{Object: kustomization("cni", ofTheRelease, dependsOn("cloud-provider"), ready("False", 2))})
+			v.take(kube.Change{Object: kustomization("cni", ofTheRelease, dependsOn("cloud-provider"),
+				ready("False", 2))})
 			var names []string
 			for _, o := range v.blocked() {
 				names = append(names, o.Name)
@@ -108,7 +120,8 @@ func TestWhatCannotBeAppliedIsNamedFirst(t *testing.T) {
 				t.Errorf("named in the order %v, want %v", names, want)
 			}
 			if err := v.unfinished(context.DeadlineExceeded); tc.first == "cloud-provider" &&
-				!strings.Contains(err.Error(), "not ready: Kustomization/cloud-provider is Progressing: the message of "+tc.reason) {
+				!strings.Contains(err.Error(),
+					"not ready: Kustomization/cloud-provider is Progressing: the message of "+tc.reason) {
 				t.Errorf("the error names something else first: %v", err)
 			}
 		})

@@ -29,7 +29,8 @@ type Follower struct {
 	nudge func(context.Context, *unstructured.Unstructured) error
 	// wake is called now and then with each control plane that is not ready; nil: never.
 	wake func(context.Context, *unstructured.Unstructured) error
-	// renew is called now and then with each control plane that is not ready, and returns the name of a machine that it had made anew; nil: never.
+	// renew is called now and then with each control plane that is not ready, and returns the name of a machine that it
+	// had made anew; nil: never.
 	renew func(context.Context, *unstructured.Unstructured) (string, error)
 	// elsewhere returns what fails in another cluster, on which this wait hangs too; nil: there is none.
 	elsewhere func(context.Context) ([]event.Object, error)
@@ -50,11 +51,13 @@ type Options struct {
 	Kinds []schema.GroupVersionResource
 	// Cluster is the one that a run is about: control planes of others are only watched.
 	Cluster Key
-	// Renew is whether its first control-plane machine is made anew when that never came up, and the values that it was made with have changed.
+	// Renew is whether its first control-plane machine is made anew when that never came up, and the values that it was
+	// made with have changed.
 	Renew bool
 	// Beside is a cluster on whose components this wait hangs too: what fails there is named first; nil: there is none.
 	Beside *kube.Cluster
-	// Causes returns why something cannot get ready by itself, which ends a wait for it. It is asked beside the wait, and may outlast it; nil: nobody looks.
+	// Causes returns why something cannot get ready by itself, which ends a wait for it. It is asked beside the wait,
+	// and may outlast it; nil: nobody looks.
 	Causes func(context.Context) ([]Cause, error)
 	// KeepWaiting is whether such a cause is only told of.
 	KeepWaiting bool
@@ -62,7 +65,8 @@ type Options struct {
 
 // NewFollower follows Flux and Cluster API in a cluster.
 func NewFollower(c *kube.Cluster, o Options) Follower {
-	f := Follower{cluster: c, heartbeat: o.Heartbeat, silence: MaxSilence, causes: o.Causes, patient: o.KeepWaiting, now: o.Now, resources: slices.Concat(fluxResources(), clusterResources(), o.Kinds),
+	f := Follower{cluster: c, heartbeat: o.Heartbeat, silence: MaxSilence, causes: o.Causes, patient: o.KeepWaiting,
+		now: o.Now, resources: slices.Concat(fluxResources(), clusterResources(), o.Kinds),
 		nudge: func(ctx context.Context, object *unstructured.Unstructured) error {
 			return flux.RequestReconcile(ctx, c, object.DeepCopy(), o.Now())
 		},
@@ -118,7 +122,8 @@ func (f Follower) Await(ctx context.Context, g Goal, report pipeline.Reporter) e
 	return errors.Join(err, <-ended, <-ended)
 }
 
-func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change, causes <-chan []Cause, ended chan error, report pipeline.Reporter) error {
+func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change, causes <-chan []Cause,
+	ended chan error, report pipeline.Reporter) error {
 	beat := time.NewTicker(f.heartbeat)
 	defer beat.Stop()
 	ask := time.NewTicker(askInterval)
@@ -190,8 +195,8 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 
 const askInterval = time.Second
 
-// discover finds out, once the HelmRelease is ready, what else is to be ready. What cannot be asked now is asked again a second later; that
-// the API server is gone for good is seen elsewhere.
+// discover finds out, once the HelmRelease is ready, what else is to be ready. What cannot be asked now is asked again
+// a second later; that the API server is gone for good is seen elsewhere.
 func (f Follower) discover(ctx context.Context, v *view) error {
 	if v.goal.Made == nil || v.states[releaseKey()].State != health.Ready {
 		return nil
@@ -218,12 +223,14 @@ func (f Follower) ask(ctx context.Context, g Goal) bool {
 // nudgeBound is for all that is nudged at once: meanwhile no event is taken.
 const nudgeBound = 5 * time.Second
 
-// wakeInterval is short against what a controller sleeps that has failed often: CAPRKE2, which polls a machine that starts, was seen asleep
-// for minutes beside an API server that answered.
+// wakeInterval is short against what a controller sleeps that has failed often: CAPRKE2, which polls a machine that
+// starts, was seen asleep for minutes beside an API server that answered.
 const wakeInterval = 10 * time.Second
 
-// nudgeAll has the controllers of objects look at them now. That one cannot be nudged costs time only: its controller looks again by itself.
-func nudgeAll(ctx context.Context, nudge func(context.Context, *unstructured.Unstructured) error, objects func() []*unstructured.Unstructured, report pipeline.Reporter) {
+// nudgeAll has the controllers of objects look at them now. That one cannot be nudged costs time only: its controller
+// looks again by itself.
+func nudgeAll(ctx context.Context, nudge func(context.Context, *unstructured.Unstructured) error,
+	objects func() []*unstructured.Unstructured, report pipeline.Reporter) {
 	if nudge == nil {
 		return
 	}

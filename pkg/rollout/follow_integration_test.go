@@ -54,7 +54,8 @@ func TestAwaitFailsAtOnceOnASuspendedComponent(t *testing.T) {
 	s.create("held", func(spec *kustomizev1.KustomizationSpec) { spec.Suspend = true })
 	s.await(s.ctx, shared.Client, "running", "held")
 	err := s.end()
-	if fault.CodeOf(err) != fault.ComponentStuck || !strings.Contains(err.Error(), "Kustomization/held in the bootstrap cluster is suspended") {
+	if fault.CodeOf(err) != fault.ComponentStuck ||
+		!strings.Contains(err.Error(), "Kustomization/held in the bootstrap cluster is suspended") {
 		t.Fatalf("error %v", err)
 	}
 	if hint := fault.HintOf(err); !strings.Contains(hint, "kubectl -n suspends patch kustomization held") {
@@ -150,19 +151,24 @@ func TestAwaitSurvivesACutWatch(t *testing.T) {
 
 // What nobody answers for any more is not waited for until the phase's bound, nor is a component blamed.
 func TestAwaitEndsWhenTheServerIsGone(t *testing.T) {
-	for name, fails := range map[string]func(*apiserver.Proxy){"gone": (*apiserver.Proxy).Close, "hangs": (*apiserver.Proxy).Hang} {
+	for name, fails := range map[string]func(*apiserver.Proxy){"gone": (*apiserver.Proxy).Close,
+		"hangs": (*apiserver.Proxy).Hang} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t, name)
 			proxy, c := proxied(t)
 			s.create("first")
 			f := Follower{cluster: c, heartbeat: time.Hour, silence: 2 * time.Second, resources: fluxResources()}
 			go func() {
-				s.done <- f.Await(s.ctx, Goal{What: "the components", Ready: []Key{{kustomizev1.KustomizationKind, s.namespace, "first"}}}, s.ear)
+				s.done <- f.Await(s.ctx,
+					Goal{What: "the components", Ready: []Key{{kustomizev1.KustomizationKind, s.namespace, "first"}}},
+					s.ear)
 			}()
 			s.heard("first", func(o event.Object) bool { return o.Name == "first" })
 			fails(proxy)
 			err := s.end()
-			if fault.CodeOf(err) != fault.ClusterUnreachable || !strings.Contains(err.Error(), "the bootstrap cluster has given no answer for ") || !fault.CanRetry(err) {
+			if fault.CodeOf(err) != fault.ClusterUnreachable ||
+				!strings.Contains(err.Error(), "the bootstrap cluster has given no answer for ") ||
+				!fault.CanRetry(err) {
 				t.Fatalf("error %v", err)
 			}
 			if name == "hangs" && proxy.Asked() < 3 {
@@ -229,7 +235,8 @@ func TestWakeIsSeenAndLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := s.get("sleeps")
-	if after.ResourceVersion == before.ResourceVersion || after.Generation != before.Generation || len(after.Annotations) != len(before.Annotations) {
+	if after.ResourceVersion == before.ResourceVersion || after.Generation != before.Generation ||
+		len(after.Annotations) != len(before.Annotations) {
 		t.Errorf("before %+v\nafter  %+v", before.ObjectMeta, after.ObjectMeta)
 	}
 }

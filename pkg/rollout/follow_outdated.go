@@ -14,13 +14,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// dropOutdated removes the deprecated conditions of a Cluster's infrastructure machines that contradict the current ones. CAPD 1.14 writes
-// ContainerProvisioned=False there when it sees a machine before its cluster's infrastructure, as it does after each move, and never corrects
-// it. Cluster API from v1.14.1 on copies that to the Machine, and CAPRKE2 0.21, which reads only deprecated conditions, waits for it for ever.
+// dropOutdated removes the deprecated conditions of a Cluster's infrastructure machines that contradict the current
+// ones. CAPD 1.14 writes ContainerProvisioned=False there when it sees a machine before its cluster's infrastructure,
+// as it does after each move, and never corrects it. Cluster API from v1.14.1 on copies that to the Machine, and
+// CAPRKE2 0.21, which reads only deprecated conditions, waits for it for ever.
 func dropOutdated(ctx context.Context, c *kube.Cluster, cluster Key) error {
 	machines := &unstructured.UnstructuredList{}
-	machines.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "MachineList"})
-	if err := c.List(ctx, machines, client.InNamespace(cluster.Namespace), client.MatchingLabels{clusterLabel: cluster.Name}); err != nil {
+	machines.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2",
+		Kind: "MachineList"})
+	if err := c.List(ctx, machines, client.InNamespace(cluster.Namespace),
+		client.MatchingLabels{clusterLabel: cluster.Name}); err != nil {
 		return fmt.Errorf("list the Machines of %s in the %s cluster: %w", cluster.Name, c.Name, err)
 	}
 	var failed []error
@@ -53,14 +56,16 @@ func dropOutdatedOf(ctx context.Context, c *kube.Cluster, machine *unstructured.
 		return nil
 	}
 	// The resource version: what its controller has written since is not touched.
-	patch := fmt.Sprintf(`{"metadata":{"resourceVersion":%q},"status":{"deprecated":null}}`, infrastructure.GetResourceVersion())
+	patch := fmt.Sprintf(`{"metadata":{"resourceVersion":%q},"status":{"deprecated":null}}`,
+		infrastructure.GetResourceVersion())
 	if err := c.Status().Patch(ctx, infrastructure, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
 		return fmt.Errorf("remove the outdated conditions of %s %s in the %s cluster: %w", kind.Kind, key, c.Name, err)
 	}
 	return nil
 }
 
-// contradicts reports whether a condition holds for the latest spec while the deprecated one of the same type says that it does not.
+// contradicts reports whether a condition holds for the latest spec while the deprecated one of the same type says that
+// it does not.
 func contradicts(o *unstructured.Unstructured, conditionType string) bool {
 	deprecated, _, _ := unstructured.NestedSlice(o.Object, "status", "deprecated", "v1beta1", "conditions")
 	for _, each := range deprecated {

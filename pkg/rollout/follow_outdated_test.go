@@ -30,23 +30,29 @@ func TestOutdatedConditionsAreDropped(t *testing.T) {
 	}{
 		"they contradict the current ones": {stuckMachine, stuckInfrastructure, "a", true},
 		"another Cluster's machine":        {stuckMachine, stuckInfrastructure, "other", false},
-		"the machine is not ready": {stuckMachine, `{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DevMachine, metadata: {name: d, namespace: ns},
+		"the machine is not ready": {stuckMachine,
+			`{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DevMachine, metadata: {name: d, namespace: ns},
   status: {conditions: [{type: Ready, status: "False"}], deprecated: {v1beta1: {conditions: [{type: Ready, status: "False"}]}}}}`, "a", false},
-		"what is current is about an older spec": {stuckMachine, `{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DevMachine, metadata: {name: d, namespace: ns, generation: 2},
+		"what is current is about an older spec": {stuckMachine,
+			`{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DevMachine, metadata: {name: d, namespace: ns, generation: 2},
   status: {conditions: [{type: Ready, status: "True", observedGeneration: 1}], deprecated: {v1beta1: {conditions: [{type: Ready, status: "False"}]}}}}`, "a", false},
 		"the Machine agrees with itself": {`{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m, namespace: ns, labels: {cluster.x-k8s.io/cluster-name: a}},
   spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DevMachine, name: d}}, status: {conditions: [{type: InfrastructureReady, status: "True"}]}}`, stuckInfrastructure, "a", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			machine, infrastructure := parsed(t, tc.machine), parsed(t, tc.infrastructure)
-			mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{machine.GroupVersionKind().GroupVersion(), infrastructure.GroupVersionKind().GroupVersion()})
+			mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{machine.GroupVersionKind().GroupVersion(),
+				infrastructure.GroupVersionKind().GroupVersion()})
 			for _, o := range []*unstructured.Unstructured{machine, infrastructure} {
 				mapper.Add(o.GroupVersionKind(), meta.RESTScopeNamespace)
 			}
 			scheme := runtime.NewScheme()
-			scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "MachineList"}, &unstructured.UnstructuredList{})
-			c := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithObjects(machine, infrastructure).WithStatusSubresource(infrastructure).Build()
-			if err := dropOutdated(t.Context(), &kube.Cluster{Client: c, Name: "management"}, Key{Namespace: "ns", Name: tc.cluster}); err != nil {
+			scheme.AddKnownTypeWithName(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2",
+				Kind: "MachineList"}, &unstructured.UnstructuredList{})
+			c := fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).WithObjects(
+				machine, infrastructure).WithStatusSubresource(infrastructure).Build()
+			if err := dropOutdated(t.Context(), &kube.Cluster{Client: c, Name: "management"},
+				Key{Namespace: "ns", Name: tc.cluster}); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.Get(t.Context(), client.ObjectKeyFromObject(infrastructure), infrastructure); err != nil {

@@ -15,15 +15,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// renew deletes the machine of a control plane that has never come up, if it was made with values that have changed since: Cluster API waits for that machine and makes no other. It
-// returns the machine's name, and "" where there is nothing to do. With more machines than one, a node, or no status yet, the control plane may have come up, whatever it says.
+// renew deletes the machine of a control plane that has never come up, if it was made with values that have changed
+// since: Cluster API waits for that machine and makes no other. It returns the machine's name, and "" where there is
+// nothing to do. With more machines than one, a node, or no status yet, the control plane may have come up, whatever it
+// says.
 func renew(ctx context.Context, c *kube.Cluster, seen *unstructured.Unstructured) (string, error) {
 	controlPlane := &unstructured.Unstructured{}
 	controlPlane.SetGroupVersionKind(seen.GroupVersionKind())
 	if err := c.Get(ctx, client.ObjectKeyFromObject(seen), controlPlane); err != nil {
 		return "", fmt.Errorf("look at %s %s again: %w", seen.GetKind(), client.ObjectKeyFromObject(seen), err)
 	}
-	if initialized(controlPlane) || controlPlane.GetDeletionTimestamp() != nil || health.Paused(controlPlane) || len(health.Conditions(controlPlane)) == 0 {
+	if initialized(controlPlane) || controlPlane.GetDeletionTimestamp() != nil || health.Paused(controlPlane) ||
+		len(health.Conditions(controlPlane)) == 0 {
 		return "", nil
 	}
 	cluster := &unstructured.Unstructured{}
@@ -36,7 +39,8 @@ func renew(ctx context.Context, c *kube.Cluster, seen *unstructured.Unstructured
 		return "", nil
 	}
 	machines := &unstructured.UnstructuredList{}
-	machines.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "MachineList"})
+	machines.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2",
+		Kind: "MachineList"})
 	if err := c.List(ctx, machines, client.InNamespace(controlPlane.GetNamespace())); err != nil {
 		return "", fmt.Errorf("list the machines of %s %s: %w", seen.GetKind(), client.ObjectKeyFromObject(seen), err)
 	}
@@ -58,7 +62,8 @@ func renew(ctx context.Context, c *kube.Cluster, seen *unstructured.Unstructured
 	}
 	uid, version := machine.GetUID(), machine.GetResourceVersion()
 	if err := c.Delete(ctx, machine, client.Preconditions{UID: &uid, ResourceVersion: &version}); err != nil {
-		return "", fmt.Errorf("delete Machine %s, which was made with values that have changed: %w", client.ObjectKeyFromObject(machine), err)
+		return "", fmt.Errorf("delete Machine %s, which was made with values that have changed: %w",
+			client.ObjectKeyFromObject(machine), err)
 	}
 	return machine.GetName(), nil
 }
@@ -71,7 +76,8 @@ func (f Follower) renewing(report pipeline.Reporter) func(context.Context, *unst
 	return func(ctx context.Context, controlPlane *unstructured.Unstructured) error {
 		machine, err := f.renew(ctx, controlPlane)
 		if machine != "" {
-			report.Progress("Machine %s never came up, and what it was made with has changed: deleted, so that Cluster API makes another", machine)
+			report.Progress("Machine %s never came up, and what it was made with has changed: deleted, so that "+
+				"Cluster API makes another", machine)
 		}
 		return err
 	}
@@ -87,12 +93,15 @@ const clusterLabel = "cluster.x-k8s.io/cluster-name"
 
 // initialized says whether an API server of a control plane, or of a Cluster, was ever seen.
 func initialized(controlPlane *unstructured.Unstructured) bool {
-	for _, path := range [][]string{{"status", "initialization", "controlPlaneInitialized"}, {"status", "initialized"}, {"status", "ready"}} {
+	for _, path := range [][]string{{"status", "initialization", "controlPlaneInitialized"}, {"status", "initialized"},
+		{"status", "ready"}} {
 		if is, _, _ := unstructured.NestedBool(controlPlane.Object, path...); is {
 			return true
 		}
 	}
-	return health.ConditionOf(controlPlane, "Initialized").True() || health.ConditionOf(controlPlane, "ControlPlaneInitialized").True() || health.ConditionOf(controlPlane, "Available").True()
+	return health.ConditionOf(controlPlane, "Initialized").True() ||
+		health.ConditionOf(controlPlane, "ControlPlaneInitialized").True() ||
+		health.ConditionOf(controlPlane, "Available").True()
 }
 
 // beforeNode says whether a machine is known not to have become a node.
@@ -102,14 +111,17 @@ func beforeNode(machine *unstructured.Unstructured) bool {
 	return len(node) == 0 && slices.Contains([]string{"Pending", "Provisioning", "Provisioned"}, phase)
 }
 
-// outdated says whether a machine is known not to be as its control plane has it now: its control plane says so, or it was made of another template.
+// outdated says whether a machine is known not to be as its control plane has it now: its control plane says so, or it
+// was made of another template.
 func outdated(ctx context.Context, c *kube.Cluster, controlPlane, machine *unstructured.Unstructured) (bool, error) {
 	if upToDate := health.ConditionOf(machine, "UpToDate"); upToDate.Status == "False" {
 		return true, nil
 	}
-	wanted, _, _ := unstructured.NestedString(controlPlane.Object, "spec", "machineTemplate", "spec", "infrastructureRef", "name")
+	wanted, _, _ := unstructured.NestedString(controlPlane.Object, "spec", "machineTemplate", "spec",
+		"infrastructureRef", "name")
 	if wanted == "" { // the older contract
-		wanted, _, _ = unstructured.NestedString(controlPlane.Object, "spec", "machineTemplate", "infrastructureRef", "name")
+		wanted, _, _ = unstructured.NestedString(controlPlane.Object, "spec", "machineTemplate", "infrastructureRef",
+			"name")
 	}
 	made, err := infrastructureOf(ctx, c, machine)
 	if wanted == "" || made == nil || err != nil {
@@ -120,14 +132,16 @@ func outdated(ctx context.Context, c *kube.Cluster, controlPlane, machine *unstr
 }
 
 // infrastructureOf is the infrastructure machine of a Machine; nil: it has none.
-func infrastructureOf(ctx context.Context, c *kube.Cluster, machine *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func infrastructureOf(ctx context.Context, c *kube.Cluster, machine *unstructured.Unstructured) (
+	*unstructured.Unstructured, error) {
 	r := health.InfrastructureOf(machine)
 	if r.Name == "" {
 		return nil, nil
 	}
 	mapping, err := c.RESTMapper().RESTMapping(schema.GroupKind{Group: r.Group, Kind: r.Kind})
 	if err != nil {
-		return nil, fmt.Errorf("look for %s, the infrastructure of Machine %s: %w", r, client.ObjectKeyFromObject(machine), err)
+		return nil, fmt.Errorf("look for %s, the infrastructure of Machine %s: %w", r,
+			client.ObjectKeyFromObject(machine), err)
 	}
 	made := &unstructured.Unstructured{}
 	made.SetGroupVersionKind(mapping.GroupVersionKind)
@@ -136,7 +150,8 @@ func infrastructureOf(ctx context.Context, c *kube.Cluster, machine *unstructure
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("look at %s, the infrastructure of Machine %s: %w", r, client.ObjectKeyFromObject(machine), err)
+		return nil, fmt.Errorf("look at %s, the infrastructure of Machine %s: %w", r,
+			client.ObjectKeyFromObject(machine), err)
 	}
 	return made, nil
 }

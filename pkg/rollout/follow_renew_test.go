@@ -63,30 +63,44 @@ metadata: {namespace: management, name: m2, uid: m2, ownerReferences: [{apiVersi
 		want    string
 		err     bool
 	}{
-		"made of another template":       {objects: firstMachine, want: "m"},
-		"made of the same template":      {objects: replace(firstMachine, "name: old", "name: new")},
-		"of the older contract":          {objects: replace(replace(firstMachine, "machineTemplate: {spec: {infrastructureRef:", "machineTemplate: {infrastructureRef:"), "name: new}}}}", "name: new}}}"), want: "m"},
-		"with another configuration":     {objects: replace(replace(firstMachine, "name: old", "name: new"), "phase: Provisioning}", "phase: Provisioning, conditions: [{type: UpToDate, status: \"False\"}]}"), want: "m"},
-		"nobody knows what it is of":     {objects: replace(firstMachine, "cluster.x-k8s.io/cloned-from-name: old", "a: b")},
-		"its infrastructure is not seen": {objects: replace(firstMachine, "kind: DevMachine, name: m}", "kind: DevMachine, name: gone}")},
-		"it was initialized":             {objects: replace(firstMachine, `{type: Initialized, status: "False"}`, `{type: Initialized, status: "True"}`)},
-		"it was, in the older contract":  {objects: replace(firstMachine, "status: {conditions", "status: {initialized: true, conditions")},
-		"it has a node":                  {objects: replace(firstMachine, "phase: Provisioning}", "phase: Provisioning, nodeRef: {name: n}}")},
-		"it is paused":                   {objects: replace(firstMachine, "generation: 2, labels", "generation: 2, annotations: {cluster.x-k8s.io/paused: \"\"}, labels")},
-		"it has no status yet":           {objects: replace(firstMachine, `status: {conditions: [{type: Initialized, status: "False"}]}`, "status: {}")},
-		"the machine has no status yet":  {objects: replace(firstMachine, "status: {phase: Provisioning}", "status: {}")},
-		"the machine runs":               {objects: replace(firstMachine, "phase: Provisioning", "phase: Running")},
-		"the cluster is paused":          {objects: replace(firstMachine, "paused: false", "paused: true")},
-		"the cluster was initialized":    {objects: replace(firstMachine, "controlPlaneInitialized: false", "controlPlaneInitialized: true")},
-		"the cluster is unknown":         {objects: firstMachine, fails: "Cluster", err: true},
-		"there are two":                  {objects: firstMachine + twin},
-		"the control plane is unknown":   {objects: firstMachine, fails: "KubeadmControlPlane", err: true},
-		"its infrastructure is unknown":  {objects: firstMachine, fails: "DevMachine", err: true},
+		"made of another template":  {objects: firstMachine, want: "m"},
+		"made of the same template": {objects: replace(firstMachine, "name: old", "name: new")},
+		"of the older contract": {objects: replace(
+			replace(firstMachine, "machineTemplate: {spec: {infrastructureRef:",
+				"machineTemplate: {infrastructureRef:"), "name: new}}}}", "name: new}}}"), want: "m"},
+		"with another configuration": {objects: replace(replace(firstMachine, "name: old", "name: new"),
+			"phase: Provisioning}", "phase: Provisioning, conditions: [{type: UpToDate, status: \"False\"}]}"),
+			want: "m"},
+		"nobody knows what it is of": {objects: replace(firstMachine, "cluster.x-k8s.io/cloned-from-name: old",
+			"a: b")},
+		"its infrastructure is not seen": {objects: replace(firstMachine, "kind: DevMachine, name: m}",
+			"kind: DevMachine, name: gone}")},
+		"it was initialized": {objects: replace(firstMachine, `{type: Initialized, status: "False"}`,
+			`{type: Initialized, status: "True"}`)},
+		"it was, in the older contract": {objects: replace(firstMachine, "status: {conditions",
+			"status: {initialized: true, conditions")},
+		"it has a node": {objects: replace(firstMachine, "phase: Provisioning}",
+			"phase: Provisioning, nodeRef: {name: n}}")},
+		"it is paused": {objects: replace(firstMachine, "generation: 2, labels",
+			"generation: 2, annotations: {cluster.x-k8s.io/paused: \"\"}, labels")},
+		"it has no status yet": {objects: replace(firstMachine,
+			`status: {conditions: [{type: Initialized, status: "False"}]}`, "status: {}")},
+		"the machine has no status yet": {objects: replace(firstMachine, "status: {phase: Provisioning}",
+			"status: {}")},
+		"the machine runs":      {objects: replace(firstMachine, "phase: Provisioning", "phase: Running")},
+		"the cluster is paused": {objects: replace(firstMachine, "paused: false", "paused: true")},
+		"the cluster was initialized": {objects: replace(firstMachine, "controlPlaneInitialized: false",
+			"controlPlaneInitialized: true")},
+		"the cluster is unknown":        {objects: firstMachine, fails: "Cluster", err: true},
+		"there are two":                 {objects: firstMachine + twin},
+		"the control plane is unknown":  {objects: firstMachine, fails: "KubeadmControlPlane", err: true},
+		"its infrastructure is unknown": {objects: firstMachine, fails: "DevMachine", err: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := inMemory(t, tc.objects, tc.fails)
 			seen := &unstructured.Unstructured{}
-			seen.SetGroupVersionKind(schema.GroupVersionKind{Group: controlPlaneGroup, Version: "v1beta2", Kind: "KubeadmControlPlane"})
+			seen.SetGroupVersionKind(schema.GroupVersionKind{Group: controlPlaneGroup, Version: "v1beta2",
+				Kind: "KubeadmControlPlane"})
 			seen.SetNamespace("management")
 			seen.SetName("cp")
 			got, err := renew(t.Context(), c, seen)
@@ -95,8 +109,10 @@ metadata: {namespace: management, name: m2, uid: m2, ownerReferences: [{apiVersi
 			}
 			for name, gone := range map[string]bool{"m": tc.want != "", "worker": false} {
 				machine := &unstructured.Unstructured{}
-				machine.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "Machine"})
-				if err := c.Get(t.Context(), client.ObjectKey{Namespace: "management", Name: name}, machine); apierrors.IsNotFound(err) != gone {
+				machine.SetGroupVersionKind(schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2",
+					Kind: "Machine"})
+				if err := c.Get(t.Context(), client.ObjectKey{Namespace: "management", Name: name},
+					machine); apierrors.IsNotFound(err) != gone {
 					t.Errorf("machine %s: %v", name, err)
 				}
 			}
@@ -107,7 +123,8 @@ metadata: {namespace: management, name: m2, uid: m2, ownerReferences: [{apiVersi
 // inMemory is a cluster in memory that does not answer for one kind.
 func inMemory(t *testing.T, manifests, silent string) *kube.Cluster {
 	t.Helper()
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2"}})
+	mapper := meta.NewDefaultRESTMapper(
+		[]schema.GroupVersion{{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2"}})
 	builder := fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithRESTMapper(mapper)
 	for _, text := range strings.Split(manifests, "\n---\n") {
 		o := &unstructured.Unstructured{}
@@ -118,7 +135,8 @@ func inMemory(t *testing.T, manifests, silent string) *kube.Cluster {
 		builder = builder.WithObjects(o)
 	}
 	return &kube.Cluster{Name: "bootstrap", Client: builder.WithInterceptorFuncs(interceptor.Funcs{
-		Get: func(ctx context.Context, from client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+		Get: func(ctx context.Context, from client.WithWatch, key client.ObjectKey, o client.Object,
+			options ...client.GetOption) error {
 			if o.GetObjectKind().GroupVersionKind().Kind == silent {
 				return errors.New("no answer")
 			}
@@ -128,18 +146,21 @@ func inMemory(t *testing.T, manifests, silent string) *kube.Cluster {
 
 // Control planes of other clusters are left alone, whatever they say.
 func TestActsOnItsOwnClusterOnly(t *testing.T) {
-	f := NewFollower(inMemory(t, firstMachine, "KubeadmControlPlane"), Options{Cluster: Key{"Cluster", "management", "c"}, Renew: true})
+	f := NewFollower(inMemory(t, firstMachine, "KubeadmControlPlane"),
+		Options{Cluster: Key{"Cluster", "management", "c"}, Renew: true})
 	for _, of := range []struct {
 		namespace, cluster string
 		acts               bool
 	}{{"other", "c", false}, {"management", "d", false}, {"management", "", false}, {"management", "c", true}} {
 		o := &unstructured.Unstructured{}
-		o.SetGroupVersionKind(schema.GroupVersionKind{Group: controlPlaneGroup, Version: "v1beta2", Kind: "KubeadmControlPlane"})
+		o.SetGroupVersionKind(schema.GroupVersionKind{Group: controlPlaneGroup, Version: "v1beta2",
+			Kind: "KubeadmControlPlane"})
 		o.SetNamespace(of.namespace)
 		o.SetName("gone")
 		o.SetLabels(map[string]string{clusterLabel: of.cluster})
 		_, renewed := f.renew(t.Context(), o)
-		if woken := f.wake(t.Context(), o); (renewed != nil) != of.acts || (woken != nil) != of.acts { // it acts, and finds nothing
+		// it acts, and finds nothing
+		if woken := f.wake(t.Context(), o); (renewed != nil) != of.acts || (woken != nil) != of.acts {
 			t.Errorf("of %s/%s: %v, %v", of.namespace, of.cluster, renewed, woken)
 		}
 	}

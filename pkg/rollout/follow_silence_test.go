@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// An API server that is gone ends the wait of every follower within a minute: the last question is asked when the time is over, and may hang.
+// An API server that is gone ends the wait of every follower within a minute: the last question is asked when the time
+// is over, and may hang.
 func TestEveryFollowerHasABoundOnSilence(t *testing.T) {
 	got := NewFollower(nil, Options{}).silence
 	if end := got + 2*got/questions; got != MaxSilence || got <= 0 || end > time.Minute {

@@ -58,7 +58,8 @@ func TestAnEndedWatchIsNoSuccess(t *testing.T) {
 		watchDone := make(chan error, 1)
 		watchDone <- nil
 		f := Follower{heartbeat: time.Hour}
-		if err := f.loop(ctx, newView("bootstrap", wanted("a")), make(chan kube.Change), nil, watchDone, newEar()); err == nil {
+		if err := f.loop(ctx, newView("bootstrap", wanted("a")), make(chan kube.Change), nil, watchDone,
+			newEar()); err == nil {
 			t.Fatal("no error, though nothing is ready")
 		}
 	}
@@ -71,7 +72,8 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 	git := func(o map[string]any) { o["kind"], o["apiVersion"] = "GitRepository", "source.toolkit.fluxcd.io/v1" }
 	helm := func(o map[string]any) { o["kind"], o["apiVersion"] = "HelmRelease", "helm.toolkit.fluxcd.io/v2" }
 	released := func(o map[string]any) {
-		o["metadata"].(map[string]any)["labels"] = map[string]any{"helm.toolkit.fluxcd.io/name": "telco-cloud-init", "helm.toolkit.fluxcd.io/namespace": "flux-system"}
+		o["metadata"].(map[string]any)["labels"] = map[string]any{"helm.toolkit.fluxcd.io/name": "telco-cloud-init",
+			"helm.toolkit.fluxcd.io/namespace": "flux-system"}
 	}
 	tests := map[string]struct {
 		object   *unstructured.Unstructured
@@ -93,18 +95,20 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 		"a user's HelmRelease that gave up":             {kustomization("podinfo", stalled, helm), false},
 		"a HelmRelease elsewhere":                       {kustomization("podinfo", suspended, helm, elsewhere), false},
 		"a HelmRelease elsewhere that gave up":          {kustomization("podinfo", stalled, helm, elsewhere), false},
-		"a HelmRelease of our name elsewhere":           {kustomization("telco-cloud-init", stalled, helm, elsewhere), false},
-		"our HelmRelease":                               {kustomization("telco-cloud-init", suspended, helm), true},
-		"our HelmRelease that gave up":                  {kustomization("telco-cloud-init", stalled, helm), true},
-		"a user's GitRepository":                        {kustomization("podinfo", suspended, git), false},
-		"a user's GitRepository that gave up":           {kustomization("podinfo", stalled, git), false},
-		"a GitRepository elsewhere":                     {kustomization("podinfo", suspended, git, elsewhere), false},
-		"a GitRepository elsewhere that gave up":        {kustomization("podinfo", stalled, git, elsewhere), false},
-		"a GitRepository of our name elsewhere":         {kustomization("telco-cloud-init", stalled, git, elsewhere), false},
-		"our GitRepository":                             {kustomization("telco-cloud-init", suspended, git), true},
-		"our GitRepository that gave up":                {kustomization("telco-cloud-init", stalled, git), true},
-		"a user's OCIRepository that gave up":           {kustomization("podinfo", stalled, source), false},
-		"an OCIRepository elsewhere that gave up":       {kustomization("podinfo", stalled, source, elsewhere), false},
+		"a HelmRelease of our name elsewhere": {kustomization("telco-cloud-init", stalled, helm, elsewhere),
+			false},
+		"our HelmRelease":                        {kustomization("telco-cloud-init", suspended, helm), true},
+		"our HelmRelease that gave up":           {kustomization("telco-cloud-init", stalled, helm), true},
+		"a user's GitRepository":                 {kustomization("podinfo", suspended, git), false},
+		"a user's GitRepository that gave up":    {kustomization("podinfo", stalled, git), false},
+		"a GitRepository elsewhere":              {kustomization("podinfo", suspended, git, elsewhere), false},
+		"a GitRepository elsewhere that gave up": {kustomization("podinfo", stalled, git, elsewhere), false},
+		"a GitRepository of our name elsewhere": {kustomization("telco-cloud-init", stalled, git, elsewhere),
+			false},
+		"our GitRepository":                       {kustomization("telco-cloud-init", suspended, git), true},
+		"our GitRepository that gave up":          {kustomization("telco-cloud-init", stalled, git), true},
+		"a user's OCIRepository that gave up":     {kustomization("podinfo", stalled, source), false},
+		"an OCIRepository elsewhere that gave up": {kustomization("podinfo", stalled, source, elsewhere), false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -125,11 +129,12 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-// Phase management-cluster leaves components out of its goal, as they need the management cluster that it waits for. One that has given up
-// will not make it, whatever else is ready.
+// Phase management-cluster leaves components out of its goal, as they need the management cluster that it waits for.
+// One that has given up will not make it, whatever else is ready.
 func TestAComponentThatIsLeftOutAndGaveUpIsHopeless(t *testing.T) {
 	released := func(o map[string]any) {
-		o["metadata"].(map[string]any)["labels"] = map[string]any{"helm.toolkit.fluxcd.io/name": "telco-cloud-init", "helm.toolkit.fluxcd.io/namespace": "flux-system"}
+		o["metadata"].(map[string]any)["labels"] = map[string]any{"helm.toolkit.fluxcd.io/name": "telco-cloud-init",
+			"helm.toolkit.fluxcd.io/namespace": "flux-system"}
 	}
 	attempted := func(o map[string]any) { o["status"].(map[string]any)["lastAttemptedRevision"] = "latest@sha256:old" }
 	unknown := func(context.Context) ([]Key, error) { return nil, nil }
@@ -138,7 +143,8 @@ func TestAComponentThatIsLeftOutAndGaveUpIsHopeless(t *testing.T) {
 		made     func(context.Context) ([]Key, error)
 		hopeless bool
 	}{
-		"it gave up":                              {object: kustomization("cluster", stalled, released), hopeless: true},
+		"it gave up": {object: kustomization("cluster", stalled, released),
+			hopeless: true},
 		"it failed and is tried again":            {object: kustomization("cluster", ready("False", 2), released)},
 		"somebody has suspended it":               {object: kustomization("cluster", suspended, released)},
 		"the HelmRelease may yet change it":       {object: kustomization("cluster", stalled, released), made: unknown},
@@ -154,7 +160,9 @@ func TestAComponentThatIsLeftOutAndGaveUpIsHopeless(t *testing.T) {
 			if (err != nil) != tc.hopeless {
 				t.Fatalf("error %v, want one: %t", err, tc.hopeless)
 			}
-			if err != nil && (fault.CodeOf(err) != fault.ComponentStuck || !strings.Contains(err.Error(), "Kustomization/cluster in the bootstrap cluster gave up: InvalidPath: there is no such path")) {
+			if err != nil && (fault.CodeOf(err) != fault.ComponentStuck ||
+				!strings.Contains(err.Error(), "Kustomization/cluster in the bootstrap cluster gave up: InvalidPath: "+
+					"there is no such path")) {
 				t.Errorf("code %q: %v", fault.CodeOf(err), err)
 			}
 		})
@@ -177,8 +185,9 @@ func TestViewHoldsAFailureAgainstTheRevision(t *testing.T) {
 		hopeless bool
 	}{
 		"before it attempted any": {kustomization("a", stalled), true},
-		"on the present one":      {kustomization("a", stalled, attempted("latest@sha256:new"), revision("latest@sha256:old")), true},
-		"on an older one":         {kustomization("a", stalled, attempted("latest@sha256:old")), false},
+		"on the present one": {kustomization("a", stalled, attempted("latest@sha256:new"),
+			revision("latest@sha256:old")), true},
+		"on an older one": {kustomization("a", stalled, attempted("latest@sha256:old")), false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -186,7 +195,8 @@ func TestViewHoldsAFailureAgainstTheRevision(t *testing.T) {
 			g.Revision = "sha256:new"
 			v := newView("bootstrap", g)
 			v.take(kube.Change{Object: tc.object})
-			if err := v.hopeless(); (err != nil) != tc.hopeless || err != nil && !strings.Contains(err.Error(), "there is no such path") {
+			if err := v.hopeless(); (err != nil) != tc.hopeless || err != nil &&
+				!strings.Contains(err.Error(), "there is no such path") {
 				t.Errorf("error %v, want one with its own message: %t", err, tc.hopeless)
 			}
 		})

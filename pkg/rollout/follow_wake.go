@@ -17,7 +17,8 @@ func wake(ctx context.Context, c *kube.Cluster, o *unstructured.Unstructured) er
 	for _, value := range []string{`"now"`, "null"} {
 		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, owned.WokenAnnotation, value)
 		if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-			return fmt.Errorf("wake the controller of %s %s in the %s cluster: %w", o.GetKind(), client.ObjectKeyFromObject(o), c.Name, err)
+			return fmt.Errorf("wake the controller of %s %s in the %s cluster: %w", o.GetKind(),
+				client.ObjectKeyFromObject(o), c.Name, err)
 		}
 	}
 	return nil

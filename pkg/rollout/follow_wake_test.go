@@ -22,11 +22,14 @@ func TestAControlPlaneThatWaitsIsWokenNowAndThen(t *testing.T) {
 		}}
 		v := newView("bootstrap", wanted("a"))
 		v.take(kube.Change{Object: &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "RKE2ControlPlane", "metadata": map[string]any{"name": "sleeps", "namespace": "management"},
-			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "WaitingForRKE2Server"}}}}}})
+			"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "RKE2ControlPlane",
+			"metadata": map[string]any{"name": "sleeps", "namespace": "management"},
+			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False",
+				"reason": "WaitingForRKE2Server"}}}}}})
 		ctx, cancel := context.WithTimeout(t.Context(), 3*wakeInterval+wakeInterval/2)
 		defer cancel()
-		if err := f.loop(ctx, v, make(chan kube.Change), nil, make(chan error, 1), newEar()); !errors.Is(err, context.DeadlineExceeded) {
+		if err := f.loop(ctx, v, make(chan kube.Change), nil, make(chan error, 1), newEar()); !errors.Is(
+			err, context.DeadlineExceeded) {
 			t.Errorf("the wait ended with %v", err)
 		}
 		if len(woken) != 3 || woken[0] != "RKE2ControlPlane/sleeps" {

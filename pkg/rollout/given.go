@@ -60,9 +60,10 @@ func keep(env *environment.Environment, last environment.Objects) (*environment.
 	return env, err
 }
 
-// Differences returns how the values of an environment differ from those that a cluster was last given, and for which cluster those were: only where it is
-// the environment's own is anything compared. Empty: it was given none yet.
-func Differences(ctx context.Context, c *kube.Cluster, env *environment.Environment) (differ []environment.Change, whose string, err error) {
+// Differences returns how the values of an environment differ from those that a cluster was last given, and for which
+// cluster those were: only where it is the environment's own is anything compared. Empty: it was given none yet.
+func Differences(ctx context.Context, c *kube.Cluster, env *environment.Environment) (differ []environment.Change,
+	whose string, err error) {
 	last, err := Given(ctx, c)
 	if err != nil {
 		return nil, "", fmt.Errorf("read the values that the %s cluster was last given: %w", c.Name, err)

@@ -19,7 +19,8 @@ func TestDifferences(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), waitBound)
 	defer cancel()
 	load := func(set ...string) *environment.Environment {
-		env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: set})
+		env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+			Sets: set})
 		if err != nil {
 			t.Fatal(err)
 		}

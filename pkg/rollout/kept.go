@@ -14,8 +14,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
-// Kept returns all that a release of a cluster is made from, for a backup: the HelmRelease telco-cloud-init, the ConfigMaps and Secrets that
-// its values come from, its sources and their Secrets. What the release names and what is not there is an error, unless it is optional.
+// Kept returns all that a release of a cluster is made from, for a backup: the HelmRelease telco-cloud-init, the
+// ConfigMaps and Secrets that its values come from, its sources and their Secrets. What the release names and what is
+// not there is an error, unless it is optional.
 func Kept(ctx context.Context, c client.Reader) ([]*unstructured.Unstructured, error) {
 	k := keeping{ctx: ctx, client: c, have: map[string]bool{}}
 	release := k.read(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind), flux.ReleaseName, false)
@@ -28,7 +29,8 @@ func Kept(ctx context.Context, c client.Reader) ([]*unstructured.Unstructured, e
 		optional, _, _ := unstructured.NestedBool(ref, "optional")
 		k.read(schema.GroupVersionKind{Version: "v1", Kind: text(ref, "kind")}, text(ref, "name"), optional)
 	}
-	for _, path := range [][]string{{"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"}, {"spec", "values", "source"}} {
+	for _, path := range [][]string{{"spec", "chartRef"}, {"spec", "chart", "spec", "sourceRef"},
+		{"spec", "values", "source"}} {
 		ref, _, _ := unstructured.NestedMap(release.Object, path...)
 		if text(ref, "name") != "" {
 			k.source(text(ref, "kind"), text(ref, "name"))
@@ -52,7 +54,8 @@ func (k *keeping) source(kind, name string) {
 	if source == nil {
 		return
 	}
-	for _, path := range [][]string{{"spec", "secretRef"}, {"spec", "certSecretRef"}, {"spec", "proxySecretRef"}, {"spec", "verify", "secretRef"}} {
+	for _, path := range [][]string{{"spec", "secretRef"}, {"spec", "certSecretRef"}, {"spec", "proxySecretRef"},
+		{"spec", "verify", "secretRef"}} {
 		ref, _, _ := unstructured.NestedMap(source.Object, path...)
 		if name := text(ref, "name"); name != "" {
 			k.read(schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, name, false)
@@ -60,7 +63,8 @@ func (k *keeping) source(kind, name string) {
 	}
 }
 
-// read returns nil where there is nothing more to do: it was read before, an error came first, or it is optional and not there.
+// read returns nil where there is nothing more to do: it was read before, an error came first, or it is optional and
+// not there.
 func (k *keeping) read(gvk schema.GroupVersionKind, name string, optional bool) *unstructured.Unstructured {
 	if k.err != nil || k.have[gvk.Kind+"/"+name] {
 		return nil

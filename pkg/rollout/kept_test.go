@@ -48,12 +48,18 @@ const fromGit = `
 
 func TestKept(t *testing.T) {
 	for name, tc := range map[string]struct{ cluster, want, wrong string }{
-		"from a registry": {fromRegistry, "ConfigMap/management-cluster-values HelmRelease/telco-cloud-init OCIRepository/telco-cloud-init OCIRepository/telco-cloud-init-chart " +
-			"Secret/authority Secret/management-cluster-infra-secrets Secret/management-cluster-secrets Secret/telco-cloud-init-source", ""},
-		"from Git":                {fromGit, "ConfigMap/management-cluster-values GitRepository/telco-cloud-init HelmRelease/telco-cloud-init", ""},
-		"no release":              {strings.ReplaceAll(fromGit, "HelmRelease, metadata: {name: telco", "HelmRelease, metadata: {name: other"), "", "read HelmRelease flux-system/telco-cloud-init"},
-		"no values":               {strings.ReplaceAll(fromGit, "ConfigMap, metadata: {name: management", "ConfigMap, metadata: {name: other"), "", "read ConfigMap flux-system/management-cluster-values"},
-		"no Secret of its source": {strings.ReplaceAll(fromRegistry, "Secret, metadata: {name: authority", "Secret, metadata: {name: other"), "", "read Secret flux-system/authority"},
+		"from a registry": {fromRegistry, "ConfigMap/management-cluster-values HelmRelease/telco-cloud-init " +
+			"OCIRepository/telco-cloud-init OCIRepository/telco-cloud-init-chart " +
+			"Secret/authority Secret/management-cluster-infra-secrets Secret/management-cluster-secrets " +
+			"Secret/telco-cloud-init-source", ""},
+		"from Git": {fromGit, "ConfigMap/management-cluster-values GitRepository/telco-cloud-init " +
+			"HelmRelease/telco-cloud-init", ""},
+		"no release": {strings.ReplaceAll(fromGit, "HelmRelease, metadata: {name: telco",
+			"HelmRelease, metadata: {name: other"), "", "read HelmRelease flux-system/telco-cloud-init"},
+		"no values": {strings.ReplaceAll(fromGit, "ConfigMap, metadata: {name: management",
+			"ConfigMap, metadata: {name: other"), "", "read ConfigMap flux-system/management-cluster-values"},
+		"no Secret of its source": {strings.ReplaceAll(fromRegistry, "Secret, metadata: {name: authority",
+			"Secret, metadata: {name: other"), "", "read Secret flux-system/authority"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scheme := runtime.NewScheme()
@@ -72,7 +78,8 @@ func TestKept(t *testing.T) {
 				u.SetNamespace(flux.Namespace)
 				objects = append(objects, u)
 			}
-			found, err := rollout.Kept(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build())
+			found, err := rollout.Kept(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+				objects...).Build())
 			if tc.wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wrong) {
 					t.Errorf("got %v, want %q", err, tc.wrong)

@@ -31,8 +31,8 @@ func made(o v1.Object) bool {
 	return labels[madeByName] == flux.ReleaseName && labels[madeByNamespace] == flux.Namespace
 }
 
-// Made returns the Kustomizations that the release made in a cluster: by the chart that the source holds, whatever this program carries. A
-// release that made none is an error: nobody would see when the cluster is up.
+// Made returns the Kustomizations that the release made in a cluster: by the chart that the source holds, whatever this
+// program carries. A release that made none is an error: nobody would see when the cluster is up.
 func Made(ctx context.Context, c *kube.Cluster) ([]client.ObjectKey, error) {
 	list, err := flux.Kustomizations(ctx, c)
 	if err != nil {
@@ -45,7 +45,9 @@ func Made(ctx context.Context, c *kube.Cluster) ([]client.ObjectKey, error) {
 		}
 	}
 	if len(keys) == 0 {
-		return nil, fault.New(fault.ComponentStuck, fmt.Sprintf("the HelmRelease %s/%s in the %s cluster made no Kustomization", flux.Namespace, flux.ReleaseName, c.Name),
+		return nil, fault.New(fault.ComponentStuck,
+			fmt.Sprintf("the HelmRelease %s/%s in the %s cluster made no Kustomization", flux.Namespace,
+				flux.ReleaseName, c.Name),
 			"Check which chart it installed: kubectl -n "+flux.Namespace+" describe helmrelease "+flux.ReleaseName)
 	}
 	return keys, nil

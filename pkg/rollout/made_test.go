@@ -11,7 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// The chart may come from Git and make other components than this program knows: what counts is known when the HelmRelease is ready.
+// The chart may come from Git and make other components than this program knows: what counts is known when the
+// HelmRelease is ready.
 func TestGoalsAreWhatTheReleaseMade(t *testing.T) {
 	is := map[bool]string{true: "True", false: "False"}
 	component := func(name string, isReady bool) *unstructured.Unstructured {
@@ -33,14 +34,22 @@ func TestGoalsAreWhatTheReleaseMade(t *testing.T) {
 		reached bool
 		fails   fault.Code
 	}{
-		"the HelmRelease is not there yet":         {objects: []*unstructured.Unstructured{component("a", true)}, made: a},
-		"the HelmRelease is not ready yet":         {objects: []*unstructured.Unstructured{release(false), component("a", true)}, made: a},
-		"what it made is ready":                    {objects: []*unstructured.Unstructured{release(true), component("a", true)}, made: a, asked: true, reached: true},
-		"what it made was not seen yet":            {objects: []*unstructured.Unstructured{release(true)}, made: a, asked: true},
-		"what it made is not ready":                {objects: []*unstructured.Unstructured{release(true), component("a", false)}, made: a, asked: true},
-		"nobody says what it made":                 {objects: []*unstructured.Unstructured{release(true), component("a", true)}, err: errors.New("i/o timeout"), asked: true},
-		"it made nothing":                          {objects: []*unstructured.Unstructured{release(true)}, err: fault.New(fault.ComponentStuck, "no Kustomization", ""), asked: true, fails: fault.ComponentStuck},
-		"another Kustomization than it made waits": {objects: []*unstructured.Unstructured{release(true), component("a", true), component("b", false)}, made: a, asked: true, reached: true},
+		"the HelmRelease is not there yet": {objects: []*unstructured.Unstructured{component("a", true)},
+			made: a},
+		"the HelmRelease is not ready yet": {objects: []*unstructured.Unstructured{release(false),
+			component("a", true)}, made: a},
+		"what it made is ready": {objects: []*unstructured.Unstructured{release(true),
+			component("a", true)}, made: a, asked: true, reached: true},
+		"what it made was not seen yet": {objects: []*unstructured.Unstructured{release(true)}, made: a,
+			asked: true},
+		"what it made is not ready": {objects: []*unstructured.Unstructured{release(true),
+			component("a", false)}, made: a, asked: true},
+		"nobody says what it made": {objects: []*unstructured.Unstructured{release(true),
+			component("a", true)}, err: errors.New("i/o timeout"), asked: true},
+		"it made nothing": {objects: []*unstructured.Unstructured{release(true)},
+			err: fault.New(fault.ComponentStuck, "no Kustomization", ""), asked: true, fails: fault.ComponentStuck},
+		"another Kustomization than it made waits": {objects: []*unstructured.Unstructured{release(true),
+			component("a", true), component("b", false)}, made: a, asked: true, reached: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +66,8 @@ func TestGoalsAreWhatTheReleaseMade(t *testing.T) {
 				t.Errorf("error %v, want code %q", err, tc.fails)
 			}
 			if asked != tc.asked || v.reached() != tc.reached {
-				t.Errorf("asked %t, reached %t, want %t, %t (HelmRelease %s)", asked, v.reached(), tc.asked, tc.reached, v.states[releaseKey()].State)
+				t.Errorf("asked %t, reached %t, want %t, %t (HelmRelease %s)", asked, v.reached(), tc.asked, tc.reached,
+					v.states[releaseKey()].State)
 			}
 		})
 	}

@@ -16,8 +16,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Occupied returns the management cluster that the release in a cluster is for, and whether a pivot of that one has suspended it; "": there is
-// no release, or nobody knows for which. There is one release in a cluster: another environment would overwrite its values.
+// Occupied returns the management cluster that the release in a cluster is for, and whether a pivot of that one has
+// suspended it; "": there is no release, or nobody knows for which. There is one release in a cluster: another
+// environment would overwrite its values.
 func Occupied(ctx context.Context, c *kube.Cluster) (by string, pivoted bool, err error) {
 	values := &corev1.ConfigMap{}
 	values.SetNamespace(environment.Namespace)

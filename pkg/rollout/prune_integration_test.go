@@ -46,8 +46,8 @@ spec:
 `
 )
 
-// A commit that lacks the definitions of Cluster API, which the real kustomize-controller applies, leaves them and all Clusters where they are; what
-// else it lacks goes. Without the chart's patches everything goes: that is seen first.
+// A commit that lacks the definitions of Cluster API, which the real kustomize-controller applies, leaves them and all
+// Clusters where they are; what else it lacks goes. Without the chart's patches everything goes: that is seen first.
 func TestACommitWithoutDefinitionsTakesNothingAway(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -57,11 +57,15 @@ func TestACommitWithoutDefinitionsTakesNothingAway(t *testing.T) {
 	component.Spec.Path, component.Spec.DependsOn, component.Spec.Wait = "./capi", nil, false
 	bare := component.DeepCopy()
 	bare.Spec.Patches = nil
-	full := map[string]string{"capi/kustomization.yaml": "resources: [crd.yaml, namespace.yaml, settings.yaml, manager.yaml]\n",
-		"capi/crd.yaml": shopDefinition, "capi/namespace.yaml": shopNamespace, "capi/settings.yaml": shopSettings, "capi/manager.yaml": shopManager}
+	full := map[string]string{"capi/kustomization.yaml": "resources: [crd.yaml, namespace.yaml, settings.yaml, " +
+		"manager.yaml]\n",
+		"capi/crd.yaml": shopDefinition, "capi/namespace.yaml": shopNamespace, "capi/settings.yaml": shopSettings,
+		"capi/manager.yaml": shopManager}
 	// A namespace that is deleted stays terminating here: nobody runs its controller.
-	withNamespace := map[string]string{"capi/kustomization.yaml": "resources: [namespace.yaml, manager.yaml]\n", "capi/namespace.yaml": shopNamespace, "capi/manager.yaml": shopManager}
-	broken := map[string]string{"capi/kustomization.yaml": "resources: [manager.yaml]\n", "capi/manager.yaml": shopManager}
+	withNamespace := map[string]string{"capi/kustomization.yaml": "resources: [namespace.yaml, manager.yaml]\n",
+		"capi/namespace.yaml": shopNamespace, "capi/manager.yaml": shopManager}
+	broken := map[string]string{"capi/kustomization.yaml": "resources: [manager.yaml]\n",
+		"capi/manager.yaml": shopManager}
 
 	s := pruned{t, ctx}
 	revision := source.Commit(ctx, t, full)
@@ -85,7 +89,8 @@ func TestACommitWithoutDefinitionsTakesNothingAway(t *testing.T) {
 	s.gone("ConfigMap", "default", "settings")
 	s.there()
 
-	full["capi/crd.yaml"] = strings.NewReplacer("shops.example.org}", "shops.example.org, annotations: {kustomize.toolkit.fluxcd.io/force: enabled}}",
+	full["capi/crd.yaml"] = strings.NewReplacer("shops.example.org}",
+		"shops.example.org, annotations: {kustomize.toolkit.fluxcd.io/force: enabled}}",
 		"Namespaced", "Cluster").Replace(shopDefinition)
 	source.Commit(ctx, t, full)
 	s.refused(bare, "spec.scope")
@@ -106,7 +111,8 @@ func chartComponent(t *testing.T, name string) *kustomizev1.Kustomization {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rendered, err := env.Render(environment.Management, map[string]any{"source": map[string]any{"kind": "GitRepository"}})
+	rendered, err := env.Render(environment.Management,
+		map[string]any{"source": map[string]any{"kind": "GitRepository"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,11 +149,13 @@ type pruned struct {
 func (p pruned) applied(k *kustomizev1.Kustomization, revision string) {
 	p.t.Helper()
 	seen := &kustomizev1.Kustomization{}
-	err := wait.PollUntilContextTimeout(p.ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		err := shared.Client.Get(ctx, client.ObjectKeyFromObject(k), seen)
-		return err == nil && seen.Status.LastAppliedRevision == revision && seen.Status.ObservedGeneration == seen.Generation &&
-			apimeta.IsStatusConditionTrue(seen.Status.Conditions, fluxmeta.ReadyCondition), err
-	})
+	err := wait.PollUntilContextTimeout(p.ctx, 50*time.Millisecond, time.Minute, true,
+		func(ctx context.Context) (bool, error) {
+			err := shared.Client.Get(ctx, client.ObjectKeyFromObject(k), seen)
+			return err == nil && seen.Status.LastAppliedRevision == revision &&
+				seen.Status.ObservedGeneration == seen.Generation &&
+				apimeta.IsStatusConditionTrue(seen.Status.Conditions, fluxmeta.ReadyCondition), err
+		})
 	if err != nil {
 		p.t.Fatalf("apply %s: %v: %+v", revision, err, seen.Status.Conditions)
 	}
@@ -157,11 +165,12 @@ func (p pruned) applied(k *kustomizev1.Kustomization, revision string) {
 func (p pruned) refused(k *kustomizev1.Kustomization, says string) {
 	p.t.Helper()
 	seen := &kustomizev1.Kustomization{}
-	err := wait.PollUntilContextTimeout(p.ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		err := shared.Client.Get(ctx, client.ObjectKeyFromObject(k), seen)
-		ready := apimeta.FindStatusCondition(seen.Status.Conditions, fluxmeta.ReadyCondition)
-		return err == nil && ready != nil && ready.Status == "False" && strings.Contains(ready.Message, says), err
-	})
+	err := wait.PollUntilContextTimeout(p.ctx, 50*time.Millisecond, time.Minute, true,
+		func(ctx context.Context) (bool, error) {
+			err := shared.Client.Get(ctx, client.ObjectKeyFromObject(k), seen)
+			ready := apimeta.FindStatusCondition(seen.Status.Conditions, fluxmeta.ReadyCondition)
+			return err == nil && ready != nil && ready.Status == "False" && strings.Contains(ready.Message, says), err
+		})
 	if err != nil {
 		p.t.Fatalf("it is not refused: %v: %+v", err, seen.Status.Conditions)
 	}
@@ -171,17 +180,19 @@ func (p pruned) refused(k *kustomizev1.Kustomization, says string) {
 func (p pruned) shop() {
 	p.t.Helper()
 	shop := p.object("Shop", "default", "prod")
-	err := wait.PollUntilContextTimeout(p.ctx, 50*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
-		err := shared.Client.Create(ctx, shop.DeepCopy())
-		return err == nil || apierrors.IsAlreadyExists(err), nil
-	})
+	err := wait.PollUntilContextTimeout(p.ctx, 50*time.Millisecond, 20*time.Second, true,
+		func(ctx context.Context) (bool, error) {
+			err := shared.Client.Create(ctx, shop.DeepCopy())
+			return err == nil || apierrors.IsAlreadyExists(err), nil
+		})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 }
 
 func (p pruned) object(kind, namespace, name string) *unstructured.Unstructured {
-	versions := map[string]string{"Shop": "example.org/v1", "CustomResourceDefinition": "apiextensions.k8s.io/v1", "Deployment": "apps/v1", "Kustomization": "kustomize.toolkit.fluxcd.io/v1"}
+	versions := map[string]string{"Shop": "example.org/v1", "CustomResourceDefinition": "apiextensions.k8s.io/v1",
+		"Deployment": "apps/v1", "Kustomization": "kustomize.toolkit.fluxcd.io/v1"}
 	o := &unstructured.Unstructured{}
 	o.SetAPIVersion("v1")
 	if version, other := versions[kind]; other {
@@ -206,10 +217,11 @@ func (p pruned) strategy() string {
 // gone waits until an object is not there.
 func (p pruned) gone(kind, namespace, name string) {
 	p.t.Helper()
-	err := wait.PollUntilContextTimeout(p.ctx, 50*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
-		o := p.object(kind, namespace, name)
-		return apierrors.IsNotFound(shared.Client.Get(ctx, client.ObjectKeyFromObject(o), o)), nil
-	})
+	err := wait.PollUntilContextTimeout(p.ctx, 50*time.Millisecond, 20*time.Second, true,
+		func(ctx context.Context) (bool, error) {
+			o := p.object(kind, namespace, name)
+			return apierrors.IsNotFound(shared.Client.Get(ctx, client.ObjectKeyFromObject(o), o)), nil
+		})
 	if err != nil {
 		p.t.Errorf("%s %s is still there", kind, name)
 	}
@@ -226,7 +238,8 @@ func (p pruned) there() {
 func (p pruned) has(kind, namespace, name string) {
 	p.t.Helper()
 	o := p.object(kind, namespace, name)
-	if err := shared.Client.Get(p.ctx, client.ObjectKeyFromObject(o), o); err != nil || o.GetDeletionTimestamp() != nil {
+	if err := shared.Client.Get(p.ctx, client.ObjectKeyFromObject(o), o); err != nil ||
+		o.GetDeletionTimestamp() != nil {
 		p.t.Errorf("%s %s: %v, deleted at %v", kind, name, err, o.GetDeletionTimestamp())
 	}
 }

@@ -58,7 +58,8 @@ func (r Release) objects() ([]client.Object, error) {
 	spec := flux.Release{FromGit: r.Source.Kind == source.Git, Values: r.values()}
 	if r.Phase == environment.Bootstrap {
 		objects = append(objects, r.Environment.BootstrapValues())
-		spec.ValuesFrom = append(spec.ValuesFrom, flux.ValuesReference{Kind: "ConfigMap", Name: environment.BootstrapValuesName})
+		spec.ValuesFrom = append(spec.ValuesFrom,
+			flux.ValuesReference{Kind: "ConfigMap", Name: environment.BootstrapValuesName})
 	}
 	spec.ValuesFrom = append(spec.ValuesFrom,
 		flux.ValuesReference{Kind: "ConfigMap", Name: environment.ValuesName},
@@ -72,8 +73,8 @@ func (r Release) objects() ([]client.Object, error) {
 	return append(objects, helmRelease), nil
 }
 
-// Apply applies the release to a cluster, takes back what was suspended there for a pivot that did not start, and has Flux look at it now.
-// It returns the token that the HelmRelease's status carries once Flux has done so.
+// Apply applies the release to a cluster, takes back what was suspended there for a pivot that did not start, and has
+// Flux look at it now. It returns the token that the HelmRelease's status carries once Flux has done so.
 func (r Release) Apply(ctx context.Context, c *kube.Cluster, s Suspension, now time.Time) (token string, err error) {
 	objects, err := r.objects()
 	if err != nil {
@@ -88,11 +89,12 @@ func (r Release) Apply(ctx context.Context, c *kube.Cluster, s Suspension, now t
 	return now.Format(time.RFC3339Nano), flux.RequestReset(ctx, c, helmRelease(), now)
 }
 
-// Goal is that the HelmRelease of c was reconciled after token (empty: at any time) and that the Kustomizations that it made are ready at
-// the revision that is published now, all but those that are left out.
+// Goal is that the HelmRelease of c was reconciled after token (empty: at any time) and that the Kustomizations that it
+// made are ready at the revision that is published now, all but those that are left out.
 func (r Release) Goal(c *kube.Cluster, token string, leftOut ...string) Goal {
-	return Goal{What: "the components of the " + c.Name + " cluster", Ready: []Key{releaseKey()}, Handled: map[Key]string{releaseKey(): token},
-		Made: madeGoals(c, leftOut), Revision: r.Source.Revision(r.Published)}
+	return Goal{What: "the components of the " + c.Name + " cluster", Ready: []Key{releaseKey()},
+		Handled: map[Key]string{releaseKey(): token},
+		Made:    madeGoals(c, leftOut), Revision: r.Source.Revision(r.Published)}
 }
 
 func releaseKey() Key { return Key{helmv2.HelmReleaseKind, flux.Namespace, flux.ReleaseName} }

@@ -16,8 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source"
 )
 
-// A HelmRelease that is out of retries tries again only after a request that helm-controller takes for a reset, though nothing of it changed:
-// each run makes one.
+// A HelmRelease that is out of retries tries again only after a request that helm-controller takes for a reset, though
+// nothing of it changed: each run makes one.
 func TestApplyResetsTheFailuresOfTheRelease(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), waitBound)
 	defer cancel()
@@ -25,7 +25,8 @@ func TestApplyResetsTheFailuresOfTheRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Release{Environment: env, Source: source.Source{Kind: source.Embedded}, Phase: environment.Bootstrap, Definition: true}
+	r := Release{Environment: env, Source: source.Source{Kind: source.Embedded}, Phase: environment.Bootstrap,
+		Definition: true}
 	objects, err := r.objects()
 	if err != nil {
 		t.Fatal(err)
@@ -44,18 +45,22 @@ func TestApplyResetsTheFailuresOfTheRelease(t *testing.T) {
 		if err := shared.Client.Get(ctx, client.ObjectKeyFromObject(release), release); err != nil {
 			t.Fatal(err)
 		}
-		requested, reset := release.Annotations[fluxmeta.ReconcileRequestAnnotation], release.Annotations[helmv2.ResetRequestAnnotation]
+		requested, reset := release.Annotations[fluxmeta.ReconcileRequestAnnotation],
+			release.Annotations[helmv2.ResetRequestAnnotation]
 		if token == "" || requested != token || reset != token {
-			t.Errorf("%s: token %q, %s %q, %s %q", run, token, fluxmeta.ReconcileRequestAnnotation, requested, helmv2.ResetRequestAnnotation, reset)
+			t.Errorf("%s: token %q, %s %q, %s %q", run, token, fluxmeta.ReconcileRequestAnnotation, requested,
+				helmv2.ResetRequestAnnotation, reset)
 		}
 		if handled := r.Goal(shared.Client, token).Handled[releaseKey()]; handled != token {
 			t.Errorf("%s: the wait is for request %q, want %q", run, handled, token)
 		}
 		if !helmv2.ShouldHandleResetRequest(release) {
-			t.Errorf("%s: helm-controller does not reset the failures: %v, last handled %q, %q", run, release.Annotations, release.Status.LastHandledReconcileAt, release.Status.LastHandledResetAt)
+			t.Errorf("%s: helm-controller does not reset the failures: %v, last handled %q, %q", run,
+				release.Annotations, release.Status.LastHandledReconcileAt, release.Status.LastHandledResetAt)
 		}
 		if generation != 0 && release.Generation != generation {
-			t.Errorf("%s: generation %d became %d, so it is no proof: that resets failures too", run, generation, release.Generation)
+			t.Errorf("%s: generation %d became %d, so it is no proof: that resets failures too", run, generation,
+				release.Generation)
 		}
 		generation = release.Generation
 

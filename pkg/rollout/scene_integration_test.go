@@ -49,7 +49,8 @@ func (s *scene) await(ctx context.Context, through *kube.Cluster, names ...strin
 	for _, name := range names {
 		g.Ready = append(g.Ready, Key{kustomizev1.KustomizationKind, s.namespace, name})
 	}
-	f := NewFollower(through, Options{Heartbeat: 100 * time.Millisecond, Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }})
+	f := NewFollower(through, Options{Heartbeat: 100 * time.Millisecond,
+		Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }})
 	go func() { s.done <- f.Await(ctx, g, s.ear) }()
 }
 
@@ -136,7 +137,8 @@ func (s *scene) nudged(name string) bool {
 
 func (s *scene) eventually(what string, holds func() bool) {
 	s.t.Helper()
-	err := wait.PollUntilContextCancel(s.ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) { return holds(), nil })
+	err := wait.PollUntilContextCancel(s.ctx, 20*time.Millisecond, true,
+		func(context.Context) (bool, error) { return holds(), nil })
 	if err != nil {
 		s.t.Fatalf("not in time: %s", what)
 	}

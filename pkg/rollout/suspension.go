@@ -16,16 +16,18 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Suspension keeps Flux from putting back, in one cluster, what a pivot takes away. It says in an annotation whose it is, so that nothing is
-// resumed that a user, or another pivot, has suspended.
+// Suspension keeps Flux from putting back, in one cluster, what a pivot takes away. It says in an annotation whose it
+// is, so that nothing is resumed that a user, or another pivot, has suspended.
 type Suspension struct {
 	Cluster *kube.Cluster
-	// Of is the management cluster that is moved, see owned.SuspendedFor: a user's own bootstrap cluster may have seen others.
+	// Of is the management cluster that is moved, see owned.SuspendedFor: a user's own bootstrap cluster may have seen
+	// others.
 	Of string
 }
 
-// Suspend suspends the HelmRelease first, which would undo the rest, then the Kustomizations, which may outlive it. What is suspended already is left
-// alone. Something has to bear the mark in the end: without it nobody could tell that a pivot was begun.
+// Suspend suspends the HelmRelease first, which would undo the rest, then the Kustomizations, which may outlive it.
+// What is suspended already is left alone. Something has to bear the mark in the end: without it nobody could tell that
+// a pivot was begun.
 func (s Suspension) Suspend(ctx context.Context) error {
 	release := helmRelease()
 	err := s.Cluster.Get(ctx, client.ObjectKeyFromObject(release), release)
@@ -44,7 +46,8 @@ func (s Suspension) Suspend(ctx context.Context) error {
 	}
 	for i := range list {
 		k := &list[i]
-		if k.Spec.Suspend || !made(k) || k.Name != "cluster" && k.Spec.KubeConfig == nil { // what is a user's own goes on
+		// what is a user's own goes on
+		if k.Spec.Suspend || !made(k) || k.Name != "cluster" && k.Spec.KubeConfig == nil {
 			continue
 		}
 		if err := s.set(ctx, "Kustomization", k, true); err != nil {
@@ -56,7 +59,8 @@ func (s Suspension) Suspend(ctx context.Context) error {
 	}
 	marked, err := s.Stands(ctx)
 	if err == nil && !marked {
-		err = fault.New(fault.PivotRefused, fmt.Sprintf("suspend Flux in the %s cluster: HelmRelease %s is gone, and so are its Kustomizations: nothing could tell that a move was begun", s.Cluster.Name, flux.ReleaseName),
+		err = fault.New(fault.PivotRefused, fmt.Sprintf("suspend Flux in the %s cluster: HelmRelease %s is gone, and "+
+			"so are its Kustomizations: nothing could tell that a move was begun", s.Cluster.Name, flux.ReleaseName),
 			"Run cluster-init up, which installs the release again, and then the same command.")
 	}
 	return err
@@ -65,8 +69,8 @@ func (s Suspension) Suspend(ctx context.Context) error {
 // Resume takes Suspend back.
 func (s Suspension) Resume(ctx context.Context) error { return s.resume(ctx, true) }
 
-// resume takes Suspend back, without the definition where another cluster has it: its Kustomization goes with the next release, and one that is
-// suspended makes and deletes nothing until then.
+// resume takes Suspend back, without the definition where another cluster has it: its Kustomization goes with the next
+// release, and one that is suspended makes and deletes nothing until then.
 func (s Suspension) resume(ctx context.Context, definition bool) error {
 	list, err := flux.Kustomizations(ctx, s.Cluster)
 	if err != nil {
@@ -94,17 +98,21 @@ func (s Suspension) resume(ctx context.Context, definition bool) error {
 }
 
 func (s Suspension) set(ctx context.Context, kind string, o client.Object, suspend bool) error {
-	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}},"spec":{"suspend":true}}`, owned.SuspendedAnnotation, s.Of)
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}},"spec":{"suspend":true}}`, owned.SuspendedAnnotation,
+		s.Of)
 	if !suspend {
-		patch = fmt.Sprintf(`{"metadata":{"annotations":{%q:null}},"spec":{"suspend":false}}`, owned.SuspendedAnnotation)
+		patch = fmt.Sprintf(`{"metadata":{"annotations":{%q:null}},"spec":{"suspend":false}}`,
+			owned.SuspendedAnnotation)
 	}
 	if err := s.Cluster.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		return fmt.Errorf("set suspend: %t on %s %s in the %s cluster: %w", suspend, kind, client.ObjectKeyFromObject(o), s.Cluster.Name, err)
+		return fmt.Errorf("set suspend: %t on %s %s in the %s cluster: %w", suspend, kind,
+			client.ObjectKeyFromObject(o), s.Cluster.Name, err)
 	}
 	return nil
 }
 
-// Stands says whether this pivot has suspended what would put back what it takes away, or begun to; false where Flux is not installed yet.
+// Stands says whether this pivot has suspended what would put back what it takes away, or begun to; false where Flux is
+// not installed yet.
 func (s Suspension) Stands(ctx context.Context) (bool, error) {
 	release := helmRelease()
 	err := s.Cluster.Get(ctx, client.ObjectKeyFromObject(release), release)

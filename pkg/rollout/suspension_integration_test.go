@@ -14,12 +14,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Where another cluster has the definition, the Kustomization that would make it stays suspended: resumed, it makes a second control plane, and
-// deletes that with the machines of the first when the release takes it away.
+// Where another cluster has the definition, the Kustomization that would make it stays suspended: resumed, it makes a
+// second control plane, and deletes that with the machines of the first when the release takes it away.
 func TestTheDefinitionOfAnotherClusterStaysSuspended(t *testing.T) {
 	const of = "management/suspended"
 	for _, name := range []string{"cluster", "cni"} {
-		k := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace, Annotations: map[string]string{owned.SuspendedAnnotation: of}},
+		k := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: flux.Namespace,
+			Annotations: map[string]string{owned.SuspendedAnnotation: of}},
 			Spec: kustomizev1.KustomizationSpec{Suspend: true, Interval: metav1.Duration{Duration: time.Minute},
 				SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "OCIRepository", Name: flux.ReleaseName}}}
 		if err := shared.Client.Create(t.Context(), k); err != nil {
@@ -31,14 +32,17 @@ func TestTheDefinitionOfAnotherClusterStaysSuspended(t *testing.T) {
 	for _, step := range []struct {
 		definition bool
 		suspended  map[string]bool
-	}{{false, map[string]bool{"cluster": true, "cni": false}}, {true, map[string]bool{"cluster": false, "cni": false}}} {
+	}{{false, map[string]bool{"cluster": true, "cni": false}},
+		{true, map[string]bool{"cluster": false, "cni": false}}} {
 		if err := s.resume(t.Context(), step.definition); err != nil {
 			t.Fatal(err)
 		}
 		for name, want := range step.suspended {
 			k := &kustomizev1.Kustomization{}
-			if err := shared.Client.Get(t.Context(), client.ObjectKey{Namespace: flux.Namespace, Name: name}, k); err != nil || k.Spec.Suspend != want {
-				t.Errorf("with the definition here %t, %s is suspended: %t (%v)", step.definition, name, k.Spec.Suspend, err)
+			if err := shared.Client.Get(t.Context(), client.ObjectKey{Namespace: flux.Namespace, Name: name},
+				k); err != nil || k.Spec.Suspend != want {
+				t.Errorf("with the definition here %t, %s is suspended: %t (%v)", step.definition, name, k.Spec.Suspend,
+					err)
 			}
 		}
 	}

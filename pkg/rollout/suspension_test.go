@@ -23,7 +23,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// cutOff is a cluster in memory whose writes fail from the one with number at on; the failing one is carried out if applied.
+// cutOff is a cluster in memory whose writes fail from the one with number at on; the failing one is carried out if
+// applied.
 type cutOff struct {
 	*kube.Cluster
 	at, writes int
@@ -37,7 +38,8 @@ func newCutOff(t *testing.T) *cutOff {
 		t.Fatal(err)
 	}
 	kustomization := func(name string, remote, suspended bool, of string) *kustomizev1.Kustomization {
-		k := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: name, Annotations: map[string]string{}}, Spec: kustomizev1.KustomizationSpec{Suspend: suspended}}
+		k := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: name,
+			Annotations: map[string]string{}}, Spec: kustomizev1.KustomizationSpec{Suspend: suspended}}
 		k.Labels = map[string]string{madeByName: of, madeByNamespace: flux.Namespace}
 		if remote {
 			k.Spec.KubeConfig = &meta.KubeConfigReference{SecretRef: &meta.SecretKeyReference{Name: "k"}}
@@ -45,11 +47,16 @@ func newCutOff(t *testing.T) *cutOff {
 		return k
 	}
 	c := &cutOff{at: -1}
-	objects := []client.Object{&helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: flux.ReleaseName}},
-		kustomization("cluster", false, false, flux.ReleaseName), kustomization("cni", true, false, flux.ReleaseName), kustomization("cloud-provider", true, false, flux.ReleaseName),
-		kustomization("capi", false, false, flux.ReleaseName), kustomization("of-the-user", true, true, flux.ReleaseName), kustomization("of-a-tenant", true, false, "another")}
-	c.Cluster = &kube.Cluster{Name: "bootstrap", Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
-		Patch: func(ctx context.Context, to client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+	objects := []client.Object{&helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace,
+		Name: flux.ReleaseName}},
+		kustomization("cluster", false, false, flux.ReleaseName), kustomization("cni", true, false, flux.ReleaseName),
+		kustomization("cloud-provider", true, false, flux.ReleaseName),
+		kustomization("capi", false, false, flux.ReleaseName), kustomization("of-the-user", true, true,
+			flux.ReleaseName), kustomization("of-a-tenant", true, false, "another")}
+	c.Cluster = &kube.Cluster{Name: "bootstrap", Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		objects...).WithInterceptorFuncs(interceptor.Funcs{
+		Patch: func(ctx context.Context, to client.WithWatch, o client.Object, patch client.Patch,
+			options ...client.PatchOption) error {
 			number := c.writes
 			c.writes++
 			if c.at < 0 || number < c.at {
@@ -69,7 +76,8 @@ func newCutOff(t *testing.T) *cutOff {
 func (c *cutOff) suspendedNow(t *testing.T, of string) string {
 	t.Helper()
 	release, list := helmRelease(), &kustomizev1.KustomizationList{}
-	if err := errors.Join(c.Get(t.Context(), client.ObjectKeyFromObject(release), release), c.List(t.Context(), list)); err != nil {
+	if err := errors.Join(c.Get(t.Context(), client.ObjectKeyFromObject(release), release),
+		c.List(t.Context(), list)); err != nil {
 		t.Fatal(err)
 	}
 	text := ""
@@ -85,8 +93,9 @@ func (c *cutOff) suspendedNow(t *testing.T, of string) string {
 	return text
 }
 
-// A process that is killed between two of its writes, or whose reply is lost, leaves a part suspended: that is seen as a pivot's, the next run
-// ends it, and taking it back, cut off in the same way, takes back all of it and nothing that is a user's.
+// A process that is killed between two of its writes, or whose reply is lost, leaves a part suspended: that is seen as
+// a pivot's, the next run ends it, and taking it back, cut off in the same way, takes back all of it and nothing that
+// is a user's.
 func TestASuspensionThatIsCutOff(t *testing.T) {
 	const of = "management/mgmt"
 	const all = "release:true cloud-provider:true cluster:true cni:true of-the-user:false "
@@ -128,7 +137,8 @@ func TestASuspensionThatIsCutOff(t *testing.T) {
 	}
 }
 
-// A HelmRelease that somebody has deleted leaves its Kustomizations: they are suspended, and tell of the pivot. Where nothing could tell, nothing is begun.
+// A HelmRelease that somebody has deleted leaves its Kustomizations: they are suspended, and tell of the pivot. Where
+// nothing could tell, nothing is begun.
 func TestASuspensionWithoutTheRelease(t *testing.T) {
 	const of = "management/mgmt"
 	c := newCutOff(t)
@@ -145,7 +155,8 @@ func TestASuspensionWithoutTheRelease(t *testing.T) {
 	if err := s.Resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Cluster.DeleteAllOf(t.Context(), &kustomizev1.Kustomization{}, client.InNamespace(flux.Namespace)); err != nil {
+	if err := c.Cluster.DeleteAllOf(t.Context(), &kustomizev1.Kustomization{},
+		client.InNamespace(flux.Namespace)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Suspend(t.Context()); fault.CodeOf(err) != fault.PivotRefused || fault.HintOf(err) == "" {
@@ -159,9 +170,11 @@ func TestWhoseReleaseAClusterHas(t *testing.T) {
 	if err := errors.Join(helmv2.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	values := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: environment.Namespace, Name: environment.ValuesName, Labels: map[string]string{owned.ClusterLabel: "a"}}}
+	values := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: environment.Namespace,
+		Name: environment.ValuesName, Labels: map[string]string{owned.ClusterLabel: "a"}}}
 	release := func(suspendedFor string) *helmv2.HelmRelease {
-		return &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: flux.ReleaseName, Annotations: map[string]string{owned.SuspendedAnnotation: suspendedFor}},
+		return &helmv2.HelmRelease{ObjectMeta: metav1.ObjectMeta{Namespace: flux.Namespace, Name: flux.ReleaseName,
+			Annotations: map[string]string{owned.SuspendedAnnotation: suspendedFor}},
 			Spec: helmv2.HelmReleaseSpec{Suspend: suspendedFor != ""}}
 	}
 	for name, tc := range map[string]struct {
@@ -175,7 +188,8 @@ func TestWhoseReleaseAClusterHas(t *testing.T) {
 		"its pivot was begun":     {[]client.Object{values, release("ns/a")}, "a", true},
 		"suspended for another's": {[]client.Object{values, release("ns/b")}, "a", false},
 	} {
-		c := &kube.Cluster{Name: "bootstrap", Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(tc.objects...).Build()}
+		c := &kube.Cluster{Name: "bootstrap", Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+			tc.objects...).Build()}
 		if by, pivoted, err := Occupied(t.Context(), c); by != tc.by || pivoted != tc.pivoted || err != nil {
 			t.Errorf("%s: %q, %t, %v", name, by, pivoted, err)
 		}

@@ -53,7 +53,8 @@ type view struct {
 }
 
 func newView(cluster string, g Goal) *view {
-	return &view{cluster: cluster, goal: g, objects: map[Key]*unstructured.Unstructured{}, states: map[Key]event.Object{}, nudged: map[Key]bool{}, listed: map[string]bool{}, remarked: map[Key]bool{}}
+	return &view{cluster: cluster, goal: g, objects: map[Key]*unstructured.Unstructured{},
+		states: map[Key]event.Object{}, nudged: map[Key]bool{}, listed: map[string]bool{}, remarked: map[Key]bool{}}
 }
 
 // take notes a change and says whether it is one that a reader would want to hear of.
@@ -80,7 +81,8 @@ func (v *view) take(c kube.Change) (bool, event.Object) {
 	}
 	before := v.states[k]
 	v.states[k] = now
-	changed := before.State != now.State || before.Message != now.Message || strings.Join(before.WaitsFor, ",") != strings.Join(now.WaitsFor, ",")
+	changed := before.State != now.State || before.Message != now.Message ||
+		strings.Join(before.WaitsFor, ",") != strings.Join(now.WaitsFor, ",")
 	return changed, now
 }
 
@@ -101,15 +103,18 @@ func (v *view) stateOf(k Key, o *unstructured.Unstructured) health.State {
 	source, _, _ := unstructured.NestedString(o.Object, "spec", "sourceRef", "name")
 	if v.goal.Revision != "" && k.Kind == "Kustomization" && source == flux.ReleaseName {
 		applied, _, _ := unstructured.NestedString(o.Object, "status", "lastAppliedRevision")
-		if attempted, _, _ := unstructured.NestedString(o.Object, "status", "lastAttemptedRevision"); state.Status == health.Failed &&
+		if attempted, _, _ := unstructured.NestedString(o.Object, "status",
+			"lastAttemptedRevision"); state.Status == health.Failed &&
 			(attempted == "" || strings.Contains(attempted, v.goal.Revision)) {
 			return state // it gave up before it could apply the revision
 		}
 		if !strings.Contains(applied, v.goal.Revision) {
 			if applied == "" {
-				return health.State{Status: health.Progressing, Reason: "Progressing", Message: "Reconciliation in progress"}
+				return health.State{Status: health.Progressing, Reason: "Progressing",
+					Message: "Reconciliation in progress"}
 			}
-			return health.State{Status: health.Progressing, Message: "has applied " + applied + ", not yet the present revision"}
+			return health.State{Status: health.Progressing, Message: "has applied " + applied +
+				", not yet the present revision"}
 		}
 	}
 	return state
@@ -147,7 +152,8 @@ func (v *view) unblocked() []*unstructured.Unstructured {
 func (v *view) waitingControlPlanes() []*unstructured.Unstructured {
 	var waiting []*unstructured.Unstructured
 	for k, o := range v.objects {
-		if o.GroupVersionKind().Group == controlPlaneGroup && v.states[k].State != health.Ready && o.GetDeletionTimestamp() == nil && !health.Paused(o) {
+		if o.GroupVersionKind().Group == controlPlaneGroup && v.states[k].State != health.Ready &&
+			o.GetDeletionTimestamp() == nil && !health.Paused(o) {
 			waiting = append(waiting, o)
 		}
 	}
@@ -167,14 +173,15 @@ func (v *view) reached() bool {
 }
 
 // blocked returns the goals that are not ready, with the state of each, behind what they are stuck on; when all are,
-// whatever else is not, but for Flux objects that the release did not make: nobody waits for those. A component that Flux cannot apply comes
-// first: other objects may wait for what is in it, and do not say so.
+// whatever else is not, but for Flux objects that the release did not make: nobody waits for those. A component that
+// Flux cannot apply comes first: other objects may wait for what is in it, and do not say so.
 func (v *view) blocked() []event.Object {
 	var list []event.Object
 	for _, k := range v.goal.Ready {
 		s, seen := v.states[k]
 		if !seen {
-			s = event.Object{Cluster: v.cluster, Kind: k.Kind, Namespace: k.Namespace, Name: k.Name, State: "Missing", Message: "does not exist yet"}
+			s = event.Object{Cluster: v.cluster, Kind: k.Kind, Namespace: k.Namespace, Name: k.Name, State: "Missing",
+				Message: "does not exist yet"}
 		}
 		if s.State != health.Ready {
 			list = append(list, s)
@@ -197,8 +204,8 @@ func (v *view) blocked() []event.Object {
 	return append(slices.Clone(v.elsewhere), v.causesFirst(list)...)
 }
 
-// hopeless returns an error when a goal, or a HelmRelease or source that goals come from, will not get ready by waiting; and when a component
-// that is no goal has given up, on which the wait hangs all the same.
+// hopeless returns an error when a goal, or a HelmRelease or source that goals come from, will not get ready by
+// waiting; and when a component that is no goal has given up, on which the wait hangs all the same.
 func (v *view) hopeless() error {
 	for k, s := range v.states {
 		if !v.concerns(k) && (s.State != health.Failed || !v.leftOut(k)) {
@@ -207,9 +214,11 @@ func (v *view) hopeless() error {
 		switch s.State {
 		case health.Suspended:
 			return fault.New(fault.ComponentStuck, fmt.Sprintf("%s in the %s cluster is suspended", k, v.cluster),
-				fmt.Sprintf("Resume it: kubectl -n %s patch %s %s --type merge -p '{\"spec\":{\"suspend\":false}}'", k.Namespace, strings.ToLower(k.Kind), k.Name))
+				fmt.Sprintf("Resume it: kubectl -n %s patch %s %s --type merge -p '{\"spec\":{\"suspend\":false}}'",
+					k.Namespace, strings.ToLower(k.Kind), k.Name))
 		case health.Failed:
-			return fault.New(fault.ComponentStuck, fmt.Sprintf("%s in the %s cluster gave up: %s: %s", k, v.cluster, s.Reason, s.Message),
+			return fault.New(fault.ComponentStuck, fmt.Sprintf("%s in the %s cluster gave up: %s: %s", k, v.cluster,
+				s.Reason, s.Message),
 				"Mend what the message names, then run the same command again.")
 		}
 	}
@@ -238,5 +247,6 @@ func (v *view) unfinished(cause error) error {
 	if errors.Is(cause, context.Canceled) { // nothing is known to be stuck
 		return err
 	}
-	return fault.Retryable(err, fault.ComponentStuck, "The first one named is the one to look at. Running the same command again goes on waiting.")
+	return fault.Retryable(err, fault.ComponentStuck, "The first one named is the one to look at. Running the same "+
+		"command again goes on waiting.")
 }

@@ -9,14 +9,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// machinesOf holds the state of a Cluster against its machines. Where something waits for somebody's hand it need only have as many ready as are wanted.
+// machinesOf holds the state of a Cluster against its machines. Where something waits for somebody's hand it need only
+// have as many ready as are wanted.
 func (v *view) machinesOf(cluster *unstructured.Unstructured, state health.State) health.State {
 	for _, part := range []string{"controlPlane", "workers"} {
 		count := func(field string) int64 {
 			n, _, _ := unstructured.NestedInt64(cluster.Object, "status", part, field)
 			return n
 		}
-		replicas := health.Replicas{Of: part, Desired: count("desiredReplicas"), Ready: count("readyReplicas"), UpToDate: count("upToDateReplicas"), All: count("replicas")}
+		replicas := health.Replicas{Of: part, Desired: count("desiredReplicas"), Ready: count("readyReplicas"),
+			UpToDate: count("upToDateReplicas"), All: count("replicas")}
 		if v.leftAsIs(cluster, part) {
 			replicas.UpToDate, replicas.All = replicas.Desired, min(replicas.All, replicas.Desired)
 		}
@@ -32,7 +34,8 @@ func (v *view) leftAsIs(cluster *unstructured.Unstructured, part string) bool {
 	plane, _, _ := unstructured.NestedString(cluster.Object, "spec", "controlPlaneRef", "name")
 	for _, o := range v.objects {
 		of := "workers"
-		if _, machine := o.GetLabels()[clusterv1.MachineControlPlaneLabel]; machine || o.GroupVersionKind().Group == controlPlaneGroup {
+		if _, machine := o.GetLabels()[clusterv1.MachineControlPlaneLabel]; machine ||
+			o.GroupVersionKind().Group == controlPlaneGroup {
 			of = "controlPlane"
 		}
 		name, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
@@ -44,7 +47,8 @@ func (v *view) leftAsIs(cluster *unstructured.Unstructured, part string) bool {
 	return false
 }
 
-// countAgain holds the Clusters against their machines again when another object has changed, as a Cluster may not change any more itself. It returns those that have another state now.
+// countAgain holds the Clusters against their machines again when another object has changed, as a Cluster may not
+// change any more itself. It returns those that have another state now.
 func (v *view) countAgain(c kube.Change) []event.Object {
 	if c.Object == nil || c.Object.GetKind() == "Cluster" {
 		return nil
@@ -65,8 +69,8 @@ func (v *view) countAgain(c kube.Change) []event.Object {
 	return other
 }
 
-// lacksMachines says whether a goal is a Cluster of which a Machine is not ready, or whose Machines are not known yet. A control plane of the
-// older contract counts machines that have no node yet.
+// lacksMachines says whether a goal is a Cluster of which a Machine is not ready, or whose Machines are not known yet.
+// A control plane of the older contract counts machines that have no node yet.
 func (v *view) lacksMachines(goal Key) bool {
 	if goal.Kind != "Cluster" {
 		return false
@@ -76,7 +80,8 @@ func (v *view) lacksMachines(goal Key) bool {
 	}
 	for k, o := range v.objects {
 		of, _, _ := unstructured.NestedString(o.Object, "spec", "clusterName")
-		if k.Kind == "Machine" && k.Namespace == goal.Namespace && of == goal.Name && v.states[k].State != health.Ready {
+		if k.Kind == "Machine" && k.Namespace == goal.Namespace && of == goal.Name &&
+			v.states[k].State != health.Ready {
 			return true
 		}
 	}

@@ -35,8 +35,10 @@ func cluster(desired, ready, current, all int64) *unstructured.Unstructured {
 		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
 		"metadata": map[string]any{"name": "c", "namespace": "management", "generation": int64(1)},
 		"status": map[string]any{
-			"controlPlane": map[string]any{"desiredReplicas": desired, "readyReplicas": ready, "upToDateReplicas": current, "replicas": all},
-			"conditions":   []any{map[string]any{"type": "Available", "status": "True", "observedGeneration": int64(1)}},
+			"controlPlane": map[string]any{"desiredReplicas": desired, "readyReplicas": ready,
+				"upToDateReplicas": current, "replicas": all},
+			"conditions": []any{map[string]any{"type": "Available", "status": "True",
+				"observedGeneration": int64(1)}},
 		},
 	}}
 }
@@ -55,7 +57,8 @@ func deployment(strategy string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineDeployment",
 		"metadata": map[string]any{"name": "workers", "namespace": "management", "generation": int64(1)},
-		"spec":     map[string]any{"clusterName": "c", "rollout": map[string]any{"strategy": map[string]any{"type": strategy}}},
+		"spec": map[string]any{"clusterName": "c",
+			"rollout": map[string]any{"strategy": map[string]any{"type": strategy}}},
 	}}
 }
 
@@ -78,7 +81,8 @@ func machine(cluster, name, ready string) *unstructured.Unstructured {
 func ready(status string, generation int64) func(map[string]any) {
 	return func(o map[string]any) {
 		o["status"].(map[string]any)["conditions"] = []any{map[string]any{
-			"type": "Ready", "status": status, "reason": "Reason", "message": "its own message", "observedGeneration": generation}}
+			"type": "Ready", "status": status, "reason": "Reason", "message": "its own message",
+			"observedGeneration": generation}}
 	}
 }
 
@@ -98,7 +102,8 @@ func dependsOn(names ...string) func(map[string]any) {
 
 // ofTheRelease marks an object as helm-controller does.
 func ofTheRelease(o map[string]any) {
-	o["metadata"].(map[string]any)["labels"] = map[string]any{madeByName: flux.ReleaseName, madeByNamespace: flux.Namespace}
+	o["metadata"].(map[string]any)["labels"] = map[string]any{madeByName: flux.ReleaseName,
+		madeByNamespace: flux.Namespace}
 }
 
 func suspended(o map[string]any) { o["spec"].(map[string]any)["suspend"] = true }
@@ -116,7 +121,8 @@ func wanted(names ...string) Goal {
 	return g
 }
 
-// A Cluster may not change any more itself when it turns out that its old workers wait for somebody, or do so no longer.
+// A Cluster may not change any more itself when it turns out that its old workers wait for somebody, or do so no
+// longer.
 func TestClustersAreCountedAgain(t *testing.T) {
 	v := newView("management", Goal{Ready: []Key{{"Cluster", "management", "c"}}})
 	byHand := deployment("OnDelete")
@@ -149,23 +155,34 @@ func TestViewJudgesTheGoal(t *testing.T) {
 		hopeless string // part of the error
 		blocked  string // part of what is said about the first one that blocks
 	}{
-		"nothing there yet":                 {goal: wanted("a"), blocked: "does not exist yet"},
-		"ready":                             {goal: wanted("a"), objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, reached: true},
-		"ready, but of an older generation": {goal: wanted("a"), objects: []*unstructured.Unstructured{kustomization("a", ready("True", 1))}, blocked: "its own message"},
-		"one of two":                        {goal: wanted("a", "b"), objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, blocked: "does not exist yet"},
-		"suspended fails at once":           {goal: wanted("a"), objects: []*unstructured.Unstructured{kustomization("a", suspended)}, hopeless: "is suspended", blocked: "is suspended"},
-		"stalled fails at once":             {goal: wanted("a"), objects: []*unstructured.Unstructured{kustomization("a", stalled)}, hopeless: "there is no such path", blocked: "there is no such path"},
+		"nothing there yet": {goal: wanted("a"), blocked: "does not exist yet"},
+		"ready": {goal: wanted("a"),
+			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, reached: true},
+		"ready, but of an older generation": {goal: wanted("a"),
+			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 1))}, blocked: "its own message"},
+		"one of two": {goal: wanted("a", "b"),
+			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, blocked: "does not exist yet"},
+		"suspended fails at once": {goal: wanted("a"),
+			objects: []*unstructured.Unstructured{kustomization("a", suspended)}, hopeless: "is suspended",
+			blocked: "is suspended"},
+		"stalled fails at once": {goal: wanted("a"),
+			objects: []*unstructured.Unstructured{kustomization("a", stalled)}, hopeless: "there is no such path",
+			blocked: "there is no such path"},
 		"of an older revision": {
 			goal:    Goal{Ready: wanted("a").Ready, Revision: "sha256:new"},
-			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2), revision("latest@sha256:old"))}, blocked: "not yet the present revision"},
+			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2), revision("latest@sha256:old"))},
+			blocked: "not yet the present revision"},
 		"of the present revision": {
 			goal:    Goal{Ready: wanted("a").Ready, Revision: "sha256:new"},
-			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2), revision("latest@sha256:new"))}, reached: true},
+			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2), revision("latest@sha256:new"))},
+			reached: true},
 		"a Cluster of which machines are missing": {
-			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: 1 of 3 machines are ready",
+			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
+			blocked: "controlPlane: 1 of 3 machines are ready",
 			objects: []*unstructured.Unstructured{cluster(3, 1, 1, 1)}},
 		"a Cluster with old workers": {
-			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "workers: 1 of 2 machines are up to date",
+			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
+			blocked: "workers: 1 of 2 machines are up to date",
 			objects: []*unstructured.Unstructured{workers(2, 2, 1, 2), deployment("RollingUpdate")}},
 		"a Cluster with old workers that somebody deletes": {
 			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
@@ -175,26 +192,33 @@ func TestViewJudgesTheGoal(t *testing.T) {
 			objects: []*unstructured.Unstructured{workers(2, 1, 1, 2), deployment("OnDelete")}},
 		"one that was paused before its Cluster came": {
 			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
-			objects: []*unstructured.Unstructured{paused(deployment("RollingUpdate")), workers(2, 2, 1, 2)}, reached: true},
+			objects: []*unstructured.Unstructured{paused(deployment("RollingUpdate")), workers(2, 2, 1, 2)},
+			reached: true},
 		"old control planes beside workers that somebody deletes": {
-			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: 1 of 3 machines are up to date",
+			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
+			blocked: "controlPlane: 1 of 3 machines are up to date",
 			objects: []*unstructured.Unstructured{cluster(3, 3, 1, 3), deployment("OnDelete")}},
 		"a Cluster with all its machines": {
 			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, reached: true,
 			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3)}},
 		"a Cluster one of whose machines has no node yet": {
 			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "its node is not there",
-			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3), machine("c", "a", "True"), machine("c", "b", "False")}},
+			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3), machine("c", "a", "True"),
+				machine("c", "b", "False")}},
 		"a Cluster whose machines are not known yet": {
-			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, unlisted: true, objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3)}},
+			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, unlisted: true,
+			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3)}},
 		"a Cluster beside another one": {
 			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, reached: true,
-			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3), machine("c", "a", "True"), machine("d", "b", "False")}},
+			objects: []*unstructured.Unstructured{cluster(3, 3, 3, 3), machine("c", "a", "True"),
+				machine("d", "b", "False")}},
 		"a Cluster with machines of an older definition": {
-			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: 1 of 3 machines are up to date",
+			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
+			blocked: "controlPlane: 1 of 3 machines are up to date",
 			objects: []*unstructured.Unstructured{cluster(3, 4, 1, 4)}},
 		"a Cluster whose replaced machine is still there": {
-			goal: Goal{Ready: []Key{{"Cluster", "management", "c"}}}, blocked: "controlPlane: there are 4 machines, and 3 are wanted",
+			goal:    Goal{Ready: []Key{{"Cluster", "management", "c"}}},
+			blocked: "controlPlane: there are 4 machines, and 3 are wanted",
 			objects: []*unstructured.Unstructured{cluster(3, 4, 3, 4)}},
 		"has not handled the request": {
 			goal:    Goal{Ready: wanted("a").Ready, Handled: map[Key]string{wanted("a").Ready[0]: "token"}},
@@ -216,7 +240,8 @@ func TestViewJudgesTheGoal(t *testing.T) {
 			if v.reached() != tc.reached {
 				t.Errorf("reached %t, want %t", v.reached(), tc.reached)
 			}
-			if err := v.hopeless(); (err == nil) != (tc.hopeless == "") || err != nil && !strings.Contains(err.Error(), tc.hopeless) {
+			if err := v.hopeless(); (err == nil) != (tc.hopeless == "") || err != nil &&
+				!strings.Contains(err.Error(), tc.hopeless) {
 				t.Errorf("hopeless: %v, want %q", err, tc.hopeless)
 			}
 			if tc.blocked != "" {
@@ -231,14 +256,17 @@ func TestViewJudgesTheGoal(t *testing.T) {
 
 // Once the goals are ready, a heartbeat names machines, and never a user's own Flux objects.
 func TestNobodyWaitsForAUsersOwn(t *testing.T) {
-	v := newView("bootstrap", Goal{What: "it", Ready: wanted("a").Ready, Until: func(context.Context) bool { return false }})
-	for _, o := range []*unstructured.Unstructured{kustomization("a", ready("True", 2)), kustomization("tenant", ready("False", 2)), machine("c", "m", "False")} {
+	v := newView("bootstrap", Goal{What: "it", Ready: wanted("a").Ready,
+		Until: func(context.Context) bool { return false }})
+	for _, o := range []*unstructured.Unstructured{kustomization("a", ready("True", 2)),
+		kustomization("tenant", ready("False", 2)), machine("c", "m", "False")} {
 		v.take(kube.Change{Object: o})
 	}
 	if blocked := v.blocked(); len(blocked) != 1 || blocked[0].Name != "m" {
 		t.Errorf("blocked: %v", blocked)
 	}
-	if err := v.unfinished(errors.New("time is over")); strings.Contains(err.Error(), "tenant") || !strings.Contains(err.Error(), "Machine/m") {
+	if err := v.unfinished(errors.New("time is over")); strings.Contains(err.Error(), "tenant") ||
+		!strings.Contains(err.Error(), "Machine/m") {
 		t.Error(err)
 	}
 }
@@ -285,7 +313,8 @@ func TestViewSaysOnceWhatChanged(t *testing.T) {
 	if changed, object := v.take(kube.Change{Object: b}); !changed || len(object.WaitsFor) != 0 {
 		t.Errorf("a is ready: changed %t, waits for %v", changed, object.WaitsFor)
 	}
-	if changed, object := v.take(kube.Change{Object: b, Deleted: true}); !changed || object.State != "Deleted" || v.reached() {
+	if changed, object := v.take(kube.Change{Object: b, Deleted: true}); !changed || object.State != "Deleted" ||
+		v.reached() {
 		t.Errorf("deleted: changed %t, state %s", changed, object.State)
 	}
 }
@@ -298,7 +327,8 @@ func TestUnfinishedNamesWhatIsStuck(t *testing.T) {
 	if fault.CodeOf(err) != fault.ComponentStuck || !fault.CanRetry(err) {
 		t.Errorf("code %q, retry %t", fault.CodeOf(err), fault.CanRetry(err))
 	}
-	for _, want := range []string{"Kustomization/a is Progressing: its own message", "Kustomization/b is Progressing, waits for a"} {
+	for _, want := range []string{"Kustomization/a is Progressing: its own message",
+		"Kustomization/b is Progressing, waits for a"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %q", want, err)
 		}
@@ -309,8 +339,10 @@ func TestOnlyControlPlanesThatWaitAreWoken(t *testing.T) {
 	v := newView("bootstrap", Goal{})
 	controlPlane := func(name, ready string, edits ...func(*unstructured.Unstructured)) {
 		o := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "RKE2ControlPlane", "metadata": map[string]any{"name": name, "namespace": "management"},
-			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": ready, "reason": "WaitingForRKE2Server"}}}}}
+			"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "RKE2ControlPlane",
+			"metadata": map[string]any{"name": name, "namespace": "management"},
+			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": ready,
+				"reason": "WaitingForRKE2Server"}}}}}
 		for _, edit := range edits {
 			edit(o)
 		}
@@ -318,8 +350,15 @@ func TestOnlyControlPlanesThatWaitAreWoken(t *testing.T) {
 	}
 	controlPlane("waits", "False")
 	controlPlane("ready", "True")
-	controlPlane("paused", "False", func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{"cluster.x-k8s.io/paused": ""}) })
-	controlPlane("going", "False", func(o *unstructured.Unstructured) { now := metav1.Now(); o.SetDeletionTimestamp(&now) })
+	controlPlane("paused", "False", func(o *unstructured.Unstructured) {
+		o.SetAnnotations(
+			map[string]string{"cluster.x-k8s.io/paused": ""})
+	})
+	controlPlane("going", "False", func(o *unstructured.Unstructured) {
+		now := metav1.Now()
+		o.SetDeletionTimestamp(
+			&now)
+	})
 	v.take(kube.Change{Object: kustomization("waits-too", ready("False", 1))})
 	var names []string
 	for _, o := range v.waitingControlPlanes() {

@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// Keeper is a Sink that keeps the events of one run. What comes before Begin is held back, so that a run that was refused leaves nothing; what
-// the disk does not take is lost, and Err says so: no run stops for it.
+// Keeper is a Sink that keeps the events of one run. What comes before Begin is held back, so that a run that was
+// refused leaves nothing; what the disk does not take is lost, and Err says so: no run stops for it.
 type Keeper struct {
 	store Store
 
@@ -69,8 +69,8 @@ func (k *Keeper) Begin(redact func(string) string) {
 	k.fail(k.store.prune())
 }
 
-// Earlier is the estimate that the runs allow which are kept of the command and the environment of a run that begins. One that cannot be read does not count: no run stops for
-// it, and List says why.
+// Earlier is the estimate that the runs allow which are kept of the command and the environment of a run that begins.
+// One that cannot be read does not count: no run stops for it, and List says why.
 func (k *Keeper) Earlier(started event.Event) *timeline.Estimate {
 	list, err := k.store.List()
 	if err != nil {
@@ -92,8 +92,9 @@ func (k *Keeper) Err() error {
 	return k.err
 }
 
-// write appends one line. A line is written at once or not at all, as far as the file system does that. Secrets go out of the texts of an event and
-// not out of its line: a secret that is spelled like a key or a type would make the run unreadable.
+// write appends one line. A line is written at once or not at all, as far as the file system does that. Secrets go out
+// of the texts of an event and not out of its line: a secret that is spelled like a key or a type would make the run
+// unreadable.
 func (k *Keeper) write(e event.Event) {
 	if k.err != nil {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// FolderField is the field of the event that begins a run with the absolute path of the environment, where that is a folder of the user's own: how the user
-// named it depends on where the run was started.
+// FolderField is the field of the event that begins a run with the absolute path of the environment, where that is a
+// folder of the user's own: how the user named it depends on where the run was started.
 const FolderField = "folder"
 
 // Of is by what runs of one environment are known: its folder, or its name.

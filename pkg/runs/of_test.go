@@ -16,7 +16,8 @@ func TestOf(t *testing.T) {
 		}
 		return runs.Of(e)
 	}
-	if named("./site", "/a/site") != named("../site", "/a/site") || named("./site", "/a/site") == named("./site", "/b/site") || named("kubeadm-capd", "") != "kubeadm-capd" {
+	if named("./site", "/a/site") != named("../site", "/a/site") || named("./site", "/a/site") == named(
+		"./site", "/b/site") || named("kubeadm-capd", "") != "kubeadm-capd" {
 		t.Error("one folder counts as two environments, or two folders as one")
 	}
 	if (runs.Recording{Environment: "unreadable"}).Of() != "unreadable" {

@@ -68,11 +68,13 @@ func (r Recording) result() string {
 	return string(r.Result)
 }
 
-// Print writes how the run went: its phases with their times, its warnings, what was not ready at the end, and its error.
+// Print writes how the run went: its phases with their times, its warnings, what was not ready at the end, and its
+// error.
 func (r Recording) Print(out io.Writer) error {
 	var b strings.Builder
 	oneline.Fprintf(&b, "cluster-init %s %s: %s\n", r.Command, r.Environment, r.result())
-	oneline.Fprintf(&b, "started %s, took %s, %d events in %s\n", r.Started.Format(time.RFC3339), r.Elapsed.Round(time.Second), len(r.Events), r.Path)
+	oneline.Fprintf(&b, "started %s, took %s, %d events in %s\n", r.Started.Format(time.RFC3339),
+		r.Elapsed.Round(time.Second), len(r.Events), r.Path)
 	section(&b, "Phases", r.phases())
 	section(&b, "What decided how long it took", r.critical())
 	section(&b, "Warnings", r.warnings())
@@ -111,7 +113,8 @@ func (r Recording) phases() []string {
 			if open < 0 {
 				continue
 			}
-			sign := map[event.Type]string{event.PhaseFinished: "✓", event.PhaseSkipped: "✓", event.PhaseFailed: "✗"}[e.Type]
+			sign := map[event.Type]string{event.PhaseFinished: "✓", event.PhaseSkipped: "✓",
+				event.PhaseFailed: "✗"}[e.Type]
 			lines[open] = oneline.Sprintf("%7.1fs  %s %s", e.Elapsed.Seconds(), sign, e.Title)
 			if e.Type == event.PhaseSkipped {
 				lines[open] = oneline.Sprintf("%8s  ✓ %s: %s", "", e.Title, e.Message)
@@ -125,7 +128,8 @@ func (r Recording) phases() []string {
 // shortest is how long a part of the critical path takes at least to be worth a line.
 const shortest = time.Second
 
-// critical has a line for each part of the critical path. A part that something else would have filled too says by how much it delayed the end.
+// critical has a line for each part of the critical path. A part that something else would have filled too says by how
+// much it delayed the end.
 func (r Recording) critical() []string {
 	path := r.Timeline().CriticalPath()
 	var lines []string

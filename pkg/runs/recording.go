@@ -100,8 +100,8 @@ func decode(path string, content []byte) ([]event.Event, error) {
 	return events, nil
 }
 
-// decodeLine reads an event; nil: the line is to be left alone, as it is no event, or one of a type that came later. Only what changes the form has
-// another schema version, so of a type that is not known nothing else is read.
+// decodeLine reads an event; nil: the line is to be left alone, as it is no event, or one of a type that came later.
+// Only what changes the form has another schema version, so of a type that is not known nothing else is read.
 func decodeLine(line []byte, where string) (*event.Event, error) {
 	var form struct {
 		SchemaVersion int        `json:"schemaVersion"`
@@ -115,7 +115,9 @@ func decodeLine(line []byte, where string) (*event.Event, error) {
 	case unknown && form.SchemaVersion == 0: // a line of --output json that is no event: a plan, an answer
 		return nil, nil
 	case form.SchemaVersion != event.SchemaVersion:
-		return nil, fault.New(fault.RunUnreadable, fmt.Sprintf("%s has events of schema version %d, and this binary reads version %d", where, form.SchemaVersion, event.SchemaVersion),
+		return nil, fault.New(fault.RunUnreadable,
+			fmt.Sprintf("%s has events of schema version %d, and this binary reads version %d", where,
+				form.SchemaVersion, event.SchemaVersion),
 			"Use the version of cluster-init that wrote it.")
 	case unknown:
 		return nil, nil
@@ -151,8 +153,8 @@ func (r *Recording) conclude(running bool) {
 	}
 }
 
-// isLocked tells whether the process of a run is at work on its file. It takes the lock for a moment; the process of the run has it from the
-// beginning, so it cannot come too late for that.
+// isLocked tells whether the process of a run is at work on its file. It takes the lock for a moment; the process of
+// the run has it from the beginning, so it cannot come too late for that.
 func isLocked(path string) (bool, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -20,22 +20,26 @@ func start() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 // failed is a run that failed, from its first event to its last.
 func failed() []event.Event {
 	object := func(name, state, message string, waitsFor ...string) *event.Object {
-		return &event.Object{Cluster: "bootstrap", Kind: "Kustomization", Namespace: "flux-system", Name: name, State: state, Message: message, WaitsFor: waitsFor}
+		return &event.Object{Cluster: "bootstrap", Kind: "Kustomization", Namespace: "flux-system", Name: name,
+			State: state, Message: message, WaitsFor: waitsFor}
 	}
-	failure := &event.Failure{Code: "component/stuck", Message: "wait for the components: deadline exceeded", Hint: "Look at capi.\nRun it again."}
+	failure := &event.Failure{Code: "component/stuck", Message: "wait for the components: deadline exceeded",
+		Hint: "Look at capi.\nRun it again."}
 	events := []event.Event{
 		{Type: event.RunStarted, Command: "up", Environment: "./my env/kubeadm-capd"},
 		{Type: event.PhaseStarted, Phase: "registry", Title: "registry"},
 		{Type: event.PhaseSkipped, Phase: "registry", Title: "registry", Message: "it runs already"},
 		{Type: event.PhaseStarted, Phase: "bootstrap-cluster", Title: "bootstrap cluster"},
-		{Type: event.PhaseFinished, Phase: "bootstrap-cluster", Title: "bootstrap cluster", Elapsed: 14200 * time.Millisecond},
+		{Type: event.PhaseFinished, Phase: "bootstrap-cluster", Title: "bootstrap cluster",
+			Elapsed: 14200 * time.Millisecond},
 		{Type: event.PhaseStarted, Phase: "components", Title: "components"},
 		{Type: event.ObjectChanged, Object: object("capi", "Progressing", "")},
 		{Type: event.ObjectChanged, Object: object("cert-manager", "Ready", "")},
 		{Type: event.ObjectChanged, Object: object("capi", "Failed", "no such\nimage")},
 		{Type: event.ObjectChanged, Object: object("cluster", "Progressing", "", "capi")},
 		{Type: event.Warning, Message: "cause: the image is\nnot there"},
-		{Type: event.PhaseFailed, Phase: "components", Title: "components", Elapsed: 15 * time.Minute, Failure: failure},
+		{Type: event.PhaseFailed, Phase: "components", Title: "components", Elapsed: 15 * time.Minute,
+			Failure: failure},
 		{Type: event.RunFinished, Command: "up", Elapsed: 16 * time.Minute, Failure: failure},
 	}
 	for i := range events {
@@ -71,7 +75,8 @@ func TestARunIsReadAsItWasKept(t *testing.T) {
 	if fmt.Sprint(r.Events) == "" || len(r.Events) != len(failed()) || r.Events[8].Object.Message != "no such\nimage" {
 		t.Errorf("the events are %v", r.Events)
 	}
-	if r.ID != "20260102T030405Z-up-kubeadm-capd" || r.Result != runs.Failed || r.Elapsed != 12*time.Minute || r.Environment != "./my env/kubeadm-capd" {
+	if r.ID != "20260102T030405Z-up-kubeadm-capd" || r.Result != runs.Failed || r.Elapsed != 12*time.Minute ||
+		r.Environment != "./my env/kubeadm-capd" {
 		t.Errorf("the run is %+v", *r)
 	}
 	r.Path = "FILE"
@@ -116,7 +121,8 @@ func TestWhatIsRedactedIsNotInTheFile(t *testing.T) {
 
 // Words of the form itself, its times and its states stay, whatever secret is spelled like one.
 func TestASecretLikeAWordOfTheFormLeavesTheRunReadable(t *testing.T) {
-	for _, secret := range []string{"failure", "true", "2026", "started", "type", "run-finished", "schemaVersion", "1", "component/stuck", "Kustomization", `"`, "{", ":"} {
+	for _, secret := range []string{"failure", "true", "2026", "started", "type", "run-finished", "schemaVersion", "1",
+		"component/stuck", "Kustomization", `"`, "{", ":"} {
 		t.Run(secret, func(t *testing.T) {
 			store := runs.Store{Dir: t.TempDir()}
 			k := runs.NewKeeper(store)
@@ -136,10 +142,12 @@ func TestASecretLikeAWordOfTheFormLeavesTheRunReadable(t *testing.T) {
 				t.Fatalf("%v, %v", list, err)
 			}
 			r := list[0]
-			if r.Result != runs.Failed || r.Command != "up" || !r.Started.Equal(start()) || r.Elapsed != 12*time.Minute || len(r.Events) != len(events) || r.Unreadable != "" {
+			if r.Result != runs.Failed || r.Command != "up" || !r.Started.Equal(start()) ||
+				r.Elapsed != 12*time.Minute || len(r.Events) != len(events) || r.Unreadable != "" {
 				t.Fatalf("the run is %+v", r)
 			}
-			if f := r.Failure; f.Code != "component/stuck" || !f.Retry || f.Message != strings.ReplaceAll("the password is "+secret, secret, "[REDACTED]") {
+			if f := r.Failure; f.Code != "component/stuck" || !f.Retry || f.Message != strings.ReplaceAll(
+				"the password is "+secret, secret, "[REDACTED]") {
 				t.Errorf("the failure is %+v", *f)
 			}
 			if o := r.Events[6].Object; o.Kind != "Kustomization" || o.State != "Progressing" {
@@ -181,9 +189,11 @@ func TestADiskThatTakesNothingStopsNoRun(t *testing.T) {
 
 func TestTheOldestRunsGo(t *testing.T) {
 	store := runs.Store{Dir: t.TempDir()}
-	under := keep(t, store, event.Event{Time: start().Add(-time.Hour), Type: event.RunStarted, Command: "down", Environment: "x"})
+	under := keep(t, store, event.Event{Time: start().Add(-time.Hour), Type: event.RunStarted, Command: "down",
+		Environment: "x"})
 	for i := range runs.Most + 5 {
-		begun := event.Event{Time: start().Add(time.Duration(i/2) * time.Second), Type: event.RunStarted, Command: "up", Environment: "x"}
+		begun := event.Event{Time: start().Add(time.Duration(i/2) * time.Second), Type: event.RunStarted, Command: "up",
+			Environment: "x"}
 		keep(t, store, begun, event.Event{Time: begun.Time, Type: event.RunFinished})
 	}
 	list, err := store.List()
@@ -208,7 +218,8 @@ func TestEachCommandKeepsItsRuns(t *testing.T) {
 			if command != "backup" && i > 2 {
 				continue
 			}
-			begun := event.Event{Time: start().Add(time.Duration(i) * time.Minute), Type: event.RunStarted, Command: command, Environment: "x"}
+			begun := event.Event{Time: start().Add(time.Duration(i) * time.Minute), Type: event.RunStarted,
+				Command: command, Environment: "x"}
 			keep(t, store, begun, event.Event{Time: begun.Time, Type: event.RunFinished})
 		}
 	}
@@ -228,7 +239,8 @@ func TestEachCommandKeepsItsRuns(t *testing.T) {
 func TestFind(t *testing.T) {
 	store := runs.Store{Dir: t.TempDir()}
 	for i := range 3 {
-		keep(t, store, event.Event{Time: start().Add(time.Duration(i/2) * time.Second), Type: event.RunStarted, Command: "up", Environment: "x"}, event.Event{Time: start(), Type: event.RunFinished})
+		keep(t, store, event.Event{Time: start().Add(time.Duration(i/2) * time.Second), Type: event.RunStarted,
+			Command: "up", Environment: "x"}, event.Event{Time: start(), Type: event.RunFinished})
 	}
 	for what, want := range map[string]string{
 		"last":                   "20260102T030406Z-up-x",
@@ -246,7 +258,8 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, r, err)
 		}
 	}
-	if _, err := (runs.Store{Dir: filepath.Join(store.Dir, "none")}).Find("last"); fault.CodeOf(err) != fault.RunUnknown {
+	if _, err := (runs.Store{Dir: filepath.Join(store.Dir, "none")}).Find("last"); fault.CodeOf(
+		err) != fault.RunUnknown {
 		t.Errorf("of none: %v", err)
 	}
 }
@@ -258,24 +271,26 @@ func TestRead(t *testing.T) {
 		content string
 		want    runs.Result // empty: cannot be read
 	}{
-		"cut off":                      {begun, runs.CutOff},
-		"cut off in a line":            {begun + `{"schemaVersion":1,"ti`, runs.CutOff},
-		"finished":                     {begun + finished, runs.Done},
-		"an answer at its end":         {begun + `{"type":"backup","path":"x"}` + "\n", runs.CutOff},
-		"a type that came later":       {begun + `{"schemaVersion":1,"type":"sung","object":"all","message":["la"]}` + "\n" + finished, runs.Done},
-		"one at its end":               {begun + `{"schemaVersion":1,"type":"sung"}` + "\n", runs.CutOff},
-		"one at its beginning":         {`{"schemaVersion":1,"type":"sung"}` + "\n" + begun + finished, runs.Done},
-		"one of a newer schema":        {begun + `{"schemaVersion":2,"type":"sung"}` + "\n" + finished, ""},
-		"only such":                    {`{"schemaVersion":1,"type":"sung"}` + "\n", ""},
-		"no type":                      {begun + `{"schemaVersion":1,"message":"x"}` + "\n" + finished, ""},
-		"a known one in another form":  {begun + `{"schemaVersion":1,"type":"progress","message":["la"]}` + "\n", ""},
-		"empty":                        {"", ""},
-		"no JSON":                      {"hello\n", ""},
-		"half a line in the middle":    {begun + `{"schemaVersion":1,"ti` + "\n" + begun, ""},
-		"a newer schema":               {strings.ReplaceAll(begun, `Version":1`, `Version":2`), ""},
-		"no schema":                    {strings.ReplaceAll(begun, `"schemaVersion":1,`, ""), ""},
-		"without its beginning":        {finished, ""},
-		"an object-changed without it": {begun + `{"schemaVersion":1,"time":"2026-01-02T03:04:06Z","type":"object-changed"}` + "\n", ""},
+		"cut off":              {begun, runs.CutOff},
+		"cut off in a line":    {begun + `{"schemaVersion":1,"ti`, runs.CutOff},
+		"finished":             {begun + finished, runs.Done},
+		"an answer at its end": {begun + `{"type":"backup","path":"x"}` + "\n", runs.CutOff},
+		"a type that came later": {begun + `{"schemaVersion":1,"type":"sung","object":"all","message":["la"]}` +
+			"\n" + finished, runs.Done},
+		"one at its end":              {begun + `{"schemaVersion":1,"type":"sung"}` + "\n", runs.CutOff},
+		"one at its beginning":        {`{"schemaVersion":1,"type":"sung"}` + "\n" + begun + finished, runs.Done},
+		"one of a newer schema":       {begun + `{"schemaVersion":2,"type":"sung"}` + "\n" + finished, ""},
+		"only such":                   {`{"schemaVersion":1,"type":"sung"}` + "\n", ""},
+		"no type":                     {begun + `{"schemaVersion":1,"message":"x"}` + "\n" + finished, ""},
+		"a known one in another form": {begun + `{"schemaVersion":1,"type":"progress","message":["la"]}` + "\n", ""},
+		"empty":                       {"", ""},
+		"no JSON":                     {"hello\n", ""},
+		"half a line in the middle":   {begun + `{"schemaVersion":1,"ti` + "\n" + begun, ""},
+		"a newer schema":              {strings.ReplaceAll(begun, `Version":1`, `Version":2`), ""},
+		"no schema":                   {strings.ReplaceAll(begun, `"schemaVersion":1,`, ""), ""},
+		"without its beginning":       {finished, ""},
+		"an object-changed without it": {begun +
+			`{"schemaVersion":1,"time":"2026-01-02T03:04:06Z","type":"object-changed"}` + "\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "run.jsonl")
@@ -296,7 +311,8 @@ func TestRead(t *testing.T) {
 func TestAListSaysWhatCannotBeRead(t *testing.T) {
 	store := runs.Store{Dir: t.TempDir()}
 	keep(t, store, failed()...)
-	if err := os.WriteFile(filepath.Join(store.Dir, "20250101T000000Z-up-x.jsonl"), []byte("hello\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(store.Dir, "20250101T000000Z-up-x.jsonl"), []byte("hello\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	list, err := store.List()
@@ -314,8 +330,10 @@ func TestAListSaysWhatCannotBeRead(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"schemaVersion":1,"type":"run-started"}` + "\n" + `{"schemaVersion":1,"type":"object-changed","object":{}}` + "\n"))
-	f.Add([]byte(`{"schemaVersion":1,"type":"run-started"}` + "\n" + `{"schemaVersion":1,"type":"object-changed"}` + "\n"))
+	f.Add([]byte(`{"schemaVersion":1,"type":"run-started"}` + "\n" +
+		`{"schemaVersion":1,"type":"object-changed","object":{}}` + "\n"))
+	f.Add([]byte(`{"schemaVersion":1,"type":"run-started"}` + "\n" + `{"schemaVersion":1,"type":"object-changed"}` +
+		"\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := filepath.Join(t.TempDir(), "run.jsonl")
 		if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -337,7 +355,8 @@ func TestEarlierRuns(t *testing.T) {
 	run := func(command, environment string, minutes int, failure *event.Failure) {
 		end := start().Add(time.Duration(minutes) * time.Minute)
 		keep(t, store, event.Event{Time: start(), Type: event.RunStarted, Command: command, Environment: environment},
-			event.Event{Time: start(), Type: event.PhaseStarted, Phase: "a"}, event.Event{Time: end, Type: event.PhaseFinished, Phase: "a"},
+			event.Event{Time: start(), Type: event.PhaseStarted, Phase: "a"},
+			event.Event{Time: end, Type: event.PhaseFinished, Phase: "a"},
 			event.Event{Time: end, Type: event.RunFinished, Failure: failure})
 	}
 	run("up", "kubeadm-capd", 4, nil)
@@ -345,13 +364,16 @@ func TestEarlierRuns(t *testing.T) {
 	run("up", "kubeadm-capd", 20, &event.Failure{Code: "x"})
 	run("up", "rke2-capd", 30, nil)
 	run("down", "kubeadm-capd", 40, nil)
-	if err := os.WriteFile(filepath.Join(store.Dir, "20260102T030405Z-broken.jsonl"), []byte("{\n{\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(store.Dir, "20260102T030405Z-broken.jsonl"), []byte("{\n{\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if left := runs.NewKeeper(store).Earlier(event.Event{Command: "up", Environment: "kubeadm-capd"}).Left(start()); left != 5*time.Minute {
+	if left := runs.NewKeeper(store).Earlier(event.Event{Command: "up", Environment: "kubeadm-capd"}).Left(
+		start()); left != 5*time.Minute {
 		t.Errorf("%v left, want 5 minutes", left)
 	}
-	if left := runs.NewKeeper(runs.Store{Dir: filepath.Join(store.Dir, "none")}).Earlier(event.Event{Command: "up", Environment: "kubeadm-capd"}).Left(start()); left != 0 {
+	if left := runs.NewKeeper(runs.Store{Dir: filepath.Join(store.Dir, "none")}).Earlier(
+		event.Event{Command: "up", Environment: "kubeadm-capd"}).Left(start()); left != 0 {
 		t.Errorf("%v left without an earlier run", left)
 	}
 }

@@ -1,4 +1,5 @@
-// Package runs keeps what each run said, so that it can be read and replayed later: one file of events a run, readable by the user alone.
+// Package runs keeps what each run said, so that it can be read and replayed later: one file of events a run, readable
+// by the user alone.
 package runs
 
 import (
@@ -22,7 +23,8 @@ import (
 const Most = 20
 
 const (
-	// Folder is the name of a Store's folder within the state folder of all clusters. No Cluster can have it: a name begins with a letter.
+	// Folder is the name of a Store's folder within the state folder of all clusters. No Cluster can have it: a name
+	// begins with a letter.
 	Folder    = ".runs"
 	suffix    = ".jsonl"
 	stamp     = "20060102T150405Z"
@@ -44,7 +46,8 @@ func (s Store) create(command, environment string, started time.Time) (*os.File,
 		if n > 0 {
 			name = fmt.Sprintf("%s-%d", id, n+1)
 		}
-		file, err := os.OpenFile(filepath.Join(s.Dir, name+suffix), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+		file, err := os.OpenFile(filepath.Join(s.Dir, name+suffix), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND,
+			0o600)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -69,7 +72,8 @@ func words(text string) string {
 	}, text), "-.")
 }
 
-// prune deletes the oldest runs of each command beyond Most: many backups take no run of up away. A run under way stays.
+// prune deletes the oldest runs of each command beyond Most: many backups take no run of up away. A run under way
+// stays.
 func (s Store) prune() error {
 	ids, err := s.ids()
 	if err != nil || len(ids) <= Most {
@@ -94,7 +98,8 @@ func (s Store) prune() error {
 	return errors.Join(all...)
 }
 
-// commandIn is the command of a kept run, read from its first event; empty: it cannot be read, and counts among its like.
+// commandIn is the command of a kept run, read from its first event; empty: it cannot be read, and counts among its
+// like.
 func commandIn(path string) string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -119,7 +124,8 @@ func (s Store) ids() ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.Wrap(fmt.Errorf("list the runs that are kept: %w", err), fault.RunUnreadable, "Set XDG_STATE_HOME to a folder that you may read.")
+		return nil, fault.Wrap(fmt.Errorf("list the runs that are kept: %w", err), fault.RunUnreadable,
+			"Set XDG_STATE_HOME to a folder that you may read.")
 	}
 	var ids []string
 	for _, e := range entries {
@@ -152,8 +158,8 @@ func (s Store) List() ([]Recording, error) {
 	return list, nil
 }
 
-// Find returns the run that what names: "last", an ID as List has it, the beginning of exactly one, or the path of a file that was exported. An
-// error has the code fault.RunUnknown when there is none.
+// Find returns the run that what names: "last", an ID as List has it, the beginning of exactly one, or the path of a
+// file that was exported. An error has the code fault.RunUnknown when there is none.
 func (s Store) Find(what string) (*Recording, error) {
 	if strings.ContainsRune(what, filepath.Separator) || strings.HasSuffix(what, suffix) {
 		return Read(what)
@@ -165,7 +171,8 @@ func (s Store) Find(what string) (*Recording, error) {
 	matches := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.HasPrefix(id, what) })
 	switch {
 	case len(ids) == 0:
-		return nil, fault.New(fault.RunUnknown, "no run is kept on this machine", "A run is kept once it has passed its checks: run \"cluster-init up ENVIRONMENT\".")
+		return nil, fault.New(fault.RunUnknown, "no run is kept on this machine",
+			"A run is kept once it has passed its checks: run \"cluster-init up ENVIRONMENT\".")
 	case what == "last":
 		matches = ids[:1]
 	case slices.Contains(ids, what):

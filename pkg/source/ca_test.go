@@ -34,7 +34,8 @@ func TestPrivateAuthority(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Source{Kind: Git, Git: flux.GitSource{URL: server.URL + "/repo.git", Branch: "main"}, Username: "me", Password: "token", CA: ca}
+	s := Source{Kind: Git, Git: flux.GitSource{URL: server.URL + "/repo.git", Branch: "main"}, Username: "me",
+		Password: "token", CA: ca}
 	if err := s.Verify(t.Context(), content.Proxies{}); err != nil {
 		t.Errorf("with its certificate: %v", err)
 	}
@@ -47,7 +48,8 @@ func TestPrivateAuthority(t *testing.T) {
 	checkUnreadable(t, without.Verify(t.Context(), content.Proxies{}), "certificate", "--source-ca-file")
 
 	for name, from := range map[string]Source{"git": s, "git without a login": {Kind: Git, Git: s.Git, CA: ca},
-		"oci": {Kind: OCI, Content: flux.OCIArtifact{URL: "oci://h/c"}, Chart: flux.OCIArtifact{URL: "oci://h/d"}, CA: ca}} {
+		"oci": {Kind: OCI, Content: flux.OCIArtifact{URL: "oci://h/c"}, Chart: flux.OCIArtifact{URL: "oci://h/d"},
+			CA: ca}} {
 		secrets, referred := map[string]string{}, map[string]bool{}
 		for _, object := range from.Objects(content.Published{}) {
 			switch o := object.(type) {
@@ -72,16 +74,18 @@ func TestPrivateAuthority(t *testing.T) {
 
 func TestReadCARefuses(t *testing.T) {
 	for name, test := range map[string]struct{ file, want string }{
-		"no file":        {"/nonexistent", "no such file"},
-		"a folder":       {t.TempDir(), "is a directory"},
-		"nothing":        {write(t, ""), "it holds none"},
-		"DER":            {write(t, "\x30\x82"), "it holds none"},
-		"a key":          {write(t, "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"), "it holds a PRIVATE KEY"},
+		"no file":  {"/nonexistent", "no such file"},
+		"a folder": {t.TempDir(), "is a directory"},
+		"nothing":  {write(t, ""), "it holds none"},
+		"DER":      {write(t, "\x30\x82"), "it holds none"},
+		"a key": {write(t, "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n"),
+			"it holds a PRIVATE KEY"},
 		"no certificate": {write(t, "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"), "x509"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ReadCA(test.file)
-			if fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), test.want) || fault.HintOf(err) == "" {
+			if fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), test.want) ||
+				fault.HintOf(err) == "" {
 				t.Errorf("%s: %v, want %q", fault.CodeOf(err), err, test.want)
 			}
 		})

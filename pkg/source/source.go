@@ -1,5 +1,5 @@
-// Package source is where Flux reads the chart and the components from: this binary's own content, a Git repository or a registry.
-// It checks that the user's own source can be read, holds the credentials for it, and makes Flux's objects.
+// Package source is where Flux reads the chart and the components from: this binary's own content, a Git repository or
+// a registry. It checks that the user's own source can be read, holds the credentials for it, and makes Flux's objects.
 package source
 
 import (
@@ -69,7 +69,8 @@ func (s Source) Objects(published content.Published) []client.Object {
 		objects := []client.Object{}
 		if len(s.DockerConfig) > 0 {
 			content.SecretName, chart.SecretName = secretName, secretName
-			objects = append(objects, secret(corev1.SecretTypeDockerConfigJson, map[string]string{corev1.DockerConfigJsonKey: string(s.DockerConfig)}))
+			objects = append(objects, secret(corev1.SecretTypeDockerConfigJson,
+				map[string]string{corev1.DockerConfigJsonKey: string(s.DockerConfig)}))
 		}
 		if len(s.CA) > 0 {
 			content.CASecretName, chart.CASecretName = caSecretName, caSecretName
@@ -79,7 +80,8 @@ func (s Source) Objects(published content.Published) []client.Object {
 		}
 		return append(objects, flux.ContentSource(content), flux.ChartSource(chart))
 	default:
-		return []client.Object{flux.ContentSource(inRegistry(published.Content)), flux.ChartSource(inRegistry(published.Chart))}
+		return []client.Object{flux.ContentSource(inRegistry(published.Content)),
+			flux.ChartSource(inRegistry(published.Chart))}
 	}
 }
 

@@ -53,9 +53,11 @@ func TestCredentialsOfAGitSource(t *testing.T) {
 
 func sorted(data map[string][]byte) []string { return slices.Sorted(maps.Keys(data)) }
 
-// A candidate is read with credentials of its own: those of the release's source belong to the host that it is read from.
+// A candidate is read with credentials of its own: those of the release's source belong to the host that it is read
+// from.
 func TestACandidateTouchesNothingOfTheRelease(t *testing.T) {
-	s := Source{Kind: Git, Git: flux.GitSource{URL: "https://git.example.org/platform.git", Commit: "c"}, Password: "token"}
+	s := Source{Kind: Git, Git: flux.GitSource{URL: "https://git.example.org/platform.git", Commit: "c"},
+		Password: "token"}
 	release, candidate := s.Objects(content.Published{}), s.Candidate()
 	if len(release) != 2 || len(candidate) != 2 {
 		t.Fatalf("%d objects, %d of the candidate", len(release), len(candidate))

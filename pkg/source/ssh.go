@@ -40,29 +40,34 @@ func ReadSSHKey(identityFile, knownHostsFile, passphrase string) (*SSHKey, error
 func (k *SSHKey) readIdentity(file, passphrase string) error {
 	info, err := regular(file)
 	if err == nil && strings.HasSuffix(file, ".pub") {
-		return fault.New(fault.Usage, fmt.Sprintf("private key %s: it is a public key", file), "Give --source-ssh-key the file of the same name without .pub.")
+		return fault.New(fault.Usage, fmt.Sprintf("private key %s: it is a public key", file),
+			"Give --source-ssh-key the file of the same name without .pub.")
 	}
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return fault.New(fault.Usage, fmt.Sprintf("private key %s: others may read it (mode %04o)", file, info.Mode().Perm()), "Run: chmod 600 "+file)
+		return fault.New(fault.Usage, fmt.Sprintf("private key %s: others may read it (mode %04o)", file,
+			info.Mode().Perm()), "Run: chmod 600 "+file)
 	}
 	if err == nil {
 		k.Identity, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return fault.Wrap(fmt.Errorf("read the private key: %w", err), fault.Usage, "Give --source-ssh-key the file of a private key.")
+		return fault.Wrap(fmt.Errorf("read the private key: %w", err), fault.Usage,
+			"Give --source-ssh-key the file of a private key.")
 	}
 	if k.signer, err = ssh.ParsePrivateKey(k.Identity); err == nil {
 		return nil
 	}
 	if _, encrypted := errors.AsType[*ssh.PassphraseMissingError](err); !encrypted {
-		return fault.New(fault.Usage, fmt.Sprintf("private key %s: not a private key that OpenSSH would take", file), hintKey)
+		return fault.New(fault.Usage, fmt.Sprintf("private key %s: not a private key that OpenSSH would take", file),
+			hintKey)
 	}
 	if passphrase == "" {
 		return fault.New(fault.Usage, fmt.Sprintf("private key %s: it is encrypted, and there is no passphrase", file),
 			"Set CLUSTER_INIT_SSH_PASSPHRASE to its passphrase.\n"+hintKey)
 	}
 	if k.signer, err = ssh.ParsePrivateKeyWithPassphrase(k.Identity, []byte(passphrase)); err != nil {
-		return fault.New(fault.Usage, fmt.Sprintf("private key %s: the passphrase does not open it", file), "Set CLUSTER_INIT_SSH_PASSPHRASE to its passphrase.")
+		return fault.New(fault.Usage, fmt.Sprintf("private key %s: the passphrase does not open it", file),
+			"Set CLUSTER_INIT_SSH_PASSPHRASE to its passphrase.")
 	}
 	k.Passphrase = []byte(passphrase)
 	return nil
@@ -73,19 +78,23 @@ func (k *SSHKey) readKnownHosts(file string) (err error) {
 		k.KnownHosts, err = os.ReadFile(file)
 	}
 	if err != nil {
-		return fault.Wrap(fmt.Errorf("read the known hosts: %w", err), fault.Usage, "Give --source-known-hosts a file that holds the server's key.")
+		return fault.Wrap(fmt.Errorf("read the known hosts: %w", err), fault.Usage,
+			"Give --source-known-hosts a file that holds the server's key.")
 	}
 	for line := range bytes.Lines(k.KnownHosts) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
 			_, err := knownhosts.New(file)
-			return fault.Wrap(err, fault.Usage, "Correct the file that --source-known-hosts names: ssh-keyscan prints its form.")
+			return fault.Wrap(err, fault.Usage, "Correct the file that --source-known-hosts names: ssh-keyscan prints "+
+				"its form.")
 		}
 	}
 	return fault.New(fault.Usage, fmt.Sprintf("known hosts %s: it holds no key", file),
-		fmt.Sprintf("Run \"ssh-keyscan HOST >> %s\", and compare the key with what the server's owner publishes.", file))
+		fmt.Sprintf("Run \"ssh-keyscan HOST >> %s\", and compare the key with what the server's owner publishes.",
+			file))
 }
 
-// regular refuses a path that is no file: both are read several times, and a pipe, as of <(command), gives what is in it once.
+// regular refuses a path that is no file: both are read several times, and a pipe, as of <(command), gives what is in
+// it once.
 func regular(path string) (os.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -102,7 +111,8 @@ func regular(path string) (os.FileInfo, error) {
 // SecretData is the key as Flux's GitRepository reads it from a Secret.
 func (k *SSHKey) SecretData() map[string]string {
 	data := map[string]string{
-		"identity": string(k.Identity), "known_hosts": string(k.KnownHosts), "identity.pub": string(ssh.MarshalAuthorizedKey(k.signer.PublicKey())),
+		"identity": string(k.Identity), "known_hosts": string(k.KnownHosts),
+		"identity.pub": string(ssh.MarshalAuthorizedKey(k.signer.PublicKey())),
 	}
 	if len(k.Passphrase) > 0 {
 		data["password"] = string(k.Passphrase)

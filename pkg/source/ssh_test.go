@@ -53,22 +53,32 @@ func TestReadSSHKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := map[string]struct{ key, knownHosts, passphrase, want, hint string }{
-		"a key":                             {s.Key, s.KnownHosts, "", "", ""},
-		"an encrypted key":                  {s.EncryptedKey, s.KnownHosts, s.Passphrase, "", ""},
-		"without its passphrase":            {s.EncryptedKey, s.KnownHosts, "", "encrypted-key: it is encrypted, and there is no passphrase", "CLUSTER_INIT_SSH_PASSPHRASE"},
-		"another passphrase":                {s.EncryptedKey, s.KnownHosts, "other-s3cret", "the passphrase does not open it", "CLUSTER_INIT_SSH_PASSPHRASE"},
-		"readable by others":                {file("open", string(key), 0o644), s.KnownHosts, "", "others may read it (mode 0644)", "chmod 600"},
-		"no key":                            {file("text", "s3cret, but no key", 0o600), s.KnownHosts, "", "not a private key", "ssh-keygen"},
-		"no file":                           {filepath.Join(dir, "none"), s.KnownHosts, "", "no such file", "--source-ssh-key"},
-		"a folder":                          {dir, s.KnownHosts, "", "is a directory", "--source-ssh-key"},
-		"no known hosts":                    {s.Key, filepath.Join(dir, "none"), "", "no such file", "--source-known-hosts"},
-		"empty known hosts":                 {s.Key, file("empty", "", 0o600), "", "it holds no key", "ssh-keyscan"},
-		"a public key":                      {file("deploy-key.pub", "ssh-ed25519 AAAA", 0o644), s.KnownHosts, "", "it is a public key", "without .pub"},
-		"a device":                          {"/dev/null", s.KnownHosts, "", "not a regular file", "--source-ssh-key"},
-		"known hosts of a device":           {s.Key, "/dev/null", "", "not a regular file", "--source-known-hosts"},
-		"known hosts of nonsense":           {s.Key, file("nonsense", "nonsense\n", 0o600), "", "nonsense:1", "Correct the file"},
-		"known hosts of comments":           {s.Key, file("comments", "# a\n\n", 0o600), "", "it holds no key", "ssh-keyscan"},
-		"both are wrong: both are reported": {filepath.Join(dir, "none"), file("empty", "", 0o600), "", "2 problems", "ssh-keyscan"},
+		"a key":            {s.Key, s.KnownHosts, "", "", ""},
+		"an encrypted key": {s.EncryptedKey, s.KnownHosts, s.Passphrase, "", ""},
+		"without its passphrase": {s.EncryptedKey, s.KnownHosts, "",
+			"encrypted-key: it is encrypted, and there is no passphrase", "CLUSTER_INIT_SSH_PASSPHRASE"},
+		"another passphrase": {s.EncryptedKey, s.KnownHosts, "other-s3cret",
+			"the passphrase does not open it", "CLUSTER_INIT_SSH_PASSPHRASE"},
+		"readable by others": {file("open", string(key), 0o644), s.KnownHosts, "",
+			"others may read it (mode 0644)", "chmod 600"},
+		"no key": {file("text", "s3cret, but no key", 0o600), s.KnownHosts, "",
+			"not a private key", "ssh-keygen"},
+		"no file": {filepath.Join(dir, "none"), s.KnownHosts, "", "no such file",
+			"--source-ssh-key"},
+		"a folder": {dir, s.KnownHosts, "", "is a directory", "--source-ssh-key"},
+		"no known hosts": {s.Key, filepath.Join(dir, "none"), "", "no such file",
+			"--source-known-hosts"},
+		"empty known hosts": {s.Key, file("empty", "", 0o600), "", "it holds no key", "ssh-keyscan"},
+		"a public key": {file("deploy-key.pub", "ssh-ed25519 AAAA", 0o644), s.KnownHosts, "",
+			"it is a public key", "without .pub"},
+		"a device":                {"/dev/null", s.KnownHosts, "", "not a regular file", "--source-ssh-key"},
+		"known hosts of a device": {s.Key, "/dev/null", "", "not a regular file", "--source-known-hosts"},
+		"known hosts of nonsense": {s.Key, file("nonsense", "nonsense\n", 0o600), "", "nonsense:1",
+			"Correct the file"},
+		"known hosts of comments": {s.Key, file("comments", "# a\n\n", 0o600), "", "it holds no key",
+			"ssh-keyscan"},
+		"both are wrong: both are reported": {filepath.Join(dir, "none"), file("empty", "", 0o600), "", "2 problems",
+			"ssh-keyscan"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -79,8 +89,10 @@ func TestReadSSHKey(t *testing.T) {
 				}
 				return
 			}
-			if fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), test.want) || !strings.Contains(fault.HintOf(err), test.hint) {
-				t.Errorf("got %v (%s), hint %q; want %q, hint %q", err, fault.CodeOf(err), fault.HintOf(err), test.want, test.hint)
+			if fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), test.want) ||
+				!strings.Contains(fault.HintOf(err), test.hint) {
+				t.Errorf("got %v (%s), hint %q; want %q, hint %q", err, fault.CodeOf(err), fault.HintOf(err), test.want,
+					test.hint)
 			}
 			if err != nil && strings.Contains(err.Error()+fault.HintOf(err), "s3cret") {
 				t.Errorf("the error shows a secret: %v", err)
@@ -113,7 +125,8 @@ func TestSSHKeyAsSecret(t *testing.T) {
 func TestReadPacketsOfGit(t *testing.T) {
 	prerequisite.Program(t, "git")
 	dir := t.TempDir()
-	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=main"}, {"commit", "--quiet", "--allow-empty", "-m", "one"}, {"tag", "v1"}} {
+	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=main"},
+		{"commit", "--quiet", "--allow-empty", "-m", "one"}, {"tag", "v1"}} {
 		git := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.org"}, args...)...)
 		git.Dir, git.Env = dir, append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "HOME="+dir)
 		if out, err := git.CombinedOutput(); err != nil {
@@ -146,17 +159,25 @@ func TestVerifySSHSource(t *testing.T) {
 	}
 	t.Cleanup(func() { silent.Close() })
 	cases := map[string]struct{ url, branch, key, knownHosts, want, hint string }{
-		"readable":            {"ssh://git@" + s.Address + "/repo.git", "main", s.Key, s.KnownHosts, "", ""},
-		"encrypted key":       {"ssh://git@" + s.Address + "/repo.git", "", s.EncryptedKey, s.KnownHosts, "", ""},
-		"git is the user":     {"ssh://" + s.Address + "/repo.git", "", s.Key, s.KnownHosts, "", ""},
-		"no such branch":      {"ssh://git@" + s.Address + "/repo.git", "next", s.Key, s.KnownHosts, "no branch next", "check"},
-		"no such repository":  {"ssh://git@" + s.Address + "/none.git", "", s.Key, s.KnownHosts, "does not give the repository: ERROR: no such repository", "key"},
-		"a name to be quoted": {"ssh://git@" + s.Address + "/a'b.git", "", s.Key, s.KnownHosts, `no such repository: git-upload-pack '/a'\''b.git'`, "key"},
-		"unknown key":         {"ssh://git@" + s.Address + "/repo.git", "", s.OtherKey, s.KnownHosts, "does not take the key", "ssh-keygen -y"},
-		"other user":          {"ssh://me@" + s.Address + "/repo.git", "", s.Key, s.KnownHosts, "does not take the key", "ssh-keygen -y"},
-		"another server":      {"ssh://git@" + s.Address + "/repo.git", "", s.Key, s.OtherKnownHosts, "is not the one in", "who answers"},
-		"unknown server":      {"ssh://git@127.0.0.1:1/repo.git", "", s.Key, s.KnownHosts, "holds no key of [127.0.0.1]:1", "ssh-keyscan -p 1 127.0.0.1"},
-		"no path":             {"ssh://git@" + s.Address + "/", "", s.Key, s.KnownHosts, "not an address of the form", "check the address"},
+		"readable":        {"ssh://git@" + s.Address + "/repo.git", "main", s.Key, s.KnownHosts, "", ""},
+		"encrypted key":   {"ssh://git@" + s.Address + "/repo.git", "", s.EncryptedKey, s.KnownHosts, "", ""},
+		"git is the user": {"ssh://" + s.Address + "/repo.git", "", s.Key, s.KnownHosts, "", ""},
+		"no such branch": {"ssh://git@" + s.Address + "/repo.git", "next", s.Key, s.KnownHosts, "no branch next",
+			"check"},
+		"no such repository": {"ssh://git@" + s.Address + "/none.git", "", s.Key, s.KnownHosts,
+			"does not give the repository: ERROR: no such repository", "key"},
+		"a name to be quoted": {"ssh://git@" + s.Address + "/a'b.git", "", s.Key, s.KnownHosts,
+			`no such repository: git-upload-pack '/a'\''b.git'`, "key"},
+		"unknown key": {"ssh://git@" + s.Address + "/repo.git", "", s.OtherKey, s.KnownHosts,
+			"does not take the key", "ssh-keygen -y"},
+		"other user": {"ssh://me@" + s.Address + "/repo.git", "", s.Key, s.KnownHosts, "does not take the key",
+			"ssh-keygen -y"},
+		"another server": {"ssh://git@" + s.Address + "/repo.git", "", s.Key, s.OtherKnownHosts,
+			"is not the one in", "who answers"},
+		"unknown server": {"ssh://git@127.0.0.1:1/repo.git", "", s.Key, s.KnownHosts,
+			"holds no key of [127.0.0.1]:1", "ssh-keyscan -p 1 127.0.0.1"},
+		"no path": {"ssh://git@" + s.Address + "/", "", s.Key, s.KnownHosts, "not an address of the form",
+			"check the address"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +185,8 @@ func TestVerifySSHSource(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = Source{Kind: Git, Git: flux.GitSource{URL: test.url, Branch: test.branch}, SSH: key}.Verify(context.Background(), content.Proxies{})
+			err = Source{Kind: Git, Git: flux.GitSource{URL: test.url, Branch: test.branch}, SSH: key}.Verify(
+				context.Background(), content.Proxies{})
 			if test.want == "" {
 				if err != nil {
 					t.Error(err)
@@ -175,7 +197,8 @@ func TestVerifySSHSource(t *testing.T) {
 		})
 	}
 	t.Run("no key", func(t *testing.T) {
-		checkUnreadable(t, Source{Kind: Git, Git: flux.GitSource{URL: "git@example.org:repo.git"}}.Verify(context.Background(), content.Proxies{}), "no key", "--source-ssh-key")
+		checkUnreadable(t, Source{Kind: Git, Git: flux.GitSource{URL: "git@example.org:repo.git"}}.Verify(
+			context.Background(), content.Proxies{}), "no key", "--source-ssh-key")
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -200,7 +223,8 @@ func TestVerifySSHSource(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = Source{Kind: Git, Git: flux.GitSource{URL: "ssh://git@" + silent.Addr().String() + "/repo.git"}, SSH: key}.Verify(ctx, content.Proxies{})
+		err = Source{Kind: Git, Git: flux.GitSource{URL: "ssh://git@" + silent.Addr().String() + "/repo.git"},
+			SSH: key}.Verify(ctx, content.Proxies{})
 		if err == nil || ctx.Err() == nil {
 			t.Errorf("got %v", err)
 		}

@@ -24,8 +24,8 @@ import (
 
 const verifyTime = 30 * time.Second
 
-// Verify checks that the user's own source can be read from here, before anything is created that depends on it; of an Embedded one
-// there is nothing to check. It gives each server half a minute. Its errors are faults SourceUnreadable.
+// Verify checks that the user's own source can be read from here, before anything is created that depends on it; of an
+// Embedded one there is nothing to check. It gives each server half a minute. Its errors are faults SourceUnreadable.
 func (s Source) Verify(ctx context.Context, proxies content.Proxies) error {
 	proxied := throughProxies(proxies)
 	defer proxied.CloseIdleConnections()
@@ -54,7 +54,8 @@ func (s Source) verify(ctx context.Context, via http.RoundTripper) error {
 		})
 	case OCI:
 		for _, artifact := range []flux.OCIArtifact{s.Content, s.Chart} {
-			if err := s.ask(ctx, artifact.URL, func(ctx context.Context) error { return verifyOCI(ctx, artifact, via) }); err != nil {
+			if err := s.ask(ctx, artifact.URL,
+				func(ctx context.Context) error { return verifyOCI(ctx, artifact, via) }); err != nil {
 				return err
 			}
 		}
@@ -96,7 +97,8 @@ func (s Source) ask(ctx context.Context, address string, question func(context.C
 	defer cancel()
 	err := oci.WithoutURL(question(ctx))
 	if noTLS(err) {
-		err = fault.Wrap(err, fault.SourceUnreadable, "the server does not speak TLS there: for git use an http:// address, for oci --source-insecure")
+		err = fault.Wrap(err, fault.SourceUnreadable, "the server does not speak TLS there: for git use an http:// "+
+			"address, for oci --source-insecure")
 	}
 	if err != nil {
 		return oci.Unreadable(fmt.Errorf("%s source %s: %w", s.Kind, oci.Redacted(address), err))

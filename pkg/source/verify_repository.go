@@ -14,7 +14,8 @@ type Repository struct {
 	Branch, Tag             string // that it must have; empty: whatever it has
 }
 
-// Verify checks that the repository can be read from here, and has what it must have. Its errors are faults SourceUnreadable.
+// Verify checks that the repository can be read from here, and has what it must have. Its errors are faults
+// SourceUnreadable.
 func (r Repository) Verify(ctx context.Context, proxies content.Proxies) error {
 	return r.asSource().Verify(ctx, proxies)
 }

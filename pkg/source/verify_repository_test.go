@@ -22,7 +22,8 @@ func TestVerifyRepository(t *testing.T) {
 		"another password": {"main", "", "wrong", "401"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := Repository{URL: server.URL + "/repo.git", Username: "me", Password: tc.password, Branch: tc.branch, Tag: tc.tag}
+			r := Repository{URL: server.URL + "/repo.git", Username: "me", Password: tc.password, Branch: tc.branch,
+				Tag: tc.tag}
 			err := r.asSource().verify(t.Context(), server.Client().Transport)
 			if tc.want == "" && err != nil {
 				t.Error(err)

@@ -19,15 +19,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// referencesOverSSH logs in with the key and asks for the references, as every clone over ssh begins. It knows no proxy: neither
-// does Flux over ssh.
+// referencesOverSSH logs in with the key and asks for the references, as every clone over ssh begins. It knows no
+// proxy: neither does Flux over ssh.
 func referencesOverSSH(ctx context.Context, repository string, key *SSHKey) ([]byte, error) {
 	u, err := url.Parse(repository)
 	if err != nil || u.Hostname() == "" || strings.Trim(u.Path, "/") == "" {
 		return nil, fmt.Errorf("not an address of the form ssh://git@HOST/PATH")
 	}
 	if key == nil {
-		return nil, fault.New(fault.SourceUnreadable, "there is no key for it", "Give --source-ssh-key and --source-known-hosts.")
+		return nil, fault.New(fault.SourceUnreadable, "there is no key for it",
+			"Give --source-ssh-key and --source-known-hosts.")
 	}
 	address := net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "22"))
 	config, err := key.clientConfig(cmp.Or(u.User.Username(), "git"), address)
@@ -53,21 +54,23 @@ func referencesOverSSH(ctx context.Context, repository string, key *SSHKey) ([]b
 	return refs, nil
 }
 
-// clientConfig takes the kinds of host key that are known of the server, and no others: it would otherwise choose one that
-// nothing is known of.
+// clientConfig takes the kinds of host key that are known of the server, and no others: it would otherwise choose one
+// that nothing is known of.
 func (k *SSHKey) clientConfig(user, address string) (*ssh.ClientConfig, error) {
 	check, err := knownhosts.New(k.knownHostsFile)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.SourceUnreadable, "Correct the file that --source-known-hosts names.")
 	}
-	config := &ssh.ClientConfig{User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(k.signer)}, HostKeyCallback: check, Timeout: verifyTime}
+	config := &ssh.ClientConfig{User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(k.signer)}, HostKeyCallback: check,
+		Timeout: verifyTime}
 	nobody, err := ssh.NewPublicKey(ed25519.PublicKey(make([]byte, ed25519.PublicKeySize)))
 	if err != nil {
 		return nil, err
 	}
 	known, isKeyError := errors.AsType[*knownhosts.KeyError](check(address, &net.TCPAddr{}, nobody))
 	if !isKeyError || len(known.Want) == 0 {
-		return nil, fault.New(fault.SourceUnreadable, fmt.Sprintf("%s holds no key of %s", k.knownHostsFile, knownhosts.Normalize(address)), hintScan(k.knownHostsFile, address))
+		return nil, fault.New(fault.SourceUnreadable, fmt.Sprintf("%s holds no key of %s", k.knownHostsFile,
+			knownhosts.Normalize(address)), hintScan(k.knownHostsFile, address))
 	}
 	for _, want := range known.Want {
 		kind := want.Key.Type()
@@ -81,19 +84,24 @@ func (k *SSHKey) clientConfig(user, address string) (*ssh.ClientConfig, error) {
 
 func hintScan(file, address string) string {
 	host, port, _ := net.SplitHostPort(address)
-	return fmt.Sprintf("Run \"ssh-keyscan -p %s %s >> %s\", and compare the key with what the server's owner publishes.", port, host, file)
+	return fmt.Sprintf(
+		"Run \"ssh-keyscan -p %s %s >> %s\", and compare the key with what the server's owner publishes.", port, host,
+		file)
 }
 
 // explainSSH gives what can go wrong while logging in a hint. The library has no error of its own for a key that the
 // server does not take.
 func explainSSH(err error, knownHosts, address string) error {
 	if mismatch, ok := errors.AsType[*knownhosts.KeyError](err); ok && len(mismatch.Want) > 0 {
-		return fault.New(fault.SourceUnreadable, fmt.Sprintf("the key of %s is not the one in %s", knownhosts.Normalize(address), knownHosts),
-			"Find out who answers there before anything else. If the server has a new key: "+hintScan(knownHosts, address))
+		return fault.New(fault.SourceUnreadable, fmt.Sprintf("the key of %s is not the one in %s",
+			knownhosts.Normalize(address), knownHosts),
+			"Find out who answers there before anything else. If the server has a new key: "+
+				hintScan(knownHosts, address))
 	}
 	if strings.Contains(err.Error(), "unable to authenticate") {
 		return fault.New(fault.SourceUnreadable, "the server does not take the key",
-			"Add its public half to the repository (ssh-keygen -y -f KEY prints it), or give another key with --source-ssh-key.")
+			"Add its public half to the repository (ssh-keygen -y -f KEY prints it), or give another key with "+
+				"--source-ssh-key.")
 	}
 	return fault.Wrap(err, fault.SourceUnreadable, "check the address, and that an ssh server answers there")
 }
@@ -123,7 +131,8 @@ func uploadPack(client *ssh.Client, path string) ([]byte, error) {
 		in.Close()
 		_ = session.Wait() // until all of the complaint is there
 		said := strings.Join(strings.Fields(complaint.String()), " ")
-		return nil, fault.New(fault.SourceUnreadable, strings.TrimSuffix("the server does not give the repository: "+said, ": "),
+		return nil, fault.New(fault.SourceUnreadable, strings.TrimSuffix("the server does not give the repository: "+
+			said, ": "),
 			"nothing is there, or the key does not reach it: check the address, and what the key may read")
 	}
 	return refs, nil

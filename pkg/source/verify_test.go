@@ -99,12 +99,16 @@ func TestVerifyGitSource(t *testing.T) {
 	}{
 		{name: "readable", path: "/repo.git"},
 		{name: "branch", path: "/repo.git", edit: func(s *Source) { s.Git.Branch = "main" }},
-		{name: "no such branch", path: "/repo.git", edit: func(s *Source) { s.Git.Branch = "mai" }, want: "no branch mai", hint: "check"},
+		{name: "no such branch", path: "/repo.git", edit: func(s *Source) { s.Git.Branch = "mai" },
+			want: "no branch mai", hint: "check"},
 		{name: "tag", path: "/repo.git", edit: func(s *Source) { s.Git.Tag = "v1" }},
-		{name: "no such tag", path: "/repo.git", edit: func(s *Source) { s.Git.Tag = "v2" }, want: "no tag v2", hint: "check"},
+		{name: "no such tag", path: "/repo.git", edit: func(s *Source) { s.Git.Tag = "v2" }, want: "no tag v2",
+			hint: "check"},
 		{name: "a range", path: "/repo.git", edit: func(s *Source) { s.Git.SemVer = ">=1.0.0 <2.0.0" }},
-		{name: "nothing in the range", path: "/repo.git", edit: func(s *Source) { s.Git.SemVer = "^2.0.0" }, want: "no tag in the range ^2.0.0", hint: "check"},
-		{name: "wrong token", path: "/repo.git", edit: func(s *Source) { s.Password = "s3cret" }, want: "401", hint: "GITLAB_TOKEN"},
+		{name: "nothing in the range", path: "/repo.git", edit: func(s *Source) { s.Git.SemVer = "^2.0.0" },
+			want: "no tag in the range ^2.0.0", hint: "check"},
+		{name: "wrong token", path: "/repo.git", edit: func(s *Source) { s.Password = "s3cret" }, want: "401",
+			hint: "GITLAB_TOKEN"},
 		{name: "no repository", path: "/none.git", want: "404", hint: "check the address"},
 		{name: "login page", path: "/login/repo.git", want: "not that of a git server", hint: "git clone"},
 		{name: "untrusted", path: "/repo.git", via: http.DefaultTransport, want: "certificate", hint: "trust store"},
@@ -166,15 +170,19 @@ func TestVerifyOCISource(t *testing.T) {
 		want, hint string
 	}{
 		{"tag", flux.OCIArtifact{URL: "oci://" + r.Host + "/some/content", Tag: "v1", Insecure: true}, "", ""},
-		{"no such tag", flux.OCIArtifact{URL: "oci://" + r.Host + "/some/content", Tag: "v2", Insecure: true}, "v2", "tag or version"},
-		{"no repository", flux.OCIArtifact{URL: "oci://" + r.Host + "/none", Tag: "v1", Insecure: true}, "none", "check the address"},
-		{"locked", flux.OCIArtifact{URL: "oci://" + lockedHost + "/x", Tag: "v1", Insecure: true}, "401", "docker login"},
+		{"no such tag", flux.OCIArtifact{URL: "oci://" + r.Host + "/some/content", Tag: "v2", Insecure: true}, "v2",
+			"tag or version"},
+		{"no repository", flux.OCIArtifact{URL: "oci://" + r.Host + "/none", Tag: "v1", Insecure: true}, "none",
+			"check the address"},
+		{"locked", flux.OCIArtifact{URL: "oci://" + lockedHost + "/x", Tag: "v1", Insecure: true}, "401",
+			"docker login"},
 		{"untrusted", flux.OCIArtifact{URL: "oci://" + untrustedHost + "/x", Tag: "v1"}, "certificate", "trust store"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			readable := flux.OCIArtifact{URL: "oci://" + r.Host + "/some/content", Tag: "v1", Insecure: true}
-			for _, s := range []Source{{Content: tc.artifact, Chart: readable}, {Content: readable, Chart: tc.artifact}} {
+			for _, s := range []Source{{Content: tc.artifact, Chart: readable},
+				{Content: readable, Chart: tc.artifact}} {
 				s.Kind = OCI
 				err := s.Verify(context.Background(), content.Proxies{})
 				if tc.want == "" {

@@ -15,7 +15,8 @@ type Cause struct {
 // Diagnosable says whether it is of use to look for causes.
 func (r Report) Diagnosable() bool { return r.State == OnTheWay || r.State == Stuck }
 
-// Because returns the report with the causes of what is not ready. What has a lasting one is stuck, whether or not its controller has given up.
+// Because returns the report with the causes of what is not ready. What has a lasting one is stuck, whether or not its
+// controller has given up.
 func (r Report) Because(causes []Cause) Report {
 	r.Causes = append([]Cause{}, causes...)
 	for _, c := range causes {

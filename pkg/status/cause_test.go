@@ -7,17 +7,20 @@ import (
 )
 
 func TestBecause(t *testing.T) {
-	lasting := Cause{Cluster: "bootstrap", Object: "OpenStackServer/management/m", Cause: "no flavors were found", Cure: "correct the flavor", Lasting: true}
-	heals := Cause{Cluster: "bootstrap", Object: "GitRepository/flux-system/a", Cause: "no route to host", Cure: "mend the network"}
+	lasting := Cause{Cluster: "bootstrap", Object: "OpenStackServer/management/m", Cause: "no flavors were found",
+		Cure: "correct the flavor", Lasting: true}
+	heals := Cause{Cluster: "bootstrap", Object: "GitRepository/flux-system/a", Cause: "no route to host",
+		Cure: "mend the network"}
 	for name, tc := range map[string]struct {
 		state  State
 		causes []Cause
 		want   State
 		why    string
 	}{
-		"none":                           {OnTheWay, nil, OnTheWay, "it waits"},
-		"one that heals":                 {OnTheWay, []Cause{heals}, OnTheWay, "it waits"},
-		"one that lasts":                 {OnTheWay, []Cause{heals, lasting}, Stuck, "no flavors were found (OpenStackServer/management/m)"},
+		"none":           {OnTheWay, nil, OnTheWay, "it waits"},
+		"one that heals": {OnTheWay, []Cause{heals}, OnTheWay, "it waits"},
+		"one that lasts": {OnTheWay, []Cause{heals, lasting}, Stuck,
+			"no flavors were found (OpenStackServer/management/m)"},
 		"one that lasts where it broke":  {Broken, []Cause{lasting}, Broken, "it waits"},
 		"one that lasts where it is up":  {Up, []Cause{lasting}, Up, "it waits"},
 		"one that lasts in what gave up": {Stuck, []Cause{lasting}, Stuck, "it waits"},
@@ -31,7 +34,8 @@ func TestBecause(t *testing.T) {
 	}
 	before := Report{State: OnTheWay, Why: "it waits"}
 	after := before.Because([]Cause{lasting})
-	if lines := after.Changes(before, time.Unix(0, 0)); len(lines) != 2 || !strings.Contains(strings.Join(lines, "\n"), "✗ no flavors were found (OpenStackServer/management/m); cure: correct the flavor") {
+	if lines := after.Changes(before, time.Unix(0, 0)); len(lines) != 2 || !strings.Contains(strings.Join(lines, "\n"),
+		"✗ no flavors were found (OpenStackServer/management/m); cure: correct the flavor") {
 		t.Errorf("%q", lines)
 	}
 	if lines := after.Changes(after, time.Unix(0, 0)); len(lines) > 0 {
@@ -41,11 +45,13 @@ func TestBecause(t *testing.T) {
 	if err := before.Because([]Cause{heals, lasting}).Print(&out); err != nil {
 		t.Error(err)
 	}
-	if needs, may := strings.Index(out.String(), "✗ no flavors were found"), strings.Index(out.String(), "? no route to host"); needs < 0 || may < needs {
+	if needs, may := strings.Index(out.String(), "✗ no flavors were found"),
+		strings.Index(out.String(), "? no route to host"); needs < 0 || may < needs {
 		t.Errorf("what needs somebody does not come first:\n%s", out.String())
 	}
 	out.Reset()
-	if err := after.Print(&out); err != nil || !strings.Contains(out.String(), "✗ no flavors were found\n    object: OpenStackServer/management/m\n    cure:   correct the flavor\n") {
+	if err := after.Print(&out); err != nil || !strings.Contains(out.String(), "✗ no flavors were found\n    object: "+
+		"OpenStackServer/management/m\n    cure:   correct the flavor\n") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -17,14 +17,16 @@ type Drift struct {
 	Unknown string `json:"unknown,omitempty"`
 }
 
-// Difference is a value that differs. From is what the cluster has and To what it would be given; both are empty for a secret.
+// Difference is a value that differs. From is what the cluster has and To what it would be given; both are empty for a
+// secret.
 type Difference struct {
 	Key  string `json:"key"`
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 }
 
-// driftOf compares with the cluster that holds the definition; nil where there is none, or where it was given no values of this environment yet.
+// driftOf compares with the cluster that holds the definition; nil where there is none, or where it was given no values
+// of this environment yet.
 func driftOf(ctx context.Context, seen up.Outlook, env *environment.Environment) *Drift {
 	of := seen.Management.Cluster
 	if seen.Stage != up.SelfManaged && !seen.ByItself() {
@@ -53,9 +55,11 @@ func printDrift(b *strings.Builder, d *Drift, wide bool) {
 	switch {
 	case d == nil:
 	case d.Unknown != "":
-		oneline.Fprintf(b, "\nwhether its values differ from the environment is not known: %s\n", oneline.Of(d.Unknown, messageLimit(wide)))
+		oneline.Fprintf(b, "\nwhether its values differ from the environment is not known: %s\n",
+			oneline.Of(d.Unknown, messageLimit(wide)))
 	case len(d.Values) > 0:
-		oneline.Fprintf(b, "\nthe environment has other values than the cluster was last given; cluster-init diff shows all that differs, up applies it:\n")
+		oneline.Fprintf(b, "\nthe environment has other values than the cluster was last given; cluster-init diff "+
+			"shows all that differs, up applies it:\n")
 		for _, v := range d.Values {
 			oneline.Fprintf(b, "  %s\n", v)
 		}

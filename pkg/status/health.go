@@ -61,7 +61,8 @@ func healthIn(o readiness.Observation) Health {
 		if !f.Certain {
 			confidence = "low"
 		}
-		h.Findings = append(h.Findings, Finding{ID: f.ID, Object: f.Object.String(), Cause: f.Cause, Remedy: f.Remedy, Message: f.Message, Severity: f.Severity, Confidence: confidence, Transient: f.Transient})
+		h.Findings = append(h.Findings, Finding{ID: f.ID, Object: f.Object.String(), Cause: f.Cause, Remedy: f.Remedy,
+			Message: f.Message, Severity: f.Severity, Confidence: confidence, Transient: f.Transient})
 	}
 	if e, known := readiness.Earliest(o); known {
 		h.FirstToEnd = &End{What: e.What, At: e.At.UTC()}
@@ -69,16 +70,20 @@ func healthIn(o readiness.Observation) Health {
 	return h
 }
 
-// withHealth makes a report worse by what keeps the management cluster from acting: one that says it is ready is not up if it cannot act.
-// Whether that lasts a second look shows.
+// withHealth makes a report worse by what keeps the management cluster from acting: one that says it is ready is not up
+// if it cannot act. Whether that lasts a second look shows.
 func (r Report) withHealth(h Health) Report {
 	r.Health = &h
-	i := slices.IndexFunc(h.Findings, func(f Finding) bool { return f.Severity == readiness.Blocking && f.Confidence == "high" })
+	i := slices.IndexFunc(h.Findings, func(f Finding) bool {
+		return f.Severity == readiness.Blocking &&
+			f.Confidence == "high"
+	})
 	switch {
 	case i >= 0:
 		r.State, r.Why = OnTheWay, fmt.Sprintf("%s (%s)", h.Findings[i].Cause, h.Findings[i].Object)
 	case !h.complete:
-		r.State, r.Why = Unknown, "whether its controllers act is not known: "+firstOr(h.NotChecked, "they could not be listed")
+		r.State, r.Why = Unknown, "whether its controllers act is not known: "+
+			firstOr(h.NotChecked, "they could not be listed")
 	}
 	return r
 }
@@ -99,7 +104,8 @@ func printHealth(b *strings.Builder, h *Health, causes []Cause, wide bool) {
 		if slices.ContainsFunc(causes, func(c Cause) bool { return c.Object == f.Object && c.Cause == f.Cause }) {
 			continue
 		}
-		fmt.Fprintf(b, "\n%s: %s\n    object: %s\n    remedy: %s\n", f.Severity, oneline.Of(f.Cause, causeLimit(wide)), f.Object, oneline.Of(f.Remedy, causeLimit(wide)))
+		fmt.Fprintf(b, "\n%s: %s\n    object: %s\n    remedy: %s\n", f.Severity, oneline.Of(f.Cause, causeLimit(wide)),
+			f.Object, oneline.Of(f.Remedy, causeLimit(wide)))
 	}
 	if h.FirstToEnd != nil {
 		fmt.Fprintf(b, "\nfirst to end: the %s, at %s\n", h.FirstToEnd.What, h.FirstToEnd.At.Format(time.RFC3339))

@@ -10,9 +10,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/readiness"
 )
 
-// A management cluster that says that it is ready is not up when it cannot act, and a warning takes nothing away from it.
+// A management cluster that says that it is ready is not up when it cannot act, and a warning takes nothing away from
+// it.
 func TestWhatCannotActIsNotUp(t *testing.T) {
-	blocking := Finding{Object: "Deployment/capi-system/capi", Cause: "it has 0 replicas", Severity: readiness.Blocking, Confidence: "high"}
+	blocking := Finding{Object: "Deployment/capi-system/capi", Cause: "it has 0 replicas", Severity: readiness.Blocking,
+		Confidence: "high"}
 	warning, unsure := blocking, blocking
 	warning.Severity, unsure.Confidence = readiness.Warning, "low"
 	lasting := Cause{Object: blocking.Object, Cause: blocking.Cause, Cure: "scale it up", Lasting: true}
@@ -24,13 +26,17 @@ func TestWhatCannotActIsNotUp(t *testing.T) {
 		want   State
 		code   fault.Code
 	}{
-		"nothing is wrong":                   {Health{complete: true}, nil, Up, ""},
-		"something will be":                  {Health{complete: true, Findings: []Finding{warning}}, nil, Up, ""},
-		"something may be":                   {Health{complete: true, Findings: []Finding{unsure}}, nil, Up, ""},
-		"a controller does not act":          {Health{complete: true, Findings: []Finding{warning, blocking}}, nil, OnTheWay, fault.StatusOnTheWay},
-		"and a second look has seen it, too": {Health{complete: true, Findings: []Finding{blocking}}, []Cause{lasting}, Stuck, fault.ComponentStuck},
-		"and a second look has not":          {Health{complete: true, Findings: []Finding{blocking}}, []Cause{passing}, OnTheWay, fault.StatusOnTheWay},
-		"whether controllers act is unknown": {Health{NotChecked: []string{"pods: forbidden"}}, nil, Unknown, fault.ClusterUnreachable},
+		"nothing is wrong":  {Health{complete: true}, nil, Up, ""},
+		"something will be": {Health{complete: true, Findings: []Finding{warning}}, nil, Up, ""},
+		"something may be":  {Health{complete: true, Findings: []Finding{unsure}}, nil, Up, ""},
+		"a controller does not act": {Health{complete: true, Findings: []Finding{warning, blocking}}, nil,
+			OnTheWay, fault.StatusOnTheWay},
+		"and a second look has seen it, too": {Health{complete: true, Findings: []Finding{blocking}}, []Cause{lasting},
+			Stuck, fault.ComponentStuck},
+		"and a second look has not": {Health{complete: true, Findings: []Finding{blocking}}, []Cause{passing},
+			OnTheWay, fault.StatusOnTheWay},
+		"whether controllers act is unknown": {Health{NotChecked: []string{"pods: forbidden"}}, nil, Unknown,
+			fault.ClusterUnreachable},
 	} {
 		r := Report{Environment: "demo", State: Up, Why: "it manages itself"}.withHealth(row.health).Because(row.causes)
 		if r.State != row.want || fault.CodeOf(r.Err()) != row.code {
@@ -41,14 +47,19 @@ func TestWhatCannotActIsNotUp(t *testing.T) {
 
 func TestPrintHealth(t *testing.T) {
 	known := Finding{Object: "Node/a", Cause: "it is cordoned", Remedy: "uncordon it", Severity: readiness.Warning}
-	other := Finding{Object: "Kubeconfig/x", Cause: "it ends soon", Remedy: "fetch a new one", Severity: readiness.Warning}
-	r := Report{Environment: "demo", State: Up, Causes: []Cause{{Object: known.Object, Cause: known.Cause, Cure: known.Remedy}},
-		Health: &Health{Findings: []Finding{known, other}, FirstToEnd: &End{"client certificate of the kubeconfig", time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)}, NotChecked: []string{"leases: forbidden"}}}
+	other := Finding{Object: "Kubeconfig/x", Cause: "it ends soon", Remedy: "fetch a new one",
+		Severity: readiness.Warning}
+	r := Report{Environment: "demo", State: Up,
+		Causes: []Cause{{Object: known.Object, Cause: known.Cause, Cure: known.Remedy}},
+		Health: &Health{Findings: []Finding{known, other}, FirstToEnd: &End{"client certificate of the kubeconfig",
+			time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)}, NotChecked: []string{"leases: forbidden"}}}
 	var out bytes.Buffer
 	if err := r.Print(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"warning: it ends soon\n    object: Kubeconfig/x\n    remedy: fetch a new one\n", "first to end: the client certificate of the kubeconfig, at 2027-01-02T03:04:05Z\n", "not checked:\n  leases: forbidden\n"} {
+	for _, want := range []string{"warning: it ends soon\n    object: Kubeconfig/x\n    remedy: fetch a new one\n",
+		"first to end: the client certificate of the kubeconfig, at 2027-01-02T03:04:05Z\n",
+		"not checked:\n  leases: forbidden\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}

@@ -26,7 +26,8 @@ const (
 // judge makes one word of what was seen.
 func judge(seen up.Outlook, r Report) (State, string) {
 	if seen.ByItself() {
-		return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself; whether a bootstrap cluster is left is not known here")
+		return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself; whether a bootstrap "+
+			"cluster is left is not known here")
 	}
 	switch seen.Stage {
 	case up.NotThere:
@@ -46,7 +47,8 @@ func judge(seen up.Outlook, r Report) (State, string) {
 	return judgeObjects(r.Management, r.Unknown, Up, "the management cluster manages itself")
 }
 
-// judgeObjects makes worse what an environment is at best, by what is not ready in the cluster that counts, and by what of it is not known.
+// judgeObjects makes worse what an environment is at best, by what is not ready in the cluster that counts, and by what
+// of it is not known.
 func judgeObjects(of Side, unknown []string, worst State, why string) (State, string) {
 	for _, o := range of.Objects {
 		switch {
@@ -63,7 +65,8 @@ func judgeObjects(of Side, unknown []string, worst State, why string) (State, st
 }
 
 func refused(refusal error) (State, string) {
-	if code := fault.CodeOf(refusal); code == fault.ClusterForeign || code == fault.PivotFailed || code == fault.PivotRefused {
+	if code := fault.CodeOf(refusal); code == fault.ClusterForeign || code == fault.PivotFailed ||
+		code == fault.PivotRefused {
 		return Broken, refusal.Error()
 	} else if code == fault.Busy {
 		return OnTheWay, refusal.Error()
@@ -79,11 +82,13 @@ func (r Report) Err() error {
 	case Up:
 		return nil
 	case OnTheWay:
-		code, hint = fault.StatusOnTheWay, "Nothing has to be done. cluster-init status "+named+" --watch shows it change."
+		code, hint = fault.StatusOnTheWay, "Nothing has to be done. cluster-init status "+named+
+			" --watch shows it change."
 	case Stuck:
 		code = fault.ComponentStuck
 	case Broken:
-		code, hint = fault.StatusBroken, "cluster-init pivot plan "+named+" shows a pivot that was cut off, and what ends it."
+		code, hint = fault.StatusBroken, "cluster-init pivot plan "+named+
+			" shows a pivot that was cut off, and what ends it."
 	case Absent:
 		code, hint = fault.StatusAbsent, "cluster-init up "+named+" makes it."
 	default:

@@ -16,17 +16,22 @@ import (
 )
 
 func of(state string) Side {
-	return Side{State: "active", Server: "https://192.0.2.1:6443", Versions: map[string]string{"kubernetes": "v1.36.4", "flux": "v2.9.5"}, Objects: []Object{
-		{Kind: "Kustomization", Namespace: "flux-system", Name: "capi", State: "Ready", Message: "Applied revision: x@sha256:0123456789abcdef"},
-		{Kind: "Kustomization", Namespace: "flux-system", Name: "capd", State: state, Message: "health check failed:\nDeployment/capd"},
+	return Side{State: "active", Server: "https://192.0.2.1:6443", Versions: map[string]string{"kubernetes": "v1.36.4",
+		"flux": "v2.9.5"}, Objects: []Object{
+		{Kind: "Kustomization", Namespace: "flux-system", Name: "capi", State: "Ready",
+			Message: "Applied revision: x@sha256:0123456789abcdef"},
+		{Kind: "Kustomization", Namespace: "flux-system", Name: "capd", State: state,
+			Message: "health check failed:\nDeployment/capd"},
 		{Kind: "KubeadmControlPlane", Namespace: "default", Name: "demo", State: "Ready", Version: "v1.36.4"},
 	}}
 }
 
 func TestJudge(t *testing.T) {
-	foreign, silent, busy := fault.New(fault.ClusterForeign, "another cluster", ""), fault.New(fault.ClusterUnreachable, "silent", ""), fault.New(fault.Busy, "down", "")
+	foreign, silent, busy := fault.New(fault.ClusterForeign, "another cluster", ""),
+		fault.New(fault.ClusterUnreachable, "silent", ""), fault.New(fault.Busy, "down", "")
 	unasked := world.BootstrapSide{State: world.BootstrapSilent, Unasked: true, Err: silent}
-	byItself := up.Outlook{Stage: up.Refused, Refusal: silent, Observation: world.Observation{Bootstrap: unasked, Management: world.ManagementSide{State: world.ManagementActive}}}
+	byItself := up.Outlook{Stage: up.Refused, Refusal: silent, Observation: world.Observation{Bootstrap: unasked,
+		Management: world.ManagementSide{State: world.ManagementActive}}}
 	paused, exists := byItself, byItself
 	paused.Management.State, exists.Bootstrap.Unasked = world.ManagementPaused, false
 	for name, row := range map[string]struct {
@@ -35,26 +40,47 @@ func TestJudge(t *testing.T) {
 		want State
 		code fault.Code
 	}{
-		"all of it is ready":                               {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Ready")}, Up, ""},
-		"something is on its way":                          {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Progressing")}, OnTheWay, fault.StatusOnTheWay},
-		"something has given up":                           {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Failed")}, Stuck, fault.ComponentStuck},
-		"something is suspended":                           {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Suspended")}, Stuck, fault.ComponentStuck},
-		"something is paused":                              {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Paused")}, Stuck, fault.ComponentStuck},
-		"ready, as far as it is known":                     {up.Outlook{Stage: up.SelfManaged}, Report{Management: of("Ready"), Unknown: []string{"machines: forbidden"}}, Unknown, fault.ClusterUnreachable},
-		"before the pivot":                                 {up.Outlook{Stage: up.BeforePivot}, Report{Bootstrap: of("Ready")}, OnTheWay, fault.StatusOnTheWay},
-		"before the pivot, and stuck":                      {up.Outlook{Stage: up.BeforePivot}, Report{Bootstrap: of("Failed")}, Stuck, fault.ComponentStuck},
-		"a pivot suspends what it moves":                   {up.Outlook{Stage: up.PivotBegun}, Report{Bootstrap: of("Suspended")}, OnTheWay, fault.StatusOnTheWay},
-		"a pivot was cut off":                              {up.Outlook{Stage: up.HalfMoved}, Report{}, Broken, fault.StatusBroken},
-		"nothing is there":                                 {up.Outlook{Stage: up.NotThere}, Report{}, Absent, fault.StatusAbsent},
-		"something is stopped":                             {up.Outlook{Stage: up.Stopped}, Report{}, Stuck, fault.ComponentStuck},
-		"something foreign":                                {up.Outlook{Stage: up.Refused, Refusal: foreign}, Report{}, Broken, fault.StatusBroken},
-		"a cluster that does not answer":                   {up.Outlook{Stage: up.Refused, Refusal: silent}, Report{}, Unknown, fault.ClusterUnreachable},
-		"only its kubeconfig is here":                      {byItself, Report{Management: of("Ready"), MachinesUnknown: "no engine"}, Up, ""},
-		"only its kubeconfig is here, and it is not ready": {byItself, Report{Management: of("Failed")}, Stuck, fault.ComponentStuck},
-		"only its kubeconfig is here, and it is paused":    {paused, Report{Management: of("Ready")}, Unknown, fault.ClusterUnreachable},
-		"a bootstrap cluster that is silent":               {exists, Report{Management: of("Ready")}, Unknown, fault.ClusterUnreachable},
-		"an error of no kind":                              {up.Outlook{Stage: up.Refused, Refusal: errors.New("no")}, Report{}, Unknown, fault.ClusterUnreachable},
-		"a down is at work, or was begun":                  {up.Outlook{Stage: up.Refused, Refusal: busy}, Report{}, OnTheWay, fault.StatusOnTheWay},
+		"all of it is ready": {up.Outlook{Stage: up.SelfManaged},
+			Report{Management: of("Ready")}, Up, ""},
+		"something is on its way": {up.Outlook{Stage: up.SelfManaged},
+			Report{Management: of("Progressing")}, OnTheWay, fault.StatusOnTheWay},
+		"something has given up": {up.Outlook{Stage: up.SelfManaged},
+			Report{Management: of("Failed")}, Stuck, fault.ComponentStuck},
+		"something is suspended": {up.Outlook{Stage: up.SelfManaged},
+			Report{Management: of("Suspended")}, Stuck, fault.ComponentStuck},
+		"something is paused": {up.Outlook{Stage: up.SelfManaged},
+			Report{Management: of("Paused")}, Stuck, fault.ComponentStuck},
+		"ready, as far as it is known": {up.Outlook{Stage: up.SelfManaged},
+			Report{Management: of("Ready"), Unknown: []string{"machines: forbidden"}}, Unknown,
+			fault.ClusterUnreachable},
+		"before the pivot": {up.Outlook{Stage: up.BeforePivot},
+			Report{Bootstrap: of("Ready")}, OnTheWay, fault.StatusOnTheWay},
+		"before the pivot, and stuck": {up.Outlook{Stage: up.BeforePivot},
+			Report{Bootstrap: of("Failed")}, Stuck, fault.ComponentStuck},
+		"a pivot suspends what it moves": {up.Outlook{Stage: up.PivotBegun},
+			Report{Bootstrap: of("Suspended")}, OnTheWay, fault.StatusOnTheWay},
+		"a pivot was cut off": {up.Outlook{Stage: up.HalfMoved}, Report{}, Broken,
+			fault.StatusBroken},
+		"nothing is there": {up.Outlook{Stage: up.NotThere}, Report{}, Absent,
+			fault.StatusAbsent},
+		"something is stopped": {up.Outlook{Stage: up.Stopped}, Report{}, Stuck,
+			fault.ComponentStuck},
+		"something foreign": {up.Outlook{Stage: up.Refused, Refusal: foreign}, Report{},
+			Broken, fault.StatusBroken},
+		"a cluster that does not answer": {up.Outlook{Stage: up.Refused, Refusal: silent}, Report{},
+			Unknown, fault.ClusterUnreachable},
+		"only its kubeconfig is here": {byItself,
+			Report{Management: of("Ready"), MachinesUnknown: "no engine"}, Up, ""},
+		"only its kubeconfig is here, and it is not ready": {byItself, Report{Management: of("Failed")}, Stuck,
+			fault.ComponentStuck},
+		"only its kubeconfig is here, and it is paused": {paused, Report{Management: of("Ready")}, Unknown,
+			fault.ClusterUnreachable},
+		"a bootstrap cluster that is silent": {exists, Report{Management: of("Ready")}, Unknown,
+			fault.ClusterUnreachable},
+		"an error of no kind": {up.Outlook{Stage: up.Refused, Refusal: errors.New("no")},
+			Report{}, Unknown, fault.ClusterUnreachable},
+		"a down is at work, or was begun": {up.Outlook{Stage: up.Refused, Refusal: busy}, Report{},
+			OnTheWay, fault.StatusOnTheWay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row.r.State, row.r.Why = judge(row.seen, row.r)
@@ -66,9 +92,11 @@ func TestJudge(t *testing.T) {
 }
 
 func TestPrint(t *testing.T) {
-	r := Report{Environment: "kubeadm-capd", Cluster: "default/demo", State: OnTheWay, Why: "Kustomization/capd is progressing: health check failed",
+	r := Report{Environment: "kubeadm-capd", Cluster: "default/demo", State: OnTheWay,
+		Why:       "Kustomization/capd is progressing: health check failed",
 		Bootstrap: Side{State: "silent", Error: "container demo is paused"}, Management: of("Progressing"),
-		Machines: []string{"demo-lb (stopped)", "demo-a"}, Unknown: []string{"machines.cluster.x-k8s.io of the management cluster: forbidden"}}
+		Machines: []string{"demo-lb (stopped)", "demo-a"},
+		Unknown:  []string{"machines.cluster.x-k8s.io of the management cluster: forbidden"}}
 	var plain, wide bytes.Buffer
 	if err := errors.Join(r.Print(&plain), Wide{r}.Print(&wide)); err != nil {
 		t.Fatal(err)
@@ -78,9 +106,11 @@ func TestPrint(t *testing.T) {
 }
 
 func TestPrintDrift(t *testing.T) {
-	r := Report{Environment: "kubeadm-capd", Cluster: "default/demo", State: Up, Why: "the management cluster manages itself"}
+	r := Report{Environment: "kubeadm-capd", Cluster: "default/demo", State: Up,
+		Why: "the management cluster manages itself"}
 	var out bytes.Buffer
-	for _, r.Drift = range []*Drift{nil, {}, {Values: []Difference{{Key: "cluster.worker.replicas", From: "0", To: "1"}, {Key: "capo.password"}}},
+	for _, r.Drift = range []*Drift{nil, {},
+		{Values: []Difference{{Key: "cluster.worker.replicas", From: "0", To: "1"}, {Key: "capo.password"}}},
 		{Unknown: "read the values that the management cluster was last given: forbidden"}} {
 		if err := r.Print(&out); err != nil {
 			t.Fatal(err)
@@ -94,7 +124,8 @@ func TestPrintDrift(t *testing.T) {
 func TestPrintHint(t *testing.T) {
 	var out bytes.Buffer
 	for _, state := range []State{Up, OnTheWay, Stuck, Broken, Absent, Unknown} {
-		r := Report{Environment: "kubeadm-capd", Cluster: "default/demo", State: state, Why: "it is so", Bootstrap: Side{State: "absent"}, Management: Side{State: "absent"}}
+		r := Report{Environment: "kubeadm-capd", Cluster: "default/demo", State: state, Why: "it is so",
+			Bootstrap: Side{State: "absent"}, Management: Side{State: "absent"}}
 		if err := errors.Join(r.Print(&out), Wide{r}.Print(&out)); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +136,8 @@ func TestPrintHint(t *testing.T) {
 
 func TestChanges(t *testing.T) {
 	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	before, now := Report{State: OnTheWay, Bootstrap: of("Ready"), Management: of("Progressing")}, Report{State: Up, Why: "well", Bootstrap: Side{State: "absent"}, Management: of("Ready")}
+	before, now := Report{State: OnTheWay, Bootstrap: of("Ready"), Management: of("Progressing")},
+		Report{State: Up, Why: "well", Bootstrap: Side{State: "absent"}, Management: of("Ready")}
 	got := strings.Join(now.Changes(before, at), "\n")
 	want := `12:00:00  bootstrap cluster: KubeadmControlPlane/demo is gone
 12:00:00  bootstrap cluster: Kustomization/capd is gone

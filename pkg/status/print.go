@@ -25,7 +25,8 @@ func (w Wide) Print(out io.Writer) error { return w.print(out, true) }
 
 func (r Report) print(out io.Writer, wide bool) error {
 	var b strings.Builder
-	oneline.Fprintf(&b, "%s (Cluster %s): %s\n  %s\n", r.Environment, r.Cluster, r.State, oneline.Of(r.Why, messageLimit(wide)))
+	oneline.Fprintf(&b, "%s (Cluster %s): %s\n  %s\n", r.Environment, r.Cluster, r.State,
+		oneline.Of(r.Why, messageLimit(wide)))
 	printCauses(&b, r.Causes, wide)
 	printSide(&b, "bootstrap", r.Bootstrap, wide)
 	printSide(&b, "management", r.Management, wide)
@@ -33,7 +34,8 @@ func (r Report) print(out io.Writer, wide bool) error {
 		oneline.Fprintf(&b, "\nmachines: %s\n", strings.Join(r.Machines, ", "))
 	}
 	if r.MachinesUnknown != "" {
-		oneline.Fprintf(&b, "\nwhich machines exist is not known: %s\n", oneline.Of(r.MachinesUnknown, messageLimit(wide)))
+		oneline.Fprintf(&b, "\nwhich machines exist is not known: %s\n",
+			oneline.Of(r.MachinesUnknown, messageLimit(wide)))
 	}
 	printDrift(&b, r.Drift, wide)
 	printHealth(&b, r.Health, r.Causes, wide)
@@ -76,7 +78,8 @@ func printCauses(b *strings.Builder, causes []Cause, wide bool) {
 		if !c.Lasting {
 			sure = "    sure:   not that it is this, or it can go away by itself\n"
 		}
-		oneline.Fprintf(b, "%s %s\n    object: %s\n    cure:   %s\n%s", c.sign(), oneline.Of(c.Cause, causeLimit(wide)), c.Object, oneline.Of(c.Cure, causeLimit(wide)), sure)
+		oneline.Fprintf(b, "%s %s\n    object: %s\n    cure:   %s\n%s", c.sign(), oneline.Of(c.Cause, causeLimit(wide)),
+			c.Object, oneline.Of(c.Cure, causeLimit(wide)), sure)
 	}
 }
 
@@ -114,7 +117,8 @@ func printSide(b *strings.Builder, name string, s Side, wide bool) {
 		if o.State == health.Ready && !wide {
 			message = ""
 		}
-		oneline.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", o.Kind, o.Name, o.State, short(o.Version), oneline.Of(message, messageLimit(wide)))
+		oneline.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", o.Kind, o.Name, o.State, short(o.Version),
+			oneline.Of(message, messageLimit(wide)))
 	}
 	_ = table.Flush() // into a builder, which takes all
 }
@@ -141,7 +145,8 @@ func messageLimit(wide bool) int {
 // causeLimit is how much of a cause or a cure is printed, which says more than a message in a table.
 func causeLimit(wide bool) int { return 3 * messageLimit(wide) }
 
-// Changes are the causes of a report that an earlier one did not have, and the objects that have another state or message than in it, a line for each.
+// Changes are the causes of a report that an earlier one did not have, and the objects that have another state or
+// message than in it, a line for each.
 func (r Report) Changes(earlier Report, at time.Time) []string {
 	var lines []string
 	line := func(format string, args ...any) {
@@ -152,10 +157,12 @@ func (r Report) Changes(earlier Report, at time.Time) []string {
 	}
 	for _, c := range r.Causes {
 		if !slices.Contains(earlier.Causes, c) {
-			line("%s %s (%s); cure: %s", c.sign(), oneline.Of(c.Cause, causeLimit(false)), c.Object, oneline.Of(c.Cure, causeLimit(false)))
+			line("%s %s (%s); cure: %s", c.sign(), oneline.Of(c.Cause, causeLimit(false)), c.Object,
+				oneline.Of(c.Cure, causeLimit(false)))
 		}
 	}
-	for name, sides := range map[string][2]Side{"bootstrap": {earlier.Bootstrap, r.Bootstrap}, "management": {earlier.Management, r.Management}} {
+	for name, sides := range map[string][2]Side{"bootstrap": {earlier.Bootstrap, r.Bootstrap},
+		"management": {earlier.Management, r.Management}} {
 		before, now := sides[0], sides[1]
 		if before.State != now.State {
 			line("%s cluster: %s", name, now.State)
@@ -166,7 +173,10 @@ func (r Report) Changes(earlier Report, at time.Time) []string {
 			}
 		}
 		for _, o := range before.Objects {
-			if !slices.ContainsFunc(now.Objects, func(other Object) bool { return other.Kind == o.Kind && other.Name == o.Name }) {
+			if !slices.ContainsFunc(now.Objects, func(other Object) bool {
+				return other.Kind == o.Kind &&
+					other.Name == o.Name
+			}) {
 				line("%s cluster: %s is gone", name, o)
 			}
 		}

@@ -1,4 +1,5 @@
-// Package status says how an environment is: how far it has come, and the state of what it is made of. It looks once, and changes nothing.
+// Package status says how an environment is: how far it has come, and the state of what it is made of. It looks once,
+// and changes nothing.
 package status
 
 import (
@@ -37,7 +38,8 @@ type Report struct {
 	Why           string `json:"why"`
 	Bootstrap     Side   `json:"bootstrap"`
 	Management    Side   `json:"management"`
-	// Machines are those that the provider says exist. MachinesUnknown is why it could not be asked, here: what the cluster itself says of its machines counts.
+	// Machines are those that the provider says exist. MachinesUnknown is why it could not be asked, here: what the
+	// cluster itself says of its machines counts.
 	Machines        []string `json:"machines"`
 	MachinesUnknown string   `json:"machinesUnknown,omitempty"`
 	// Causes are why something is not ready, as far as anybody has looked for them.
@@ -76,12 +78,17 @@ type Object struct {
 // String is Kind/name.
 func (o Object) String() string { return o.Kind + "/" + o.Name }
 
-// Look looks at an environment. lacks is why no more of it is known than its names; nil: all is. health looks whether a management cluster can act that says it is ready.
+// Look looks at an environment. lacks is why no more of it is known than its names; nil: all is. health looks whether a
+// management cluster can act that says it is ready.
 func Look(ctx context.Context, run *up.Run, lacks error, health func(context.Context, *kube.Cluster) Health) Report {
 	seen := run.Outlook(ctx)
-	r := Report{Type: "status", SchemaVersion: schemaVersion, Environment: run.Environment.Name(), Argument: run.Environment.Argument(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster, Machines: []string{}, Causes: []Cause{}, Unknown: []string{}}
-	r.Bootstrap = r.side(ctx, string(seen.Bootstrap.State), seen.Bootstrap.Cluster, seen.Bootstrap.Err, run.Scope().Namespace)
-	r.Management = r.side(ctx, string(seen.Management.State), seen.Management.Cluster, seen.Management.Err, run.Scope().Namespace)
+	r := Report{Type: "status", SchemaVersion: schemaVersion, Environment: run.Environment.Name(),
+		Argument: run.Environment.Argument(), Cluster: run.Scope().Namespace + "/" + run.Scope().Cluster,
+		Machines: []string{}, Causes: []Cause{}, Unknown: []string{}}
+	r.Bootstrap = r.side(ctx, string(seen.Bootstrap.State), seen.Bootstrap.Cluster, seen.Bootstrap.Err,
+		run.Scope().Namespace)
+	r.Management = r.side(ctx, string(seen.Management.State), seen.Management.Cluster, seen.Management.Err,
+		run.Scope().Namespace)
 	for _, m := range seen.Machines {
 		name := m.Name
 		switch {
@@ -134,7 +141,8 @@ func (r *Report) side(ctx context.Context, state string, c *kube.Cluster, unseen
 var shown = []struct{ group, kind string }{
 	{"kustomize.toolkit.fluxcd.io", "Kustomization"}, {"helm.toolkit.fluxcd.io", "HelmRelease"},
 	{"source.toolkit.fluxcd.io", "GitRepository"}, {"source.toolkit.fluxcd.io", "OCIRepository"},
-	{"cluster.x-k8s.io", "Cluster"}, {"controlplane.cluster.x-k8s.io", ""}, {"cluster.x-k8s.io", "MachineDeployment"}, {"cluster.x-k8s.io", "Machine"},
+	{"cluster.x-k8s.io", "Cluster"}, {"controlplane.cluster.x-k8s.io", ""}, {"cluster.x-k8s.io", "MachineDeployment"},
+	{"cluster.x-k8s.io", "Machine"},
 }
 
 func place(group, kind string) int {
@@ -161,7 +169,8 @@ func (r *Report) objects(ctx context.Context, c *kube.Cluster, s *Side, namespac
 		}
 		found, err := list(ctx, c, kind, in)
 		if err != nil {
-			r.Unknown = append(r.Unknown, fmt.Sprintf("%s of the %s cluster: %v", kind.Resource.GroupResource(), c.Name, err))
+			r.Unknown = append(r.Unknown, fmt.Sprintf("%s of the %s cluster: %v", kind.Resource.GroupResource(), c.Name,
+				err))
 		}
 		for i := range found {
 			s.Objects = append(s.Objects, objectOf(&found[i]))
@@ -169,7 +178,8 @@ func (r *Report) objects(ctx context.Context, c *kube.Cluster, s *Side, namespac
 	}
 }
 
-func list(ctx context.Context, c *kube.Cluster, kind kube.Served, namespace string) ([]unstructured.Unstructured, error) {
+func list(ctx context.Context, c *kube.Cluster, kind kube.Served, namespace string) ([]unstructured.Unstructured,
+	error) {
 	ctx, cancel := context.WithTimeout(ctx, askBound)
 	defer cancel()
 	found, err := c.Dynamic.Resource(kind.Resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
@@ -181,11 +191,13 @@ func list(ctx context.Context, c *kube.Cluster, kind kube.Served, namespace stri
 
 func objectOf(u *unstructured.Unstructured) Object {
 	state := health.Of(u)
-	o := Object{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), State: state.Status, Message: state.Message}
+	o := Object{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), State: state.Status,
+		Message: state.Message}
 	if health.Paused(u) && strings.HasSuffix(u.GroupVersionKind().Group, "cluster.x-k8s.io") {
 		o.State = "Paused"
 	}
-	for _, path := range [][]string{{"spec", "version"}, {"spec", "template", "spec", "version"}, {"status", "lastAttemptedRevision"}} {
+	for _, path := range [][]string{{"spec", "version"}, {"spec", "template", "spec", "version"},
+		{"status", "lastAttemptedRevision"}} {
 		if version, _, _ := unstructured.NestedString(u.Object, path...); version != "" {
 			o.Version = version
 			break
@@ -213,7 +225,8 @@ func (r *Report) versions(ctx context.Context, c *kube.Cluster, s *Side) {
 		}
 	}
 	var controllers appsv1.DeploymentList
-	if asked("Flux", c.List(ctx, &controllers, client.InNamespace(flux.Namespace), client.HasLabels{flux.VersionLabel})) {
+	if asked("Flux", c.List(ctx, &controllers, client.InNamespace(flux.Namespace),
+		client.HasLabels{flux.VersionLabel})) {
 		for _, d := range controllers.Items {
 			s.Versions["flux"] = d.Labels[flux.VersionLabel]
 		}

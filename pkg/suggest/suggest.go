@@ -9,8 +9,8 @@ import (
 // farthest is how many letters may be wrong.
 const farthest = 2
 
-// Near returns those of known that typed is nearest to, sorted: the fewest letters are wrong, missing, added or swapped. Where none is near, they are
-// those that begin with it.
+// Near returns those of known that typed is nearest to, sorted: the fewest letters are wrong, missing, added or
+// swapped. Where none is near, they are those that begin with it.
 func Near(typed string, known []string) []string {
 	if typed == "" {
 		return nil

@@ -14,11 +14,12 @@ func TestNear(t *testing.T) {
 		known []string
 		want  []string
 	}{
-		"a letter is missing":       {"lst", []string{"show", "list"}, []string{"list"}},
-		"a letter too many":         {"statuss", []string{"status", "show"}, []string{"status"}},
-		"two are swapped":           {"kubeadm-cadp", environments, []string{"kubeadm-capd"}},
-		"another case":              {"RKE2-CAPD", environments, []string{"rke2-capd"}},
-		"several are as near":       {"kubeadm-cap", environments, []string{"kubeadm-capa", "kubeadm-capd", "kubeadm-capo"}},
+		"a letter is missing": {"lst", []string{"show", "list"}, []string{"list"}},
+		"a letter too many":   {"statuss", []string{"status", "show"}, []string{"status"}},
+		"two are swapped":     {"kubeadm-cadp", environments, []string{"kubeadm-capd"}},
+		"another case":        {"RKE2-CAPD", environments, []string{"rke2-capd"}},
+		"several are as near": {"kubeadm-cap", environments, []string{"kubeadm-capa", "kubeadm-capd",
+			"kubeadm-capo"}},
 		"only begun":                {"rke", environments, []string{"rke2-capd"}},
 		"near is better than begun": {"shot", []string{"shotgun-wedding", "show"}, []string{"show"}},
 		"nothing in common":         {"re", []string{"up"}, nil},
@@ -35,7 +36,8 @@ func TestNear(t *testing.T) {
 }
 
 func TestHint(t *testing.T) {
-	if got, want := suggest.Hint("bsh", []string{"bash", "zsh", "fish"}, "cluster-init completion "), "Did you mean this: cluster-init completion bash\nDid you mean this: cluster-init completion zsh\n"; got != want {
+	if got, want := suggest.Hint("bsh", []string{"bash", "zsh", "fish"}, "cluster-init completion "),
+		"Did you mean this: cluster-init completion bash\nDid you mean this: cluster-init completion zsh\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := suggest.Hint("nushell", []string{"bash"}, ""); got != "" {

@@ -13,16 +13,19 @@ import (
 
 // steps are the seed's components that are phases of a run here.
 var steps = map[string]string{
-	"pivot":                      "the pivot is a phase of `up`, which plans, checks and verifies it: cluster-init pivot plan",
+	"pivot": "the pivot is a phase of `up`, which plans, checks and verifies it: cluster-init " +
+		"pivot plan",
 	"management-cluster-configs": "`up` gives the management cluster its values",
 }
 
 // seedRepositories are the names under which the seed's components find the seed's own repository.
 var seedRepositories = []string{"capi-bootstrap", "cluster-init", "telco-cloud-init", "sylva-core"}
 
-const ownFolder = "the folder is in the seed's repository, and the component has its own here: for yours, write components.NAME.path"
+const ownFolder = "the folder is in the seed's repository, and the component has its own here: for yours, write " +
+	"components.NAME.path"
 
-const ownRepository = "here that is the source: --source git --source-url URL, with the folders that the components name"
+const ownRepository = "here that is the source: --source git --source-url URL, with the folders that the components " +
+	"name"
 
 // component converts one component.
 func (c *conversion) component(name string, comments, value *yaml.Node) {
@@ -32,8 +35,10 @@ func (c *conversion) component(name string, comments, value *yaml.Node) {
 		return
 	}
 	ours := slices.Contains(c.components(), name)
-	if !ours && lookup(value, "kustomization_spec", "path") == nil && lookup(value, "spec", "path") == nil && lookup(value, "path") == nil {
-		c.leave(from, "this project's chart has no such component, and no kustomization_spec.path says where its folder is")
+	if !ours && lookup(value, "kustomization_spec", "path") == nil && lookup(value, "spec", "path") == nil &&
+		lookup(value, "path") == nil {
+		c.leave(from, "this project's chart has no such component, and no kustomization_spec.path says where its "+
+			"folder is")
 		return
 	}
 	at := func(names ...string) []string { return append([]string{"components", name}, names...) }
@@ -62,9 +67,11 @@ func (c *conversion) component(name string, comments, value *yaml.Node) {
 			}
 			c.say(at(key), at(key), comments, value)
 		case "helmrelease_spec", "helm_repo_url", "helm_secret_values":
-			c.leave(strings.Join(at(key), "."), "a component is a Kustomization here: put a HelmRelease into its folder")
+			c.leave(strings.Join(at(key), "."),
+				"a component is a Kustomization here: put a HelmRelease into its folder")
 		case "kustomization_substitute_secrets":
-			c.leave(strings.Join(at(key), "."), "put the variables into a Secret of yours, and name it in components."+name+".spec.postBuild.substituteFrom")
+			c.leave(strings.Join(at(key), "."), "put the variables into a Secret of yours, and name it in components."+
+				name+".spec.postBuild.substituteFrom")
 		default:
 			if c.has("components." + environment.AnyName + "." + key) {
 				c.say(at(key), at(key), comments, value)
@@ -92,17 +99,21 @@ func (c *conversion) components() []string {
 
 // enabled takes over whether a component is there; the seed's YAML has words for it, too.
 func (c *conversion) enabled(path []string, comments, value *yaml.Node) {
-	words := map[string]string{"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+	words := map[string]string{"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false",
+		"off": "false"}
 	word, known := words[strings.ToLower(value.Value)]
 	switch {
 	case value.Value == "bootstrap-only" || value.Value == "management-only":
 		c.say(path, path, comments, value)
 		return
 	case isTemplate(value):
-		c.leave(strings.Join(path, "."), "it is made by a template: write true, false, bootstrap-only or management-only")
+		c.leave(strings.Join(path, "."), "it is made by a template: write true, false, bootstrap-only or "+
+			"management-only")
 		return
 	case !known:
-		c.leave(strings.Join(path, "."), fmt.Sprintf("%q is none of true, false, bootstrap-only and management-only: write one of them", value.Value))
+		c.leave(strings.Join(path, "."),
+			fmt.Sprintf("%q is none of true, false, bootstrap-only and management-only: write one of them",
+				value.Value))
 		return
 	}
 	c.say(path, path, comments, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: word})
@@ -144,13 +155,16 @@ func (c *conversion) substitute(name string, ours bool, from []string, variables
 		from := append(slices.Clone(from), key)
 		switch {
 		case ours:
-			c.leave(strings.Join(from, "."), "the manifests of this component are others here, and have no such variable")
+			c.leave(strings.Join(from, "."), "the manifests of this component are others here, and have no such "+
+				"variable")
 		case value.Tag == "!!null":
-			c.leave(strings.Join(from, "."), fmt.Sprintf("it is empty: write its value as components.%s.substitute.%s", name, key))
+			c.leave(strings.Join(from, "."), fmt.Sprintf("it is empty: write its value as components.%s.substitute.%s",
+				name, key))
 		default:
 			value = copied(value)
 			if unknown := c.retarget(value); unknown != "" {
-				c.leave(strings.Join(from, "."), "its template reads "+unknown+", which no value here is called: write what it comes to")
+				c.leave(strings.Join(from, "."), "its template reads "+unknown+
+					", which no value here is called: write what it comes to")
 				return
 			}
 			c.say(from, []string{"components", name, "substitute", key}, comments, value)
@@ -235,7 +249,8 @@ func (c *conversion) onlyWhatIsThere() {
 	})
 }
 
-// unit converts a unit of the later form, sylva-units. Those that are components here can be switched on and off; all others are its own.
+// unit converts a unit of the later form, sylva-units. Those that are components here can be switched on and off; all
+// others are its own.
 func (c *conversion) unit(name string, _, value *yaml.Node) {
 	if why := steps[name]; why != "" {
 		c.leave("units."+name, why)
@@ -247,7 +262,8 @@ func (c *conversion) unit(name string, _, value *yaml.Node) {
 		case ours && key == "enabled":
 			c.enabled([]string{"components", name, key}, comments, value)
 		default:
-			c.leave("units."+name+"."+key, "this project installs Cluster API, its providers and what you bring as components: docs/environments.md")
+			c.leave("units."+name+"."+key, "this project installs Cluster API, its providers and what you bring as "+
+				"components: docs/environments.md")
 		}
 	})
 }

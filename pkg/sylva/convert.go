@@ -46,7 +46,10 @@ func (c *conversion) document(root *yaml.Node) {
 		switch {
 		case isEmpty(value):
 		case key == "cluster":
-			each(value, func(below string, comments, value *yaml.Node) { c.cluster([]string{"cluster", below}, comments, value) })
+			each(value, func(below string, comments, value *yaml.Node) {
+				c.cluster([]string{"cluster", below}, comments,
+					value)
+			})
 		case key == c.infrastructure: // beside cluster in the seed's first form, below it later
 			each(value, func(below string, comments, value *yaml.Node) {
 				c.cluster([]string{"cluster", key, below}, comments, value)
@@ -119,7 +122,8 @@ func (c *conversion) say(from, to []string, comments, value *yaml.Node) {
 		return
 	}
 	for _, name := range braced(value) {
-		c.leave(key, fmt.Sprintf("the variable %s is none that an environment may use, and stands as it is: use one that is called CLUSTER_INIT_VAR_%s, or write its value", name, name))
+		c.leave(key, fmt.Sprintf("the variable %s is none that an environment may use, and stands as it is: use one "+
+			"that is called CLUSTER_INIT_VAR_%s, or write its value", name, name))
 	}
 	if to[0] == "proxies" || as == "cluster.docker_host" {
 		emptyIfUnset(value)
@@ -149,12 +153,16 @@ func (c *conversion) say(from, to []string, comments, value *yaml.Node) {
 }
 
 func (c *conversion) listed(path string) bool {
-	return slices.ContainsFunc(c.keys, func(k environment.Key) bool { return k.Path == path && strings.HasPrefix(k.Type, "list") })
+	return slices.ContainsFunc(c.keys, func(k environment.Key) bool {
+		return k.Path == path &&
+			strings.HasPrefix(k.Type, "list")
+	})
 }
 
 func (c *conversion) leave(key, why string) { c.left = append(c.left, Left{Key: key, Why: why}) }
 
-// clouds takes a clouds.yaml over, which is a map or a text in the seed, and base64 here. A variable in it could not be seen any more.
+// clouds takes a clouds.yaml over, which is a map or a text in the seed, and base64 here. A variable in it could not be
+// seen any more.
 func (c *conversion) clouds(path []string, comments, value *yaml.Node) {
 	content := value.Value
 	if value.Kind != yaml.ScalarNode {
@@ -166,19 +174,23 @@ func (c *conversion) clouds(path []string, comments, value *yaml.Node) {
 		content = string(written)
 	}
 	if at := emptyIn(value, nil); at != nil {
-		c.leave(strings.Join(append(slices.Clone(path), at...), "."), "it is empty: complete the folder's clouds.yaml and convert again, or set OS_CLOUD and have a clouds.yaml where OpenStack's tools look")
+		c.leave(strings.Join(append(slices.Clone(path), at...), "."), "it is empty: complete the folder's clouds.yaml "+
+			"and convert again, or set OS_CLOUD and have a clouds.yaml where OpenStack's tools look")
 		return
 	}
 	var root yaml.Node
 	if unpack.YAML([]byte(content)) == nil && yaml.Unmarshal([]byte(content), &root) == nil && len(root.Content) > 0 {
-		if clouds := lookup(root.Content[0], "clouds"); clouds != nil && len(clouds.Content) == 2 && !variable.MatchString(content) {
-			c.say(append(slices.Clone(path), "clouds"), []string{"cluster", "openstack", "cloud_name"}, nil, text(clouds.Content[0].Value))
+		if clouds := lookup(root.Content[0], "clouds"); clouds != nil && len(clouds.Content) == 2 &&
+			!variable.MatchString(content) {
+			c.say(append(slices.Clone(path), "clouds"), []string{"cluster", "openstack", "cloud_name"}, nil,
+				text(clouds.Content[0].Value))
 		}
 	}
 	c.encoded(path, []string{"cluster", "openstack", "clouds_yaml_b64"}, comments, text(content))
 }
 
-// onlyItsCloud says that the cloud of the folder has no CA where it has none: else it would get that of the shell's cloud.
+// onlyItsCloud says that the cloud of the folder has no CA where it has none: else it would get that of the shell's
+// cloud.
 func (c *conversion) onlyItsCloud() {
 	const ca = "cluster.openstack.cacert_b64"
 	if _, own := c.by["cluster.openstack.clouds_yaml_b64"]; own && c.by[ca] == "" {
@@ -189,13 +201,15 @@ func (c *conversion) onlyItsCloud() {
 // encoded takes a text over as base64.
 func (c *conversion) encoded(from, to []string, comments, value *yaml.Node) {
 	if variable.MatchString(value.Value) {
-		c.leave(strings.Join(from, "."), "there are variables in it, which could not be seen in base64: export the shell's OS_* as before, or set OS_CLOUD and have a clouds.yaml where OpenStack's tools look")
+		c.leave(strings.Join(from, "."), "there are variables in it, which could not be seen in base64: export the "+
+			"shell's OS_* as before, or set OS_CLOUD and have a clouds.yaml where OpenStack's tools look")
 		return
 	}
 	c.say(from, to, comments, text(base64.StdEncoding.EncodeToString([]byte(value.Value))))
 }
 
-// secretIn says whether a value, or one below it, is called as secrets are. A proxy's address is one only with a password in it.
+// secretIn says whether a value, or one below it, is called as secrets are. A proxy's address is one only with a
+// password in it.
 func secretIn(path []string, value *yaml.Node) bool {
 	if path[0] == "proxies" {
 		return holdsPassword(value)

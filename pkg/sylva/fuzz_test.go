@@ -12,7 +12,8 @@ import (
 
 // Whatever a values file holds, it is converted to YAML, or refused.
 func FuzzDocument(f *testing.F) {
-	for _, name := range []string{"testdata/my-capo/values.yaml", "testdata/my-capo/secrets.yaml", "testdata/rke2/values.yaml"} {
+	for _, name := range []string{"testdata/my-capo/values.yaml", "testdata/my-capo/secrets.yaml",
+		"testdata/rke2/values.yaml"} {
 		content, err := os.ReadFile(name)
 		if err != nil {
 			f.Fatal(err)

@@ -36,7 +36,8 @@ func gather(resources resmap.ResMap) (gathered, error) {
 		case strings.HasSuffix(kind, "Repository"):
 			g.left = append(g.left, Left{Key: kind + " " + object.GetName(), Why: ownRepository})
 		default:
-			g.left = append(g.left, Left{Key: kind + " " + object.GetName(), Why: "it is no value: put it into the folder of a component of your own"})
+			g.left = append(g.left, Left{Key: kind + " " + object.GetName(),
+				Why: "it is no value: put it into the folder of a component of your own"})
 		}
 	}
 	return g, nil
@@ -94,7 +95,8 @@ func (g *gathered) reads(release *resource.Resource) {
 			}
 			return otherwise
 		}
-		g.release = append(g.release, reference{field("kind", ""), withoutHash(field("name", "")), field("valuesKey", "values.yaml")})
+		g.release = append(g.release, reference{field("kind", ""), withoutHash(field("name", "")),
+			field("valuesKey", "values.yaml")})
 	}
 }
 
@@ -138,9 +140,11 @@ func whyNoValues(ref reference) string {
 	case "CURRENT_COMMIT":
 		return ownRepository
 	case "username", "password":
-		return "it is for the seed's own repository: export GITLAB_USER and GITLAB_TOKEN, which cluster-init takes for its source"
+		return "it is for the seed's own repository: export GITLAB_USER and GITLAB_TOKEN, which cluster-init takes " +
+			"for its source"
 	}
-	return "no value of the chart is read from it: write what it means into values.yaml, or put it into the folder of a component of your own"
+	return "no value of the chart is read from it: write what it means into values.yaml, or put it into the folder of " +
+		"a component of your own"
 }
 
 // withoutHash is the name of a generated object without what kustomize adds to it.

@@ -11,7 +11,8 @@ import (
 
 // pools converts the pools of workers of the later form. There is one pool here.
 func (c *conversion) pools(root *yaml.Node) {
-	c.workerFlavor = slices.ContainsFunc([]string{"capo.worker_flavor", "capo.worker_flavor_name", "machine_deployment_default.capo.flavor_name"},
+	c.workerFlavor = slices.ContainsFunc([]string{"capo.worker_flavor", "capo.worker_flavor_name",
+		"machine_deployment_default.capo.flavor_name"},
 		func(path string) bool {
 			n := lookup(root, append([]string{"cluster"}, strings.Split(path, ".")...)...)
 			return n != nil && !isEmpty(n)
@@ -21,7 +22,8 @@ func (c *conversion) pools(root *yaml.Node) {
 		return
 	}
 	if len(pools.Content) > 2 {
-		c.leave("cluster.machine_deployments", fmt.Sprintf("it has %d pools of workers, and there is one here: cluster.worker", len(pools.Content)/2))
+		c.leave("cluster.machine_deployments",
+			fmt.Sprintf("it has %d pools of workers, and there is one here: cluster.worker", len(pools.Content)/2))
 		return
 	}
 	each(pools, func(name string, _, pool *yaml.Node) {
@@ -76,11 +78,13 @@ func (c *conversion) mirrors(from string, comments, value *yaml.Node) {
 			}
 			switch {
 			case url == nil || url.Kind != yaml.ScalarNode || isEmpty(url):
-				c.leave(at, "no address of a mirror is in it: write it as cluster.registry_mirrors, a list of host and url")
+				c.leave(at, "no address of a mirror is in it: write it as cluster.registry_mirrors, a list of host "+
+					"and url")
 			case i > 0:
 				c.leave(at, fmt.Sprintf("a host has one mirror here, and %s is the %d. one", url.Value, i+1))
 			default:
-				list.Content = append(list.Content, mirror(host, url, entry, lookup(entry, "registry_settings"), settings))
+				list.Content = append(list.Content, mirror(host, url, entry, lookup(entry, "registry_settings"),
+					settings))
 			}
 		}
 	})

@@ -2,7 +2,8 @@ package sylva
 
 const workerFlavor = "cluster.openstack.worker_flavor"
 
-// renamed are the seed's values that have another name here; several: it stands for all of them. An empty name: it is said by what the environment stands on.
+// renamed are the seed's values that have another name here; several: it stands for all of them. An empty name: it is
+// said by what the environment stands on.
 var renamed = map[string][]string{
 	"cluster.infra_provider": nil, "cluster.bootstrap_provider": nil,
 	"cluster.flavor.infra_provider": nil, "cluster.flavor.bootstrap_provider": nil,
@@ -56,10 +57,12 @@ var differs = map[string]string{
 	"cluster.capo.storageClass":        storageClass,
 	"cluster.capo.storageClass.name":   storageClass,
 	"cluster.capo.storageClass.type":   storageClass,
-	"cluster.capo.image_key":           "the seed fetches that image itself: upload it to Glance, and write its name as cluster.openstack.image",
+	"cluster.capo.image_key": "the seed fetches that image itself: upload it to Glance, and write its name " +
+		"as cluster.openstack.image",
 }
 
 const (
-	externalAddress = "the seed's machines answer at an address that you reserve, with a service of their own. Here: cluster.openstack.api_server.mode floating-ip or octavia, or fixed-ip if you have something answer at it"
-	storageClass    = "the component cinder-csi makes a StorageClass cinder: make others in a component of your own"
+	externalAddress = "the seed's machines answer at an address that you reserve, with a service of their own. Here: " +
+		"cluster.openstack.api_server.mode floating-ip or octavia, or fixed-ip if you have something answer at it"
+	storageClass = "the component cinder-csi makes a StorageClass cinder: make others in a component of your own"
 )

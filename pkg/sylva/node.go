@@ -41,8 +41,8 @@ func lookup(of *yaml.Node, path ...string) *yaml.Node {
 	return of
 }
 
-// put sets a value at a path, with the comments of its key, and makes the maps on the way. What is there stays, of a map each entry. False: something
-// else was there.
+// put sets a value at a path, with the comments of its key, and makes the maps on the way. What is there stays, of a
+// map each entry. False: something else was there.
 func put(in *yaml.Node, path []string, comments, value *yaml.Node) bool {
 	last := path[len(path)-1]
 	for _, name := range path[:len(path)-1] {
@@ -61,13 +61,17 @@ func put(in *yaml.Node, path []string, comments, value *yaml.Node) bool {
 	case there == nil:
 		key := &yaml.Node{Kind: yaml.ScalarNode, Value: last}
 		if comments != nil {
-			key.HeadComment, key.LineComment, key.FootComment = comments.HeadComment, comments.LineComment, comments.FootComment
+			key.HeadComment, key.LineComment, key.FootComment = comments.HeadComment, comments.LineComment,
+				comments.FootComment
 		}
 		in.Content = append(in.Content, key, value)
 		return true
 	case there.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode:
 		all := true
-		each(value, func(key string, comments, value *yaml.Node) { all = put(there, []string{key}, comments, value) && all })
+		each(value, func(key string, comments, value *yaml.Node) {
+			all = put(there, []string{key}, comments, value) &&
+				all
+		})
 		return all
 	}
 	return there.Kind == yaml.ScalarNode && value.Kind == yaml.ScalarNode && there.Value == value.Value
@@ -75,7 +79,8 @@ func put(in *yaml.Node, path []string, comments, value *yaml.Node) bool {
 
 // isEmpty says whether a value says nothing: the seed's files have keys that wait for one.
 func isEmpty(n *yaml.Node) bool {
-	return n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "" || n.Kind != yaml.ScalarNode && len(n.Content) == 0
+	return n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "" || n.Kind != yaml.ScalarNode &&
+		len(n.Content) == 0
 }
 
 // withoutNull takes out what is null, below a value too: it would delete what the environment stands on.

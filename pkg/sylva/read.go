@@ -30,7 +30,8 @@ type reference struct{ kind, name, key string }
 
 func (r reference) String() string { return fmt.Sprintf("%s %s, key %s", r.kind, r.name, r.key) }
 
-// order begins with the object that wins, where no HelmRelease says more. The second form has the names of its own chart.
+// order begins with the object that wins, where no HelmRelease says more. The second form has the names of its own
+// chart.
 var order = []reference{
 	{"Secret", environment.InfraSecretsName, "infra-secrets"},
 	{"Secret", environment.InfraSecretsName, environment.ValuesKey},
@@ -49,15 +50,19 @@ func read(folder string) ([]document, []Left, error) {
 		absolute, err = filepath.EvalSymlinks(absolute) // the folders next to it are those of the real place
 	}
 	if info, statErr := os.Stat(absolute); err != nil || statErr != nil || !info.IsDir() {
-		return nil, nil, fault.New(fault.EnvironmentUnknown, "there is no folder "+folder, "Name a folder of the seed project's environment-values, or your copy of one.")
+		return nil, nil, fault.New(fault.EnvironmentUnknown, "there is no folder "+folder,
+			"Name a folder of the seed project's environment-values, or your copy of one.")
 	}
-	resources, err := kustomize.Build(kustomize.Options{Files: kustomize.Disk(), Folder: absolute, Root: rootOf(absolute), Title: seenFrom(folder, absolute)})
+	resources, err := kustomize.Build(kustomize.Options{Files: kustomize.Disk(), Folder: absolute,
+		Root: rootOf(absolute), Title: seenFrom(folder, absolute)})
 	var refused *fault.Fault
 	if errors.As(err, &refused) {
 		return nil, nil, err
 	}
 	if err != nil {
-		return nil, nil, fault.Wrap(fmt.Errorf("build %s: %w", folder, err), fault.EnvironmentInvalid, "kubectl kustomize "+oneline.Shell(folder)+" must work: an environment of the seed project is a kustomization.")
+		return nil, nil, fault.Wrap(fmt.Errorf("build %s: %w", folder, err), fault.EnvironmentInvalid,
+			"kubectl kustomize "+oneline.Shell(folder)+" must work: an environment of the seed project is a "+
+				"kustomization.")
 	}
 	found, err := gather(resources)
 	if err != nil {
@@ -69,26 +74,32 @@ func read(folder string) ([]document, []Left, error) {
 		d, err := parse(ref.String(), ref.kind == "Secret", found.texts[ref])
 		var encrypted sopsError
 		if errors.As(err, &encrypted) {
-			return nil, nil, fault.Wrap(fmt.Errorf("%s: %w", folder, err), fault.EnvironmentInvalid, "Decrypt the file in a copy of the folder (sops --decrypt --in-place FILE), and convert the copy.")
+			return nil, nil, fault.Wrap(fmt.Errorf("%s: %w", folder, err), fault.EnvironmentInvalid,
+				"Decrypt the file in a copy of the folder (sops --decrypt --in-place FILE), and convert the copy.")
 		}
 		if err != nil {
-			return nil, nil, fault.Wrap(fmt.Errorf("%s: %w", folder, err), fault.EnvironmentInvalid, "It must be a YAML map of values.")
+			return nil, nil, fault.Wrap(fmt.Errorf("%s: %w", folder, err), fault.EnvironmentInvalid,
+				"It must be a YAML map of values.")
 		}
 		if d.root != nil {
 			documents = append(documents, d)
 		}
 		for _, key := range d.twice {
-			left = append(left, Left{Key: ref.String() + ": " + key, Why: "it stands there twice: the last one was taken, as Helm takes it"})
+			left = append(left, Left{Key: ref.String() + ": " + key,
+				Why: "it stands there twice: the last one was taken, as Helm takes it"})
 		}
 	}
 	if len(documents) == 0 {
-		return nil, nil, fault.New(fault.EnvironmentInvalid, fmt.Sprintf("%s renders no ConfigMap %s (or sylva-units-values) with the key values", folder, environment.ValuesName),
+		return nil, nil, fault.New(fault.EnvironmentInvalid,
+			fmt.Sprintf("%s renders no ConfigMap %s (or sylva-units-values) with the key values", folder,
+				environment.ValuesName),
 			"Is it an environment of the seed project? It has a kustomization.yaml, a values.yaml and a secrets.yaml.")
 	}
 	return documents, left, nil
 }
 
-// rootOf is the folder that the kustomization and all that it names is in: the seed's repository, or else the folder above.
+// rootOf is the folder that the kustomization and all that it names is in: the seed's repository, or else the folder
+// above.
 func rootOf(folder string) string {
 	for dir := filepath.Dir(folder); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if filepath.Base(dir) == "environment-values" {
@@ -178,7 +189,8 @@ func isCiphertext(n *yaml.Node) bool {
 	return slices.ContainsFunc(n.Content, isCiphertext)
 }
 
-// lastOfEach leaves the last of entries that have the same key, and returns their dotted paths: the seed's chart took them so.
+// lastOfEach leaves the last of entries that have the same key, and returns their dotted paths: the seed's chart took
+// them so.
 func lastOfEach(n *yaml.Node, path []string) (twice []string) {
 	if n.Kind != yaml.MappingNode {
 		for _, below := range n.Content {
@@ -204,8 +216,8 @@ func lastOfEach(n *yaml.Node, path []string) (twice []string) {
 	return twice
 }
 
-// plain refuses what is no map of values, and resolves anchors where a document has any: what they stand for may go to another
-// place than they do.
+// plain refuses what is no map of values, and resolves anchors where a document has any: what they stand for may go to
+// another place than they do.
 func plain(root *yaml.Node) error {
 	var values map[string]any
 	if err := root.Decode(&values); err != nil || !hasAlias(root) {

@@ -1,5 +1,5 @@
-// Package sylva reads an environment of the seed project, Sylva's first telco-cloud-init with its bootstrap.sh or its later form (sylva-units), and says it
-// in this project's words. What it cannot say it names, with what to do.
+// Package sylva reads an environment of the seed project, Sylva's first telco-cloud-init with its bootstrap.sh or its
+// later form (sylva-units), and says it in this project's words. What it cannot say it names, with what to do.
 package sylva
 
 import (
@@ -35,8 +35,9 @@ type Left struct {
 	Why string `json:"why"` // and what to do
 }
 
-// Convert reads the folder of an environment. known are the built-in environments, keys those of this project's chart, name is the cluster's; empty: what the folder says, or else otherwise. Variables keep their names, with braces. Errors have the codes
-// fault.EnvironmentUnknown, for no folder, and fault.EnvironmentInvalid.
+// Convert reads the folder of an environment. known are the built-in environments, keys those of this project's chart,
+// name is the cluster's; empty: what the folder says, or else otherwise. Variables keep their names, with braces.
+// Errors have the codes fault.EnvironmentUnknown, for no folder, and fault.EnvironmentInvalid.
 func Convert(folder, name, otherwise string, known []string, keys []environment.Key) (Converted, error) {
 	read, left, err := read(folder)
 	if err != nil {
@@ -78,12 +79,15 @@ func Convert(folder, name, otherwise string, known []string, keys []environment.
 func (c *conversion) from(known []string) (string, error) {
 	if c.bootstrap == "" || c.infrastructure == "" {
 		return "", fault.New(fault.EnvironmentInvalid, "the folder does not say which providers it is for",
-			"Set cluster.flavor.infra_provider (capd or capo) and cluster.flavor.bootstrap_provider (cabpk or cabpr) in its values.yaml, as the seed project's chart does in its own.")
+			"Set cluster.flavor.infra_provider (capd or capo) and cluster.flavor.bootstrap_provider (cabpk or cabpr) "+
+				"in its values.yaml, as the seed project's chart does in its own.")
 	}
 	bootstraps := map[string]string{"cabpk": "kubeadm", "kubeadm": "kubeadm", "cabpr": "rke2", "rke2": "rke2"}
 	from := bootstraps[c.bootstrap] + "-" + c.infrastructure
 	if !slices.Contains(known, from) {
-		return "", fault.New(fault.EnvironmentInvalid, fmt.Sprintf("there is no environment for bootstrap provider %q with infrastructure provider %q", c.bootstrap, c.infrastructure),
+		return "", fault.New(fault.EnvironmentInvalid,
+			fmt.Sprintf("there is no environment for bootstrap provider %q with infrastructure provider %q",
+				c.bootstrap, c.infrastructure),
 			"Environments: "+strings.Join(known, ", ")+". cabpk is kubeadm, and cabpr is rke2.")
 	}
 	return from, nil

@@ -50,7 +50,8 @@ func (t Timeline) Components(cluster string) []Node {
 	return nodes
 }
 
-// decided are the objects on the critical path by their ID, each with what it followed there: nothing, or one in each phase.
+// decided are the objects on the critical path by their ID, each with what it followed there: nothing, or one in each
+// phase.
 func (t Timeline) decided() map[string][]string {
 	decided := map[string][]string{}
 	for _, p := range t.Phases {

@@ -8,10 +8,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// Of a component that waited for two, the one that was ready last decided. What was ready early enough is not on the path, and neither is what it waited for.
+// Of a component that waited for two, the one that was ready last decided. What was ready early enough is not on the
+// path, and neither is what it waited for.
 func TestComponentsOnTheCriticalPath(t *testing.T) {
 	seen := func(seconds float64, cluster, name, state string, waitsFor ...string) event.Event {
-		return event.Event{Time: at(seconds), Type: event.ObjectChanged, Object: &event.Object{Cluster: cluster, Kind: "Kustomization", Name: name, State: state, WaitsFor: waitsFor}}
+		return event.Event{Time: at(seconds), Type: event.ObjectChanged,
+			Object: &event.Object{Cluster: cluster, Kind: "Kustomization", Name: name, State: state,
+				WaitsFor: waitsFor}}
 	}
 	run := timeline.Of([]event.Event{
 		{Time: at(0), Type: event.RunStarted},

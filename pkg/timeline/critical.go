@@ -10,7 +10,8 @@ import (
 type Segment struct {
 	Phase      string // the phase's title; empty: between phases
 	Start, End time.Time
-	// Objects are what was under way and had nothing left to wait for, as Kind/name. None: the phase itself, or nothing that was seen.
+	// Objects are what was under way and had nothing left to wait for, as Kind/name. None: the phase itself, or nothing
+	// that was seen.
 	Objects []string
 	// Delays is by how much earlier the run would have ended, if this had taken no time and all else as long as it did.
 	Delays time.Duration
@@ -34,8 +35,9 @@ func (s Segment) Title() string {
 	return s.Phase
 }
 
-// CriticalPath returns the parts of the run, one after the other and without a gap, each with what decided how long it took. Phases follow each
-// other, so each is on it; within a phase it is the chain of objects that waited for each other.
+// CriticalPath returns the parts of the run, one after the other and without a gap, each with what decided how long it
+// took. Phases follow each other, so each is on it; within a phase it is the chain of objects that waited for each
+// other.
 func (t Timeline) CriticalPath() []Segment {
 	var path []Segment
 	at := t.Start
@@ -71,7 +73,8 @@ func Explained(path []Segment) float64 {
 // path returns the segments of the phase, in their order.
 func (g graph) path() []Segment {
 	if len(g.tracks) == 0 {
-		return []Segment{{Phase: g.phase.Title, Start: g.phase.Start, End: g.phase.End, Delays: g.phase.Elapsed(), Explained: true}}
+		return []Segment{{Phase: g.phase.Title, Start: g.phase.Start, End: g.phase.End, Delays: g.phase.Elapsed(),
+			Explained: true}}
 	}
 	var path []Segment // the last one first
 	end := g.phase.End
@@ -79,8 +82,9 @@ func (g graph) path() []Segment {
 		track := g.tracks[n]
 		path = append(path, g.gap(track.end, end, false)...)
 		if together := g.together(n); track.end.After(track.start) {
-			path = append(path, Segment{Phase: g.phase.Title, Start: track.start, End: track.end, Objects: g.names(together),
-				Delays: g.delay(together), Explained: true})
+			path = append(path, Segment{Phase: g.phase.Title, Start: track.start, End: track.end,
+				Objects: g.names(together),
+				Delays:  g.delay(together), Explained: true})
 		}
 		end = track.start
 	}
@@ -89,8 +93,8 @@ func (g graph) path() []Segment {
 	return path
 }
 
-// gap returns the segments of a time in which no track of the graph was on the path, the last one first: what the components consist of, if that
-// was under way.
+// gap returns the segments of a time in which no track of the graph was on the path, the last one first: what the
+// components consist of, if that was under way.
 func (g graph) gap(start, end time.Time, explained bool) []Segment {
 	if !end.After(start) {
 		return nil

@@ -15,7 +15,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/timeline"
 )
 
-// recorded are the events of a run as `runs export` wrote them. testdata/up-rke2-capd.jsonl is of TestMatrixRKE2 at 55c01e5.
+// recorded are the events of a run as `runs export` wrote them. testdata/up-rke2-capd.jsonl is of TestMatrixRKE2 at
+// 55c01e5.
 func recorded(t *testing.T, path string) []event.Event {
 	t.Helper()
 	file, err := os.Open(path)
@@ -42,7 +43,8 @@ func start() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
 // line is what a test reads of a segment: from, to, what, and by how much it delayed the end.
 func line(s timeline.Segment) string {
-	return fmt.Sprintf("%6.1f %6.1f  %s; %.1f", s.Start.Sub(start()).Seconds(), s.End.Sub(start()).Seconds(), s.Title(), s.Delays.Seconds())
+	return fmt.Sprintf("%6.1f %6.1f  %s; %.1f", s.Start.Sub(start()).Seconds(), s.End.Sub(start()).Seconds(), s.Title(),
+		s.Delays.Seconds())
 }
 
 // isWhole fails t unless the segments follow each other without a gap, from the beginning of the run to its end.
@@ -51,7 +53,8 @@ func isWhole(t *testing.T, run timeline.Timeline, path []timeline.Segment) {
 	at := run.Start
 	for _, s := range path {
 		if !s.Start.Equal(at) || s.End.Before(s.Start) {
-			t.Fatalf("segment %q goes from %v to %v, the one before it ended at %v", s.Title(), s.Start.Sub(run.Start), s.End.Sub(run.Start), at.Sub(run.Start))
+			t.Fatalf("segment %q goes from %v to %v, the one before it ended at %v", s.Title(), s.Start.Sub(run.Start),
+				s.End.Sub(run.Start), at.Sub(run.Start))
 		}
 		if s.Delays < 0 || s.Delays > s.Elapsed() {
 			t.Errorf("segment %q takes %v and delays the end by %v", s.Title(), s.Elapsed(), s.Delays)
@@ -83,7 +86,8 @@ func TestCriticalPathOfARecordedRun(t *testing.T) {
 func phase(end float64, changes ...event.Event) []event.Event {
 	events := []event.Event{{Type: event.RunStarted}, {Type: event.PhaseStarted, Phase: "p", Title: "p"}}
 	events = append(events, changes...)
-	events = append(events, event.Event{Time: at(end), Type: event.PhaseFinished, Phase: "p", Title: "p"}, event.Event{Time: at(end), Type: event.RunFinished})
+	events = append(events, event.Event{Time: at(end), Type: event.PhaseFinished, Phase: "p", Title: "p"},
+		event.Event{Time: at(end), Type: event.RunFinished})
 	events[0].Time, events[1].Time = at(0), at(0)
 	return events
 }
@@ -102,22 +106,31 @@ func TestCriticalPathWithinAPhase(t *testing.T) {
 		want   string
 	}{
 		"nothing is followed": {phase(10), "   0.0   10.0  p; 10.0"},
-		"two in a row": {phase(10, change(1, k, "a", "Progressing"), change(1, k, "b", "Progressing", "a"), change(4, k, "a", "Ready"), change(9, k, "b", "Ready")),
-			"   0.0    1.0  p; 1.0\n   1.0    4.0  p: Kustomization/a; 3.0\n   4.0    9.0  p: Kustomization/b; 5.0\n   9.0   10.0  p: nothing was seen to change; 1.0"},
-		"one that another is nearly as slow as": {phase(9, change(0, k, "a", "Progressing"), change(0, k, "b", "Progressing"), change(0, k, "c", "Progressing", "a", "b"),
+		"two in a row": {phase(10, change(1, k, "a", "Progressing"), change(1, k, "b", "Progressing", "a"),
+			change(4, k, "a", "Ready"), change(9, k, "b", "Ready")),
+			"   0.0    1.0  p; 1.0\n   1.0    4.0  p: Kustomization/a; 3.0\n   4.0    9.0  p: Kustomization/b; 5.0\n  " +
+				" 9.0   10.0  p: nothing was seen to change; 1.0"},
+		"one that another is nearly as slow as": {phase(9, change(0, k, "a", "Progressing"),
+			change(0, k, "b", "Progressing"), change(0, k, "c", "Progressing", "a", "b"),
 			change(4, k, "a", "Ready"), change(5, k, "b", "Ready"), change(9, k, "c", "Ready")),
 			"   0.0    5.0  p: Kustomization/b; 1.0\n   5.0    9.0  p: Kustomization/c; 4.0"},
-		"one that was ready for a moment": {phase(6, change(0, k, "a", "Progressing"), change(2, k, "a", "Ready"), change(2.5, k, "a", "Progressing"), change(6, k, "a", "Ready")),
+		"one that was ready for a moment": {phase(6, change(0, k, "a", "Progressing"), change(2, k, "a", "Ready"),
+			change(2.5, k, "a", "Progressing"), change(6, k, "a", "Ready")),
 			"   0.0    6.0  p: Kustomization/a; 6.0"},
-		"one that never is ready, and one behind it": {phase(8, change(1, k, "a", "Progressing"), change(2, k, "b", "Progressing", "a"), change(3, k, "a", "Failed")),
+		"one that never is ready, and one behind it": {phase(8, change(1, k, "a", "Progressing"),
+			change(2, k, "b", "Progressing", "a"), change(3, k, "a", "Failed")),
 			"   0.0    1.0  p; 1.0\n   1.0    8.0  p: Kustomization/a; 7.0"},
-		"what was ready all the time decides nothing": {phase(5, change(1, k, "a", "Ready"), change(2, "Machine", "m", "Progressing"), change(5, "Machine", "m", "Ready")),
+		"what was ready all the time decides nothing": {phase(5, change(1, k, "a", "Ready"),
+			change(2, "Machine", "m", "Progressing"), change(5, "Machine", "m", "Ready")),
 			"   0.0    2.0  p; 2.0\n   2.0    5.0  p: Machine/m; 3.0"},
-		"components come before what they consist of": {phase(5, change(0, k, "a", "Progressing"), change(1, "Machine", "m", "Progressing"), change(5, "Machine", "m", "Ready"), change(5, k, "a", "Ready")),
+		"components come before what they consist of": {phase(5, change(0, k, "a", "Progressing"),
+			change(1, "Machine", "m", "Progressing"), change(5, "Machine", "m", "Ready"), change(5, k, "a", "Ready")),
 			"   0.0    5.0  p: Kustomization/a; 5.0"},
-		"two for the same time": {phase(5, change(0, k, "b", "Progressing"), change(0, k, "a", "Progressing"), change(5, k, "b", "Ready"), change(5, k, "a", "Ready")),
+		"two for the same time": {phase(5, change(0, k, "b", "Progressing"), change(0, k, "a", "Progressing"),
+			change(5, k, "b", "Ready"), change(5, k, "a", "Ready")),
 			"   0.0    5.0  p: Kustomization/a and Kustomization/b; 5.0"},
-		"a circle": {phase(5, change(0, k, "a", "Progressing", "b"), change(0, k, "b", "Progressing", "a")), "   0.0    5.0  p; 5.0"},
+		"a circle": {phase(5, change(0, k, "a", "Progressing", "b"), change(0, k, "b", "Progressing", "a")),
+			"   0.0    5.0  p; 5.0"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -7,11 +7,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// worthSaying is by how much the end is delayed at least, before it is said: earlier runs differ from each other by less than that.
+// worthSaying is by how much the end is delayed at least, before it is said: earlier runs differ from each other by
+// less than that.
 const worthSaying = 10 * time.Second
 
-// Delay is what delays the end of the run at a time, and by how much: by how much earlier its phase would end, had what is under way been ready after
-// as long as it usually took, and all that is left took as long as usual. Where nobody can say what of the phase it is, it is the phase. Nil: nothing does, or nobody knows.
+// Delay is what delays the end of the run at a time, and by how much: by how much earlier its phase would end, had what
+// is under way been ready after as long as it usually took, and all that is left took as long as usual. Where nobody
+// can say what of the phase it is, it is the phase. Nil: nothing does, or nobody knows.
 func (e *Estimate) Delay(at time.Time) *event.Delay {
 	earlier := e.alike()
 	if !e.knows() || e.phase == "" || len(earlier) == 0 {
@@ -23,7 +25,8 @@ func (e *Estimate) Delay(at time.Time) *event.Delay {
 	return e.ofPhase(at, earlier)
 }
 
-// ofObjects is which of the objects that the phase follows delay its end. Nil: none does, or nobody knows, as where one was never under way in that phase of earlier runs.
+// ofObjects is which of the objects that the phase follows delay its end. Nil: none does, or nobody knows, as where one
+// was never under way in that phase of earlier runs.
 func (e *Estimate) ofObjects(at time.Time, earlier []Timeline) *event.Delay {
 	o, known := e.outlook(at, earlier)
 	if !known {
@@ -70,7 +73,8 @@ func (e *Estimate) ofPhase(at time.Time, earlier []Timeline) *event.Delay {
 	return nil
 }
 
-// usual is how long each track took in the same phase of earlier runs, the median. False: one of them was never under way there, so nobody knows.
+// usual is how long each track took in the same phase of earlier runs, the median. False: one of them was never under
+// way there, so nobody knows.
 func (g graph) usual(earlier []Timeline) ([]time.Duration, bool) {
 	took := map[string][]time.Duration{}
 	for _, t := range earlier {
@@ -94,14 +98,18 @@ func (g graph) usual(earlier []Timeline) ([]time.Duration, bool) {
 	return all, true
 }
 
-// unclear tells whether it cannot be said what something of the graph waits for: it was ready before, or waits for what nobody has seen.
+// unclear tells whether it cannot be said what something of the graph waits for: it was ready before, or waits for what
+// nobody has seen.
 func (g graph) unclear(histories []History) bool {
 	return slices.ContainsFunc(g.tracks, func(t track) bool {
 		if ended(t.object) {
 			return false
 		}
 		return t.again || slices.ContainsFunc(t.object.WaitsFor, func(name string) bool {
-			return !slices.ContainsFunc(histories, func(h History) bool { return h.Object.Cluster == t.object.Cluster && h.Object.Name == name })
+			return !slices.ContainsFunc(histories, func(h History) bool {
+				return h.Object.Cluster == t.object.Cluster &&
+					h.Object.Name == name
+			})
 		})
 	})
 }

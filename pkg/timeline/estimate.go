@@ -10,8 +10,8 @@ import (
 // mostEarlier is how many earlier runs an estimate is made of: the last ones, as machines and environments change.
 const mostEarlier = 5
 
-// Estimate says how long the rest of a run will take, from how long the phases of earlier runs took. Without an earlier run that went as this one has
-// gone so far, it says nothing. It is not for several goroutines at once.
+// Estimate says how long the rest of a run will take, from how long the phases of earlier runs took. Without an earlier
+// run that went as this one has gone so far, it says nothing. It is not for several goroutines at once.
 type Estimate struct {
 	earlier []Timeline
 	like    bool     // whether it is known which inputs this run has
@@ -23,8 +23,8 @@ type Estimate struct {
 	said    time.Duration // what was said last: it never grows
 }
 
-// EstimateFrom returns the estimate that earlier runs of the same command and environment allow; the last one is first. Those that did not come to
-// their end do not count.
+// EstimateFrom returns the estimate that earlier runs of the same command and environment allow; the last one is first.
+// Those that did not come to their end do not count.
 func EstimateFrom(earlier []Timeline) *Estimate {
 	e := &Estimate{run: newBuilder(), ended: map[string]PhaseState{}}
 	for _, t := range earlier {
@@ -35,8 +35,8 @@ func EstimateFrom(earlier []Timeline) *Estimate {
 	return e
 }
 
-// Of leaves of the earlier runs those with the same inputs: a cluster of three machines says little of one of thirty. Where earlier runs say which
-// inputs they had, nothing is said before Of.
+// Of leaves of the earlier runs those with the same inputs: a cluster of three machines says little of one of thirty.
+// Where earlier runs say which inputs they had, nothing is said before Of.
 func (e *Estimate) Of(inputs string) {
 	e.like = true
 	e.earlier = slices.DeleteFunc(e.earlier, func(t Timeline) bool { return t.Inputs != inputs })
@@ -47,8 +47,8 @@ func (e *Estimate) knows() bool {
 	return e.like || !slices.ContainsFunc(e.earlier, func(t Timeline) bool { return t.Inputs != "" })
 }
 
-// alike are the earlier runs that went as this one has gone so far: the same phases had something to do. One that resumed another says nothing of one
-// that begins anew.
+// alike are the earlier runs that went as this one has gone so far: the same phases had something to do. One that
+// resumed another says nothing of one that begins anew.
 func (e *Estimate) alike() []Timeline {
 	var alike []Timeline
 	for _, t := range e.earlier {
@@ -100,25 +100,30 @@ func median(took []time.Duration) time.Duration {
 	return (took[(len(took)-1)/2] + took[len(took)/2]) / 2
 }
 
-// settled is how old a run is before it says how long it will take: before, it may turn out that there is nothing to do.
+// settled is how old a run is before it says how long it will take: before, it may turn out that there is nothing to
+// do.
 const settled = 10 * time.Second
 
-// Annotate takes an event of the run, and returns it with how long the run will still take and what delays its end, if it is one that says so.
+// Annotate takes an event of the run, and returns it with how long the run will still take and what delays its end, if
+// it is one that says so.
 func (e *Estimate) Annotate(happened event.Event) event.Event {
 	e.Emit(happened)
-	if (happened.Type == event.PhaseStarted || happened.Type == event.Waiting) && happened.Time.Sub(e.start) >= settled {
+	if (happened.Type == event.PhaseStarted || happened.Type == event.Waiting) &&
+		happened.Time.Sub(e.start) >= settled {
 		happened.Remaining = e.Left(happened.Time)
 	}
 	if happened.Type == event.Waiting {
 		happened.Delay = e.Delay(happened.Time)
-		if late := happened.Delay; late != nil && late.By > happened.Remaining && !e.accountsFor(*late, happened.Remaining, happened.Time) {
+		if late := happened.Delay; late != nil && late.By > happened.Remaining &&
+			!e.accountsFor(*late, happened.Remaining, happened.Time) {
 			happened.Remaining = 0 // what is late may take as long again: nobody knows
 		}
 	}
 	return happened
 }
 
-// accountsFor tells whether what is left of the run is known though something is late: nothing that is under way is, and what it still takes is a part of what is left.
+// accountsFor tells whether what is left of the run is known though something is late: nothing that is under way is,
+// and what it still takes is a part of what is left.
 func (e *Estimate) accountsFor(late event.Delay, left time.Duration, at time.Time) bool {
 	still := e.ofComponents(at, e.alike())
 	return len(late.Objects) == 0 && still > 0 && still <= left+worthSaying
@@ -133,7 +138,8 @@ func (e *Estimate) Emit(happened event.Event) {
 	case event.PhaseStarted:
 		e.phase, e.since = happened.Phase, happened.Time
 	case event.PhaseFinished, event.PhaseSkipped, event.PhaseFailed:
-		e.ended[happened.Phase] = map[event.Type]PhaseState{event.PhaseFinished: Done, event.PhaseSkipped: Skipped, event.PhaseFailed: Failed}[happened.Type]
+		e.ended[happened.Phase] = map[event.Type]PhaseState{event.PhaseFinished: Done, event.PhaseSkipped: Skipped,
+			event.PhaseFailed: Failed}[happened.Type]
 		e.phase = ""
 	}
 }
@@ -141,7 +147,8 @@ func (e *Estimate) Emit(happened event.Event) {
 // patience is how much longer than usual a phase may take before earlier runs say nothing of it any more.
 func patience(took time.Duration) time.Duration { return took + took/2 + 10*time.Second }
 
-// ofComponents is how long the phase that is under way still takes, if what it follows takes as long as usual from here on; 0: nobody knows.
+// ofComponents is how long the phase that is under way still takes, if what it follows takes as long as usual from here
+// on; 0: nobody knows.
 func (e *Estimate) ofComponents(at time.Time, alike []Timeline) time.Duration {
 	if o, known := e.outlook(at, alike); known && len(o.tracks) > 0 {
 		return o.end(nil).Sub(at)
@@ -149,8 +156,8 @@ func (e *Estimate) ofComponents(at time.Time, alike []Timeline) time.Duration {
 	return 0
 }
 
-// Left is how long the run will still take at a time; 0: nobody knows, as when a phase takes far longer than it did, or far more is left than was said before. What it returns
-// after that, too, is never more than before.
+// Left is how long the run will still take at a time; 0: nobody knows, as when a phase takes far longer than it did, or
+// far more is left than was said before. What it returns after that, too, is never more than before.
 func (e *Estimate) Left(at time.Time) time.Duration {
 	if !e.knows() {
 		return 0

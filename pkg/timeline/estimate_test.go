@@ -45,19 +45,29 @@ func TestEstimate(t *testing.T) {
 		at      float64
 		want    time.Duration
 	}{
-		"no earlier run":                            {nil, phases(10, 10, 10), 5, 0},
-		"an earlier run that failed":                {[]timeline.Timeline{timeline.Of(failed)}, phases(10, 10, 10), 5, 0},
-		"one that was cut off":                      {[]timeline.Timeline{timeline.Of(phases(1, 1, 1)[:4])}, phases(10, 10, 10), 5, 0},
-		"one earlier run":                           {[]timeline.Timeline{took(10, 20, 30)}, phases(10, 20, 30), 15, 45 * time.Second},
-		"a phase that takes longer":                 {[]timeline.Timeline{took(10, 20, 30)}, phases(60, 20, 30), 20, 50 * time.Second},
-		"a phase that takes far longer":             {[]timeline.Timeline{took(10, 20, 30)}, phases(60, 20, 30), 40, 0},
-		"a phase that has nothing to do now":        {[]timeline.Timeline{took(10, 20, 30)}, phases(0, 20, 30), 5, 0},
-		"runs that began anew, and resumed ones":    {[]timeline.Timeline{took(0, 0, 3), took(0, 0, 3), took(10, 20, 30)}, phases(10, 20, 30), 15, 45 * time.Second},
-		"a phase that never had anything to do":     {[]timeline.Timeline{took(10, 0, 30), took(10, 0, 30)}, phases(10, 40, 30), 20, 30 * time.Second},
-		"a phase that had nothing to do once":       {[]timeline.Timeline{took(10, 0, 30), took(10, 20, 30)}, phases(10, 20, 30), 10, 50 * time.Second},
-		"the median":                                {[]timeline.Timeline{took(10, 9, 1), took(10, 1, 1), took(10, 5, 1)}, phases(10, 5, 1), 10, 6 * time.Second},
-		"the last five":                             {[]timeline.Timeline{took(1), took(1), took(1), took(1), took(1), took(90), took(90), took(90), took(90), took(90), took(90)}, phases(1), 0, time.Second},
-		"a phase that only an earlier one had":      {[]timeline.Timeline{took(10), took(10, 20)}, phases(10), 5, 25 * time.Second},
+		"no earlier run": {nil, phases(10, 10, 10), 5, 0},
+		"an earlier run that failed": {[]timeline.Timeline{timeline.Of(failed)}, phases(10, 10, 10), 5,
+			0},
+		"one that was cut off": {[]timeline.Timeline{timeline.Of(phases(1, 1, 1)[:4])},
+			phases(10, 10, 10), 5, 0},
+		"one earlier run": {[]timeline.Timeline{took(10, 20, 30)}, phases(10, 20, 30), 15,
+			45 * time.Second},
+		"a phase that takes longer": {[]timeline.Timeline{took(10, 20, 30)}, phases(60, 20, 30), 20,
+			50 * time.Second},
+		"a phase that takes far longer":      {[]timeline.Timeline{took(10, 20, 30)}, phases(60, 20, 30), 40, 0},
+		"a phase that has nothing to do now": {[]timeline.Timeline{took(10, 20, 30)}, phases(0, 20, 30), 5, 0},
+		"runs that began anew, and resumed ones": {[]timeline.Timeline{took(0, 0, 3), took(0, 0, 3),
+			took(10, 20, 30)}, phases(10, 20, 30), 15, 45 * time.Second},
+		"a phase that never had anything to do": {[]timeline.Timeline{took(10, 0, 30), took(10, 0, 30)},
+			phases(10, 40, 30), 20, 30 * time.Second},
+		"a phase that had nothing to do once": {[]timeline.Timeline{took(10, 0, 30), took(10, 20, 30)},
+			phases(10, 20, 30), 10, 50 * time.Second},
+		"the median": {[]timeline.Timeline{took(10, 9, 1), took(10, 1, 1),
+			took(10, 5, 1)}, phases(10, 5, 1), 10, 6 * time.Second},
+		"the last five": {[]timeline.Timeline{took(1), took(1), took(1), took(1), took(1),
+			took(90), took(90), took(90), took(90), took(90), took(90)}, phases(1), 0, time.Second},
+		"a phase that only an earlier one had": {[]timeline.Timeline{took(10), took(10, 20)}, phases(10), 5,
+			25 * time.Second},
 		"a phase that no earlier one had":           {[]timeline.Timeline{took(10)}, phases(10, 20), 15, 0},
 		"after the end of all that was known of it": {[]timeline.Timeline{took(10)}, phases(30), 30, 0},
 	}
@@ -97,8 +107,9 @@ func TestAnnotate(t *testing.T) {
 		happened event.Event
 		want     time.Duration
 	}{
-		"a heartbeat":               {earlier, event.Event{Type: event.Waiting, Time: at(18)}, 40 * time.Second},
-		"a phase that begins":       {earlier, event.Event{Type: event.PhaseStarted, Phase: "c", Time: at(18)}, 50 * time.Second},
+		"a heartbeat": {earlier, event.Event{Type: event.Waiting, Time: at(18)}, 40 * time.Second},
+		"a phase that begins": {earlier, event.Event{Type: event.PhaseStarted, Phase: "c", Time: at(18)},
+			50 * time.Second},
 		"another event":             {earlier, event.Event{Type: event.Progress, Time: at(18)}, 0},
 		"a run that has just begun": {earlier, event.Event{Type: event.Waiting, Time: at(9)}, 0},
 		"no earlier run":            {nil, event.Event{Type: event.Waiting, Time: at(18)}, 0},
@@ -124,7 +135,8 @@ func TestEstimateOfTheSameInputs(t *testing.T) {
 		"one machine":    {"one", 10 * time.Second},
 		"others":         {"thirty", 0},
 	} {
-		e := timeline.EstimateFrom([]timeline.Timeline{with("three", 10, 20, 30), with("one", 10, 3, 10), took(10, 90, 90)})
+		e := timeline.EstimateFrom([]timeline.Timeline{with("three", 10, 20, 30), with("one", 10, 3, 10),
+			took(10, 90, 90)})
 		tell(e, phases(10, 20, 30), at(15))
 		if got := e.Left(at(15)); got != 0 {
 			t.Errorf("%s: %s before anybody knew the inputs of this run", name, got)
@@ -143,8 +155,8 @@ func with(inputs string, seconds ...float64) timeline.Timeline {
 	return timeline.Of(events)
 }
 
-// Where no phase is left for which anything was expected nothing is said. Once other runs are the ones alike far more is left: what was said before is not said again, and what is left
-// is not, before it is about as little.
+// Where no phase is left for which anything was expected nothing is said. Once other runs are the ones alike far more
+// is left: what was said before is not said again, and what is left is not, before it is about as little.
 func TestEstimateThatComesBackIsNotLonger(t *testing.T) {
 	var earlier []timeline.Timeline
 	for range 5 {
@@ -162,7 +174,8 @@ func TestEstimateThatComesBackIsNotLonger(t *testing.T) {
 			t.Fatalf("at %v s %v are left, want %v", step.at, got, step.want)
 		}
 	}
-	tell(e, []event.Event{{Type: event.PhaseSkipped, Phase: "b", Time: at(17)}, {Type: event.PhaseStarted, Phase: "c", Time: at(17)}}, at(17))
+	tell(e, []event.Event{{Type: event.PhaseSkipped, Phase: "b", Time: at(17)},
+		{Type: event.PhaseStarted, Phase: "c", Time: at(17)}}, at(17))
 	for _, step := range []struct {
 		at   float64
 		want time.Duration
@@ -173,10 +186,12 @@ func TestEstimateThatComesBackIsNotLonger(t *testing.T) {
 	}
 }
 
-// The last five runs had next to nothing to do, and this one goes on as the one before them: what the five took is not said of it for ever.
+// The last five runs had next to nothing to do, and this one goes on as the one before them: what the five took is not
+// said of it for ever.
 func TestEstimateOfOtherRunsIsNotKept(t *testing.T) {
 	e, now := timeline.EstimateFrom([]timeline.Timeline{
-		took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 60, 600, 30)}), phases(12, 60, 600, 30)
+		took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 0, 0, 30), took(12, 0, 0, 30),
+		took(12, 60, 600, 30)}), phases(12, 60, 600, 30)
 	for second := 12; second < 700; second++ {
 		tell(e, now, at(float64(second)))
 		left, is := e.Left(at(float64(second))), time.Duration(702-second)*time.Second

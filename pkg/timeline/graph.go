@@ -7,7 +7,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// track is one object within one phase: from when it had nothing left to wait for, until it was ready or the phase ended.
+// track is one object within one phase: from when it had nothing left to wait for, until it was ready or the phase
+// ended.
 type track struct {
 	object     event.Object
 	first      time.Time // when it was first seen not ready, at the earliest when the phase began
@@ -24,10 +25,12 @@ type graph struct {
 	parts  []History // what the tracks consist of, and what else was followed
 }
 
-// components are the kinds that wait for each other by name. Where a phase follows them, what they consist of is on the path only where none of them is.
+// components are the kinds that wait for each other by name. Where a phase follows them, what they consist of is on the
+// path only where none of them is.
 var components = []string{"Kustomization", "HelmRelease", "OCIRepository", "GitRepository"}
 
-// graphOf returns the graph of a phase: of the components that it followed, or of all that it followed if there were none.
+// graphOf returns the graph of a phase: of the components that it followed, or of all that it followed if there were
+// none.
 func graphOf(p Phase, histories []History) graph {
 	var whole, parts []History
 	for _, h := range histories {
@@ -64,7 +67,8 @@ func newGraph(p Phase, histories, parts []History) graph {
 	return g
 }
 
-// trackOf returns what the phase saw of an object, and the names of what it waited for; false: it was ready all the time, or not seen.
+// trackOf returns what the phase saw of an object, and the names of what it waited for; false: it was ready all the
+// time, or not seen.
 func trackOf(p Phase, h History) (track, []string, bool) {
 	t := track{object: h.Object, after: -1}
 	var waitsFor []string
@@ -118,8 +122,9 @@ func (g graph) named(n int, name string) int {
 	return found
 }
 
-// place says when a track could start: when all that it waited for by name was ready, or, where that was ready before anybody saw the track, when
-// it was seen: then what became ready last before that is taken for what had to come before.
+// place says when a track could start: when all that it waited for by name was ready, or, where that was ready before
+// anybody saw the track, when it was seen: then what became ready last before that is taken for what had to come
+// before.
 func (g graph) place(n int) {
 	t := &g.tracks[n]
 	t.start, t.after = t.first, -1
@@ -138,12 +143,13 @@ func (g graph) place(n int) {
 	}
 }
 
-// last returns the track with which the phase ended: of those that were under way to its end the one that could start last, else the one that was
-// ready last.
+// last returns the track with which the phase ended: of those that were under way to its end the one that could start
+// last, else the one that was ready last.
 func (g graph) last() int {
 	last := -1
 	for n, t := range g.tracks {
-		if last < 0 || t.end.After(g.tracks[last].end) || t.end.Equal(g.tracks[last].end) && t.start.After(g.tracks[last].start) {
+		if last < 0 || t.end.After(g.tracks[last].end) || t.end.Equal(g.tracks[last].end) &&
+			t.start.After(g.tracks[last].start) {
 			last = n
 		}
 	}
@@ -156,7 +162,8 @@ func (g graph) chain() []int {
 		return nil
 	}
 	var chain []int
-	for n := g.last(); n >= 0 && !slices.Contains(chain, n); n = g.tracks[n].after { // two that took no time may each have come before the other
+	// two that took no time may each have come before the other
+	for n := g.last(); n >= 0 && !slices.Contains(chain, n); n = g.tracks[n].after {
 		chain = append(chain, n)
 	}
 	return chain
@@ -196,7 +203,8 @@ func (g graph) delay(tracks []int) time.Duration {
 	return g.tracks[g.last()].end.Sub(end)
 }
 
-// without returns when the track m would have ended, had the others taken no time. What a track lags behind what it waited for, it lags behind then too.
+// without returns when the track m would have ended, had the others taken no time. What a track lags behind what it
+// waited for, it lags behind then too.
 func (g graph) without(tracks []int, m int, known map[int]time.Time) time.Time {
 	if end, done := known[m]; done {
 		return end

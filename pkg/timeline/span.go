@@ -10,19 +10,22 @@ import (
 // Span is when an object was under way in a phase.
 type Span struct {
 	Object event.Object
-	// First is when it was first seen not ready in the phase, Start when it had nothing left to wait for, End when it was ready or the phase over.
+	// First is when it was first seen not ready in the phase, Start when it had nothing left to wait for, End when it
+	// was ready or the phase over.
 	First, Start, End time.Time
 	// Critical is whether it is on the critical path.
 	Critical bool
 }
 
-// Spans returns what a phase of the run followed, as far as the critical path is about it, in the order in which it began.
+// Spans returns what a phase of the run followed, as far as the critical path is about it, in the order in which it
+// began.
 func (t Timeline) Spans(p Phase) []Span {
 	g := graphOf(p, t.Histories)
 	critical := g.critical()
 	var spans []Span
 	for n, track := range g.tracks {
-		spans = append(spans, Span{Object: track.object, First: track.first, Start: track.start, End: track.end, Critical: critical[n]})
+		spans = append(spans, Span{Object: track.object, First: track.first, Start: track.start, End: track.end,
+			Critical: critical[n]})
 	}
 	slices.SortStableFunc(spans, func(a, b Span) int { return a.Start.Compare(b.Start) })
 	return spans

@@ -1,5 +1,6 @@
-// Package timeline makes of the events of a run what they say together: how long each phase took, the history of each object, the path that
-// decided when the run ended, and how long a run like it will take. It reads events and nothing else.
+// Package timeline makes of the events of a run what they say together: how long each phase took, the history of each
+// object, the path that decided when the run ended, and how long a run like it will take. It reads events and nothing
+// else.
 package timeline
 
 import (
@@ -48,13 +49,14 @@ type History struct {
 // Timeline is a run, or as much of it as there is.
 type Timeline struct {
 	Command, Environment string
-	Inputs               string    // what decides how long such a run takes, as the run itself said at its end; empty: it did not
-	Start, End           time.Time // End of a run that has not ended is its last event
-	Finished             bool
-	Failure              *event.Failure
-	Phases               []Phase
-	Histories            []History // in the order in which the objects were first seen
-	Warnings             []event.Event
+	// what decides how long such a run takes, as the run itself said at its end; empty: it did not
+	Inputs     string
+	Start, End time.Time // End of a run that has not ended is its last event
+	Finished   bool
+	Failure    *event.Failure
+	Phases     []Phase
+	Histories  []History // in the order in which the objects were first seen
+	Warnings   []event.Event
 	// Result is what the run said that one does next; nil: nothing.
 	Result *event.Event
 }

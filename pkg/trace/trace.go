@@ -22,14 +22,17 @@ import (
 // bound is for sending a whole trace: nobody waits longer for a run to end.
 const bound = 5 * time.Second
 
-// Wanted says whether the environment's variables name an endpoint, and no other form than OpenTelemetry's own: that would be written to stdout.
+// Wanted says whether the environment's variables name an endpoint, and no other form than OpenTelemetry's own: that
+// would be written to stdout.
 func Wanted(getenv func(string) string) bool {
 	exporter := getenv("OTEL_TRACES_EXPORTER")
-	return (exporter == "" || exporter == "otlp") && getenv("OTEL_SDK_DISABLED") != "true" && (getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "")
+	return (exporter == "" || exporter == "otlp") && getenv("OTEL_SDK_DISABLED") != "true" &&
+		(getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "")
 }
 
-// Send sends a run that has ended: a span for it, one below for each phase, and one below that for each object that the phase followed. How and where to is said by
-// OpenTelemetry's variables (OTEL_EXPORTER_OTLP_*); TRACEPARENT names the span that the run is a part of.
+// Send sends a run that has ended: a span for it, one below for each phase, and one below that for each object that the
+// phase followed. How and where to is said by OpenTelemetry's variables (OTEL_EXPORTER_OTLP_*); TRACEPARENT names the
+// span that the run is a part of.
 func Send(ctx context.Context, t timeline.Timeline, version string) error {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
@@ -38,12 +41,15 @@ func Send(ctx context.Context, t timeline.Timeline, version string) error {
 		return fmt.Errorf("send the trace: %w", err)
 	}
 	spans := &collector{}
-	about := resource.NewSchemaless(attribute.String("service.name", "cluster-init"), attribute.String("service.version", version))
+	about := resource.NewSchemaless(attribute.String("service.name", "cluster-init"),
+		attribute.String("service.version", version))
 	if named, err := resource.Merge(about, resource.Environment()); err == nil { // the variables win
 		about = named
 	}
-	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans), sdktrace.WithSampler(sdktrace.AlwaysSample()), sdktrace.WithResource(about),
-		sdktrace.WithRawSpanLimits(sdktrace.SpanLimits{AttributeValueLengthLimit: 1000, AttributeCountLimit: 64, EventCountLimit: 256, LinkCountLimit: 1, AttributePerEventCountLimit: 16, AttributePerLinkCountLimit: 1}))
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans), sdktrace.WithSampler(sdktrace.AlwaysSample()),
+		sdktrace.WithResource(about),
+		sdktrace.WithRawSpanLimits(sdktrace.SpanLimits{AttributeValueLengthLimit: 1000, AttributeCountLimit: 64,
+			EventCountLimit: 256, LinkCountLimit: 1, AttributePerEventCountLimit: 16, AttributePerLinkCountLimit: 1}))
 	record(parent(ctx), provider.Tracer("cluster-init"), t)
 	err = errors.Join(provider.Shutdown(ctx), exporter.ExportSpans(ctx, spans.all), exporter.Shutdown(ctx))
 	if err != nil {
@@ -54,7 +60,8 @@ func Send(ctx context.Context, t timeline.Timeline, version string) error {
 
 // parent is a context with the span that TRACEPARENT names, as pipelines hand it on.
 func parent(ctx context.Context) context.Context {
-	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": os.Getenv("TRACEPARENT"), "tracestate": os.Getenv("TRACESTATE")})
+	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": os.Getenv("TRACEPARENT"),
+		"tracestate": os.Getenv("TRACESTATE")})
 }
 
 // collector keeps spans, so that they are sent at once and their error is heard.
@@ -70,9 +77,11 @@ func (c *collector) Shutdown(context.Context) error { return nil }
 // record makes the spans of a run.
 func record(ctx context.Context, tracer oteltrace.Tracer, t timeline.Timeline) {
 	ctx, run := tracer.Start(ctx, "cluster-init "+t.Command+" "+t.Environment, oteltrace.WithTimestamp(t.Start),
-		oteltrace.WithAttributes(attribute.String("cluster_init.command", t.Command), attribute.String("cluster_init.environment", t.Environment)))
+		oteltrace.WithAttributes(attribute.String("cluster_init.command", t.Command),
+			attribute.String("cluster_init.environment", t.Environment)))
 	for _, warning := range t.Warnings {
-		run.AddEvent("warning", oteltrace.WithTimestamp(warning.Time), oteltrace.WithAttributes(attribute.String("message", warning.Message)))
+		run.AddEvent("warning", oteltrace.WithTimestamp(warning.Time),
+			oteltrace.WithAttributes(attribute.String("message", warning.Message)))
 	}
 	for _, p := range t.Phases {
 		phase(ctx, tracer, t, p)
@@ -90,7 +99,8 @@ func record(ctx context.Context, tracer oteltrace.Tracer, t timeline.Timeline) {
 // phase makes the span of a phase, and those of the objects that it followed.
 func phase(ctx context.Context, tracer oteltrace.Tracer, t timeline.Timeline, p timeline.Phase) {
 	ctx, span := tracer.Start(ctx, p.Name, oteltrace.WithTimestamp(p.Start), oteltrace.WithAttributes(
-		attribute.String("cluster_init.phase.title", p.Title), attribute.String("cluster_init.phase.state", string(p.State))))
+		attribute.String("cluster_init.phase.title", p.Title), attribute.String("cluster_init.phase.state",
+			string(p.State))))
 	for _, s := range t.Spans(p) {
 		object(ctx, tracer, s, t.Histories)
 	}
@@ -102,10 +112,13 @@ func phase(ctx context.Context, tracer oteltrace.Tracer, t timeline.Timeline, p 
 
 // object makes the span of an object, with what it said in that time.
 func object(ctx context.Context, tracer oteltrace.Tracer, s timeline.Span, histories []timeline.History) {
-	_, span := tracer.Start(ctx, s.Object.Kind+"/"+s.Object.Name, oteltrace.WithTimestamp(s.First), oteltrace.WithAttributes(
-		attribute.String("k8s.cluster.name", s.Object.Cluster), attribute.String("k8s.namespace.name", s.Object.Namespace),
-		attribute.String("cluster_init.object.kind", s.Object.Kind), attribute.String("cluster_init.object.state", s.Object.State),
-		attribute.Bool("cluster_init.critical", s.Critical)))
+	_, span := tracer.Start(ctx, s.Object.Kind+"/"+s.Object.Name, oteltrace.WithTimestamp(s.First),
+		oteltrace.WithAttributes(
+			attribute.String("k8s.cluster.name", s.Object.Cluster),
+			attribute.String("k8s.namespace.name", s.Object.Namespace),
+			attribute.String("cluster_init.object.kind", s.Object.Kind), attribute.String("cluster_init.object.state",
+				s.Object.State),
+			attribute.Bool("cluster_init.critical", s.Critical)))
 	for _, h := range histories {
 		if h.Object.ID() != s.Object.ID() {
 			continue

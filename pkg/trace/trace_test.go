@@ -23,7 +23,8 @@ func at(seconds int) time.Time { return time.Date(2026, 1, 2, 3, 4, seconds, 0, 
 // run has a phase that was skipped and one that failed, with an object that was ready and one that was not.
 func run() timeline.Timeline {
 	object := func(name, state, message string) *event.Object {
-		return &event.Object{Cluster: "bootstrap", Kind: "Kustomization", Namespace: "flux-system", Name: name, State: state, Message: message}
+		return &event.Object{Cluster: "bootstrap", Kind: "Kustomization", Namespace: "flux-system", Name: name,
+			State: state, Message: message}
 	}
 	failure := &event.Failure{Code: "component/stuck", Message: "waiting for the components: capi is not ready"}
 	return timeline.Of([]event.Event{
@@ -35,7 +36,8 @@ func run() timeline.Timeline {
 		{Time: at(4), Type: event.ObjectChanged, Object: object("cert-manager", "Progressing", "building")},
 		{Time: at(4), Type: event.ObjectChanged, Object: object("capi", "Progressing", "health checks")},
 		{Time: at(9), Type: event.ObjectChanged, Object: object("cert-manager", "Ready", "")},
-		{Time: at(12), Type: event.PhaseFailed, Phase: "management-cluster", Title: "management cluster", Failure: failure},
+		{Time: at(12), Type: event.PhaseFailed, Phase: "management-cluster", Title: "management cluster",
+			Failure: failure},
 		{Time: at(13), Type: event.RunFinished, Failure: failure},
 	})
 }
@@ -95,14 +97,17 @@ func TestSend(t *testing.T) {
 			t.Errorf("there is no span %s", name)
 			continue
 		}
-		if byID[string(s.ParentSpanId)] != want.parent || s.StartTimeUnixNano != uint64(at(want.start).UnixNano()) || s.EndTimeUnixNano != uint64(at(want.end).UnixNano()) {
-			t.Errorf("%s: below %q, from %s to %s", name, byID[string(s.ParentSpanId)], time.Unix(0, int64(s.StartTimeUnixNano)).UTC(), time.Unix(0, int64(s.EndTimeUnixNano)).UTC())
+		if byID[string(s.ParentSpanId)] != want.parent || s.StartTimeUnixNano != uint64(at(want.start).UnixNano()) ||
+			s.EndTimeUnixNano != uint64(at(want.end).UnixNano()) {
+			t.Errorf("%s: below %q, from %s to %s", name, byID[string(s.ParentSpanId)],
+				time.Unix(0, int64(s.StartTimeUnixNano)).UTC(), time.Unix(0, int64(s.EndTimeUnixNano)).UTC())
 		}
 		if failed := s.Status.GetCode() == tracev1.Status_STATUS_CODE_ERROR; failed != want.failed {
 			t.Errorf("%s: failed %v", name, failed)
 		}
 	}
-	if events := byName["Kustomization/cert-manager"].GetEvents(); !slices.ContainsFunc(events, func(e *tracev1.Span_Event) bool { return e.Name == "Ready" }) {
+	if events := byName["Kustomization/cert-manager"].GetEvents(); !slices.ContainsFunc(
+		events, func(e *tracev1.Span_Event) bool { return e.Name == "Ready" }) {
 		t.Errorf("the history of an object: %v", events)
 	}
 }
@@ -110,10 +115,12 @@ func TestSend(t *testing.T) {
 // A receiver that refuses, or is not there, is an error, and soon.
 func TestSendFails(t *testing.T) {
 	refuses, _ := receiver(t, http.StatusForbidden)
-	for name, url := range map[string]string{"it refuses": refuses, "nobody is there": "http://127.0.0.1:1", "no address": "::"} {
+	for name, url := range map[string]string{"it refuses": refuses, "nobody is there": "http://127.0.0.1:1",
+		"no address": "::"} {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
 		begun := time.Now()
-		if err := trace.Send(t.Context(), run(), "v1"); err == nil || !strings.HasPrefix(err.Error(), "send the trace: ") || time.Since(begun) > 20*time.Second {
+		if err := trace.Send(t.Context(), run(), "v1"); err == nil ||
+			!strings.HasPrefix(err.Error(), "send the trace: ") || time.Since(begun) > 20*time.Second {
 			t.Errorf("%s: %v after %s", name, err, time.Since(begun))
 		}
 	}
@@ -127,9 +134,12 @@ func TestWanted(t *testing.T) {
 		"nothing":        {nil, false},
 		"an endpoint":    {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x"}, true},
 		"one for traces": {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://x"}, true},
-		"to stdout":      {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "console"}, false},
-		"as it is":       {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "otlp"}, true},
-		"switched off":   {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"}, false},
+		"to stdout": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x",
+			"OTEL_TRACES_EXPORTER": "console"}, false},
+		"as it is": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "otlp"},
+			true},
+		"switched off": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"},
+			false},
 	} {
 		if got := trace.Wanted(func(name string) string { return tc.variables[name] }); got != tc.want {
 			t.Errorf("%s: %v", name, got)

@@ -23,7 +23,8 @@ func archive(t *testing.T, entries int, size int64) []byte {
 	zip := gzip.NewWriter(&out)
 	w := tar.NewWriter(zip)
 	for n := range entries {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprint(n), Mode: 0o600, Size: size}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprint(n), Mode: 0o600,
+			Size: size}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.CopyN(w, zeros{}, size); err != nil {
@@ -51,10 +52,12 @@ func TestLimits(t *testing.T) {
 		limits  unpack.Limits
 		want    string
 	}{
-		"within all":                       {3, 1 << 20, unpack.Limits{Entries: 3, Total: 4 << 20, Ratio: 10}, ""},
-		"too many entries":                 {4, 1, unpack.Limits{Entries: 3, Total: 4 << 20}, "more than 3 entries"},
-		"too many bytes":                   {5, 1 << 20, unpack.Limits{Entries: 9, Total: 4 << 20}, "more than 4194304 bytes"},
-		"a small file that is a large one": {1, 64 << 20, unpack.Limits{Entries: 9, Total: 1 << 30, Ratio: 100}, "more than 100 times its size"},
+		"within all":       {3, 1 << 20, unpack.Limits{Entries: 3, Total: 4 << 20, Ratio: 10}, ""},
+		"too many entries": {4, 1, unpack.Limits{Entries: 3, Total: 4 << 20}, "more than 3 entries"},
+		"too many bytes": {5, 1 << 20, unpack.Limits{Entries: 9, Total: 4 << 20},
+			"more than 4194304 bytes"},
+		"a small file that is a large one": {1, 64 << 20, unpack.Limits{Entries: 9, Total: 1 << 30, Ratio: 100},
+			"more than 100 times its size"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := unpack.New(bytes.NewReader(archive(t, tc.entries, tc.size)), tc.limits, gunzip)

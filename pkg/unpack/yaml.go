@@ -26,8 +26,8 @@ const (
 )
 
 // YAML refuses a text that would cost its parser too much: many nodes, large maps, deep nesting, aliases that multiply
-// what they stand for or that lead back to themselves. All parsers of YAML can then read the text. It leaves a text that
-// is not YAML to the parser, unless that has an anchor: another parser may accept it.
+// what they stand for or that lead back to themselves. All parsers of YAML can then read the text. It leaves a text
+// that is not YAML to the parser, unless that has an anchor: another parser may accept it.
 func YAML(text []byte) error {
 	if err := checkMarks(text); err != nil {
 		return err
@@ -100,7 +100,8 @@ type size struct{ nodes, text, depth, compares int64 }
 func (s size) check() error {
 	switch {
 	case s.nodes > mostNodes:
-		return fmt.Errorf("%w: a document has more than %d nodes, with those that aliases stand for", ErrTooLarge, mostNodes)
+		return fmt.Errorf("%w: a document has more than %d nodes, with those that aliases stand for", ErrTooLarge,
+			mostNodes)
 	case s.text > mostText:
 		return fmt.Errorf("%w: aliases make it more than %d MiB", ErrTooLarge, mostText>>20)
 	case s.depth > mostDepth:

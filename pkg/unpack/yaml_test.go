@@ -13,7 +13,8 @@ func chain(anchors, aliases int) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "a0: &a0 [x]")
 	for i := 1; i <= anchors; i++ {
-		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), aliases), ","))
+		fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), aliases),
+			","))
 	}
 	return b.String()
 }
@@ -31,19 +32,21 @@ func keys(n int) string {
 // A small text may ask its parser for any amount of work.
 func TestYAML(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
-		"values":                        {"a: {b: [1, 2, \"x\"]}\n---\nc: &c d\ne: *c\n", ""},
-		"nothing":                       {"", ""},
-		"no YAML":                       {"a: [", ""},
-		"no YAML, with an anchor":       {"a: &a b\nc: [", "not YAML: line"},
-		"binary":                        {"\x00\x01\xff", ""},
-		"JSON":                          {`{"a": [1, {"b": null}]}`, ""},
-		"aliases":                       {"a: &a " + strings.Repeat("x", 1000) + "\nb: " + list("*a,", 1000), ""},
-		"a map":                         {keys(10_000), ""},
-		"a long text":                   {"a: |\n" + strings.Repeat("  "+strings.Repeat("x", 100)+"\n", 20_000), ""},
-		"many documents":                {strings.Repeat("a: {b: c}\n---\n", 100_000), ""},
-		"aliases of aliases":            {chain(10, 9), "more than 1048576 nodes"},
-		"aliases of a large text":       {"a: &a " + strings.Repeat("x", 1<<20) + "\nb: " + list("*a,", 100), "more than 64 MiB"},
-		"aliases of a large map":        {"a: &a" + strings.ReplaceAll("\n"+keys(5000), "\n", "\n  ") + "\nb: " + list("*a,", 100), "too many keys"},
+		"values":                  {"a: {b: [1, 2, \"x\"]}\n---\nc: &c d\ne: *c\n", ""},
+		"nothing":                 {"", ""},
+		"no YAML":                 {"a: [", ""},
+		"no YAML, with an anchor": {"a: &a b\nc: [", "not YAML: line"},
+		"binary":                  {"\x00\x01\xff", ""},
+		"JSON":                    {`{"a": [1, {"b": null}]}`, ""},
+		"aliases":                 {"a: &a " + strings.Repeat("x", 1000) + "\nb: " + list("*a,", 1000), ""},
+		"a map":                   {keys(10_000), ""},
+		"a long text":             {"a: |\n" + strings.Repeat("  "+strings.Repeat("x", 100)+"\n", 20_000), ""},
+		"many documents":          {strings.Repeat("a: {b: c}\n---\n", 100_000), ""},
+		"aliases of aliases":      {chain(10, 9), "more than 1048576 nodes"},
+		"aliases of a large text": {"a: &a " + strings.Repeat("x", 1<<20) + "\nb: " + list("*a,", 100),
+			"more than 64 MiB"},
+		"aliases of a large map": {"a: &a" + strings.ReplaceAll("\n"+keys(5000), "\n", "\n  ") + "\nb: " +
+			list("*a,", 100), "too many keys"},
 		"an alias in what it stands in": {"a: &a [*a]\n", "line 1: alias *a stands in what it stands for"},
 		"a deep alias":                  {strings.ReplaceAll(chain(1500, 1), "[x]", "x"), "levels deep"},
 		"brackets":                      {"a: [" + strings.Repeat("[],", 1<<20) + "]", "too many lines"},

@@ -25,8 +25,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
-// recordingWorld notes, in their order, the look right before something is destroyed and what is done to the world after it. Where seen is
-// nil, that look does not allow it.
+// recordingWorld notes, in their order, the look right before something is destroyed and what is done to the world
+// after it. Where seen is nil, that look does not allow it.
 type recordingWorld struct {
 	confirmingWorld
 	seen *world.Observation
@@ -67,12 +67,13 @@ func newRecordingWorld(t *testing.T, seen *world.Observation) recordingWorld {
 	return recordingWorld{confirmingWorld{seenWorld{seen: pivoted}, &confirmed}, seen, path, &[]string{}}
 }
 
-// engineCalls puts a script in the place of the docker CLI, which kind runs: an engine with the bootstrap cluster of demo. It returns what it
-// was asked to remove.
+// engineCalls puts a script in the place of the docker CLI, which kind runs: an engine with the bootstrap cluster of
+// demo. It returns what it was asked to remove.
 func engineCalls(t *testing.T) func() string {
 	t.Helper()
 	folder := t.TempDir()
-	script := "#!/bin/sh\ncase \"$1\" in\nps) echo demo-bootstrap-control-plane ;;\nrm) echo \"$*\" >>" + folder + "/removed ;;\nesac\n"
+	script := "#!/bin/sh\ncase \"$1\" in\nps) echo demo-bootstrap-control-plane ;;\nrm) echo \"$*\" >>" + folder +
+		"/removed ;;\nesac\n"
 	if err := os.WriteFile(filepath.Join(folder, "docker"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,8 @@ func engineCalls(t *testing.T) func() string {
 	}
 }
 
-// holding is a bootstrap cluster that answers and holds the Clusters of a list in JSON; "" has it fail when it is asked for them.
+// holding is a bootstrap cluster that answers and holds the Clusters of a list in JSON; "" has it fail when it is asked
+// for them.
 func holding(t *testing.T, list string) *kube.Cluster {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -92,21 +94,31 @@ func holding(t *testing.T, list string) *kube.Cluster {
 		case "/api":
 			_, _ = w.Write([]byte(`{"kind":"APIVersions","versions":["v1"]}`))
 		case "/apis":
-			_, _ = w.Write([]byte(`{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"cluster.x-k8s.io","versions":[{"groupVersion":"cluster.x-k8s.io/v1beta2","version":"v1beta2"}],"preferredVersion":{"groupVersion":"cluster.x-k8s.io/v1beta2","version":"v1beta2"}}]}`))
+			_,
+				_ = w.Write(
+				[]byte(
+					`{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"cluster.x-k8s.io","versions":[{"groupVersion":"cluster.x-k8s.io/v1beta2","version":"v1beta2"}],"preferredVersion":{"groupVersion":"cluster.x-k8s.io/v1beta2","version":"v1beta2"}}]}`))
 		case "/apis/cluster.x-k8s.io/v1beta2":
-			_, _ = w.Write([]byte(`{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"cluster.x-k8s.io/v1beta2","resources":[{"name":"clusters","singularName":"cluster","namespaced":true,"kind":"Cluster","verbs":["list","get"]}]}`))
+			_,
+				_ = w.Write(
+				[]byte(
+					`{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"cluster.x-k8s.io/v1beta2","resources":[{"name":"clusters","singularName":"cluster","namespaced":true,"kind":"Cluster","verbs":["list","get"]}]}`))
 		case "/apis/cluster.x-k8s.io/v1beta2/clusters":
 			if list == "" {
 				w.WriteHeader(http.StatusInternalServerError)
 				return
 			}
-			_, _ = w.Write([]byte(`{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta2","metadata":{},"items":[` + list + `]}`))
+			_,
+				_ = w.Write(
+				[]byte(`{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta2","metadata":{},"items":[` + list +
+					`]}`))
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
 	}))
 	t.Cleanup(server.Close)
-	kubeconfig := "{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: '" + server.URL + "'}}], contexts: [{name: c, context: {cluster: c}}]}"
+	kubeconfig := "{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: '" +
+		server.URL + "'}}], contexts: [{name: c, context: {cluster: c}}]}"
 	c, err := kube.Connect("bootstrap", []byte(kubeconfig), runtime.NewScheme())
 	if err != nil {
 		t.Fatal(err)
@@ -115,12 +127,14 @@ func holding(t *testing.T, list string) *kube.Cluster {
 }
 
 func heldCluster(namespace, name, paused string) string {
-	return `{"kind":"Cluster","apiVersion":"cluster.x-k8s.io/v1beta2","metadata":{"namespace":"` + namespace + `","name":"` + name + `"},"spec":{"paused":` + paused + `}}`
+	return `{"kind":"Cluster","apiVersion":"cluster.x-k8s.io/v1beta2","metadata":{"namespace":"` + namespace +
+		`","name":"` + name + `"},"spec":{"paused":` + paused + `}}`
 }
 
 // The bootstrap cluster is deleted only after a look that says that the pivot is over and that nothing else is in it.
 func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
-	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: []string{"cluster.name=demo", "cluster.namespace=ns"}})
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Sets: []string{"cluster.name=demo", "cluster.namespace=ns"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,14 +146,18 @@ func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
 		names   []string
 		deleted bool
 	}{
-		"something has changed":                   {refuted: true},
-		"it holds nothing":                        {holds: ptr.To(" "), deleted: true},
-		"it holds what our pivot left paused":     {holds: &own, deleted: true},
-		"it holds a Cluster of another namespace": {holds: ptr.To(own + "," + heldCluster("tenant", "demo", "true")), code: fault.PivotRefused, names: []string{"tenant/demo"}},
-		"it holds two of others":                  {holds: ptr.To(heldCluster("tenant", "a", "false") + "," + heldCluster("ns", "b", "true")), code: fault.PivotRefused, names: []string{"tenant/a", "ns/b"}},
-		"it holds ours, which is active":          {holds: ptr.To(heldCluster("ns", "demo", "false")), code: fault.PivotRefused, names: []string{"ns/demo"}},
-		"it does not say what it holds":           {holds: ptr.To(""), names: []string{"list the Clusters that the bootstrap cluster still holds"}},
-		"it is stopped, after a proven pivot":     {deleted: true},
+		"something has changed":               {refuted: true},
+		"it holds nothing":                    {holds: ptr.To(" "), deleted: true},
+		"it holds what our pivot left paused": {holds: &own, deleted: true},
+		"it holds a Cluster of another namespace": {holds: ptr.To(own + "," + heldCluster("tenant", "demo", "true")),
+			code: fault.PivotRefused, names: []string{"tenant/demo"}},
+		"it holds two of others": {holds: ptr.To(heldCluster("tenant", "a", "false") + "," +
+			heldCluster("ns", "b", "true")), code: fault.PivotRefused, names: []string{"tenant/a", "ns/b"}},
+		"it holds ours, which is active": {holds: ptr.To(heldCluster("ns", "demo", "false")),
+			code: fault.PivotRefused, names: []string{"ns/demo"}},
+		"it does not say what it holds": {holds: ptr.To(""),
+			names: []string{"list the Clusters that the bootstrap cluster still holds"}},
+		"it is stopped, after a proven pivot": {deleted: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			removed := engineCalls(t)
@@ -151,7 +169,8 @@ func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
 				seen = nil
 			}
 			w := newRecordingWorld(t, seen)
-			phase := bootstrapRemoval{world: w, asked: Options{Subject: world.Subject{Environment: env}}, scope: pivot.Scope{Namespace: "ns", Cluster: "demo"}, kind: kind.New(func(string) {})}
+			phase := bootstrapRemoval{world: w, asked: Options{Subject: world.Subject{Environment: env}},
+				scope: pivot.Scope{Namespace: "ns", Cluster: "demo"}, kind: kind.New(func(string) {})}
 			err := phase.run(t.Context(), silence{})
 			if (err == nil) != tc.deleted || tc.code != "" && fault.CodeOf(err) != tc.code {
 				t.Errorf("error %v, code %q", err, fault.CodeOf(err))
@@ -181,7 +200,8 @@ func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
 	}
 }
 
-// What is there of a bootstrap cluster is deleted and made anew only after a look that says that nothing was made with it.
+// What is there of a bootstrap cluster is deleted and made anew only after a look that says that nothing was made with
+// it.
 func TestTheBootstrapClusterIsMadeAfterALookThatAllowsIt(t *testing.T) {
 	for name, tc := range map[string]struct {
 		seen *world.Observation

@@ -15,8 +15,9 @@ import (
 // backupBound is for all that a backup reads.
 const backupBound = 10 * time.Minute
 
-// Backup backs up the living management cluster into a new folder, or file, of dir: its definition, what that refers to, and values, release
-// and source. It changes nothing in the cluster, and takes no lease. The cluster is proven to be this one first.
+// Backup backs up the living management cluster into a new folder, or file, of dir: its definition, what that refers
+// to, and values, release and source. It changes nothing in the cluster, and takes no lease. The cluster is proven to
+// be this one first.
 func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, error) {
 	ctx, cancel := context.WithTimeout(ctx, backupBound)
 	defer cancel()
@@ -27,19 +28,24 @@ func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, 
 	case world.ManagementForeign:
 		return "", backup.Manifest{}, side.Err
 	case world.ManagementAbsent:
-		return "", backup.Manifest{}, fault.New(fault.ClusterUnreachable, fmt.Sprintf("no kubeconfig names the management cluster %s", u.Environment.ClusterName()), hint)
+		return "", backup.Manifest{}, fault.New(fault.ClusterUnreachable,
+			fmt.Sprintf("no kubeconfig names the management cluster %s", u.Environment.ClusterName()), hint)
 	case world.ManagementSilent:
-		return "", backup.Manifest{}, fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w", u.Environment.ClusterName(), side.Err), fault.ClusterUnreachable,
+		return "", backup.Manifest{}, fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w",
+			u.Environment.ClusterName(), side.Err), fault.ClusterUnreachable,
 			"Start what it runs on, or restore the network in between. "+hint)
 	}
-	keeper := pivot.Keeper{Dir: dir, Recipients: u.BackupRecipients, Signer: u.BackupSigner, Version: u.Version, Now: u.world.Now}
+	keeper := pivot.Keeper{Dir: dir, Recipients: u.BackupRecipients, Signer: u.BackupSigner, Version: u.Version,
+		Now: u.world.Now}
 	if err := pivot.MayKeep(ctx, u.world.Side(side.Cluster), u.Scope()); err != nil {
 		return "", backup.Manifest{}, err
 	}
 	environment, err := rollout.Kept(ctx, side.Cluster)
 	if err != nil {
-		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up the management cluster %s: %w", u.Environment.ClusterName(), err), fault.BackupRefused,
-			"Check that the release telco-cloud-init in its namespace flux-system is complete: run cluster-init up "+u.Environment.Argument()+".")
+		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up the management cluster %s: %w",
+			u.Environment.ClusterName(), err), fault.BackupRefused,
+			"Check that the release telco-cloud-init in its namespace flux-system is complete: run cluster-init up "+
+				u.Environment.Argument()+".")
 	}
 	return keeper.Keep(ctx, u.world.Side(side.Cluster), u.Scope(), environment)
 }

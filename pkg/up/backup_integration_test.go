@@ -28,7 +28,8 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
 	state, to := t.TempDir(), t.TempDir()
 	path := filepath.Join(state, "kubeconfig")
-	run := New(Options{Subject: world.Subject{Environment: env, StateFolder: state, KubeconfigPath: path}, Version: "v1"}, world.Parts{Docker: &docker.Client{}, Now: time.Now})
+	run := New(Options{Subject: world.Subject{Environment: env, StateFolder: state, KubeconfigPath: path},
+		Version: "v1"}, world.Parts{Docker: &docker.Client{}, Now: time.Now})
 	refuses := func(when string, code fault.Code, want string) {
 		t.Helper()
 		_, _, err := run.Backup(ctx, to)
@@ -44,23 +45,28 @@ func backUpLiving(ctx context.Context, t *testing.T, env *environment.Environmen
 		t.Fatal(err)
 	}
 	refuses("it holds nothing", fault.BackupRefused, "does not hold its own definition")
-	cluster, secret := fluxserver.NewCluster("observed", env.ClusterName()), fluxserver.KubeconfigSecret("observed", env.ClusterName(), fluxserver.KubeconfigOf(t, "another", "https://192.0.2.1"))
+	cluster, secret := fluxserver.NewCluster("observed", env.ClusterName()),
+		fluxserver.KubeconfigSecret("observed", env.ClusterName(),
+			fluxserver.KubeconfigOf(t, "another", "https://192.0.2.1"))
 	shared.Create(ctx, t, cluster)
 	shared.Create(ctx, t, secret)
 	refuses("it holds the definition of another cluster", fault.ClusterForeign, "is not the management cluster")
 	secret.Data["value"] = shared.Kubeconfig()
 	shared.Update(ctx, t, secret)
-	authority := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "observed", Name: env.ClusterName() + "-ca"}, Data: map[string][]byte{"tls.crt": []byte("one"), "tls.key": []byte("hunter2")}}
+	authority := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "observed", Name: env.ClusterName() + "-ca"},
+		Data: map[string][]byte{"tls.crt": []byte("one"), "tls.key": []byte("hunter2")}}
 	shared.Create(ctx, t, authority)
 	refuses("it has no release", fault.BackupRefused, "HelmRelease flux-system/telco-cloud-init")
 
-	release, err := flux.HelmRelease(flux.Release{ValuesFrom: []flux.ValuesReference{{Kind: "ConfigMap", Name: environment.ValuesName}, {Kind: "Secret", Name: environment.SecretsName}}})
+	release, err := flux.HelmRelease(flux.Release{ValuesFrom: []flux.ValuesReference{{Kind: "ConfigMap",
+		Name: environment.ValuesName}, {Kind: "Secret", Name: environment.SecretsName}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: flux.Namespace, Name: name} }
 	made := []client.Object{release, flux.ChartSource(flux.OCIArtifact{URL: "oci://registry.example/chart", Tag: "v1"}),
-		&corev1.ConfigMap{ObjectMeta: meta(environment.ValuesName)}, &corev1.Secret{ObjectMeta: meta(environment.SecretsName)}}
+		&corev1.ConfigMap{ObjectMeta: meta(environment.ValuesName)},
+		&corev1.Secret{ObjectMeta: meta(environment.SecretsName)}}
 	for _, o := range made {
 		shared.Create(ctx, t, o)
 	}

@@ -27,19 +27,22 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
 
-// Until the pivot, the bootstrap cluster installs the network and the cloud's controllers in the management cluster. If that fails, each wait for
-// the management cluster names it first.
+// Until the pivot, the bootstrap cluster installs the network and the cloud's controllers in the management cluster. If
+// that fails, each wait for the management cluster names it first.
 func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment) {
 	management, err := kube.Connect(world.ManagementName, shared.Kubeconfig(), shared.Client.Scheme())
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "cni", Labels: map[string]string{owned.ComponentLabel: "cni"}}, Spec: kustomizev1.KustomizationSpec{
-		Interval: metav1.Duration{Duration: time.Minute}, SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "OCIRepository", Name: "any"}}}
+	broken := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "cni",
+		Labels: map[string]string{owned.ComponentLabel: "cni"}}, Spec: kustomizev1.KustomizationSpec{
+		Interval:  metav1.Duration{Duration: time.Minute},
+		SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "OCIRepository", Name: "any"}}}
 	shared.Create(ctx, t, broken)
 	defer shared.Remove(ctx, t, broken)
 	before := broken.DeepCopy()
-	apimeta.SetStatusCondition(&broken.Status.Conditions, metav1.Condition{Type: fluxmeta.ReadyCondition, Status: metav1.ConditionFalse, Reason: "ReconciliationFailed", Message: "dry-run failed"})
+	apimeta.SetStatusCondition(&broken.Status.Conditions, metav1.Condition{Type: fluxmeta.ReadyCondition,
+		Status: metav1.ConditionFalse, Reason: "ReconciliationFailed", Message: "dry-run failed"})
 	if err := shared.Client.Status().Patch(ctx, broken, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +50,14 @@ func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment
 	follow := rollout.Options{Heartbeat: 50 * time.Millisecond, Now: time.Now}
 	at := func(seen decision) clusters { return both{seenWorld{seen: seen}, management} }
 	inManagement := func(seen decision) func(context.Context, pipeline.Reporter) error {
-		return fluxIn{cluster: world.ManagementName, world: at(seen), flux: bootstrap.Flux{Environment: env, Phase: environment.Management, Fetch: manifests{}, Follow: follow}}.run
+		return fluxIn{cluster: world.ManagementName, world: at(seen),
+			flux: bootstrap.Flux{Environment: env, Phase: environment.Management, Fetch: manifests{},
+				Follow: follow}}.run
 	}
-	release := managementRelease{world: at(goOn), releases: releases{environment: env, scope: pivot.Scope{Namespace: "observed", Cluster: env.ClusterName()},
-		source: source.Source{Kind: source.Embedded}, published: &content.Published{}, heartbeat: follow.Heartbeat, now: time.Now}}
+	release := managementRelease{world: at(goOn),
+		releases: releases{environment: env, scope: pivot.Scope{Namespace: "observed", Cluster: env.ClusterName()},
+			source: source.Source{Kind: source.Embedded}, published: &content.Published{}, heartbeat: follow.Heartbeat,
+			now: time.Now}}
 	for name, tc := range map[string]struct {
 		run  func(context.Context, pipeline.Reporter) error
 		want string // the cluster of what the first heartbeat names first
@@ -67,7 +74,8 @@ func failsBeside(ctx context.Context, t *testing.T, env *environment.Environment
 		cancel()
 		select {
 		case o := <-first:
-			if o.Cluster != tc.want || o.Cluster == world.BootstrapName && (o.Name != "cni" || o.Message != "dry-run failed") {
+			if o.Cluster != tc.want || o.Cluster == world.BootstrapName &&
+				(o.Name != "cni" || o.Message != "dry-run failed") {
 				t.Errorf("%s: first is %+v, want one of the %s cluster", name, o, tc.want)
 			}
 		default:

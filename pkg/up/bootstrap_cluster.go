@@ -30,7 +30,8 @@ func (b bootstrapCluster) check(ctx context.Context) (pipeline.Status, error) {
 }
 
 func (b bootstrapCluster) run(ctx context.Context, report pipeline.Reporter) error {
-	cluster := bootstrap.Cluster{Wanted: b.wanted, ListenAddress: b.world.APIServerAddress(), ReachedAt: b.world.ReachedAt()}
+	cluster := bootstrap.Cluster{Wanted: b.wanted, ListenAddress: b.world.APIServerAddress(),
+		ReachedAt: b.world.ReachedAt()}
 	if _, err := b.world.Connected(world.BootstrapName); err == nil {
 		report.Progress("reusing the one that answers")
 	} else if err := b.create(ctx, cluster, report); err != nil {

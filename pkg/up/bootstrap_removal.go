@@ -54,8 +54,11 @@ func (b bootstrapRemoval) run(ctx context.Context, _ pipeline.Reporter) error {
 			return fmt.Errorf("list the Clusters that the bootstrap cluster still holds: %w", err)
 		}
 		if stay := othersThan(b.scope, clusters); len(stay) > 0 {
-			return fault.New(fault.PivotRefused, fmt.Sprintf("the bootstrap cluster is kept, as it holds more than %s: %s", b.asked.Environment.ClusterName(), strings.Join(stay, ", ")),
-				"Move them to where they are to be managed (clusterctl move), or delete them, and run the same command again; or add --keep-bootstrap.")
+			return fault.New(fault.PivotRefused,
+				fmt.Sprintf("the bootstrap cluster is kept, as it holds more than %s: %s",
+					b.asked.Environment.ClusterName(), strings.Join(stay, ", ")),
+				"Move them to where they are to be managed (clusterctl move), or delete them, and run the same "+
+					"command again; or add --keep-bootstrap.")
 		}
 	}
 	b.world.EndLease(world.BootstrapName)

@@ -46,7 +46,8 @@ type capaScene struct {
 
 func newCAPA(ctx context.Context, t *testing.T) *capaScene {
 	t.Helper()
-	s := &capaScene{ctx: ctx, credentials: aws.Credentials{AccessKeyID: "AKIACAPATEST", SecretAccessKey: "capa-test-s3cret", Region: capaRegion}}
+	s := &capaScene{ctx: ctx, credentials: aws.Credentials{AccessKeyID: "AKIACAPATEST",
+		SecretAccessKey: "capa-test-s3cret", Region: capaRegion}}
 	var err error
 	if s.releases, err = providers.ReadReleases(); err != nil {
 		t.Fatal(err)
@@ -73,8 +74,10 @@ func newCAPA(ctx context.Context, t *testing.T) *capaScene {
 // environment loads kubeadm-capa as the CLI does, with these credentials and nothing of this machine's.
 func (s *capaScene) environment(t *testing.T, profile string, sets ...string) *environment.Environment {
 	t.Helper()
-	variables := map[string]string{"AWS_REGION": capaRegion, "AWS_S3_BUCKET_NAME": "cluster-api-provider-aws-test", "AWS_B64ENCODED_CREDENTIALS": profile}
-	env, err := environment.Load(s.ctx, environment.Options{Name: "kubeadm-capa", Content: clusterinit.Content(), Sets: sets,
+	variables := map[string]string{"AWS_REGION": capaRegion, "AWS_S3_BUCKET_NAME": "cluster-api-provider-aws-test",
+		"AWS_B64ENCODED_CREDENTIALS": profile}
+	env, err := environment.Load(s.ctx, environment.Options{Name: "kubeadm-capa", Content: clusterinit.Content(),
+		Sets:      sets,
 		Variables: func(name string) (string, bool) { value, ok := variables[name]; return value, ok }})
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +197,8 @@ func (s *capaScene) bootstrapSecret(t *testing.T, namespace string) *corev1.Secr
 
 func (s *capaScene) eventually(t *testing.T, holds func() bool, failure func() string) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(s.ctx, 200*time.Millisecond, capaBound, true, func(context.Context) (bool, error) { return holds(), nil })
+	err := wait.PollUntilContextTimeout(s.ctx, 200*time.Millisecond, capaBound, true,
+		func(context.Context) (bool, error) { return holds(), nil })
 	if err != nil {
 		t.Fatal(failure())
 	}
@@ -203,7 +207,8 @@ func (s *capaScene) eventually(t *testing.T, holds func() bool, failure func() s
 // secretFree fails when text holds credentials, as they are or encoded.
 func (s *capaScene) secretFree(t *testing.T, where, text string) {
 	t.Helper()
-	for _, secret := range []string{s.credentials.SecretAccessKey, s.credentials.Profile(), base64.StdEncoding.EncodeToString([]byte(s.credentials.SecretAccessKey))} {
+	for _, secret := range []string{s.credentials.SecretAccessKey, s.credentials.Profile(),
+		base64.StdEncoding.EncodeToString([]byte(s.credentials.SecretAccessKey))} {
 		if strings.Contains(text, secret) {
 			t.Errorf("%s holds the credentials", where)
 		}

@@ -38,7 +38,8 @@ func TestKubeadmCAPA(t *testing.T) {
 // refused turns the gates off, as the release manifests have them.
 func (s *capaScene) refused(t *testing.T) {
 	env := s.environment(t, aws.NoProfile, "cluster.namespace=refused",
-		"components.cabpk.substitute.EXP_KUBEADM_BOOTSTRAP_FORMAT_IGNITION=false", "components.capa.substitute.EXP_BOOTSTRAP_FORMAT_IGNITION=false")
+		"components.cabpk.substitute.EXP_KUBEADM_BOOTSTRAP_FORMAT_IGNITION=false",
+		"components.capa.substitute.EXP_BOOTSTRAP_FORMAT_IGNITION=false")
 	s.run(t, env)
 	refusals := map[string]string{}
 	for _, object := range s.definition(t, env) {
@@ -47,8 +48,10 @@ func (s *capaScene) refused(t *testing.T) {
 		}
 	}
 	for _, want := range []struct{ kind, gate string }{
-		{"KubeadmControlPlane", "KubeadmBootstrapFormatIgnition feature gate"}, {"KubeadmConfigTemplate", "KubeadmBootstrapFormatIgnition feature gate"},
-		{"AWSCluster", "BootstrapFormatIgnition feature gate"}, {"AWSMachineTemplate", "BootstrapFormatIgnition feature gate"},
+		{"KubeadmControlPlane", "KubeadmBootstrapFormatIgnition feature gate"},
+		{"KubeadmConfigTemplate", "KubeadmBootstrapFormatIgnition feature gate"},
+		{"AWSCluster", "BootstrapFormatIgnition feature gate"},
+		{"AWSMachineTemplate", "BootstrapFormatIgnition feature gate"},
 	} {
 		found := false
 		for object, refusal := range refusals {
@@ -83,7 +86,8 @@ func (s *capaScene) invalidCredentials(t *testing.T) {
 	env := s.environment(t, s.credentials.Profile())
 	s.run(t, env)
 	s.condition(t, "AWSCluster", "infrastructure.cluster.x-k8s.io/v1beta2", "VpcReady", "AuthFailure")
-	s.stuck(t, env, "AWSCluster/kubeadm-capa is Progressing: VpcReady: ", "AuthFailure", "not able to validate the provided access credentials")
+	s.stuck(t, env, "AWSCluster/kubeadm-capa is Progressing: VpcReady: ", "AuthFailure",
+		"not able to validate the provided access credentials")
 	if s.asked.Load() == 0 {
 		t.Error("nobody asked EC2")
 	}
@@ -100,11 +104,13 @@ func (s *capaScene) userData(t *testing.T) {
 	if err := shared.Client.Get(s.ctx, at, awsCluster); err != nil {
 		t.Fatal(err)
 	}
-	endpoint := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"controlPlaneEndpoint":{"host":"api.example.com","port":6443}}}`))
+	endpoint := client.RawPatch("application/merge-patch+json",
+		[]byte(`{"spec":{"controlPlaneEndpoint":{"host":"api.example.com","port":6443}}}`))
 	if err := shared.Client.Patch(s.ctx, awsCluster, endpoint); err != nil {
 		t.Fatal(err)
 	}
-	if err := shared.Client.Status().Patch(s.ctx, awsCluster, client.RawPatch("application/merge-patch+json", []byte(`{"status":{"ready":true}}`))); err != nil {
+	if err := shared.Client.Status().Patch(s.ctx, awsCluster, client.RawPatch("application/merge-patch+json",
+		[]byte(`{"status":{"ready":true}}`))); err != nil {
 		t.Fatal(err)
 	}
 	secret := s.bootstrapSecret(t, env.ClusterNamespace())
@@ -125,7 +131,8 @@ func (s *capaScene) userData(t *testing.T) {
 	// The provider for AWS takes it from there, as far as EC2.
 	s.condition(t, "AWSMachine", "infrastructure.cluster.x-k8s.io/v1beta2", "InstanceReady", "AuthFailure")
 	said := s.stuck(t, env, "AWSCluster/kubeadm-capa is Progressing: VpcReady: ", "AuthFailure")
-	if !strings.Contains(said, "; AWSMachine/kubeadm-capa-control-plane-") || !strings.Contains(said, " is Progressing: InstanceReady: failed to query AWSMachine instance") {
+	if !strings.Contains(said, "; AWSMachine/kubeadm-capa-control-plane-") ||
+		!strings.Contains(said, " is Progressing: InstanceReady: failed to query AWSMachine instance") {
 		t.Error("the machine is not named")
 	}
 }
@@ -146,7 +153,8 @@ func checkUserData(t *testing.T, config types.Config) {
 	}
 	for path, want := range map[string][]string{
 		"/etc/kubeadm.yml": {"name: ${COREOS_EC2_HOSTNAME}", "cloud-provider", "kind: InitConfiguration"},
-		"/etc/kubeadm.sh":  {"(umask 077 && envsubst < /etc/kubeadm.yml > /etc/kubeadm.yml.tmp)", "mv /etc/kubeadm.yml.tmp /etc/kubeadm.yml", "kubeadm init"},
+		"/etc/kubeadm.sh": {"(umask 077 && envsubst < /etc/kubeadm.yml > /etc/kubeadm.yml.tmp)",
+			"mv /etc/kubeadm.yml.tmp /etc/kubeadm.yml", "kubeadm init"},
 	} {
 		for _, text := range want {
 			if !strings.Contains(files[path], text) {
@@ -163,7 +171,8 @@ func checkUserData(t *testing.T, config types.Config) {
 			dropins += dropin.Contents
 		}
 	}
-	for _, want := range []string{"Requires=coreos-metadata.service\n", "After=coreos-metadata.service containerd.service\n", "EnvironmentFile=/run/metadata/flatcar"} {
+	for _, want := range []string{"Requires=coreos-metadata.service\n",
+		"After=coreos-metadata.service containerd.service\n", "EnvironmentFile=/run/metadata/flatcar"} {
 		if !strings.Contains(dropins, want) {
 			t.Errorf("kubeadm.service gets no %q: %q", want, dropins)
 		}
@@ -173,11 +182,13 @@ func checkUserData(t *testing.T, config types.Config) {
 // stuck follows the management cluster as `up` does, looks whether the error names the cause first, and returns it.
 func (s *capaScene) stuck(t *testing.T, env *environment.Environment, first string, parts ...string) string {
 	t.Helper()
-	r := releases{environment: env, scope: world.Subject{Environment: env}.Scope(), heartbeat: 500 * time.Millisecond, kinds: awsprovider.Provider{}.Kinds(), now: time.Now}
+	r := releases{environment: env, scope: world.Subject{Environment: env}.Scope(), heartbeat: 500 * time.Millisecond,
+		kinds: awsprovider.Provider{}.Kinds(), now: time.Now}
 	ctx, cancel := context.WithTimeout(s.ctx, 3*time.Second)
 	defer cancel()
 	report := &told{}
-	err := r.follow(ctx, shared.Client, rollout.Goal{What: "the management cluster", Ready: []rollout.Key{r.clusterKey()}}, nil, report)
+	err := r.follow(ctx, shared.Client, rollout.Goal{What: "the management cluster",
+		Ready: []rollout.Key{r.clusterKey()}}, nil, report)
 	if fault.CodeOf(err) != fault.ComponentStuck {
 		t.Fatalf("error %v with code %s", err, fault.CodeOf(err))
 	}

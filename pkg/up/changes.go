@@ -29,8 +29,9 @@ type changes struct {
 	allowed     []string // keys of those that may take something away
 }
 
-// check says how what this run is asked for differs from what the cluster that counts was last given, and refuses what takes something
-// away, unless the user named it. It returns the environment that this run applies: of what only the shell gives, a cluster that was built keeps its own.
+// check says how what this run is asked for differs from what the cluster that counts was last given, and refuses what
+// takes something away, unless the user named it. It returns the environment that this run applies: of what only the
+// shell gives, a cluster that was built keeps its own.
 func (c changes) check(ctx context.Context, o world.Observation, v verdict,
 	report pipeline.Reporter) (*environment.Environment, error) {
 	applied, err := c.compare(ctx, o, v, report)
@@ -90,18 +91,22 @@ func (c changes) compare(ctx context.Context, o world.Observation, v verdict,
 
 // broken is the error for values of a cluster that cannot be read as such.
 func broken(err error) error {
-	return fault.Wrap(err, fault.CodeOr(err, fault.ClusterFailed), orHint(err, "Put it right with kubectl -n "+environment.Namespace+" edit, or delete it: then nothing is compared."))
+	return fault.Wrap(err, fault.CodeOr(err, fault.ClusterFailed),
+		orHint(err, "Put it right with kubectl -n "+environment.Namespace+
+			" edit, or delete it: then nothing is compared."))
 }
 
 func unread(counts *kube.Cluster, err error) error {
-	return fault.Wrap(fmt.Errorf("compare with what the %s cluster was last given: %w", counts.Name, err), fault.CodeOr(err, fault.ClusterUnreachable),
+	return fault.Wrap(fmt.Errorf("compare with what the %s cluster was last given: %w", counts.Name, err),
+		fault.CodeOr(err, fault.ClusterUnreachable),
 		orHint(err, "Run the same command again when it can be read."))
 }
 
-// ofCluster says whether a Cluster without any machine is another one by a change: what its provider made before the first machine would
-// be left behind.
+// ofCluster says whether a Cluster without any machine is another one by a change: what its provider made before the
+// first machine would be left behind.
 func ofCluster(c environment.Change) bool {
-	return slices.Contains([]string{"cluster.infra_provider", "cluster.bootstrap_provider", "cluster.namespace", "cluster.name"}, c.Key)
+	return slices.Contains([]string{"cluster.infra_provider", "cluster.bootstrap_provider", "cluster.namespace",
+		"cluster.name"}, c.Key)
 }
 
 // refused is the error for those changes that take something away and that the user did not name.
@@ -116,12 +121,16 @@ func refused(changes []environment.Change, allowed []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return fault.New(fault.ChangeRefused, "this run would take something away from the cluster: "+strings.Join(what, "; "),
-		"Nothing was changed. Ask for what the cluster was given last time, or, if it is meant: --allow-changes "+strings.Join(keys, ",")+".")
+	return fault.New(fault.ChangeRefused, "this run would take something away from the cluster: "+
+		strings.Join(what, "; "),
+		"Nothing was changed. Ask for what the cluster was given last time, or, if it is meant: --allow-changes "+
+			strings.Join(keys, ",")+".")
 }
 
-// of returns what a cluster was last given, nothing where there was no earlier run, and which of its parts this run would make older.
-func (c changes) of(ctx context.Context, cluster *kube.Cluster) (last environment.Objects, older []environment.Change, err error) {
+// of returns what a cluster was last given, nothing where there was no earlier run, and which of its parts this run
+// would make older.
+func (c changes) of(ctx context.Context, cluster *kube.Cluster) (last environment.Objects, older []environment.Change,
+	err error) {
 	if older, err = c.olderParts(ctx, cluster); err != nil {
 		return environment.Objects{}, nil, err
 	}
@@ -138,7 +147,8 @@ func (c changes) olderParts(ctx context.Context, cluster *kube.Cluster) ([]envir
 	var older []environment.Change
 	add := func(key, from, to string) {
 		if environment.Older(to, from) {
-			older = append(older, environment.Change{Key: key, From: from, To: to, TakesAway: "an older version may not read what the newer one wrote"})
+			older = append(older, environment.Change{Key: key, From: from, To: to,
+				TakesAway: "an older version may not read what the newer one wrote"})
 		}
 	}
 	for _, name := range flux.Controllers() {
@@ -166,7 +176,8 @@ func (c changes) olderParts(ctx context.Context, cluster *kube.Cluster) ([]envir
 	return older, err
 }
 
-// chart is the version of the chart that this run would install; empty where only Flux knows it, which reads it from a Git repository.
+// chart is the version of the chart that this run would install; empty where only Flux knows it, which reads it from a
+// Git repository.
 func (c changes) chart() string {
 	switch c.source.Kind {
 	case source.Embedded:

@@ -27,7 +27,8 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	load := func(sets ...string) changes {
-		env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: sets})
+		env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+			Sets: sets})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,8 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 	if last, older, err := u.of(ctx, shared.Client); err != nil || last.Values != nil || len(older) > 0 {
 		t.Errorf("a cluster that was given nothing: %v, %v, %v", last.Values, older, err)
 	}
-	given, err := load("cluster.worker.replicas=2", "registry_secret.r.username=me", "registry_secret.r.password=hunter2").environment.Objects()
+	given, err := load("cluster.worker.replicas=2", "registry_secret.r.username=me",
+		"registry_secret.r.password=hunter2").environment.Objects()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,8 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	values, err := u.environment.Changes(last)
-	if err := refused(values, nil); fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(err.Error(), "cluster.worker.replicas: 2 -> 0 (fewer workers)") {
+	if err := refused(values, nil); fault.CodeOf(err) != fault.ChangeRefused ||
+		!strings.Contains(err.Error(), "cluster.worker.replicas: 2 -> 0 (fewer workers)") {
 		t.Errorf("fewer workers: %v", err)
 	}
 	if err != nil {
@@ -68,20 +71,25 @@ func TestChangesAreReadFromTheCluster(t *testing.T) {
 	}
 	shared.Patch(ctx, t, d, `{"metadata":{"labels":{"`+flux.VersionLabel+`":"v99.0.0"}}}`)
 	t.Cleanup(func() {
-		shared.Patch(context.WithoutCancel(ctx), t, d, `{"metadata":{"labels":{"`+flux.VersionLabel+`":"`+flux.Version+`"}}}`)
+		shared.Patch(context.WithoutCancel(ctx), t, d, `{"metadata":{"labels":{"`+flux.VersionLabel+`":"`+flux.Version+
+			`"}}}`)
 	})
-	nothingBuilt := world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapEmpty, Cluster: shared.Client}}
+	nothingBuilt := world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapEmpty,
+		Cluster: shared.Client}}
 	_, err = u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{})
-	if fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(fault.HintOf(err), "--allow-changes flux.") || strings.Contains(err.Error(), "replicas") {
+	if fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(fault.HintOf(err), "--allow-changes flux.") ||
+		strings.Contains(err.Error(), "replicas") {
 		t.Errorf("a newer Flux before any machine exists: %v", err)
 	}
 	nothingBuilt.Machines = []provider.Machine{{Name: "one"}}
-	if _, err := u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{}); !strings.Contains(fault.HintOf(err), "--allow-changes cluster.worker.replicas,flux.") {
+	if _, err := u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{}); !strings.Contains(fault.HintOf(err),
+		"--allow-changes cluster.worker.replicas,flux.") {
 		t.Errorf("a newer Flux and fewer workers: %v", err)
 	}
 
 	shared.Patch(ctx, t, &corev1.ConfigMap{ObjectMeta: given.Values.ObjectMeta}, `{"data":{"values.yaml":"a: b: c"}}`)
-	if _, err := u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{}); fault.CodeOf(err) != fault.ClusterFailed {
+	if _, err := u.check(ctx, nothingBuilt, verdict{decision: goOn}, silence{}); fault.CodeOf(
+		err) != fault.ClusterFailed {
 		t.Errorf("values that are no YAML: %v", err)
 	}
 }

@@ -23,8 +23,8 @@ type Finding struct {
 	Problems []error // faults
 }
 
-// Check looks at all that a run looks at before it changes something, and goes on where a run would stop. It takes no lease, starts nothing and changes
-// nothing.
+// Check looks at all that a run looks at before it changes something, and goes on where a run would stop. It takes no
+// lease, starts nothing and changes nothing.
 func (u *Run) Check(ctx context.Context) []Finding {
 	preflight, look := u.Phases()[0], u.Phases()[1]
 	return []Finding{
@@ -41,7 +41,8 @@ func CheckMachine(ctx context.Context, engine *docker.Client) Finding {
 }
 
 // found is what a look has found within its bound.
-func found(ctx context.Context, title string, bound time.Duration, look func(context.Context, pipeline.Reporter) error) Finding {
+func found(ctx context.Context, title string, bound time.Duration,
+	look func(context.Context, pipeline.Reporter) error) Finding {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	notes := &pipeline.Notes{}
@@ -59,7 +60,10 @@ func (u *Run) lookEarlier(ctx context.Context, report pipeline.Reporter) error {
 	if err := registry.CheckOurs(ctx, w.Docker, u.Environment.ClusterName()); err != nil {
 		return err
 	}
-	o, v, err := w.judgeUntil(ctx, w.Observe, func(_ world.Observation, v verdict) (done, again bool) { return v.decision != refuse, v.again })
+	o, v, err := w.judgeUntil(ctx, w.Observe, func(_ world.Observation, v verdict) (
+		done, again bool) {
+		return v.decision != refuse, v.again
+	})
 	switch {
 	case err != nil:
 		return err
@@ -81,7 +85,8 @@ func (u *Run) lookEarlier(ctx context.Context, report pipeline.Reporter) error {
 	return err
 }
 
-// apart takes joined problems apart, by errors.Join too. An error that wraps several in a sentence of its own stays one.
+// apart takes joined problems apart, by errors.Join too. An error that wraps several in a sentence of its own stays
+// one.
 func apart(err error) []error {
 	several, ok := err.(interface{ Unwrap() []error })
 	if !ok {

@@ -51,12 +51,16 @@ func TestConfirm(t *testing.T) {
 		says    string
 		asked   int
 	}{
-		"what was decided for":           {[]answer{none}, fresh, false, "", "", 1},
-		"something else":                 {[]answer{none}, goOn, false, fault.Busy, "meanwhile something else has changed what there is: nothing of it exists", 1},
-		"machines came meanwhile":        {[]answer{one}, fresh, false, fault.ClusterUnreachable, "machines of demo exist", 1},
-		"the answer comes late":          {[]answer{silent, none}, fresh, false, "", "", 2},
-		"the answer is late, and no":     {[]answer{silent, one}, fresh, false, fault.ClusterUnreachable, "machines of demo exist", 2},
-		"nobody answers before the time": {[]answer{silent}, fresh, true, fault.CloudUnreachable, "503 from keystone", 1},
+		"what was decided for": {[]answer{none}, fresh, false, "", "", 1},
+		"something else": {[]answer{none}, goOn, false, fault.Busy,
+			"meanwhile something else has changed what there is: nothing of it exists", 1},
+		"machines came meanwhile": {[]answer{one}, fresh, false, fault.ClusterUnreachable,
+			"machines of demo exist", 1},
+		"the answer comes late": {[]answer{silent, none}, fresh, false, "", "", 2},
+		"the answer is late, and no": {[]answer{silent, one}, fresh, false, fault.ClusterUnreachable,
+			"machines of demo exist", 2},
+		"nobody answers before the time": {[]answer{silent}, fresh, true, fault.CloudUnreachable, "503 from keystone",
+			1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +69,8 @@ func TestConfirm(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH"))
-			env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: []string{"cluster.name=demo"}})
+			env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd",
+				Content: clusterinit.Content(), Sets: []string{"cluster.name=demo"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,8 +81,10 @@ func TestConfirm(t *testing.T) {
 				}
 				return clock
 			}
-			w := &judged{World: world.New(world.Subject{Environment: env, StateFolder: state, KubeconfigPath: filepath.Join(state, "kubeconfig"), Timeout: time.Hour},
-				world.Parts{Docker: &docker.Client{Binary: filepath.Join(folder, "docker")}, Kind: kind.New(func(string) {}), Provider: there, Now: now})}
+			w := &judged{World: world.New(world.Subject{Environment: env, StateFolder: state,
+				KubeconfigPath: filepath.Join(state, "kubeconfig"), Timeout: time.Hour},
+				world.Parts{Docker: &docker.Client{Binary: filepath.Join(folder, "docker")},
+					Kind: kind.New(func(string) {}), Provider: there, Now: now})}
 			_, err = w.confirm(t.Context(), tc.allows)
 			if fault.CodeOf(err) != tc.code || tc.says != "" && !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("code %q: %v", fault.CodeOf(err), err)

@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
-// definition enables the component `cluster` in the management cluster, so that its definition is synced there. It looks again right before:
-// a definition that two clusters reconcile makes two control planes.
+// definition enables the component `cluster` in the management cluster, so that its definition is synced there. It
+// looks again right before: a definition that two clusters reconcile makes two control planes.
 type definition struct {
 	world    clusters
 	releases releases
@@ -26,7 +26,8 @@ func (d definition) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	if seen != pivoted {
-		return fault.Retryable(errors.New("the bootstrap cluster holds the definition, so the management cluster must not reconcile it as well"), fault.ClusterFailed,
+		return fault.Retryable(errors.New("the bootstrap cluster holds the definition, so the management cluster must "+
+			"not reconcile it as well"), fault.ClusterFailed,
 			"Is another run at work on this environment? When it is over, run the same command again.")
 	}
 	management, err := d.world.Connected(world.ManagementName)

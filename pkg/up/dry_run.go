@@ -22,8 +22,8 @@ type Step struct {
 	Unknown      error  // it is not known whether there is something to do
 }
 
-// DryRun checks as Check does, and says of each phase after that what it would do now. Where a check finds a problem, there are no steps: a run would
-// not come to them. It takes no lease, starts nothing and changes nothing.
+// DryRun checks as Check does, and says of each phase after that what it would do now. Where a check finds a problem,
+// there are no steps: a run would not come to them. It takes no lease, starts nothing and changes nothing.
 func (u *Run) DryRun(ctx context.Context) ([]Finding, []Step, error) {
 	found := u.Check(ctx)
 	if ErrOf(found) != nil {
@@ -56,7 +56,8 @@ func (u *Run) DryRun(ctx context.Context) ([]Finding, []Step, error) {
 	return found, steps, nil
 }
 
-// stepOf asks a phase whether there is something to do. One that cannot be asked yet, as what an earlier one makes is not there, has.
+// stepOf asks a phase whether there is something to do. One that cannot be asked yet, as what an earlier one makes is
+// not there, has.
 func stepOf(ctx context.Context, p pipeline.Phase, pending bool) Step {
 	s := Step{Phase: p.Name, Title: p.Title}
 	if p.Check == nil {
@@ -94,20 +95,26 @@ func (u *Run) does() (map[string]string, error) {
 		}
 		components[phase] = strings.Join(names, ", ")
 	}
-	machines := fmt.Sprintf("%d control-plane machines and %d workers in %s", env.Spec().Cluster.ControlPlane.Replicas, env.Spec().Cluster.Worker.Replicas, u.world.Provider.Place())
+	machines := fmt.Sprintf("%d control-plane machines and %d workers in %s", env.Spec().Cluster.ControlPlane.Replicas,
+		env.Spec().Cluster.Worker.Replicas, u.world.Provider.Place())
 	return map[string]string{
-		"images":               bootstrap.Images{Bundle: u.Bundle}.Does(),
-		"registry":             u.Supplies.Publishes(),
-		"bootstrap-cluster":    u.boots(),
-		"bootstrap-flux":       "install Flux " + flux.Version + " in the bootstrap cluster",
-		"management-cluster":   fmt.Sprintf("install telco-cloud-init %s with the components %s in the bootstrap cluster, which make cluster %s: %s, Kubernetes %s", env.ChartVersion(), components[environment.Bootstrap], name, machines, env.KubernetesVersion()),
-		"management-flux":      "install Flux " + flux.Version + " in the management cluster",
-		"management-release":   fmt.Sprintf("install telco-cloud-init %s with the components %s in the management cluster, all but its definition", env.ChartVersion(), components[environment.Management]),
-		"management-available": "wait until Cluster " + env.ClusterNamespace() + "/" + name + " is available with all its machines",
-		"pivot":                fmt.Sprintf("save what Cluster API holds in namespace %s to %s, and move it into the management cluster", env.ClusterNamespace(), u.StateFolder),
-		"definition":           "have the management cluster's Flux apply its own definition",
-		"self-management":      "prove that the management cluster manages itself, and that no machine was replaced",
-		"bootstrap-removal":    "delete the kind cluster " + u.BootstrapName(),
+		"images":            bootstrap.Images{Bundle: u.Bundle}.Does(),
+		"registry":          u.Supplies.Publishes(),
+		"bootstrap-cluster": u.boots(),
+		"bootstrap-flux":    "install Flux " + flux.Version + " in the bootstrap cluster",
+		"management-cluster": fmt.Sprintf("install telco-cloud-init %s with the components %s in the bootstrap "+
+			"cluster, which make cluster %s: %s, Kubernetes %s", env.ChartVersion(), components[environment.Bootstrap],
+			name, machines, env.KubernetesVersion()),
+		"management-flux": "install Flux " + flux.Version + " in the management cluster",
+		"management-release": fmt.Sprintf("install telco-cloud-init %s with the components %s in the management "+
+			"cluster, all but its definition", env.ChartVersion(), components[environment.Management]),
+		"management-available": "wait until Cluster " + env.ClusterNamespace() + "/" + name +
+			" is available with all its machines",
+		"pivot": fmt.Sprintf("save what Cluster API holds in namespace %s to %s, and move it into the "+
+			"management cluster", env.ClusterNamespace(), u.StateFolder),
+		"definition":        "have the management cluster's Flux apply its own definition",
+		"self-management":   "prove that the management cluster manages itself, and that no machine was replaced",
+		"bootstrap-removal": "delete the kind cluster " + u.BootstrapName(),
 	}, nil
 }
 

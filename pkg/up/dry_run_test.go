@@ -18,7 +18,8 @@ func TestADryRunHasWordsForEachPhase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := New(Options{Subject: world.Subject{Environment: env, StateFolder: t.TempDir()}}, world.Parts{Provider: aws.Provider{}})
+	run := New(Options{Subject: world.Subject{Environment: env, StateFolder: t.TempDir()}},
+		world.Parts{Provider: aws.Provider{}})
 	does, err := run.does()
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +31,8 @@ func TestADryRunHasWordsForEachPhase(t *testing.T) {
 	}
 }
 
-// What could not be asked is no reason to say that there is nothing to do; but what an earlier phase is still to make cannot be asked.
+// What could not be asked is no reason to say that there is nothing to do; but what an earlier phase is still to make
+// cannot be asked.
 func TestAStepThatCannotBeAsked(t *testing.T) {
 	silent := errors.New("it does not answer")
 	answers := func(s pipeline.Status, err error) pipeline.Phase {
@@ -41,12 +43,13 @@ func TestAStepThatCannotBeAsked(t *testing.T) {
 		pending       bool
 		done, unknown bool
 	}{
-		"nothing to do":                {phase: answers(nothingToDo("it is there")), done: true},
-		"something to do":              {phase: answers(pipeline.Status{}, nil)},
-		"no answer":                    {phase: answers(pipeline.Status{}, silent), unknown: true},
-		"no answer, after one to do":   {phase: answers(pipeline.Status{}, silent), pending: true, unknown: true},
-		"it is still to be made":       {phase: answers(pipeline.Status{}, world.ErrNotConnected), pending: true},
-		"cut off":                      {phase: answers(pipeline.Status{State: pipeline.Interrupted, Err: silent}, nil), unknown: true},
+		"nothing to do":              {phase: answers(nothingToDo("it is there")), done: true},
+		"something to do":            {phase: answers(pipeline.Status{}, nil)},
+		"no answer":                  {phase: answers(pipeline.Status{}, silent), unknown: true},
+		"no answer, after one to do": {phase: answers(pipeline.Status{}, silent), pending: true, unknown: true},
+		"it is still to be made":     {phase: answers(pipeline.Status{}, world.ErrNotConnected), pending: true},
+		"cut off": {phase: answers(pipeline.Status{State: pipeline.Interrupted, Err: silent}, nil),
+			unknown: true},
 		"a phase that always looks on": {phase: pipeline.Phase{Name: "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,8 @@ type fluxIn struct {
 
 func (f fluxIn) check(ctx context.Context) (pipeline.Status, error) {
 	if f.untilPivot {
-		if status, err := beforePivot(ctx, f.world, "not needed any more"); err != nil || status.State == pipeline.Done {
+		if status, err := beforePivot(ctx, f.world, "not needed any more"); err != nil ||
+			status.State == pipeline.Done {
 			return status, err
 		}
 	}
@@ -39,7 +40,8 @@ func (f fluxIn) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	if f.cluster == world.ManagementName { // until the pivot, what the bootstrap cluster still has to install there, as the network, holds it up
+	// until the pivot, what the bootstrap cluster still has to install there, as the network, holds it up
+	if f.cluster == world.ManagementName {
 		seen, err := f.world.progress(ctx)
 		if err != nil {
 			return err

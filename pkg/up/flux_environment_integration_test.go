@@ -33,7 +33,8 @@ func TestFluxHasItsProxyFromASecret(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &appsv1.Deployment{}
-		if err := shared.Client.Get(t.Context(), client.ObjectKey{Namespace: flux.Namespace, Name: flux.Controllers()[0]}, d); err != nil {
+		if err := shared.Client.Get(t.Context(), client.ObjectKey{Namespace: flux.Namespace,
+			Name: flux.Controllers()[0]}, d); err != nil {
 			t.Fatal(err)
 		}
 		return d
@@ -43,7 +44,8 @@ func TestFluxHasItsProxyFromASecret(t *testing.T) {
 	}
 	first, same, other := install(proxy("hunter2")), install(proxy("hunter2")), install(proxy("hunter3"))
 	if first.Generation != same.Generation || same.Generation == other.Generation {
-		t.Errorf("generations of the Deployment: %d, %d with the same proxy, %d with another one", first.Generation, same.Generation, other.Generation)
+		t.Errorf("generations of the Deployment: %d, %d with the same proxy, %d with another one", first.Generation,
+			same.Generation, other.Generation)
 	}
 	for _, d := range []*appsv1.Deployment{first, other} {
 		if text, err := json.Marshal(d); err != nil || strings.Contains(string(text), "hunter") {
@@ -51,7 +53,8 @@ func TestFluxHasItsProxyFromASecret(t *testing.T) {
 		}
 	}
 	held := &corev1.Secret{}
-	if err := shared.Client.Get(t.Context(), secret, held); err != nil || !strings.Contains(string(held.Data["HTTPS_PROXY"]), "hunter3") {
+	if err := shared.Client.Get(t.Context(), secret, held); err != nil ||
+		!strings.Contains(string(held.Data["HTTPS_PROXY"]), "hunter3") {
 		t.Errorf("the Secret holds %q, %v", held.Data, err)
 	}
 	install()

@@ -23,7 +23,8 @@ import (
 func TestLiving(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: []string{"cluster.namespace=observed"}})
+	env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Sets: []string{"cluster.namespace=observed"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,16 +33,19 @@ func TestLiving(t *testing.T) {
 	t.Run("the look of each phase", func(t *testing.T) { phaseLooks(ctx, t, env) })
 	t.Run("a backup of it", func(t *testing.T) { backUpLiving(ctx, t, env) })
 	t.Run("what is no reason to fail is said", func(t *testing.T) { warn(ctx, t) })
-	t.Run("what fails in the bootstrap cluster", func(t *testing.T) { failsBeside(ctx, t, env) }) // last: what it applies stays
+	// last: what it applies stays
+	t.Run("what fails in the bootstrap cluster", func(t *testing.T) { failsBeside(ctx, t, env) })
 }
 
 // phaseLooks asks whether the pivot is done, as phases do, of a management cluster alone.
 func phaseLooks(ctx context.Context, t *testing.T, env *environment.Environment) {
 	state := t.TempDir()
-	w := &judged{World: world.New(world.Subject{Environment: env, StateFolder: state, KubeconfigPath: filepath.Join(state, "kubeconfig")}, world.Parts{Now: time.Now, Provider: awsprovider.Provider{}})}
+	w := &judged{World: world.New(world.Subject{Environment: env, StateFolder: state, KubeconfigPath: filepath.Join(
+		state, "kubeconfig")}, world.Parts{Now: time.Now, Provider: awsprovider.Provider{}})}
 	sees := func(bootstrap, management *kube.Cluster) {
 		t.Helper()
-		if err := w.Adopt(world.Observation{Bootstrap: world.BootstrapSide{Cluster: bootstrap}, Management: world.ManagementSide{Cluster: management}}); err != nil {
+		if err := w.Adopt(world.Observation{Bootstrap: world.BootstrapSide{Cluster: bootstrap},
+			Management: world.ManagementSide{Cluster: management}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +62,8 @@ func phaseLooks(ctx context.Context, t *testing.T, env *environment.Environment)
 	expect("the Cluster is in another namespace", refuse, fault.ClusterForeign)
 	shared.Remove(ctx, t, elsewhere)
 	expect("nobody holds it", refuse, fault.PivotFailed)
-	cluster, secret := fluxserver.NewCluster("observed", env.ClusterName()), fluxserver.KubeconfigSecret("observed", env.ClusterName(), shared.Kubeconfig())
+	cluster, secret := fluxserver.NewCluster("observed", env.ClusterName()),
+		fluxserver.KubeconfigSecret("observed", env.ClusterName(), shared.Kubeconfig())
 	shared.Create(ctx, t, cluster)
 	shared.Create(ctx, t, secret)
 	expect("the management cluster holds it", pivoted, "")
@@ -68,7 +73,8 @@ func phaseLooks(ctx context.Context, t *testing.T, env *environment.Environment)
 	shared.Patch(ctx, t, cluster, `{"spec":{"paused":true}}`)
 	expect("it is paused", refuse, fault.PivotFailed)
 	shared.Remove(ctx, t, cluster, secret)
-	nobody, err := kube.Connect(world.ManagementName, fluxserver.KubeconfigOf(t, "", shared.Client.Config.Host), runtime.NewScheme())
+	nobody, err := kube.Connect(world.ManagementName, fluxserver.KubeconfigOf(t, "", shared.Client.Config.Host),
+		runtime.NewScheme())
 	if err != nil {
 		t.Fatal(err)
 	}

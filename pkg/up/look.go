@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/registry"
 )
 
-// look finds out how far an earlier run came, and refuses where that cannot be known. What is ours and stopped it starts; it changes
-// nothing else. The phases after it build on its verdict.
+// look finds out how far an earlier run came, and refuses where that cannot be known. What is ours and stopped it
+// starts; it changes nothing else. The phases after it build on its verdict.
 type look struct {
 	world   settler
 	engine  *docker.Client

@@ -10,8 +10,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// managementCluster installs the release in the bootstrap cluster and follows it until the management cluster's API answers. It does not
-// wait until that cluster is Available: what is installed there next can as well wait there.
+// managementCluster installs the release in the bootstrap cluster and follows it until the management cluster's API
+// answers. It does not wait until that cluster is Available: what is installed there next can as well wait there.
 type managementCluster struct {
 	world    definer
 	releases releases
@@ -38,7 +38,8 @@ func (m managementCluster) run(ctx context.Context, report pipeline.Reporter) er
 	if err != nil {
 		return err
 	}
-	if allows != begun { // a begun pivot that has moved nothing ends when the release is applied, and Flux with it is resumed
+	// a begun pivot that has moved nothing ends when the release is applied, and Flux with it is resumed
+	if allows != begun {
 		allows = goOn
 	}
 	o, err := m.world.confirm(ctx, allows)

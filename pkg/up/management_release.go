@@ -7,8 +7,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
-// managementRelease installs the same release in the management cluster. Until the pivot the component `cluster` stays off there: two
-// clusters must never both reconcile one definition.
+// managementRelease installs the same release in the management cluster. Until the pivot the component `cluster` stays
+// off there: two clusters must never both reconcile one definition.
 type managementRelease struct {
 	world    clusters
 	releases releases
@@ -23,7 +23,8 @@ func (m managementRelease) run(ctx context.Context, report pipeline.Reporter) er
 	if err != nil {
 		return err
 	}
-	bootstrap, err := m.world.Connected(world.BootstrapName) // what that still has to install there, as the network, holds it up
+	// what that still has to install there, as the network, holds it up
+	bootstrap, err := m.world.Connected(world.BootstrapName)
 	if err != nil {
 		return err
 	}

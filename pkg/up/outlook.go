@@ -15,10 +15,12 @@ type Outlook struct {
 	Refusal error  // of Refused: why a run would not begin
 }
 
-// ByItself says whether the management cluster holds its own definition, and nobody here can be asked whether there is a bootstrap cluster, as on a machine that has
-// no more of it than the kubeconfig. A run would not begin there; who only looks sees what the management cluster says.
+// ByItself says whether the management cluster holds its own definition, and nobody here can be asked whether there is
+// a bootstrap cluster, as on a machine that has no more of it than the kubeconfig. A run would not begin there; who
+// only looks sees what the management cluster says.
 func (o Outlook) ByItself() bool {
-	return o.Bootstrap.State == world.BootstrapSilent && o.Bootstrap.Unasked && o.Management.State == world.ManagementActive && !o.Management.Down
+	return o.Bootstrap.State == world.BootstrapSilent && o.Bootstrap.Unasked &&
+		o.Management.State == world.ManagementActive && !o.Management.Down
 }
 
 // Stage is how far an environment is.

@@ -15,15 +15,20 @@ import (
 type clusters interface {
 	// connected returns one of the two clusters, by its name; an error where none was seen to answer.
 	Connected(name string) (*kube.Cluster, error)
-	// progress looks how far the definition is: goOn (or fresh, or begun) before the pivot, finish within it, pivoted after it. It changes nothing.
+	// progress looks how far the definition is: goOn (or fresh, or begun) before the pivot, finish within it, pivoted
+	// after it. It changes nothing.
 	progress(context.Context) (decision, error)
 }
 
-// Phases returns what `up` does, in order. Each works with the environment as it is when the phase begins: look finds out which values the cluster keeps.
+// Phases returns what `up` does, in order. Each works with the environment as it is when the phase begins: look finds
+// out which values the cluster keeps.
 func (u *Run) Phases() []pipeline.Phase {
 	phases := u.phases()
 	for i, p := range phases {
-		if phases[i].Run = func(ctx context.Context, report pipeline.Reporter) error { return u.phases()[i].Run(ctx, report) }; p.Check != nil {
+		if phases[i].Run = func(ctx context.Context, report pipeline.Reporter) error {
+			return u.phases()[i].Run(
+				ctx, report)
+		}; p.Check != nil {
 			phases[i].Check = func(ctx context.Context) (pipeline.Status, error) { return u.phases()[i].Check(ctx) }
 		}
 	}
@@ -33,9 +38,11 @@ func (u *Run) Phases() []pipeline.Phase {
 func (u *Run) phases() []pipeline.Phase {
 	w, short, long := u.world, 10*time.Minute, u.Timeout
 	looking := max(short, u.Timeout/3) // its patience grows with --timeout
-	r := releases{environment: u.Environment, scope: u.Scope(), source: u.Source, published: &u.published, heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds(),
+	r := releases{environment: u.Environment, scope: u.Scope(), source: u.Source, published: &u.published,
+		heartbeat: u.Heartbeat, now: w.Now, kinds: w.Provider.Kinds(),
 		causes: u.Causes, patient: u.KeepWaiting}
-	wanted := bootstrap.Wanted{Supplies: u.Supplies, Environment: u.Environment, StateFolder: u.StateFolder, Existing: u.BootstrapKubeconfig, Engine: w.Docker, Kind: w.Kind}
+	wanted := bootstrap.Wanted{Supplies: u.Supplies, Environment: u.Environment, StateFolder: u.StateFolder,
+		Existing: u.BootstrapKubeconfig, Engine: w.Docker, Kind: w.Kind}
 	flux := func(phase environment.Phase) bootstrap.Flux {
 		return bootstrap.Flux{
 			Environment: u.Environment, Phase: phase, Fetch: u.Manifests, Follow: r.following(nil),
@@ -44,7 +51,8 @@ func (u *Run) phases() []pipeline.Phase {
 	}
 
 	preflight := bootstrap.Preflight{Wanted: wanted, World: w, Provider: w.Provider}
-	look := look{world: w, engine: w.Docker, cluster: u.Environment.ClusterName(), changes: changes{u.Environment, u.Source, u.AllowChanges}, resumes: &u.resumes,
+	look := look{world: w, engine: w.Docker, cluster: u.Environment.ClusterName(),
+		changes: changes{u.Environment, u.Source, u.AllowChanges}, resumes: &u.resumes,
 		applies: func(env *environment.Environment) { u.Environment = env }}
 	images := bootstrap.Images{Bundle: u.Bundle, Engine: w.Docker}
 	registry := bootstrap.Registry{Wanted: wanted, Published: &u.published}
@@ -64,16 +72,23 @@ func (u *Run) phases() []pipeline.Phase {
 		{Name: "look", Title: "look for an earlier run", Timeout: looking, Looks: true, Run: look.run},
 		{Name: "images", Title: "node images from the bundle", Timeout: short, Check: images.Check, Run: images.Run},
 		{Name: "registry", Title: "registry and content", Timeout: short, Check: registry.Check, Run: registry.Run},
-		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: bootstrapCluster.check, Run: bootstrapCluster.run},
-		{Name: "bootstrap-flux", Title: "Flux in the bootstrap cluster", Timeout: long, Check: bootstrapFlux.check, Run: bootstrapFlux.run},
-		{Name: "management-cluster", Title: "components and management cluster", Timeout: long, Check: managementCluster.check, Run: managementCluster.run},
-		{Name: "management-flux", Title: "Flux in the management cluster", Timeout: long, Check: managementFlux.check, Run: managementFlux.run},
-		{Name: "management-release", Title: "components in the management cluster", Timeout: long, Check: managementRelease.check, Run: managementRelease.run},
-		{Name: "management-available", Title: "management cluster is available", Timeout: long, Check: managementAvailable.check, Run: managementAvailable.run},
+		{Name: "bootstrap-cluster", Title: "bootstrap cluster", Timeout: short, Check: bootstrapCluster.check,
+			Run: bootstrapCluster.run},
+		{Name: "bootstrap-flux", Title: "Flux in the bootstrap cluster", Timeout: long, Check: bootstrapFlux.check,
+			Run: bootstrapFlux.run},
+		{Name: "management-cluster", Title: "components and management cluster", Timeout: long,
+			Check: managementCluster.check, Run: managementCluster.run},
+		{Name: "management-flux", Title: "Flux in the management cluster", Timeout: long, Check: managementFlux.check,
+			Run: managementFlux.run},
+		{Name: "management-release", Title: "components in the management cluster", Timeout: long,
+			Check: managementRelease.check, Run: managementRelease.run},
+		{Name: "management-available", Title: "management cluster is available", Timeout: long,
+			Check: managementAvailable.check, Run: managementAvailable.run},
 		{Name: "pivot", Title: "pivot", Timeout: short, Check: pivot.check, Run: pivot.run},
 		{Name: "definition", Title: "management cluster syncs its own definition", Timeout: long, Run: definition.run},
 		{Name: "self-management", Title: "management cluster manages itself", Timeout: long, Run: selfManagement.run},
-		{Name: "bootstrap-removal", Title: "delete the bootstrap cluster", Timeout: 5 * time.Minute, Check: bootstrapRemoval.check, Run: bootstrapRemoval.run},
+		{Name: "bootstrap-removal", Title: "delete the bootstrap cluster", Timeout: 5 * time.Minute,
+			Check: bootstrapRemoval.check, Run: bootstrapRemoval.run},
 	}
 }
 
@@ -82,7 +97,8 @@ func nothingToDo(why string) (pipeline.Status, error) {
 	return pipeline.Status{State: pipeline.Done, Message: why}, nil
 }
 
-// beforePivot is the Check of a phase that runs each time, as applying what is there already changes nothing, but only until a pivot began.
+// beforePivot is the Check of a phase that runs each time, as applying what is there already changes nothing, but only
+// until a pivot began.
 func beforePivot(ctx context.Context, world clusters, afterwards string) (pipeline.Status, error) {
 	switch seen, err := world.progress(ctx); {
 	case err != nil:

@@ -34,7 +34,8 @@ func checks(t *testing.T, w seenWorld) map[string]func(context.Context) (pipelin
 		"management-cluster":   managementCluster{world: w}.check,
 		"management-release":   managementRelease{world: w}.check,
 		"management-available": managementAvailable{world: w}.check,
-		"pivot":                pivotMove{world: w, scope: pivot.Scope{Namespace: "ns", Cluster: "demo"}, folder: t.TempDir()}.check,
+		"pivot": pivotMove{world: w, scope: pivot.Scope{Namespace: "ns", Cluster: "demo"},
+			folder: t.TempDir()}.check,
 	}
 }
 
@@ -52,7 +53,8 @@ func TestNothingIsDoneBeforeThePivotThatIsDone(t *testing.T) {
 	} {
 		for phase, check := range checks(t, tc.world) {
 			status, err := check(t.Context())
-			asksFurther := phase == "bootstrap-flux" && (name == "not pivoted" || name == "only begun") // the cluster, which this test has not
+			// the cluster, which this test has not
+			asksFurther := phase == "bootstrap-flux" && (name == "not pivoted" || name == "only begun")
 			want := tc.want
 			if phase == "pivot" && name == "cut off" { // this phase finishes it
 				want = pipeline.Pending
@@ -75,7 +77,8 @@ func (c confirmingWorld) confirm(_ context.Context, allows decision) (world.Obse
 	return world.Observation{}, errors.New("this test applies nothing")
 }
 
-// A pivot that has moved nothing yet does not keep new values from being applied, as they may be what it waits for. One that has, does.
+// A pivot that has moved nothing yet does not keep new values from being applied, as they may be what it waits for. One
+// that has, does.
 func TestTheReleaseIsAppliedWhileNothingIsMoved(t *testing.T) {
 	for seen, want := range map[decision]decision{goOn: goOn, begun: begun, finish: goOn} {
 		var confirmed decision
@@ -89,10 +92,12 @@ func TestTheReleaseIsAppliedWhileNothingIsMoved(t *testing.T) {
 // A definition in two clusters makes two control planes.
 func TestTheDefinitionWaitsForThePivot(t *testing.T) {
 	unknown := errors.New("the bootstrap cluster does not answer")
-	if err := (definition{world: seenWorld{seen: finish}}).run(t.Context(), silence{}); fault.CodeOf(err) != fault.ClusterFailed || !fault.CanRetry(err) {
+	if err := (definition{world: seenWorld{seen: finish}}).run(t.Context(), silence{}); fault.CodeOf(
+		err) != fault.ClusterFailed || !fault.CanRetry(err) {
 		t.Errorf("before the pivot: %v", err)
 	}
-	if err := (definition{world: seenWorld{seen: refuse, err: unknown}}).run(t.Context(), silence{}); !errors.Is(err, unknown) {
+	if err := (definition{world: seenWorld{seen: refuse, err: unknown}}).run(t.Context(), silence{}); !errors.Is(
+		err, unknown) {
 		t.Errorf("nobody knows: %v", err)
 	}
 }

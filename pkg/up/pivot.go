@@ -39,7 +39,8 @@ func (p pivotMove) check(ctx context.Context) (pipeline.Status, error) {
 	return nothingToDo("the management cluster holds its own definition")
 }
 
-// verifyAgain repeats, on the target of a move, the verification of an earlier run that failed, or that nobody saw the end of.
+// verifyAgain repeats, on the target of a move, the verification of an earlier run that failed, or that nobody saw the
+// end of.
 func (p pivotMove) verifyAgain(ctx context.Context, target string) error {
 	backup, err := pivot.Unverified(p.folder, p.scope.Cluster)
 	if err != nil || backup == "" {
@@ -85,6 +86,8 @@ func (p pivotMove) run(ctx context.Context, report pipeline.Reporter) error {
 func (p pivotMove) input(from, to *kube.Cluster, report pipeline.Reporter) pivot.Input {
 	return pivot.Input{
 		Source: p.world.Side(from), Target: p.world.Side(to), Scope: p.scope,
-		BackupDir: p.folder, Recipients: p.asked.BackupRecipients, Signer: p.asked.BackupSigner, Version: p.asked.Version, Patience: 2 * time.Minute, Flux: world.Suspension(from, p.scope), Move: p.move, Now: p.now, Log: report.Log,
+		BackupDir: p.folder, Recipients: p.asked.BackupRecipients, Signer: p.asked.BackupSigner,
+		Version: p.asked.Version, Patience: 2 * time.Minute, Flux: world.Suspension(from, p.scope), Move: p.move,
+		Now: p.now, Log: report.Log,
 	}
 }

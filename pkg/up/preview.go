@@ -12,8 +12,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
-// PreviewPivot returns what a pivot would do with the two clusters as they are. It finds and identifies them as a run does first, takes no lock
-// and no lease, starts nothing and changes nothing in them, and writes no file. An error has the code fault.PivotRefused where there is nothing to pivot yet, and another one where that is not known.
+// PreviewPivot returns what a pivot would do with the two clusters as they are. It finds and identifies them as a run
+// does first, takes no lock and no lease, starts nothing and changes nothing in them, and writes no file. An error has
+// the code fault.PivotRefused where there is nothing to pivot yet, and another one where that is not known.
 func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	w := u.world
 	if _, err := w.AskEngine(ctx); err != nil { // ports that it publishes are where it runs
@@ -23,7 +24,8 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	if err != nil {
 		return pivot.Preview{}, err
 	}
-	preview, err := pivot.NewPreview(ctx, w.Side(o.Bootstrap.Cluster), w.Side(o.Management.Cluster), u.Scope(), o.Bootstrap.Suspended)
+	preview, err := pivot.NewPreview(ctx, w.Side(o.Bootstrap.Cluster), w.Side(o.Management.Cluster), u.Scope(),
+		o.Bootstrap.Suspended)
 	if err != nil {
 		return pivot.Preview{}, err
 	}
@@ -31,11 +33,13 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 		return pivot.Preview{}, err
 	}
 	if _, err := os.Stat(w.KubeconfigPath); errors.Is(err, fs.ErrNotExist) {
-		preview.Notes = append(preview.Notes, fmt.Sprintf("%s is not there yet: cluster-init up writes it", w.KubeconfigPath))
+		preview.Notes = append(preview.Notes, fmt.Sprintf("%s is not there yet: cluster-init up writes it",
+			w.KubeconfigPath))
 	}
 	if path := w.BootstrapKubeconfigPath(); w.BootstrapKubeconfig == "" && o.Bootstrap.Cluster != nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			preview.Notes = append(preview.Notes, fmt.Sprintf("%s is not there: kind get kubeconfig --name %s >%s", path, w.BootstrapName(), path))
+			preview.Notes = append(preview.Notes, fmt.Sprintf("%s is not there: kind get kubeconfig --name %s >%s",
+				path, w.BootstrapName(), path))
 		}
 	}
 	return preview, nil
@@ -54,8 +58,8 @@ func (w *judged) lookOn(ctx context.Context) (world.Observation, error) {
 	return o, unseen
 }
 
-// showable returns why no pivot can be shown: one of the two clusters is not there, is not known, or is not ours. Where both answer and are
-// ours, whatever they hold can be.
+// showable returns why no pivot can be shown: one of the two clusters is not there, is not known, or is not ours. Where
+// both answer and are ours, whatever they hold can be.
 func showable(o world.Observation, v verdict, r request) error {
 	both := o.Bootstrap.Cluster != nil && o.Management.Cluster != nil
 	switch {
@@ -66,13 +70,17 @@ func showable(o world.Observation, v verdict, r request) error {
 	case both, v.decision == pivoted:
 		return nil
 	case v.decision == start:
-		return fault.New(fault.ClusterUnreachable, "something of "+r.cluster+" is stopped, and what it holds is not known",
-			"Run cluster-init up "+r.environment+", which starts it; or start its containers yourself: docker ps -a --filter status=exited.")
+		return fault.New(fault.ClusterUnreachable, "something of "+r.cluster+
+			" is stopped, and what it holds is not known",
+			"Run cluster-init up "+r.environment+", which starts it; or start its containers yourself: docker ps -a "+
+				"--filter status=exited.")
 	case o.Management.State == world.ManagementSilent:
-		return fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w", r.cluster, o.Management.Err), fault.ClusterUnreachable,
+		return fault.Retryable(fmt.Errorf("the management cluster %s does not answer: %w", r.cluster, o.Management.Err),
+			fault.ClusterUnreachable,
 			"Start what it runs on, or wait until it is there, and run the same command again.")
 	}
-	return fault.New(fault.PivotRefused, fmt.Sprintf("there is nothing to pivot yet: the management cluster %s does not exist", r.cluster),
+	return fault.New(fault.PivotRefused,
+		fmt.Sprintf("there is nothing to pivot yet: the management cluster %s does not exist", r.cluster),
 		"Run cluster-init up "+r.environment+": it builds the management cluster, and pivots.")
 }
 

@@ -35,16 +35,19 @@ func (p proof) after(seen proof, err error) proof {
 	return seen
 }
 
-// words are what is waited for, and what was not seen when nobody waits any longer. Who could not be asked has not said that it is otherwise.
+// words are what is waited for, and what was not seen when nobody waits any longer. Who could not be asked has not said
+// that it is otherwise.
 func (p proof) words() (awaited, lack string) {
 	switch {
 	case !p.manages:
 		return "the management cluster to manage itself", "the management cluster was not seen to manage itself"
 	case slices.ContainsFunc(p.unmet, func(u pivot.Unmet) bool { return u.Aspect == pivot.AspectHealth }):
-		return "the management cluster to be able to act", "the management cluster says that it manages itself, but cannot act"
+		return "the management cluster to be able to act",
+			"the management cluster says that it manages itself, but cannot act"
 	case !p.counted || len(p.unmet) > 0:
 		return "the management cluster to have all its machines as they should be",
 			"the management cluster manages itself, but was not seen to have all its machines as they should be"
 	}
-	return "the marks of the pivot in the management cluster", "the management cluster manages itself, but what the pivot has marked in it could not be looked at, or not be cleared"
+	return "the marks of the pivot in the management cluster", "the management cluster manages itself, but what the " +
+		"pivot has marked in it could not be looked at, or not be cleared"
 }

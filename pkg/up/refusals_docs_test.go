@@ -21,15 +21,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// The page says what a person does about each refusal: a row has the words of each, and a second one why the management cluster counts although
-// it is silent.
+// The page says what a person does about each refusal: a row has the words of each, and a second one why the management
+// cluster counts although it is silent.
 func TestThePageSaysWhatToDo(t *testing.T) {
 	rows, because := refusalRows(t)
 	for where, refusal := range refusals() {
 		if !anyMatches(rows, refusal.Error()) {
 			t.Errorf("%s: the page has no row for %q", where, refusal)
 		}
-		if strings.Contains(refusal.Error(), "the management cluster demo does not answer") && !anyMatches(because, refusal.Error()) {
+		if strings.Contains(refusal.Error(), "the management cluster demo does not answer") &&
+			!anyMatches(because, refusal.Error()) {
 			t.Errorf("%s: the page does not say what to do about %q", where, refusal)
 		}
 	}
@@ -38,7 +39,8 @@ func TestThePageSaysWhatToDo(t *testing.T) {
 // A row that nothing says any more is of no help.
 func TestThePageHasNoOtherRefusals(t *testing.T) {
 	said := literals(t, "..")
-	said = append(said, "Unauthorized, or forbidden", "certificate has expired") // by the API server, and by crypto/x509
+	// by the API server, and by crypto/x509
+	said = append(said, "Unauthorized, or forbidden", "certificate has expired")
 	rows, because := refusalRows(t)
 	for _, row := range append(rows, because...) {
 		for _, words := range row {
@@ -52,9 +54,11 @@ func TestThePageHasNoOtherRefusals(t *testing.T) {
 // refusals are those that verdicts make, by what is seen. Those of another cluster are made by who saw it.
 func refusals() map[string]error {
 	all := map[string]error{}
-	for _, b := range []world.BootstrapState{world.BootstrapAbsent, world.BootstrapUnfinished, world.BootstrapStopped, world.BootstrapSilent,
+	for _, b := range []world.BootstrapState{world.BootstrapAbsent, world.BootstrapUnfinished, world.BootstrapStopped,
+		world.BootstrapSilent,
 		world.BootstrapEmpty, world.BootstrapMoved, world.BootstrapActive, world.BootstrapPaused} {
-		for _, m := range []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementEmpty, world.ManagementActive, world.ManagementPaused} {
+		for _, m := range []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementEmpty,
+			world.ManagementActive, world.ManagementPaused} {
 			for name, change := range changedWorlds() {
 				o := seen(b, m)
 				change(&o)
@@ -69,17 +73,20 @@ func refusals() map[string]error {
 
 func changedWorlds() map[string]func(*world.Observation) {
 	return map[string]func(*world.Observation){
-		"nothing else":           func(*world.Observation) {},
-		"a machine":              machines(provider.Machine{Name: "demo-abc"}),
-		"machines unknown":       unasked(errors.New("503")),
-		"nobody can be asked":    unasked(provider.ErrCannotAsk),
-		"suspended":              func(o *world.Observation) { o.Bootstrap.Suspended = true },
-		"unproven":               func(o *world.Observation) { o.Management.Proven = false },
-		"a backup":               func(o *world.Observation) { o.Traces.Backup = "/state/demo-1" },
-		"traces unknown":         func(o *world.Observation) { o.Traces.Err = errors.New("permission denied") },
-		"going down":             func(o *world.Observation) { o.Bootstrap.Down = true },
-		"leftovers":              func(o *world.Observation) { o.Bootstrap.Holds.Objects = o.Management.Holds.Objects },
-		"something that answers": func(o *world.Observation) { o.Management.Err = apierrors.NewUnauthorized("Unauthorized") },
+		"nothing else":        func(*world.Observation) {},
+		"a machine":           machines(provider.Machine{Name: "demo-abc"}),
+		"machines unknown":    unasked(errors.New("503")),
+		"nobody can be asked": unasked(provider.ErrCannotAsk),
+		"suspended":           func(o *world.Observation) { o.Bootstrap.Suspended = true },
+		"unproven":            func(o *world.Observation) { o.Management.Proven = false },
+		"a backup":            func(o *world.Observation) { o.Traces.Backup = "/state/demo-1" },
+		"traces unknown":      func(o *world.Observation) { o.Traces.Err = errors.New("permission denied") },
+		"going down":          func(o *world.Observation) { o.Bootstrap.Down = true },
+		"leftovers":           func(o *world.Observation) { o.Bootstrap.Holds.Objects = o.Management.Holds.Objects },
+		"something that answers": func(o *world.Observation) {
+			o.Management.Err = apierrors.NewUnauthorized(
+				"Unauthorized")
+		},
 	}
 }
 

@@ -31,21 +31,25 @@ type releases struct {
 
 // of is the release of a phase of the chart. definition is false while another cluster owns the cluster definitions.
 func (r releases) of(phase environment.Phase, definition bool) rollout.Release {
-	return rollout.Release{Environment: r.environment, Source: r.source, Published: *r.published, Phase: phase, Definition: definition}
+	return rollout.Release{Environment: r.environment, Source: r.source, Published: *r.published, Phase: phase,
+		Definition: definition}
 }
 
 // following is how a cluster is followed. beside is another one whose components hold it up; nil: there is none.
 func (r releases) following(beside *kube.Cluster) rollout.Options {
-	return rollout.Options{Heartbeat: r.heartbeat, Now: r.now, Kinds: r.kinds, Beside: beside, Cluster: r.clusterKey(), Causes: r.causes, KeepWaiting: r.patient}
+	return rollout.Options{Heartbeat: r.heartbeat, Now: r.now, Kinds: r.kinds, Beside: beside, Cluster: r.clusterKey(),
+		Causes: r.causes, KeepWaiting: r.patient}
 }
 
 // follow watches all that says how far a cluster is, until g is reached.
-func (r releases) follow(ctx context.Context, c *kube.Cluster, g rollout.Goal, beside *kube.Cluster, report pipeline.Reporter) error {
+func (r releases) follow(ctx context.Context, c *kube.Cluster, g rollout.Goal, beside *kube.Cluster,
+	report pipeline.Reporter) error {
 	return rollout.NewFollower(c, r.following(beside)).Await(ctx, g, report)
 }
 
-// checkSource refuses a Git source whose chart does not know its cluster definitions, before the cluster of a phase acts
-// on it. A phase calls it before it looks at the clusters for the last time: Flux may take minutes to fetch a source.
+// checkSource refuses a Git source whose chart does not know its cluster definitions, before the cluster of a phase
+// acts on it. A phase calls it before it looks at the clusters for the last time: Flux may take minutes to fetch a
+// source.
 func (r releases) checkSource(
 	ctx context.Context, w clusters, phase environment.Phase, report pipeline.Reporter,
 ) error {
@@ -64,7 +68,8 @@ func (r releases) checkSource(
 }
 
 // sync applies the release of the management cluster and waits until it is there, and until also is ready.
-func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, beside *kube.Cluster, report pipeline.Reporter, also ...rollout.Key) error {
+func (r releases) sync(ctx context.Context, c *kube.Cluster, definition bool, beside *kube.Cluster,
+	report pipeline.Reporter, also ...rollout.Key) error {
 	release := r.of(environment.Management, definition)
 	token, err := release.Apply(ctx, c, world.Suspension(c, r.scope), r.now())
 	if err != nil {

@@ -23,13 +23,16 @@ type builtMachines struct {
 	built  bool  // whether anything was built of the last values
 }
 
-// machines lists the machines of the cluster. Before the pivot the provider's word that there are some is enough. The provider that this run would use need
-// not be the one that built it: only the bootstrap cluster knows whether there are machines of another one.
-func (c changes) machines(ctx context.Context, o world.Observation, v verdict, counts *kube.Cluster) (builtMachines, error) {
+// machines lists the machines of the cluster. Before the pivot the provider's word that there are some is enough. The
+// provider that this run would use need not be the one that built it: only the bootstrap cluster knows whether there
+// are machines of another one.
+func (c changes) machines(ctx context.Context, o world.Observation, v verdict, counts *kube.Cluster) (builtMachines,
+	error) {
 	all, err := capi.Machines(ctx, counts, "")
 	found := builtMachines{err: err, built: v.decision == pivoted || len(o.Machines) > 0 || o.MachinesErr != nil}
 	if err != nil && !found.built {
-		return found, fault.Wrap(fmt.Errorf("look whether anything was built of the values of the last run: %w", err), fault.ClusterUnreachable,
+		return found, fault.Wrap(fmt.Errorf("look whether anything was built of the values of the last run: %w", err),
+			fault.ClusterUnreachable,
 			"Run the same command again when it can be read.")
 	}
 	for _, m := range all {
@@ -42,7 +45,8 @@ func (c changes) machines(ctx context.Context, o world.Observation, v verdict, c
 }
 
 // sayReplaced says which machines this run replaces: those whose templates are not the ones that the cluster has.
-func (m builtMachines) sayReplaced(ctx context.Context, counts *kube.Cluster, applied *environment.Environment, report pipeline.Reporter) error {
+func (m builtMachines) sayReplaced(ctx context.Context, counts *kube.Cluster, applied *environment.Environment,
+	report pipeline.Reporter) error {
 	wanted, key, err := applied.Templates()
 	if err != nil {
 		return err
@@ -51,7 +55,8 @@ func (m builtMachines) sayReplaced(ctx context.Context, counts *kube.Cluster, ap
 	definition.Namespace, definition.Name = key.Namespace, key.Name
 	there, err := counts.Exists(ctx, definition)
 	if err != nil {
-		return fault.Wrap(fmt.Errorf("read the templates of machines from Kustomization %s of the %s cluster: %w", key.Name, counts.Name, err), fault.ClusterUnreachable,
+		return fault.Wrap(fmt.Errorf("read the templates of machines from Kustomization %s of the %s cluster: %w",
+			key.Name, counts.Name, err), fault.ClusterUnreachable,
 			"Run the same command again when it can be read.")
 	}
 	if !there || definition.Spec.PostBuild == nil {

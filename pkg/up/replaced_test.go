@@ -20,12 +20,15 @@ import (
 // A run says which machines it replaces, and what a cluster keeps of its own although this shell has another value.
 func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 	capo := func(sets ...string) *environment.Environment {
-		return loaded(t, environment.Options{Name: "kubeadm-capo", Sets: append([]string{"cluster.openstack.control_plane_flavor=f", "cluster.openstack.worker_flavor=f", "cluster.openstack.image=i",
-			"cluster.openstack.external_network=n", "cluster.openstack.cloud_name=telco",
-			"cluster.openstack.clouds_yaml_b64=Y2xvdWRzOiB7dGVsY286IHthdXRoOiB7YXV0aF91cmw6ICJodHRwczovL2Nsb3VkIn19fQo="}, sets...)})
+		return loaded(t, environment.Options{Name: "kubeadm-capo",
+			Sets: append([]string{"cluster.openstack.control_plane_flavor=f", "cluster.openstack.worker_flavor=f",
+				"cluster.openstack.image=i",
+				"cluster.openstack.external_network=n", "cluster.openstack.cloud_name=telco",
+				"cluster.openstack.clouds_yaml_b64=Y2xvdWRzOiB7dGVsY286IHthdXRoOiB7YXV0aF91cmw6ICJodHRwczovL2Nsb3VkIn19fQo="}, sets...)})
 	}
 	first := loaded(t, environment.Options{Name: "kubeadm-capd"})
-	proxied := loaded(t, environment.Options{Name: "kubeadm-capd", Variables: variables(map[string]string{"http_proxy": "http://p:1"})})
+	proxied := loaded(t, environment.Options{Name: "kubeadm-capd",
+		Variables: variables(map[string]string{"http_proxy": "http://p:1"})})
 	image := environment.Options{Name: "kubeadm-capd", Sets: []string{"cluster.image=other"}}
 	cases := map[string]struct {
 		first, asked *environment.Environment
@@ -34,14 +37,24 @@ func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 		said         string // none: nothing is said of machines
 		also         string
 	}{
-		"the same":                            {first: first, asked: first},
-		"another image":                       {first: first, asked: loaded(t, image), said: "this run replaces 3 machines: 2 of the control plane (a, b); 1 of workers (c)"},
-		"taints of the control plane":         {first: first, asked: loaded(t, environment.Options{Name: "kubeadm-capd", Sets: []string{"cluster.control_plane.schedulable=false", "cluster.worker.replicas=1"}}), said: "this run replaces 2 machines: 2 of the control plane (a, b)"},
-		"another flavor of workers":           {first: capo(), asked: capo("cluster.openstack.worker_flavor=g"), said: "this run replaces 1 machines: 1 of workers (c)"},
-		"Machines cannot be listed":           {first: first, asked: loaded(t, image), unlisted: errors.New("503"), said: "this run replaces machines; which ones is not known: "},
-		"a proxy of the shell":                {first: first, asked: proxied, also: "proxies.http_proxy: the cluster keeps the value that it was last given, and http_proxy of this shell is not used; --allow-changes proxies.http_proxy uses it"},
-		"a proxy of the shell that is wanted": {first: first, asked: proxied, allowed: []string{"proxies.http_proxy"}, said: "this run replaces 3 machines: 2 of the control plane (a, b); 1 of workers (c)"},
-		"a shell without the proxy":           {first: proxied, asked: first, also: "proxies.http_proxy: the cluster keeps the value that it was last given; http_proxy is not set here"},
+		"the same": {first: first, asked: first},
+		"another image": {first: first, asked: loaded(t, image),
+			said: "this run replaces 3 machines: 2 of the control plane (a, b); 1 of workers (c)"},
+		"taints of the control plane": {first: first,
+			asked: loaded(t, environment.Options{Name: "kubeadm-capd",
+				Sets: []string{"cluster.control_plane.schedulable=false", "cluster.worker.replicas=1"}}),
+			said: "this run replaces 2 machines: 2 of the control plane (a, b)"},
+		"another flavor of workers": {first: capo(), asked: capo("cluster.openstack.worker_flavor=g"),
+			said: "this run replaces 1 machines: 1 of workers (c)"},
+		"Machines cannot be listed": {first: first, asked: loaded(t, image), unlisted: errors.New("503"),
+			said: "this run replaces machines; which ones is not known: "},
+		"a proxy of the shell": {first: first, asked: proxied, also: "proxies.http_proxy: the cluster " +
+			"keeps the value that it was last given, and http_proxy of this shell is not used; --allow-changes " +
+			"proxies.http_proxy uses it"},
+		"a proxy of the shell that is wanted": {first: first, asked: proxied, allowed: []string{"proxies.http_proxy"},
+			said: "this run replaces 3 machines: 2 of the control plane (a, b); 1 of workers (c)"},
+		"a shell without the proxy": {first: proxied, asked: first,
+			also: "proxies.http_proxy: the cluster keeps the value that it was last given; http_proxy is not set here"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -50,16 +63,22 @@ func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 				t.Fatal(err)
 			}
 			own := tc.first.ClusterName()
-			objects := []client.Object{given.Values, given.Secrets, given.InfraSecrets, definitionOf(t, tc.first), machineOf(own, "a", true), machineOf(own, "b", true), machineOf(own, "c", false), machineOf("tenant", "d", false)}
-			o := world.Observation{Management: world.ManagementSide{State: world.ManagementActive, Cluster: clusterOf(t, tc.unlisted, objects...)}}
+			objects := []client.Object{given.Values, given.Secrets, given.InfraSecrets, definitionOf(t, tc.first),
+				machineOf(own, "a", true), machineOf(own, "b", true), machineOf(own, "c", false),
+				machineOf("tenant", "d", false)}
+			o := world.Observation{Management: world.ManagementSide{State: world.ManagementActive,
+				Cluster: clusterOf(t, tc.unlisted, objects...)}}
 			notes := &pipeline.Notes{}
-			applied, err := changes{environment: tc.asked, source: source.Source{Kind: source.Embedded}, allowed: tc.allowed}.check(t.Context(), o, verdict{decision: pivoted}, notes)
+			applied, err := changes{environment: tc.asked, source: source.Source{Kind: source.Embedded},
+				allowed: tc.allowed}.check(t.Context(), o, verdict{decision: pivoted}, notes)
 			said := slices.Concat(notes.Seen, notes.Warnings)
 			if err != nil {
 				t.Fatal(err)
 			}
-			about := slices.DeleteFunc(slices.Clone(said), func(s string) bool { return !strings.HasPrefix(s, "this run replaces") })
-			if tc.said == "" && len(about) > 0 || tc.said != "" && (len(about) != 1 || !strings.HasPrefix(about[0], tc.said)) {
+			about := slices.DeleteFunc(slices.Clone(said),
+				func(s string) bool { return !strings.HasPrefix(s, "this run replaces") })
+			if tc.said == "" && len(about) > 0 || tc.said != "" &&
+				(len(about) != 1 || !strings.HasPrefix(about[0], tc.said)) {
 				t.Errorf("it says %q, want %q", about, tc.said)
 			}
 			if tc.also != "" && !slices.Contains(said, tc.also) {
@@ -75,45 +94,56 @@ func TestMachinesThatARunReplacesAreSaid(t *testing.T) {
 // Machines are replaced for a variable of the shell only where the user names the value.
 func TestReplacingMachinesForTheShellIsRefused(t *testing.T) {
 	of := func(image string) *environment.Environment {
-		return loaded(t, environment.Options{Name: "kubeadm-capo", Sets: []string{"cluster.openstack.control_plane_flavor=f", "cluster.openstack.worker_flavor=f", "cluster.openstack.external_network=n",
-			"cluster.openstack.cloud_name=telco", "cluster.openstack.clouds_yaml_b64=Y2xvdWRzOiB7dGVsY286IHthdXRoOiB7YXV0aF91cmw6ICJodHRwczovL2Nsb3VkIn19fQo="},
+		return loaded(t, environment.Options{Name: "kubeadm-capo",
+			Sets: []string{"cluster.openstack.control_plane_flavor=f", "cluster.openstack.worker_flavor=f",
+				"cluster.openstack.external_network=n",
+				"cluster.openstack.cloud_name=telco",
+				"cluster.openstack.clouds_yaml_b64=Y2xvdWRzOiB7dGVsY286IHthdXRoOiB7YXV0aF91cmw6ICJodHRwczovL2Nsb3VkIn19fQo="},
 			Variables: variables(map[string]string{"OPENSTACK_IMAGE_NAME": image})})
 	}
 	given, err := of("one").Objects()
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := world.Observation{Management: world.ManagementSide{State: world.ManagementActive, Cluster: clusterOf(t, nil, given.Values, given.Secrets, given.InfraSecrets, definitionOf(t, of("one")))}}
+	o := world.Observation{Management: world.ManagementSide{State: world.ManagementActive,
+		Cluster: clusterOf(t, nil, given.Values, given.Secrets, given.InfraSecrets, definitionOf(t, of("one")))}}
 	check := changes{environment: of("two"), source: source.Source{Kind: source.Embedded}}
 	_, err = check.check(t.Context(), o, verdict{decision: pivoted}, silence{})
-	if fault.CodeOf(err) != fault.ChangeRefused || !strings.Contains(err.Error(), "only the shell asks for it, by OPENSTACK_IMAGE_NAME") || !strings.Contains(fault.HintOf(err), "--allow-changes cluster.openstack.image.") {
+	if fault.CodeOf(err) != fault.ChangeRefused ||
+		!strings.Contains(err.Error(), "only the shell asks for it, by OPENSTACK_IMAGE_NAME") ||
+		!strings.Contains(fault.HintOf(err), "--allow-changes cluster.openstack.image.") {
 		t.Errorf("it is %v (%s)", err, fault.HintOf(err))
 	}
 	check.allowed = []string{"cluster.openstack.image"}
-	if applied, err := check.check(t.Context(), o, verdict{decision: pivoted}, silence{}); err != nil || applied.OpenStack().Image != "two" {
+	if applied, err := check.check(t.Context(), o, verdict{decision: pivoted}, silence{}); err != nil ||
+		applied.OpenStack().Image != "two" {
 		t.Errorf("allowed, it is %v", err)
 	}
 }
 
 // Until something was built of them, values of the shell are taken, and that is said.
 func TestAFreshStartTakesTheShell(t *testing.T) {
-	asked := loaded(t, environment.Options{Name: "kubeadm-capd", Variables: variables(map[string]string{"http_proxy": "http://p:1", "DOCKER_HOST": "unix:///x.sock"})})
+	asked := loaded(t, environment.Options{Name: "kubeadm-capd",
+		Variables: variables(map[string]string{"http_proxy": "http://p:1", "DOCKER_HOST": "unix:///x.sock"})})
 	given, err := loaded(t, environment.Options{Name: "kubeadm-capd"}).Objects()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, o := range map[string]world.Observation{
-		"no cluster":        {},
-		"nothing was built": {Bootstrap: world.BootstrapSide{State: world.BootstrapEmpty, Cluster: clusterOf(t, nil, given.Values, given.Secrets, given.InfraSecrets)}},
+		"no cluster": {},
+		"nothing was built": {Bootstrap: world.BootstrapSide{State: world.BootstrapEmpty,
+			Cluster: clusterOf(t, nil, given.Values, given.Secrets, given.InfraSecrets)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			notes := &pipeline.Notes{}
-			applied, err := changes{environment: asked, source: source.Source{Kind: source.Embedded}}.check(t.Context(), o, verdict{decision: goOn}, notes)
+			applied, err := changes{environment: asked, source: source.Source{Kind: source.Embedded}}.check(t.Context(),
+				o, verdict{decision: goOn}, notes)
 			said := slices.Concat(notes.Seen, notes.Warnings)
 			if err != nil || applied.Spec().Proxies.HTTP != "http://p:1" {
 				t.Fatalf("it applies %v, %v", applied, err)
 			}
-			if want := "taken from the shell, and kept by the cluster from now on: cluster.docker_host (DOCKER_HOST), proxies.http_proxy (http_proxy)"; !slices.Contains(said, want) {
+			if want := "taken from the shell, and kept by the cluster from now on: cluster.docker_host (DOCKER_HOST), " +
+				"proxies.http_proxy (http_proxy)"; !slices.Contains(said, want) {
 				t.Errorf("it says %q, want %q", said, want)
 			}
 		})

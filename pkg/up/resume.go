@@ -18,16 +18,19 @@ func (u *Run) ResumePhases() []pipeline.Phase {
 	begun := begunPivot{world: u.world, environment: u.Environment.Argument()}
 	move := u.pivotMove()
 	return []pipeline.Phase{
-		{Name: "look", Title: "look for a pivot that was cut off", Timeout: 10 * time.Minute, Looks: true, Run: begun.run},
+		{Name: "look", Title: "look for a pivot that was cut off", Timeout: 10 * time.Minute, Looks: true,
+			Run: begun.run},
 		{Name: "pivot", Title: "pivot", Timeout: 10 * time.Minute, Check: move.check, Run: move.run},
 	}
 }
 
 func (u *Run) pivotMove() pivotMove {
-	return pivotMove{world: u.world, scope: u.Scope(), folder: u.StateFolder, asked: u.Options, move: capi.Move, now: u.world.Now}
+	return pivotMove{world: u.world, scope: u.Scope(), folder: u.StateFolder, asked: u.Options, move: capi.Move,
+		now: u.world.Now}
 }
 
-// begunPivot looks for a pivot that was begun, and refuses where there is none: what is missing before one only `up` makes.
+// begunPivot looks for a pivot that was begun, and refuses where there is none: what is missing before one only `up`
+// makes.
 type begunPivot struct {
 	world       pivotSettler
 	environment string
@@ -61,12 +64,14 @@ func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
 	return b.world.Adopt(o)
 }
 
-// leftByRollback refuses to resume what a rollback, or a `down`, has begun: Flux in the management cluster is suspended for a move out of it. Moving
-// the definition into it would begin a pivot, and resume none.
+// leftByRollback refuses to resume what a rollback, or a `down`, has begun: Flux in the management cluster is suspended
+// for a move out of it. Moving the definition into it would begin a pivot, and resume none.
 func leftByRollback(o world.Observation, v verdict, environment string) error {
 	if !o.Management.Suspended || v.decision == pivoted {
 		return nil
 	}
-	return fault.New(fault.PivotRefused, "no pivot was interrupted that could be resumed: a move of the definition out of the management cluster was",
-		"Run cluster-init pivot rollback "+environment+" to finish that move, or cluster-init up "+environment+" to move the definition into the management cluster again.")
+	return fault.New(fault.PivotRefused, "no pivot was interrupted that could be resumed: a move of the definition "+
+		"out of the management cluster was",
+		"Run cluster-init pivot rollback "+environment+" to finish that move, or cluster-init up "+environment+
+			" to move the definition into the management cluster again.")
 }

@@ -18,12 +18,14 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
-// RollbackPhases are what moves the definition back into the bootstrap cluster, in order. It is a pivot with the sides exchanged, and as safe: a
-// killed one is finished by the next rollback, or undone by `up`, which moves the definition into the management cluster again.
+// RollbackPhases are what moves the definition back into the bootstrap cluster, in order. It is a pivot with the sides
+// exchanged, and as safe: a killed one is finished by the next rollback, or undone by `up`, which moves the definition
+// into the management cluster again.
 func (u *Run) RollbackPhases() []pipeline.Phase {
 	back := rollback{world: u.world, move: u.pivotMove(), environment: u.Environment.Argument()}
 	return []pipeline.Phase{
-		{Name: "look", Title: "look whether the pivot can be undone", Timeout: 10 * time.Minute, Looks: true, Run: back.look},
+		{Name: "look", Title: "look whether the pivot can be undone", Timeout: 10 * time.Minute, Looks: true,
+			Run: back.look},
 		{Name: "rollback", Title: "move the definition back", Timeout: 10 * time.Minute, Run: back.run},
 	}
 }
@@ -63,18 +65,19 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 	return r.world.Adopt(o)
 }
 
-// returning reports whether an earlier rollback has begun to move. That Flux is suspended for one says less: it may have been killed, or refused, right
-// after that, and the management cluster may be well again since.
+// returning reports whether an earlier rollback has begun to move. That Flux is suspended for one says less: it may
+// have been killed, or refused, right after that, and the management cluster may be well again since.
 func returning(o world.Observation, scope pivot.Scope) bool {
 	return o.Management.Suspended && !pivot.Judge(o.Management.Holds, o.Bootstrap.Holds, scope).NothingMoved()
 }
 
-// canReturn returns why a pivot cannot be undone: both clusters must be known, and one of them hold it all. begun is whether an earlier rollback
-// was.
+// canReturn returns why a pivot cannot be undone: both clusters must be known, and one of them hold it all. begun is
+// whether an earlier rollback was.
 func canReturn(o world.Observation, v verdict, begun bool, environment string) error {
 	switch {
 	case o.Bootstrap.Cluster == nil:
-		return fault.New(fault.PivotRefused, "there is no bootstrap cluster any more that the definition could be moved back into",
+		return fault.New(fault.PivotRefused, "there is no bootstrap cluster any more that the definition could be "+
+			"moved back into",
 			"Put right what is wrong with the management cluster: it holds its own definition.")
 	case o.Management.Cluster == nil:
 		return fault.New(fault.PivotRefused, "no pivot was made: "+v.why, "Run cluster-init up "+environment+".")
@@ -84,7 +87,8 @@ func canReturn(o world.Observation, v verdict, begun bool, environment string) e
 		return fault.New(fault.PivotRefused, "the pivot is not finished: "+v.why,
 			"Run cluster-init pivot resume "+environment+" first. What was moved is complete on one side only then.")
 	}
-	return fault.New(fault.PivotRefused, "there is no finished pivot to undo: "+v.why, "Run cluster-init up "+environment+" to go on.")
+	return fault.New(fault.PivotRefused, "there is no finished pivot to undo: "+v.why, "Run cluster-init up "+
+		environment+" to go on.")
 }
 
 // unwell refuses to take the definition away from a management cluster that manages itself.
@@ -100,9 +104,11 @@ func (r rollback) unwell(ctx context.Context, management *kube.Cluster, report p
 	if len(unmet) == 0 {
 		hint := "If the cluster is not needed any more: cluster-init cleanup " + r.environment + "."
 		if suspended {
-			hint = "Run cluster-init up " + r.environment + ": it resumes what an earlier rollback has suspended in it. " + hint
+			hint = "Run cluster-init up " + r.environment + ": it resumes what an earlier rollback has suspended in " +
+				"it. " + hint
 		}
-		return fault.New(fault.PivotRefused, "the management cluster is well, and manages itself: there is no reason to undo the pivot", hint)
+		return fault.New(fault.PivotRefused, "the management cluster is well, and manages itself: there is no reason "+
+			"to undo the pivot", hint)
 	}
 	for _, u := range unmet {
 		report.Progress("the management cluster is not well: %s", u)
@@ -110,15 +116,17 @@ func (r rollback) unwell(ctx context.Context, management *kube.Cluster, report p
 	return nil
 }
 
-// unsuspended returns the Kustomizations of a cluster without those that a rollback has suspended, and whether there are such: they say nothing of how
-// well the cluster is. None stands for all.
-func unsuspended(ctx context.Context, c *kube.Cluster, scope pivot.Scope) (left []client.ObjectKey, suspended bool, err error) {
+// unsuspended returns the Kustomizations of a cluster without those that a rollback has suspended, and whether there
+// are such: they say nothing of how well the cluster is. None stands for all.
+func unsuspended(ctx context.Context, c *kube.Cluster, scope pivot.Scope) (left []client.ObjectKey, suspended bool,
+	err error) {
 	all, err := flux.Kustomizations(ctx, c)
 	if err != nil {
 		return nil, false, fmt.Errorf("list the Kustomizations of the %s cluster: %w", c.Name, err)
 	}
 	for _, k := range all {
-		if k.Spec.Suspend && k.Annotations[owned.SuspendedAnnotation] == owned.SuspendedFor(scope.Namespace, scope.Cluster) {
+		if k.Spec.Suspend && k.Annotations[owned.SuspendedAnnotation] == owned.SuspendedFor(scope.Namespace,
+			scope.Cluster) {
 			suspended = true
 			continue
 		}
@@ -144,7 +152,8 @@ func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	// Only now may the bootstrap cluster's Flux look after the definition again.
 	if err := world.Suspension(bootstrap, r.move.scope).Resume(lease.UntilTakenOver(ctx)); err != nil {
-		return fault.Retryable(fmt.Errorf("resume Flux in the bootstrap cluster: %w", err), fault.PivotFailed, "The definition was moved back. Run the same command again.")
+		return fault.Retryable(fmt.Errorf("resume Flux in the bootstrap cluster: %w", err), fault.PivotFailed,
+			"The definition was moved back. Run the same command again.")
 	}
 	if result.Already {
 		report.Progress("an earlier rollback has moved it")

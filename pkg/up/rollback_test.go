@@ -19,7 +19,8 @@ import (
 func TestCanReturn(t *testing.T) {
 	answers := &kube.Cluster{}
 	both := func(b world.BootstrapState, m world.ManagementState) world.Observation {
-		return world.Observation{Bootstrap: world.BootstrapSide{State: b, Cluster: answers}, Management: world.ManagementSide{State: m, Cluster: answers}}
+		return world.Observation{Bootstrap: world.BootstrapSide{State: b, Cluster: answers},
+			Management: world.ManagementSide{State: m, Cluster: answers}}
 	}
 	for name, tc := range map[string]struct {
 		o     world.Observation
@@ -27,29 +28,39 @@ func TestCanReturn(t *testing.T) {
 		begun bool
 		hint  string // "": it can
 	}{
-		"finished":                            {o: both(world.BootstrapMoved, world.ManagementActive), v: verdict{decision: pivoted}},
-		"a rollback was cut off":              {o: both(world.BootstrapPaused, world.ManagementPaused), v: verdict{decision: finish}, begun: true},
-		"a rollback has moved all":            {o: both(world.BootstrapActive, world.ManagementEmpty), v: verdict{decision: begun}, begun: true},
-		"begun, and nothing was moved":        {o: both(world.BootstrapActive, world.ManagementEmpty), v: verdict{decision: begun}, hint: "cluster-init up"},
-		"cut off":                             {o: both(world.BootstrapPaused, world.ManagementPaused), v: verdict{decision: finish}, hint: "pivot resume"},
-		"not begun":                           {o: both(world.BootstrapActive, world.ManagementEmpty), v: verdict{decision: goOn}, hint: "cluster-init up"},
-		"finished, and something is left":     {o: both(world.BootstrapPaused, world.ManagementActive), v: verdict{decision: pivoted}, hint: "cluster-init up"},
-		"the bootstrap cluster is new":        {o: both(world.BootstrapEmpty, world.ManagementActive), v: verdict{decision: pivoted}, hint: "cluster-init up"},
+		"finished": {o: both(world.BootstrapMoved, world.ManagementActive),
+			v: verdict{decision: pivoted}},
+		"a rollback was cut off": {o: both(world.BootstrapPaused, world.ManagementPaused),
+			v: verdict{decision: finish}, begun: true},
+		"a rollback has moved all": {o: both(world.BootstrapActive, world.ManagementEmpty),
+			v: verdict{decision: begun}, begun: true},
+		"begun, and nothing was moved": {o: both(world.BootstrapActive, world.ManagementEmpty),
+			v: verdict{decision: begun}, hint: "cluster-init up"},
+		"cut off": {o: both(world.BootstrapPaused, world.ManagementPaused),
+			v: verdict{decision: finish}, hint: "pivot resume"},
+		"not begun": {o: both(world.BootstrapActive, world.ManagementEmpty),
+			v: verdict{decision: goOn}, hint: "cluster-init up"},
+		"finished, and something is left": {o: both(world.BootstrapPaused, world.ManagementActive),
+			v: verdict{decision: pivoted}, hint: "cluster-init up"},
+		"the bootstrap cluster is new": {o: both(world.BootstrapEmpty, world.ManagementActive),
+			v: verdict{decision: pivoted}, hint: "cluster-init up"},
 		"no bootstrap cluster":                {o: world.Observation{Management: world.ManagementSide{State: world.ManagementActive, Cluster: answers}}, v: verdict{decision: pivoted}, hint: "Put right"},
 		"no management cluster":               {o: world.Observation{Bootstrap: world.BootstrapSide{State: world.BootstrapActive, Cluster: answers}}, v: verdict{decision: goOn}, hint: "cluster-init up"},
 		"no bootstrap cluster, and one begun": {o: world.Observation{Management: world.ManagementSide{State: world.ManagementPaused, Cluster: answers}}, v: verdict{decision: finish}, begun: true, hint: "Put right"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := canReturn(tc.o, tc.v, tc.begun, "demo")
-			if (err == nil) != (tc.hint == "") || err != nil && (fault.CodeOf(err) != fault.PivotRefused || !strings.Contains(fault.HintOf(err), tc.hint)) {
+			if (err == nil) != (tc.hint == "") || err != nil && (fault.CodeOf(err) != fault.PivotRefused ||
+				!strings.Contains(fault.HintOf(err), tc.hint)) {
 				t.Errorf("%v, hint %q, want %q", err, fault.HintOf(err), tc.hint)
 			}
 		})
 	}
 }
 
-// A rollback that was killed is no pivot that could be resumed, however far it came: resuming would move the definition into a management cluster that
-// is not well. Where the management cluster still holds all of it there is nothing to begin.
+// A rollback that was killed is no pivot that could be resumed, however far it came: resuming would move the definition
+// into a management cluster that is not well. Where the management cluster still holds all of it there is nothing to
+// begin.
 func TestResumeBeginsNoPivotAfterARollback(t *testing.T) {
 	for name, tc := range map[string]struct {
 		b, m      world.BootstrapState
@@ -63,15 +74,18 @@ func TestResumeBeginsNoPivotAfterARollback(t *testing.T) {
 		"a pivot was begun":              {b: world.BootstrapActive, decision: begun},
 		"a pivot was cut off":            {b: world.BootstrapPaused, decision: finish},
 	} {
-		o := world.Observation{Bootstrap: world.BootstrapSide{State: tc.b}, Management: world.ManagementSide{Suspended: tc.rollback}}
+		o := world.Observation{Bootstrap: world.BootstrapSide{State: tc.b},
+			Management: world.ManagementSide{Suspended: tc.rollback}}
 		err := leftByRollback(o, verdict{decision: tc.decision}, "demo")
-		if (err != nil) != tc.isRefused || err != nil && (fault.CodeOf(err) != fault.PivotRefused || !strings.Contains(fault.HintOf(err), "cluster-init pivot rollback demo")) {
+		if (err != nil) != tc.isRefused || err != nil && (fault.CodeOf(err) != fault.PivotRefused ||
+			!strings.Contains(fault.HintOf(err), "cluster-init pivot rollback demo")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// That Flux is suspended for a rollback says nothing once the management cluster still has everything: it is asked again how well it is.
+// That Flux is suspended for a rollback says nothing once the management cluster still has everything: it is asked
+// again how well it is.
 func TestAStaleSuspensionIsNoBegunRollback(t *testing.T) {
 	stale := seen(world.BootstrapMoved, world.ManagementActive)
 	stale.Management.Suspended = true
@@ -83,7 +97,8 @@ func TestAStaleSuspensionIsNoBegunRollback(t *testing.T) {
 		o    world.Observation
 		want bool
 	}{
-		"nothing was moved": {stale, false}, "it is paused": {paused, true}, "all was moved": {moved, true}, "none was begun": {seen(world.BootstrapMoved, world.ManagementActive), false},
+		"nothing was moved": {stale, false}, "it is paused": {paused, true}, "all was moved": {moved, true},
+		"none was begun": {seen(world.BootstrapMoved, world.ManagementActive), false},
 	} {
 		if got := returning(tc.o, thisRun.scope()); got != tc.want {
 			t.Errorf("%s: %t", name, got)
@@ -98,10 +113,13 @@ func TestWhatARollbackSuspendedIsNotAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := func(name, suspendedFor string, suspended bool) *kustomizev1.Kustomization {
-		return &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: name, Annotations: map[string]string{"cluster-init.io/suspended-for-pivot": suspendedFor}},
+		return &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "flux-system", Name: name,
+			Annotations: map[string]string{"cluster-init.io/suspended-for-pivot": suspendedFor}},
 			Spec: kustomizev1.KustomizationSpec{Suspend: suspended}}
 	}
-	c := &kube.Cluster{Name: "management", Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(of("cluster", "ns/demo", true), of("cni", "ns/other", true), of("mine", "", true), of("capi", "", false)).Build()}
+	c := &kube.Cluster{Name: "management", Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		of("cluster", "ns/demo", true), of("cni", "ns/other", true), of("mine", "", true),
+		of("capi", "", false)).Build()}
 	left, suspended, err := unsuspended(t.Context(), c, thisRun.scope())
 	var names []string
 	for _, key := range left {

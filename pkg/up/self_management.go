@@ -47,7 +47,8 @@ func (s selfManagement) run(ctx context.Context, report pipeline.Reporter) error
 		if found = found.after(seen, err); err == nil && len(found.unmet) == 0 {
 			found.warn(report)
 			if err = s.remarks(ctx, management, report); err == nil {
-				report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components Ready, all of it reconciled by its controllers, which act")
+				report.Progress("Cluster and control plane are Available, machines and nodes Ready, all components " +
+					"Ready, all of it reconciled by its controllers, which act")
 				return nil
 			}
 		}
@@ -92,11 +93,13 @@ func (s selfManagement) remarks(ctx context.Context, management *kube.Cluster, r
 			names = append(names, o.String())
 		}
 		resume := paused.Command(pivot.Side{}, s.world.Side(management), s.releases.scope)
-		report.Warn("paused in the management cluster: %s. If nobody paused it on purpose, a move that was cut off did. To resume it: %s",
+		report.Warn("paused in the management cluster: %s. If nobody paused it on purpose, a move that was cut off "+
+			"did. To resume it: %s",
 			strings.Join(names, ", "), strings.ReplaceAll(resume, "\n", "; "))
 	}
 	for _, machine := range replaced {
-		report.Warn("%s. If no new values have replaced it, see why: kubectl -n %s get machines,events", machine, s.releases.scope.Namespace)
+		report.Warn("%s. If no new values have replaced it, see why: kubectl -n %s get machines,events", machine,
+			s.releases.scope.Namespace)
 	}
 	return pivot.ForgetMachines(ctx, management, s.releases.scope)
 }
@@ -116,15 +119,18 @@ func (s selfManagement) look(ctx context.Context, management *kube.Cluster) (pro
 	return canAct(ctx, management)
 }
 
-// canAct finds what keeps a cluster from acting that says of itself that all is ready: a status is what its controller last wrote.
+// canAct finds what keeps a cluster from acting that says of itself that all is ready: a status is what its controller
+// last wrote.
 func canAct(ctx context.Context, management *kube.Cluster) (proof, error) {
 	o := readiness.Observe(ctx, management)
 	p := proof{manages: true, counted: true, healthy: o.Complete(), findings: readiness.Judge(o)}
 	if !p.healthy {
-		return p, fmt.Errorf("see whether the controllers of the management cluster act: %s", strings.Join(o.NotChecked, "; "))
+		return p, fmt.Errorf("see whether the controllers of the management cluster act: %s",
+			strings.Join(o.NotChecked, "; "))
 	}
 	for _, f := range readiness.Blocks(p.findings) {
-		p.unmet = append(p.unmet, pivot.Unmet{Aspect: pivot.AspectHealth, Object: f.Object.String(), Message: f.Cause, Waiting: true})
+		p.unmet = append(p.unmet, pivot.Unmet{Aspect: pivot.AspectHealth, Object: f.Object.String(), Message: f.Cause,
+			Waiting: true})
 	}
 	return p, nil
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// warn has a management cluster that lost a machine since the pivot, and in which a tenant is paused. Nothing is resumed.
+// warn has a management cluster that lost a machine since the pivot, and in which a tenant is paused. Nothing is
+// resumed.
 func warn(ctx context.Context, t *testing.T) {
 	own, tenant := fluxserver.NewCluster("warned", "mgmt"), fluxserver.NewCluster("warned", "tenant")
 	own.SetAnnotations(map[string]string{owned.MachinesAnnotation: `{"mgmt-a":"docker:////mgmt-a"}`})
@@ -29,8 +30,10 @@ func warn(ctx context.Context, t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const resume = "kubectl --kubeconfig '/state/kubeconfig' -n warned patch clusters.cluster.x-k8s.io tenant --type merge"
-	if len(first.said) != 2 || !strings.Contains(first.said[0], "Cluster warned/tenant") || !strings.Contains(first.said[0], resume) ||
+	const resume = "kubectl --kubeconfig '/state/kubeconfig' -n warned patch clusters.cluster.x-k8s.io tenant --type " +
+		"merge"
+	if len(first.said) != 2 || !strings.Contains(first.said[0], "Cluster warned/tenant") ||
+		!strings.Contains(first.said[0], resume) ||
 		!strings.Contains(first.said[1], "Machine warned/mgmt-a, which the pivot moved, is not there any more") {
 		t.Errorf("it warns: %q", first.said)
 	}

@@ -28,10 +28,12 @@ func (w *judged) settleAlone(ctx context.Context, report pipeline.Reporter) (wor
 	return o, v, err
 }
 
-// confirm looks again right before something is done that cannot be undone, and fails unless the verdict is the one that allows it.
+// confirm looks again right before something is done that cannot be undone, and fails unless the verdict is the one
+// that allows it.
 func (w *judged) confirm(ctx context.Context, allows decision) (world.Observation, error) {
 	o, v, err := w.judgeUntil(ctx, w.Observe, func(_ world.Observation, v verdict) (done, again bool) {
-		return v.decision == allows, v.again || v.decision == start // an answer may come late, and a container that is being made looks stopped
+		// an answer may come late, and a container that is being made looks stopped
+		return v.decision == allows, v.again || v.decision == start
 	})
 	switch {
 	case err != nil:
@@ -41,16 +43,21 @@ func (w *judged) confirm(ctx context.Context, allows decision) (world.Observatio
 	case v.decision == refuse:
 		return o, errors.Join(v.refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster))
 	}
-	return o, fault.Retryable(fmt.Errorf("meanwhile something else has changed what there is: %s", w.different(v)), fault.Busy,
+	return o, fault.Retryable(fmt.Errorf("meanwhile something else has changed what there is: %s", w.different(v)),
+		fault.Busy,
 		"Is another run at work on this environment? When it is over, run the same command again.")
 }
 
-// progress looks how far the definition is. What does not answer is asked again for a while; then nobody knows, and that is an error.
+// progress looks how far the definition is. What does not answer is asked again for a while; then nobody knows, and
+// that is an error.
 func (w *judged) progress(ctx context.Context) (decision, error) {
 	if _, err := w.Connected(world.ManagementName); err != nil { // nothing that was seen could hold it
 		return goOn, nil
 	}
-	o, v, err := w.judgeUntil(ctx, w.ObserveClusters, func(_ world.Observation, v verdict) (done, again bool) { return v.decision != refuse, v.again })
+	o, v, err := w.judgeUntil(ctx, w.ObserveClusters, func(_ world.Observation, v verdict) (
+		done, again bool) {
+		return v.decision != refuse, v.again
+	})
 	if err == nil && v.decision == refuse {
 		err = errors.Join(v.refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster))
 	}
@@ -61,7 +68,8 @@ func (w *judged) progress(ctx context.Context) (decision, error) {
 }
 
 // judgeUntil looks until a verdict is enough, or nobody may hope for a better one.
-func (w *judged) judgeUntil(ctx context.Context, look func(context.Context) world.Observation, enough func(world.Observation, verdict) (done, again bool)) (o world.Observation, v verdict, err error) {
+func (w *judged) judgeUntil(ctx context.Context, look func(context.Context) world.Observation,
+	enough func(world.Observation, verdict) (done, again bool)) (o world.Observation, v verdict, err error) {
 	err = w.LookUntil(ctx, look, func(seen world.Observation) (done, again bool) {
 		o, v = seen, judge(seen, w.request(seen))
 		return enough(seen, v)
@@ -79,8 +87,9 @@ func (w *judged) different(v verdict) string {
 // request is what verdicts about o need to know of this run.
 func (w *judged) request(o world.Observation) request {
 	r := request{
-		environment: w.Environment.Argument(), cluster: w.Environment.ClusterName(), namespace: w.Environment.ClusterNamespace(),
-		place: w.Provider.Place(), kubeconfig: w.KubeconfigPath, backups: w.StateFolder,
+		environment: w.Environment.Argument(), cluster: w.Environment.ClusterName(),
+		namespace: w.Environment.ClusterNamespace(),
+		place:     w.Provider.Place(), kubeconfig: w.KubeconfigPath, backups: w.StateFolder,
 		source: w.Side(o.Bootstrap.Cluster), target: w.Side(o.Management.Cluster),
 	}
 	r.isNew = w.isNew

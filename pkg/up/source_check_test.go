@@ -16,7 +16,8 @@ func TestAGitSourceIsCheckedBeforeTheDefinitionIsApplied(t *testing.T) {
 		var confirmed decision
 		w := confirmingWorld{seenWorld{seen: goOn}, &confirmed}
 		err := managementCluster{world: w, releases: r}.run(t.Context(), silence{})
-		if (confirmed == "") != checked || strings.Contains(err.Error(), "no "+world.BootstrapName+" cluster") != checked {
+		if (confirmed == "") != checked || strings.Contains(err.Error(), "no "+world.BootstrapName+
+			" cluster") != checked {
 			t.Errorf("%s, bootstrap cluster: confirmed %q, %v", kind, confirmed, err)
 		}
 		// Without the check it ends with another error.

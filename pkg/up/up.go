@@ -17,14 +17,17 @@ import (
 type Options struct {
 	world.Subject
 	bootstrap.Supplies
-	KeepBootstrap    bool
-	New              string            // the name of the cluster, if the user says that it does not exist yet; of use only where nobody can list its machines
+	KeepBootstrap bool
+	// the name of the cluster, if the user says that it does not exist yet; of use only where nobody can list its
+	// machines
+	New              string
 	AllowChanges     []string          // keys of changes that may take something away from the cluster
 	BackupRecipients backup.Recipients // who can open backups; none: they are not encrypted
 	BackupSigner     backup.Signer     // signs backups; without a key they are not signed
 	Version          string            // of cluster-init, for backups
 	Heartbeat        time.Duration
-	// Causes returns why something cannot get ready by itself, which ends a wait for it; nil: nobody looks. With KeepWaiting it ends none.
+	// Causes returns why something cannot get ready by itself, which ends a wait for it; nil: nobody looks. With
+	// KeepWaiting it ends none.
 	Causes      func(context.Context) ([]rollout.Cause, error)
 	KeepWaiting bool
 }
@@ -45,6 +48,6 @@ func New(o Options, p world.Parts) *Run {
 // Requests returns how many API requests this run has sent so far to both clusters, the move included.
 func (u *Run) Requests() int64 { return u.world.Requests() }
 
-// Reach connects to those of the two clusters that answer, for a look at them after a failure, however far the run came.
-// The error tells of those that should answer and do not.
+// Reach connects to those of the two clusters that answer, for a look at them after a failure, however far the run
+// came. The error tells of those that should answer and do not.
 func (u *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) { return u.world.Answering(ctx) }

@@ -42,8 +42,9 @@ type request struct {
 	kubeconfig                      string // where that of the management cluster goes
 	backups                         string // folder
 	source, target                  pivot.Side
-	isNew                           bool   // the user says that the cluster does not exist yet
-	find                            string // command that lists what the cluster has where nobody here can; empty: there is none
+	isNew                           bool // the user says that the cluster does not exist yet
+	// command that lists what the cluster has where nobody here can; empty: there is none
+	find string
 }
 
 // sight is an observation as `up` reads it.
@@ -87,9 +88,12 @@ func (o sight) goingDown(r request) verdict {
 	what, hint := "is being deleted", "Run cluster-init down "+r.environment+" to go on."
 	if own != nil && !own.Deleting {
 		what = "is being taken down"
-		hint += " If it is to be kept after all: " + pivot.Kubectl(holder, r.scope()) + " annotate clusters.cluster.x-k8s.io " + r.cluster + " " + owned.DownAnnotation + "-, and run the same command again."
+		hint += " If it is to be kept after all: " + pivot.Kubectl(holder, r.scope()) +
+			" annotate clusters.cluster.x-k8s.io " + r.cluster + " " + owned.DownAnnotation +
+			"-, and run the same command again."
 	}
-	return verdict{decision: refuse, refusal: fault.New(fault.Busy, fmt.Sprintf("Cluster %s/%s %s", r.namespace, r.cluster, what), hint)}
+	return verdict{decision: refuse, refusal: fault.New(fault.Busy, fmt.Sprintf("Cluster %s/%s %s", r.namespace,
+		r.cluster, what), hint)}
 }
 
 func (o sight) silentBootstrap(r request) verdict {
@@ -110,15 +114,19 @@ func bootstrapHint(o sight, r request) string {
 		return fault.HintOf(o.Bootstrap.Err)
 	}
 	if o.Management.State == world.ManagementActive {
-		return "See why: docker logs " + r.node + ". The management cluster holds its own definition: if the bootstrap cluster held nothing else, delete it with docker rm -f -v " +
+		return "See why: docker logs " + r.node + ". The management cluster holds its own definition: if the " +
+			"bootstrap cluster held nothing else, delete it with docker rm -f -v " +
 			r.node + ", and run the same command again."
 	}
-	return "See why: docker logs " + r.node + ". It may hold the only definition of the management cluster, so do not delete it: run docker restart " + r.node +
-		" and the same command again. If nothing of the environment is needed, run cluster-init cleanup " + r.environment + "."
+	return "See why: docker logs " + r.node +
+		". It may hold the only definition of the management cluster, so do not " +
+		"delete it: run docker restart " + r.node +
+		" and the same command again. If nothing of the environment is needed, run cluster-init cleanup " +
+		r.environment + "."
 }
 
-// beforePivot judges where the bootstrap cluster holds the Cluster, active: it has all of it, and it is the one that counts, unless the
-// management cluster holds the same.
+// beforePivot judges where the bootstrap cluster holds the Cluster, active: it has all of it, and it is the one that
+// counts, unless the management cluster holds the same.
 func (o sight) beforePivot(r request) verdict {
 	switch o.Management.State {
 	case world.ManagementActive, world.ManagementPaused:
@@ -130,11 +138,13 @@ func (o sight) beforePivot(r request) verdict {
 		if !o.Management.Proven {
 			return o.unproven(r)
 		}
-		return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the management cluster does not answer yet"}
+		return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the management cluster does " +
+			"not answer yet"}
 	case world.ManagementEmpty:
 		switch {
 		case o.Bootstrap.Suspended && pivot.Judge(o.Bootstrap.Holds, o.Management.Holds, r.scope()).NothingMoved():
-			return verdict{decision: begun, why: "the bootstrap cluster holds the definition; a pivot was begun, and has moved nothing yet"}
+			return verdict{decision: begun, why: "the bootstrap cluster holds the definition; a pivot was begun, and " +
+				"has moved nothing yet"}
 		case o.Bootstrap.Suspended: // a move may have created something on the target before its Cluster
 			return verdict{decision: finish, why: "the bootstrap cluster holds the definition, and a pivot was begun"}
 		}
@@ -152,28 +162,34 @@ func (o sight) halfMoved(r request) verdict {
 		return o.silentManagement(r, "a move of the definition was begun, and how far it came is not known")
 	}
 	state := pivot.Judge(o.Bootstrap.Holds, o.Management.Holds, r.scope())
-	if state.Recovery() != nil && o.Bootstrap.Suspended && o.Management.Cluster != nil { // else somebody paused the Cluster, and no pivot began
-		return verdict{decision: finish, why: fmt.Sprintf("an earlier move of the definition was cut off (%s): it is finished", state.Stage)}
+	// else somebody paused the Cluster, and no pivot began
+	if state.Recovery() != nil && o.Bootstrap.Suspended && o.Management.Cluster != nil {
+		return verdict{decision: finish,
+			why: fmt.Sprintf("an earlier move of the definition was cut off (%s): it is finished", state.Stage)}
 	}
 	if err := state.Err(r.source, r.target, r.scope()); err != nil {
 		return verdict{decision: refuse, refusal: err}
 	}
 	if state.Phase == pivot.Done {
-		return verdict{decision: pivoted, why: "the management cluster holds its own definition; what is left in the bootstrap cluster is paused"}
+		return verdict{decision: pivoted, why: "the management cluster holds its own definition; what is left in the " +
+			"bootstrap cluster is paused"}
 	}
 	return verdict{decision: goOn, why: "the bootstrap cluster holds the definition; the pivot is ahead"}
 }
 
-// pausedByHand refuses because a person has paused the Cluster in the bootstrap cluster: no move bears that, and only a person resumes it.
+// pausedByHand refuses because a person has paused the Cluster in the bootstrap cluster: no move bears that, and only a
+// person resumes it.
 func pausedByHand(r request) verdict {
 	return verdict{decision: refuse, refusal: fault.New(fault.PivotRefused,
-		fmt.Sprintf("Cluster %s/%s is paused in the bootstrap cluster: a person has paused it, and no move", r.namespace, r.cluster),
+		fmt.Sprintf("Cluster %s/%s is paused in the bootstrap cluster: a person has paused it, and no move",
+			r.namespace, r.cluster),
 		"If nobody needs it paused, resume it, and run the same command again: "+resume(r.source, r))}
 }
 
 // resume is how a person resumes the Cluster on a side.
 func resume(side pivot.Side, r request) string {
-	return pivot.Kubectl(side, r.scope()) + " patch clusters.cluster.x-k8s.io " + r.cluster + ` --type merge -p '{"spec":{"paused":null}}'`
+	return pivot.Kubectl(side, r.scope()) + " patch clusters.cluster.x-k8s.io " + r.cluster +
+		` --type merge -p '{"spec":{"paused":null}}'`
 }
 
 // moved judges where a move emptied the bootstrap cluster: nothing in it is ever resumed.
@@ -183,11 +199,13 @@ func (o sight) moved(r request) verdict {
 		if !o.Bootstrap.Holds.Empty() {
 			if r.node == "" { // a bootstrap cluster of the user's own, which stays, may hold what is others'
 				left := o.leftovers(r)
-				return verdict{decision: pivoted, why: "the management cluster holds its own definition", warning: left.refusal.Error()}
+				return verdict{decision: pivoted, why: "the management cluster holds its own definition",
+					warning: left.refusal.Error()}
 			}
 			return o.leftovers(r)
 		}
-		return verdict{decision: pivoted, why: "the management cluster holds its own definition, the bootstrap cluster none"}
+		return verdict{decision: pivoted, why: "the management cluster holds its own definition, the bootstrap " +
+			"cluster none"}
 	case world.ManagementPaused:
 		if v := o.halfMoved(r); v.decision == finish {
 			return v
@@ -196,11 +214,14 @@ func (o sight) moved(r request) verdict {
 	case world.ManagementSilent:
 		return o.silentManagement(r, "the definition was moved into the management cluster")
 	case world.ManagementEmpty:
-		return lost(r, "a move took the definition out of the bootstrap cluster, and the management cluster does not hold it")
+		return lost(r, "a move took the definition out of the bootstrap cluster, and the management cluster does not "+
+			"hold it")
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
-		fmt.Sprintf("the definition of %s was moved into the management cluster, and no kubeconfig names that", r.cluster),
-		world.RecoverHint(r.environment)+" Then run the same command again. If it was cleaned up, and the bootstrap cluster is your own: "+
+		fmt.Sprintf("the definition of %s was moved into the management cluster, and no kubeconfig names that",
+			r.cluster),
+		world.RecoverHint(r.environment)+" Then run the same command again. If it was cleaned up, and the bootstrap "+
+			"cluster is your own: "+
 			"delete in its namespace flux-system the HelmRelease and the Kustomizations that are suspended.")}
 }
 
@@ -211,9 +232,12 @@ func (o sight) leftovers(r request) verdict {
 		left = append(left, object.String())
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.PivotFailed,
-		"the management cluster holds its own definition, and a move left in the bootstrap cluster: "+strings.Join(left, ", "),
-		"Compare them with the management cluster (kubectl --kubeconfig "+oneline.Shell(r.source.Kubeconfig)+" -n "+r.namespace+" get KIND NAME -o yaml). "+
-			"Create there what it lacks. What is somebody else's, move to where it is to be managed (clusterctl move); it goes with the bootstrap cluster. "+
+		"the management cluster holds its own definition, and a move left in the bootstrap cluster: "+
+			strings.Join(left, ", "),
+		"Compare them with the management cluster (kubectl --kubeconfig "+oneline.Shell(r.source.Kubeconfig)+" -n "+
+			r.namespace+" get KIND NAME -o yaml). "+
+			"Create there what it lacks. What is somebody else's, move to where it is to be managed (clusterctl "+
+			"move); it goes with the bootstrap cluster. "+
 			"When nothing is left that is needed, delete the rest and run the same command again.")}
 }
 
@@ -225,13 +249,15 @@ func (o sight) withoutDefinition(r request) verdict {
 	case world.ManagementPaused:
 		return o.pausedTarget(r)
 	case world.ManagementEmpty:
-		return lost(r, fmt.Sprintf("the management cluster %s answers at %s and does not hold its own definition, and no bootstrap cluster does",
+		return lost(r, fmt.Sprintf("the management cluster %s answers at %s and does not hold its own definition, and "+
+			"no bootstrap cluster does",
 			r.cluster, o.Management.Cluster.Config.Host))
 	}
 	none := verdict{decision: fresh, why: "nothing of it exists: a fresh start"}
 	switch o.Bootstrap.State {
 	case world.BootstrapUnfinished:
-		none.why, none.warning = "nothing else of it exists: the bootstrap cluster is made again", "the bootstrap cluster was never finished"
+		none.why, none.warning = "nothing else of it exists: the bootstrap cluster is made again",
+			"the bootstrap cluster was never finished"
 	case world.BootstrapEmpty:
 		none = verdict{decision: goOn, why: "the bootstrap cluster answers, and holds no definition yet"}
 	}
@@ -240,16 +266,20 @@ func (o sight) withoutDefinition(r request) verdict {
 
 // pausedTarget refuses because the management cluster's own Cluster is paused and nobody else holds it.
 func (o sight) pausedTarget(r request) verdict {
-	state := pivot.Judge(pivot.Holding{}, o.Management.Holds, r.scope()) // what may be left in the bootstrap cluster reconciles nothing
+	// what may be left in the bootstrap cluster reconciles nothing
+	state := pivot.Judge(pivot.Holding{}, o.Management.Holds, r.scope())
 	return verdict{decision: refuse, refusal: fault.Wrap(
-		fmt.Errorf("Cluster %s/%s is paused in the management cluster: a move was cut off at its end, or somebody paused it", r.namespace, r.cluster),
+		fmt.Errorf("Cluster %s/%s is paused in the management cluster: a move was cut off at its end, or somebody "+
+			"paused it", r.namespace, r.cluster),
 		fault.PivotFailed, fault.HintOf(state.Err(r.source, r.target, r.scope())))}
 }
 
 func lost(r request, what string) verdict {
 	return verdict{decision: refuse, refusal: fault.New(fault.PivotFailed, what+": nobody manages its machines",
-		"If a pivot was made, what it moved is in the newest backup in "+r.backups+": clusterctl move --from-directory BACKUP/objects --to-kubeconfig "+r.kubeconfig+
-			" -n "+r.namespace+" (an encrypted one first: age -d -i KEY FILE | tar x). If the cluster is not needed: cluster-init cleanup "+r.environment+".")}
+		"If a pivot was made, what it moved is in the newest backup in "+r.backups+
+			": clusterctl move --from-directory BACKUP/objects --to-kubeconfig "+r.kubeconfig+
+			" -n "+r.namespace+" (an encrypted one first: age -d -i KEY FILE | tar x). If the cluster is not needed: "+
+			"cluster-init cleanup "+r.environment+".")}
 }
 
 func (r request) scope() pivot.Scope { return pivot.Scope{Namespace: r.namespace, Cluster: r.cluster} }

@@ -11,7 +11,8 @@ import (
 
 // The page shows what judge does: each cell of its table is held against the verdict, and so is what its footnotes add.
 func TestThePageShowsTheVerdicts(t *testing.T) {
-	columns := []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementForeign, world.ManagementEmpty, world.ManagementActive, world.ManagementPaused}
+	columns := []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementForeign,
+		world.ManagementEmpty, world.ManagementActive, world.ManagementPaused}
 	rows := map[string][]world.BootstrapState{
 		"not there, or never finished": {world.BootstrapAbsent, world.BootstrapUnfinished},
 		"answers, holds no Cluster":    {world.BootstrapEmpty},
@@ -24,7 +25,9 @@ func TestThePageShowsTheVerdicts(t *testing.T) {
 	}
 	for label, cells := range matrix(t) {
 		if strings.HasPrefix(label, "either holds it marked by") {
-			for m, mark := range map[string]func(*world.Observation){"bootstrap": func(o *world.Observation) { o.Bootstrap.Down = true }, "management": func(o *world.Observation) { o.Management.Down = true }} {
+			for m, mark := range map[string]func(
+				*world.Observation){"bootstrap": func(o *world.Observation) { o.Bootstrap.Down = true },
+				"management": func(o *world.Observation) { o.Management.Down = true }} {
 				o := seen(world.BootstrapActive, world.ManagementActive)
 				mark(&o)
 				expectCell(t, label+" in the "+m+" cluster", cells[0], o)
@@ -56,7 +59,8 @@ func TestThePageShowsTheVerdicts(t *testing.T) {
 func expectCell(t *testing.T, where, cell string, o world.Observation) {
 	t.Helper()
 	word := strings.TrimRight(cell, " ¹²³⁴⁵⁶⁷")
-	want, known := map[string]decision{"fresh start": fresh, "go on": goOn, "refuse": refuse, "pivoted": pivoted, "finish": finish, "start it, look again": start}[word]
+	want, known := map[string]decision{"fresh start": fresh, "go on": goOn, "refuse": refuse, "pivoted": pivoted,
+		"finish": finish, "start it, look again": start}[word]
 	if strings.Contains(cell, "⁵") {
 		o.Bootstrap.Suspended = true
 	}
@@ -98,7 +102,8 @@ func matrix(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, found := strings.Cut(string(page), "| bootstrap cluster ↓, management cluster → | no kubeconfig | does not answer | another cluster | holds no Cluster | holds its Cluster | holds it, paused |\n")
+	_, table, found := strings.Cut(string(page), "| bootstrap cluster ↓, management cluster → | no kubeconfig | does "+
+		"not answer | another cluster | holds no Cluster | holds its Cluster | holds it, paused |\n")
 	if !found {
 		t.Fatal("the page has no such table")
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// withoutMachines returns none if no machine of the cluster exists. Making a second set of machines beside the first would end in two
-// clusters of one name.
+// withoutMachines returns none if no machine of the cluster exists. Making a second set of machines beside the first
+// would end in two clusters of one name.
 func (o sight) withoutMachines(r request, none verdict) verdict {
 	silent := o.Management.State == world.ManagementSilent
 	switch {
@@ -24,14 +24,17 @@ func (o sight) withoutMachines(r request, none verdict) verdict {
 		return o.perhapsGone(r, "nobody else can be asked whether it exists")
 	case o.MachinesErr != nil:
 		return verdict{decision: refuse, again: true, refusal: fault.Wrap(
-			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr), fault.CodeOr(o.MachinesErr, fault.ClusterUnreachable),
+			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr),
+			fault.CodeOr(o.MachinesErr, fault.ClusterUnreachable),
 			orHint(o.MachinesErr, "Run the same command again when it can be asked."))}
 	case len(o.Machines) > 0 && silent:
 		return o.silentManagement(r, fmt.Sprintf("machines of it exist (%s)", names(o.Machines)))
 	case len(o.Machines) > 0:
 		return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
-			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition", r.cluster, r.place, names(o.Machines)),
-			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". "+world.RecoverHint(r.environment)+" If it is not needed: cluster-init cleanup "+r.environment+".")}
+			fmt.Sprintf("machines of %s exist in %s (%s), and no cluster is known that holds their definition",
+				r.cluster, r.place, names(o.Machines)),
+			"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+". "+
+				world.RecoverHint(r.environment)+" If it is not needed: cluster-init cleanup "+r.environment+".")}
 	case silent && !o.Management.Proven:
 		return o.unproven(r)
 	case silent && world.Answered(o.Management.Err):
@@ -39,22 +42,27 @@ func (o sight) withoutMachines(r request, none verdict) verdict {
 	case silent && o.Traces.Err != nil:
 		return o.perhapsGone(r, fmt.Sprintf("it is not known whether a pivot was made (%v)", o.Traces.Err))
 	case silent && o.Traces.Backup != "":
-		return o.perhapsGone(r, fmt.Sprintf("there is a backup of its definition (%s): it may manage itself where this run finds no machine", o.Traces.Backup))
+		return o.perhapsGone(r, fmt.Sprintf(
+			"there is a backup of its definition (%s): it may manage itself where this run finds no machine",
+			o.Traces.Backup))
 	case silent && !o.Traces.Building:
 		return o.perhapsGone(r, "only its kubeconfig tells of it: it may manage itself where this run finds no machine")
 	case silent:
-		none.warning = fmt.Sprintf("%s names a cluster that does not answer: as no pivot was made from here and no machine of it exists in %s, it is taken for gone, and the file is renamed",
+		none.warning = fmt.Sprintf("%s names a cluster that does not answer: as no pivot was made from here and no "+
+			"machine of it exists in %s, it is taken for gone, and the file is renamed",
 			strings.Join(o.Management.Files, ", "), r.place)
 	}
 	return none
 }
 
-// perhapsBuilt returns none if the user says that the cluster is new, or the bootstrap cluster of an earlier run shows it. Nobody here can list the
-// machines: another machine or CI job may have built the cluster, and a second one of its name would work against it.
+// perhapsBuilt returns none if the user says that the cluster is new, or the bootstrap cluster of an earlier run shows
+// it. Nobody here can list the machines: another machine or CI job may have built the cluster, and a second one of its
+// name would work against it.
 func (o sight) perhapsBuilt(r request, none verdict) verdict {
 	earlier := o.Bootstrap.State != world.BootstrapAbsent && r.node != "" // made by a run that was allowed to begin
 	if r.isNew || earlier {
-		none.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made some, stop now", r.place, r.cluster)
+		none.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made "+
+			"some, stop now", r.place, r.cluster)
 		return none
 	}
 	look := ""
@@ -62,25 +70,31 @@ func (o sight) perhapsBuilt(r request, none verdict) verdict {
 		look = " See what exists: " + r.find + "."
 	}
 	return verdict{decision: refuse, refusal: fault.New(fault.ClusterUnreachable,
-		fmt.Sprintf("it is not known whether %s exists already: %s cannot be asked for its machines, and no kubeconfig names it", r.cluster, r.place),
-		"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+"."+look+" If it is a new cluster, add --new "+r.cluster+".")}
+		fmt.Sprintf("it is not known whether %s exists already: %s cannot be asked for its machines, and no "+
+			"kubeconfig names it", r.cluster, r.place),
+		"If another machine or CI job built that cluster, put its kubeconfig at "+r.kubeconfig+"."+look+
+			" If it is a new cluster, add --new "+r.cluster+".")}
 }
 
 // unproven refuses because a kubeconfig is given that may be another cluster's: it would be written over.
 func (o sight) unproven(r request) verdict {
 	v := o.silentManagement(r, "whose kubeconfig that is cannot be known")
-	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal), o.ifGone(r)+" Else start what it runs on, or give --kubeconfig another file.")
+	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
+		o.ifGone(r)+" Else start what it runs on, or give --kubeconfig another file.")
 	return v
 }
 
-// perhapsGone refuses because a cluster that is named does not answer, and the machines of this run's provider prove nothing: another run
-// may have made it in another cloud, on another engine, or with another provider. Only a person can know that it is gone.
+// perhapsGone refuses because a cluster that is named does not answer, and the machines of this run's provider prove
+// nothing: another run may have made it in another cloud, on another engine, or with another provider. Only a person
+// can know that it is gone.
 func (o sight) perhapsGone(r request, because string) verdict {
 	v := o.silentManagement(r, because)
 	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
-		o.AnswerHint(r.environment, waitHint+" Else use the cluster.infra_provider and the cloud project or Docker engine "+
+		o.AnswerHint(r.environment, waitHint+" Else use the cluster.infra_provider and the cloud project or Docker "+
+			"engine "+
 			"that it was made with, and start what it runs on.")+" "+o.ifGone(r)+
-			" Then run the same command again. If nothing of the environment is needed: cluster-init cleanup "+r.environment+".")
+			" Then run the same command again. If nothing of the environment is needed: cluster-init cleanup "+
+			r.environment+".")
 	return v
 }
 

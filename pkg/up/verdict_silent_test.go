@@ -16,8 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// A management cluster that does not answer, and no machine where this run looks: the machines may be where another run looked. Only what
-// the state folder tells of the runs before can say that there was no pivot.
+// A management cluster that does not answer, and no machine where this run looks: the machines may be where another run
+// looked. Only what the state folder tells of the runs before can say that there was no pivot.
 func TestASilentManagementClusterWithoutMachines(t *testing.T) {
 	unreadable := errors.New("permission denied")
 	for name, tc := range map[string]struct {
@@ -27,22 +27,29 @@ func TestASilentManagementClusterWithoutMachines(t *testing.T) {
 	}{
 		"its kubeconfig is all that there is":       {world.Traces{}, true, "only its kubeconfig tells of it"},
 		"a run made a bootstrap cluster, no backup": {world.Traces{Building: true}, false, ""},
-		"a backup":                              {world.Traces{Backup: "/state/demo-1"}, true, "there is a backup of its definition (/state/demo-1)"},
-		"a backup, and a new bootstrap cluster": {world.Traces{Building: true, Backup: "/state/demo-1"}, true, "/state/demo-1"},
-		"the state folder cannot be read":       {world.Traces{Building: true, Err: unreadable}, true, "it is not known whether a pivot was made (permission denied)"},
+		"a backup": {world.Traces{Backup: "/state/demo-1"}, true,
+			"there is a backup of its definition (/state/demo-1)"},
+		"a backup, and a new bootstrap cluster": {world.Traces{Building: true, Backup: "/state/demo-1"}, true,
+			"/state/demo-1"},
+		"the state folder cannot be read": {world.Traces{Building: true, Err: unreadable}, true,
+			"it is not known whether a pivot was made (permission denied)"},
 	} {
-		for b, otherwise := range map[world.BootstrapState]decision{world.BootstrapAbsent: fresh, world.BootstrapUnfinished: fresh, world.BootstrapEmpty: goOn} {
+		for b, otherwise := range map[world.BootstrapState]decision{world.BootstrapAbsent: fresh,
+			world.BootstrapUnfinished: fresh, world.BootstrapEmpty: goOn} {
 			o := seen(b, world.ManagementSilent)
 			o.Traces, o.Management.Files = tc.traces, []string{"/mine", "/state/kube config"}
 			v := judge(o, thisRun)
 			if !tc.unknown {
 				if v.decision != otherwise || !strings.Contains(v.warning, "/mine, /state/kube config") {
-					t.Errorf("%s, bootstrap cluster %s: %s, want %s: %v\nwarning: %s", name, b, short(v), otherwise, v.refusal, v.warning)
+					t.Errorf("%s, bootstrap cluster %s: %s, want %s: %v\nwarning: %s", name, b, short(v), otherwise,
+						v.refusal, v.warning)
 				}
 				continue
 			}
 			hint := fault.HintOf(v.refusal)
-			if short(v) != "cluster/unreachable?" || !strings.Contains(fmt.Sprint(v.refusal), tc.says) || !strings.Contains(hint, "rm '/mine' '/state/kube config'") || !strings.Contains(hint, "cluster-init cleanup env") {
+			if short(v) != "cluster/unreachable?" || !strings.Contains(fmt.Sprint(v.refusal), tc.says) ||
+				!strings.Contains(hint, "rm '/mine' '/state/kube config'") ||
+				!strings.Contains(hint, "cluster-init cleanup env") {
 				t.Errorf("%s, bootstrap cluster %s: %s: %v\nhint: %s", name, b, short(v), v.refusal, hint)
 			}
 		}
@@ -51,37 +58,49 @@ func TestASilentManagementClusterWithoutMachines(t *testing.T) {
 
 // A cluster that answers is not gone, whatever the state folder says.
 func TestAClusterThatRefusesIsNotGone(t *testing.T) {
-	for name, err := range map[string]error{"credentials": apierrors.NewUnauthorized("Unauthorized"), "not ready": apierrors.NewServiceUnavailable("etcd"), "expired": x509.CertificateInvalidError{Reason: x509.Expired}} {
+	for name, err := range map[string]error{"credentials": apierrors.NewUnauthorized("Unauthorized"),
+		"not ready": apierrors.NewServiceUnavailable("etcd"),
+		"expired":   x509.CertificateInvalidError{Reason: x509.Expired}} {
 		o := seen(world.BootstrapAbsent, world.ManagementSilent)
 		o.Traces.Building, o.Management.Err = true, fmt.Errorf("ask the API server: %w", err)
-		if v := judge(o, thisRun); short(v) != "cluster/unreachable?" || !strings.Contains(fmt.Sprint(v.refusal), "something answers at its address") {
+		if v := judge(o, thisRun); short(v) != "cluster/unreachable?" || !strings.Contains(fmt.Sprint(v.refusal),
+			"something answers at its address") {
 			t.Errorf("%s: %s: %v", name, short(v), v.refusal)
 		}
 	}
 }
 
-// A cluster that answers and refuses runs, and its network is well: what helps is another kubeconfig, or another certificate.
+// A cluster that answers and refuses runs, and its network is well: what helps is another kubeconfig, or another
+// certificate.
 func TestWhyAManagementClusterIsSilentSaysWhatHelps(t *testing.T) {
 	asked := func(err error) error {
-		return fault.Retryable(fmt.Errorf("asking the API server at https://192.0.2.1: %w", err), fault.ClusterUnreachable, "Is it running?")
+		return fault.Retryable(fmt.Errorf("asking the API server at https://192.0.2.1: %w", err),
+			fault.ClusterUnreachable, "Is it running?")
 	}
-	const credentials, certificate, start = "Give a kubeconfig of it whose credentials are valid: --kubeconfig FILE", "Renew the certificate of its API server", "tart what it runs on"
+	const credentials, certificate, start = "Give a kubeconfig of it whose credentials are valid: --kubeconfig FILE",
+		"Renew the certificate of its API server", "tart what it runs on"
 	for name, tc := range map[string]struct {
 		err  error
 		says string
 	}{
-		"nobody answers":                          {asked(errors.New("i/o timeout")), start},
-		"the credentials are refused":             {asked(apierrors.NewUnauthorized("Unauthorized")), credentials},
-		"they may not ask":                        {asked(apierrors.NewForbidden(schema.GroupResource{Resource: "clusters"}, "", nil)), credentials},
-		"by one of two kubeconfigs":               {errors.Join(asked(errors.New("i/o timeout")), asked(apierrors.NewUnauthorized("Unauthorized"))), credentials},
-		"its certificate has expired":             {asked(&url.Error{Op: "Get", URL: "https://192.0.2.1", Err: x509.CertificateInvalidError{Reason: x509.Expired}}), certificate},
-		"its API server is not ready":             {asked(apierrors.NewServiceUnavailable("etcd")), start},
-		"its certificate is for other names, say": {asked(x509.CertificateInvalidError{Reason: x509.NameMismatch}), start},
+		"nobody answers":              {asked(errors.New("i/o timeout")), start},
+		"the credentials are refused": {asked(apierrors.NewUnauthorized("Unauthorized")), credentials},
+		"they may not ask": {asked(
+			apierrors.NewForbidden(schema.GroupResource{Resource: "clusters"}, "", nil)), credentials},
+		"by one of two kubeconfigs": {errors.Join(asked(errors.New("i/o timeout")),
+			asked(apierrors.NewUnauthorized("Unauthorized"))), credentials},
+		"its certificate has expired": {asked(
+			&url.Error{Op: "Get", URL: "https://192.0.2.1", Err: x509.CertificateInvalidError{Reason: x509.Expired}}),
+			certificate},
+		"its API server is not ready": {asked(apierrors.NewServiceUnavailable("etcd")), start},
+		"its certificate is for other names, say": {asked(x509.CertificateInvalidError{Reason: x509.NameMismatch}),
+			start},
 	} {
 		for _, m := range []struct {
 			b        world.BootstrapState
 			machines []provider.Machine
-		}{{world.BootstrapMoved, nil}, {world.BootstrapPaused, nil}, {world.BootstrapAbsent, nil}, {world.BootstrapAbsent, []provider.Machine{{Name: "demo-abc"}}}} {
+		}{{world.BootstrapMoved, nil}, {world.BootstrapPaused, nil}, {world.BootstrapAbsent, nil},
+			{world.BootstrapAbsent, []provider.Machine{{Name: "demo-abc"}}}} {
 			o := seen(m.b, world.ManagementSilent, m.machines...)
 			o.Management.Err = tc.err
 			v := judge(o, thisRun)
@@ -95,7 +114,8 @@ func TestWhyAManagementClusterIsSilentSaysWhatHelps(t *testing.T) {
 	}
 }
 
-// An API server that has answered to this run and is silent now is waited for: nobody is told to delete what was there a moment ago.
+// An API server that has answered to this run and is silent now is waited for: nobody is told to delete what was there
+// a moment ago.
 func TestASilentManagementClusterIsWaitedFor(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answered bool
@@ -111,7 +131,8 @@ func TestASilentManagementClusterIsWaitedFor(t *testing.T) {
 		o.Management.Answered, o.Management.Err, o.MachinesErr = tc.answered, tc.err, provider.ErrCannotAsk
 		v := judge(o, thisRun)
 		hint := fault.HintOf(v.refusal)
-		if v.decision != refuse || fault.CodeOf(v.refusal) != fault.ClusterUnreachable || fault.CanRetry(v.refusal) != tc.retry || strings.Contains(hint, "cleanup") != tc.cleanup {
+		if v.decision != refuse || fault.CodeOf(v.refusal) != fault.ClusterUnreachable ||
+			fault.CanRetry(v.refusal) != tc.retry || strings.Contains(hint, "cleanup") != tc.cleanup {
 			t.Errorf("%s: %v, again %t\nhint: %s", name, v.refusal, fault.CanRetry(v.refusal), hint)
 		}
 		if tc.retry && !strings.Contains(hint, "run the same command again: it resumes") {

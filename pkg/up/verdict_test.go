@@ -27,7 +27,8 @@ func seen(b world.BootstrapState, m world.ManagementState, machines ...provider.
 		}
 		return pivot.Holding{Objects: []capi.Object{object}, Clusters: []capi.Cluster{c}}
 	}
-	o := world.Observation{Bootstrap: world.BootstrapSide{State: b}, Management: world.ManagementSide{State: m, Named: "/state/kubeconfig", Proven: true}, Machines: machines}
+	o := world.Observation{Bootstrap: world.BootstrapSide{State: b}, Management: world.ManagementSide{State: m,
+		Named: "/state/kubeconfig", Proven: true}, Machines: machines}
 	connected := &kube.Cluster{Config: &rest.Config{Host: "https://192.0.2.1:6443"}}
 	switch b {
 	case world.BootstrapForeign:
@@ -37,7 +38,8 @@ func seen(b world.BootstrapState, m world.ManagementState, machines ...provider.
 	case world.BootstrapEmpty, world.BootstrapMoved:
 		o.Bootstrap.Cluster, o.Bootstrap.Suspended = connected, b == world.BootstrapMoved
 	case world.BootstrapActive, world.BootstrapPaused:
-		o.Bootstrap.Cluster, o.Bootstrap.Holds, o.Bootstrap.Suspended = connected, own(b == world.BootstrapPaused), b == world.BootstrapPaused
+		o.Bootstrap.Cluster, o.Bootstrap.Holds, o.Bootstrap.Suspended = connected, own(b == world.BootstrapPaused),
+			b == world.BootstrapPaused
 	}
 	switch m {
 	case world.ManagementForeign:
@@ -52,12 +54,14 @@ func seen(b world.BootstrapState, m world.ManagementState, machines ...provider.
 	return o
 }
 
-var thisRun = request{environment: "env", cluster: "demo", namespace: "ns", place: "Docker", node: "demo-bootstrap-control-plane", kubeconfig: "/state/kubeconfig", backups: "/state"}
+var thisRun = request{environment: "env", cluster: "demo", namespace: "ns", place: "Docker",
+	node: "demo-bootstrap-control-plane", kubeconfig: "/state/kubeconfig", backups: "/state"}
 
-// The table of verdicts: a row for each state of the bootstrap cluster, a column for each of the management cluster, without machines.
-// A refusal is written as its exit code's fault; ? means that it is asked again for a while.
+// The table of verdicts: a row for each state of the bootstrap cluster, a column for each of the management cluster,
+// without machines. A refusal is written as its exit code's fault; ? means that it is asked again for a while.
 func TestVerdicts(t *testing.T) {
-	columns := []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementForeign, world.ManagementEmpty, world.ManagementActive, world.ManagementPaused}
+	columns := []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementForeign,
+		world.ManagementEmpty, world.ManagementActive, world.ManagementPaused}
 	const (
 		foreign = "cluster/foreign"
 		silent  = "cluster/unreachable?"
@@ -96,7 +100,8 @@ func short(v verdict) string {
 
 // Where no cluster holds the definition, the machines decide.
 func TestVerdictsOnMachines(t *testing.T) {
-	running, stopped, paused := provider.Machine{Name: "demo-abc"}, provider.Machine{Name: "demo-abc", Stopped: true}, provider.Machine{Name: "demo-lb", Paused: true}
+	running, stopped, paused := provider.Machine{Name: "demo-abc"}, provider.Machine{Name: "demo-abc", Stopped: true},
+		provider.Machine{Name: "demo-lb", Paused: true}
 	failed := errors.New("503 from keystone")
 	cases := map[string]struct {
 		b      world.BootstrapState
@@ -106,58 +111,96 @@ func TestVerdictsOnMachines(t *testing.T) {
 		says   string // in the message
 		advise string // in the hint
 	}{
-		"machines, and nobody who holds their definition":   {world.BootstrapAbsent, world.ManagementAbsent, machines(running), "cluster/unreachable", "machines of demo exist in Docker (demo-abc)", "put its kubeconfig at /state/kubeconfig"},
-		"machines, and an unfinished bootstrap cluster":     {world.BootstrapUnfinished, world.ManagementAbsent, machines(running), "cluster/unreachable", "demo-abc", "cluster-init cleanup env"},
-		"machines, and an empty bootstrap cluster":          {world.BootstrapEmpty, world.ManagementAbsent, machines(running), "cluster/unreachable", "demo-abc", "cleanup"},
-		"machines, and a management cluster that is silent": {world.BootstrapAbsent, world.ManagementSilent, machines(running), "cluster/unreachable?", "machines of it exist (demo-abc): i/o timeout", "restore the network"},
-		"its load balancer is paused":                       {world.BootstrapMoved, world.ManagementSilent, machines(paused), "cluster/unreachable?", "does not answer", "docker unpause demo-lb"},
-		"a machine is stopped":                              {world.BootstrapActive, world.ManagementSilent, machines(running, stopped), "start", "", ""},
-		"a stopped machine of a finished cluster":           {world.BootstrapAbsent, world.ManagementSilent, machines(stopped), "start", "", ""},
-		"the cloud does not say":                            {world.BootstrapAbsent, world.ManagementAbsent, unasked(failed), "cluster/unreachable?", "it is not known whether machines of demo exist: 503", "when it can be asked"},
-		"the cloud does not say, in its own words":          {world.BootstrapEmpty, world.ManagementAbsent, unasked(fault.New(fault.CloudUnreachable, "no answer", "Look at it.")), "cloud/unreachable?", "no answer", "Look at it."},
-		"the cloud does not say, and it does not matter":    {world.BootstrapActive, world.ManagementAbsent, unasked(failed), "go on", "", ""},
-		"nobody can be asked":                               {world.BootstrapAbsent, world.ManagementAbsent, unasked(provider.ErrCannotAsk), "cluster/unreachable", "it is not known whether demo exists already", "--new demo"},
-		"nobody can be asked, while it is being built":      {world.BootstrapEmpty, world.ManagementAbsent, unasked(provider.ErrCannotAsk), "go on", "", ""},
-		"nobody can be asked, as it was never finished":     {world.BootstrapUnfinished, world.ManagementAbsent, unasked(provider.ErrCannotAsk), "fresh", "", ""},
-		"nobody can be asked, and a kubeconfig is there":    {world.BootstrapAbsent, world.ManagementSilent, unasked(provider.ErrCannotAsk), "cluster/unreachable?", "nobody else can be asked", "/state/kubeconfig"},
-		"somebody else's machines":                          {world.BootstrapAbsent, world.ManagementAbsent, unasked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign", "a node of another cluster", ""},
-		"a silent kubeconfig that nobody proves":            {world.BootstrapAbsent, world.ManagementSilent, func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?", "whose kubeconfig that is cannot be known", "rm '/state/kubeconfig'"},
-		"the same while the first machine is being made":    {world.BootstrapActive, world.ManagementSilent, func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?", "whose kubeconfig that is cannot be known", "give --kubeconfig another file"},
-		"a kubeconfig that cannot be read":                  {world.BootstrapAbsent, world.ManagementSilent, func(o *world.Observation) { o.Management.Proven, o.Management.Files = false, nil }, "cluster/unreachable?", "whose kubeconfig", "Make its kubeconfig readable."},
-		"it cannot be asked, and the bootstrap cluster still names the one that is silent": {world.BootstrapEmpty, world.ManagementSilent, func(o *world.Observation) {
-			o.MachinesErr, o.Bootstrap.Kubeconfig = provider.ErrCannotAsk, []byte("x")
-		}, "cluster/unreachable?", "nobody else can be asked", "rm '/state/kubeconfig' && kubectl -n ns delete secret demo-kubeconfig."},
-		"a bootstrap cluster that is paused": {world.BootstrapSilent, world.ManagementAbsent, func(o *world.Observation) {
-			o.Bootstrap.Err, o.Bootstrap.Cure = errors.New("it is paused"), "Unpause it: docker unpause x."
-		}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
-		"one that is paused after the pivot": {world.BootstrapSilent, world.ManagementActive, func(o *world.Observation) {
-			o.Bootstrap.Err, o.Bootstrap.Cure = errors.New("it is paused"), "Unpause it: docker unpause x."
-		}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
-		"one that is broken after the pivot": {world.BootstrapSilent, world.ManagementActive, func(*world.Observation) {}, "cluster/unreachable?", "no route to host", "if the bootstrap cluster held nothing else"},
-		"a bootstrap cluster that another run is making": {world.BootstrapSilent, world.ManagementAbsent, func(o *world.Observation) {
-			o.Bootstrap.Err, o.Bootstrap.Cure = fault.New(fault.Busy, "another run makes it", ""), "When it has ended."
-		}, "cluster/busy?", "another run makes it", "When it has ended."},
-		"a bootstrap cluster that nobody can read": {world.BootstrapSilent, world.ManagementAbsent, func(o *world.Observation) {
-			o.Bootstrap.Err = fault.New(fault.Usage, "no kubeconfig", "Name a file.")
-		}, "usage", "no kubeconfig", ""},
+		"machines, and nobody who holds their definition": {world.BootstrapAbsent, world.ManagementAbsent,
+			machines(running), "cluster/unreachable", "machines of demo exist in Docker (demo-abc)",
+			"put its kubeconfig at /state/kubeconfig"},
+		"machines, and an unfinished bootstrap cluster": {world.BootstrapUnfinished, world.ManagementAbsent,
+			machines(running), "cluster/unreachable", "demo-abc", "cluster-init cleanup env"},
+		"machines, and an empty bootstrap cluster": {world.BootstrapEmpty, world.ManagementAbsent,
+			machines(running), "cluster/unreachable", "demo-abc", "cleanup"},
+		"machines, and a management cluster that is silent": {world.BootstrapAbsent, world.ManagementSilent,
+			machines(running), "cluster/unreachable?", "machines of it exist (demo-abc): i/o timeout",
+			"restore the network"},
+		"its load balancer is paused": {world.BootstrapMoved, world.ManagementSilent,
+			machines(paused), "cluster/unreachable?", "does not answer", "docker unpause demo-lb"},
+		"a machine is stopped": {world.BootstrapActive, world.ManagementSilent,
+			machines(running, stopped), "start", "", ""},
+		"a stopped machine of a finished cluster": {world.BootstrapAbsent, world.ManagementSilent,
+			machines(stopped), "start", "", ""},
+		"the cloud does not say": {world.BootstrapAbsent, world.ManagementAbsent,
+			unasked(failed), "cluster/unreachable?", "it is not known whether machines of demo exist: 503",
+			"when it can be asked"},
+		"the cloud does not say, in its own words": {world.BootstrapEmpty, world.ManagementAbsent,
+			unasked(fault.New(fault.CloudUnreachable, "no answer", "Look at it.")), "cloud/unreachable?", "no answer",
+			"Look at it."},
+		"the cloud does not say, and it does not matter": {world.BootstrapActive, world.ManagementAbsent,
+			unasked(failed), "go on", "", ""},
+		"nobody can be asked": {world.BootstrapAbsent, world.ManagementAbsent,
+			unasked(provider.ErrCannotAsk), "cluster/unreachable", "it is not known whether demo exists already",
+			"--new demo"},
+		"nobody can be asked, while it is being built": {world.BootstrapEmpty, world.ManagementAbsent,
+			unasked(provider.ErrCannotAsk), "go on", "", ""},
+		"nobody can be asked, as it was never finished": {world.BootstrapUnfinished, world.ManagementAbsent,
+			unasked(provider.ErrCannotAsk), "fresh", "", ""},
+		"nobody can be asked, and a kubeconfig is there": {world.BootstrapAbsent, world.ManagementSilent,
+			unasked(provider.ErrCannotAsk), "cluster/unreachable?", "nobody else can be asked", "/state/kubeconfig"},
+		"somebody else's machines": {world.BootstrapAbsent, world.ManagementAbsent,
+			unasked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign",
+			"a node of another cluster", ""},
+		"a silent kubeconfig that nobody proves": {world.BootstrapAbsent, world.ManagementSilent,
+			func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?",
+			"whose kubeconfig that is cannot be known", "rm '/state/kubeconfig'"},
+		"the same while the first machine is being made": {world.BootstrapActive, world.ManagementSilent,
+			func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?",
+			"whose kubeconfig that is cannot be known", "give --kubeconfig another file"},
+		"a kubeconfig that cannot be read": {world.BootstrapAbsent, world.ManagementSilent,
+			func(o *world.Observation) { o.Management.Proven, o.Management.Files = false, nil }, "cluster/unreachable?",
+			"whose kubeconfig", "Make its kubeconfig readable."},
+		"it cannot be asked, and the bootstrap cluster still names the one that is silent": {world.BootstrapEmpty,
+			world.ManagementSilent, func(o *world.Observation) {
+				o.MachinesErr, o.Bootstrap.Kubeconfig = provider.ErrCannotAsk, []byte("x")
+			}, "cluster/unreachable?", "nobody else can be asked",
+			"rm '/state/kubeconfig' && kubectl -n ns delete secret demo-kubeconfig."},
+		"a bootstrap cluster that is paused": {world.BootstrapSilent, world.ManagementAbsent,
+			func(o *world.Observation) {
+				o.Bootstrap.Err, o.Bootstrap.Cure = errors.New("it is paused"), "Unpause it: docker unpause x."
+			}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
+		"one that is paused after the pivot": {world.BootstrapSilent, world.ManagementActive,
+			func(o *world.Observation) {
+				o.Bootstrap.Err, o.Bootstrap.Cure = errors.New("it is paused"), "Unpause it: docker unpause x."
+			}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
+		"one that is broken after the pivot": {world.BootstrapSilent, world.ManagementActive,
+			func(*world.Observation) {}, "cluster/unreachable?", "no route to host",
+			"if the bootstrap cluster held nothing else"},
+		"a bootstrap cluster that another run is making": {world.BootstrapSilent, world.ManagementAbsent,
+			func(o *world.Observation) {
+				o.Bootstrap.Err, o.Bootstrap.Cure = fault.New(fault.Busy, "another run makes it", ""),
+					"When it has ended."
+			}, "cluster/busy?", "another run makes it", "When it has ended."},
+		"a bootstrap cluster that nobody can read": {world.BootstrapSilent, world.ManagementAbsent,
+			func(o *world.Observation) {
+				o.Bootstrap.Err = fault.New(fault.Usage, "no kubeconfig", "Name a file.")
+			}, "usage", "no kubeconfig", ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			o := seen(tc.b, tc.m)
 			tc.with(&o)
 			v := judge(o, thisRun)
-			if got := short(v); got != tc.want || !strings.Contains(fmt.Sprint(v.refusal), tc.says) || !strings.Contains(fault.HintOf(v.refusal), tc.advise) {
+			if got := short(v); got != tc.want || !strings.Contains(fmt.Sprint(v.refusal), tc.says) ||
+				!strings.Contains(fault.HintOf(v.refusal), tc.advise) {
 				t.Errorf("%s, want %s: %v\nhint: %s", got, tc.want, v.refusal, fault.HintOf(v.refusal))
 			}
-			if cannot := errors.Is(o.MachinesErr, provider.ErrCannotAsk) && v.decision == fresh; cannot && v.warning == "" {
+			if cannot := errors.Is(o.MachinesErr, provider.ErrCannotAsk) && v.decision == fresh; cannot &&
+				v.warning == "" {
 				t.Errorf("the warning is %q", v.warning)
 			}
 		})
 	}
 }
 
-// Where nobody can list machines, only the user knows that a cluster is new: a CI job that has lost its state folder would build a second one. A
-// cluster of the user's own in place of kind shows nothing.
+// Where nobody can list machines, only the user knows that a cluster is new: a CI job that has lost its state folder
+// would build a second one. A cluster of the user's own in place of kind shows nothing.
 func TestACloudThatCannotBeAskedNeedsAWord(t *testing.T) {
 	for name, tc := range map[string]struct {
 		b     world.BootstrapState
@@ -166,18 +209,23 @@ func TestACloudThatCannotBeAskedNeedsAWord(t *testing.T) {
 		node  string
 		want  string
 	}{
-		"nothing is known":                     {world.BootstrapAbsent, world.ManagementAbsent, false, thisRun.node, "cluster/unreachable"},
-		"it is new":                            {world.BootstrapAbsent, world.ManagementAbsent, true, thisRun.node, "fresh"},
-		"a bootstrap cluster of the user's":    {world.BootstrapEmpty, world.ManagementAbsent, false, "", "cluster/unreachable"},
-		"the same, and it is new":              {world.BootstrapEmpty, world.ManagementAbsent, true, "", "go on"},
-		"it is new, and a kubeconfig names it": {world.BootstrapAbsent, world.ManagementSilent, true, thisRun.node, "cluster/unreachable?"},
+		"nothing is known": {world.BootstrapAbsent, world.ManagementAbsent, false, thisRun.node,
+			"cluster/unreachable"},
+		"it is new": {world.BootstrapAbsent, world.ManagementAbsent, true, thisRun.node,
+			"fresh"},
+		"a bootstrap cluster of the user's": {world.BootstrapEmpty, world.ManagementAbsent, false, "",
+			"cluster/unreachable"},
+		"the same, and it is new": {world.BootstrapEmpty, world.ManagementAbsent, true, "", "go on"},
+		"it is new, and a kubeconfig names it": {world.BootstrapAbsent, world.ManagementSilent, true, thisRun.node,
+			"cluster/unreachable?"},
 	} {
 		r := thisRun
 		r.isNew, r.node, r.find = tc.isNew, tc.node, "aws list"
 		o := seen(tc.b, tc.m)
 		o.MachinesErr = provider.ErrCannotAsk
 		v := judge(o, r)
-		if got := short(v); got != tc.want || got == "cluster/unreachable" && !strings.Contains(fault.HintOf(v.refusal), "aws list") {
+		if got := short(v); got != tc.want || got == "cluster/unreachable" && !strings.Contains(fault.HintOf(v.refusal),
+			"aws list") {
 			t.Errorf("%s: %s, want %s: %v\nhint: %s", name, got, tc.want, v.refusal, fault.HintOf(v.refusal))
 		}
 	}
@@ -193,8 +241,10 @@ func unasked(err error) func(*world.Observation) {
 
 // Every refusal tells a person what to do, and never to run what would lose the definition.
 func TestRefusalsSayWhatHelps(t *testing.T) {
-	for _, b := range []world.BootstrapState{world.BootstrapAbsent, world.BootstrapUnfinished, world.BootstrapSilent, world.BootstrapEmpty, world.BootstrapMoved, world.BootstrapActive, world.BootstrapPaused} {
-		for _, m := range []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementEmpty, world.ManagementActive, world.ManagementPaused} {
+	for _, b := range []world.BootstrapState{world.BootstrapAbsent, world.BootstrapUnfinished, world.BootstrapSilent,
+		world.BootstrapEmpty, world.BootstrapMoved, world.BootstrapActive, world.BootstrapPaused} {
+		for _, m := range []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementEmpty,
+			world.ManagementActive, world.ManagementPaused} {
 			v := judge(seen(b, m), thisRun)
 			if v.decision != refuse {
 				if v.why == "" {
@@ -204,7 +254,8 @@ func TestRefusalsSayWhatHelps(t *testing.T) {
 			}
 			hint := fault.HintOf(v.refusal)
 			deletable := b == world.BootstrapSilent && m == world.ManagementActive
-			if hint == "" || strings.Contains(hint, "docker rm") && !deletable || strings.Contains(hint, "kind delete") || strings.Contains(hint, "--yes") {
+			if hint == "" || strings.Contains(hint, "docker rm") && !deletable ||
+				strings.Contains(hint, "kind delete") || strings.Contains(hint, "--yes") {
 				t.Errorf("%s, %s: %v\nhint: %s", b, m, v.refusal, hint)
 			}
 		}
@@ -230,33 +281,39 @@ func TestWhatAUserPausedIsNotResumed(t *testing.T) {
 				want = "begun"
 			}
 			if v := judge(o, thisRun); short(v) != want {
-				t.Errorf("bootstrap cluster %s, management cluster %s, and Flux is suspended: %s, want %s", b, m, short(v), want)
+				t.Errorf("bootstrap cluster %s, management cluster %s, and Flux is suspended: %s, want %s", b, m,
+					short(v), want)
 			}
 		}
 	}
 }
 
-// A move pauses with a mark. What is paused without it a person has paused, whether a pivot was begun or not: nothing of it is resumed or moved, and
-// nobody tells of a move.
+// A move pauses with a mark. What is paused without it a person has paused, whether a pivot was begun or not: nothing
+// of it is resumed or moved, and nobody tells of a move.
 func TestWhatAPersonPausedDuringTheBuild(t *testing.T) {
 	for _, m := range []world.ManagementState{world.ManagementAbsent, world.ManagementSilent, world.ManagementEmpty} {
 		for _, begun := range []bool{false, true} {
 			o := seen(world.BootstrapPaused, m)
 			o.Bootstrap.Suspended, o.Bootstrap.Holds.Clusters[0].Annotations = begun, nil
 			v := judge(o, thisRun)
-			if short(v) != "pivot/refused" || !strings.Contains(v.refusal.Error(), "is paused in the bootstrap cluster: a person has paused it") || !strings.Contains(fault.HintOf(v.refusal), `"paused":null`) {
-				t.Errorf("management cluster %s, a pivot begun %t: %s, %v\nhint: %s", m, begun, short(v), v.refusal, fault.HintOf(v.refusal))
+			if short(v) != "pivot/refused" ||
+				!strings.Contains(v.refusal.Error(), "is paused in the bootstrap cluster: a person has paused it") ||
+				!strings.Contains(fault.HintOf(v.refusal), `"paused":null`) {
+				t.Errorf("management cluster %s, a pivot begun %t: %s, %v\nhint: %s", m, begun, short(v), v.refusal,
+					fault.HintOf(v.refusal))
 			}
 		}
 	}
 	o := seen(world.BootstrapMoved, world.ManagementPaused)
 	o.Management.Holds.Clusters[0].Annotations = nil
-	if v := judge(o, thisRun); short(v) != "pivot/failed" || !strings.Contains(v.refusal.Error(), "is paused in the management cluster") {
+	if v := judge(o, thisRun); short(v) != "pivot/failed" ||
+		!strings.Contains(v.refusal.Error(), "is paused in the management cluster") {
 		t.Errorf("after the pivot: %s, %v", short(v), v.refusal)
 	}
 }
 
-// Flux is suspended first of all. Until the target has something of it, what the run before could not pivot with can still be changed.
+// Flux is suspended first of all. Until the target has something of it, what the run before could not pivot with can
+// still be changed.
 func TestAPivotThatMovedNothingIsOnlyBegun(t *testing.T) {
 	class := capi.Object{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "ClusterClass", Namespace: "ns", Name: "class"}
 	other := capi.Object{APIVersion: "v1", Kind: "Secret", Namespace: "ns", Name: "of-a-tenant"}
@@ -280,7 +337,8 @@ func TestAPivotThatMovedNothingIsOnlyBegun(t *testing.T) {
 
 func TestAClusterThatIsPausedWithoutABootstrapClusterIsResumedByAPerson(t *testing.T) {
 	v := judge(seen(world.BootstrapAbsent, world.ManagementPaused), thisRun)
-	if hint := fault.HintOf(v.refusal); !strings.Contains(hint, `patch clusters.cluster.x-k8s.io demo --type merge -p '{"spec":{"paused":null}`) {
+	if hint := fault.HintOf(v.refusal); !strings.Contains(
+		hint, `patch clusters.cluster.x-k8s.io demo --type merge -p '{"spec":{"paused":null}`) {
 		t.Errorf("hint: %s", hint)
 	}
 }
@@ -289,7 +347,8 @@ func TestOthersKeepTheBootstrapCluster(t *testing.T) {
 	cluster := func(namespace, name string, paused bool) capi.Cluster {
 		return capi.Cluster{Object: capi.Object{Kind: "Cluster", Namespace: namespace, Name: name}, Paused: paused}
 	}
-	got := othersThan(thisRun.scope(), []capi.Cluster{cluster("ns", "demo", true), cluster("ns", "tenant", true), cluster("other", "demo", true), cluster("ns", "demo", false)})
+	got := othersThan(thisRun.scope(), []capi.Cluster{cluster("ns", "demo", true), cluster("ns", "tenant", true),
+		cluster("other", "demo", true), cluster("ns", "demo", false)})
 	if want := []string{"Cluster ns/tenant", "Cluster other/demo", "Cluster ns/demo"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -298,35 +357,42 @@ func TestOthersKeepTheBootstrapCluster(t *testing.T) {
 // A move that did not take everything: what is left goes with the bootstrap cluster, unless a person looks.
 func TestWhatAMoveLeftIsNamed(t *testing.T) {
 	left := capi.Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "demo-load-balancer"}
-	for m, want := range map[world.ManagementState]string{world.ManagementActive: "ConfigMap ns/demo-load-balancer", world.ManagementPaused: "is paused in the management cluster"} {
+	for m, want := range map[world.ManagementState]string{world.ManagementActive: "ConfigMap ns/demo-load-balancer",
+		world.ManagementPaused: "is paused in the management cluster"} {
 		o := seen(world.BootstrapMoved, m)
 		o.Bootstrap.Holds.Objects = []capi.Object{left}
 		v := judge(o, thisRun)
-		if short(v) != "pivot/failed" || !strings.Contains(v.refusal.Error(), want) || strings.Contains(fault.HintOf(v.refusal), `"paused":true`) {
+		if short(v) != "pivot/failed" || !strings.Contains(v.refusal.Error(), want) ||
+			strings.Contains(fault.HintOf(v.refusal), `"paused":true`) {
 			t.Errorf("%s: %s: %v\nhint: %s", m, short(v), v.refusal, fault.HintOf(v.refusal))
 		}
 	}
 }
 
-// A bootstrap cluster of the user's own stays, with what it holds of others, and has no node whose container could be looked at.
+// A bootstrap cluster of the user's own stays, with what it holds of others, and has no node whose container could be
+// looked at.
 func TestABootstrapClusterOfTheUsersOwn(t *testing.T) {
 	own := thisRun
 	own.node = ""
 	left := seen(world.BootstrapMoved, world.ManagementActive)
-	left.Bootstrap.Holds.Objects = []capi.Object{{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "of-a-tenant"}}
+	left.Bootstrap.Holds.Objects = []capi.Object{{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns",
+		Name: "of-a-tenant"}}
 	if v := judge(left, own); v.decision != pivoted || !strings.Contains(v.warning, "ConfigMap ns/of-a-tenant") {
 		t.Errorf("what a move left: %s, %v\nwarning: %s", short(v), v.refusal, v.warning)
 	}
 	silent := seen(world.BootstrapSilent, world.ManagementAbsent)
-	silent.Bootstrap.Err = fault.New(fault.ClusterUnreachable, "no route to host", "Give another --bootstrap-kubeconfig.")
-	if v := judge(silent, own); short(v) != "cluster/unreachable?" || fault.HintOf(v.refusal) != "Give another --bootstrap-kubeconfig." {
+	silent.Bootstrap.Err = fault.New(fault.ClusterUnreachable, "no route to host",
+		"Give another --bootstrap-kubeconfig.")
+	if v := judge(silent, own); short(v) != "cluster/unreachable?" ||
+		fault.HintOf(v.refusal) != "Give another --bootstrap-kubeconfig." {
 		t.Errorf("it is silent: %s, %v\nhint: %s", short(v), v.refusal, fault.HintOf(v.refusal))
 	}
 }
 
 // What a `down` has begun to delete is not built on, wherever it is.
 func TestWhatGoesDownIsNotBuiltOn(t *testing.T) {
-	r := request{environment: "env", cluster: "demo", namespace: "ns", source: pivot.Side{Kubeconfig: "/b"}, target: pivot.Side{Kubeconfig: "/m"}}
+	r := request{environment: "env", cluster: "demo", namespace: "ns", source: pivot.Side{Kubeconfig: "/b"},
+		target: pivot.Side{Kubeconfig: "/m"}}
 	inManagement := seen(world.BootstrapAbsent, world.ManagementActive)
 	inManagement.Management.Down = true
 	inBootstrap := seen(world.BootstrapActive, world.ManagementSilent)
@@ -340,21 +406,25 @@ func TestWhatGoesDownIsNotBuiltOn(t *testing.T) {
 		o    world.Observation
 		keep string // the command that keeps it; empty: it cannot be kept
 	}{
-		"in the management cluster": {inManagement, "--kubeconfig '/m' -n ns annotate clusters.cluster.x-k8s.io demo cluster-init.io/down-"},
-		"in the bootstrap cluster":  {inBootstrap, "--kubeconfig '/b' -n ns annotate clusters.cluster.x-k8s.io demo cluster-init.io/down-"},
-		"it is being deleted":       {deleting, ""},
-		"it is gone":                {gone, ""},
+		"in the management cluster": {inManagement, "--kubeconfig '/m' -n ns annotate clusters.cluster.x-k8s.io demo " +
+			"cluster-init.io/down-"},
+		"in the bootstrap cluster": {inBootstrap, "--kubeconfig '/b' -n ns annotate clusters.cluster.x-k8s.io demo " +
+			"cluster-init.io/down-"},
+		"it is being deleted": {deleting, ""},
+		"it is gone":          {gone, ""},
 	} {
 		v := judge(tc.o, r)
 		hint := fault.HintOf(v.refusal)
-		if v.decision != refuse || fault.CodeOf(v.refusal) != fault.Busy || !strings.Contains(hint, "cluster-init down env") ||
+		if v.decision != refuse || fault.CodeOf(v.refusal) != fault.Busy ||
+			!strings.Contains(hint, "cluster-init down env") ||
 			strings.Contains(hint, "annotate") != (tc.keep != "") || !strings.Contains(hint, tc.keep) {
 			t.Errorf("%s: %s, %v, %s", name, v.decision, v.refusal, hint)
 		}
 	}
 }
 
-// A person has paused the Cluster in the bootstrap cluster. Its resumption is advised only while the management cluster does not hold it, too.
+// A person has paused the Cluster in the bootstrap cluster. Its resumption is advised only while the management cluster
+// does not hold it, too.
 func TestVerdictsOnAPersonsPause(t *testing.T) {
 	for m, advised := range map[world.ManagementState]bool{
 		world.ManagementAbsent: true, world.ManagementSilent: true, world.ManagementEmpty: true,
@@ -363,13 +433,15 @@ func TestVerdictsOnAPersonsPause(t *testing.T) {
 		o := seen(world.BootstrapPaused, m)
 		o.Bootstrap.Suspended, o.Bootstrap.Holds.Clusters[0].Annotations = false, nil
 		v := judge(o, thisRun)
-		if got := v.decision == refuse && strings.Contains(v.refusal.Error(), "a person has paused it, and no move"); got != advised {
+		if got := v.decision == refuse &&
+			strings.Contains(v.refusal.Error(), "a person has paused it, and no move"); got != advised {
 			t.Errorf("management cluster %s: %s, %v", m, v.decision, v.refusal)
 		}
 	}
 }
 
-// Only a management cluster that holds its own definition counts by itself, where nobody can be asked about the bootstrap cluster.
+// Only a management cluster that holds its own definition counts by itself, where nobody can be asked about the
+// bootstrap cluster.
 func TestByItself(t *testing.T) {
 	for name, tc := range map[string]struct {
 		bootstrap     world.BootstrapState

@@ -26,46 +26,57 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
-// A management cluster whose certificate has expired runs: what helps is another certificate. The error is that of a real handshake.
+// A management cluster whose certificate has expired runs: what helps is another certificate. The error is that of a
+// real handshake.
 func TestAnExpiredCertificateIsNoClusterThatIsGone(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ends    time.Time
 		answers int
 		advise  string
 	}{
-		"its certificate has expired":             {time.Now().Add(-time.Hour), http.StatusOK, "Renew the certificate of its API server"},
-		"that of the kubeconfig's user has, only": {time.Now().Add(time.Hour), http.StatusUnauthorized, "Give a kubeconfig of it whose credentials are valid"},
+		"its certificate has expired": {time.Now().Add(-time.Hour), http.StatusOK,
+			"Renew the certificate of its API server"},
+		"that of the kubeconfig's user has, only": {time.Now().Add(time.Hour), http.StatusUnauthorized,
+			"Give a kubeconfig of it whose credentials are valid"},
 	} {
 		server, authority := serve(t, tc.ends, tc.answers)
-		c, err := kube.Connect(world.ManagementName, kubeconfig.Of(t, "", server, func(c *api.Cluster, _ *api.AuthInfo) {
-			c.CertificateAuthorityData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority})
-		}), runtime.NewScheme())
+		c, err := kube.Connect(world.ManagementName,
+			kubeconfig.Of(t, "", server, func(c *api.Cluster, _ *api.AuthInfo) {
+				c.CertificateAuthorityData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: authority})
+			}), runtime.NewScheme())
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := seen(world.BootstrapAbsent, world.ManagementSilent)
-		o.Traces.Building, o.Management.Err = true, c.Reachable(t.Context()) // else no pivot was made, and it would be taken for gone
+		// else no pivot was made, and it would be taken for gone
+		o.Traces.Building, o.Management.Err = true, c.Reachable(t.Context())
 		v := judge(o, thisRun)
-		if short(v) != "cluster/unreachable?" || !strings.Contains(v.refusal.Error(), "something answers at its address") || !strings.Contains(fault.HintOf(v.refusal), tc.advise) {
+		if short(v) != "cluster/unreachable?" ||
+			!strings.Contains(v.refusal.Error(), "something answers at its address") ||
+			!strings.Contains(fault.HintOf(v.refusal), tc.advise) {
 			t.Errorf("%s: %s: %v\nhint: %s", name, short(v), v.refusal, fault.HintOf(v.refusal))
 		}
 	}
 }
 
-// serve answers every request with a status, with a certificate that ends then, and returns the address and that certificate.
+// serve answers every request with a status, with a certificate that ends then, and returns the address and that
+// certificate.
 func serve(t *testing.T, ends time.Time, status int) (address string, certificate []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: ends.Add(-24 * time.Hour), NotAfter: ends, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: ends.Add(-24 * time.Hour), NotAfter: ends,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA:        true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	certificate, err = x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	server := httptest.NewUnstartedServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}}
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it tells of the handshake that fails
 	server.StartTLS()

@@ -33,7 +33,8 @@ func Ensure(ctx context.Context, root string, say *progress.Printer) error {
 		return probe(ctx, root)
 	}
 	if endpoint := os.Getenv("DOCKER_HOST"); endpoint != "" {
-		return fmt.Errorf("no Docker engine answers at DOCKER_HOST=%s: start it, or unset DOCKER_HOST so that the lab starts one here", endpoint)
+		return fmt.Errorf("no Docker engine answers at DOCKER_HOST=%s: start it, or unset DOCKER_HOST so that the lab "+
+			"starts one here", endpoint)
 	}
 	if os.Geteuid() != 0 {
 		return errors.New("no Docker engine answers, and starting one needs root")

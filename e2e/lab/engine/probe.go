@@ -23,7 +23,8 @@ const answerTimeout = 10 * time.Second
 func serverVersion(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	out, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"version", "--format", "{{.Server.Version}}"}})
+	out, err := host.Run(ctx, host.Command{Name: "docker",
+		Args: []string{"version", "--format", "{{.Server.Version}}"}})
 	if err != nil {
 		return "", err
 	}
@@ -45,15 +46,18 @@ func probe(ctx context.Context, root string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"import", "-", probeImage}, Stdin: archive}); err != nil {
+	if _, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"import", "-", probeImage},
+		Stdin: archive}); err != nil {
 		return fmt.Errorf("import the probe image: %w", err)
 	}
 	defer func() {
 		_, _ = host.Run(context.WithoutCancel(ctx), host.Command{Name: "docker", Args: []string{"rmi", probeImage}})
 	}()
-	_, err = host.Run(ctx, host.Command{Name: "docker", Args: []string{"run", "--rm", "--privileged", "--network=none", probeImage, "/pause", "--version"}})
+	_, err = host.Run(ctx, host.Command{Name: "docker", Args: []string{"run", "--rm", "--privileged", "--network=none",
+		probeImage, "/pause", "--version"}})
 	if err != nil && strings.Contains(err.Error(), "caps") {
-		return fmt.Errorf("the Docker engine cannot start privileged containers, as this host lacks CAP_SYS_RESOURCE: stop it and let `go run ./e2e/lab engine` start it: %w", err)
+		return fmt.Errorf("the Docker engine cannot start privileged containers, as this host lacks CAP_SYS_RESOURCE: "+
+			"stop it and let `go run ./e2e/lab engine` start it: %w", err)
 	}
 	if err != nil {
 		return fmt.Errorf("the Docker engine cannot start privileged containers: %w", err)

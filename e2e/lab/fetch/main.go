@@ -1,5 +1,5 @@
-// Command fetch downloads the Go modules that a bundle is built from. `make up` runs it beside the compiler, which would
-// wait for them later. It needs little but the standard library.
+// Command fetch downloads the Go modules that a bundle is built from. `make up` runs it beside the compiler, which
+// would wait for them later. It needs little but the standard library.
 package main
 
 import (

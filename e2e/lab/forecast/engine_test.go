@@ -26,7 +26,8 @@ func TestHasEngine(t *testing.T) {
 			dir := t.TempDir()
 			t.Setenv("PATH", dir)
 			if tc.docker != "" {
-				if err := os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\n"+tc.docker+"\n"), 0o700); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\n"+tc.docker+"\n"),
+					0o700); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -16,8 +16,8 @@ type machine struct {
 	missing []string // of these, those that are not built yet
 }
 
-// What the parts took on 2 cores, see docs/contributing/measurements.md. They are here to set expectations, and no test holds
-// them.
+// What the parts took on 2 cores, see docs/contributing/measurements.md. They are here to set expectations, and no test
+// holds them.
 const (
 	installEngine   = 30 * time.Second
 	compileCLI      = 210 * time.Second
@@ -52,12 +52,15 @@ func (m machine) text(cores int) string {
 		if m.missing[0] == "kubernetes" {
 			build += compileFirst - compileOthers
 		}
-		part(fmt.Sprintf("build the offline bundle from source, as %s: %d of %d modules are not built yet", why, len(m.missing), m.modules), build, makeImages)
+		part(fmt.Sprintf("build the offline bundle from source, as %s: %d of %d modules are not built yet", why,
+			len(m.missing), m.modules), build, makeImages)
 	}
 	part("cluster-init up", 0, upItself)
-	text := fmt.Sprintf("make up takes about %s here, with %d cores:\n%s\n", about(sum), cores, strings.Join(lines, "\n"))
+	text := fmt.Sprintf("make up takes about %s here, with %d cores:\n%s\n", about(sum), cores,
+		strings.Join(lines, "\n"))
 	if sum > upItself {
-		text += fmt.Sprintf("The next time about %s: what is built stays in the caches of this user.\n", about(upItself))
+		text += fmt.Sprintf("The next time about %s: what is built stays in the caches of this user.\n",
+			about(upItself))
 	}
 	return text
 }

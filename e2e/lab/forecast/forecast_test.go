@@ -12,11 +12,16 @@ func TestForecast(t *testing.T) {
 		says, never []string
 	}{
 		"all is there": {machine{engine: true, cache: true, bundle: true, modules: 13}, 2,
-			[]string{"make up takes about 3 min here, with 2 cores", "cluster-init up"}, []string{"bundle", "next time", "compile"}},
-		"bare, without registries": {machine{bundle: true, modules: 13, missing: append([]string{"kubernetes"}, make([]string, 12)...)}, 2,
-			[]string{"install a Docker engine", "compile the CLI", "no container registry answers", "13 of 13 modules", "The next time about 3 min"}, nil},
-		"bare, with registries": {machine{}, 2, []string{"install a Docker engine", "compile the CLI"}, []string{"bundle"}},
-		"one module changed": {machine{engine: true, cache: true, bundle: true, chosen: true, modules: 13, missing: []string{"etcd"}}, 2,
+			[]string{"make up takes about 3 min here, with 2 cores", "cluster-init up"},
+			[]string{"bundle", "next time", "compile"}},
+		"bare, without registries": {machine{bundle: true, modules: 13,
+			missing: append([]string{"kubernetes"}, make([]string, 12)...)}, 2,
+			[]string{"install a Docker engine", "compile the CLI", "no container registry answers", "13 of 13 modules",
+				"The next time about 3 min"}, nil},
+		"bare, with registries": {machine{}, 2, []string{"install a Docker engine", "compile the CLI"},
+			[]string{"bundle"}},
+		"one module changed": {machine{engine: true, cache: true, bundle: true, chosen: true, modules: 13,
+			missing: []string{"etcd"}}, 2,
 			[]string{"a bundle is asked for", "1 of 13 modules"}, []string{"Kubernetes", "no container registry"}},
 	}
 	for name, test := range tests {
@@ -38,7 +43,8 @@ func TestForecast(t *testing.T) {
 
 func TestForecastGoesByTheCores(t *testing.T) {
 	bare := machine{}
-	if two, eight := bare.text(2), bare.text(8); !strings.Contains(two, "4 min    download") || !strings.Contains(eight, "50 s     download") {
+	if two, eight := bare.text(2), bare.text(8); !strings.Contains(two, "4 min    download") ||
+		!strings.Contains(eight, "50 s     download") {
 		t.Errorf("on 2 cores\n%son 8\n%s", two, eight)
 	}
 }

@@ -64,7 +64,8 @@ func (b *Builder) Has(ctx context.Context, module Module) (bool, error) {
 	return b.Store.Has("bin", module.Name, key)
 }
 
-// Missing is the workspace of those modules that the store does not hold yet. Modules with versions of their own are not in it.
+// Missing is the workspace of those modules that the store does not hold yet. Modules with versions of their own are
+// not in it.
 func (b *Builder) Missing(ctx context.Context, modules []Module) (Workspace, error) {
 	space := Workspace{Root: b.Root}
 	for _, module := range modules {
@@ -79,8 +80,8 @@ func (b *Builder) Missing(ctx context.Context, modules []Module) (Workspace, err
 	return space, nil
 }
 
-// Share compiles what those modules share that the store does not hold yet, and the packages of the repository with it, so
-// that Build has little more to do than to link.
+// Share compiles what those modules share that the store does not hold yet, and the packages of the repository with it,
+// so that Build has little more to do than to link.
 func (b *Builder) Share(ctx context.Context, modules []Module, packages ...string) error {
 	space, err := b.Missing(ctx, modules)
 	if err != nil || len(space.Modules) < 2 {
@@ -92,7 +93,8 @@ func (b *Builder) Share(ctx context.Context, modules []Module, packages ...strin
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		// A single module that could not be downloaded would cost the ten minutes that the rest has taken, which the toolchain keeps.
+		// A single module that could not be downloaded would cost the ten minutes that the rest has taken, which the
+		// toolchain keeps.
 		b.Say.Say("once more, because: %v", err)
 		return space.Compile(ctx)
 	})
@@ -157,16 +159,18 @@ func (b *Builder) goBuild(ctx context.Context, module Module, pin Pin, out strin
 	return nil
 }
 
-// commonFlags are the build flags of everything. -mod=readonly lets go.sum decide what may be used. The tag, which Google's client
-// for storage documents, leaves out what it has for gRPC beyond HTTP: of a controller of Flux these are 130 packages, and no
-// bucket is in the lab.
+// commonFlags are the build flags of everything. -mod=readonly lets go.sum decide what may be used. The tag, which
+// Google's client for storage documents, leaves out what it has for gRPC beyond HTTP: of a controller of Flux these are
+// 130 packages, and no bucket is in the lab.
 func commonFlags() []string {
 	return []string{"-mod=readonly", "-trimpath", "-buildvcs=false", "-tags=disable_grpc_modules"}
 }
 
 // flags returns the build flags of a module.
 func flags(module Module, pin Pin) []string {
-	return append(commonFlags(), "-ldflags="+strings.Join(append([]string{"-s", "-w", "-buildid="}, stamps(module.Stamps, pin.Version+module.Release)...), " "))
+	return append(commonFlags(), "-ldflags="+
+		strings.Join(append([]string{"-s", "-w", "-buildid="}, stamps(module.Stamps, pin.Version+module.Release)...),
+			" "))
 }
 
 // stamps returns the linker flags that tell Kubernetes binaries their version; without them kubeadm and kubelet take

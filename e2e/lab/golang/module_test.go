@@ -48,7 +48,8 @@ func TestPin(t *testing.T) {
 func TestStampsNameTheVersion(t *testing.T) {
 	got := flags(Module{Stamps: []string{"k8s.io/v"}, Release: "+rke2r1"}, Pin{Version: "v1.36.4"})
 	last := got[len(got)-1]
-	for _, want := range []string{"k8s.io/v.gitVersion=v1.36.4+rke2r1 ", "k8s.io/v.gitMajor=1", "k8s.io/v.gitMinor=36", "-buildid="} {
+	for _, want := range []string{"k8s.io/v.gitVersion=v1.36.4+rke2r1 ", "k8s.io/v.gitMajor=1", "k8s.io/v.gitMinor=36",
+		"-buildid="} {
 		if !strings.Contains(last, want) {
 			t.Errorf("no %s in %s", want, last)
 		}

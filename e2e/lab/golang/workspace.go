@@ -13,8 +13,8 @@ import (
 )
 
 // Workspace is the repository and build modules that have one version of each dependency, joined for one call of the
-// toolchain: it compiles what they share once, and both cores have work until the end. Two calls that start at once would
-// compile the same packages twice.
+// toolchain: it compiles what they share once, and both cores have work until the end. Two calls that start at once
+// would compile the same packages twice.
 type Workspace struct {
 	Root     string // folder of the repository
 	Modules  []Module
@@ -87,8 +87,8 @@ func (w Workspace) packages(root string) []string {
 	return packages
 }
 
-// environment makes static binaries for this machine, whatever the caller's is set to. With a larger heap the compiler needs a
-// fifth less time on a cold machine.
+// environment makes static binaries for this machine, whatever the caller's is set to. With a larger heap the compiler
+// needs a fifth less time on a cold machine.
 func environment() []string {
 	return []string{"GOGC=400", "CGO_ENABLED=0", "GOFLAGS=", "GOOS=linux", "GOARCH=" + runtime.GOARCH}
 }

@@ -27,7 +27,8 @@ func Missing(ctx context.Context, packages ...string) ([]string, error) {
 		return packages, nil
 	}
 	// dpkg-query fails as soon as it does not know one of them, and still names the others.
-	out, err := Run(ctx, Command{Name: "dpkg-query", Args: append([]string{"--show", "--showformat=${Package} ${db:Status-Status}\n"}, packages...)})
+	out, err := Run(ctx, Command{Name: "dpkg-query",
+		Args: append([]string{"--show", "--showformat=${Package} ${db:Status-Status}\n"}, packages...)})
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -60,7 +61,8 @@ func InstallPackages(ctx context.Context, packages ...string) error {
 		return err
 	}
 	// A fresh machine may be installing its own updates.
-	args := append([]string{"install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"}, packages...)
+	args := append([]string{"install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"},
+		packages...)
 	_, err = Run(ctx, Command{Name: "apt-get", Args: args, Env: env})
 	return err
 }

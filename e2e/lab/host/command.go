@@ -23,11 +23,12 @@ type Command struct {
 // endTime is how long a program has to end when it is asked to.
 const endTime = time.Minute
 
-// Run calls the program and returns what it wrote to stdout. The error carries the beginning and the end of what it wrote.
+// Run calls the program and returns what it wrote to stdout. The error carries the beginning and the end of what it
+// wrote.
 func Run(ctx context.Context, command Command) (string, error) {
 	cmd := exec.CommandContext(ctx, command.Name, command.Args...)
-	// Asked to end, apt finishes the package that it is at and mmdebstrap removes what it has made. Killed at once, the one leaves
-	// packages half installed, the other a root file system in /tmp.
+	// Asked to end, apt finishes the package that it is at and mmdebstrap removes what it has made. Killed at once, the
+	// one leaves packages half installed, the other a root file system in /tmp.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = endTime
 	cmd.Dir = command.Dir
@@ -65,7 +66,8 @@ func excerpt(output string) string {
 		return ""
 	}
 	if left := len(lines) - headLines - tailLines; left > 1 {
-		lines = slices.Concat(lines[:headLines], []string{fmt.Sprintf("... %d lines left out", left)}, lines[len(lines)-tailLines:])
+		lines = slices.Concat(lines[:headLines], []string{fmt.Sprintf("... %d lines left out", left)},
+			lines[len(lines)-tailLines:])
 	}
 	return "\n  | " + strings.Join(lines, "\n  | ")
 }

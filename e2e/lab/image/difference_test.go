@@ -13,7 +13,8 @@ func TestDifference(t *testing.T) {
 	base := archiveOf(t, entry{"./", "", 0o755}, entry{"./etc/", "", 0o755}, entry{"./etc/same", "1", 0o644},
 		entry{"./etc/changed", "1", 0o644}, entry{"./etc/mode", "1", 0o644}, entry{"./gone", "1", 0o644})
 	archive := archiveOf(t, entry{"./", "", 0o755}, entry{"./etc/", "", 0o755}, entry{"./etc/same", "1", 0o644},
-		entry{"./etc/changed", "2", 0o644}, entry{"./etc/mode", "1", 0o600}, entry{"./usr/", "", 0o755}, entry{"./usr/lib/", "", 0o755},
+		entry{"./etc/changed", "2", 0o644}, entry{"./etc/mode", "1", 0o600}, entry{"./usr/", "", 0o755},
+		entry{"./usr/lib/", "", 0o755},
 		entry{"./usr/lib/new", "1", 0o644}, entry{"./var/", "", 0o755})
 	different, err := Difference(base, archive)
 	if err != nil {

@@ -18,7 +18,8 @@ func Assemble(config v1.Config, layers ...v1.Layer) (v1.Image, error) {
 	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	addenda := make([]mutate.Addendum, 0, len(layers))
 	for _, layer := range layers {
-		addenda = append(addenda, mutate.Addendum{Layer: layer, MediaType: types.OCILayer, History: v1.History{CreatedBy: "cluster-init lab"}})
+		addenda = append(addenda, mutate.Addendum{Layer: layer, MediaType: types.OCILayer,
+			History: v1.History{CreatedBy: "cluster-init lab"}})
 	}
 	image, err := mutate.Append(base, addenda...)
 	if err != nil {

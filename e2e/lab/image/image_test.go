@@ -25,7 +25,8 @@ func digestOf(t *testing.T, modified time.Time, reverse bool, content string) st
 	if err := os.Chtimes(source, modified, modified); err != nil {
 		t.Fatal(err)
 	}
-	entries := []Entry{{Path: "tmp/", Mode: 0o1777}, {Path: "manager", Source: source, Mode: 0o755}, {Path: "etc/passwd", Content: []byte("root")}}
+	entries := []Entry{{Path: "tmp/", Mode: 0o1777}, {Path: "manager", Source: source, Mode: 0o755},
+		{Path: "etc/passwd", Content: []byte("root")}}
 	if reverse {
 		slices.Reverse(entries)
 	}

@@ -43,8 +43,10 @@ func renderChart(loaded *chart.Chart) ([]byte, error) {
 	}
 	capabilities.KubeVersion = *kubernetes
 	values, err := chartutil.ToRenderValues(loaded, map[string]any{
-		"crds": map[string]any{"enabled": true}, "creator": "static", "startupapicheck": map[string]any{"enabled": false},
-	}, chartutil.ReleaseOptions{Name: "cert-manager", Namespace: "cert-manager", Revision: 1, IsInstall: true}, capabilities)
+		"crds": map[string]any{"enabled": true}, "creator": "static",
+		"startupapicheck": map[string]any{"enabled": false},
+	}, chartutil.ReleaseOptions{Name: "cert-manager", Namespace: "cert-manager", Revision: 1, IsInstall: true},
+		capabilities)
 	if err != nil {
 		return nil, fmt.Errorf("prepare cert-manager's values: %w", err)
 	}

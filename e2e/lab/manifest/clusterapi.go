@@ -19,7 +19,8 @@ func ClusterAPI(config, image, url string) (Manifest, error) {
 		if err := replace(filepath.Join(folder, "manager_image_patch.yaml"), imageLine, "image: "+image); err != nil {
 			return err
 		}
-		if err := replace(filepath.Join(folder, "manager_pull_policy.yaml"), policyLine, "imagePullPolicy: IfNotPresent"); err != nil {
+		if err := replace(filepath.Join(folder, "manager_pull_policy.yaml"), policyLine,
+			"imagePullPolicy: IfNotPresent"); err != nil {
 			return err
 		}
 		content, err := build(folder)

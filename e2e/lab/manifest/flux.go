@@ -58,9 +58,11 @@ func fluxController(dir string, controller Controller) ([]byte, error) {
 			return nil, err
 		}
 		local := controller.Name + "." + part + ".yaml"
-		remote := fmt.Sprintf("https://github.com/fluxcd/%s/releases/download/%s/%s", controller.Name, controller.Version, local)
+		remote := fmt.Sprintf("https://github.com/fluxcd/%s/releases/download/%s/%s", controller.Name,
+			controller.Version, local)
 		if !strings.Contains(text, remote) {
-			return nil, fmt.Errorf("flux2 does not go with %s %s: its base does not name %s", controller.Name, controller.Version, remote)
+			return nil, fmt.Errorf("flux2 does not go with %s %s: its base does not name %s", controller.Name,
+				controller.Version, remote)
 		}
 		text = strings.ReplaceAll(text, remote, local)
 		if err := os.WriteFile(filepath.Join(base, local), content, 0o644); err != nil {
@@ -88,7 +90,8 @@ func packFiles(files map[string][]byte) ([]byte, error) {
 	zip := gzip.NewWriter(&buffer)
 	out := tar.NewWriter(zip)
 	for _, name := range sortedKeys(files) {
-		header := &tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name])), ModTime: time.Unix(0, 0), Typeflag: tar.TypeReg}
+		header := &tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name])), ModTime: time.Unix(0, 0),
+			Typeflag: tar.TypeReg}
 		if err := out.WriteHeader(header); err != nil {
 			return nil, err
 		}

@@ -18,14 +18,16 @@ spec:
 
 func TestImages(t *testing.T) {
 	got, err := Manifest{URL: "https://x/a.yaml", Content: []byte(deployment)}.Images()
-	want := []string{"quay.io/jetstack/solver:v1.21.1", "quay.io/jetstack/webhook:v1.21.1", "registry.k8s.io/x/controller:v1.14.0"}
+	want := []string{"quay.io/jetstack/solver:v1.21.1", "quay.io/jetstack/webhook:v1.21.1",
+		"registry.k8s.io/x/controller:v1.14.0"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %v (%v)", got, err)
 	}
 }
 
 func TestImagesOfAnArchive(t *testing.T) {
-	archive, err := packFiles(map[string][]byte{"b.yaml": []byte("        image: fluxcd/b:v1\n"), "a.yaml": []byte("        image: fluxcd/a:v1\n")})
+	archive, err := packFiles(map[string][]byte{"b.yaml": []byte("        image: fluxcd/b:v1\n"),
+		"a.yaml": []byte("        image: fluxcd/a:v1\n")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,8 @@ type Manifest struct {
 	Content []byte
 }
 
-// build runs kustomize on a folder of a module that the checksum database vouches for. Such folders name others outside of their root, which
-// pkg/kustomize refuses.
+// build runs kustomize on a folder of a module that the checksum database vouches for. Such folders name others outside
+// of their root, which pkg/kustomize refuses.
 func build(dir string) ([]byte, error) {
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {

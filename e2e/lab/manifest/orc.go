@@ -2,8 +2,8 @@ package manifest
 
 import "path/filepath"
 
-// ORC renders the OpenStack Resource Controller as its Makefile does for a release (build-installer). config is its config
-// folder.
+// ORC renders the OpenStack Resource Controller as its Makefile does for a release (build-installer). config is its
+// config folder.
 func ORC(config, image, url string) (Manifest, error) {
 	manifest := Manifest{URL: url}
 	err := withCopy(config, func(dir string) error {

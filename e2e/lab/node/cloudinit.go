@@ -34,7 +34,8 @@ func CloudInitFiles() []image.Entry {
 	}
 	for _, unit := range []string{"cloud-init-local", "cloud-init", "cloud-config", "cloud-final"} {
 		entries = append(entries, image.Entry{
-			Path: "etc/systemd/system/cloud-init.target.wants/" + unit + ".service", Link: "/usr/lib/systemd/system/" + unit + ".service",
+			Path: "etc/systemd/system/cloud-init.target.wants/" + unit + ".service", Link: "/usr/lib/systemd/system/" +
+				unit + ".service",
 		})
 	}
 	return entries

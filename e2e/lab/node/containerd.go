@@ -27,7 +27,8 @@ const registryTable = `
 func containerdConfig(config []byte, pause string) ([]byte, error) {
 	text := string(config)
 	if !sandboxImage.MatchString(text) || !oomScore.MatchString(text) || !strings.Contains(text, criTable) {
-		return nil, errors.New("kind's containerd configuration has changed: no sandbox_image or restrict_oom_score_adj in it")
+		return nil, errors.New("kind's containerd configuration has changed: no sandbox_image or " +
+			"restrict_oom_score_adj in it")
 	}
 	if strings.Contains(text, "config_path") {
 		return nil, errors.New("kind's containerd configuration has changed: it sets config_path itself")

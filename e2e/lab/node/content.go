@@ -24,8 +24,10 @@ const containerdTimeout = 30 * time.Second
 func importImages(ctx context.Context, tools Tools, layout, work string) ([]image.Entry, error) {
 	root, socket := filepath.Join(work, "root"), filepath.Join(work, "c.sock")
 	config := filepath.Join(work, "config.toml")
-	content := fmt.Sprintf("version = 2\nroot = %q\nstate = %q\ndisabled_plugins = [%q, %q, %q]\n[grpc]\n  address = %q\n",
-		root, filepath.Join(work, "state"), "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.images", "io.containerd.cri.v1.runtime", socket)
+	content := fmt.Sprintf("version = 2\nroot = %q\nstate = %q\ndisabled_plugins = [%q, %q, %q]\n[grpc]\n  address = "+
+		"%q\n",
+		root, filepath.Join(work, "state"), "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.images",
+		"io.containerd.cri.v1.runtime", socket)
 	if err := os.WriteFile(config, []byte(content), 0o644); err != nil {
 		return nil, fmt.Errorf("configure containerd: %w", err)
 	}
@@ -70,7 +72,8 @@ func startContainerd(ctx context.Context, tools Tools, config, log, socket strin
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		if _, err = host.Run(ready, host.Command{Name: tools.Ctr, Args: []string{"--address", socket, "--connect-timeout=1s", "version"}}); err == nil {
+		if _, err = host.Run(ready, host.Command{Name: tools.Ctr,
+			Args: []string{"--address", socket, "--connect-timeout=1s", "version"}}); err == nil {
 			return stop, nil
 		}
 		select {
@@ -129,7 +132,8 @@ func archiveFolder(dir, archive string) error {
 		if err != nil {
 			return err
 		}
-		if err := out.WriteHeader(&tar.Header{Name: filepath.ToSlash(relative), Mode: 0o644, Size: info.Size()}); err != nil {
+		if err := out.WriteHeader(&tar.Header{Name: filepath.ToSlash(relative), Mode: 0o644,
+			Size: info.Size()}); err != nil {
 			return err
 		}
 		content, err := os.Open(name)

@@ -25,7 +25,8 @@ func TestContainerdConfig(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
-	for _, changed := range []string{"", strings.ReplaceAll(kindConfig, "sandbox_image", "pause_image"), kindConfig + `config_path = ""`} {
+	for _, changed := range []string{"", strings.ReplaceAll(kindConfig, "sandbox_image", "pause_image"),
+		kindConfig + `config_path = ""`} {
 		if _, err := containerdConfig([]byte(changed), "p"); err == nil {
 			t.Errorf("no error for a changed configuration:\n%s", changed)
 		}
@@ -33,7 +34,10 @@ func TestContainerdConfig(t *testing.T) {
 }
 
 func TestRuntimeSpec(t *testing.T) {
-	got, err := runtimeSpec([]byte(`{"process":{"rlimits":[{"type":"RLIMIT_NOFILE"}],"cwd":"/"},"hooks":{"createContainer":[{"path":"/first"}]}}`))
+	got,
+		err := runtimeSpec(
+		[]byte(
+			`{"process":{"rlimits":[{"type":"RLIMIT_NOFILE"}],"cwd":"/"},"hooks":{"createContainer":[{"path":"/first"}]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +51,8 @@ func TestRuntimeSpec(t *testing.T) {
 	if _, found := spec.Process["rlimits"]; found || spec.Process["cwd"] != "/" {
 		t.Errorf("process: %v", spec.Process)
 	}
-	if len(spec.Hooks.CreateContainer) != 2 || spec.Hooks.CreateContainer[1].Path != "/kind/bin/mount-product-files.sh" {
+	if len(spec.Hooks.CreateContainer) != 2 ||
+		spec.Hooks.CreateContainer[1].Path != "/kind/bin/mount-product-files.sh" {
 		t.Errorf("hooks: %+v", spec.Hooks)
 	}
 }

@@ -72,7 +72,8 @@ func (b *builder) loadBalancer(ctx context.Context) (part, error) {
 			return nil, err
 		}
 		return image.Assemble(v1.Config{
-			Env: []string{path}, Entrypoint: []string{"haproxy", "-W", "-db", "-f", "/usr/local/etc/haproxy/haproxy.cfg"},
+			Env: []string{path}, Entrypoint: []string{"haproxy", "-W", "-db", "-f",
+				"/usr/local/etc/haproxy/haproxy.cfg"},
 			StopSignal: "SIGUSR1",
 		}, base, wrapper)
 	})

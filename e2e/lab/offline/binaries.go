@@ -10,9 +10,10 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/store"
 )
 
-// Binaries builds the modules and returns one folder that holds links to all of their programs and, as TestManifestsFile, to
-// manifests.
-func Binaries(ctx context.Context, compiler *golang.Builder, manifests string, modules ...golang.Module) (string, error) {
+// Binaries builds the modules and returns one folder that holds links to all of their programs and, as
+// TestManifestsFile, to manifests.
+func Binaries(ctx context.Context, compiler *golang.Builder, manifests string, modules ...golang.Module) (
+	string, error) {
 	if err := compiler.Share(ctx, modules); err != nil {
 		return "", err
 	}

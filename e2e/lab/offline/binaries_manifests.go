@@ -10,12 +10,13 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/plan"
 )
 
-// TestManifestsFile is the name, beside the programs of Binaries, of what TestManifests renders: a list of {URL, Content}.
+// TestManifestsFile is the name, beside the programs of Binaries, of what TestManifests renders: a list of {URL,
+// Content}.
 const TestManifestsFile = "manifests.json"
 
-// TestManifests renders the release manifests that the integration tests of pkg install and returns the file that holds them: those of
-// Flux and, with managers, of cert-manager, Cluster API and its provider for AWS. The tests get a file, so that they need
-// nothing of the lab's code.
+// TestManifests renders the release manifests that the integration tests of pkg install and returns the file that holds
+// them: those of Flux and, with managers, of cert-manager, Cluster API and its provider for AWS. The tests get a file,
+// so that they need nothing of the lab's code.
 func TestManifests(ctx context.Context, options Options, managers bool) (string, error) {
 	b := &builder{Options: options, modules: map[string]golang.Built{}}
 	all := plan.Modules(nil)

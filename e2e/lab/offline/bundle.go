@@ -24,10 +24,11 @@ import (
 type Options struct {
 	Root         string   // folder of the repository
 	Environments []string // all that the bundle is to be complete for
-	Programs     []string // packages of the repository that are needed next: compiled together with what the bundle is made of
-	Out          string   // folder of the bundle
-	Store        *store.Store
-	Say          *progress.Printer
+	// packages of the repository that are needed next: compiled together with what the bundle is made of
+	Programs []string
+	Out      string // folder of the bundle
+	Store    *store.Store
+	Say      *progress.Printer
 }
 
 // builder carries what the parts share.
@@ -159,8 +160,9 @@ func (b *builder) moduleDir(name string) string {
 	return filepath.Join(b.Root, "e2e", "lab", "modules", name)
 }
 
-// checkImages returns an error that names each image which a manifest wants and the bundle does not hold. unheld are the
-// repositories of those that it may lack, and the reasons: each must be named, or the exception outlived its reason.
+// checkImages returns an error that names each image which a manifest wants and the bundle does not hold. unheld are
+// the repositories of those that it may lack, and the reasons: each must be named, or the exception outlived its
+// reason.
 func checkImages(manifests []rendered, parts []part, unheld map[string]string) error {
 	held, named := map[string]bool{}, map[string]bool{}
 	for _, made := range parts {

@@ -14,7 +14,8 @@ func TestCheckImagesNamesWhatIsMissing(t *testing.T) {
 	}}}
 	parts := []part{{entry: bundle.Image{Reference: "a.io/held:v1"}}}
 	err := checkImages(manifests, parts, nil)
-	if err == nil || !strings.Contains(err.Error(), "a.io/missing:v1") || strings.Contains(err.Error(), "a.io/held:v1") {
+	if err == nil || !strings.Contains(err.Error(), "a.io/missing:v1") ||
+		strings.Contains(err.Error(), "a.io/held:v1") {
 		t.Errorf("got %v", err)
 	}
 	parts = append(parts, part{entry: bundle.Image{Reference: "a.io/missing:v1"}})
@@ -28,14 +29,16 @@ func TestCheckImagesNamesWhatIsMissing(t *testing.T) {
 
 func TestCheckImagesKnowsWhatIsNeverPulled(t *testing.T) {
 	manifests := []rendered{{Manifest: manifest.Manifest{
-		URL: "https://x/y.yaml", Content: []byte("      - image: a.io/held:v1\n        args: [x]\n      - --solver-image=a.io/solver:v1\n"),
+		URL: "https://x/y.yaml", Content: []byte(
+			"      - image: a.io/held:v1\n        args: [x]\n      - --solver-image=a.io/solver:v1\n"),
 	}}}
 	parts := []part{{entry: bundle.Image{Reference: "a.io/held:v1"}}}
 	if err := checkImages(manifests, parts, map[string]string{"a.io/solver": "nothing starts it"}); err != nil {
 		t.Error(err)
 	}
 	if err := checkImages(manifests, parts, map[string]string{"a.io/other": "nothing starts it"}); err == nil ||
-		!strings.Contains(err.Error(), "a.io/solver:v1") || !strings.Contains(err.Error(), "no manifest names a.io/other") {
+		!strings.Contains(err.Error(), "a.io/solver:v1") ||
+		!strings.Contains(err.Error(), "no manifest names a.io/other") {
 		t.Errorf("got %v", err)
 	}
 }

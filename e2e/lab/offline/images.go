@@ -38,7 +38,8 @@ func (b *builder) loadCertificates() error {
 }
 
 // makeImage stores an image made by assemble under the key. The work folder of its layers goes away afterwards.
-func (b *builder) makeImage(name, key string, entry bundle.Image, assemble func(work string) (v1.Image, error)) (part, error) {
+func (b *builder) makeImage(name, key string, entry bundle.Image, assemble func(work string) (v1.Image, error)) (
+	part, error) {
 	dir, err := b.Store.Get("image", name, key, func(dir string) error {
 		work, err := os.MkdirTemp(filepath.Dir(dir), ".layers-")
 		if err != nil {
@@ -102,7 +103,8 @@ func (b *builder) binaryImage(ctx context.Context, spec plan.Image) (part, error
 			return nil, err
 		}
 		return image.Assemble(v1.Config{
-			Env: append([]string{path}, spec.Env...), Entrypoint: []string{"/" + spec.Files[0].Path}, User: spec.User, WorkingDir: "/",
+			Env: append([]string{path}, spec.Env...), Entrypoint: []string{"/" + spec.Files[0].Path}, User: spec.User,
+			WorkingDir: "/",
 		}, append(layers, top)...)
 	})
 }

@@ -15,7 +15,8 @@ import (
 )
 
 // openstackMachine makes the image of the containers that stand for servers of OpenStack: a node image with two layers
-// on top, Debian's cloud-init with all that it needs, and the files that make a container boot like a machine of a cloud.
+// on top, Debian's cloud-init with all that it needs, and the files that make a container boot like a machine of a
+// cloud.
 func (b *builder) openstackMachine(ctx context.Context, repository string, base part) (part, error) {
 	below, err := baseSystem().Build(ctx, b.Store, b.Say)
 	if err != nil {
@@ -38,7 +39,10 @@ func (b *builder) openstackMachine(ctx context.Context, repository string, base 
 		if err != nil {
 			return nil, err
 		}
-		packages, err := image.WriteRootLayer(work, rootfs.Archive, func(name string) bool { return !different[name] || node.Unwanted(name) })
+		packages, err := image.WriteRootLayer(work, rootfs.Archive, func(name string) bool {
+			return !different[name] ||
+				node.Unwanted(name)
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -44,10 +44,14 @@ func (b *builder) manifests(ctx context.Context) ([]rendered, error) {
 		modules []string
 		render  func() ([]rendered, error)
 	}{
-		{plan.Kubeadm, []string{"cluster-api"}, func() ([]rendered, error) { return b.renderProviders(ctx, kubeadmProviders()) }},
-		{plan.RKE2, []string{plan.RKE2Module}, func() ([]rendered, error) { return b.renderProviders(ctx, rke2Providers()) }},
-		{plan.Docker, []string{"cluster-api-docker"}, func() ([]rendered, error) { return b.renderProviders(ctx, dockerProviders()) }},
-		{plan.OpenStack, []string{plan.CAPOModule, plan.ORCModule}, func() ([]rendered, error) { return b.renderOpenStack(ctx) }},
+		{plan.Kubeadm, []string{"cluster-api"},
+			func() ([]rendered, error) { return b.renderProviders(ctx, kubeadmProviders()) }},
+		{plan.RKE2, []string{plan.RKE2Module},
+			func() ([]rendered, error) { return b.renderProviders(ctx, rke2Providers()) }},
+		{plan.Docker, []string{"cluster-api-docker"},
+			func() ([]rendered, error) { return b.renderProviders(ctx, dockerProviders()) }},
+		{plan.OpenStack, []string{plan.CAPOModule, plan.ORCModule},
+			func() ([]rendered, error) { return b.renderOpenStack(ctx) }},
 	} {
 		if !plan.Uses(b.Environments, part.uses) {
 			continue
@@ -61,9 +65,10 @@ func (b *builder) manifests(ctx context.Context) ([]rendered, error) {
 	return all, nil
 }
 
-// renderedFolder returns the folder of the store with what render returns, in which it is rendered unless it was before from
-// the same modules and for the same key.
-func (b *builder) renderedFolder(name string, modules []string, key string, render func() ([]rendered, error)) (string, error) {
+// renderedFolder returns the folder of the store with what render returns, in which it is rendered unless it was before
+// from the same modules and for the same key.
+func (b *builder) renderedFolder(name string, modules []string, key string, render func() ([]rendered, error)) (
+	string, error) {
 	keys := []string{manifestRecipe, key}
 	for _, module := range modules {
 		keys = append(keys, b.modules[module].Pin.Version, b.modules[module].Pin.Sum)
@@ -84,7 +89,8 @@ func (b *builder) renderedFolder(name string, modules []string, key string, rend
 }
 
 // renderOnce returns what render returns, from the store when it was rendered before.
-func (b *builder) renderOnce(name string, modules []string, key string, render func() ([]rendered, error)) ([]rendered, error) {
+func (b *builder) renderOnce(name string, modules []string, key string, render func() ([]rendered, error)) ([]rendered,
+	error) {
 	dir, err := b.renderedFolder(name, modules, key, render)
 	if err != nil {
 		return nil, err
@@ -149,7 +155,8 @@ func (b *builder) flux(ctx context.Context, version string) (rendered, error) {
 		if err != nil {
 			return rendered{}, err
 		}
-		controllers = append(controllers, manifest.Controller{Name: name, Version: b.modules[name].Pin.Version, Dir: dir})
+		controllers = append(controllers, manifest.Controller{Name: name, Version: b.modules[name].Pin.Version,
+			Dir: dir})
 	}
 	url := "https://github.com/fluxcd/flux2/releases/download/" + version + "/manifests.tar.gz"
 	made, err := manifest.Flux(filepath.Join(source, "manifests"), controllers, url)

@@ -59,20 +59,23 @@ func (b *builder) pauseImage(ctx context.Context, reference string) (part, error
 	if err != nil {
 		return part{}, err
 	}
-	return b.makeImage("pause", store.Key(recipe, key, reference), bundle.Image{Reference: reference}, func(work string) (v1.Image, error) {
-		binary := filepath.Join(work, "pause")
-		if _, err := host.Run(ctx, host.Command{
-			Name: "go", Dir: b.Root, Env: []string{"CGO_ENABLED=0", "GOFLAGS="},
-			Args: []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", binary, "./e2e/lab/pause"},
-		}); err != nil {
-			return nil, err
-		}
-		layer, err := image.WriteLayer(work, []image.Entry{{Path: "pause", Source: binary, Mode: 0o755}})
-		if err != nil {
-			return nil, err
-		}
-		return image.Assemble(v1.Config{Env: []string{path}, Entrypoint: []string{"/pause"}, User: "65535:65535"}, layer)
-	})
+	return b.makeImage("pause", store.Key(recipe, key, reference), bundle.Image{Reference: reference},
+		func(work string) (v1.Image, error) {
+			binary := filepath.Join(work, "pause")
+			if _, err := host.Run(ctx, host.Command{
+				Name: "go", Dir: b.Root, Env: []string{"CGO_ENABLED=0", "GOFLAGS="},
+				Args: []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", binary,
+					"./e2e/lab/pause"},
+			}); err != nil {
+				return nil, err
+			}
+			layer, err := image.WriteLayer(work, []image.Entry{{Path: "pause", Source: binary, Mode: 0o755}})
+			if err != nil {
+				return nil, err
+			}
+			return image.Assemble(v1.Config{Env: []string{path}, Entrypoint: []string{"/pause"}, User: "65535:65535"},
+				layer)
+		})
 }
 
 // nodeImage makes the image of kind nodes and Docker machines.

@@ -13,8 +13,8 @@ import (
 // sideBySide is how many modules are built at once: while one is being linked, by one thread, another is compiled.
 const sideBySide = 2
 
-// prepare makes what images are made of: binaries, and beside the compiler, as it mostly waits for the network, the root
-// file systems.
+// prepare makes what images are made of: binaries, and beside the compiler, as it mostly waits for the network, the
+// root file systems.
 func (b *builder) prepare(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return b.compile(ctx) })

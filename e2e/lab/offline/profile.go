@@ -10,7 +10,8 @@ import (
 // labCNI is the folder of the lab's pod network in the profile.
 const labCNI = "kustomize-components/lab-cni"
 
-// profile returns the components that clusters made from the lab's bundle have, and no others: plan.Values refer to them.
+// profile returns the components that clusters made from the lab's bundle have, and no others: plan.Values refer to
+// them.
 func profile(root string) (content.Tree, error) {
 	return content.ReadTree(os.DirFS(profileFolder(root)), "kustomize-components")
 }

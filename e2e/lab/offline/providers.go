@@ -24,7 +24,8 @@ const (
 
 func coreProviders() []provider {
 	return []provider{
-		{"cluster-api", clusterAPI, "core/config", clusterAPIHome + "cluster-api-controller", clusterAPIHub, "core-components.yaml"},
+		{"cluster-api", clusterAPI, "core/config", clusterAPIHome + "cluster-api-controller", clusterAPIHub,
+			"core-components.yaml"},
 	}
 }
 
@@ -40,7 +41,8 @@ func kubeadmProviders() []provider {
 // dockerProviders returns CAPD. Its file is one of the release's "development" files.
 func dockerProviders() []provider {
 	return []provider{
-		{"cluster-api-docker", clusterAPI + "/test", "infrastructure/docker/config", "gcr.io/k8s-staging-cluster-api/capd-manager",
+		{"cluster-api-docker", clusterAPI + "/test", "infrastructure/docker/config",
+			"gcr.io/k8s-staging-cluster-api/capd-manager",
 			clusterAPIHub, "infrastructure-components-development.yaml"},
 	}
 }
@@ -55,8 +57,10 @@ func awsProviders() []provider {
 
 func rke2Providers() []provider {
 	return []provider{
-		{plan.RKE2Module, plan.RKE2Path, "bootstrap/config", plan.RKE2BootstrapImage, rke2Hub, "bootstrap-components.yaml"},
-		{plan.RKE2Module, plan.RKE2Path, "controlplane/config", plan.RKE2ControlPlaneImage, rke2Hub, "control-plane-components.yaml"},
+		{plan.RKE2Module, plan.RKE2Path, "bootstrap/config", plan.RKE2BootstrapImage, rke2Hub,
+			"bootstrap-components.yaml"},
+		{plan.RKE2Module, plan.RKE2Path, "controlplane/config", plan.RKE2ControlPlaneImage, rke2Hub,
+			"control-plane-components.yaml"},
 	}
 }
 
@@ -73,7 +77,8 @@ func (b *builder) orc(ctx context.Context) (rendered, error) {
 		return rendered{}, err
 	}
 	version := b.modules[plan.ORCModule].Pin.Version
-	made, err := manifest.ORC(filepath.Join(source, "config"), plan.ORCImage+":"+version, orcHub+"/releases/download/"+version+"/install.yaml")
+	made, err := manifest.ORC(filepath.Join(source, "config"), plan.ORCImage+":"+version, orcHub+"/releases/download/"+
+		version+"/install.yaml")
 	return rendered{made, plan.ORCPath, version}, err
 }
 
@@ -91,7 +96,8 @@ func (b *builder) renderProviders(ctx context.Context, providers []provider) ([]
 			return nil, err
 		}
 		version := b.modules[each.module].Pin.Version
-		made, err := manifest.ClusterAPI(filepath.Join(source, filepath.FromSlash(each.config)), each.image+":"+version, b.url(each))
+		made, err := manifest.ClusterAPI(filepath.Join(source, filepath.FromSlash(each.config)), each.image+":"+version,
+			b.url(each))
 		if err != nil {
 			return nil, err
 		}

@@ -21,15 +21,16 @@ import (
 // rke2Machines is the image of machines that RKE2 turns into nodes, with the Kubernetes version as tag.
 const rke2Machines = "cluster-init.io/lab/rke2-standin-node:"
 
-// rke2NodeImage makes the node image with one layer on top: what RKE2's air-gapped installation finds on a machine, with
-// the stand-in in RKE2's place, and a kubelet that tells RKE2's version. It returns the checksum of the file of checksums
-// too.
+// rke2NodeImage makes the node image with one layer on top: what RKE2's air-gapped installation finds on a machine,
+// with the stand-in in RKE2's place, and a kubelet that tells RKE2's version. It returns the checksum of the file of
+// checksums too.
 func (b *builder) rke2NodeImage(ctx context.Context, base part) (made part, checksum string, err error) {
 	artifacts, key, err := b.rke2Artifacts(ctx)
 	if err != nil {
 		return part{}, "", err
 	}
-	kubelet, err := (&golang.Builder{Root: b.Root, Store: b.Store, Say: b.Say}).Build(ctx, plan.Kubelet(plan.RKE2Revision))
+	kubelet, err := (&golang.Builder{Root: b.Root, Store: b.Store, Say: b.Say}).Build(
+		ctx, plan.Kubelet(plan.RKE2Revision))
 	if err != nil {
 		return part{}, "", err
 	}
@@ -39,7 +40,8 @@ func (b *builder) rke2NodeImage(ctx context.Context, base part) (made part, chec
 	}
 	entry := base.entry
 	entry.Reference = rke2Machines + b.modules["kubernetes"].Pin.Version
-	made, err = b.makeImage("rke2-node", store.Key(recipe, base.key, base.entry.Digest, key, kubelet.Key, entry.Reference), entry, func(work string) (v1.Image, error) {
+	made, err = b.makeImage("rke2-node", store.Key(recipe, base.key, base.entry.Digest, key, kubelet.Key,
+		entry.Reference), entry, func(work string) (v1.Image, error) {
 		node, err := image.Single(base.dir)
 		if err != nil {
 			return nil, err
@@ -54,7 +56,8 @@ func (b *builder) rke2NodeImage(ctx context.Context, base part) (made part, chec
 		if err != nil {
 			return nil, err
 		}
-		return mutate.Append(node, mutate.Addendum{Layer: layer, MediaType: types.OCILayer, History: v1.History{CreatedBy: "cluster-init lab"}})
+		return mutate.Append(node, mutate.Addendum{Layer: layer, MediaType: types.OCILayer,
+			History: v1.History{CreatedBy: "cluster-init lab"}})
 	})
 	return made, hash(sums), err
 }

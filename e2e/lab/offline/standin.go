@@ -30,7 +30,8 @@ func (b *builder) rke2Artifacts(ctx context.Context) (dir, key string, err error
 		return "", "", err
 	}
 	dir, err = b.Store.Get("rke2", "standin", key, func(dir string) error {
-		return b.Say.Step("build the stand-in for RKE2 "+release, func() error { return b.packStandin(ctx, dir, release) })
+		return b.Say.Step("build the stand-in for RKE2 "+release,
+			func() error { return b.packStandin(ctx, dir, release) })
 	})
 	return dir, key, err
 }
@@ -70,7 +71,8 @@ func (b *builder) packStandin(ctx context.Context, dir, release string) error {
 	binary := filepath.Join(work, "rke2")
 	if _, err := host.Run(ctx, host.Command{
 		Name: "go", Dir: b.Root, Env: []string{"CGO_ENABLED=0", "GOFLAGS=", "GOOS=linux", "GOARCH=" + runtime.GOARCH},
-		Args: []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid= -X main.release=" + release, "-o", binary, "./e2e/lab/rke2-standin"},
+		Args: []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid= -X main.release=" + release,
+			"-o", binary, "./e2e/lab/rke2-standin"},
 	}); err != nil {
 		return err
 	}

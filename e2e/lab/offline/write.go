@@ -43,8 +43,8 @@ func (b *builder) write(parts []part, content []bundle.Image, manifests []render
 	})
 }
 
-// Sweep removes bundles beside the default place that a killed lab did not finish: each takes as much of the disk as a whole one. Only
-// the process that holds the lab's build lock may call it.
+// Sweep removes bundles beside the default place that a killed lab did not finish: each takes as much of the disk as a
+// whole one. Only the process that holds the lab's build lock may call it.
 func Sweep() error {
 	place, err := host.CacheDir()
 	if err != nil {
@@ -81,7 +81,8 @@ func (b *builder) index(parts []part, content []bundle.Image, manifests []render
 		sum := sha256.Sum256(manifest.Content)
 		digest := hex.EncodeToString(sum[:])
 		index.Manifests = append(index.Manifests, bundle.Manifest{
-			URL: manifest.URL, Path: "manifests/" + digest[:12] + "-" + manifest.URL[strings.LastIndex(manifest.URL, "/")+1:],
+			URL: manifest.URL, Path: "manifests/" + digest[:12] + "-" +
+				manifest.URL[strings.LastIndex(manifest.URL, "/")+1:],
 			SHA256: digest, Module: manifest.Module, ModuleVersion: manifest.Version,
 		})
 	}

@@ -38,7 +38,8 @@ func (l *Lab) removeAddress(ctx context.Context) error {
 		return err
 	}
 	if has {
-		if _, err := host.Run(ctx, host.Command{Name: "ip", Args: []string{"address", "del", Address + "/32", "dev", "lo"}}); err != nil {
+		if _, err := host.Run(ctx, host.Command{Name: "ip", Args: []string{"address", "del", Address + "/32", "dev",
+			"lo"}}); err != nil {
 			return err
 		}
 	}

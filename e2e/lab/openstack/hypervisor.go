@@ -9,8 +9,9 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/configuration"
 )
 
-// WithHypervisor has Start run `PROGRAM openstack hypervisor` besides, which makes machines of nova's servers. program is the
-// running lab: Start copies it, as `go run` deletes the original. The daemon starts after nova and ends before it.
+// WithHypervisor has Start run `PROGRAM openstack hypervisor` besides, which makes machines of nova's servers. program
+// is the running lab: Start copies it, as `go run` deletes the original. The daemon starts after nova and ends before
+// it.
 func (l *Lab) WithHypervisor(program string) *Lab {
 	with := *l
 	with.hypervisor = program
@@ -20,8 +21,8 @@ func (l *Lab) WithHypervisor(program string) *Lab {
 // binary returns the path of the copy that runs as a daemon.
 func (l *Lab) binary() string { return l.dir + "/lab" }
 
-// hypervisorEnvironment is the user's, in which the Docker engine and the lab's folder are found, with this cloud in place of
-// any other.
+// hypervisorEnvironment is the user's, in which the Docker engine and the lab's folder are found, with this cloud in
+// place of any other.
 func (l *Lab) hypervisorEnvironment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "OS_") })
 	return append(env, "OS_CLIENT_CONFIG_FILE="+l.Clouds())

@@ -31,7 +31,8 @@ func TestStopOrderTakesAllThatWasStarted(t *testing.T) {
 func TestHypervisorRunsOnlyWhereThereIsOne(t *testing.T) {
 	lab := example(t)
 	count := func(lab *Lab) int {
-		return len(slices.DeleteFunc(lab.services(lab.installation()), func(one service.Service) bool { return one.Name != "hypervisor" }))
+		return len(slices.DeleteFunc(lab.services(lab.installation()),
+			func(one service.Service) bool { return one.Name != "hypervisor" }))
 	}
 	if without, with := count(lab), count(lab.WithHypervisor("/lab")); without != 0 || with != 1 {
 		t.Errorf("without %d, with %d", without, with)

@@ -15,7 +15,8 @@ import (
 func installed() []string {
 	return []string{
 		"python3-keystone", "python3-glance", "python3-nova", "python3-neutron", "python3-cinder", "python3-placement",
-		"python3-openstackclient", "rabbitmq-server", "uwsgi-core", "uwsgi-plugin-python3", "mariadb-server-core", "mariadb-client-core",
+		"python3-openstackclient", "rabbitmq-server", "uwsgi-core", "uwsgi-plugin-python3", "mariadb-server-core",
+		"mariadb-client-core",
 	}
 }
 
@@ -23,7 +24,8 @@ func installed() []string {
 // installing them would ask questions, make users, and bring a hypervisor.
 func unpacked() []string {
 	return []string{
-		"nova-common", "nova-api", "nova-conductor", "nova-scheduler", "nova-compute", "neutron-common", "glance-common",
+		"nova-common", "nova-api", "nova-conductor", "nova-scheduler", "nova-compute", "neutron-common",
+		"glance-common",
 		"cinder-common", "cinder-api", "cinder-scheduler", "cinder-volume",
 	}
 }
@@ -33,7 +35,8 @@ func (l *Lab) packages(ctx context.Context) (string, error) {
 	if missing, err := host.Missing(ctx, installed()...); err != nil {
 		return "", err
 	} else if len(missing) > 0 {
-		if err := l.say.Step("install Debian's packages of OpenStack", func() error { return host.InstallPackages(ctx, missing...) }); err != nil {
+		if err := l.say.Step("install Debian's packages of OpenStack",
+			func() error { return host.InstallPackages(ctx, missing...) }); err != nil {
 			return "", err
 		}
 	}
@@ -53,7 +56,8 @@ func unpack(ctx context.Context, dir string) error {
 	if err != nil {
 		return fmt.Errorf("fetch packages: %w", err)
 	}
-	_, err = host.Run(ctx, host.Command{Name: "apt-get", Args: append([]string{"download", "-q"}, unpacked()...), Dir: fetched})
+	_, err = host.Run(ctx, host.Command{Name: "apt-get", Args: append([]string{"download", "-q"}, unpacked()...),
+		Dir: fetched})
 	if err != nil {
 		return fmt.Errorf("fetch packages: %w", err)
 	}
@@ -62,7 +66,8 @@ func unpack(ctx context.Context, dir string) error {
 		return fmt.Errorf("fetch packages: %w", err)
 	}
 	for _, archive := range archives {
-		if _, err := host.Run(ctx, host.Command{Name: "dpkg-deb", Args: []string{"--extract", archive, dir}}); err != nil {
+		if _, err := host.Run(ctx, host.Command{Name: "dpkg-deb",
+			Args: []string{"--extract", archive, dir}}); err != nil {
 			return fmt.Errorf("unpack %s: %w", filepath.Base(archive), err)
 		}
 	}

@@ -8,10 +8,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// Project makes a project with a user of the same name, who is a member and no administrator, with generous quotas and an entry
-// in the lab's clouds.yaml. It may be repeated, and its user's password then stays. remove deletes it with all that is in it; it
-// may be repeated too.
-func (l *Lab) Project(ctx context.Context, name string) (cloud openstack.Cloud, remove func(context.Context) error, err error) {
+// Project makes a project with a user of the same name, who is a member and no administrator, with generous quotas and
+// an entry in the lab's clouds.yaml. It may be repeated, and its user's password then stays. remove deletes it with all
+// that is in it; it may be repeated too.
+func (l *Lab) Project(ctx context.Context, name string) (cloud openstack.Cloud, remove func(context.Context) error,
+	err error) {
 	installation, err := l.whole()
 	if err != nil {
 		return openstack.Cloud{}, nil, err

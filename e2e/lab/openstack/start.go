@@ -122,8 +122,10 @@ func (l *Lab) bringUp(ctx context.Context, installation configuration.Installati
 }
 
 // bring prepares a service, starts its daemons and waits until it answers.
-func (l *Lab) bring(ctx context.Context, installation configuration.Installation, one service.Service, ready map[string]chan struct{}) error {
-	if err := l.once(one.Name+".prepared", func() error { return l.prepare(ctx, installation, one, ready) }); err != nil {
+func (l *Lab) bring(ctx context.Context, installation configuration.Installation, one service.Service,
+	ready map[string]chan struct{}) error {
+	if err := l.once(one.Name+".prepared",
+		func() error { return l.prepare(ctx, installation, one, ready) }); err != nil {
 		return err
 	}
 	if err := await(ctx, ready, one.Needs...); err != nil {
@@ -147,8 +149,10 @@ func (l *Lab) bring(ctx context.Context, installation configuration.Installation
 
 // prepare does what a service needs before its daemons run for the first time. It begins anew with empty folders and
 // databases: a killed attempt may have left half of a migration.
-func (l *Lab) prepare(ctx context.Context, installation configuration.Installation, one service.Service, ready map[string]chan struct{}) error {
-	if _, err := l.daemons().Stop(ctx, service.PrepareName(one.Name)); err != nil { // the killed attempt may still go on
+func (l *Lab) prepare(ctx context.Context, installation configuration.Installation, one service.Service,
+	ready map[string]chan struct{}) error {
+	// the killed attempt may still go on
+	if _, err := l.daemons().Stop(ctx, service.PrepareName(one.Name)); err != nil {
 		return err
 	}
 	for _, folder := range one.Folders {
@@ -189,7 +193,8 @@ func (l *Lab) runBounded(ctx context.Context, program process.Daemon) error {
 }
 
 // offer makes what projects find, once all services are ready and their workers take messages.
-func (l *Lab) offer(ctx context.Context, installation configuration.Installation, since time.Time, services []service.Service, ready map[string]chan struct{}) error {
+func (l *Lab) offer(ctx context.Context, installation configuration.Installation, since time.Time,
+	services []service.Service, ready map[string]chan struct{}) error {
 	for _, one := range services {
 		if err := await(ctx, ready, one.Name); err != nil {
 			return err

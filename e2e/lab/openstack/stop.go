@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/service"
 )
 
-// Stop ends all daemons that Start has started, and no other, and takes the address away. It tells whether there were any.
-// What is in the cloud stays for the next start.
+// Stop ends all daemons that Start has started, and no other, and takes the address away. It tells whether there were
+// any. What is in the cloud stays for the next start.
 func (l *Lab) Stop(ctx context.Context) (bool, error) {
 	unlock, err := host.Lock(lockName)
 	if err != nil {
@@ -50,7 +50,8 @@ func stopOrder(services []service.Service, started []string) [][]string {
 	for _, group := range service.StopOrder(services) {
 		named := func(daemon string) bool { return slices.Contains(group, daemon) }
 		unknown = slices.DeleteFunc(unknown, named)
-		groups = append(groups, slices.DeleteFunc(slices.Clone(started), func(daemon string) bool { return !named(daemon) }))
+		groups = append(groups, slices.DeleteFunc(slices.Clone(started),
+			func(daemon string) bool { return !named(daemon) }))
 	}
 	return append([][]string{unknown}, groups...)
 }

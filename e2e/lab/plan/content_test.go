@@ -16,9 +16,12 @@ func TestComponentsNameTheVersionsOfTheModules(t *testing.T) {
 		module golang.Module
 		before string
 	}{
-		"cert-manager/kustomization.yaml":    {golang.Module{Name: CertManagerModule, Path: CertManagerPath}, "/cert-manager/releases/download/"},
-		"capo/kustomization.yaml":            {golang.Module{Name: CAPOModule, Path: CAPOPath}, "/cluster-api-provider-openstack/releases/download/"},
-		"orc/kustomization.yaml":             {golang.Module{Name: ORCModule, Path: ORCPath}, "/openstack-resource-controller/releases/download/"},
+		"cert-manager/kustomization.yaml": {golang.Module{Name: CertManagerModule, Path: CertManagerPath},
+			"/cert-manager/releases/download/"},
+		"capo/kustomization.yaml": {golang.Module{Name: CAPOModule, Path: CAPOPath},
+			"/cluster-api-provider-openstack/releases/download/"},
+		"orc/kustomization.yaml": {golang.Module{Name: ORCModule, Path: ORCPath},
+			"/openstack-resource-controller/releases/download/"},
 		"cloud-provider/capo/daemonset.yaml": {golang.Module{Name: CPOModule, Path: CPOPath}, CloudImage + ":"},
 		"cinder-csi/controller.yaml":         {golang.Module{Name: CPOModule, Path: CPOPath}, CinderImage + ":"},
 		"cinder-csi/node.yaml":               {golang.Module{Name: CPOModule, Path: CPOPath}, CinderImage + ":"},
@@ -32,7 +35,8 @@ func TestComponentsNameTheVersionsOfTheModules(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, after, found := strings.Cut(string(content), wants.before)
-		if version := strings.FieldsFunc(after, func(r rune) bool { return r == '/' || r == '\n' }); !found || version[0] != pin.Version {
+		if version := strings.FieldsFunc(after, func(r rune) bool { return r == '/' || r == '\n' }); !found ||
+			version[0] != pin.Version {
 			t.Errorf("%s does not name %s%s", file, wants.before, pin.Version)
 		}
 	}

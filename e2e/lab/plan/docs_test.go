@@ -14,12 +14,13 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kind"
 )
 
-// documented are the parts that docs/versions.md has a row for, each with the names by which the repository pins it: a Go
-// module, a GitHub repository, an image without its registry, or a version of Kubernetes in values.
+// documented are the parts that docs/versions.md has a row for, each with the names by which the repository pins it: a
+// Go module, a GitHub repository, an image without its registry, or a version of Kubernetes in values.
 var documented = map[string][]string{
 	"Kubernetes":                {"k8s.io/kubernetes", "k8s.io/client-go", "kubernetes_version"},
 	"node image `kindest/node`": {"kindest/node", "node_image_digests"},
-	"Cluster API, with the kubeadm and Docker providers": {clusterAPI, clusterAPI + "/test", "kubernetes-sigs/cluster-api"},
+	"Cluster API, with the kubeadm and Docker providers": {clusterAPI, clusterAPI + "/test",
+		"kubernetes-sigs/cluster-api"},
 	"cert-manager":         {CertManagerPath, "cert-manager/cert-manager"},
 	"Flux":                 {"github.com/fluxcd/flux2/v2", "fluxcd/flux2"},
 	"source-controller":    {flux + "source-controller", flux + "source-controller/api"},
@@ -36,16 +37,18 @@ var documented = map[string][]string{
 	"csi-attacher":                              {"sig-storage/csi-attacher"},
 	"csi-resizer":                               {"sig-storage/csi-resizer"},
 	"csi-node-driver-registrar":                 {"sig-storage/csi-node-driver-registrar"},
-	"Cluster API provider for AWS (CAPA)":       {clusterAPI + "-provider-aws/v2", "kubernetes-sigs/cluster-api-provider-aws"},
-	"cloud controller manager of AWS":           {"kubernetes/cloud-provider-aws", "provider-aws/cloud-controller-manager"},
-	"kind":                                      {"sigs.k8s.io/kind"},
-	"Helm":                                      {"helm.sh/helm/v3"},
-	"distribution, the registry":                {"github.com/distribution/distribution/v3"},
-	"etcd":                                      {"go.etcd.io/etcd/server/v3"},
-	"containerd":                                {"github.com/containerd/containerd/v2"},
-	"cri-tools":                                 {"sigs.k8s.io/cri-tools"},
-	"CNI plugins":                               {"github.com/containernetworking/plugins"},
-	"CoreDNS":                                   {"github.com/coredns/coredns"},
+	"Cluster API provider for AWS (CAPA)": {clusterAPI + "-provider-aws/v2",
+		"kubernetes-sigs/cluster-api-provider-aws"},
+	"cloud controller manager of AWS": {"kubernetes/cloud-provider-aws",
+		"provider-aws/cloud-controller-manager"},
+	"kind":                       {"sigs.k8s.io/kind"},
+	"Helm":                       {"helm.sh/helm/v3"},
+	"distribution, the registry": {"github.com/distribution/distribution/v3"},
+	"etcd":                       {"go.etcd.io/etcd/server/v3"},
+	"containerd":                 {"github.com/containerd/containerd/v2"},
+	"cri-tools":                  {"sigs.k8s.io/cri-tools"},
+	"CNI plugins":                {"github.com/containernetworking/plugins"},
+	"CoreDNS":                    {"github.com/coredns/coredns"},
 }
 
 // named finds names and versions in manifests: release files, raw files, images, and images with another tag.

@@ -18,7 +18,8 @@ const (
 	OpenStack = "capo"
 )
 
-// providers names the bootstrap and the infrastructure provider of each environment that the lab can build a bundle for.
+// providers names the bootstrap and the infrastructure provider of each environment that the lab can build a bundle
+// for.
 func providers() map[string][]string {
 	return map[string][]string{
 		"kubeadm-capd": {Kubeadm, Docker}, "rke2-capd": {RKE2, Docker},
@@ -34,7 +35,8 @@ func CheckEnvironments(names []string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("the lab builds no bundle for environment %q, only for: %s", name, strings.Join(known, ", "))
+			return fmt.Errorf("the lab builds no bundle for environment %q, only for: %s", name,
+				strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -43,7 +45,8 @@ func CheckEnvironments(names []string) error {
 // Uses tells whether one of the environments has the provider; of several, whether one environment has them all.
 func Uses(environments []string, wanted ...string) bool {
 	return slices.ContainsFunc(environments, func(name string) bool {
-		return !slices.ContainsFunc(wanted, func(provider string) bool { return !slices.Contains(providers()[name], provider) })
+		return !slices.ContainsFunc(wanted,
+			func(provider string) bool { return !slices.Contains(providers()[name], provider) })
 	})
 }
 

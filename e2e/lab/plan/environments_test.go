@@ -21,7 +21,8 @@ func TestABundleHoldsTheBootstrapProvidersOfItsEnvironments(t *testing.T) {
 	kubeadm := []string{"/kubeadm-bootstrap-controller:", "/kubeadm-control-plane-controller:"}
 	rke2 := []string{RKE2BootstrapImage + ":", RKE2ControlPlaneImage + ":", "module/" + RKE2Module}
 	docker := []string{"/capd-manager:", "module/cluster-api-docker"}
-	openstack := []string{CAPOImage + ":", ORCImage + ":", CloudImage + ":", "module/" + CAPOModule, "module/" + ORCModule, "module/" + CPOModule}
+	openstack := []string{CAPOImage + ":", ORCImage + ":", CloudImage + ":", "module/" + CAPOModule,
+		"module/" + ORCModule, "module/" + CPOModule}
 	tests := map[string]struct {
 		environments  []string
 		holds, leaves []string
@@ -71,7 +72,8 @@ func TestCheckEnvironments(t *testing.T) {
 		t.Error(err)
 	}
 	for _, names := range [][]string{nil, {"kubeadm-capd", "kubeadm-capa"}} {
-		if err := CheckEnvironments(names); err == nil || !strings.Contains(err.Error(), "kubeadm-capd, kubeadm-capo, rke2-capd, rke2-capo") {
+		if err := CheckEnvironments(names); err == nil ||
+			!strings.Contains(err.Error(), "kubeadm-capd, kubeadm-capo, rke2-capd, rke2-capo") {
 			t.Errorf("%v: got %v", names, err)
 		}
 	}

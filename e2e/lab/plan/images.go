@@ -19,8 +19,10 @@ func ProviderImages(environments []string) []Image {
 	images := []Image{manager("registry.k8s.io/cluster-api/cluster-api-controller", "cluster-api", "core", "65532")}
 	if Uses(environments, Kubeadm) {
 		images = append(images,
-			manager("registry.k8s.io/cluster-api/kubeadm-bootstrap-controller", "cluster-api", "bootstrap-kubeadm", "65532"),
-			manager("registry.k8s.io/cluster-api/kubeadm-control-plane-controller", "cluster-api", "controlplane-kubeadm", "65532"))
+			manager("registry.k8s.io/cluster-api/kubeadm-bootstrap-controller", "cluster-api", "bootstrap-kubeadm",
+				"65532"),
+			manager("registry.k8s.io/cluster-api/kubeadm-control-plane-controller", "cluster-api",
+				"controlplane-kubeadm", "65532"))
 	}
 	if Uses(environments, RKE2) {
 		images = append(images,
@@ -29,7 +31,8 @@ func ProviderImages(environments []string) []Image {
 	}
 	if Uses(environments, Docker) {
 		// Root, as it talks to the Docker engine through its socket. Upstream releases it in the staging registry.
-		images = append(images, manager("gcr.io/k8s-staging-cluster-api/capd-manager", "cluster-api-docker", "capd", ""))
+		images = append(images, manager("gcr.io/k8s-staging-cluster-api/capd-manager", "cluster-api-docker", "capd",
+			""))
 	}
 	if Uses(environments, OpenStack) {
 		images = append(images, openstackImages()...)
@@ -53,24 +56,28 @@ func ProviderImages(environments []string) []Image {
 // nothing in the clusters of the environments pulls it.
 func Unheld() map[string]string {
 	return map[string]string{
-		certManagerImage + "acmesolver": "cert-manager starts it for HTTP01 challenges of ACME only, and no component has an ACME issuer",
+		certManagerImage +
+			"acmesolver": "cert-manager starts it for HTTP01 challenges of ACME only, and no component " +
+			"has an ACME issuer",
 	}
 }
 
-// openstackImages are those of environments on OpenStack. The CSI driver is not among them: it is off by default, and its
-// sidecars cannot be built from one module each.
+// openstackImages are those of environments on OpenStack. The CSI driver is not among them: it is off by default, and
+// its sidecars cannot be built from one module each.
 func openstackImages() []Image {
 	return []Image{
 		manager(CAPOImage, CAPOModule, "capo", "65532"),
 		manager(ORCImage, ORCModule, "orc", "65532"),
-		{Reference: CloudImage + ":{version}", Module: CPOModule, User: "65532", Files: []File{{Binary: cloudController, Path: "bin/" + cloudController}}},
+		{Reference: CloudImage + ":{version}", Module: CPOModule, User: "65532",
+			Files: []File{{Binary: cloudController, Path: "bin/" + cloudController}}},
 	}
 }
 
 // manager is an image of one of Cluster API's controllers.
 func manager(repository, module, binary, user string) Image {
 	return Image{
-		Reference: repository + ":{version}", Module: module, User: user, Files: []File{{Binary: binary, Path: "manager"}},
+		Reference: repository + ":{version}", Module: module, User: user,
+		Files: []File{{Binary: binary, Path: "manager"}},
 	}
 }
 
@@ -98,7 +105,8 @@ func NodeBinaries() map[string][]File {
 		{Binary: "kubectl", Path: "usr/bin/kubectl"},
 	}}
 	for _, module := range nodeModules() {
-		folder := map[string]string{"containerd": "usr/local/bin/", "cri-tools": "usr/local/bin/", "cni-plugins": "opt/cni/bin/"}[module.Name]
+		folder := map[string]string{"containerd": "usr/local/bin/", "cri-tools": "usr/local/bin/",
+			"cni-plugins": "opt/cni/bin/"}[module.Name]
 		if folder == "" {
 			continue
 		}

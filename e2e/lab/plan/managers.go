@@ -8,8 +8,8 @@ const (
 	CAPAPath   = clusterAPI + "-provider-aws/v2"
 )
 
-// TestManagers are the controllers that tests run as processes: cert-manager's, those of Cluster API, and its provider for
-// AWS, which takes minutes to compile and is part of no bundle, as no AWS answers in the lab.
+// TestManagers are the controllers that tests run as processes: cert-manager's, those of Cluster API, and its provider
+// for AWS, which takes minutes to compile and is part of no bundle, as no AWS answers in the lab.
 func TestManagers() []golang.Module {
 	managers := []golang.Module{{
 		Name: CAPAModule, Path: CAPAPath, Binaries: []golang.Binary{{Package: CAPAPath, Name: "capa"}},

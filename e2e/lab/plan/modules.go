@@ -26,8 +26,8 @@ const (
 	RKE2ControlPlaneImage = "ghcr.io/rancher/cluster-api-provider-rke2-controlplane"
 )
 
-// Cluster API's provider for OpenStack, the OpenStack Resource Controller, and the controllers inside of a cluster: their
-// build modules, their own modules and their images.
+// Cluster API's provider for OpenStack, the OpenStack Resource Controller, and the controllers inside of a cluster:
+// their build modules, their own modules and their images.
 const (
 	CAPOModule      = "cluster-api-provider-openstack"
 	CAPOPath        = clusterAPI + "-provider-openstack"
@@ -120,8 +120,8 @@ func providerModules(environments []string) []golang.Module {
 			{Package: "./webhook", Name: "webhook"},
 			{Package: "./cainjector", Name: "cainjector"},
 		}},
-		// Without the tag fieldsv1string of upstream's Dockerfile, which saves some memory at run time: with it, all that
-		// stands on k8s.io/apimachinery would be compiled a second time.
+		// Without the tag fieldsv1string of upstream's Dockerfile, which saves some memory at run time: with it, all
+		// that stands on k8s.io/apimachinery would be compiled a second time.
 		{Name: "cluster-api", Path: clusterAPI, Binaries: []golang.Binary{
 			{Package: clusterAPI + "/core", Name: "core"},
 			{Package: clusterAPI + "/bootstrap/kubeadm", Name: "bootstrap-kubeadm"},
@@ -129,9 +129,10 @@ func providerModules(environments []string) []golang.Module {
 		}},
 	}
 	if Uses(environments, Docker) {
-		modules = append(modules, golang.Module{Name: "cluster-api-docker", Path: clusterAPI + "/test", Binaries: []golang.Binary{
-			{Package: clusterAPI + "/test/infrastructure/docker", Name: "capd"},
-		}})
+		modules = append(modules, golang.Module{Name: "cluster-api-docker", Path: clusterAPI + "/test",
+			Binaries: []golang.Binary{
+				{Package: clusterAPI + "/test/infrastructure/docker", Name: "capd"},
+			}})
 	}
 	if Uses(environments, OpenStack) {
 		modules = append(modules, openstackModules()...)
@@ -139,7 +140,8 @@ func providerModules(environments []string) []golang.Module {
 	if Uses(environments, RKE2) {
 		modules = append(modules, golang.Module{
 			Name: RKE2Module, Path: RKE2Path,
-			Apart:  "v0.21.0 uses packages of Cluster API v1.10 that v1.14 no longer has, and with them controller-runtime v0.20 and Kubernetes v0.32",
+			Apart: "v0.21.0 uses packages of Cluster API v1.10 that v1.14 no longer has, and with them " +
+				"controller-runtime v0.20 and Kubernetes v0.32",
 			Stamps: []string{RKE2Path + "/version"},
 			Binaries: []golang.Binary{
 				{Package: RKE2Path + "/bootstrap", Name: "bootstrap-rke2"},
@@ -157,10 +159,13 @@ func providerModules(environments []string) []golang.Module {
 func openstackModules() []golang.Module {
 	return []golang.Module{
 		{
-			Name: CAPOModule, Path: CAPOPath, Stamps: []string{CAPOPath + "/version"}, Binaries: []golang.Binary{{Package: CAPOPath, Name: "capo"}},
-			Apart: "v0.14.7 registers its webhooks in a way that controller-runtime v0.23 no longer has, and v0.22 does not compile with Kubernetes v0.36",
+			Name: CAPOModule, Path: CAPOPath, Stamps: []string{CAPOPath + "/version"},
+			Binaries: []golang.Binary{{Package: CAPOPath, Name: "capo"}},
+			Apart: "v0.14.7 registers its webhooks in a way that controller-runtime v0.23 no longer has, and v0.22 " +
+				"does not compile with Kubernetes v0.36",
 		},
-		{Name: ORCModule, Path: ORCPath, Stamps: []string{ORCPath + "/internal/version"}, Binaries: []golang.Binary{{Package: ORCPath + "/cmd/manager", Name: "orc"}}},
+		{Name: ORCModule, Path: ORCPath, Stamps: []string{ORCPath + "/internal/version"},
+			Binaries: []golang.Binary{{Package: ORCPath + "/cmd/manager", Name: "orc"}}},
 		{Name: CPOModule, Path: CPOPath, Stamps: []string{"k8s.io/component-base/version"}, Binaries: []golang.Binary{
 			{Package: CPOPath + "/cmd/" + cloudController, Name: cloudController},
 		}},

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// budget is how many modules the build modules that stand apart have in another version than all others. What is in two versions is
-// compiled twice on every cold machine.
+// budget is how many modules the build modules that stand apart have in another version than all others. What is in two
+// versions is compiled twice on every cold machine.
 var budget = map[string]int{
 	"cluster-api-provider-rke2":      18,
 	"cluster-api-provider-openstack": 14,
@@ -60,7 +60,8 @@ func TestOneVersionOfEachDependency(t *testing.T) {
 	if err != nil || len(modules) < 10 {
 		t.Fatalf("%d build modules (%v)", len(modules), err)
 	}
-	files := append([]string{filepath.Join(root, "go.mod"), filepath.Join(root, "pkg/environment/testdata/helm/go.mod")}, modules...)
+	files := append([]string{filepath.Join(root, "go.mod"),
+		filepath.Join(root, "pkg/environment/testdata/helm/go.mod")}, modules...)
 	standApart := apart()
 	common := map[string]map[string][]string{} // module, version, who has it
 	for _, file := range files {
@@ -89,11 +90,13 @@ func TestOneVersionOfEachDependency(t *testing.T) {
 		var different []string
 		for module, version := range pins(t, filepath.Join(root, "e2e", "lab", "modules", name, "go.mod")) {
 			if versions := common[module]; len(versions) > 0 && versions[version] == nil {
-				different = append(different, fmt.Sprintf("%s %s, not %s", module, version, slices.Sorted(maps.Keys(versions))[0]))
+				different = append(different, fmt.Sprintf("%s %s, not %s", module, version,
+					slices.Sorted(maps.Keys(versions))[0]))
 			}
 		}
 		slices.Sort(different)
-		t.Logf("%s has %d modules in another version (%s):\n  %s", name, len(different), reason, strings.Join(different, "\n  "))
+		t.Logf("%s has %d modules in another version (%s):\n  %s", name, len(different), reason,
+			strings.Join(different, "\n  "))
 		if len(different) > budget[name] {
 			t.Errorf("%s has %d modules in another version, the budget is %d", name, len(different), budget[name])
 		}

@@ -1,5 +1,5 @@
-// Package registries says whether the registries that `up` pulls from can be reached. It needs the standard library only, as
-// the forecast of a cold machine is made before anything is compiled.
+// Package registries says whether the registries that `up` pulls from can be reached. It needs the standard library
+// only, as the forecast of a cold machine is made before anything is compiled.
 package registries
 
 import (
@@ -12,8 +12,9 @@ import (
 // patience bounds the wait for one registry.
 const patience = 5 * time.Second
 
-// Answer says whether each of the registries of the images that `up` pulls answers within five seconds, and as a registry does: 401 is
-// how one asks for a token, 429 how one asks for patience, and anything else is most likely a proxy's.
+// Answer says whether each of the registries of the images that `up` pulls answers within five seconds, and as a
+// registry does: 401 is how one asks for a token, 429 how one asks for patience, and anything else is most likely a
+// proxy's.
 func Answer(ctx context.Context) bool {
 	hosts := []string{"registry.k8s.io", "ghcr.io", "quay.io", "registry-1.docker.io"}
 	answers := make(chan bool)

@@ -7,7 +7,8 @@ import (
 )
 
 func TestOnlyARegistryAnswersLikeOne(t *testing.T) {
-	for status, want := range map[int]bool{200: true, 401: true, 429: true, 403: false, 404: false, 407: false, 503: false} {
+	for status, want := range map[int]bool{200: true, 401: true, 429: true, 403: false, 404: false, 407: false,
+		503: false} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodGet { // the specification names no other
 				w.WriteHeader(http.StatusMethodNotAllowed)

@@ -63,8 +63,9 @@ func bootstrapSecret(token bootstrapToken, expires time.Time) map[string]any {
 		"metadata": map[string]any{"name": "bootstrap-token-" + token.id, "namespace": "kube-system"},
 		"stringData": map[string]any{
 			"token-id": token.id, "token-secret": token.secret, "expiration": expires.UTC().Format(time.RFC3339),
-			"usage-bootstrap-authentication": "true", "auth-extra-groups": "system:bootstrappers:kubeadm:default-node-token",
-			"description": "for one node that joins through RKE2's registration port",
+			"usage-bootstrap-authentication": "true",
+			"auth-extra-groups":              "system:bootstrappers:kubeadm:default-node-token",
+			"description":                    "for one node that joins through RKE2's registration port",
 		},
 	}
 }

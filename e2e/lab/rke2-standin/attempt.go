@@ -44,7 +44,8 @@ func becomePart(ctx context.Context, p paths, attempt func(context.Context) erro
 // undo takes back what an attempt left that did not end well, or was killed.
 func undo(ctx context.Context, p paths) error {
 	left := false
-	for _, name := range []string{"etc/kubernetes/admin.conf", "etc/kubernetes/kubelet.conf", "etc/kubernetes/bootstrap-kubelet.conf",
+	for _, name := range []string{"etc/kubernetes/admin.conf", "etc/kubernetes/kubelet.conf",
+		"etc/kubernetes/bootstrap-kubelet.conf",
 		"etc/kubernetes/manifests/etcd.yaml", "etc/kubernetes/manifests/kube-apiserver.yaml", "var/lib/etcd/member",
 		"var/lib/kubelet/config.yaml"} {
 		left = left || exists(p.at(name))

@@ -67,8 +67,9 @@ func makeAuthority(p paths, name string) error {
 	}
 	now := time.Now()
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: fmt.Sprintf("rke2-%s@%d", filepath.Base(name), now.Unix())},
-		NotBefore: now.Add(-time.Minute), NotAfter: now.Add(authorityLife), IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(now.UnixNano()),
+		Subject:      pkix.Name{CommonName: fmt.Sprintf("rke2-%s@%d", filepath.Base(name), now.Unix())},
+		NotBefore:    now.Add(-time.Minute), NotAfter: now.Add(authorityLife), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
 	}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)

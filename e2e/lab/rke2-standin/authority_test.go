@@ -72,7 +72,8 @@ func TestIssue(t *testing.T) {
 		if !pool.AppendCertsFromPEM(read(t, filepath.Join(p.pki(), name))) {
 			t.Fatalf("%s holds no certificate", name)
 		}
-		_, err := parsed.Verify(x509.VerifyOptions{Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+		_, err := parsed.Verify(x509.VerifyOptions{Roots: pool,
+			KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 		if (err == nil) != fine {
 			t.Errorf("%s: %v", name, err)
 		}

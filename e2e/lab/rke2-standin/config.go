@@ -28,11 +28,12 @@ type config struct {
 	ignored                   []string // keys that stand in the file and change nothing here
 }
 
-// withoutEffect are keys that the stand-in fulfils by doing nothing: it has no cloud controller, and no ingress controller.
+// withoutEffect are keys that the stand-in fulfils by doing nothing: it has no cloud controller, and no ingress
+// controller.
 var withoutEffect = []string{"disable-cloud-controller", "cloud-provider-name", "ingress-controller"}
 
-// readConfig reads config.yaml and the files of config.yaml.d, of which the last one wins. They hold the token, so errors
-// never quote them.
+// readConfig reads config.yaml and the files of config.yaml.d, of which the last one wins. They hold the token, so
+// errors never quote them.
 func readConfig(file string) (config, error) {
 	further, err := filepath.Glob(filepath.Join(file+".d", "*.yaml"))
 	if err != nil {

@@ -47,7 +47,8 @@ func TestParseConfigTakesDefaultsOfRKE2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.server != "https://172.18.0.3:9345" || got.clusterCIDR != "10.42.0.0/16" || got.serviceCIDR != "10.43.0.0/16" || !got.disableKubeProxy {
+	if got.server != "https://172.18.0.3:9345" || got.clusterCIDR != "10.42.0.0/16" ||
+		got.serviceCIDR != "10.43.0.0/16" || !got.disableKubeProxy {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -76,11 +77,13 @@ func parse(t *testing.T, texts ...string) (config, error) {
 }
 
 func TestFurtherConfigurationWins(t *testing.T) {
-	got, err := parse(t, "cni: canal\ntoken: one\n", "token: two\n", "disable-default-registry-endpoint: true\ningress-controller: none\n")
+	got, err := parse(t, "cni: canal\ntoken: one\n", "token: two\n",
+		"disable-default-registry-endpoint: true\ningress-controller: none\n")
 	if err != nil || got.token != "two" || !got.onlyMirrors || len(got.cni) != 1 || len(got.ignored) > 0 {
 		t.Errorf("got %+v (%v)", got, err)
 	}
-	if _, err := parse(t, "token: one\n", "token: s3cret\n\tbroken"); err == nil || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "config.yaml.d") {
+	if _, err := parse(t, "token: one\n", "token: s3cret\n\tbroken"); err == nil ||
+		strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "config.yaml.d") {
 		t.Errorf("got %v", err)
 	}
 }

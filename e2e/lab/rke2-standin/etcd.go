@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// etcd is this server's etcd member, reached through etcd's JSON gateway (its documentation: dev-guide/api_grpc_gateway).
+// etcd is this server's etcd member, reached through etcd's JSON gateway (its documentation:
+// dev-guide/api_grpc_gateway).
 type etcd struct{ kubeAPI }
 
 // member is a member of the etcd cluster.

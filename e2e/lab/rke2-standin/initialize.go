@@ -13,7 +13,8 @@ func initialize(ctx context.Context, p paths, cfg config, own machine) error {
 		return err
 	}
 	if cni := strings.Join(cfg.cni, ","); cni != "none" {
-		log.Print("the stand-in brings no pod network; nodes become ready when one is installed. The configuration's cni: ", cni)
+		log.Print("the stand-in brings no pod network; nodes become ready when one is installed. The configuration's "+
+			"cni: ", cni)
 	}
 	member, err := memberName(p, own.name)
 	if err != nil {

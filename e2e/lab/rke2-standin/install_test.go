@@ -39,7 +39,8 @@ func artifacts(t *testing.T) string {
 	if err := errors.Join(out.Close(), zip.Close(), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	sums := fmt.Sprintf("%064d  rke2-images.linux-%s.tar.zst\n%x  %s\n", 0, runtime.GOARCH, sha256.Sum256(read(t, tarball)), filepath.Base(tarball))
+	sums := fmt.Sprintf("%064d  rke2-images.linux-%s.tar.zst\n%x  %s\n", 0, runtime.GOARCH,
+		sha256.Sum256(read(t, tarball)), filepath.Base(tarball))
 	if err := os.WriteFile(filepath.Join(dir, "sha256sum-"+runtime.GOARCH+".txt"), []byte(sums), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,8 @@ func install(t *testing.T, variables ...string) (output, prefix string, err erro
 	t.Helper()
 	prefix = t.TempDir()
 	command := exec.Command("sh", filepath.Join("files", "install.sh"))
-	command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "INSTALL_RKE2_TAR_PREFIX=" + prefix, "INSTALL_RKE2_SKIP_RELOAD=1"}, variables...)
+	command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "INSTALL_RKE2_TAR_PREFIX=" + prefix,
+		"INSTALL_RKE2_SKIP_RELOAD=1"}, variables...)
 	said, err := command.CombinedOutput()
 	return string(said), prefix, err
 }
@@ -80,18 +82,20 @@ func TestInstallRefuses(t *testing.T) {
 	if err := os.WriteFile(tarball, content, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(unnamed, "sha256sum-"+runtime.GOARCH+".txt"), []byte("0  other\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(unnamed, "sha256sum-"+runtime.GOARCH+".txt"), []byte("0  other\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	tests := map[string]struct {
 		variables []string
 		want      string
 	}{
-		"no folder":            {nil, "INSTALL_RKE2_ARTIFACT_PATH is not set"},
-		"empty folder":         {[]string{"INSTALL_RKE2_ARTIFACT_PATH=" + t.TempDir()}, "is not there"},
-		"a changed tarball":    {[]string{"INSTALL_RKE2_ARTIFACT_PATH=" + changed}, "has the checksum"},
-		"an unnamed tarball":   {[]string{"INSTALL_RKE2_ARTIFACT_PATH=" + unnamed}, "does not name"},
-		"neither of the types": {[]string{"INSTALL_RKE2_ARTIFACT_PATH=" + artifacts(t), "INSTALL_RKE2_TYPE=etcd"}, "not server or agent"},
+		"no folder":          {nil, "INSTALL_RKE2_ARTIFACT_PATH is not set"},
+		"empty folder":       {[]string{"INSTALL_RKE2_ARTIFACT_PATH=" + t.TempDir()}, "is not there"},
+		"a changed tarball":  {[]string{"INSTALL_RKE2_ARTIFACT_PATH=" + changed}, "has the checksum"},
+		"an unnamed tarball": {[]string{"INSTALL_RKE2_ARTIFACT_PATH=" + unnamed}, "does not name"},
+		"neither of the types": {[]string{"INSTALL_RKE2_ARTIFACT_PATH=" + artifacts(t), "INSTALL_RKE2_TYPE=etcd"},
+			"not server or agent"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

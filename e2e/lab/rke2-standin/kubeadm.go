@@ -101,8 +101,8 @@ func skippedPhases(cfg config) []string {
 func nodeRegistration(cfg config, own machine) document {
 	arguments := []any{
 		argument("runtime-cgroups", "/system.slice/containerd.service"),
-		// Always, as RKE2: where the cloud's controller gives the addresses, kube-proxy waits half a minute for one, and that
-		// controller for kube-proxy.
+		// Always, as RKE2: where the cloud's controller gives the addresses, kube-proxy waits half a minute for one,
+		// and that controller for kube-proxy.
 		argument("node-ip", cmp.Or(cfg.nodeIP, own.address)),
 	}
 	if len(cfg.nodeLabels) > 0 {

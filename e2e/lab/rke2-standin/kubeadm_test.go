@@ -11,13 +11,16 @@ import (
 
 func TestPatchesAreTheServersOwn(t *testing.T) {
 	p := paths{root: t.TempDir()}
-	cfg := config{apiServerArgs: []string{"--anonymous-auth=true", "profiling"}, nodePortRange: "30000-31000", etcdArgs: []string{"quota-backend-bytes=1"}}
+	cfg := config{apiServerArgs: []string{"--anonymous-auth=true", "profiling"}, nodePortRange: "30000-31000",
+		etcdArgs: []string{"quota-backend-bytes=1"}}
 	if err := writePatches(p, cfg, "a-x", "a-x=https://10.0.0.1:2380"); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string][]string{
-		"kube-apiserver":          {"--service-node-port-range=30000-31000", "--anonymous-auth=true", "--profiling=true"},
-		"etcd":                    {"--name=a-x", "--initial-cluster=a-x=https://10.0.0.1:2380", "--quota-backend-bytes=1"},
+		"kube-apiserver": {"--service-node-port-range=30000-31000", "--anonymous-auth=true",
+			"--profiling=true"},
+		"etcd": {"--name=a-x", "--initial-cluster=a-x=https://10.0.0.1:2380",
+			"--quota-backend-bytes=1"},
 		"kube-controller-manager": nil, "kube-scheduler": nil,
 	}
 	for component, flags := range want {
@@ -43,10 +46,12 @@ func TestPatchesAreTheServersOwn(t *testing.T) {
 }
 
 func TestNodeRegistration(t *testing.T) {
-	cfg := config{nodeLabels: []string{"a=b", "c=d"}, nodeTaints: []string{"k=v:NoExecute", "only:NoSchedule"}, kubeletArgs: []string{"--max-pods=50"}}
+	cfg := config{nodeLabels: []string{"a=b", "c=d"}, nodeTaints: []string{"k=v:NoExecute", "only:NoSchedule"},
+		kubeletArgs: []string{"--max-pods=50"}}
 	got := nodeRegistration(cfg, machine{name: "one", address: "10.6.0.4"})
 	arguments := []any{
-		argument("runtime-cgroups", "/system.slice/containerd.service"), argument("node-ip", "10.6.0.4"), argument("node-labels", "a=b,c=d"),
+		argument("runtime-cgroups", "/system.slice/containerd.service"), argument("node-ip", "10.6.0.4"),
+		argument("node-labels", "a=b,c=d"),
 		argument("register-with-taints", "k=v:NoExecute,only:NoSchedule"), argument("max-pods", "50"),
 	}
 	if !reflect.DeepEqual(got["kubeletExtraArgs"], arguments) {
@@ -61,17 +66,20 @@ func TestNodeRegistration(t *testing.T) {
 
 func TestInitConfiguration(t *testing.T) {
 	p := paths{root: "/"}
-	cfg := config{clusterCIDR: "10.244.0.0/16", serviceCIDR: "10.96.0.0/16", tlsSan: []string{"localhost", "172.18.0.3"}, disableKubeProxy: true, disable: []string{"rke2-coredns"}}
+	cfg := config{clusterCIDR: "10.244.0.0/16", serviceCIDR: "10.96.0.0/16",
+		tlsSan: []string{"localhost", "172.18.0.3"}, disableKubeProxy: true, disable: []string{"rke2-coredns"}}
 	documents := initConfiguration(p, cfg, machine{name: "one", address: "172.18.0.4"}, "172.18.0.3:6443", "abc.def")
 	cluster := documents[1]
 	if cluster["controlPlaneEndpoint"] != "172.18.0.3:6443" {
 		t.Errorf("endpoint %v", cluster["controlPlaneEndpoint"])
 	}
 	apiServer := cluster["apiServer"].(document)
-	if want := []string{"127.0.0.1", "172.18.0.3", "172.18.0.4", "localhost", "one"}; !reflect.DeepEqual(apiServer["certSANs"], want) {
+	if want := []string{"127.0.0.1", "172.18.0.3", "172.18.0.4", "localhost", "one"}; !reflect.DeepEqual(
+		apiServer["certSANs"], want) {
 		t.Errorf("names %v", apiServer["certSANs"])
 	}
-	if want := []any{argument("client-ca-file", "/etc/kubernetes/pki/client-ca-bundle.crt")}; !reflect.DeepEqual(apiServer["extraArgs"], want) {
+	if want := []any{argument("client-ca-file", "/etc/kubernetes/pki/client-ca-bundle.crt")}; !reflect.DeepEqual(
+		apiServer["extraArgs"], want) {
 		t.Errorf("arguments %v", apiServer["extraArgs"])
 	}
 	want := []string{"mark-control-plane", "show-join-command", "addon/kube-proxy", "addon/coredns"}

@@ -58,7 +58,8 @@ func administrator(p paths) (kubeAPI, error) {
 	if err != nil {
 		return kubeAPI{}, err
 	}
-	content, err := kubeconfig(localAPI, server.pem, map[string]any{"client-certificate-data": certificate, "client-key-data": key})
+	content, err := kubeconfig(localAPI, server.pem, map[string]any{"client-certificate-data": certificate,
+		"client-key-data": key})
 	if err != nil {
 		return kubeAPI{}, err
 	}
@@ -76,7 +77,8 @@ func kubeconfig(server string, authority []byte, user map[string]any) ([]byte, e
 		"apiVersion": "v1", "kind": "Config", "current-context": "default",
 		"clusters": []any{map[string]any{"name": "default", "cluster": cluster}},
 		"users":    []any{map[string]any{"name": "default", "user": user}},
-		"contexts": []any{map[string]any{"name": "default", "context": map[string]any{"cluster": "default", "user": "default"}}},
+		"contexts": []any{map[string]any{"name": "default", "context": map[string]any{"cluster": "default",
+			"user": "default"}}},
 	})
 }
 

@@ -23,7 +23,8 @@ func apiServer(t *testing.T, status int, answer string) (api kubeAPI, asked *[]s
 		if err != nil {
 			t.Error(err)
 		}
-		*asked = append(*asked, strings.TrimSpace(request.Method+" "+request.URL.String()+" "+request.Header.Get("Content-Type")+" "+string(body)))
+		*asked = append(*asked, strings.TrimSpace(request.Method+" "+request.URL.String()+" "+request.Header.Get(
+			"Content-Type")+" "+string(body)))
 		w.WriteHeader(status)
 		if _, err := io.WriteString(w, answer); err != nil {
 			t.Error(err)
@@ -35,7 +36,8 @@ func apiServer(t *testing.T, status int, answer string) (api kubeAPI, asked *[]s
 
 func TestPatchNodeTouchesOnlyWhatItNames(t *testing.T) {
 	api, asked := apiServer(t, 200, "{}")
-	if err := api.patchNode(context.Background(), "two", nil, map[string]any{removedAnnotation: "two-x", memberAnnotation: nil}); err != nil {
+	if err := api.patchNode(context.Background(), "two", nil, map[string]any{removedAnnotation: "two-x",
+		memberAnnotation: nil}); err != nil {
 		t.Fatal(err)
 	}
 	want := `PATCH /api/v1/nodes/two application/merge-patch+json ` +
@@ -47,13 +49,16 @@ func TestPatchNodeTouchesOnlyWhatItNames(t *testing.T) {
 
 func TestAnnounce(t *testing.T) {
 	api, asked := apiServer(t, 200, "{}")
-	if err := api.announce(context.Background(), machine{name: "one", address: "10.0.0.1"}, "one-x", []byte("c"), []byte("k")); err != nil {
+	if err := api.announce(context.Background(), machine{name: "one", address: "10.0.0.1"}, "one-x", []byte("c"),
+		[]byte("k")); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Join(*asked, "\n")
 	for _, part := range []string{
-		`"node-role.kubernetes.io/control-plane":"true"`, `"node-role.kubernetes.io/etcd":"true"`, `"node-role.kubernetes.io/master":"true"`,
-		`"etcd.rke2.cattle.io/node-name":"one-x"`, `POST /api/v1/namespaces/kube-system/secrets`, `"name":"rke2-serving"`,
+		`"node-role.kubernetes.io/control-plane":"true"`, `"node-role.kubernetes.io/etcd":"true"`,
+		`"node-role.kubernetes.io/master":"true"`,
+		`"etcd.rke2.cattle.io/node-name":"one-x"`, `POST /api/v1/namespaces/kube-system/secrets`,
+		`"name":"rke2-serving"`,
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("it did not send %s:\n%s", part, got)
@@ -67,7 +72,8 @@ func TestCreateTellsWhatIsThere(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	api, _ = apiServer(t, 403, `{"message":"nodes is forbidden"}`)
-	if _, err := api.nodes(context.Background(), etcdNodes); err == nil || !strings.Contains(err.Error(), "403 Forbidden: nodes is forbidden") {
+	if _, err := api.nodes(context.Background(), etcdNodes); err == nil ||
+		!strings.Contains(err.Error(), "403 Forbidden: nodes is forbidden") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -98,7 +104,8 @@ func TestAdmit(t *testing.T) {
 		t.Fatalf("got %+v (%v)", admitted, err)
 	}
 	id, secret, _ := strings.Cut(admitted.Token, ".")
-	for _, part := range []string{`"name":"bootstrap-token-` + id + `"`, `"token-secret":"` + secret + `"`, `"type":"bootstrap.kubernetes.io/token"`} {
+	for _, part := range []string{`"name":"bootstrap-token-` + id + `"`, `"token-secret":"` + secret + `"`,
+		`"type":"bootstrap.kubernetes.io/token"`} {
 		if len(id) != 6 || len(secret) != 16 || !strings.Contains((*asked)[0], part) {
 			t.Errorf("it did not send %s: %s", part, (*asked)[0])
 		}
@@ -112,7 +119,8 @@ func TestAdmit(t *testing.T) {
 }
 
 func TestBootstrapSecretEnds(t *testing.T) {
-	made := bootstrapSecret(bootstrapToken{id: "a", secret: "b"}, time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600)))
+	made := bootstrapSecret(bootstrapToken{id: "a", secret: "b"},
+		time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600)))
 	if got := made["stringData"].(map[string]any)["expiration"]; got != "2026-01-02T02:04:05Z" {
 		t.Errorf("it ends at %v", got)
 	}
@@ -138,7 +146,8 @@ func TestKubeconfigOfTheAdministrator(t *testing.T) {
 	if err := yaml.Unmarshal(read(t, p.kubeconfig()), &content); err != nil {
 		t.Fatal(err)
 	}
-	if content.CurrentContext != "default" || !strings.HasPrefix(string(content.Users[0].User.Certificate), "-----BEGIN CERTIFICATE-----") {
+	if content.CurrentContext != "default" || !strings.HasPrefix(string(content.Users[0].User.Certificate),
+		"-----BEGIN CERTIFICATE-----") {
 		t.Errorf("got %+v", content)
 	}
 }

@@ -45,7 +45,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // version is the answer to --version: it starts as RKE2's does and then says what this is.
 func version() string {
-	return "rke2 version " + release + "-standin (cluster-init's lab stand-in, not RKE2: kubeadm behind RKE2's files and ports)"
+	return "rke2 version " + release + "-standin (cluster-init's lab stand-in, not RKE2: kubeadm behind RKE2's files " +
+		"and ports)"
 }
 
 // kubernetesVersion is the part of the release that kubeadm knows.

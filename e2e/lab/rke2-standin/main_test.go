@@ -12,7 +12,9 @@ func TestVersionSaysWhatThisIs(t *testing.T) {
 	if err := run(context.Background(), []string{"--version"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	want := "rke2 version " + release + "-standin (cluster-init's lab stand-in, not RKE2: kubeadm behind RKE2's files and ports)\n"
+	want := "rke2 version " + release +
+		"-standin (cluster-init's lab stand-in, not RKE2: kubeadm behind RKE2's files " +
+		"and ports)\n"
 	if out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}

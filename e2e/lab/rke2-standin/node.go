@@ -42,7 +42,8 @@ func describeMachine(cfg config) (machine, error) {
 func outboundAddress() (string, error) {
 	connection, err := net.Dial("udp", "192.0.2.1:9")
 	if err != nil {
-		return "", fmt.Errorf("find the address of this node by its default route (give node-ip if it has none): %w", err)
+		return "", fmt.Errorf("find the address of this node by its default route (give node-ip if it has none): %w",
+			err)
 	}
 	defer func() { _ = connection.Close() }()
 	address, isUDP := connection.LocalAddr().(*net.UDPAddr)
@@ -60,7 +61,8 @@ func (m machine) serverNames(cfg config) []string {
 }
 
 // servingCertificate makes this server's certificate for the registration port.
-func (m machine) servingCertificate(p paths, cfg config) (certificatePEM, keyPEM []byte, pair tls.Certificate, err error) {
+func (m machine) servingCertificate(p paths, cfg config) (certificatePEM, keyPEM []byte, pair tls.Certificate,
+	err error) {
 	signer, err := readAuthority(p, serverCA)
 	if err != nil {
 		return nil, nil, tls.Certificate{}, err

@@ -52,7 +52,8 @@ func (r registrar) handler() http.Handler {
 		w.Header().Set("Content-Type", "text/plain")
 		reply(w, r.authority)
 	})
-	mux.Handle("GET "+pathReady, r.authenticated(func(w http.ResponseWriter, _ *http.Request) { reply(w, []byte("ok\n")) }))
+	mux.Handle("GET "+pathReady, r.authenticated(
+		func(w http.ResponseWriter, _ *http.Request) { reply(w, []byte("ok\n")) }))
 	mux.Handle("POST "+pathNode, r.authenticated(func(w http.ResponseWriter, request *http.Request) {
 		answer(w, request, "admit a node", r.admit)
 	}))
@@ -78,7 +79,8 @@ func (r registrar) authenticated(next http.HandlerFunc) http.Handler {
 }
 
 // answer writes what produce returns as JSON. Why it failed is for this node's journal.
-func answer[T any](w http.ResponseWriter, request *http.Request, what string, produce func(context.Context) (T, error)) {
+func answer[T any](w http.ResponseWriter, request *http.Request, what string, produce func(context.Context) (
+	T, error)) {
 	value, err := produce(request.Context())
 	if err != nil {
 		log.Printf("cannot %s: %v", what, err)
@@ -103,7 +105,8 @@ func reply(w http.ResponseWriter, content []byte) {
 }
 
 // serveRegistration serves until the context ends. It calls ready when the port is open.
-func serveRegistration(ctx context.Context, handler http.Handler, certificate tls.Certificate, ready func() error) error {
+func serveRegistration(ctx context.Context, handler http.Handler, certificate tls.Certificate,
+	ready func() error) error {
 	listener, err := net.Listen("tcp", hostPort("", registrationPort))
 	if err != nil {
 		return fmt.Errorf("open the registration port: %w", err)

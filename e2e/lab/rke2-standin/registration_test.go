@@ -20,7 +20,8 @@ func newCluster(t *testing.T, admitted admission, failure error) (*httptest.Serv
 		token: joinToken{password: "s3cret"},
 		admit: func(context.Context) (admission, error) { return admitted, failure },
 		server: func(context.Context) (serverAdmission, error) {
-			return serverAdmission{Files: material{"tls/server-ca.key": []byte("key")}, Members: []member{{ID: "1", Name: "a-x"}}}, failure
+			return serverAdmission{Files: material{"tls/server-ca.key": []byte("key")},
+				Members: []member{{ID: "1", Name: "a-x"}}}, failure
 		},
 	}
 	server := httptest.NewUnstartedServer(nil)
@@ -79,7 +80,8 @@ func TestRegistrationWithoutTokenLetsNobodyIn(t *testing.T) {
 }
 
 func TestMeetAndBeAdmitted(t *testing.T) {
-	server, authority := newCluster(t, admission{APIServer: "https://lb:6443", Authority: []byte("ca"), Token: "abc.def"}, nil)
+	server, authority := newCluster(t, admission{APIServer: "https://lb:6443", Authority: []byte("ca"),
+		Token: "abc.def"}, nil)
 	hash := sha256.Sum256(authority)
 	for name, token := range map[string]joinToken{
 		"first answer trusted": {password: "s3cret"},
@@ -91,11 +93,13 @@ func TestMeetAndBeAdmitted(t *testing.T) {
 				t.Fatal(err)
 			}
 			admitted, err := met.node(context.Background())
-			if err != nil || admitted.APIServer != "https://lb:6443" || string(admitted.Authority) != "ca" || admitted.Token != "abc.def" {
+			if err != nil || admitted.APIServer != "https://lb:6443" || string(admitted.Authority) != "ca" ||
+				admitted.Token != "abc.def" {
 				t.Errorf("got %+v (%v)", admitted, err)
 			}
 			more, err := met.server(context.Background())
-			if err != nil || string(more.Files["tls/server-ca.key"]) != "key" || len(more.Members) != 1 || more.Members[0].Name != "a-x" {
+			if err != nil || string(more.Files["tls/server-ca.key"]) != "key" || len(more.Members) != 1 ||
+				more.Members[0].Name != "a-x" {
 				t.Errorf("got %+v (%v)", more, err)
 			}
 		})

@@ -40,8 +40,8 @@ type registryConfig struct {
 }
 
 // writeRegistries turns registries.yaml, if there is one, into containerd's hosts.toml files. containerd reads them
-// with every pull. They may hold passwords, so only root reads them. With only, the original registry of a mirror is not
-// asked.
+// with every pull. They may hold passwords, so only root reads them. With only, the original registry of a mirror is
+// not asked.
 func writeRegistries(p paths, only bool) error {
 	content, err := os.ReadFile(p.registries())
 	if errors.Is(err, os.ErrNotExist) {
@@ -66,12 +66,14 @@ func writeRegistries(p paths, only bool) error {
 func hostsFiles(content []byte, only bool) (map[string]string, error) {
 	var all registries
 	if yaml.Unmarshal(content, &all) != nil {
-		return nil, errors.New("it is not what RKE2 takes: mirrors and configs, by host") // may hold passwords: not quoted
+		// may hold passwords: not quoted
+		return nil, errors.New("it is not what RKE2 takes: mirrors and configs, by host")
 	}
 	files := map[string]string{}
 	for host, mirror := range all.Mirrors {
 		if len(mirror.Rewrite) > 0 {
-			return nil, fmt.Errorf("the mirror of %s has rewrite rules: containerd knows none; give endpoints with a path", host)
+			return nil, fmt.Errorf("the mirror of %s has rewrite rules: containerd knows none; give endpoints with a "+
+				"path", host)
 		}
 		text := ""
 		for i, endpoint := range mirror.Endpoint {
@@ -106,8 +108,8 @@ func hostsFiles(content []byte, only bool) (map[string]string, error) {
 	return files, nil
 }
 
-// hostEntry is the part of a hosts.toml for one endpoint, which is the server or one of the hosts that are asked before it.
-// An endpoint with a path is the root of the API as it stands.
+// hostEntry is the part of a hosts.toml for one endpoint, which is the server or one of the hosts that are asked before
+// it. An endpoint with a path is the root of the API as it stands.
 func (r registries) hostEntry(endpoint string, server bool) (string, error) {
 	address, err := url.Parse(endpoint)
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {

@@ -71,7 +71,8 @@ func TestHostsFilesNamesAHostOnce(t *testing.T) {
 
 func TestHostsFilesRefuses(t *testing.T) {
 	tests := map[string]struct{ content, want string }{
-		"rewrite rules":     {`{"mirrors": {"a.io": {"endpoint": ["https://b.io"], "rewrite": {"^x": "y"}}}}`, "a.io has rewrite"},
+		"rewrite rules": {`{"mirrors": {"a.io": {"endpoint": ["https://b.io"], "rewrite": {"^x": "y"}}}}`,
+			"a.io has rewrite"},
 		"no URL":            {`{"mirrors": {"a.io": {"endpoint": ["b.io:5000"]}}}`, "a.io"},
 		"login by a token":  {`{"configs": {"a.io": {"auth": {"identitytoken": "s3cret"}}}}`, "a.io"},
 		"no mapping":        {`[s3cret]`, "mirrors and configs"},

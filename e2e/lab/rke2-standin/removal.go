@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// The annotations and labels by which CAPRKE2 and RKE2 talk about etcd members (CAPRKE2: pkg/rke2/workload_cluster_etcd.go).
+// The annotations and labels by which CAPRKE2 and RKE2 talk about etcd members (CAPRKE2:
+// pkg/rke2/workload_cluster_etcd.go).
 const (
 	removeAnnotation  = "etcd.rke2.cattle.io/remove"
 	removedAnnotation = "etcd.rke2.cattle.io/removed-node-name"
@@ -70,7 +71,8 @@ func removeMarked(ctx context.Context, own string, nodes nodeAPI, members member
 		if err != nil {
 			return fmt.Errorf("remove the etcd member of node %s: %w", name, err)
 		}
-		err = nodes.patchNode(ctx, name, nil, map[string]any{removedAnnotation: removed, memberAnnotation: nil, addressAnnotation: nil})
+		err = nodes.patchNode(ctx, name, nil, map[string]any{removedAnnotation: removed, memberAnnotation: nil,
+			addressAnnotation: nil})
 		if err != nil {
 			return fmt.Errorf("say on node %s that its etcd member is removed: %w", name, err)
 		}

@@ -34,7 +34,8 @@ func (f *fakeCluster) remove(_ context.Context, id string) error {
 
 func newFakeCluster() *fakeCluster {
 	return &fakeCluster{
-		known:   []member{{ID: "1", Name: "one-aaaa"}, {ID: "2", Name: "two-bbbb"}, {ID: "3", Name: "two-more-cccc"}, {ID: "4"}},
+		known: []member{{ID: "1", Name: "one-aaaa"}, {ID: "2", Name: "two-bbbb"}, {ID: "3", Name: "two-more-cccc"},
+			{ID: "4"}},
 		patches: map[string]map[string]any{},
 	}
 }
@@ -64,11 +65,14 @@ func TestRemoveMarked(t *testing.T) {
 			removed: []string{"2"}, patches: map[string]map[string]any{"two": answer("two-bbbb")},
 		},
 		"gone already": {
-			nodes:   []node{nodeWith("three", map[string]string{removeAnnotation: "true", memberAnnotation: "three-dddd"})},
+			nodes: []node{nodeWith("three", map[string]string{removeAnnotation: "true",
+				memberAnnotation: "three-dddd"})},
 			patches: map[string]map[string]any{"three": answer("three-dddd")},
 		},
-		"done already": {nodes: []node{nodeWith("two", map[string]string{removeAnnotation: "true", removedAnnotation: "two-bbbb"})}},
-		"itself":       {nodes: []node{nodeWith("one", map[string]string{removeAnnotation: "true", memberAnnotation: "one-aaaa"})}},
+		"done already": {nodes: []node{nodeWith(
+			"two", map[string]string{removeAnnotation: "true", removedAnnotation: "two-bbbb"})}},
+		"itself": {nodes: []node{nodeWith(
+			"one", map[string]string{removeAnnotation: "true", memberAnnotation: "one-aaaa"})}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +116,8 @@ func TestMemberNameIsKept(t *testing.T) {
 
 func TestInitialCluster(t *testing.T) {
 	others := []member{
-		{ID: "1", Name: "a-x", PeerURLs: []string{"https://10.0.0.1:2380"}}, {ID: "2", PeerURLs: []string{"https://10.0.0.2:2380"}},
+		{ID: "1", Name: "a-x", PeerURLs: []string{"https://10.0.0.1:2380"}},
+		{ID: "2", PeerURLs: []string{"https://10.0.0.2:2380"}},
 		{ID: "3", PeerURLs: []string{"https://10.0.0.3:2380"}},
 	}
 	want := "b-y=https://10.0.0.2:2380,a-x=https://10.0.0.1:2380,3=https://10.0.0.3:2380"

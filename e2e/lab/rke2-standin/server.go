@@ -96,7 +96,8 @@ func registrationHandler(p paths, cfg config, api kubeAPI) (http.Handler, error)
 }
 
 // serveAll serves the registration port and looks after etcd and the manifests, until the context ends.
-func serveAll(ctx context.Context, p paths, handler http.Handler, pair tls.Certificate, removals func(context.Context)) error {
+func serveAll(ctx context.Context, p paths, handler http.Handler, pair tls.Certificate,
+	removals func(context.Context)) error {
 	ctx, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	defer background.Wait()

@@ -13,16 +13,18 @@ func TestRequestFile(t *testing.T) {
 		want string
 	}{
 		"create as dockerd calls it": {
-			[]string{"--root", "/run/x", "--log", "/l", "--log-format", "json", "create", "--bundle", "/b", "--pid-file", "/p", "id"},
+			[]string{"--root", "/run/x", "--log", "/l", "--log-format", "json", "create", "--bundle", "/b",
+				"--pid-file", "/p", "id"},
 			"/b/config.json",
 		},
 		"run in the working directory": {[]string{"run", "id"}, "config.json"},
 		"joined value":                 {[]string{"create", "--bundle=/b", "id"}, "/b/config.json"},
 		"short flag":                   {[]string{"create", "-b", "/b", "id"}, "/b/config.json"},
-		"exec":                         {[]string{"--root", "/r", "exec", "--process", "/tmp/p.json", "--detach", "id"}, "/tmp/p.json"},
-		"exec without a file":          {[]string{"exec", "id", "sh"}, ""},
-		"state":                        {[]string{"--root", "/r", "state", "id"}, ""},
-		"kill":                         {[]string{"kill", "--all", "id", "9"}, ""},
+		"exec": {[]string{"--root", "/r", "exec", "--process", "/tmp/p.json", "--detach", "id"},
+			"/tmp/p.json"},
+		"exec without a file": {[]string{"exec", "id", "sh"}, ""},
+		"state":               {[]string{"--root", "/r", "state", "id"}, ""},
+		"kill":                {[]string{"kill", "--all", "id", "9"}, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -47,8 +49,9 @@ func TestDrop(t *testing.T) {
 			`{"limit":18446744073709551615,"process":{"capabilities":{"bounding":["CAP_SYS_RESOURCE"]}}}`,
 			`{"limit":18446744073709551615,"process":{"capabilities":{"bounding":[]}}}`,
 		},
-		"nothing to drop stays byte for byte": {`{ "process": {"capabilities":{"bounding":["CAP_KILL"]}} }`, `{ "process": {"capabilities":{"bounding":["CAP_KILL"]}} }`},
-		"no process":                          {`{"hooks":{}}`, `{"hooks":{}}`},
+		"nothing to drop stays byte for byte": {`{ "process": {"capabilities":{"bounding":["CAP_KILL"]}} }`,
+			`{ "process": {"capabilities":{"bounding":["CAP_KILL"]}} }`},
+		"no process": {`{"hooks":{}}`, `{"hooks":{}}`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// ClusterAPIDefinitions returns the CRDs of Cluster API, CABPK, KCP and CAPD at the release that the root module pins, as
-// the modules hold them, without the conversion webhooks that their kustomizations add and without descriptions.
+// ClusterAPIDefinitions returns the CRDs of Cluster API, CABPK, KCP and CAPD at the release that the root module pins,
+// as the modules hold them, without the conversion webhooks that their kustomizations add and without descriptions.
 func ClusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	const clusterAPI, docker = "sigs.k8s.io/cluster-api", "sigs.k8s.io/cluster-api/test"
 	version, err := pinned(ctx, clusterAPI)
@@ -38,15 +38,17 @@ func ClusterAPIDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResour
 	})
 }
 
-// RKE2Definitions returns the CRDs of the bootstrap and control plane providers for RKE2 at the release that the lab pins,
-// as the module holds them.
+// RKE2Definitions returns the CRDs of the bootstrap and control plane providers for RKE2 at the release that the lab
+// pins, as the module holds them.
 func RKE2Definitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	return labDefinitions(ctx, "cluster-api-provider-rke2", "github.com/rancher/cluster-api-provider-rke2", "bootstrap/config/crd/bases", "controlplane/config/crd/bases")
+	return labDefinitions(ctx, "cluster-api-provider-rke2", "github.com/rancher/cluster-api-provider-rke2",
+		"bootstrap/config/crd/bases", "controlplane/config/crd/bases")
 }
 
 // OpenStackDefinitions returns those of Cluster API's provider for OpenStack.
 func OpenStackDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	return labDefinitions(ctx, "cluster-api-provider-openstack", "sigs.k8s.io/cluster-api-provider-openstack", "config/crd/bases")
+	return labDefinitions(ctx, "cluster-api-provider-openstack", "sigs.k8s.io/cluster-api-provider-openstack",
+		"config/crd/bases")
 }
 
 // ServerGroupDefinition returns that of the OpenStack Resource Controller which clusters use.
@@ -58,11 +60,13 @@ func ServerGroupDefinition(ctx context.Context) ([]*apiextensionsv1.CustomResour
 // AWSDefinitions returns those of Cluster API's provider for AWS which clusters use.
 func AWSDefinitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	const bases = "config/crd/bases/infrastructure.cluster.x-k8s.io_"
-	return labDefinitions(ctx, "cluster-api-provider-aws", "sigs.k8s.io/cluster-api-provider-aws/v2", bases+"awsclusters.yaml", bases+"awsmachinetemplates.yaml")
+	return labDefinitions(ctx, "cluster-api-provider-aws", "sigs.k8s.io/cluster-api-provider-aws/v2",
+		bases+"awsclusters.yaml", bases+"awsmachinetemplates.yaml")
 }
 
 // labDefinitions reads the CRDs below paths of a module that the lab pins, and drops their descriptions.
-func labDefinitions(ctx context.Context, module, path string, paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+func labDefinitions(ctx context.Context, module, path string, paths ...string) (
+	[]*apiextensionsv1.CustomResourceDefinition, error) {
 	dir, err := labModule(ctx, module)
 	if err != nil {
 		return nil, err

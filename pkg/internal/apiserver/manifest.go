@@ -12,8 +12,9 @@ import (
 // Manifests are files of upstream releases, by the address where others fetch them.
 type Manifests map[string][]byte
 
-// ReadManifests reads those that the lab has rendered from the modules that it pins. They are beside the programs that the lab built,
-// in BinariesVariable: Flux's, and, where the managers were built too, those of cert-manager and Cluster API.
+// ReadManifests reads those that the lab has rendered from the modules that it pins. They are beside the programs that
+// the lab built, in BinariesVariable: Flux's, and, where the managers were built too, those of cert-manager and Cluster
+// API.
 func ReadManifests() (Manifests, error) {
 	dir, err := binaries()
 	if err != nil {
@@ -21,7 +22,8 @@ func ReadManifests() (Manifests, error) {
 	}
 	content, err := os.ReadFile(filepath.Join(dir, "manifests.json"))
 	if err != nil {
-		return nil, fmt.Errorf("read the manifests of releases: %w: `go run ./e2e/lab binaries` prints a folder that has them", err)
+		return nil, fmt.Errorf("read the manifests of releases: %w: `go run ./e2e/lab binaries` prints a folder that "+
+			"has them", err)
 	}
 	var list []struct {
 		URL     string
@@ -60,5 +62,6 @@ func binaries() (string, error) {
 	if dir := os.Getenv(BinariesVariable); dir != "" {
 		return dir, nil
 	}
-	return "", fmt.Errorf("%s names no folder with kube-apiserver and etcd: `go run ./e2e/lab binaries` prints one", BinariesVariable)
+	return "", fmt.Errorf("%s names no folder with kube-apiserver and etcd: `go run ./e2e/lab binaries` prints one",
+		BinariesVariable)
 }

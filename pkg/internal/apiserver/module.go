@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// moduleSource returns the folder of a module's source in the module cache, downloaded and verified when it is not there. dir is
-// the folder of the go.mod that requires it.
+// moduleSource returns the folder of a module's source in the module cache, downloaded and verified when it is not
+// there. dir is the folder of the go.mod that requires it.
 func moduleSource(ctx context.Context, dir, path string) (string, error) {
 	module, err := goModule(ctx, dir, "mod", "download", "-json", path)
 	return module.Dir, err
@@ -25,7 +25,8 @@ func pinned(ctx context.Context, path string) (string, error) {
 	return module.Version, err
 }
 
-// labModule returns the folder of one of the build modules, whose go.mod files are the only place of the versions of parts.
+// labModule returns the folder of one of the build modules, whose go.mod files are the only place of the versions of
+// parts.
 func labModule(ctx context.Context, name string) (string, error) {
 	root, err := goModule(ctx, ".", "list", "-m", "-json")
 	return filepath.Join(root.Dir, "e2e", "lab", "modules", name), err

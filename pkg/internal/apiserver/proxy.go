@@ -63,7 +63,9 @@ func NewProxy(s *Server) (*Proxy, error) {
 		case r.Method != http.MethodGet && p.failsNow():
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusInternalServerError)
-			fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","reason":"InternalError","code":500}`)
+			fmt.Fprint(
+				w,
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"etcdserver: request timed out","reason":"InternalError","code":500}`)
 			return
 		}
 		backend.ServeHTTP(w, r)

@@ -12,7 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// BinariesVariable names the environment variable with the folder of kube-apiserver, etcd and the manifests of releases.
+// BinariesVariable names the environment variable with the folder of kube-apiserver, etcd and the manifests of
+// releases.
 const BinariesVariable = "CLUSTER_INIT_TEST_BINARIES"
 
 // Server is one running kube-apiserver.

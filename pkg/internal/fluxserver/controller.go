@@ -17,7 +17,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/internal/apiserver"
 )
 
-// RunKustomizeController runs the real kustomize-controller, which the lab has built, beside the server until the test ends.
+// RunKustomizeController runs the real kustomize-controller, which the lab has built, beside the server until the test
+// ends.
 func (s Server) RunKustomizeController(t *testing.T) {
 	t.Helper()
 	home := t.TempDir()
@@ -30,9 +31,11 @@ func (s Server) RunKustomizeController(t *testing.T) {
 		t.Fatalf("look for kustomize-controller: %v: `go run ./e2e/lab binaries` prints a folder that has it", err)
 	}
 	var output bytes.Buffer
-	process := exec.Command(program, "--metrics-addr=127.0.0.1:0", "--health-addr=127.0.0.1:0", "--log-level=info", "--requeue-dependency=1s", "--no-remote-bases=true",
+	process := exec.Command(program, "--metrics-addr=127.0.0.1:0", "--health-addr=127.0.0.1:0", "--log-level=info",
+		"--requeue-dependency=1s", "--no-remote-bases=true",
 		"--feature-gates=CancelHealthCheckOnNewRevision=true,MigrateAPIVersion=true")
-	process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "KUBECONFIG=" + kubeconfig, "RUNTIME_NAMESPACE=" + flux.Namespace}
+	process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "KUBECONFIG=" + kubeconfig,
+		"RUNTIME_NAMESPACE=" + flux.Namespace}
 	process.Stdout, process.Stderr = &output, &output
 	process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a test that is killed takes it along
 	started, ended := make(chan error, 1), make(chan struct{})

@@ -22,9 +22,11 @@ import (
 // DefineCluster defines the kind Cluster, without a schema, as Cluster API's components do for clusterctl.
 func (s Server) DefineCluster(ctx context.Context, t *testing.T) {
 	t.Helper()
-	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "clusters.cluster.x-k8s.io", Labels: map[string]string{capi.MoveLabel: ""}}}
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "clusters.cluster.x-k8s.io",
+		Labels: map[string]string{capi.MoveLabel: ""}}}
 	crd.Spec.Group, crd.Spec.Scope = "cluster.x-k8s.io", apiextensionsv1.NamespaceScoped
-	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Kind: "Cluster", ListKind: "ClusterList", Plural: "clusters", Singular: "cluster"}
+	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Kind: "Cluster", ListKind: "ClusterList",
+		Plural: "clusters", Singular: "cluster"}
 	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1beta2", Served: true, Storage: true,
 		Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: ptr.To(true)}}}}
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
@@ -39,7 +41,8 @@ func (s Server) DefineCluster(ctx context.Context, t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Client.Delete(context.WithoutCancel(ctx), definition) })
 	for ctx.Err() == nil {
-		if _, err := capi.Clusters(ctx, s.Client, ""); err == nil && s.Client.Create(ctx, NewCluster("default", "probe"), client.DryRunAll) == nil {
+		if _, err := capi.Clusters(ctx, s.Client, ""); err == nil &&
+			s.Client.Create(ctx, NewCluster("default", "probe"), client.DryRunAll) == nil {
 			return
 		}
 	}
@@ -48,20 +51,24 @@ func (s Server) DefineCluster(ctx context.Context, t *testing.T) {
 
 // NewCluster is a Cluster as `up` has it made.
 func NewCluster(namespace, name string) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",
-		"metadata": map[string]any{"namespace": namespace, "name": name, "labels": map[string]any{owned.ClusterLabel: name}}, "spec": map[string]any{}}}
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cluster.x-k8s.io/v1beta2",
+		"kind": "Cluster",
+		"metadata": map[string]any{"namespace": namespace, "name": name,
+			"labels": map[string]any{owned.ClusterLabel: name}}, "spec": map[string]any{}}}
 }
 
 // KubeconfigSecret is what Cluster API keeps beside a Cluster.
 func KubeconfigSecret(namespace, cluster string, kubeconfig []byte) *corev1.Secret {
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster + "-kubeconfig"}, Data: map[string][]byte{"value": kubeconfig}}
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster + "-kubeconfig"},
+		Data: map[string][]byte{"value": kubeconfig}}
 }
 
 // Namespaces creates namespaces. That of Flux is there already.
 func (s Server) Namespaces(ctx context.Context, t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if err := s.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil && name != flux.Namespace {
+		if err := s.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil &&
+			name != flux.Namespace {
 			t.Fatal(err)
 		}
 	}

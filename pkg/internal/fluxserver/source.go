@@ -25,7 +25,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
-// Source is the GitRepository that Flux's Kustomizations read from, without a source-controller: the test says what it holds.
+// Source is the GitRepository that Flux's Kustomizations read from, without a source-controller: the test says what it
+// holds.
 type Source struct {
 	server *httptest.Server
 	mu     sync.Mutex
@@ -67,8 +68,11 @@ func (s *Source) Commit(ctx context.Context, t *testing.T, files map[string]stri
 		t.Fatal(err)
 	}
 	repository.Status.ObservedGeneration = repository.Generation
-	repository.Status.Artifact = &meta.Artifact{URL: s.server.URL + at, Path: path.Base(at), Revision: revision, Digest: "sha256:" + sum, LastUpdateTime: metav1.Now()}
-	repository.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: metav1.ConditionTrue, Reason: meta.SucceededReason, Message: "stored", LastTransitionTime: metav1.Now(), ObservedGeneration: repository.Generation}}
+	repository.Status.Artifact = &meta.Artifact{URL: s.server.URL + at, Path: path.Base(at), Revision: revision,
+		Digest: "sha256:" + sum, LastUpdateTime: metav1.Now()}
+	repository.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: metav1.ConditionTrue,
+		Reason: meta.SucceededReason, Message: "stored", LastTransitionTime: metav1.Now(),
+		ObservedGeneration: repository.Generation}}
 	if err := s.client.Client.Status().Update(ctx, repository); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +85,8 @@ func archiveOf(t *testing.T, files map[string]string) []byte {
 	zip := gzip.NewWriter(&out)
 	all := tar.NewWriter(zip)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := all.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(files[name]))}); err != nil {
+		if err := all.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644,
+			Size: int64(len(files[name]))}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := all.Write([]byte(files[name])); err != nil {

@@ -18,15 +18,16 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Of is the kubeconfig of an administrator of the cluster with this authority, as Cluster API writes one. The same authority gives the same bytes. With an
-// empty authority it names none. Changes are made to its cluster and its user.
+// Of is the kubeconfig of an administrator of the cluster with this authority, as Cluster API writes one. The same
+// authority gives the same bytes. With an empty authority it names none. Changes are made to its cluster and its user.
 func Of(t testing.TB, authority, server string, changes ...func(*api.Cluster, *api.AuthInfo)) []byte {
 	t.Helper()
 	cluster, user := &api.Cluster{Server: server}, &api.AuthInfo{}
 	if authority != "" {
 		cluster.CertificateAuthorityData = Authority(t, authority)
 	}
-	user.ClientCertificateData, user.ClientKeyData = Administrator(t, authority, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
+	user.ClientCertificateData, user.ClientKeyData = Administrator(t, authority,
+		time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 	for _, change := range changes {
 		change(cluster, user)
 	}
@@ -53,8 +54,10 @@ func Administrator(t testing.TB, by string, end time.Time) (certificate, key []b
 	t.Helper()
 	parent, signer := authority(t, by)
 	own := keyOf("administrator of " + by)
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "admin", Organization: []string{"system:masters"}},
-		NotBefore: begin, NotAfter: end, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, parent, own.Public(), signer)
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(2),
+		Subject:   pkix.Name{CommonName: "admin", Organization: []string{"system:masters"}},
+		NotBefore: begin, NotAfter: end, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, parent, own.Public(), signer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +73,9 @@ var begin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 func authority(t testing.TB, name string) (*x509.Certificate, ed25519.PrivateKey) {
 	t.Helper()
 	key := keyOf(name)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: begin, NotAfter: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: begin,
+		NotAfter: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +102,8 @@ func Serving(t testing.TB, by string, hosts ...string) tls.Certificate {
 	t.Helper()
 	parent, signer := authority(t, by)
 	own := keyOf("server of " + by)
-	template := &x509.Certificate{SerialNumber: big.NewInt(3), NotBefore: begin, NotAfter: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC),
+	template := &x509.Certificate{SerialNumber: big.NewInt(3), NotBefore: begin,
+		NotAfter: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	for _, host := range hosts {
 		if ip := net.ParseIP(host); ip != nil {

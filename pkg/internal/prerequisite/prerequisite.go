@@ -17,7 +17,8 @@ func Program(t testing.TB, name string) string {
 	return path
 }
 
-// Missing ends the test: as failed where CI is set, as skipped elsewhere. A skipped test in CI would look like a passed one.
+// Missing ends the test: as failed where CI is set, as skipped elsewhere. A skipped test in CI would look like a passed
+// one.
 func Missing(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {

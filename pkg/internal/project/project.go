@@ -126,7 +126,8 @@ func (f *Cloud) Delete(ctx context.Context, r openstack.Resource) (bool, error) 
 		return false, errors.New("an interface is deleted at its router")
 	}
 	for _, other := range f.Resources {
-		if slices.Contains(other.Uses, r.Ref) && other.Kind != r.Kind && (other.Kind != openstack.KindFloatingIP || r.Kind == openstack.KindInterface) {
+		if slices.Contains(other.Uses, r.Ref) && other.Kind != r.Kind && (other.Kind != openstack.KindFloatingIP ||
+			r.Kind == openstack.KindInterface) {
 			return false, &openstack.Refusal{Code: 409, Message: "in use by " + other.Name, Temporary: true}
 		}
 	}
@@ -195,16 +196,25 @@ func Cluster(name string, bare bool) []openstack.Resource {
 	}
 	port, server := name+"-cp-x-0", name+"-cp-x"
 	return []openstack.Resource{
-		Resource(openstack.KindServer, server, Tagged(r), Uses(openstack.KindPort, port), Uses(openstack.KindVolume, server+"-root"), Uses(openstack.KindServerGroup, r+"-control-plane")),
-		Resource(openstack.KindPort, port, mark, Described("Created by cluster-api-provider-openstack cluster "+name), PartOf(openstack.KindServer, server), Uses(openstack.KindInterface, r), Uses(openstack.KindSubnet, called), Uses(openstack.KindNetwork, called), Uses(openstack.KindSecurityGroup, group+"controlplane")),
-		Resource(openstack.KindVolume, server+"-root", Described("Root volume for "+server), PartOf(openstack.KindServer, server)),
-		Resource(openstack.KindFloatingIP, "203.0.113."+name, Described("Created by cluster-api-provider-openstack cluster "+r), mark, Uses(openstack.KindPort, port), Uses(openstack.KindInterface, r)),
+		Resource(openstack.KindServer, server, Tagged(r), Uses(openstack.KindPort, port),
+			Uses(openstack.KindVolume, server+"-root"), Uses(openstack.KindServerGroup, r+"-control-plane")),
+		Resource(openstack.KindPort, port, mark, Described("Created by cluster-api-provider-openstack cluster "+name),
+			PartOf(openstack.KindServer, server), Uses(openstack.KindInterface, r), Uses(openstack.KindSubnet, called),
+			Uses(openstack.KindNetwork, called), Uses(openstack.KindSecurityGroup, group+"controlplane")),
+		Resource(openstack.KindVolume, server+"-root", Described("Root volume for "+server),
+			PartOf(openstack.KindServer, server)),
+		Resource(openstack.KindFloatingIP, "203.0.113."+name,
+			Described("Created by cluster-api-provider-openstack cluster "+r), mark, Uses(openstack.KindPort, port),
+			Uses(openstack.KindInterface, r)),
 		Resource(openstack.KindRouter, called, mark),
-		Resource(openstack.KindInterface, r, PartOf(openstack.KindRouter, called), Uses(openstack.KindRouter, called), Uses(openstack.KindSubnet, called), Uses(openstack.KindNetwork, called)),
+		Resource(openstack.KindInterface, r, PartOf(openstack.KindRouter, called), Uses(openstack.KindRouter, called),
+			Uses(openstack.KindSubnet, called), Uses(openstack.KindNetwork, called)),
 		Resource(openstack.KindSubnet, called, mark, Uses(openstack.KindNetwork, called)),
 		Resource(openstack.KindNetwork, called, mark),
-		Resource(openstack.KindSecurityGroup, group+"controlplane", mark, Uses(openstack.KindSecurityGroup, group+"worker")),
-		Resource(openstack.KindSecurityGroup, group+"worker", mark, Uses(openstack.KindSecurityGroup, group+"controlplane")),
+		Resource(openstack.KindSecurityGroup, group+"controlplane", mark,
+			Uses(openstack.KindSecurityGroup, group+"worker")),
+		Resource(openstack.KindSecurityGroup, group+"worker", mark,
+			Uses(openstack.KindSecurityGroup, group+"controlplane")),
 		Resource(openstack.KindServerGroup, r+"-control-plane"),
 	}
 }

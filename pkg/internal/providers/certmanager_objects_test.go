@@ -56,7 +56,8 @@ func callLocalhost(object *unstructured.Unstructured, port int) {
 
 // clientConfigs returns how the API server calls the webhooks of an object.
 func clientConfigs(object *unstructured.Unstructured) (all []map[string]any) {
-	if conversion, found, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "conversion", "webhook", "clientConfig"); found {
+	if conversion, found, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "conversion", "webhook",
+		"clientConfig"); found {
 		all = append(all, conversion.(map[string]any))
 	}
 	webhooks, _, _ := unstructured.NestedFieldNoCopy(object.Object, "webhooks")

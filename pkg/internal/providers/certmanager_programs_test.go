@@ -31,7 +31,8 @@ var certManagerPrograms = map[string]string{
 	"cert-manager": "controller", "cert-manager-webhook": "webhook", "cert-manager-cainjector": "cainjector",
 }
 
-// program is one of cert-manager's programs, which runs as a process with the arguments and the rights of its Deployment.
+// program is one of cert-manager's programs, which runs as a process with the arguments and the rights of its
+// Deployment.
 type program struct {
 	*exec.Cmd
 	output  lastLines
@@ -40,7 +41,8 @@ type program struct {
 }
 
 // startProgram starts the program of a Deployment; args follow those that the Deployment gives.
-func startProgram(ctx context.Context, t *testing.T, cluster *kube.Cluster, deployment *appsv1.Deployment, args ...string) *program {
+func startProgram(ctx context.Context, t *testing.T, cluster *kube.Cluster, deployment *appsv1.Deployment,
+	args ...string) *program {
 	t.Helper()
 	pod := deployment.Spec.Template.Spec
 	kubeconfig, err := accountKubeconfig(ctx, cluster, deployment.Namespace, pod.ServiceAccountName)
@@ -57,7 +59,8 @@ func startProgram(ctx context.Context, t *testing.T, cluster *kube.Cluster, depl
 	}
 	all = append(append(all, "--kubeconfig="+filepath.Join(folder, "kubeconfig")), args...)
 	p := &program{ended: make(chan error, 1)}
-	p.Cmd = exec.Command(filepath.Join(os.Getenv(apiserver.BinariesVariable), certManagerPrograms[deployment.Name]), all...)
+	p.Cmd = exec.Command(filepath.Join(os.Getenv(apiserver.BinariesVariable), certManagerPrograms[deployment.Name]),
+		all...)
 	p.Env, p.Stdout, p.Stderr = []string{"POD_NAMESPACE=" + deployment.Namespace}, &p.output, &p.output
 	// A test that is killed takes its programs with it.
 	p.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

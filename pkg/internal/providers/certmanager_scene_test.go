@@ -25,8 +25,8 @@ type certManagerScene struct {
 	live     string // address of the controller's liveness probe
 }
 
-// startCertManager applies cert-manager's manifest and starts the programs of its Deployments. In place of a Service, the
-// API server calls the webhook's port on this machine.
+// startCertManager applies cert-manager's manifest and starts the programs of its Deployments. In place of a Service,
+// the API server calls the webhook's port on this machine.
 func startCertManager(ctx context.Context, t *testing.T) *certManagerScene {
 	t.Helper()
 	server, err := apiserver.Start()
@@ -51,7 +51,8 @@ func startCertManager(ctx context.Context, t *testing.T) *certManagerScene {
 		t.Fatal(err)
 	}
 	args := map[string][]string{
-		"cert-manager": {fmt.Sprintf("--metrics-listen-address=127.0.0.1:%d", ports[1]), fmt.Sprintf("--healthz-listen-address=127.0.0.1:%d", ports[2])},
+		"cert-manager": {fmt.Sprintf("--metrics-listen-address=127.0.0.1:%d", ports[1]),
+			fmt.Sprintf("--healthz-listen-address=127.0.0.1:%d", ports[2])},
 		"cert-manager-webhook": {fmt.Sprintf("--secure-port=%d", ports[0]), fmt.Sprintf("--healthz-port=%d", ports[3]),
 			"--metrics-listen-address=0", "--dynamic-serving-dns-names=localhost"},
 		"cert-manager-cainjector": {fmt.Sprintf("--metrics-listen-address=127.0.0.1:%d", ports[4])},

@@ -21,10 +21,11 @@ func (s *certManagerScene) eventually(what string, try func() error) {
 	s.t.Helper()
 	start := time.Now()
 	var last error
-	err := wait.PollUntilContextTimeout(s.ctx, 200*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		last = try()
-		return last == nil, nil
-	})
+	err := wait.PollUntilContextTimeout(s.ctx, 200*time.Millisecond, time.Minute, true,
+		func(context.Context) (bool, error) {
+			last = try()
+			return last == nil, nil
+		})
 	if err != nil {
 		s.t.Fatalf("%s: %v: %v", what, err, last)
 	}
@@ -54,7 +55,8 @@ func (s *certManagerScene) ready(namespace, name string) error {
 
 // injected returns an error unless all webhooks of the object have the authority; of nil, any.
 func (s *certManagerScene) injected(kind, name string, authority []byte) error {
-	group := map[string]string{"CustomResourceDefinition": "apiextensions.k8s.io/v1", "ValidatingWebhookConfiguration": "admissionregistration.k8s.io/v1"}
+	group := map[string]string{"CustomResourceDefinition": "apiextensions.k8s.io/v1",
+		"ValidatingWebhookConfiguration": "admissionregistration.k8s.io/v1"}
 	object, err := s.get(group[kind], kind, "", name)
 	if err != nil {
 		return err

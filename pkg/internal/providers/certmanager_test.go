@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// providerObjects are what a provider of Cluster API has: webhooks behind a certificate that cert-manager makes. Besides,
-// an authority and a certificate that it signs.
+// providerObjects are what a provider of Cluster API has: webhooks behind a certificate that cert-manager makes.
+// Besides, an authority and a certificate that it signs.
 const providerObjects = `
 apiVersion: cert-manager.io/v1
 kind: Issuer
@@ -93,35 +93,42 @@ metadata: {name: refused, namespace: default}
 spec: {dnsNames: [a.example.com], issuerRef: {name: selfsigned-issuer}, secretName: refused, duration: 2h, renewBefore: 3h}
 `
 
-// TestCertManager runs the lab's cert-manager in front of a real API server, with the objects and the rights of its manifest.
+// TestCertManager runs the lab's cert-manager in front of a real API server, with the objects and the rights of its
+// manifest.
 func TestCertManager(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	s := startCertManager(ctx, t)
-	s.eventually("its own authority is injected", func() error { return s.injected("ValidatingWebhookConfiguration", "cert-manager-webhook", nil) })
+	s.eventually("its own authority is injected",
+		func() error { return s.injected("ValidatingWebhookConfiguration", "cert-manager-webhook", nil) })
 	for _, object := range objects(t, []byte(providerObjects)) {
 		s.eventually("apply "+object.GetName(), func() error { return s.cluster.ApplyAll(ctx, object.DeepCopy()) })
 	}
 	s.eventually("the certificates are ready", func() error {
-		return firstError(s.ready("default", "serving-cert"), s.ready("cert-manager", "authority"), s.ready("default", "signed"))
+		return firstError(s.ready("default", "serving-cert"), s.ready("cert-manager", "authority"),
+			s.ready("default", "signed"))
 	})
 	secret := &corev1.Secret{}
-	if err := s.cluster.Get(ctx, client.ObjectKey{Namespace: "default", Name: "webhook-service-cert"}, secret); err != nil {
+	if err := s.cluster.Get(ctx, client.ObjectKey{Namespace: "default", Name: "webhook-service-cert"},
+		secret); err != nil {
 		t.Fatal(err)
 	}
 	s.eventually("the authority is injected", func() error {
-		return firstError(s.injected("ValidatingWebhookConfiguration", "provider", secret.Data["ca.crt"]), s.injected("CustomResourceDefinition", "things.example.com", secret.Data["ca.crt"]))
+		return firstError(s.injected("ValidatingWebhookConfiguration", "provider", secret.Data["ca.crt"]),
+			s.injected("CustomResourceDefinition", "things.example.com", secret.Data["ca.crt"]))
 	})
 	err := s.cluster.ApplyAll(ctx, objects(t, []byte(refused))[0])
 	if err == nil || !strings.Contains(err.Error(), `"webhook.cert-manager.io" denied`) {
 		t.Errorf("a certificate that is renewed before it is valid: %v", err)
 	}
-	requests := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "cert-manager.io/v1", "kind": "CertificateRequestList"}}
+	requests := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "cert-manager.io/v1",
+		"kind": "CertificateRequestList"}}
 	if err := s.cluster.List(ctx, requests); err != nil || len(requests.Items) != 3 {
 		t.Fatalf("%d requests (%v)", len(requests.Items), err)
 	}
 	for _, request := range requests.Items {
-		if user, _, _ := unstructured.NestedString(request.Object, "spec", "username"); user != "system:serviceaccount:cert-manager:cert-manager" {
+		if user, _, _ := unstructured.NestedString(request.Object, "spec",
+			"username"); user != "system:serviceaccount:cert-manager:cert-manager" {
 			t.Errorf("CertificateRequest %s comes from %q: the webhook did not fill it in", request.GetName(), user)
 		}
 	}

@@ -20,7 +20,8 @@ import (
 
 // Build returns what Flux would apply for a Kustomization that the chart made: its folder of the content with remote
 // files in place, its patches, its namespace and its variables, those of Secrets in the cluster included.
-func (r Releases) Build(ctx context.Context, cluster client.Client, kustomization *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+func (r Releases) Build(ctx context.Context, cluster client.Client, kustomization *unstructured.Unstructured) (
+	[]*unstructured.Unstructured, error) {
 	name := kustomization.GetName()
 	folder, _, _ := unstructured.NestedString(kustomization.Object, "spec", "path")
 	tree, err := content.ReadTree(clusterinit.Content(), "kustomize-components")
@@ -38,7 +39,8 @@ func (r Releases) Build(ctx context.Context, cluster client.Client, kustomizatio
 	}
 	patches, _, _ := unstructured.NestedSlice(kustomization.Object, "spec", "patches")
 	namespace, _, _ := unstructured.NestedString(kustomization.Object, "spec", "targetNamespace")
-	overlay, err := yaml.Marshal(map[string]any{"resources": []string{path.Join("..", folder)}, "patches": patches, "namespace": namespace})
+	overlay, err := yaml.Marshal(map[string]any{"resources": []string{path.Join("..", folder)}, "patches": patches,
+		"namespace": namespace})
 	if err != nil {
 		return nil, err
 	}

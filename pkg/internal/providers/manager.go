@@ -63,7 +63,8 @@ func newManager(object *unstructured.Unstructured, p place) (*manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &manager{name: deployment.Name, webhook: ports[0], health: ports[1], output: &lastLines{}, ended: make(chan struct{})}
+	m := &manager{name: deployment.Name, webhook: ports[0], health: ports[1], output: &lastLines{},
+		ended: make(chan struct{})}
 	home := filepath.Join(p.folder, deployment.Name)
 	kubeconfig := filepath.Join(home, "kubeconfig")
 	if err := writeFiles(home, map[string][]byte{"kubeconfig": p.kubeconfig}); err != nil {
@@ -76,13 +77,15 @@ func newManager(object *unstructured.Unstructured, p place) (*manager, error) {
 	}
 	args := append([]string{}, container.Args...)
 	args = append(args, "--leader-elect=false", "--insecure-diagnostics=true",
-		fmt.Sprintf("--webhook-port=%d", ports[0]), fmt.Sprintf("--health-addr=127.0.0.1:%d", ports[1]), fmt.Sprintf("--diagnostics-address=127.0.0.1:%d", ports[2]),
+		fmt.Sprintf("--webhook-port=%d", ports[0]), fmt.Sprintf("--health-addr=127.0.0.1:%d", ports[1]),
+		fmt.Sprintf("--diagnostics-address=127.0.0.1:%d", ports[2]),
 		"--webhook-cert-dir="+places["/tmp/k8s-webhook-server/serving-certs"])
 	m.process = exec.Command(filepath.Join(p.binaries, binary), append(args, p.args...)...)
 	m.process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "KUBECONFIG=" + kubeconfig}
 	for _, variable := range container.Env {
 		value := variable.Value
-		if variable.ValueFrom != nil && variable.ValueFrom.FieldRef != nil && variable.ValueFrom.FieldRef.FieldPath == "metadata.namespace" {
+		if variable.ValueFrom != nil && variable.ValueFrom.FieldRef != nil &&
+			variable.ValueFrom.FieldRef.FieldPath == "metadata.namespace" {
 			value = deployment.Namespace
 		}
 		for mounted, real := range places {
@@ -100,7 +103,8 @@ func newManager(object *unstructured.Unstructured, p place) (*manager, error) {
 }
 
 // mounts writes the Secrets that a container mounts and returns where each mount path is.
-func mounts(pod corev1.PodSpec, container corev1.Container, namespace, home string, p place) (map[string]string, error) {
+func mounts(pod corev1.PodSpec, container corev1.Container, namespace, home string, p place) (map[string]string,
+	error) {
 	places := map[string]string{}
 	for _, mount := range container.VolumeMounts {
 		for _, volume := range pod.Volumes {
@@ -113,12 +117,14 @@ func mounts(pod corev1.PodSpec, container corev1.Container, namespace, home stri
 			} else {
 				data, found := p.secrets[namespace+"/"+volume.Secret.SecretName]
 				if !found {
-					return nil, fmt.Errorf("the Secret %s/%s is not among the objects", namespace, volume.Secret.SecretName)
+					return nil, fmt.Errorf("the Secret %s/%s is not among the objects", namespace,
+						volume.Secret.SecretName)
 				}
 				for key, value := range data {
 					content, err := base64.StdEncoding.DecodeString(fmt.Sprint(value))
 					if err != nil {
-						return nil, fmt.Errorf("Secret %s/%s, key %s: %w", namespace, volume.Secret.SecretName, key, err)
+						return nil, fmt.Errorf("Secret %s/%s, key %s: %w", namespace, volume.Secret.SecretName, key,
+							err)
 					}
 					files[key] = content
 				}
@@ -149,22 +155,23 @@ func (m *manager) start(ctx context.Context) error {
 		return fmt.Errorf("start %s: %w", m.name, err)
 	}
 	ready := fmt.Sprintf("http://127.0.0.1:%d/readyz", m.health)
-	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
-		select {
-		case <-m.ended:
-			return false, errors.New("it ended")
-		default:
-		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, ready, nil)
-		if err != nil {
-			return false, err
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return false, nil // it does not listen yet
-		}
-		return response.StatusCode == http.StatusOK, response.Body.Close()
-	})
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 2*time.Minute, true,
+		func(ctx context.Context) (bool, error) {
+			select {
+			case <-m.ended:
+				return false, errors.New("it ended")
+			default:
+			}
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, ready, nil)
+			if err != nil {
+				return false, err
+			}
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				return false, nil // it does not listen yet
+			}
+			return response.StatusCode == http.StatusOK, response.Body.Close()
+		})
 	if err != nil {
 		return fmt.Errorf("wait for %s: %w\n%s", m.name, err, m.output)
 	}

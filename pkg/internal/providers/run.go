@@ -28,12 +28,14 @@ type Running struct{ managers []*manager }
 
 // Run applies objects of components to the cluster and runs the managers of their Deployments as processes, until they
 // are stopped. Certificates are its own: those of cert-manager, and the Services before the webhooks, are not needed.
-func Run(ctx context.Context, cluster *kube.Cluster, objects []*unstructured.Unstructured, options Options) (*Running, error) {
+func Run(ctx context.Context, cluster *kube.Cluster, objects []*unstructured.Unstructured, options Options) (
+	*Running, error) {
 	serving, err := newCertificate()
 	if err != nil {
 		return nil, fmt.Errorf("make a certificate: %w", err)
 	}
-	p := place{binaries: os.Getenv(apiserver.BinariesVariable), folder: options.Folder, kubeconfig: cluster.Kubeconfig, serving: serving,
+	p := place{binaries: os.Getenv(apiserver.BinariesVariable), folder: options.Folder, kubeconfig: cluster.Kubeconfig,
+		serving: serving,
 		secrets: map[string]map[string]any{}, env: options.Env}
 	for _, object := range objects {
 		if object.GetKind() == "Secret" {

@@ -28,8 +28,9 @@ func newCertificate() (certificate, error) {
 		return certificate{}, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "webhooks"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "webhooks"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
@@ -65,7 +66,8 @@ func aim(object *unstructured.Unstructured, ports map[string]int, authority []by
 			return err
 		}
 		for _, webhook := range webhooks {
-			if err := aimClient(webhook.(map[string]any)["clientConfig"].(map[string]any), ports, authority); err != nil {
+			if err := aimClient(webhook.(map[string]any)["clientConfig"].(map[string]any), ports,
+				authority); err != nil {
 				return err
 			}
 		}

@@ -19,8 +19,8 @@ import (
 // Server is one that runs until the test ends.
 type Server struct {
 	Address string // host:port
-	// Files of a client: the key that the server knows, the same encrypted with Passphrase, one that it does not know, its own
-	// key as known_hosts, and another server's under its name.
+	// Files of a client: the key that the server knows, the same encrypted with Passphrase, one that it does not know,
+	// its own key as known_hosts, and another server's under its name.
 	Key, EncryptedKey, OtherKey, KnownHosts, OtherKnownHosts string
 	// Passphrase of EncryptedKey.
 	Passphrase string
@@ -34,7 +34,8 @@ func Start(t *testing.T, dir string) Server {
 	t.Helper()
 	s := Server{Passphrase: "passphrase-s3cret"}
 	host, client, other := key(t), key(t), key(t)
-	config := &ssh.ServerConfig{PublicKeyCallback: func(user ssh.ConnMetadata, offered ssh.PublicKey) (*ssh.Permissions, error) {
+	config := &ssh.ServerConfig{PublicKeyCallback: func(user ssh.ConnMetadata, offered ssh.PublicKey) (*ssh.Permissions,
+		error) {
 		if user.User() == "git" && string(offered.Marshal()) == string(signer(t, client).PublicKey().Marshal()) {
 			return nil, nil
 		}
@@ -67,7 +68,8 @@ func Start(t *testing.T, dir string) Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Key, s.OtherKey, s.EncryptedKey = write("key", plain(t, client)), write("other-key", plain(t, other)), write("encrypted-key", pem.EncodeToMemory(encrypted))
+	s.Key, s.OtherKey, s.EncryptedKey = write("key", plain(t, client)), write("other-key", plain(t, other)),
+		write("encrypted-key", pem.EncodeToMemory(encrypted))
 	line := func(of ed25519.PrivateKey) []byte {
 		return []byte("# " + s.Address + "\n" + knownhosts.Line([]string{s.Address}, signer(t, of).PublicKey()) + "\n")
 	}

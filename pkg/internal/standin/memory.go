@@ -26,7 +26,8 @@ func (a Memory) Client() *openstack.Client {
 	service := func(name string) *gophercloud.ServiceClient {
 		return &gophercloud.ServiceClient{ProviderClient: provider, Endpoint: "http://cloud/" + name + "/", Type: name}
 	}
-	return &openstack.Client{Provider: provider, ProjectID: "p", Compute: service("compute"), Network: service("network"),
+	return &openstack.Client{Provider: provider, ProjectID: "p", Compute: service("compute"),
+		Network:      service("network"),
 		BlockStorage: service("volume"), LoadBalancer: service("loadbalancer")}
 }
 
@@ -68,5 +69,6 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	default:
 		_, answer, _ = strings.Cut(answer, " ")
 	}
-	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
+	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
 }

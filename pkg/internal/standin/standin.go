@@ -18,8 +18,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack/credentials"
 )
 
-// Cloud is not OpenStack: it gives set answers to the requests of tests, in the form that the real services answer. The tests with
-// the tag openstack ask the real ones.
+// Cloud is not OpenStack: it gives set answers to the requests of tests, in the form that the real services answer. The
+// tests with the tag openstack ask the real ones.
 type Cloud struct {
 	*httptest.Server
 	sync.Mutex                  // of the fields below, while the server runs
@@ -86,9 +86,11 @@ func (s *Cloud) login(w http.ResponseWriter, r *http.Request) {
 	var catalog []Object
 	for _, name := range slices.Sorted(maps.Keys(endpoints())) {
 		catalog = append(catalog, Object{"type": name, "endpoints": []Object{
-			{"interface": "public", "region_id": "RegionOne", "url": s.URL + endpoints()[name]}, {"interface": "internal", "region_id": "RegionOne", "url": "http://127.0.0.1:1"}}})
+			{"interface": "public", "region_id": "RegionOne", "url": s.URL + endpoints()[name]},
+			{"interface": "internal", "region_id": "RegionOne", "url": "http://127.0.0.1:1"}}})
 	}
-	token := Object{"catalog": catalog, "project": Object{"id": "p1", "name": "telco"}, "roles": []Object{{"name": "member"}}}
+	token := Object{"catalog": catalog, "project": Object{"id": "p1", "name": "telco"},
+		"roles": []Object{{"name": "member"}}}
 	for key, value := range s.Answers["token"].Object() {
 		token[key] = value
 	}
@@ -102,7 +104,8 @@ func (a Reply) Object() Object {
 }
 
 func endpoints() map[string]string {
-	return map[string]string{"identity": "/identity", "compute": "/compute/v2.1", "network": "/network", "image": "/image", "block-storage": "/volume/v3", "load-balancer": "/lb"}
+	return map[string]string{"identity": "/identity", "compute": "/compute/v2.1", "network": "/network",
+		"image": "/image", "block-storage": "/volume/v3", "load-balancer": "/lb"}
 }
 
 func send(w http.ResponseWriter, a Reply) {
@@ -127,27 +130,51 @@ func goodAnswers() map[string]Reply {
 		"GET /network/": versions, "GET /image/": versions, "GET /lb/": versions,
 		"GET /identity/": OK(Object{"versions": Object{"values": []Object{{"id": "v3.14", "status": "stable"}}}}),
 		"GET /compute/v2.1/servers/detail": OK(Object{"servers": []Object{
-			{"id": "s-other", "flavor": Object{"vcpus": 8, "ram": 8192}, "image": "", "tags": []string{"cluster-init:cluster=m-other"}}, {"id": "s-none", "tags": []string{}}}}),
+			{"id": "s-other", "flavor": Object{"vcpus": 8, "ram": 8192}, "image": "",
+				"tags": []string{"cluster-init:cluster=m-other"}}, {"id": "s-none", "tags": []string{}}}}),
 		"GET /compute/v2.1/os-server-groups": OK(Object{"server_groups": []Object{}}),
 		"GET /compute/v2.1/flavors/detail": OK(Object{"flavors": []Object{
-			{"id": "1", "name": "m1.tiny", "vcpus": 1, "ram": 512, "disk": 1}, {"id": "2", "name": "m1.small", "vcpus": 2, "ram": 2048, "disk": 20},
-			{"id": "3", "name": "m1.medium", "vcpus": 4, "ram": 4096, "disk": 40}, {"id": "4", "name": "m1.diskless", "vcpus": 2, "ram": 4096, "disk": 0}}}),
-		"GET /compute/v2.1/os-keypairs":                            OK(Object{"keypairs": []Object{{"keypair": Object{"name": "ada"}}}}),
-		"GET /compute/v2.1/os-keypairs/ada":                        OK(Object{"keypair": Object{"name": "ada"}}),
-		"GET /compute/v2.1/os-availability-zone":                   OK(Object{"availabilityZoneInfo": []Object{{"zoneName": "az1", "zoneState": Object{"available": true}}, {"zoneName": "az2", "zoneState": Object{"available": false}}}}),
-		"GET /compute/v2.1/limits":                                 OK(Object{"limits": Object{"absolute": Object{"maxTotalInstances": 3, "totalInstancesUsed": 1, "maxTotalCores": 6, "totalCoresUsed": 0, "maxTotalRAMSize": 6144, "totalRAMUsed": 0, "maxServerGroups": 10, "totalServerGroupsUsed": 0}}}),
-		"GET /image/v2/images":                                     OK(Object{"images": []Object{{"id": ImageID, "name": "kube", "status": "active", "min_disk": 10, "min_ram": 1024, "size": 5 << 30}}}),
-		"GET /network/v2.0/networks":                               OK(Object{"networks": []Object{{"id": NetworkID, "name": "public", "subnets": []string{"x"}, "tags": []string{}}}}),
-		"GET /network/v2.0/subnets":                                OK(Object{"subnets": []Object{{"id": "sub-1", "name": "sub"}}}),
-		"GET /network/v2.0/routers":                                OK(Object{"routers": []Object{}}),
-		"GET /network/v2.0/ports":                                  OK(Object{"ports": []Object{}}),
-		"GET /network/v2.0/security-groups":                        OK(Object{"security_groups": []Object{}}),
-		"GET /network/v2.0/floatingips":                            OK(Object{"floatingips": []Object{{"floating_ip_address": "192.0.2.7", "port_id": nil}, {"floating_ip_address": "192.0.2.8", "port_id": "port-8"}}}),
-		"GET /network/v2.0/quotas/p1/details.json":                 OK(Object{"quota": Object{"network": full(1, 0), "subnet": full(1, 0), "router": full(1, 0), "port": full(5, 1), "floatingip": full(1, 0), "security_group": full(3, 1), "security_group_rule": full(100, 4)}}),
-		"GET /volume/v3/limits":                                    OK(Object{"limits": Object{"absolute": Object{"maxTotalVolumes": 2, "totalVolumesUsed": 0, "maxTotalVolumeGigabytes": 40, "totalGigabytesUsed": 0}}}),
-		"GET /volume/v3/types":                                     OK(Object{"volume_types": []Object{{"id": "t1", "name": "ssd"}}}),
-		"GET /volume/v3/os-availability-zone":                      OK(Object{"availabilityZoneInfo": []Object{{"zoneName": "nova", "zoneState": Object{"available": true}}}}),
-		"GET /network/v2.0/network-ip-availabilities/" + NetworkID: {403, Object{"NeutronError": Object{"message": "rule is disallowed by policy"}}},
+			{"id": "1", "name": "m1.tiny", "vcpus": 1, "ram": 512, "disk": 1},
+			{"id": "2", "name": "m1.small", "vcpus": 2, "ram": 2048, "disk": 20},
+			{"id": "3", "name": "m1.medium", "vcpus": 4, "ram": 4096, "disk": 40},
+			{"id": "4", "name": "m1.diskless", "vcpus": 2, "ram": 4096, "disk": 0}}}),
+		"GET /compute/v2.1/os-keypairs": OK(
+			Object{"keypairs": []Object{{"keypair": Object{"name": "ada"}}}}),
+		"GET /compute/v2.1/os-keypairs/ada": OK(Object{"keypair": Object{"name": "ada"}}),
+		"GET /compute/v2.1/os-availability-zone": OK(
+			Object{"availabilityZoneInfo": []Object{{"zoneName": "az1", "zoneState": Object{"available": true}},
+				{"zoneName": "az2", "zoneState": Object{"available": false}}}}),
+		"GET /compute/v2.1/limits": OK(
+			Object{"limits": Object{"absolute": Object{"maxTotalInstances": 3, "totalInstancesUsed": 1,
+				"maxTotalCores": 6, "totalCoresUsed": 0, "maxTotalRAMSize": 6144, "totalRAMUsed": 0,
+				"maxServerGroups": 10, "totalServerGroupsUsed": 0}}}),
+		"GET /image/v2/images": OK(
+			Object{"images": []Object{{"id": ImageID, "name": "kube", "status": "active", "min_disk": 10,
+				"min_ram": 1024, "size": 5 << 30}}}),
+		"GET /network/v2.0/networks": OK(
+			Object{"networks": []Object{{"id": NetworkID, "name": "public", "subnets": []string{"x"},
+				"tags": []string{}}}}),
+		"GET /network/v2.0/subnets": OK(
+			Object{"subnets": []Object{{"id": "sub-1", "name": "sub"}}}),
+		"GET /network/v2.0/routers":         OK(Object{"routers": []Object{}}),
+		"GET /network/v2.0/ports":           OK(Object{"ports": []Object{}}),
+		"GET /network/v2.0/security-groups": OK(Object{"security_groups": []Object{}}),
+		"GET /network/v2.0/floatingips": OK(
+			Object{"floatingips": []Object{{"floating_ip_address": "192.0.2.7", "port_id": nil},
+				{"floating_ip_address": "192.0.2.8", "port_id": "port-8"}}}),
+		"GET /network/v2.0/quotas/p1/details.json": OK(
+			Object{"quota": Object{"network": full(1, 0), "subnet": full(1, 0), "router": full(1, 0),
+				"port": full(5, 1), "floatingip": full(1, 0), "security_group": full(3, 1),
+				"security_group_rule": full(100, 4)}}),
+		"GET /volume/v3/limits": OK(
+			Object{"limits": Object{"absolute": Object{"maxTotalVolumes": 2, "totalVolumesUsed": 0,
+				"maxTotalVolumeGigabytes": 40, "totalGigabytesUsed": 0}}}),
+		"GET /volume/v3/types": OK(
+			Object{"volume_types": []Object{{"id": "t1", "name": "ssd"}}}),
+		"GET /volume/v3/os-availability-zone": OK(
+			Object{"availabilityZoneInfo": []Object{{"zoneName": "nova", "zoneState": Object{"available": true}}}}),
+		"GET /network/v2.0/network-ip-availabilities/" +
+			NetworkID: {403, Object{"NeutronError": Object{"message": "rule is disallowed by policy"}}},
 	}
 }
 
@@ -161,7 +188,8 @@ const (
 func (s *Cloud) Catalog(names ...string) []Object {
 	var catalog []Object
 	for _, name := range names {
-		catalog = append(catalog, Object{"type": name, "endpoints": []Object{{"interface": "public", "region_id": "RegionOne", "url": s.URL + endpoints()[name]}}})
+		catalog = append(catalog, Object{"type": name,
+			"endpoints": []Object{{"interface": "public", "region_id": "RegionOne", "url": s.URL + endpoints()[name]}}})
 	}
 	return catalog
 }
@@ -172,8 +200,10 @@ const Secret = "s3cret#: \"'{x}"
 // Credentials are those that log in to s; change are pairs of variables of an openrc file and their other values.
 func (s *Cloud) Credentials(t *testing.T, change ...string) openstack.Cloud {
 	t.Helper()
-	variables := map[string]string{"OS_AUTH_URL": s.URL + "/identity/v3", "OS_USERNAME": "ada", "OS_USER_DOMAIN_NAME": "Default",
-		"OS_PASSWORD": Secret, "OS_PROJECT_NAME": "telco", "OS_PROJECT_DOMAIN_ID": "default", "OS_REGION_NAME": "RegionOne", "OS_INTERFACE": "public"}
+	variables := map[string]string{"OS_AUTH_URL": s.URL + "/identity/v3", "OS_USERNAME": "ada",
+		"OS_USER_DOMAIN_NAME": "Default",
+		"OS_PASSWORD":         Secret, "OS_PROJECT_NAME": "telco", "OS_PROJECT_DOMAIN_ID": "default",
+		"OS_REGION_NAME": "RegionOne", "OS_INTERFACE": "public"}
 	for i := 0; i < len(change); i += 2 {
 		variables[change[i]] = change[i+1]
 	}

@@ -19,13 +19,15 @@ func (f finder) certificates(path string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, missing(where+" is not base64", "Give it the output of `base64 -w0 ca.pem`.")
-	case strings.TrimSpace(string(decoded)) != "": // the env.rc of Cluster API's provider encodes a line feed where there is none
+	case strings.TrimSpace(string(decoded)) != "":
+		// the env.rc of Cluster API's provider encodes a line feed where there is none
 		text = decoded
 	case path != "":
 		where = f.expand(path)
 		read, err := os.ReadFile(where)
 		if err != nil {
-			return nil, missing(fmt.Sprintf("reading the cloud's CA certificate (cacert, OS_CACERT): %v", err), "A relative path starts at the current folder.")
+			return nil, missing(fmt.Sprintf("reading the cloud's CA certificate (cacert, OS_CACERT): %v", err),
+				"A relative path starts at the current folder.")
 		}
 		text = read
 	default:
@@ -33,7 +35,8 @@ func (f finder) certificates(path string) ([]byte, error) {
 	}
 	kept := onlyCertificates(text)
 	if len(kept) == 0 {
-		return nil, missing(fmt.Sprintf("%s holds no certificate in PEM", where), "Give the certificates of the authority that signed the cloud's endpoints.")
+		return nil, missing(fmt.Sprintf("%s holds no certificate in PEM", where),
+			"Give the certificates of the authority that signed the cloud's endpoints.")
 	}
 	return kept, nil
 }

@@ -69,7 +69,8 @@ const (
 func (s source) normalize(called func(field string) string) (entry, error) {
 	e, a := s.entry, s.Auth
 	if s.Cert != "" || s.Key != "" {
-		return entry{}, missing("client certificates (cert, key, OS_CERT, OS_KEY) are not supported", "Use a password or an application credential.")
+		return entry{}, missing("client certificates (cert, key, OS_CERT, OS_KEY) are not supported",
+			"Use a password or an application credential.")
 	}
 	way, err := a.way(e.AuthType)
 	if err != nil {
@@ -79,7 +80,8 @@ func (s source) normalize(called func(field string) string) (entry, error) {
 		e.Auth = a.byCredential()
 	}
 	if lacks := e.Auth.lacks(way, called); len(lacks) > 0 {
-		return entry{}, missing("OpenStack credentials are incomplete: missing "+strings.Join(lacks, "; "), "See docs/openstack.md for what is needed.")
+		return entry{}, missing("OpenStack credentials are incomplete: missing "+strings.Join(lacks, "; "),
+			"See docs/openstack.md for what is needed.")
 	}
 	if err := checkURL(e.Auth.AuthURL, called("auth_url")); err != nil {
 		return entry{}, err
@@ -100,7 +102,8 @@ func (s source) normalize(called func(field string) string) (entry, error) {
 
 // way decides how to log in.
 func (a auth) way(authType string) (string, error) {
-	credential := a.ApplicationCredentialID != "" || a.ApplicationCredentialName != "" || a.ApplicationCredentialSecret != ""
+	credential := a.ApplicationCredentialID != "" || a.ApplicationCredentialName != "" ||
+		a.ApplicationCredentialSecret != ""
 	switch authType {
 	case "password", "v3password":
 		return byPassword, nil
@@ -108,17 +111,20 @@ func (a auth) way(authType string) (string, error) {
 		return byCredential, nil
 	case "":
 	default:
-		return "", missing(fmt.Sprintf("the way to log in %q is not supported", openstack.Printable(authType)), "Use password or v3applicationcredential as auth_type (OS_AUTH_TYPE).")
+		return "", missing(fmt.Sprintf("the way to log in %q is not supported", openstack.Printable(authType)),
+			"Use password or v3applicationcredential as auth_type (OS_AUTH_TYPE).")
 	}
 	switch {
 	case a.TrustID != "" || a.SystemScope != "":
 		return "", missing("a trust_id or system_scope is not supported", "Use credentials of one project.")
 	case credential && a.Password != "":
-		return "", missing("there are both an application credential and a password", "Say which one with auth_type (OS_AUTH_TYPE): password or v3applicationcredential.")
+		return "", missing("there are both an application credential and a password",
+			"Say which one with auth_type (OS_AUTH_TYPE): password or v3applicationcredential.")
 	case credential:
 		return byCredential, nil
 	case a.Token != "" && a.Password == "":
-		return "", missing("a token ends after some hours, and the management cluster keeps using the credentials", "Use a password or an application credential.")
+		return "", missing("a token ends after some hours, and the management cluster keeps using the credentials",
+			"Use a password or an application credential.")
 	}
 	return byPassword, nil
 }
@@ -137,7 +143,8 @@ func (a auth) byPassword() auth {
 
 // byCredential keeps what an application credential needs. It has its project, and identity refuses to be told one.
 func (a auth) byCredential() auth {
-	kept := auth{AuthURL: a.AuthURL, ApplicationCredentialSecret: a.ApplicationCredentialSecret, ApplicationCredentialID: a.ApplicationCredentialID}
+	kept := auth{AuthURL: a.AuthURL, ApplicationCredentialSecret: a.ApplicationCredentialSecret,
+		ApplicationCredentialID: a.ApplicationCredentialID}
 	if kept.ApplicationCredentialID == "" {
 		kept.ApplicationCredentialName = a.ApplicationCredentialName
 		kept.user(a)
@@ -186,7 +193,8 @@ func (a auth) lacks(way string, called func(field string) string) []string {
 	if way == byCredential {
 		need(a.ApplicationCredentialID != "" || a.ApplicationCredentialName != "", "application_credential_id")
 		need(a.ApplicationCredentialSecret != "", "application_credential_secret")
-		need(user || a.ApplicationCredentialID != "" || a.ApplicationCredentialName == "", "application_credential_id", "username")
+		need(user || a.ApplicationCredentialID != "" || a.ApplicationCredentialName == "", "application_credential_id",
+			"username")
 		return lacks
 	}
 	need(user, "username", "user_id")
@@ -206,10 +214,12 @@ func (s source) availability() (string, error) {
 	case "admin":
 		return "admin", nil
 	}
-	return "", missing(fmt.Sprintf("interface (OS_INTERFACE) %q is not known", openstack.Printable(asked)), "Use public, internal or admin.")
+	return "", missing(fmt.Sprintf("interface (OS_INTERFACE) %q is not known", openstack.Printable(asked)),
+		"Use public, internal or admin.")
 }
 
-// checkURL holds the address of identity against what clients take. What is wrong is not quoted: it may hold a password.
+// checkURL holds the address of identity against what clients take. What is wrong is not quoted: it may hold a
+// password.
 func checkURL(text, called string) error {
 	parsed, err := url.Parse(text)
 	switch {
@@ -218,7 +228,8 @@ func checkURL(text, called string) error {
 	case parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "":
 		return missing(called+" holds more than an address", "Give it as https://HOST:5000/v3.")
 	case strings.HasSuffix(strings.TrimRight(parsed.Path, "/"), "/v2.0"):
-		return missing(called+" is version 2 of the identity API, which is not supported", "Give the address that ends in /v3.")
+		return missing(called+" is version 2 of the identity API, which is not supported",
+			"Give the address that ends in /v3.")
 	}
 	return nil
 }
@@ -226,15 +237,20 @@ func checkURL(text, called string) error {
 // write makes a clouds.yaml of one entry.
 func write(name string, e entry) ([]byte, error) {
 	a := e.Auth
-	for _, text := range []string{name, e.RegionName, a.AuthURL, a.Username, a.UserID, a.UserDomainName, a.UserDomainID, a.Password, a.ProjectName, a.ProjectID,
-		a.ProjectDomainName, a.ProjectDomainID, a.ApplicationCredentialID, a.ApplicationCredentialName, a.ApplicationCredentialSecret} {
-		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) { // parsers differ in what they make of them
-			return nil, missing("the OpenStack credentials hold control characters", "Look for a line break at the end of a name or a password.")
+	for _, text := range []string{name, e.RegionName, a.AuthURL, a.Username, a.UserID, a.UserDomainName, a.UserDomainID,
+		a.Password, a.ProjectName, a.ProjectID,
+		a.ProjectDomainName, a.ProjectDomainID, a.ApplicationCredentialID, a.ApplicationCredentialName,
+		a.ApplicationCredentialSecret} {
+		// parsers differ in what they make of them
+		if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+			return nil, missing("the OpenStack credentials hold control characters",
+				"Look for a line break at the end of a name or a password.")
 		}
 	}
 	text, err := yaml.Marshal(map[string]any{"clouds": map[string]entry{name: e}})
 	if err != nil { // it may quote
-		return nil, missing(fmt.Sprintf("the credentials of cloud %q cannot be written as YAML", name), openstack.CredentialsHint)
+		return nil, missing(fmt.Sprintf("the credentials of cloud %q cannot be written as YAML", name),
+			openstack.CredentialsHint)
 	}
 	return text, nil
 }

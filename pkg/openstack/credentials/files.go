@@ -79,7 +79,8 @@ func (f finder) readFiles(path string) (files, error) {
 		return files{}, err
 	}
 	for _, folder := range f.folders {
-		if in.public, err = readClouds(filepath.Join(folder, "clouds-public.yaml"), false); err != nil || len(in.public.Public) > 0 {
+		if in.public, err = readClouds(filepath.Join(folder, "clouds-public.yaml"), false); err != nil ||
+			len(in.public.Public) > 0 {
 			break
 		}
 	}
@@ -93,7 +94,8 @@ func readClouds(path string, required bool) (cloudsText, error) {
 		return cloudsText{}, nil
 	}
 	if err != nil {
-		return cloudsText{}, missing(fmt.Sprintf("reading OpenStack credentials: %v", err), "Look at OS_CLIENT_CONFIG_FILE and at the file's permissions.")
+		return cloudsText{}, missing(fmt.Sprintf("reading OpenStack credentials: %v", err),
+			"Look at OS_CLIENT_CONFIG_FILE and at the file's permissions.")
 	}
 	return parseClouds(text, path)
 }
@@ -110,7 +112,8 @@ func parseClouds(text []byte, path string) (cloudsText, error) {
 		return cloudsText{}, invalid(err, path)
 	}
 	var document yaml.Node
-	if yaml.Unmarshal(text, &document) == nil && len(document.Content) == 1 && document.Content[0].Kind == yaml.MappingNode {
+	if yaml.Unmarshal(text, &document) == nil && len(document.Content) == 1 &&
+		document.Content[0].Kind == yaml.MappingNode {
 		for i := 0; i < len(document.Content[0].Content); i += 2 {
 			parsed.beside = append(parsed.beside, document.Content[0].Content[i])
 		}
@@ -142,7 +145,8 @@ func (in files) entry(name, region string) (source, error) {
 	if profile := cmp.Or(e.Profile, e.Cloud); profile != "" {
 		public, known := in.public.Public[profile]
 		if !known {
-			return source{}, missing(fmt.Sprintf("cloud %q in %s has the profile %q, which no clouds-public.yaml holds", name, in.path, openstack.Printable(profile)),
+			return source{}, missing(fmt.Sprintf("cloud %q in %s has the profile %q, which no clouds-public.yaml holds",
+				name, in.path, openstack.Printable(profile)),
 				"Write what the profile holds, auth_url above all, into the entry.")
 		}
 		e = source{}
@@ -168,7 +172,8 @@ func (s *source) region(cloud, path string) error {
 			Values yaml.Node `yaml:"values"`
 		}{}
 		if node.Decode(&of.Name) != nil && node.Decode(&of) != nil {
-			return missing(fmt.Sprintf("regions of cloud %q in %s cannot be read", cloud, path), "Give a list of names.")
+			return missing(fmt.Sprintf("regions of cloud %q in %s cannot be read", cloud, path),
+				"Give a list of names.")
 		}
 		names = append(names, openstack.Printable(of.Name))
 		if of.Name == s.RegionName || s.RegionName == "" && len(s.Regions) == 1 {
@@ -183,7 +188,8 @@ func (s *source) region(cloud, path string) error {
 		}
 	}
 	if len(names) > 0 {
-		return missing(fmt.Sprintf("cloud %q in %s has regions, and %q is none of them", cloud, path, openstack.Printable(s.RegionName)), "Set OS_REGION_NAME to one of: "+strings.Join(names, ", "))
+		return missing(fmt.Sprintf("cloud %q in %s has regions, and %q is none of them", cloud, path,
+			openstack.Printable(s.RegionName)), "Set OS_REGION_NAME to one of: "+strings.Join(names, ", "))
 	}
 	return nil
 }

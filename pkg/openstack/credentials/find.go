@@ -22,8 +22,8 @@ var ErrNone = errors.New("no OpenStack credentials")
 // it), else the variables OS_AUTH_URL and so on, else the only entry of a clouds.yaml. Before all of them comes
 // OPENSTACK_CLOUD_YAML_B64, as clusterctl's users know it. lookup finds variables; os.LookupEnv fits.
 //
-// It fails with fault.CredentialsMissing when nothing is found (ErrNone), or what is found is incomplete or contradicts itself.
-// No error holds a secret.
+// It fails with fault.CredentialsMissing when nothing is found (ErrNone), or what is found is incomplete or contradicts
+// itself. No error holds a secret.
 func Find(lookup func(name string) (string, bool)) (openstack.Cloud, error) {
 	f := finder{lookup: lookup}
 	f.folders = f.usualFolders()
@@ -82,16 +82,19 @@ func (f finder) wanted() (string, error) {
 func (f finder) nothing(name string) error {
 	looked := "clouds.yaml in " + strings.Join(f.folders, ", ")
 	if name != "" {
-		return fault.Wrap(fmt.Errorf("%w: no clouds.yaml that could hold cloud %q; looked for %s", ErrNone, name, looked), fault.CredentialsMissing, "Write one, or name it with OS_CLIENT_CONFIG_FILE.")
+		return fault.Wrap(fmt.Errorf("%w: no clouds.yaml that could hold cloud %q; looked for %s", ErrNone, name,
+			looked), fault.CredentialsMissing, "Write one, or name it with OS_CLIENT_CONFIG_FILE.")
 	}
-	return fault.Wrap(fmt.Errorf("%w: OS_CLOUD and OS_AUTH_URL are not set; looked for %s", ErrNone, looked), fault.CredentialsMissing, openstack.CredentialsHint)
+	return fault.Wrap(fmt.Errorf("%w: OS_CLOUD and OS_AUTH_URL are not set; looked for %s", ErrNone, looked),
+		fault.CredentialsMissing, openstack.CredentialsHint)
 }
 
 // fromEncoded takes a clouds.yaml that is in a variable itself.
 func (f finder) fromEncoded(name, encoded string) (openstack.Cloud, error) {
 	text, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	if err != nil { // the error would quote it
-		return openstack.Cloud{}, missing("OPENSTACK_CLOUD_YAML_B64 is not base64", "Give it the output of `base64 -w0 clouds.yaml`.")
+		return openstack.Cloud{}, missing("OPENSTACK_CLOUD_YAML_B64 is not base64",
+			"Give it the output of `base64 -w0 clouds.yaml`.")
 	}
 	parsed, err := parseClouds(text, "OPENSTACK_CLOUD_YAML_B64")
 	if err != nil {
@@ -105,12 +108,14 @@ func (f finder) fromFiles(name string, in files) (openstack.Cloud, error) {
 	names := slices.Sorted(maps.Keys(in.clouds.Clouds))
 	if name == "" {
 		if len(names) != 1 {
-			return openstack.Cloud{}, missing(fmt.Sprintf("%s holds %d clouds, and OS_CLOUD does not say which one", in.path, len(names)), "Set OS_CLOUD to one of: "+cmp.Or(strings.Join(names, ", "), "none"))
+			return openstack.Cloud{}, missing(fmt.Sprintf("%s holds %d clouds, and OS_CLOUD does not say which one",
+				in.path, len(names)), "Set OS_CLOUD to one of: "+cmp.Or(strings.Join(names, ", "), "none"))
 		}
 		name = names[0]
 	}
 	if !slices.Contains(names, name) {
-		return openstack.Cloud{}, missing(fmt.Sprintf("%s has no cloud %q", in.path, name), "It has: "+cmp.Or(strings.Join(names, ", "), "none"))
+		return openstack.Cloud{}, missing(fmt.Sprintf("%s has no cloud %q", in.path, name),
+			"It has: "+cmp.Or(strings.Join(names, ", "), "none"))
 	}
 	e, err := in.entry(name, f.get("OS_REGION_NAME"))
 	if err != nil {
@@ -119,7 +124,10 @@ func (f finder) fromFiles(name string, in files) (openstack.Cloud, error) {
 	if err := f.overlay(name, &e); err != nil {
 		return openstack.Cloud{}, err
 	}
-	return f.complete(name, e, func(field string) string { return fmt.Sprintf("auth.%s of cloud %q in %s", field, name, in.path) })
+	return f.complete(name, e, func(field string) string {
+		return fmt.Sprintf("auth.%s of cloud %q in %s", field, name,
+			in.path)
+	})
 }
 
 // fromVariables takes the variables of an openrc file.

@@ -7,9 +7,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// besideAuth are the keys of an entry of a clouds.yaml that stand beside its auth. In another place no client reads them.
+// besideAuth are the keys of an entry of a clouds.yaml that stand beside its auth. In another place no client reads
+// them.
 func besideAuth() []string {
-	return []string{"auth_type", "region_name", "regions", "interface", "endpoint_type", "verify", "insecure", "cacert", "cert", "key", "identity_api_version"}
+	return []string{"auth_type", "region_name", "regions", "interface", "endpoint_type", "verify", "insecure", "cacert",
+		"cert", "key", "identity_api_version"}
 }
 
 // misplaced refuses what a client would pass over in silence: TLS that is verified all the same, or another region.
@@ -21,7 +23,8 @@ func (in files) misplaced(name string) error {
 		switch {
 		case key.Value == "region" || key.Value == "skip_verify":
 			instead := map[string]string{"region": "region_name: NAME", "skip_verify": "verify: false"}[key.Value]
-			return missing(fmt.Sprintf("%s, line %d: no client reads %s", where, key.Line, key.Value), "Write it as "+instead+".")
+			return missing(fmt.Sprintf("%s, line %d: no client reads %s", where, key.Line, key.Value), "Write it as "+
+				instead+".")
 		case key.Value == "auth" && value.Kind == yaml.AliasNode:
 			value = value.Alias
 			fallthrough
@@ -33,7 +36,8 @@ func (in files) misplaced(name string) error {
 	}
 	for _, key := range in.clouds.beside {
 		if slices.Contains(besideAuth(), key.Value) || key.Value == "region" {
-			return missing(fmt.Sprintf("%s, line %d: %s stands beside clouds, where no client reads it", in.path, key.Line, key.Value),
+			return missing(fmt.Sprintf("%s, line %d: %s stands beside clouds, where no client reads it", in.path,
+				key.Line, key.Value),
 				fmt.Sprintf("Move it into the entry %q, beside its auth.", name))
 		}
 	}
@@ -47,7 +51,8 @@ func inAuth(where string, auth *yaml.Node) error {
 			if instead == "region" {
 				instead = "region_name"
 			}
-			return missing(fmt.Sprintf("%s, line %d: %s stands in auth, where no client reads it", where, key.Line, key.Value),
+			return missing(fmt.Sprintf("%s, line %d: %s stands in auth, where no client reads it", where, key.Line,
+				key.Value),
 				"Write "+instead+" beside auth, at its depth.")
 		}
 	}

@@ -15,12 +15,14 @@ func (s *source) variables() map[string]*string {
 	a := &s.Auth
 	return map[string]*string{
 		"OS_AUTH_URL": &a.AuthURL, "OS_AUTH_TYPE": &s.AuthType,
-		"OS_USERNAME": &a.Username, "OS_USER_ID": &a.UserID, "OS_USER_DOMAIN_NAME": &a.UserDomainName, "OS_USER_DOMAIN_ID": &a.UserDomainID,
-		"OS_PASSWORD":     &a.Password,
-		"OS_PROJECT_NAME": &a.ProjectName, "OS_PROJECT_ID": &a.ProjectID,
+		"OS_USERNAME": &a.Username, "OS_USER_ID": &a.UserID, "OS_USER_DOMAIN_NAME": &a.UserDomainName,
+		"OS_USER_DOMAIN_ID": &a.UserDomainID,
+		"OS_PASSWORD":       &a.Password,
+		"OS_PROJECT_NAME":   &a.ProjectName, "OS_PROJECT_ID": &a.ProjectID,
 		"OS_PROJECT_DOMAIN_NAME": &a.ProjectDomainName, "OS_PROJECT_DOMAIN_ID": &a.ProjectDomainID,
 		"OS_DOMAIN_NAME": &a.DomainName, "OS_DOMAIN_ID": &a.DomainID, "OS_DEFAULT_DOMAIN": &a.DefaultDomain,
-		"OS_APPLICATION_CREDENTIAL_ID": &a.ApplicationCredentialID, "OS_APPLICATION_CREDENTIAL_NAME": &a.ApplicationCredentialName,
+		"OS_APPLICATION_CREDENTIAL_ID":     &a.ApplicationCredentialID,
+		"OS_APPLICATION_CREDENTIAL_NAME":   &a.ApplicationCredentialName,
 		"OS_APPLICATION_CREDENTIAL_SECRET": &a.ApplicationCredentialSecret,
 		"OS_TOKEN":                         &a.Token, "OS_TRUST_ID": &a.TrustID, "OS_SYSTEM_SCOPE": &a.SystemScope,
 	}
@@ -30,7 +32,8 @@ func (s *source) variables() map[string]*string {
 // and domains alone name no cloud.
 func (f finder) identifying() []string {
 	var set []string
-	for _, name := range []string{"OS_APPLICATION_CREDENTIAL_ID", "OS_APPLICATION_CREDENTIAL_NAME", "OS_APPLICATION_CREDENTIAL_SECRET", "OS_AUTH_URL",
+	for _, name := range []string{"OS_APPLICATION_CREDENTIAL_ID", "OS_APPLICATION_CREDENTIAL_NAME",
+		"OS_APPLICATION_CREDENTIAL_SECRET", "OS_AUTH_URL",
 		"OS_PASSWORD", "OS_PROJECT_ID", "OS_PROJECT_NAME", "OS_TOKEN", "OS_USERNAME", "OS_USER_ID"} {
 		if f.get(name) != "" {
 			set = append(set, name)
@@ -58,7 +61,8 @@ func (f finder) overlay(cloud string, e *source) error {
 	}
 	if len(others) > 0 {
 		slices.Sort(others)
-		return missing(fmt.Sprintf("cloud %q of a clouds.yaml is asked for, but these variables are not those of its entry: %s", cloud, strings.Join(others, ", ")),
+		return missing(fmt.Sprintf("cloud %q of a clouds.yaml is asked for, but these variables are not those of its "+
+			"entry: %s", cloud, strings.Join(others, ", ")),
 			"Unset OS_CLOUD to use the variables, or unset the variables to use the clouds.yaml.")
 	}
 	return f.choices(e)
@@ -66,7 +70,8 @@ func (f finder) overlay(cloud string, e *source) error {
 
 // takes says whether a secret belongs to the way that the entry logs in.
 func (s *source) takes(variable string) bool {
-	credential := s.AuthType == byCredential || s.AuthType == "" && (s.Auth.ApplicationCredentialID != "" || s.Auth.ApplicationCredentialName != "")
+	credential := s.AuthType == byCredential || s.AuthType == "" && (s.Auth.ApplicationCredentialID != "" ||
+		s.Auth.ApplicationCredentialName != "")
 	return credential == (variable == "OS_APPLICATION_CREDENTIAL_SECRET")
 }
 
@@ -79,7 +84,8 @@ func (f finder) choices(e *source) error {
 	if text := f.get("OS_INSECURE"); text != "" {
 		insecure, err := strconv.ParseBool(strings.ToLower(text))
 		if err != nil {
-			return missing(fmt.Sprintf("OS_INSECURE %q is neither true nor false", openstack.Printable(text)), "Unset it, or set it to true or false.")
+			return missing(fmt.Sprintf("OS_INSECURE %q is neither true nor false", openstack.Printable(text)),
+				"Unset it, or set it to true or false.")
 		}
 		e.Insecure = &insecure
 	}

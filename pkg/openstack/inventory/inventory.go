@@ -32,7 +32,8 @@ const parallelQuestions = 8
 // are, and the end of ctx.
 func (c Project) Inventory(ctx context.Context) (openstack.Inventory, error) {
 	if c.ProjectID == "" {
-		return openstack.Inventory{}, fault.New(fault.CloudRefused, "the credentials are for no project", "Use credentials of the project whose resources are meant.")
+		return openstack.Inventory{}, fault.New(fault.CloudRefused, "the credentials are for no project",
+			"Use credentials of the project whose resources are meant.")
 	}
 	lists := c.lists()
 	found, failed := make([][]entry, len(lists)), make([]error, len(lists))
@@ -72,8 +73,8 @@ func (c Project) Inventory(ctx context.Context) (openstack.Inventory, error) {
 	return inventory, nil
 }
 
-// unlisted fails when a port or a volume of the project names a server that is not in the list and not gone either: nova
-// leaves out those of a part of it that is down, and those that it will only delete later.
+// unlisted fails when a port or a volume of the project names a server that is not in the list and not gone either:
+// nova leaves out those of a part of it that is down, and those that it will only delete later.
 func (c Project) unlisted(ctx context.Context, resources []entry) error {
 	asked := map[openstack.Ref]bool{{}: true}
 	for _, r := range resources {
@@ -90,21 +91,24 @@ func (c Project) unlisted(ctx context.Context, resources []entry) error {
 			status, err := c.Status(ctx, openstack.Resource{Ref: server})
 			switch {
 			case err == nil:
-				return fmt.Errorf("listing servers: %s of %s %s is there (%s) and not in the list", server.ID, r.Kind, r.ID, status)
+				return fmt.Errorf("listing servers: %s of %s %s is there (%s) and not in the list", server.ID, r.Kind,
+					r.ID, status)
 			case !errors.Is(err, openstack.ErrNotFound):
-				return fmt.Errorf("asking for server %s of %s %s, which is not in the list: %w", server.ID, r.Kind, r.ID, err)
+				return fmt.Errorf("asking for server %s of %s %s, which is not in the list: %w", server.ID, r.Kind,
+					r.ID, err)
 			}
 		}
 	}
 	return nil
 }
 
-// withoutLoadBalancers tells that there are none although they may not be listed: Octavia asks for a role of its own, which
-// users who have no load balancers often lack. Each one has a port in its project.
+// withoutLoadBalancers tells that there are none although they may not be listed: Octavia asks for a role of its own,
+// which users who have no load balancers often lack. Each one has a port in its project.
 func withoutLoadBalancers(i openstack.Inventory) bool {
 	refused, is := errors.AsType[*openstack.Refusal](i.Unknown[openstack.KindLoadBalancer])
 	return is && refused.Code == http.StatusForbidden && i.Unknown[openstack.KindPort] == nil &&
-		!slices.ContainsFunc(i.Resources, func(r openstack.Resource) bool { return r.PartOf.Kind == openstack.KindLoadBalancer })
+		!slices.ContainsFunc(i.Resources,
+			func(r openstack.Resource) bool { return r.PartOf.Kind == openstack.KindLoadBalancer })
 }
 
 // listing is one question to the cloud.
@@ -116,8 +120,10 @@ type listing struct {
 // lists are all questions; services that the cloud has not are not asked.
 func (c Project) lists() []listing {
 	all := []listing{
-		{openstack.KindServer, c.servers}, {openstack.KindPort, c.ports}, {openstack.KindServerGroup, c.serverGroups}, {openstack.KindFloatingIP, c.floatingIPs},
-		{openstack.KindRouter, c.routers}, {openstack.KindSubnet, c.subnets}, {openstack.KindNetwork, c.networks}, {openstack.KindSecurityGroup, c.securityGroups}, {openstack.KindTrunk, c.trunks},
+		{openstack.KindServer, c.servers}, {openstack.KindPort, c.ports}, {openstack.KindServerGroup, c.serverGroups},
+		{openstack.KindFloatingIP, c.floatingIPs},
+		{openstack.KindRouter, c.routers}, {openstack.KindSubnet, c.subnets}, {openstack.KindNetwork, c.networks},
+		{openstack.KindSecurityGroup, c.securityGroups}, {openstack.KindTrunk, c.trunks},
 	}
 	if c.BlockStorage != nil {
 		all = append(all, listing{openstack.KindVolume, c.volumes}, listing{openstack.KindSnapshot, c.snapshots})

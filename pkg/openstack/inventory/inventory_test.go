@@ -93,7 +93,8 @@ func TestInventoryTellsWhoUsesWhat(t *testing.T) {
 	} {
 		r := find(t, has, id)
 		if r.Kind != want.kind || refs(r.Uses) != want.uses || r.PartOf.ID != want.part {
-			t.Errorf("%s: %s uses %q, part of %q; want %s, %q, %q", id, r.Kind, refs(r.Uses), r.PartOf.ID, want.kind, want.uses, want.part)
+			t.Errorf("%s: %s uses %q, part of %q; want %s, %q, %q", id, r.Kind, refs(r.Uses), r.PartOf.ID, want.kind,
+				want.uses, want.part)
 		}
 	}
 	if len(has.Resources) != 19 {
@@ -105,7 +106,8 @@ func TestInventoryTellsWhoUsesWhat(t *testing.T) {
 			t.Errorf("%s was made at %s", id, made)
 		}
 	}
-	if r := find(t, has, "p9"); r.Project != "other" || find(t, has, "s1").Project != "p" || find(t, has, "f1").Name != "203.0.113.5" {
+	if r := find(t, has, "p9"); r.Project != "other" || find(t, has, "s1").Project != "p" ||
+		find(t, has, "f1").Name != "203.0.113.5" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -113,10 +115,13 @@ func TestInventoryTellsWhoUsesWhat(t *testing.T) {
 func TestInventoryReadsAllPages(t *testing.T) {
 	in := world()
 	page := func(id, next string) string {
-		return fmt.Sprintf(`{"networks": [{"id": %q}], "networks_links": [{"rel": "previous", "href": "x"}%s]}`, id, next)
+		return fmt.Sprintf(`{"networks": [{"id": %q}], "networks_links": [{"rel": "previous", "href": "x"}%s]}`, id,
+			next)
 	}
-	in["GET /network/networks?project_id=p"] = page("n1", `, {"rel": "next", "href": "https://unreachable.example.org/elsewhere?marker=n1&project_id=p"}`)
-	in["GET /network/networks?marker=n1&project_id=p"] = page("n2", `, {"rel": "next", "href": "?marker=n2&project_id=p"}`)
+	in["GET /network/networks?project_id=p"] = page(
+		"n1", `, {"rel": "next", "href": "https://unreachable.example.org/elsewhere?marker=n1&project_id=p"}`)
+	in["GET /network/networks?marker=n1&project_id=p"] = page(
+		"n2", `, {"rel": "next", "href": "?marker=n2&project_id=p"}`)
 	in["GET /network/networks?marker=n2&project_id=p"] = page("n3", "")
 	has, err := inventory.Project{Client: in.Client()}.Inventory(t.Context())
 	if err != nil {
@@ -125,7 +130,8 @@ func TestInventoryReadsAllPages(t *testing.T) {
 	for _, id := range []string{"n1", "n2", "n3"} {
 		find(t, has, id)
 	}
-	in["GET /network/networks?marker=n1&project_id=p"] = page("n1", `, {"rel": "next", "href": "?marker=n1&project_id=p"}`)
+	in["GET /network/networks?marker=n1&project_id=p"] = page(
+		"n1", `, {"rel": "next", "href": "?marker=n1&project_id=p"}`)
 	has, err = inventory.Project{Client: in.Client()}.Inventory(t.Context())
 	if err != nil || has.Unknown[openstack.KindNetwork] == nil {
 		t.Errorf("a link that leads to itself: %v, %v", err, has.Unknown)
@@ -135,11 +141,18 @@ func TestInventoryReadsAllPages(t *testing.T) {
 // A list that could not be read makes its kind unknown, never empty.
 func TestInventoryOfAnIllCloud(t *testing.T) {
 	for name, kind := range map[string]openstack.Kind{
-		"/compute/servers/detail": openstack.KindServer, "/compute/os-server-groups": openstack.KindServerGroup, "/volume/volumes/detail": openstack.KindVolume,
-		"/volume/snapshots/detail": openstack.KindSnapshot, "/network/floatingips?project_id=p": openstack.KindFloatingIP, "/network/routers?project_id=p": openstack.KindRouter,
-		"/network/networks?project_id=p": openstack.KindNetwork, "/network/subnets?project_id=p": openstack.KindSubnet, "/network/trunks?project_id=p": openstack.KindTrunk,
-		"/network/security-groups?project_id=p": openstack.KindSecurityGroup, "/network/ports?project_id=p": openstack.KindPort,
-		"/network/networks?fields=id&project_id=p": openstack.KindPort, "/network/ports?network_id=n1": openstack.KindPort,
+		"/compute/servers/detail": openstack.KindServer, "/compute/os-server-groups": openstack.KindServerGroup,
+		"/volume/volumes/detail":                         openstack.KindVolume,
+		"/volume/snapshots/detail":                       openstack.KindSnapshot,
+		"/network/floatingips?project_id=p":              openstack.KindFloatingIP,
+		"/network/routers?project_id=p":                  openstack.KindRouter,
+		"/network/networks?project_id=p":                 openstack.KindNetwork,
+		"/network/subnets?project_id=p":                  openstack.KindSubnet,
+		"/network/trunks?project_id=p":                   openstack.KindTrunk,
+		"/network/security-groups?project_id=p":          openstack.KindSecurityGroup,
+		"/network/ports?project_id=p":                    openstack.KindPort,
+		"/network/networks?fields=id&project_id=p":       openstack.KindPort,
+		"/network/ports?network_id=n1":                   openstack.KindPort,
 		"/loadbalancer/lbaas/loadbalancers?project_id=p": openstack.KindLoadBalancer,
 	} {
 		for _, broken := range []string{"500", "403", "no answer", "{"} {
@@ -163,17 +176,22 @@ func TestInventoryOfAServerThatIsNotListed(t *testing.T) {
 	volume := `{"volumes": [{"id": "v4", "os-vol-tenant-attr:tenant_id": "p", "attachments": [{"server_id": "hidden"}]}]}`
 	foreign := strings.Replace(port, `"project_id": "p"`, `"project_id": "other"`, 1)
 	for name, test := range map[string]struct{ list, rows, answer, says string }{
-		"its port":                           {"network/ports?project_id=p", port, `{"server": {"status": "SOFT_DELETED"}}`, "hidden of port p4 is there (soft_deleted)"},
-		"its volume":                         {"volume/volumes/detail", volume, `{"server": {"status": "UNKNOWN"}}`, "hidden of volume v4 is there (unknown)"},
-		"it cannot be asked":                 {"network/ports?project_id=p", port, "500", "asking for server hidden of port p4"},
-		"it is gone":                         {"network/ports?project_id=p", port, "404", ""},
-		"another project's is not asked for": {"network/ports?project_id=p", foreign, `{"server": {"status": "ACTIVE"}}`, ""},
+		"its port": {"network/ports?project_id=p", port,
+			`{"server": {"status": "SOFT_DELETED"}}`, "hidden of port p4 is there (soft_deleted)"},
+		"its volume": {"volume/volumes/detail", volume, `{"server": {"status": "UNKNOWN"}}`,
+			"hidden of volume v4 is there (unknown)"},
+		"it cannot be asked": {"network/ports?project_id=p", port, "500",
+			"asking for server hidden of port p4"},
+		"it is gone": {"network/ports?project_id=p", port, "404", ""},
+		"another project's is not asked for": {"network/ports?project_id=p", foreign,
+			`{"server": {"status": "ACTIVE"}}`, ""},
 	} {
 		in := world()
 		in["GET /"+test.list], in["GET /compute/servers/hidden"] = test.rows, test.answer
 		has, err := inventory.Project{Client: in.Client()}.Inventory(t.Context())
 		unknown := has.Unknown[openstack.KindServer]
-		if err != nil || (unknown != nil) != (test.says != "") || unknown != nil && !strings.Contains(unknown.Error(), test.says) {
+		if err != nil || (unknown != nil) != (test.says != "") || unknown != nil &&
+			!strings.Contains(unknown.Error(), test.says) {
 			t.Errorf("%s: %v, unknown %v, want %q", name, err, has.Unknown, test.says)
 		}
 	}
@@ -213,10 +231,12 @@ func TestInventoryWithoutSomeServices(t *testing.T) {
 
 // Without Octavia's own role nobody may list load balancers. Where no port is one's, there is none.
 func TestInventoryWithoutTheRoleOfOctavia(t *testing.T) {
-	for owner, unknown := range map[string]bool{"compute:nova": false, "Octavia": true, "ovn-lb-vip": true, "neutron:LOADBALANCERV2": true} {
+	for owner, unknown := range map[string]bool{"compute:nova": false, "Octavia": true, "ovn-lb-vip": true,
+		"neutron:LOADBALANCERV2": true} {
 		in := world()
 		in["GET /loadbalancer/lbaas/loadbalancers?project_id=p"] = "403"
-		in["GET /network/ports?project_id=p"] = fmt.Sprintf(`{"ports": [{"id": "p2", "network_id": "n1", "device_id": "x", "device_owner": %q}]}`, owner)
+		in["GET /network/ports?project_id=p"] = fmt.Sprintf(
+			`{"ports": [{"id": "p2", "network_id": "n1", "device_id": "x", "device_owner": %q}]}`, owner)
 		has, err := inventory.Project{Client: in.Client()}.Inventory(t.Context())
 		if err != nil || (has.Unknown[openstack.KindLoadBalancer] != nil) != unknown {
 			t.Errorf("%s: %v, unknown %v", owner, err, has.Unknown)

@@ -70,12 +70,13 @@ func (c Project) snapshots(ctx context.Context) ([]entry, error) {
 }
 
 func (c Project) loadBalancers(ctx context.Context) ([]entry, error) {
-	return read(ctx, c.LoadBalancer, "lbaas/loadbalancers", "loadbalancers", c.ofProject(), func(l loadBalancerRow) entry {
-		l.row.Status = l.Status
-		r := l.resource(openstack.KindLoadBalancer)
-		r.Uses = []openstack.Ref{{Kind: openstack.KindPort, ID: l.Port}}
-		return r
-	})
+	return read(ctx, c.LoadBalancer, "lbaas/loadbalancers", "loadbalancers", c.ofProject(),
+		func(l loadBalancerRow) entry {
+			l.row.Status = l.Status
+			r := l.resource(openstack.KindLoadBalancer)
+			r.Uses = []openstack.Ref{{Kind: openstack.KindPort, ID: l.Port}}
+			return r
+		})
 }
 
 func (c Project) floatingIPs(ctx context.Context) ([]entry, error) {
@@ -90,11 +91,13 @@ func (c Project) floatingIPs(ctx context.Context) ([]entry, error) {
 }
 
 func (c Project) routers(ctx context.Context) ([]entry, error) {
-	return read(ctx, c.Network, "routers", "routers", c.ofProject(), func(r row) entry { return r.resource(openstack.KindRouter) })
+	return read(ctx, c.Network, "routers", "routers", c.ofProject(),
+		func(r row) entry { return r.resource(openstack.KindRouter) })
 }
 
 func (c Project) networks(ctx context.Context) ([]entry, error) {
-	return read(ctx, c.Network, "networks", "networks", c.ofProject(), func(r row) entry { return r.resource(openstack.KindNetwork) })
+	return read(ctx, c.Network, "networks", "networks", c.ofProject(),
+		func(r row) entry { return r.resource(openstack.KindNetwork) })
 }
 
 func (c Project) subnets(ctx context.Context) ([]entry, error) {
@@ -109,7 +112,8 @@ func (c Project) securityGroups(ctx context.Context) ([]entry, error) {
 	return read(ctx, c.Network, "security-groups", "security_groups", c.ofProject(), func(g securityGroupRow) entry {
 		r := g.resource(openstack.KindSecurityGroup)
 		for _, rule := range g.Rules {
-			if remote := (openstack.Ref{Kind: openstack.KindSecurityGroup, ID: rule.Remote}); rule.Remote != "" && rule.Remote != g.ID && !slices.Contains(r.Uses, remote) {
+			if remote := (openstack.Ref{Kind: openstack.KindSecurityGroup, ID: rule.Remote}); rule.Remote != "" &&
+				rule.Remote != g.ID && !slices.Contains(r.Uses, remote) {
 				r.Uses = append(r.Uses, remote)
 			}
 		}
@@ -117,14 +121,15 @@ func (c Project) securityGroups(ctx context.Context) ([]entry, error) {
 	})
 }
 
-// ports reads the project's ports, and those of anybody on the project's networks: a network that is shared with another
-// project cannot go while that one has a port on it.
+// ports reads the project's ports, and those of anybody on the project's networks: a network that is shared with
+// another project cannot go while that one has a port on it.
 func (c Project) ports(ctx context.Context) ([]entry, error) {
 	rows, err := readRows[portRow](ctx, c.Network, "ports", "ports", c.ofProject())
 	if err != nil {
 		return nil, err
 	}
-	networks, err := readRows[row](ctx, c.Network, "networks", "networks", url.Values{"project_id": {c.ProjectID}, "fields": {"id"}})
+	networks, err := readRows[row](ctx, c.Network, "networks", "networks",
+		url.Values{"project_id": {c.ProjectID}, "fields": {"id"}})
 	if err != nil {
 		return nil, err
 	}

@@ -10,18 +10,21 @@ import (
 // ofNeutron tells of ports that Neutron makes on a network and takes away with it, or with a distributed router's
 // interface.
 func (p portRow) ofNeutron() bool {
-	return slices.Contains([]string{"network:dhcp", "network:distributed", "network:floatingip_agent_gateway", "network:router_centralized_snat"}, p.Owner)
+	return slices.Contains([]string{"network:dhcp", "network:distributed", "network:floatingip_agent_gateway",
+		"network:router_centralized_snat"}, p.Owner)
 }
 
 // ofRouter tells of a router's interface, in all forms that routers have.
 func (p portRow) ofRouter() bool {
-	return slices.Contains([]string{"network:router_interface", "network:router_interface_distributed", "network:ha_router_replicated_interface"}, p.Owner)
+	return slices.Contains([]string{"network:router_interface", "network:router_interface_distributed",
+		"network:ha_router_replicated_interface"}, p.Owner)
 }
 
 // ofLoadBalancer tells of a load balancer's port; each provider of Octavia calls its ports otherwise.
 func (p portRow) ofLoadBalancer() bool {
 	owner := strings.ToLower(p.Owner)
-	return strings.Contains(owner, "octavia") || strings.Contains(owner, "loadbalancer") || strings.HasPrefix(owner, "ovn-lb")
+	return strings.Contains(owner, "octavia") || strings.Contains(owner, "loadbalancer") ||
+		strings.HasPrefix(owner, "ovn-lb")
 }
 
 func (p portRow) port() entry {
@@ -56,7 +59,8 @@ func link(resources []entry) {
 	for i, r := range resources {
 		for _, user := range append(r.usedBy, r.PartOf) {
 			// An interface and a trunk use what they are part of, not the other way round.
-			if j, found := at[user]; found && r.Kind != openstack.KindInterface && r.Kind != openstack.KindTrunk && !slices.Contains(resources[j].Uses, r.Ref) {
+			if j, found := at[user]; found && r.Kind != openstack.KindInterface && r.Kind != openstack.KindTrunk &&
+				!slices.Contains(resources[j].Uses, r.Ref) {
 				resources[j].Uses = append(resources[j].Uses, r.Ref)
 			}
 		}

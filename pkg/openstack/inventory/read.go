@@ -18,7 +18,8 @@ const (
 )
 
 // read reads all pages of a list and makes resources of its rows.
-func read[T any](ctx context.Context, service *gophercloud.ServiceClient, path, key string, query url.Values, of func(T) entry) ([]entry, error) {
+func read[T any](ctx context.Context, service *gophercloud.ServiceClient, path, key string, query url.Values,
+	of func(T) entry) ([]entry, error) {
 	rows, err := readRows[T](ctx, service, path, key, query)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,8 @@ func read[T any](ctx context.Context, service *gophercloud.ServiceClient, path, 
 	return resources, nil
 }
 
-func readRows[T any](ctx context.Context, service *gophercloud.ServiceClient, path, key string, query url.Values) ([]T, error) {
+func readRows[T any](ctx context.Context, service *gophercloud.ServiceClient, path, key string, query url.Values) (
+	[]T, error) {
 	var all []T
 	for next := query; ; {
 		page, err := readPage(ctx, service, service.ServiceURL(path)+"?"+next.Encode())
@@ -71,7 +73,8 @@ func nextPage(links json.RawMessage) url.Values {
 	return nil
 }
 
-func readPage(ctx context.Context, service *gophercloud.ServiceClient, address string) (map[string]json.RawMessage, error) {
+func readPage(ctx context.Context, service *gophercloud.ServiceClient, address string) (map[string]json.RawMessage,
+	error) {
 	pause := questionPause
 	for attempt := 1; ; attempt++ {
 		page, err := readOnce(ctx, service, address)
@@ -87,7 +90,8 @@ func readPage(ctx context.Context, service *gophercloud.ServiceClient, address s
 	}
 }
 
-func readOnce(ctx context.Context, service *gophercloud.ServiceClient, address string) (map[string]json.RawMessage, error) {
+func readOnce(ctx context.Context, service *gophercloud.ServiceClient, address string) (map[string]json.RawMessage,
+	error) {
 	var page map[string]json.RawMessage
 	_, err := service.Get(ctx, address, &page, nil)
 	return page, openstack.Answer(err)

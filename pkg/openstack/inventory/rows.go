@@ -15,7 +15,8 @@ type row struct {
 }
 
 func (r row) resource(kind openstack.Kind) entry {
-	return entry{Resource: openstack.Resource{Ref: openstack.Ref{Kind: kind, ID: r.ID}, Name: r.Name, Description: r.Description, Status: r.Status, Project: r.Project,
+	return entry{Resource: openstack.Resource{Ref: openstack.Ref{Kind: kind, ID: r.ID}, Name: r.Name,
+		Description: r.Description, Status: r.Status, Project: r.Project,
 		Tags: r.Tags, Created: parseTime(r.Created)}}
 }
 

@@ -40,7 +40,8 @@ func named[T any](i *inspection, what, wanted, hint string, all []T, id func(T) 
 	case 1:
 		return found[0], true
 	case 0:
-		i.lacks(hint, "%s %q does not exist in project %s; there are: %s", what, wanted, i.client.ProjectName, some(names))
+		i.lacks(hint, "%s %q does not exist in project %s; there are: %s", what, wanted, i.client.ProjectName,
+			some(names))
 	default:
 		i.lacks("Give its id in place of its name.", "%s %q is the name of %d", what, wanted, len(found))
 	}
@@ -74,13 +75,15 @@ func (i *inspection) machines(ctx context.Context) {
 			continue
 		}
 		value := []string{"control_plane_flavor", "worker_flavor"}[n]
-		found, ok := named(i, "flavor", machines.Flavor, "Set cluster.openstack."+value+" to one of them.", there, func(f flavors.Flavor) (string, string) { return f.ID, f.Name })
+		found, ok := named(i, "flavor", machines.Flavor, "Set cluster.openstack."+value+" to one of them.", there,
+			func(f flavors.Flavor) (string, string) { return f.ID, f.Name })
 		if !ok {
 			continue
 		}
 		i.flavors[n] = flavor{found.VCPUs, found.RAM}
 		if n == 0 && (found.VCPUs < controlPlaneCores || found.RAM < controlPlaneRAM) {
-			i.lacks("Set cluster.openstack."+value+" to a larger one.", "flavor %q has too little: cores %d, memory %d MiB; a control plane machine needs at least %d and %d MiB",
+			i.lacks("Set cluster.openstack."+value+" to a larger one.", "flavor %q has too little: cores %d, memory "+
+				"%d MiB; a control plane machine needs at least %d and %d MiB",
 				found.Name, found.VCPUs, found.RAM, controlPlaneCores, controlPlaneRAM)
 		}
 		if haveImage && (n == 0 || machines.Flavor != i.needs.ControlPlane.Flavor) {
@@ -100,13 +103,16 @@ func (i *inspection) image(ctx context.Context) (images.Image, bool) {
 		return images.Image{}, false
 	}
 	if len(there) == 0 { // only then it is worth asking for all names
-		if there, err = all(ctx, images.List(i.client.Image, images.ListOpts{}), images.ExtractImages); !i.asked("images", err) {
+		if there, err = all(ctx, images.List(i.client.Image, images.ListOpts{}), images.ExtractImages); !i.asked(
+			"images", err) {
 			return images.Image{}, false
 		}
 	}
-	found, ok := named(i, "image", i.needs.Image, "Set cluster.openstack.image to one of them, or upload it.", there, func(m images.Image) (string, string) { return m.ID, m.Name })
+	found, ok := named(i, "image", i.needs.Image, "Set cluster.openstack.image to one of them, or upload it.", there,
+		func(m images.Image) (string, string) { return m.ID, m.Name })
 	if ok && found.Status != images.ImageStatusActive {
-		i.lacks("Wait until it is active, or use another image.", "image %q is not active but %s", found.Name, found.Status)
+		i.lacks("Wait until it is active, or use another image.", "image %q is not active but %s", found.Name,
+			found.Status)
 		return images.Image{}, false
 	}
 	return found, ok
@@ -115,13 +121,16 @@ func (i *inspection) image(ctx context.Context) (images.Image, bool) {
 // fits holds an image against the disk and memory that it gets.
 func (i *inspection) fits(image images.Image, in flavors.Flavor, value string) {
 	if in.RAM < image.MinRAMMegabytes {
-		i.lacks("Set cluster.openstack."+value+" to a larger one.", "image %q wants %d MiB of memory, and flavor %q has %d", image.Name, image.MinRAMMegabytes, in.Name, in.RAM)
+		i.lacks("Set cluster.openstack."+value+" to a larger one.",
+			"image %q wants %d MiB of memory, and flavor %q has %d", image.Name, image.MinRAMMegabytes, in.Name, in.RAM)
 	}
-	disk, where, hint := in.Disk, fmt.Sprintf("flavor %q", in.Name), "Set cluster.openstack."+value+" to one with a larger disk, or cluster.openstack.root_volume.size."
+	disk, where, hint := in.Disk, fmt.Sprintf("flavor %q", in.Name), "Set cluster.openstack."+value+
+		" to one with a larger disk, or cluster.openstack.root_volume.size."
 	if size := i.needs.RootVolume.GiB; size > 0 {
 		disk, where, hint = size, "the root volume", "Raise cluster.openstack.root_volume.size."
 	} else if disk == 0 { // the image's size counts, where the cloud lets one do so
-		i.warn("flavor %q has no disk of its own, which many clouds refuse: set cluster.openstack.root_volume.size", in.Name)
+		i.warn("flavor %q has no disk of its own, which many clouds refuse: set cluster.openstack.root_volume.size",
+			in.Name)
 		return
 	}
 	if wants := max(image.MinDiskGigabytes, gibibytes(image.SizeBytes), gibibytes(image.VirtualSize)); disk < wants {
@@ -147,7 +156,8 @@ func (i *inspection) keyPair(ctx context.Context) {
 		for _, pair := range there {
 			names = append(names, pair.Name)
 		}
-		i.lacks("Key pairs belong to a user: create it with these credentials' user, or set cluster.openstack.ssh_key_name to one of them.",
+		i.lacks("Key pairs belong to a user: create it with these credentials' user, or set "+
+			"cluster.openstack.ssh_key_name to one of them.",
 			"key pair %q does not exist for this user; there are: %s", name, some(names))
 		return
 	}
@@ -170,7 +180,8 @@ func (i *inspection) zones(ctx context.Context) {
 			names = append(names, zone.ZoneName)
 		}
 	}
-	i.inZones("availability zone", wanted, names, "Correct control_plane_availability_zones or worker_availability_zone of cluster.openstack.")
+	i.inZones("availability zone", wanted, names,
+		"Correct control_plane_availability_zones or worker_availability_zone of cluster.openstack.")
 }
 
 func (i *inspection) inZones(what string, wanted, there []string, hint string) {

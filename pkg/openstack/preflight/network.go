@@ -26,16 +26,19 @@ func (i *inspection) externalNetwork(ctx context.Context) {
 		return
 	}
 	yes := true
-	there, err := all(ctx, networks.List(i.client.Network, external.ListOptsExt{ListOptsBuilder: networks.ListOpts{}, External: &yes}), networks.ExtractNetworks)
+	there, err := all(ctx, networks.List(i.client.Network, external.ListOptsExt{ListOptsBuilder: networks.ListOpts{},
+		External: &yes}), networks.ExtractNetworks)
 	if !i.asked("external networks", err) {
 		return
 	}
-	found, ok := named(i, "external network", wanted, "Set cluster.openstack.external_network to one of them; a network is external when it has router:external.", there, identifyNetwork)
+	found, ok := named(i, "external network", wanted, "Set cluster.openstack.external_network to one of them; a "+
+		"network is external when it has router:external.", there, identifyNetwork)
 	if !ok {
 		return
 	}
 	if len(found.Subnets) == 0 {
-		i.lacks("Ask who runs the cloud for a subnet with addresses.", "external network %q has no subnet, so it has no addresses", found.Name)
+		i.lacks("Ask who runs the cloud for a subnet with addresses.",
+			"external network %q has no subnet, so it has no addresses", found.Name)
 		return
 	}
 	i.addresses(ctx, found)
@@ -45,7 +48,8 @@ func (i *inspection) externalNetwork(ctx context.Context) {
 // to nobody, which is not worth a note.
 func (i *inspection) addresses(ctx context.Context, network networks.Network) {
 	availability, err := networkipavailabilities.Get(ctx, i.client.Network, network.ID).Extract()
-	if code := openstack.Status(err); code == http.StatusForbidden || code == http.StatusNotFound || !i.asked("addresses of the external network", err) {
+	if code := openstack.Status(err); code == http.StatusForbidden || code == http.StatusNotFound ||
+		!i.asked("addresses of the external network", err) {
 		return
 	}
 	free := int64(0)
@@ -60,7 +64,8 @@ func (i *inspection) addresses(ctx context.Context, network networks.Network) {
 	wanted := max(i.needs.Resources.FloatingIPs-i.has.floatingIPs, 0) + max(i.needs.Resources.Routers-i.has.routers, 0)
 	if free < int64(wanted) {
 		i.lacks("Delete floating IPs that nobody uses, or ask who runs the cloud for more addresses.",
-			"external network %q has %d addresses left, and %d are wanted (floating IP, router)", network.Name, free, wanted)
+			"external network %q has %d addresses left, and %d are wanted (floating IP, router)", network.Name, free,
+			wanted)
 	}
 }
 
@@ -69,7 +74,9 @@ func (i *inspection) ownNetwork(ctx context.Context) {
 	if i.needs.Network != "" {
 		there, err := all(ctx, networks.List(i.client.Network, networks.ListOpts{}), networks.ExtractNetworks)
 		if i.asked("networks", err) {
-			found, ok := named(i, "network", i.needs.Network, "Set cluster.openstack.network to one of them, or leave it empty to have one made.", there, identifyNetwork)
+			found, ok := named(i, "network", i.needs.Network,
+				"Set cluster.openstack.network to one of them, or leave it empty to have one made.", there,
+				identifyNetwork)
 			if ok {
 				i.subnet(ctx, found)
 			}
@@ -78,21 +85,25 @@ func (i *inspection) ownNetwork(ctx context.Context) {
 	if i.needs.Router != "" {
 		there, err := all(ctx, routers.List(i.client.Network, routers.ListOpts{}), routers.ExtractRouters)
 		if i.asked("routers", err) {
-			named(i, "router", i.needs.Router, "Set cluster.openstack.router to one of them, or leave it empty to have one made.", there,
+			named(i, "router", i.needs.Router, "Set cluster.openstack.router to one of them, or leave it empty to "+
+				"have one made.", there,
 				func(r routers.Router) (string, string) { return r.ID, r.Name })
 		}
 	}
 }
 
 func (i *inspection) subnet(ctx context.Context, network networks.Network) {
-	there, err := all(ctx, subnets.List(i.client.Network, subnets.ListOpts{NetworkID: network.ID}), subnets.ExtractSubnets)
+	there, err := all(ctx, subnets.List(i.client.Network, subnets.ListOpts{NetworkID: network.ID}),
+		subnets.ExtractSubnets)
 	switch {
 	case !i.asked("subnets", err):
 	case i.needs.Subnet != "":
-		named(i, "subnet of network "+network.Name, i.needs.Subnet, "Set cluster.openstack.subnet to one of them.", there,
+		named(i, "subnet of network "+network.Name, i.needs.Subnet, "Set cluster.openstack.subnet to one of them.",
+			there,
 			func(s subnets.Subnet) (string, string) { return s.ID, s.Name })
 	case len(there) == 0:
-		i.lacks("Create a subnet in it, or use another network.", "network %q has no subnet that these credentials see", network.Name)
+		i.lacks("Create a subnet in it, or use another network.", "network %q has no subnet that these credentials see",
+			network.Name)
 	}
 }
 
@@ -100,7 +111,9 @@ func (i *inspection) subnet(ctx context.Context, network networks.Network) {
 func (i *inspection) floatingIP(ctx context.Context) {
 	wanted := i.needs.FloatingIP
 	if i.needs.AddressGoes {
-		i.warn("the floating IP that is made for the API server goes for good as soon as the control-plane machine is replaced that it is at: better set cluster.openstack.api_server.floating_ip to one of yours")
+		i.warn(
+			"the floating IP that is made for the API server goes for good as soon as the control-plane machine is " +
+				"replaced that it is at: better set cluster.openstack.api_server.floating_ip to one of yours")
 	}
 	if wanted == "" {
 		return
@@ -123,7 +136,8 @@ func (i *inspection) floatingIP(ctx context.Context) {
 		}
 		return
 	}
-	i.lacks(hint, "floating IP %s is not one of project %s; free there are: %s", wanted, i.client.ProjectName, some(free))
+	i.lacks(hint, "floating IP %s is not one of project %s; free there are: %s", wanted, i.client.ProjectName,
+		some(free))
 }
 
 // ours says whether a port belongs to this cluster: it carries its tag, is in its network, or is at one of its servers.

@@ -15,7 +15,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack"
 )
 
-// Needs is what a cluster is to be made of. Where something may be given by id or by name, what looks like a UUID is an id.
+// Needs is what a cluster is to be made of. Where something may be given by id or by name, what looks like a UUID is an
+// id.
 type Needs struct {
 	// Tag is on all that was made for this cluster; Cluster Api's provider sets it.
 	Tag string
@@ -70,8 +71,8 @@ type Report struct {
 
 // Run asks the cloud for all that would stop the cluster from being made, before anything is. It tells all at
 // once: the error joins one fault.CloudLacks for each thing, which says what is wanted and what is there, and what
-// openstack.Explain makes of queries that failed. A query that the cloud forbids is a note. What the cluster has already counts
-// as there; when it has all its machines, nothing else is asked.
+// openstack.Explain makes of queries that failed. A query that the cloud forbids is a note. What the cluster has
+// already counts as there; when it has all its machines, nothing else is asked.
 func Run(ctx context.Context, client *openstack.Client, needs Needs) (Report, error) {
 	i := &inspection{client: client, needs: needs}
 	i.credentials()
@@ -143,18 +144,21 @@ func all[T any](ctx context.Context, pages pagination.Pager, extract func(pagina
 func (i *inspection) credentials() {
 	i.note("logged in to project %s", cmp.Or(i.client.ProjectName, i.client.ProjectID))
 	if slices.Contains(i.client.Roles, "admin") {
-		i.warn("these are credentials of an administrator, and the management cluster will keep them: better use a member of the project, or an application credential")
+		i.warn("these are credentials of an administrator, and the management cluster will keep them: better use a " +
+			"member of the project, or an application credential")
 	}
 }
 
 // services are those that a cloud need not have.
 func (i *inspection) services(context.Context) {
 	if i.needs.LoadBalancers && i.client.LoadBalancer == nil {
-		i.lacks("Use another way to the API server (cluster.openstack.api_server.mode), and no load balancers for Services.",
+		i.lacks("Use another way to the API server (cluster.openstack.api_server.mode), and no load balancers for "+
+			"Services.",
 			"load balancers are wanted, and the catalog has no load-balancer service (Octavia)")
 	}
 	if i.needs.Volumes && i.client.BlockStorage == nil {
-		i.lacks("Use the disks of flavors (cluster.openstack.root_volume.size=0), and disable the component cinder-csi.",
+		i.lacks(
+			"Use the disks of flavors (cluster.openstack.root_volume.size=0), and disable the component cinder-csi.",
 			"volumes are wanted, and the catalog has no block-storage service (Cinder)")
 	}
 }

@@ -59,7 +59,8 @@ func (i *inspection) quotaNeeds() map[string]need {
 		openstack.QuotaSecurityGroups:     {want.SecurityGroups - has.groups, 0},
 		openstack.QuotaSecurityGroupRules: {min(want.SecurityGroups, 1)*groupRules - has.rules, 0},
 		openstack.QuotaVolumes:            {want.Volumes - has.volumes, one},
-		openstack.QuotaGigabytes:          {want.Gigabytes - has.volumes*i.needs.RootVolume.GiB, one * i.needs.RootVolume.GiB},
+		openstack.QuotaGigabytes: {want.Gigabytes - has.volumes*i.needs.RootVolume.GiB,
+			one * i.needs.RootVolume.GiB},
 	}
 }
 
@@ -79,10 +80,13 @@ func (i *inspection) judge(q openstack.Quota, n need) {
 	switch {
 	case q.Limit < 0:
 	case wanted > max(left, 0):
-		i.lacks("Delete what nobody needs, make fewer or smaller machines, or ask who runs the cloud for a larger quota.",
-			"quota of project %s: %s: %d wanted, %d left (%d of %d used)", i.client.ProjectName, q.What, wanted, max(left, 0), q.Used, q.Limit)
+		i.lacks("Delete what nobody needs, make fewer or smaller machines, or ask who runs the cloud for a larger "+
+			"quota.",
+			"quota of project %s: %s: %d wanted, %d left (%d of %d used)", i.client.ProjectName, q.What, wanted,
+			max(left, 0), q.Used, q.Limit)
 	case wanted+n.surplus > left:
-		i.warn("quota of project %s: %s: %d left then, and the machine that is made first when one is replaced needs %d",
+		i.warn(
+			"quota of project %s: %s: %d left then, and the machine that is made first when one is replaced needs %d",
 			i.client.ProjectName, q.What, left-wanted, n.surplus)
 	}
 }

@@ -46,7 +46,9 @@ func newRealCloud(t *testing.T) *realCloud {
 	t.Helper()
 	file := os.Getenv("CLUSTER_INIT_OPENSTACK")
 	if file == "" {
-		t.Fatal("CLUSTER_INIT_OPENSTACK is not set: it is the clouds.yaml, with the entry admin, of a cloud that this test may make projects in")
+		t.Fatal(
+			"CLUSTER_INIT_OPENSTACK is not set: it is the clouds.yaml, with the entry admin, of a cloud that this " +
+				"test may make projects in")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	t.Cleanup(cancel)
@@ -98,7 +100,8 @@ func (s *realCloud) makeProject() {
 	project, err := projects.Create(s.ctx, identity, projects.CreateOpts{Name: s.name, DomainID: "default"}).Extract()
 	s.must(err)
 	s.t.Cleanup(func() { s.must(projects.Delete(s.ctx, identity, project.ID).ExtractErr()) })
-	user, err := users.Create(s.ctx, identity, users.CreateOpts{Name: s.name, DomainID: "default", Password: s.password}).Extract()
+	user, err := users.Create(s.ctx, identity, users.CreateOpts{Name: s.name, DomainID: "default",
+		Password: s.password}).Extract()
 	s.must(err)
 	s.t.Cleanup(func() { s.must(users.Delete(s.ctx, identity, user.ID).ExtractErr()) })
 	s.userID = user.ID
@@ -107,8 +110,10 @@ func (s *realCloud) makeProject() {
 	if len(there) != 1 {
 		s.t.Fatalf("%d roles `member`", len(there))
 	}
-	s.must(roles.Assign(s.ctx, identity, there[0].ID, roles.AssignOpts{UserID: user.ID, ProjectID: project.ID}).ExtractErr())
-	s.rc = map[string]string{"OS_AUTH_URL": s.admin.Provider.IdentityEndpoint, "OS_USERNAME": s.name, "OS_PASSWORD": s.password, "OS_PROJECT_NAME": s.name,
+	s.must(roles.Assign(s.ctx, identity, there[0].ID,
+		roles.AssignOpts{UserID: user.ID, ProjectID: project.ID}).ExtractErr())
+	s.rc = map[string]string{"OS_AUTH_URL": s.admin.Provider.IdentityEndpoint, "OS_USERNAME": s.name,
+		"OS_PASSWORD": s.password, "OS_PROJECT_NAME": s.name,
 		"OS_USER_DOMAIN_NAME": "Default", "OS_PROJECT_DOMAIN_ID": "default"}
 }
 
@@ -117,22 +122,28 @@ func (s *realCloud) chooseNeeds() {
 	pair, err := keypairs.Create(s.ctx, s.user.Compute, keypairs.CreateOpts{Name: s.name}).Extract()
 	s.must(err)
 	s.t.Cleanup(func() { s.must(keypairs.Delete(s.ctx, s.user.Compute, pair.Name, nil).ExtractErr()) })
-	image, err := all(s.ctx, images.List(s.user.Image, images.ListOpts{Status: images.ImageStatusActive}), images.ExtractImages)
+	image, err := all(s.ctx, images.List(s.user.Image, images.ListOpts{Status: images.ImageStatusActive}),
+		images.ExtractImages)
 	s.must(err)
-	flavor, err := all(s.ctx, flavors.ListDetail(s.user.Compute, flavors.ListOpts{MinRAM: controlPlaneRAM}), flavors.ExtractFlavors)
+	flavor, err := all(s.ctx, flavors.ListDetail(s.user.Compute, flavors.ListOpts{MinRAM: controlPlaneRAM}),
+		flavors.ExtractFlavors)
 	s.must(err)
 	yes := true
-	outside, err := all(s.ctx, networks.List(s.user.Network, external.ListOptsExt{ListOptsBuilder: networks.ListOpts{}, External: &yes}), networks.ExtractNetworks)
+	outside, err := all(s.ctx, networks.List(s.user.Network, external.ListOptsExt{ListOptsBuilder: networks.ListOpts{},
+		External: &yes}), networks.ExtractNetworks)
 	s.must(err)
 	if len(image) == 0 || len(outside) == 0 {
 		s.t.Fatalf("the cloud has %d images and %d external networks", len(image), len(outside))
 	}
 	s.external = outside[0]
-	s.needs = Needs{Tag: "cluster-init:cluster=" + s.name, Image: image[0].Name, KeyPair: s.name, ExternalNetwork: s.external.Name, RootVolume: RootVolume{GiB: 10}, Volumes: true,
-		Resources: Resources{Servers: 2, Ports: 3, Networks: 1, Subnets: 1, Routers: 1, SecurityGroups: 2, FloatingIPs: 1, Volumes: 2, Gigabytes: 20}}
+	s.needs = Needs{Tag: "cluster-init:cluster=" + s.name, Image: image[0].Name, KeyPair: s.name,
+		ExternalNetwork: s.external.Name, RootVolume: RootVolume{GiB: 10}, Volumes: true,
+		Resources: Resources{Servers: 2, Ports: 3, Networks: 1, Subnets: 1, Routers: 1, SecurityGroups: 2,
+			FloatingIPs: 1, Volumes: 2, Gigabytes: 20}}
 	for _, f := range flavor {
 		if f.VCPUs >= controlPlaneCores {
-			s.needs.ControlPlane, s.needs.Workers = Machines{Count: 1, Flavor: f.Name, Zones: []string{"nova"}}, Machines{Count: 1, Flavor: f.Name}
+			s.needs.ControlPlane, s.needs.Workers = Machines{Count: 1, Flavor: f.Name, Zones: []string{"nova"}},
+				Machines{Count: 1, Flavor: f.Name}
 			return
 		}
 	}
@@ -145,7 +156,8 @@ func (s *realCloud) network(t *testing.T) (networks.Network, ports.Port) {
 	network, err := networks.Create(s.ctx, s.user.Network, networks.CreateOpts{Name: s.name}).Extract()
 	s.must(err)
 	t.Cleanup(func() { s.must(networks.Delete(s.ctx, s.user.Network, network.ID).ExtractErr()) })
-	_, err = subnets.Create(s.ctx, s.user.Network, subnets.CreateOpts{NetworkID: network.ID, CIDR: "10.99.0.0/24", IPVersion: gophercloud.IPv4}).Extract()
+	_, err = subnets.Create(s.ctx, s.user.Network, subnets.CreateOpts{NetworkID: network.ID, CIDR: "10.99.0.0/24",
+		IPVersion: gophercloud.IPv4}).Extract()
 	s.must(err)
 	port, err := ports.Create(s.ctx, s.user.Network, ports.CreateOpts{NetworkID: network.ID}).Extract()
 	s.must(err)
@@ -156,15 +168,18 @@ func (s *realCloud) network(t *testing.T) (networks.Network, ports.Port) {
 // router leads from the network to the external one. It returns the router's name.
 func (s *realCloud) router(t *testing.T, network networks.Network) string {
 	t.Helper()
-	router, err := routers.Create(s.ctx, s.user.Network, routers.CreateOpts{Name: s.name, GatewayInfo: &routers.GatewayInfo{NetworkID: s.external.ID}}).Extract()
+	router, err := routers.Create(s.ctx, s.user.Network,
+		routers.CreateOpts{Name: s.name, GatewayInfo: &routers.GatewayInfo{NetworkID: s.external.ID}}).Extract()
 	s.must(err)
 	t.Cleanup(func() { s.must(routers.Delete(s.ctx, s.user.Network, router.ID).ExtractErr()) })
 	of, err := all(s.ctx, subnets.List(s.user.Network, subnets.ListOpts{NetworkID: network.ID}), subnets.ExtractSubnets)
 	s.must(err)
-	_, err = routers.AddInterface(s.ctx, s.user.Network, router.ID, routers.AddInterfaceOpts{SubnetID: of[0].ID}).Extract()
+	_, err = routers.AddInterface(s.ctx, s.user.Network, router.ID,
+		routers.AddInterfaceOpts{SubnetID: of[0].ID}).Extract()
 	s.must(err)
 	t.Cleanup(func() {
-		_, err := routers.RemoveInterface(s.ctx, s.user.Network, router.ID, routers.RemoveInterfaceOpts{SubnetID: of[0].ID}).Extract()
+		_, err := routers.RemoveInterface(s.ctx, s.user.Network, router.ID,
+			routers.RemoveInterfaceOpts{SubnetID: of[0].ID}).Extract()
 		s.must(err)
 	})
 	return router.Name

@@ -61,13 +61,15 @@ func (s *realCloud) credentials(t *testing.T) {
 		t.Errorf("error %v with code %s", err, fault.CodeOf(err))
 	}
 	wrong["OS_PASSWORD"], wrong["OS_REGION_NAME"] = s.password, "Nowhere"
-	if _, err := s.connect(wrong); fault.CodeOf(err) != fault.CloudLacks || !strings.Contains(fault.HintOf(err), "RegionOne") {
+	if _, err := s.connect(wrong); fault.CodeOf(err) != fault.CloudLacks ||
+		!strings.Contains(fault.HintOf(err), "RegionOne") {
 		t.Errorf("error %v with code %s and hint %q", err, fault.CodeOf(err), fault.HintOf(err))
 	}
 	// A token that counts no more is renewed. Identity knows at once, the other services keep it for minutes.
 	before := s.user.Provider.Token()
 	s.must(tokens.Revoke(s.ctx, s.admin.Identity, before).Err)
-	made, err := applicationcredentials.Create(s.ctx, s.user.Identity, s.userID, applicationcredentials.CreateOpts{Name: s.name}).Extract()
+	made, err := applicationcredentials.Create(s.ctx, s.user.Identity, s.userID,
+		applicationcredentials.CreateOpts{Name: s.name}).Extract()
 	s.must(err)
 	if s.user.Provider.Token() == before {
 		t.Error("it still has the token that was revoked")
@@ -95,11 +97,14 @@ func (s *realCloud) credentials(t *testing.T) {
 func (s *realCloud) notThere(t *testing.T) {
 	s = s.in(t)
 	needs := s.needs
-	needs.Image, needs.KeyPair, needs.ExternalNetwork, needs.Network, needs.Router, needs.FloatingIP = "img", "key", "ext", "net", "rtr", "192.0.2.250"
+	needs.Image, needs.KeyPair, needs.ExternalNetwork, needs.Network, needs.Router, needs.FloatingIP = "img", "key",
+		"ext", "net", "rtr", "192.0.2.250"
 	needs.ControlPlane = Machines{Count: 1, Flavor: "flv", Zones: []string{"zone"}}
 	needs.RootVolume.Type, needs.RootVolume.Zone, needs.LoadBalancers = "type", "vzone", s.user.LoadBalancer == nil
-	problems := []string{`image "img" does not exist`, `flavor "flv" does not exist`, `key pair "key" does not exist`, `availability zone "zone" is not available`,
-		`external network "ext" does not exist`, `network "net" does not exist`, `router "rtr" does not exist`, "floating IP 192.0.2.250 is not one of project",
+	problems := []string{`image "img" does not exist`, `flavor "flv" does not exist`, `key pair "key" does not exist`,
+		`availability zone "zone" is not available`,
+		`external network "ext" does not exist`, `network "net" does not exist`, `router "rtr" does not exist`,
+		"floating IP 192.0.2.250 is not one of project",
 		`volume type "type" does not exist`, `availability zone of volumes "vzone" is not available`}
 	if needs.LoadBalancers {
 		problems = append([]string{"no load-balancer service (Octavia)"}, problems...)
@@ -111,29 +116,39 @@ func (s *realCloud) quotas(t *testing.T) {
 	s = s.in(t)
 	none, project := 0, s.user.ProjectID
 	low := func(n int) *int { return &n }
-	_, err := quotasets.Update(s.ctx, s.admin.Compute, project, quotasets.UpdateOpts{Instances: low(1), Cores: low(1), RAM: low(1024), ServerGroups: &none}).Extract()
+	_, err := quotasets.Update(s.ctx, s.admin.Compute, project, quotasets.UpdateOpts{Instances: low(1), Cores: low(1),
+		RAM: low(1024), ServerGroups: &none}).Extract()
 	s.must(err)
-	_, err = quotas.Update(s.ctx, s.admin.Network, project, quotas.UpdateOpts{Network: &none, Subnet: &none, Router: &none, Port: low(1), FloatingIP: &none, SecurityGroup: low(1), SecurityGroupRule: low(10)}).Extract()
+	_, err = quotas.Update(s.ctx, s.admin.Network, project, quotas.UpdateOpts{Network: &none, Subnet: &none,
+		Router: &none, Port: low(1), FloatingIP: &none, SecurityGroup: low(1), SecurityGroupRule: low(10)}).Extract()
 	s.must(err)
-	_, err = volumequotas.Update(s.ctx, s.admin.BlockStorage, project, volumequotas.UpdateOpts{Volumes: low(1), Gigabytes: low(15)}).Extract()
+	_, err = volumequotas.Update(s.ctx, s.admin.BlockStorage, project, volumequotas.UpdateOpts{Volumes: low(1),
+		Gigabytes: low(15)}).Extract()
 	s.must(err)
 	needs := s.needs
 	needs.ServerGroups, needs.Resources.ServerGroups = []string{"some"}, 1
-	s.wants(t, needs, "instances: 2 wanted, 1 left (0 of 1 used)", "cores: ", "MiB of memory: ", "server groups: 1 wanted, 0 left", "networks: 1 wanted", "subnets: 1 wanted", "routers: 1 wanted",
-		"ports: 4 wanted, 1 left", "floating IPs: 1 wanted", "security groups: 2 wanted", "security group rules: 16 wanted", "volumes: 2 wanted, 1 left", "gigabytes of volumes: 20 wanted, 15 left")
+	s.wants(t, needs, "instances: 2 wanted, 1 left (0 of 1 used)", "cores: ", "MiB of memory: ",
+		"server groups: 1 wanted, 0 left", "networks: 1 wanted", "subnets: 1 wanted", "routers: 1 wanted",
+		"ports: 4 wanted, 1 left", "floating IPs: 1 wanted", "security groups: 2 wanted",
+		"security group rules: 16 wanted", "volumes: 2 wanted, 1 left", "gigabytes of volumes: 20 wanted, 15 left")
 	plenty := 1000
-	_, err = quotasets.Update(s.ctx, s.admin.Compute, project, quotasets.UpdateOpts{Instances: low(-1), Cores: low(-1), RAM: low(-1), ServerGroups: low(-1)}).Extract()
+	_, err = quotasets.Update(s.ctx, s.admin.Compute, project, quotasets.UpdateOpts{Instances: low(-1), Cores: low(-1),
+		RAM: low(-1), ServerGroups: low(-1)}).Extract()
 	s.must(err)
-	_, err = quotas.Update(s.ctx, s.admin.Network, project, quotas.UpdateOpts{Network: &plenty, Subnet: &plenty, Router: &plenty, Port: low(-1), FloatingIP: &plenty, SecurityGroup: &plenty, SecurityGroupRule: &plenty}).Extract()
+	_, err = quotas.Update(s.ctx, s.admin.Network, project, quotas.UpdateOpts{Network: &plenty, Subnet: &plenty,
+		Router: &plenty, Port: low(-1), FloatingIP: &plenty, SecurityGroup: &plenty,
+		SecurityGroupRule: &plenty}).Extract()
 	s.must(err)
-	_, err = volumequotas.Update(s.ctx, s.admin.BlockStorage, project, volumequotas.UpdateOpts{Volumes: low(-1), Gigabytes: low(-1)}).Extract()
+	_, err = volumequotas.Update(s.ctx, s.admin.BlockStorage, project, volumequotas.UpdateOpts{Volumes: low(-1),
+		Gigabytes: low(-1)}).Extract()
 	s.must(err)
 	s.wants(t, needs)
 }
 
 func (s *realCloud) floatingIPs(t *testing.T) {
 	s = s.in(t)
-	ip, err := floatingips.Create(s.ctx, s.user.Network, floatingips.CreateOpts{FloatingNetworkID: s.external.ID}).Extract()
+	ip, err := floatingips.Create(s.ctx, s.user.Network,
+		floatingips.CreateOpts{FloatingNetworkID: s.external.ID}).Extract()
 	s.must(err)
 	t.Cleanup(func() { s.must(floatingips.Delete(s.ctx, s.user.Network, ip.ID).ExtractErr()) })
 	network, port := s.network(t)
@@ -143,11 +158,13 @@ func (s *realCloud) floatingIPs(t *testing.T) {
 	_, err = floatingips.Update(s.ctx, s.user.Network, ip.ID, floatingips.UpdateOpts{PortID: &port.ID}).Extract()
 	s.must(err)
 	t.Cleanup(func() {
-		_, err := floatingips.Update(s.ctx, s.user.Network, ip.ID, floatingips.UpdateOpts{PortID: new(string)}).Extract()
+		_, err := floatingips.Update(s.ctx, s.user.Network, ip.ID,
+			floatingips.UpdateOpts{PortID: new(string)}).Extract()
 		s.must(err)
 	})
 	s.wants(t, needs, "floating IP "+ip.FloatingIP+" is in use by port "+port.ID)
-	_, err = attributestags.ReplaceAll(s.ctx, s.user.Network, "ports", port.ID, attributestags.ReplaceAllOpts{Tags: []string{s.needs.Tag}}).Extract()
+	_, err = attributestags.ReplaceAll(s.ctx, s.user.Network, "ports", port.ID,
+		attributestags.ReplaceAllOpts{Tags: []string{s.needs.Tag}}).Extract()
 	s.must(err)
 	s.wants(t, needs)
 }
@@ -155,16 +172,19 @@ func (s *realCloud) floatingIPs(t *testing.T) {
 func (s *realCloud) resumes(t *testing.T) {
 	s = s.in(t)
 	network, port := s.network(t)
-	server, err := servers.Create(s.ctx, withVersion(s.user.Compute, "2.52"), servers.CreateOpts{Name: s.name, ImageRef: s.imageID(), FlavorRef: s.flavorID(), Tags: []string{s.needs.Tag},
-		Networks: "none"}, nil).Extract()
+	server, err := servers.Create(s.ctx, withVersion(s.user.Compute, "2.52"),
+		servers.CreateOpts{Name: s.name, ImageRef: s.imageID(), FlavorRef: s.flavorID(), Tags: []string{s.needs.Tag},
+			Networks: "none"}, nil).Extract()
 	s.must(err)
 	t.Cleanup(func() { s.remove(server.ID) })
-	_, err = attributestags.ReplaceAll(s.ctx, s.user.Network, "networks", network.ID, attributestags.ReplaceAllOpts{Tags: []string{s.needs.Tag}}).Extract()
+	_, err = attributestags.ReplaceAll(s.ctx, s.user.Network, "networks", network.ID,
+		attributestags.ReplaceAllOpts{Tags: []string{s.needs.Tag}}).Extract()
 	s.must(err)
 	i := &inspection{client: s.user, needs: s.needs}
 	i.present(s.ctx)
 	has := i.has
-	if has.servers != 1 || has.cores < controlPlaneCores || has.ram < controlPlaneRAM || has.volumes != 0 || has.networks != 1 || has.subnets != 0 || has.ports < 1 || len(i.problems) > 0 {
+	if has.servers != 1 || has.cores < controlPlaneCores || has.ram < controlPlaneRAM || has.volumes != 0 ||
+		has.networks != 1 || has.subnets != 0 || has.ports < 1 || len(i.problems) > 0 {
 		t.Errorf("it sees %+v, %v", has, i.problems)
 	}
 	if !slices.Contains(has.portIDs, port.ID) {

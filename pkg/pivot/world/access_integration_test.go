@@ -30,7 +30,8 @@ func TestWorkloadAccess(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, want := range map[string]fault.Code{"nope": fault.Usage, "team-b/shop": fault.Usage, "twice": fault.Usage, "team-b/twice": fault.ClusterUnreachable} {
+	for name, want := range map[string]fault.Code{"nope": fault.Usage, "team-b/shop": fault.Usage, "twice": fault.Usage,
+		"team-b/twice": fault.ClusterUnreachable} {
 		_, err := WorkloadAccess(ctx, shared.Client, name)
 		if fault.CodeOf(err) != want || want == fault.Usage && !strings.Contains(fault.HintOf(err), "team-a/shop") {
 			t.Errorf("%s: %v (%s, %s), want %s", name, err, fault.CodeOf(err), fault.HintOf(err), want)

@@ -19,8 +19,8 @@ func (w *World) ReachedAt() string {
 	return w.engine.RemoteHost()
 }
 
-// APIServerAddress is where the bootstrap cluster's API server listens on the engine's machine; empty leaves it to kind,
-// which takes loopback.
+// APIServerAddress is where the bootstrap cluster's API server listens on the engine's machine; empty leaves it to
+// kind, which takes loopback.
 func (w *World) APIServerAddress() string {
 	if w.ReachedAt() != "" {
 		return "0.0.0.0"
@@ -28,13 +28,14 @@ func (w *World) APIServerAddress() string {
 	return ""
 }
 
-// grace is for how long the preferred address is waited for when the other one has answered. Who waits for the management cluster's API asks for a
-// second at a time.
+// grace is for how long the preferred address is waited for when the other one has answered. Who waits for the
+// management cluster's API asks for a second at a time.
 const grace = 250 * time.Millisecond
 
-// reach returns the form of kubeconfig whose endpoint answers from here: as it is, or through the port that the load balancer's container publishes.
-// Both are tried at once: packets to an address of the engine's networks may be dropped in silence, as they are on macOS and with a rootless engine.
-// Where both answer it is as it is, unless the engine is elsewhere.
+// reach returns the form of kubeconfig whose endpoint answers from here: as it is, or through the port that the load
+// balancer's container publishes. Both are tried at once: packets to an address of the engine's networks may be dropped
+// in silence, as they are on macOS and with a rootless engine. Where both answer it is as it is, unless the engine is
+// elsewhere.
 func (w *World) reach(ctx context.Context, kubeconfig []byte) (*kube.Cluster, error) {
 	preferred, other := w.reachDirectly, w.reachPublished
 	if w.ReachedAt() != "" {

@@ -19,7 +19,8 @@ func TestWhereTheBootstrapClusterListens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := &World{Subject: Subject{EngineAddress: tc.given}, engine: docker.Info{Endpoint: tc.endpoint}}
 			if u.ReachedAt() != tc.address || u.APIServerAddress() != tc.listen {
-				t.Errorf("address %q, listens on %q, want %q, %q", u.ReachedAt(), u.APIServerAddress(), tc.address, tc.listen)
+				t.Errorf("address %q, listens on %q, want %q, %q", u.ReachedAt(), u.APIServerAddress(), tc.address,
+					tc.listen)
 			}
 		})
 	}

@@ -32,27 +32,33 @@ func saveAt(t *testing.T, path string, content []byte) {
 	}
 }
 
-// A client certificate ends after a year. What Cluster API renews in the cluster is saved, unless who runs this has his own way to log in, or only looks.
+// A client certificate ends after a year. What Cluster API renews in the cluster is saved, unless who runs this has his
+// own way to log in, or only looks.
 func TestTheSavedKubeconfigFollowsTheCluster(t *testing.T) {
 	m, s := place(t)
 	saved, given := filepath.Join(m.world.StateFolder, "kubeconfig"), filepath.Join(m.folder, "given")
 	m.world.KubeconfigPath = given
 	own := kubeconfig.Of(t, "ours", s.address, func(_ *api.Cluster, u *api.AuthInfo) {
-		*u = api.AuthInfo{Exec: &api.ExecConfig{Command: "/bin/true", APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: api.NeverExecInteractiveMode}}
+		*u = api.AuthInfo{Exec: &api.ExecConfig{Command: "/bin/true", APIVersion: "client.authentication.k8s.io/v1",
+			InteractiveMode: api.NeverExecInteractiveMode}}
 	})
 	fresh := s.with(t, "ours", "fresh")
-	elsewhere := kubeconfig.Of(t, "ours", "https://172.18.0.3:6443", func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Token: "fresh"} })
+	elsewhere := kubeconfig.Of(t, "ours", "https://172.18.0.3:6443",
+		func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Token: "fresh"} })
 	cases := map[string]struct {
 		given, kept []byte
 		accepts     string
 		want        string // of the file in the state folder
 		wantGiven   string
 	}{
-		"it was renewed":                           {nil, elsewhere, "", string(fresh), string(fresh)},
-		"it was not":                               {nil, s.with(t, "ours", "old"), "", string(s.with(t, "ours", "old")), string(s.with(t, "ours", "old"))},
-		"the new one does not work":                {nil, elsewhere, "old", string(s.with(t, "ours", "old")), string(s.with(t, "ours", "old"))},
-		"the file of --kubeconfig has another one": {s.with(t, "ours", "other"), elsewhere, "", string(fresh), string(fresh)},
-		"the user's own login is left":             {own, elsewhere, "", string(own), string(own)},
+		"it was renewed": {nil, elsewhere, "", string(fresh), string(fresh)},
+		"it was not": {nil, s.with(t, "ours", "old"), "",
+			string(s.with(t, "ours", "old")), string(s.with(t, "ours", "old"))},
+		"the new one does not work": {nil, elsewhere, "old", string(s.with(t, "ours", "old")),
+			string(s.with(t, "ours", "old"))},
+		"the file of --kubeconfig has another one": {s.with(t, "ours", "other"), elsewhere, "", string(fresh),
+			string(fresh)},
+		"the user's own login is left": {own, elsewhere, "", string(own), string(own)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -103,12 +109,15 @@ func TestWhatCannotBeComparedIsAsked(t *testing.T) {
 		state ManagementState
 		code  fault.Code
 	}{
-		"its own":                        {s.with(t, "ours", "t"), true, "ours", ManagementActive, ""},
-		"and nothing is saved":           {s.with(t, "ours", "t"), true, "", ManagementActive, ""},
-		"another than the saved one":     {s.with(t, "ours", "t"), true, "next", ManagementForeign, fault.Usage},
-		"one that does not prove itself": {kubeconfig.Of(t, "theirs", s.address), true, "", ManagementForeign, fault.ClusterForeign},
-		"it says nothing of itself":      {nil, false, "ours", ManagementForeign, fault.Usage},
-		"a refused kubeconfig in it":     {kubeconfig.Of(t, "ours", s.address, func(c *api.Cluster, _ *api.AuthInfo) { c.ProxyURL = "http://evil" }), true, "ours", ManagementForeign, fault.KubeconfigRefused},
+		"its own":                    {s.with(t, "ours", "t"), true, "ours", ManagementActive, ""},
+		"and nothing is saved":       {s.with(t, "ours", "t"), true, "", ManagementActive, ""},
+		"another than the saved one": {s.with(t, "ours", "t"), true, "next", ManagementForeign, fault.Usage},
+		"one that does not prove itself": {kubeconfig.Of(t, "theirs", s.address), true, "", ManagementForeign,
+			fault.ClusterForeign},
+		"it says nothing of itself": {nil, false, "ours", ManagementForeign, fault.Usage},
+		"a refused kubeconfig in it": {kubeconfig.Of(t, "ours", s.address,
+			func(c *api.Cluster, _ *api.AuthInfo) { c.ProxyURL = "http://evil" }), true, "ours", ManagementForeign,
+			fault.KubeconfigRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.kept, s.holds = tc.kept, tc.holds
@@ -122,7 +131,8 @@ func TestWhatCannotBeComparedIsAsked(t *testing.T) {
 			}
 			o := m.world.Observe(t.Context())
 			if o.Management.State != tc.state || fault.CodeOf(o.Management.Err) != tc.code {
-				t.Errorf("%s, %v (%s), want %s (%s)", o.Management.State, o.Management.Err, fault.CodeOf(o.Management.Err), tc.state, tc.code)
+				t.Errorf("%s, %v (%s), want %s (%s)", o.Management.State, o.Management.Err,
+					fault.CodeOf(o.Management.Err), tc.state, tc.code)
 			}
 			if tc.code == fault.Usage && !strings.Contains(o.Management.Err.Error(), "cannot be compared") {
 				t.Errorf("%v", o.Management.Err)
@@ -135,10 +145,12 @@ func TestWhatCannotBeComparedIsAsked(t *testing.T) {
 func TestABrokenKubeconfigIsBadInput(t *testing.T) {
 	m := newMachine(t)
 	m.world.KubeconfigPath = filepath.Join(m.folder, "given")
-	for name, path := range map[string]string{"--kubeconfig": m.world.KubeconfigPath, "saved": filepath.Join(m.world.StateFolder, "kubeconfig")} {
+	for name, path := range map[string]string{"--kubeconfig": m.world.KubeconfigPath,
+		"saved": filepath.Join(m.world.StateFolder, "kubeconfig")} {
 		saveAt(t, path, []byte("<html>please log in</html>"))
 		side := m.world.Observe(t.Context()).Management
-		if side.State != ManagementForeign || fault.CodeOf(side.Err) != fault.Usage || !strings.Contains(side.Err.Error(), path) {
+		if side.State != ManagementForeign || fault.CodeOf(side.Err) != fault.Usage ||
+			!strings.Contains(side.Err.Error(), path) {
 			t.Errorf("%s: %s, %v", name, side.State, side.Err)
 		}
 		if name == "saved" && !strings.Contains(fault.HintOf(side.Err), "--recover") {
@@ -151,7 +163,8 @@ func TestABrokenKubeconfigIsBadInput(t *testing.T) {
 	m.world.BootstrapKubeconfig = m.world.KubeconfigPath
 	for _, content := range []string{"<html>please log in</html>", "", "apiVersion: v1\nkind: Config\nclusters: []"} {
 		saveAt(t, m.world.BootstrapKubeconfig, []byte(content))
-		if side := m.world.Observe(t.Context()).Bootstrap; side.State != BootstrapSilent || fault.CodeOf(side.Err) != fault.Usage {
+		if side := m.world.Observe(t.Context()).Bootstrap; side.State != BootstrapSilent ||
+			fault.CodeOf(side.Err) != fault.Usage {
 			t.Errorf("--bootstrap-kubeconfig %q: %s, %v", content, side.State, side.Err)
 		}
 	}
@@ -160,17 +173,20 @@ func TestABrokenKubeconfigIsBadInput(t *testing.T) {
 func TestOneClusterIsNotBoth(t *testing.T) {
 	m, s := place(t)
 	s.kept = s.with(t, "ours", "t")
-	m.world.BootstrapKubeconfig, m.world.KubeconfigPath = filepath.Join(m.folder, "bootstrap"), filepath.Join(m.folder, "given")
+	m.world.BootstrapKubeconfig, m.world.KubeconfigPath = filepath.Join(m.folder, "bootstrap"),
+		filepath.Join(m.folder, "given")
 	for _, path := range []string{m.world.BootstrapKubeconfig, m.world.KubeconfigPath} {
 		saveAt(t, path, s.with(t, "ours", "t"))
 	}
 	o := m.world.Observe(t.Context())
-	if o.Bootstrap.Cluster == nil || o.Management.State != ManagementForeign || fault.CodeOf(o.Management.Err) != fault.Usage {
+	if o.Bootstrap.Cluster == nil || o.Management.State != ManagementForeign ||
+		fault.CodeOf(o.Management.Err) != fault.Usage {
 		t.Errorf("%s, %s: %v", o.Bootstrap.State, o.Management.State, o.Management.Err)
 	}
 }
 
-// Where packets to the engine's networks are dropped in silence, as on macOS, the published address answers; who waits asks for a second at a time.
+// Where packets to the engine's networks are dropped in silence, as on macOS, the published address answers; who waits
+// asks for a second at a time.
 func TestThePublishedAddressIsTriedAtOnce(t *testing.T) {
 	m, s := place(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // it takes connections and says nothing
@@ -182,18 +198,20 @@ func TestThePublishedAddressIsTriedAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	published := fmt.Sprintf(`[{"Name":"/demo-lb","State":{"Status":"running","Running":true},"NetworkSettings":{"Ports":{"6443/tcp":[{"HostIp":%q,"HostPort":%q}]}}}]`, host, port)
+	published := fmt.Sprintf(
+		`[{"Name":"/demo-lb","State":{"Status":"running","Running":true},"NetworkSettings":{"Ports":{"6443/tcp":[{"HostIp":%q,"HostPort":%q}]}}}]`, host, port)
 	swallowed := kubeconfig.Of(t, "ours", "https://"+silent.Addr().String())
 	for name, tc := range map[string]struct {
 		direct    []byte
 		published bool
 		at        string // where it answers; empty: nowhere
 	}{
-		"the direct one swallows packets":         {swallowed, true, s.address},
-		"nobody is at the direct one":             {kubeconfig.Of(t, "ours", "https://127.0.0.1:1"), true, s.address},
-		"only the direct one is there":            {s.with(t, "ours", "t"), false, s.address},
-		"neither answers":                         {swallowed, false, ""},
-		"another cluster is at the published one": {kubeconfig.Of(t, "theirs", "https://"+silent.Addr().String()), true, ""},
+		"the direct one swallows packets": {swallowed, true, s.address},
+		"nobody is at the direct one":     {kubeconfig.Of(t, "ours", "https://127.0.0.1:1"), true, s.address},
+		"only the direct one is there":    {s.with(t, "ours", "t"), false, s.address},
+		"neither answers":                 {swallowed, false, ""},
+		"another cluster is at the published one": {kubeconfig.Of(t, "theirs", "https://"+silent.Addr().String()), true,
+			""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := os.RemoveAll(filepath.Join(m.folder, "demo-lb")); err != nil {

@@ -42,7 +42,8 @@ func (w *World) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 			err = fmt.Errorf("%s is empty", w.BootstrapKubeconfig)
 		}
 		if err != nil {
-			return nil, fault.Wrap(fmt.Errorf("read --bootstrap-kubeconfig: %w", err), fault.Usage, orHint(err, "Name a file that holds a kubeconfig."))
+			return nil, fault.Wrap(fmt.Errorf("read --bootstrap-kubeconfig: %w", err), fault.Usage,
+				orHint(err, "Name a file that holds a kubeconfig."))
 		}
 	} else {
 		kubeconfig, err = w.Kind.Kubeconfig(ctx, w.BootstrapName())
@@ -62,9 +63,11 @@ func (w *World) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 
 func orHint(err error, hint string) string { return cmp.Or(fault.HintOf(err), hint) }
 
-// managementKubeconfig reads the management cluster's kubeconfig from a cluster that holds its definition; false while it has none.
+// managementKubeconfig reads the management cluster's kubeconfig from a cluster that holds its definition; false while
+// it has none.
 func (w *World) managementKubeconfig(ctx context.Context, holder *kube.Cluster) ([]byte, bool, error) {
-	return capi.Kubeconfig(ctx, holder, client.ObjectKey{Namespace: w.Environment.ClusterNamespace(), Name: w.Environment.ClusterName()})
+	return capi.Kubeconfig(ctx, holder, client.ObjectKey{Namespace: w.Environment.ClusterNamespace(),
+		Name: w.Environment.ClusterName()})
 }
 
 // ConnectManagement connects to the management cluster by the Secret that Cluster API keeps in the bootstrap cluster,
@@ -101,7 +104,8 @@ func (w *World) AdoptBootstrap(ctx context.Context, report pipeline.Reporter) er
 	if err := w.KeepBootstrapKubeconfig(c); err != nil {
 		return err
 	}
-	if w.BootstrapKubeconfig == "" { // as long as it is there, no run with this state folder has come to the end of a pivot
+	// as long as it is there, no run with this state folder has come to the end of a pivot
+	if w.BootstrapKubeconfig == "" {
 		if err := writeFile(w.builtPath(), nil); err != nil {
 			return err
 		}

@@ -14,7 +14,8 @@ import (
 
 // Which files there are, and what the bootstrap cluster holds, say which of them can be trusted.
 func TestCandidates(t *testing.T) {
-	ours, again, theirs := fluxserver.KubeconfigOf(t, "ours", "https://a"), fluxserver.KubeconfigOf(t, "ours", "https://b"), fluxserver.KubeconfigOf(t, "theirs", "https://c")
+	ours, again, theirs := fluxserver.KubeconfigOf(t, "ours", "https://a"),
+		fluxserver.KubeconfigOf(t, "ours", "https://b"), fluxserver.KubeconfigOf(t, "theirs", "https://c")
 	cases := map[string]struct {
 		bootstrap, wanted, saved []byte
 		want                     string // where, with ! for what is proven
@@ -34,8 +35,10 @@ func TestCandidates(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			u := &World{Subject: Subject{KubeconfigPath: filepath.Join(dir, "wanted"), StateFolder: filepath.Join(dir, "state")}}
-			for path, content := range map[string][]byte{u.KubeconfigPath: tc.wanted, filepath.Join(u.StateFolder, "kubeconfig"): tc.saved} {
+			u := &World{Subject: Subject{KubeconfigPath: filepath.Join(dir, "wanted"),
+				StateFolder: filepath.Join(dir, "state")}}
+			for path, content := range map[string][]byte{u.KubeconfigPath: tc.wanted,
+				filepath.Join(u.StateFolder, "kubeconfig"): tc.saved} {
 				if content == nil {
 					continue
 				}
@@ -49,7 +52,8 @@ func TestCandidates(t *testing.T) {
 			all, err := u.candidates(tc.bootstrap)
 			var got []string
 			for _, c := range all {
-				short := map[string]string{u.KubeconfigPath: "wanted", filepath.Join(u.StateFolder, "kubeconfig"): "saved"}[c.named]
+				short := map[string]string{u.KubeconfigPath: "wanted",
+					filepath.Join(u.StateFolder, "kubeconfig"): "saved"}[c.named]
 				if short == "" {
 					short = "bootstrap"
 				}
@@ -82,12 +86,15 @@ func TestWhoseAClusterIs(t *testing.T) {
 		labels map[string]string
 		ours   bool
 	}{
-		"ours":                          {map[string]string{"cluster-init.io/cluster": "demo"}, true},
-		"a user's own definition of it": {map[string]string{"kustomize.toolkit.fluxcd.io/name": "cluster", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}, true},
-		"another cluster's label":       {map[string]string{"cluster-init.io/cluster": "other"}, false},
-		"by Flux of somebody else":      {map[string]string{"kustomize.toolkit.fluxcd.io/name": "cluster", "kustomize.toolkit.fluxcd.io/namespace": "team-a"}, false},
-		"by another component":          {map[string]string{"kustomize.toolkit.fluxcd.io/name": "tenants", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}, false},
-		"nobody knows":                  {nil, false},
+		"ours": {map[string]string{"cluster-init.io/cluster": "demo"}, true},
+		"a user's own definition of it": {map[string]string{"kustomize.toolkit.fluxcd.io/name": "cluster",
+			"kustomize.toolkit.fluxcd.io/namespace": "flux-system"}, true},
+		"another cluster's label": {map[string]string{"cluster-init.io/cluster": "other"}, false},
+		"by Flux of somebody else": {map[string]string{"kustomize.toolkit.fluxcd.io/name": "cluster",
+			"kustomize.toolkit.fluxcd.io/namespace": "team-a"}, false},
+		"by another component": {map[string]string{"kustomize.toolkit.fluxcd.io/name": "tenants",
+			"kustomize.toolkit.fluxcd.io/namespace": "flux-system"}, false},
+		"nobody knows": {nil, false},
 	} {
 		if got := isOurs(capi.Cluster{Object: capi.Object{Name: "demo"}, Labels: tc.labels}); got != tc.ours {
 			t.Errorf("%s: ours %t", name, got)

@@ -15,7 +15,8 @@ import (
 // looks for whom to ask. A file whose user wrote a program or another file into it is left as it is.
 func (w *World) save(kubeconfig []byte) error {
 	for _, path := range w.kubeconfigPaths() {
-		if content, err := os.ReadFile(path); err == nil && (bytes.Equal(content, kubeconfig) || w.isUsersOwn(path, content)) {
+		if content, err := os.ReadFile(path); err == nil &&
+			(bytes.Equal(content, kubeconfig) || w.isUsersOwn(path, content)) {
 			continue
 		}
 		if err := writeFile(path, kubeconfig); err != nil {
@@ -34,18 +35,20 @@ func (w *World) isUsersOwn(path string, content []byte) bool {
 	return err != nil
 }
 
-// SetAside renames what an earlier cluster of this name has left, which is gone: the next one has another authority, and the file would be
-// taken for a kubeconfig of somebody else's.
+// SetAside renames what an earlier cluster of this name has left, which is gone: the next one has another authority,
+// and the file would be taken for a kubeconfig of somebody else's.
 func (w *World) SetAside() error {
 	for _, path := range w.kubeconfigPaths() {
-		if err := os.Rename(path, path+"."+w.Now().UTC().Format("20060102T150405Z")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(path, path+"."+w.Now().UTC().Format("20060102T150405Z")); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("set the kubeconfig of an earlier cluster aside: %w", err)
 		}
 	}
 	return nil
 }
 
-// kubeconfigPaths are where the management cluster's kubeconfig is kept: where the user wants it, and in the state folder.
+// kubeconfigPaths are where the management cluster's kubeconfig is kept: where the user wants it, and in the state
+// folder.
 func (w *World) kubeconfigPaths() []string {
 	kept := w.savedPath()
 	if w.KubeconfigPath == kept {
@@ -65,8 +68,8 @@ func (w *World) BootstrapKubeconfigPath() string {
 	return filepath.Join(w.StateFolder, BootstrapKubeconfigFile)
 }
 
-// KeepBootstrapKubeconfig writes it: without it, such a command would go to the cluster of the user's shell. It is for runs only: who only looks
-// writes nothing.
+// KeepBootstrapKubeconfig writes it: without it, such a command would go to the cluster of the user's shell. It is for
+// runs only: who only looks writes nothing.
 func (w *World) KeepBootstrapKubeconfig(c *kube.Cluster) error {
 	if c == nil || w.BootstrapKubeconfig != "" {
 		return nil
@@ -74,12 +77,14 @@ func (w *World) KeepBootstrapKubeconfig(c *kube.Cluster) error {
 	return writeFile(w.BootstrapKubeconfigPath(), c.Kubeconfig)
 }
 
-// builtPath is a file that proves that a run with this state folder made the bootstrap cluster, and that none has deleted it after a pivot.
+// builtPath is a file that proves that a run with this state folder made the bootstrap cluster, and that none has
+// deleted it after a pivot.
 func (w *World) builtPath() string { return filepath.Join(w.StateFolder, builtName) }
 
 const builtName = "bootstrap.built"
 
-// ForgetBootstrap removes what the state folder holds of a bootstrap cluster that was deleted. The proof goes first: what is left without it proves nothing.
+// ForgetBootstrap removes what the state folder holds of a bootstrap cluster that was deleted. The proof goes first:
+// what is left without it proves nothing.
 func (w *World) ForgetBootstrap() error {
 	for _, path := range []string{w.builtPath(), w.BootstrapKubeconfigPath()} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -60,11 +60,12 @@ func TestKubeconfigIsKeptForCleanup(t *testing.T) {
 	}
 }
 
-// A cluster that was deleted by hand leaves its kubeconfig. Once a new one is being made, a run that is killed must not call that file
-// another cluster's.
+// A cluster that was deleted by hand leaves its kubeconfig. Once a new one is being made, a run that is killed must not
+// call that file another cluster's.
 func TestWhatAnEarlierClusterLeftIsSetAside(t *testing.T) {
 	dir := t.TempDir()
-	u := &World{Subject: Subject{KubeconfigPath: filepath.Join(dir, "mine"), StateFolder: filepath.Join(dir, "state")}, Parts: Parts{Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}}
+	u := &World{Subject: Subject{KubeconfigPath: filepath.Join(dir, "mine"), StateFolder: filepath.Join(dir, "state")},
+		Parts: Parts{Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}}
 	if err := u.SetAside(); err != nil {
 		t.Fatal("nothing is there:", err)
 	}
@@ -78,7 +79,8 @@ func TestWhatAnEarlierClusterLeftIsSetAside(t *testing.T) {
 		t.Errorf("%d candidates, %v", len(all), err)
 	}
 	for _, path := range u.kubeconfigPaths() {
-		if content, err := os.ReadFile(path + ".20260102T030405Z"); err != nil || !kube.SameCluster(content, fluxserver.KubeconfigOf(t, "earlier", "")) {
+		if content, err := os.ReadFile(path + ".20260102T030405Z"); err != nil ||
+			!kube.SameCluster(content, fluxserver.KubeconfigOf(t, "earlier", "")) {
 			t.Errorf("%s: it is lost: %v", path, err)
 		}
 	}

@@ -26,11 +26,15 @@ func TestWhatIsStoppedForAMomentIsNotStopped(t *testing.T) {
 		state  BootstrapState
 		pauses int
 	}{
-		"nothing is":              {"", []provider.Machine{{Name: "a"}}, nil, []provider.Machine{{Name: "a"}}, BootstrapAbsent, 0},
-		"it stays so":             {"exited", stopped("a"), func(*machine) {}, stopped("a"), BootstrapStopped, 1},
-		"it was being deleted":    {"exited", stopped("a"), func(m *machine) { m.machines = nil; m.remove(nodeName) }, nil, BootstrapAbsent, 1},
-		"another one is now":      {"", stopped("a"), func(m *machine) { m.machines = stopped("b") }, []provider.Machine{{Name: "b"}}, BootstrapAbsent, 1},
-		"the node has just begun": {"", stopped("a"), func(m *machine) { m.container(nodeName, "exited", true) }, stopped("a"), BootstrapSilent, 1},
+		"nothing is": {"", []provider.Machine{{Name: "a"}}, nil, []provider.Machine{{Name: "a"}},
+			BootstrapAbsent, 0},
+		"it stays so": {"exited", stopped("a"), func(*machine) {}, stopped("a"), BootstrapStopped, 1},
+		"it was being deleted": {"exited", stopped("a"), func(m *machine) { m.machines = nil; m.remove(nodeName) },
+			nil, BootstrapAbsent, 1},
+		"another one is now": {"", stopped("a"), func(m *machine) { m.machines = stopped("b") },
+			[]provider.Machine{{Name: "b"}}, BootstrapAbsent, 1},
+		"the node has just begun": {"", stopped("a"), func(m *machine) { m.container(nodeName, "exited", true) },
+			stopped("a"), BootstrapSilent, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
@@ -40,7 +44,8 @@ func TestWhatIsStoppedForAMomentIsNotStopped(t *testing.T) {
 			}
 			m.world.pause = func(context.Context) { m.paused++; tc.then(m) }
 			o := m.world.ObserveLasting(t.Context())
-			if diff := cmp.Diff(tc.want, o.Machines); diff != "" || o.Bootstrap.State != tc.state || m.paused != tc.pauses {
+			if diff := cmp.Diff(tc.want, o.Machines); diff != "" || o.Bootstrap.State != tc.state ||
+				m.paused != tc.pauses {
 				t.Errorf("%q, %d pauses\n%s", o.Bootstrap.State, m.paused, diff)
 			}
 			if (o.Bootstrap.State == BootstrapSilent) != (o.Bootstrap.Err != nil) {

@@ -8,7 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// TakeLease takes the lease of this management cluster in c, unless this run has it already. waited is whether somebody else had it.
+// TakeLease takes the lease of this management cluster in c, unless this run has it already. waited is whether somebody
+// else had it.
 func (w *World) TakeLease(ctx context.Context, c *kube.Cluster, report pipeline.Reporter) (waited bool, err error) {
 	id, err := lease.MakeID(w.StateFolder)
 	if err != nil {
@@ -19,7 +20,8 @@ func (w *World) TakeLease(ctx context.Context, c *kube.Cluster, report pipeline.
 		return false, err
 	}
 	return w.Leases.Take(ctx, lease.Request{
-		Config: c.Config, Where: where(c.Name), Name: lease.Name(w.Environment.ClusterNamespace(), w.Environment.ClusterName()), Holder: holder,
+		Config: c.Config, Where: where(c.Name), Name: lease.Name(w.Environment.ClusterNamespace(),
+			w.Environment.ClusterName()), Holder: holder,
 		Timing: lease.DefaultTiming(), Waiting: func(what string) { report.Waiting(what, nil) },
 	})
 }

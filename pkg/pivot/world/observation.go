@@ -7,8 +7,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// Observation is what was seen of the world at one moment. Nothing changes it: who needs to know more looks again. What could not be
-// asked is a state of its own, with the error, and never "not there".
+// Observation is what was seen of the world at one moment. Nothing changes it: who needs to know more looks again. What
+// could not be asked is a state of its own, with the error, and never "not there".
 type Observation struct {
 	Bootstrap  BootstrapSide
 	Management ManagementSide
@@ -39,7 +39,8 @@ type BootstrapSide struct {
 	// The rest is set when it answers.
 	Cluster *kube.Cluster
 	Holds   pivot.Holding
-	// Suspended is whether Flux in it is suspended for a pivot of this cluster, which is the first thing that a pivot does.
+	// Suspended is whether Flux in it is suspended for a pivot of this cluster, which is the first thing that a pivot
+	// does.
 	Suspended bool
 	// Down is whether a `down` has begun to take the cluster down, or somebody has deleted it.
 	Down bool
@@ -52,15 +53,17 @@ type BootstrapState string
 
 // The states of a bootstrap cluster.
 const (
-	BootstrapAbsent     BootstrapState = "absent"
-	BootstrapForeign    BootstrapState = "foreign"    // something has its name that is not ours, or it holds what is not to be used
+	BootstrapAbsent BootstrapState = "absent"
+	// something has its name that is not ours, or it holds what is not to be used
+	BootstrapForeign    BootstrapState = "foreign"
 	BootstrapStopped    BootstrapState = "stopped"    // its container does not run
 	BootstrapUnfinished BootstrapState = "unfinished" // kind was cut off while it made it, so it never held anything
 	BootstrapSilent     BootstrapState = "silent"     // it is there, and what it holds is not known
 	BootstrapEmpty      BootstrapState = "empty"      // it holds no Cluster, and no pivot began
-	BootstrapMoved      BootstrapState = "moved"      // it holds no Cluster, and Flux is suspended for a pivot: a move took it away
-	BootstrapActive     BootstrapState = "active"     // it holds the Cluster
-	BootstrapPaused     BootstrapState = "paused"     // it holds the Cluster, paused
+	// it holds no Cluster, and Flux is suspended for a pivot: a move took it away
+	BootstrapMoved  BootstrapState = "moved"
+	BootstrapActive BootstrapState = "active" // it holds the Cluster
+	BootstrapPaused BootstrapState = "paused" // it holds the Cluster, paused
 )
 
 // ManagementSide is what was seen of the management cluster.
@@ -87,12 +90,13 @@ type ManagementState string
 
 // The states of a management cluster.
 const (
-	ManagementAbsent  ManagementState = "absent"  // no kubeconfig names one
-	ManagementSilent  ManagementState = "silent"  // one is named, and what it holds is not known
-	ManagementForeign ManagementState = "foreign" // what is named, or answers, is not this cluster, or its kubeconfig is not to be used
-	ManagementEmpty   ManagementState = "empty"   // it is this cluster, and does not hold its own Cluster
-	ManagementActive  ManagementState = "active"  // it holds its own Cluster
-	ManagementPaused  ManagementState = "paused"  // it holds its own Cluster, paused
+	ManagementAbsent ManagementState = "absent" // no kubeconfig names one
+	ManagementSilent ManagementState = "silent" // one is named, and what it holds is not known
+	// what is named, or answers, is not this cluster, or its kubeconfig is not to be used
+	ManagementForeign ManagementState = "foreign"
+	ManagementEmpty   ManagementState = "empty"  // it is this cluster, and does not hold its own Cluster
+	ManagementActive  ManagementState = "active" // it holds its own Cluster
+	ManagementPaused  ManagementState = "paused" // it holds its own Cluster, paused
 )
 
 // bootstrapHolding names the state of a bootstrap cluster that answers.

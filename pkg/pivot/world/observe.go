@@ -22,8 +22,8 @@ import (
 // observationBound is for one look at all: what has not answered by then is silent.
 const observationBound = 30 * time.Second
 
-// Observe looks at the bootstrap cluster, the management cluster and the machines. It changes nothing, and no error is lost: each is
-// part of what was seen.
+// Observe looks at the bootstrap cluster, the management cluster and the machines. It changes nothing, and no error is
+// lost: each is part of what was seen.
 func (w *World) Observe(ctx context.Context) Observation {
 	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
@@ -38,7 +38,8 @@ func (w *World) Observe(ctx context.Context) Observation {
 	return o
 }
 
-// machines asks which machines exist. A project with thousands of resources takes longer to list than a cluster takes to answer, so --timeout raises this bound.
+// machines asks which machines exist. A project with thousands of resources takes longer to list than a cluster takes
+// to answer, so --timeout raises this bound.
 func (w *World) machines(ctx context.Context) ([]provider.Machine, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.inventoryBound())
 	defer cancel()
@@ -49,12 +50,13 @@ func (w *World) inventoryBound() time.Duration {
 	return min(max(observationBound, w.Timeout/60), 4*time.Minute)
 }
 
-// ObserveClusters looks at the two clusters only, through the connections that there are: a look that many phases can afford. Nobody asks
-// which machines exist, so without a cluster that answers nothing is known.
+// ObserveClusters looks at the two clusters only, through the connections that there are: a look that many phases can
+// afford. Nobody asks which machines exist, so without a cluster that answers nothing is known.
 func (w *World) ObserveClusters(ctx context.Context) Observation {
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()
-	o := Observation{Bootstrap: BootstrapSide{State: BootstrapAbsent}, Management: ManagementSide{State: ManagementAbsent}, MachinesErr: provider.ErrCannotAsk}
+	o := Observation{Bootstrap: BootstrapSide{State: BootstrapAbsent},
+		Management: ManagementSide{State: ManagementAbsent}, MachinesErr: provider.ErrCannotAsk}
 	var both sync.WaitGroup
 	if w.bootstrap != nil {
 		both.Go(func() { o.Bootstrap = w.readBootstrap(ctx, w.bootstrap) })
@@ -72,7 +74,8 @@ func (w *World) ObserveClusters(ctx context.Context) Observation {
 
 // hold returns what a cluster holds of ours, and a Cluster of our name in another namespace if it has none in ours.
 func (w *World) hold(ctx context.Context, c *kube.Cluster) (holds pivot.Holding, elsewhere *capi.Cluster, err error) {
-	if holds, err = pivot.Hold(ctx, c.Client, w.Scope()); err != nil || holds.Cluster(w.Environment.ClusterName()) != nil {
+	if holds, err = pivot.Hold(ctx, c.Client, w.Scope()); err != nil ||
+		holds.Cluster(w.Environment.ClusterName()) != nil {
 		return holds, nil, err
 	}
 	all, err := capi.Clusters(ctx, c.Client, "")
@@ -90,7 +93,8 @@ func (w *World) hold(ctx context.Context, c *kube.Cluster) (holds pivot.Holding,
 	return holds, pivot.Holding{Clusters: ours}.Cluster(w.Environment.ClusterName()), nil
 }
 
-// takenDown says whether a cluster says that the management cluster is taken down: by its own Cluster, or by the release, which outlives it.
+// takenDown says whether a cluster says that the management cluster is taken down: by its own Cluster, or by the
+// release, which outlives it.
 func (w *World) takenDown(ctx context.Context, c *kube.Cluster, holds pivot.Holding) (bool, error) {
 	if own := holds.Cluster(w.Environment.ClusterName()); own != nil {
 		return own.Deleting || own.Annotations[owned.DownAnnotation] != "", nil
@@ -98,14 +102,16 @@ func (w *World) takenDown(ctx context.Context, c *kube.Cluster, holds pivot.Hold
 	return rollout.TakenDown(ctx, c, owned.SuspendedFor(w.Environment.ClusterNamespace(), w.Environment.ClusterName()))
 }
 
-// isOurs says whether `up` had the Cluster made: its own definitions carry the label, and those of a user are applied by the component
-// cluster.
+// isOurs says whether `up` had the Cluster made: its own definitions carry the label, and those of a user are applied
+// by the component cluster.
 func isOurs(c capi.Cluster) bool {
 	by := func(what string) string { return c.Labels[kustomizev1.GroupVersion.Group+"/"+what] }
 	return c.Labels[owned.ClusterLabel] == c.Name || by("name") == "cluster" && by("namespace") == flux.Namespace
 }
 
 func (w *World) otherNamespace(where string, other *capi.Cluster) error {
-	return fault.New(fault.ClusterForeign, fmt.Sprintf("the %s holds %s, and this run is about namespace %s", where, other, w.Environment.ClusterNamespace()),
-		"A management cluster cannot change its namespace: add --set cluster.namespace="+other.Namespace+", or give this one another name with --set cluster.name=NAME.")
+	return fault.New(fault.ClusterForeign, fmt.Sprintf("the %s holds %s, and this run is about namespace %s", where,
+		other, w.Environment.ClusterNamespace()),
+		"A management cluster cannot change its namespace: add --set cluster.namespace="+other.Namespace+
+			", or give this one another name with --set cluster.name=NAME.")
 }

@@ -42,20 +42,23 @@ func (w *World) seeBootstrap(ctx context.Context) BootstrapSide {
 	}
 	if w.BootstrapKubeconfig != "" && fault.CodeOf(err) != fault.Usage {
 		err = fault.Wrap(fmt.Errorf("the cluster of --bootstrap-kubeconfig: %w", err), fault.ClusterUnreachable,
-			"Check its address and credentials: kubectl --kubeconfig "+oneline.Shell(w.BootstrapKubeconfig)+" get nodes")
+			"Check its address and credentials: kubectl --kubeconfig "+oneline.Shell(w.BootstrapKubeconfig)+
+				" get nodes")
 	}
 	return BootstrapSide{State: BootstrapSilent, Err: err}
 }
 
-// seeOtherBootstrap refuses a kind cluster of an earlier run beside the cluster of --bootstrap-kubeconfig: each could hold a definition. No
-// state means that there is none.
+// seeOtherBootstrap refuses a kind cluster of an earlier run beside the cluster of --bootstrap-kubeconfig: each could
+// hold a definition. No state means that there is none.
 func (w *World) seeOtherBootstrap(ctx context.Context) BootstrapSide {
 	_, err := w.bootstrapNode(ctx)
 	switch {
 	case err == nil:
 		return BootstrapSide{State: BootstrapForeign, Err: fault.New(fault.ClusterForeign,
-			fmt.Sprintf("an earlier run made the kind cluster %s, and this one is to use another bootstrap cluster", w.BootstrapName()),
-			"Leave --bootstrap-kubeconfig out to go on with it, or run cluster-init cleanup "+w.Environment.Argument()+" first.")}
+			fmt.Sprintf("an earlier run made the kind cluster %s, and this one is to use another bootstrap cluster",
+				w.BootstrapName()),
+			"Leave --bootstrap-kubeconfig out to go on with it, or run cluster-init cleanup "+w.Environment.Argument()+
+				" first.")}
 	case errors.Is(err, docker.ErrNotFound), fault.CodeOf(err) == fault.ClusterForeign:
 		return BootstrapSide{}
 	}
@@ -80,7 +83,8 @@ func (w *World) seeNode(ctx context.Context) BootstrapSide {
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is paused", node.Name),
 			Cure: "Unpause it: docker unpause " + node.Name + ". Then run the same command again."}
 	case node.Status == "removing":
-		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is being removed", node.Name), Cure: "When it is gone, run the same command again."}
+		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is being removed", node.Name),
+			Cure: "When it is gone, run the same command again."}
 	case node.Status == "created": // it never ran: kind was cut off at its start
 		return w.unfinished(node)
 	case !node.Running:
@@ -96,23 +100,26 @@ func (w *World) seeNode(ctx context.Context) BootstrapSide {
 	return BootstrapSide{}
 }
 
-// unfinished judges a node that kind did not finish. The lock of the state folder proves that no run with that folder is making it; one
-// with another folder may, until it would have given up.
+// unfinished judges a node that kind did not finish. The lock of the state folder proves that no run with that folder
+// is making it; one with another folder may, until it would have given up.
 func (w *World) unfinished(node docker.Container) BootstrapSide {
 	id, err := lease.ID(w.StateFolder)
 	if err != nil {
 		return BootstrapSide{State: BootstrapSilent, Err: err}
 	}
-	if age := w.Now().Add(w.ahead).Sub(node.Created); (id == "" || !node.HasMount(owned.MakerMarker(id))) && age < kind.CreationBound {
+	if age := w.Now().Add(w.ahead).Sub(node.Created); (id == "" || !node.HasMount(owned.MakerMarker(id))) &&
+		age < kind.CreationBound {
 		return BootstrapSide{State: BootstrapSilent, Err: fault.Retryable(
-			fmt.Errorf("kind has not finished it, and another run, of another user or machine, may be making it since %s", node.Created.Local().Format("15:04:05")), fault.Busy, ""),
-			Cure: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " + w.Environment.Argument() + "."}
+			fmt.Errorf("kind has not finished it, and another run, of another user or machine, may be making it since "+
+				"%s", node.Created.Local().Format("15:04:05")), fault.Busy, ""),
+			Cure: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " +
+				w.Environment.Argument() + "."}
 	}
 	return BootstrapSide{State: BootstrapUnfinished}
 }
 
-// bootstrapNode returns the bootstrap cluster's container: docker.ErrNotFound when there is no such kind cluster, and an error with the
-// code fault.ClusterForeign when it is not ours.
+// bootstrapNode returns the bootstrap cluster's container: docker.ErrNotFound when there is no such kind cluster, and
+// an error with the code fault.ClusterForeign when it is not ours.
 func (w *World) bootstrapNode(ctx context.Context) (docker.Container, error) {
 	for range listedLooks {
 		node, listed, err := w.lookForNode(ctx)
@@ -124,16 +131,20 @@ func (w *World) bootstrapNode(ctx context.Context) (docker.Container, error) {
 			return node, fmt.Errorf("look for the node of the kind cluster %s: %w", w.BootstrapName(), err)
 		}
 	}
-	return docker.Container{}, fault.Retryable(fmt.Errorf("kind lists the cluster %s, and its node %s is not found: another run may be making or removing it", w.BootstrapName(), kind.NodeName(w.BootstrapName())),
-		fault.Busy, "Run the same command again when that run has ended. If there is none, a cluster of that name has another node, and is not ours: see \"kind get nodes --name "+w.BootstrapName()+
+	return docker.Container{}, fault.Retryable(
+		fmt.Errorf("kind lists the cluster %s, and its node %s is not found: another run may be making or removing it",
+			w.BootstrapName(), kind.NodeName(w.BootstrapName())),
+		fault.Busy, "Run the same command again when that run has ended. If there is none, a cluster of that name has "+
+			"another node, and is not ours: see \"kind get nodes --name "+w.BootstrapName()+
 			"\", and give the management cluster another name with --set cluster.name=NAME.")
 }
 
-// listedLooks is how often a node is looked for that is listed and not found: the engine lists one that it is about to make for another run, or has
-// just removed. Seen in TestMatrixTwoAtOnce at 29910b2.
+// listedLooks is how often a node is looked for that is listed and not found: the engine lists one that it is about to
+// make for another run, or has just removed. Seen in TestMatrixTwoAtOnce at 29910b2.
 const listedLooks = 4
 
-// unaskedError is of an engine that did not say which kind clusters there are: of one that is listed it is known that it exists.
+// unaskedError is of an engine that did not say which kind clusters there are: of one that is listed it is known that
+// it exists.
 type unaskedError struct{ error }
 
 // Unwrap returns why it did not.
@@ -154,8 +165,10 @@ func (w *World) lookForNode(ctx context.Context) (node docker.Container, listed 
 	case err != nil:
 		return node, true, fmt.Errorf("inspect the node of the kind cluster %s: %w", w.BootstrapName(), err)
 	case !node.HasMount(owned.Marker(w.Environment.ClusterName())):
-		return node, true, fault.New(fault.ClusterForeign, fmt.Sprintf("a kind cluster %s exists that cluster-init did not make", w.BootstrapName()),
-			"Delete it (kind delete cluster --name "+w.BootstrapName()+"), or give the management cluster another name with --set cluster.name=NAME.")
+		return node, true, fault.New(fault.ClusterForeign,
+			fmt.Sprintf("a kind cluster %s exists that cluster-init did not make", w.BootstrapName()),
+			"Delete it (kind delete cluster --name "+w.BootstrapName()+
+				"), or give the management cluster another name with --set cluster.name=NAME.")
 	}
 	node.Name = name
 	return node, true, nil
@@ -180,31 +193,37 @@ func (w *World) readBootstrap(ctx context.Context, c *kube.Cluster) BootstrapSid
 		return BootstrapSide{State: BootstrapForeign, Err: w.otherNamespace("bootstrap cluster", elsewhere)}
 	}
 	if own := holds.Cluster(w.Environment.ClusterName()); own != nil && !isOurs(*own) {
-		return BootstrapSide{State: BootstrapForeign, Err: fault.New(fault.ClusterForeign, fmt.Sprintf("the bootstrap cluster holds %s, which cluster-init did not make", own),
-			"Give this one another name with --set cluster.name=NAME.")}
+		return BootstrapSide{State: BootstrapForeign,
+			Err: fault.New(fault.ClusterForeign,
+				fmt.Sprintf("the bootstrap cluster holds %s, which cluster-init did not make", own),
+				"Give this one another name with --set cluster.name=NAME.")}
 	}
 	if other, err := w.occupied(ctx, c); err != nil {
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
 	} else if other != "" {
 		return BootstrapSide{State: BootstrapForeign, Err: fault.New(fault.ClusterForeign,
-			fmt.Sprintf("the cluster of --bootstrap-kubeconfig builds another management cluster, %s: there is one release in it, which this run would overwrite", other),
-			"Wait until that one was moved into itself, or use another bootstrap cluster. If it is gone for good and nothing of it is left in this one: kubectl --kubeconfig "+
+			fmt.Sprintf("the cluster of --bootstrap-kubeconfig builds another management cluster, %s: there is one "+
+				"release in it, which this run would overwrite", other),
+			"Wait until that one was moved into itself, or use another bootstrap cluster. If it is gone for good and "+
+				"nothing of it is left in this one: kubectl --kubeconfig "+
 				w.BootstrapKubeconfig+" -n "+environment.Namespace+" delete configmap "+environment.ValuesName)}
 	}
 	suspended, suspendedErr := Suspension(c, w.Scope()).Stands(ctx)
 	kubeconfig, _, kubeconfigErr := w.managementKubeconfig(ctx, c)
 	down, downErr := w.takenDown(ctx, c, holds)
 	if fault.CodeOf(kubeconfigErr) == fault.KubeconfigRefused {
-		return BootstrapSide{State: BootstrapForeign, Err: fmt.Errorf("the bootstrap cluster answers at %s: %w", c.Config.Host, kubeconfigErr)}
+		return BootstrapSide{State: BootstrapForeign, Err: fmt.Errorf("the bootstrap cluster answers at %s: %w",
+			c.Config.Host, kubeconfigErr)}
 	}
 	if err := errors.Join(err, suspendedErr, downErr, kubeconfigErr); err != nil {
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("it answers at %s: %w", c.Config.Host, err)}
 	}
-	return BootstrapSide{State: bootstrapHolding(holds.Cluster(w.Environment.ClusterName()), suspended), Cluster: c, Holds: holds, Suspended: suspended, Down: down, Kubeconfig: kubeconfig}
+	return BootstrapSide{State: bootstrapHolding(holds.Cluster(w.Environment.ClusterName()), suspended), Cluster: c,
+		Holds: holds, Suspended: suspended, Down: down, Kubeconfig: kubeconfig}
 }
 
-// occupied returns the other management cluster that a bootstrap cluster of the user's own builds; "": none. One that a pivot has taken out of it is
-// built no more.
+// occupied returns the other management cluster that a bootstrap cluster of the user's own builds; "": none. One that a
+// pivot has taken out of it is built no more.
 func (w *World) occupied(ctx context.Context, c *kube.Cluster) (string, error) {
 	if w.BootstrapKubeconfig == "" { // one of kind has the name of its cluster
 		return "", nil

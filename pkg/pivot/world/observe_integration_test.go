@@ -25,21 +25,24 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// TestObserve reads one real API server as a bootstrap cluster and as a management cluster. Its Cluster is made and changed as a pivot, a
-// user and a stranger would.
+// TestObserve reads one real API server as a bootstrap cluster and as a management cluster. Its Cluster is made and
+// changed as a pivot, a user and a stranger would.
 func TestObserve(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: []string{"cluster.namespace=observed"}})
+	env, err := environment.Load(ctx, environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Sets: []string{"cluster.namespace=observed"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	u := &World{Subject: Subject{Environment: env, StateFolder: dir, KubeconfigPath: filepath.Join(dir, "kubeconfig")}, Parts: Parts{Docker: &docker.Client{}}}
+	u := &World{Subject: Subject{Environment: env, StateFolder: dir, KubeconfigPath: filepath.Join(dir, "kubeconfig")},
+		Parts: Parts{Docker: &docker.Client{}}}
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1") // no engine publishes the management cluster's port
 	bootstrap := func() string { return string(u.readBootstrap(ctx, shared.Client).State) }
 	management := func(proven bool) string {
-		return string(u.readManagement(ctx, candidate{named: "FILE", kubeconfig: shared.Kubeconfig(), proven: proven}, shared.Client).State)
+		return string(u.readManagement(ctx, candidate{named: "FILE", kubeconfig: shared.Kubeconfig(), proven: proven},
+			shared.Client).State)
 	}
 	expect := func(when string, got, want string) {
 		t.Helper()
@@ -61,7 +64,8 @@ func TestObserve(t *testing.T) {
 	expect("the Cluster is there, without a kubeconfig", management(true), "active")
 	expect("the Cluster is there, without a kubeconfig, and nobody knows whose it is", management(false), "foreign")
 
-	secret := fluxserver.KubeconfigSecret("observed", env.ClusterName(), fluxserver.KubeconfigOf(t, "another", "https://192.0.2.1"))
+	secret := fluxserver.KubeconfigSecret("observed", env.ClusterName(),
+		fluxserver.KubeconfigOf(t, "another", "https://192.0.2.1"))
 	shared.Create(ctx, t, secret)
 	expect("the Cluster is that of another cluster", management(true), "foreign")
 	secret.Data["value"] = fluxserver.KubeconfigOf(t, "another", "https://127.0.0.1:1")
@@ -88,13 +92,17 @@ func TestObserve(t *testing.T) {
 
 	shared.Remove(ctx, t, cluster, secret)
 	expect("the Cluster is gone", bootstrap(), "empty")
-	kustomization := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Name: "observed", Namespace: flux.Namespace}, Spec: kustomizev1.KustomizationSpec{Suspend: true,
-		Interval: metav1.Duration{Duration: time.Minute}, SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "OCIRepository", Name: flux.ReleaseName}}}
+	kustomization := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Name: "observed",
+		Namespace: flux.Namespace}, Spec: kustomizev1.KustomizationSpec{Suspend: true,
+		Interval:  metav1.Duration{Duration: time.Minute},
+		SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: "OCIRepository", Name: flux.ReleaseName}}}
 	shared.Create(ctx, t, kustomization)
 	expect("a user suspended something", bootstrap(), "empty")
-	shared.Patch(ctx, t, kustomization, fmt.Sprintf(`{"metadata":{"annotations":{%q:"other/cluster"}}}`, owned.SuspendedAnnotation))
+	shared.Patch(ctx, t, kustomization, fmt.Sprintf(`{"metadata":{"annotations":{%q:"other/cluster"}}}`,
+		owned.SuspendedAnnotation))
 	expect("another cluster's pivot suspended it", bootstrap(), "empty")
-	shared.Patch(ctx, t, kustomization, fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.SuspendedAnnotation, "observed/"+env.ClusterName()))
+	shared.Patch(ctx, t, kustomization, fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, owned.SuspendedAnnotation,
+		"observed/"+env.ClusterName()))
 	expect("a pivot suspended it", bootstrap(), "moved")
 
 	stranger := fluxserver.NewCluster("elsewhere", env.ClusterName())
@@ -110,24 +118,29 @@ func TestObserve(t *testing.T) {
 
 	elsewhere := fluxserver.NewCluster("elsewhere", env.ClusterName())
 	shared.Create(ctx, t, elsewhere)
-	for where, seen := range map[string]error{"bootstrap": u.readBootstrap(ctx, shared.Client).Err, "management": u.readManagement(ctx, candidate{named: "FILE", proven: true}, shared.Client).Err} {
-		if fault.CodeOf(seen) != fault.ClusterForeign || !strings.Contains(fault.HintOf(seen), "--set cluster.namespace=elsewhere") {
+	for where, seen := range map[string]error{"bootstrap": u.readBootstrap(ctx, shared.Client).Err,
+		"management": u.readManagement(ctx, candidate{named: "FILE", proven: true}, shared.Client).Err} {
+		if fault.CodeOf(seen) != fault.ClusterForeign ||
+			!strings.Contains(fault.HintOf(seen), "--set cluster.namespace=elsewhere") {
 			t.Errorf("%s cluster with a Cluster of the name in another namespace: %v", where, seen)
 		}
 	}
 	t.Run("a server that does not answer in time, or refuses, is not an empty one", func(t *testing.T) {
 		ended, end := context.WithCancel(ctx)
 		end()
-		nobody, err := kube.Connect(BootstrapName, fluxserver.KubeconfigOf(t, "", shared.Client.Config.Host), runtime.NewScheme())
+		nobody, err := kube.Connect(BootstrapName, fluxserver.KubeconfigOf(t, "", shared.Client.Config.Host),
+			runtime.NewScheme())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, side := range map[string]BootstrapSide{"too late": u.readBootstrap(ended, shared.Client), "not allowed": u.readBootstrap(ctx, nobody)} {
+		for name, side := range map[string]BootstrapSide{"too late": u.readBootstrap(ended, shared.Client),
+			"not allowed": u.readBootstrap(ctx, nobody)} {
 			if side.State != BootstrapSilent || side.Err == nil || side.Cluster != nil {
 				t.Errorf("%s: %s (%v)", name, side.State, side.Err)
 			}
 		}
-		side := u.readManagement(ended, candidate{named: "FILE", kubeconfig: shared.Kubeconfig(), proven: true}, shared.Client)
+		side := u.readManagement(ended, candidate{named: "FILE", kubeconfig: shared.Kubeconfig(), proven: true},
+			shared.Client)
 		if side.State != ManagementSilent || side.Err == nil {
 			t.Errorf("management cluster: %s (%v)", side.State, side.Err)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// SeeManagement looks at the management cluster, through whichever kubeconfig it answers to. fromBootstrap is the one that the bootstrap
-// cluster holds; nil: none.
+// SeeManagement looks at the management cluster, through whichever kubeconfig it answers to. fromBootstrap is the one
+// that the bootstrap cluster holds; nil: none.
 func (w *World) SeeManagement(ctx context.Context, fromBootstrap []byte) ManagementSide {
 	all, err := w.candidates(fromBootstrap)
 	if err != nil {
@@ -34,7 +34,8 @@ func (w *World) SeeManagement(ctx context.Context, fromBootstrap []byte) Managem
 	return silent
 }
 
-// unusable is the state of a side whose kubeconfig is not to be used: asking again changes nothing about one that is broken, refused or of another cluster.
+// unusable is the state of a side whose kubeconfig is not to be used: asking again changes nothing about one that is
+// broken, refused or of another cluster.
 func unusable(err error) ManagementState {
 	switch fault.CodeOf(err) {
 	case fault.ClusterForeign, fault.KubeconfigRefused, fault.Usage:
@@ -47,16 +48,20 @@ func unusable(err error) ManagementState {
 func (w *World) readManagement(ctx context.Context, c candidate, cluster *kube.Cluster) ManagementSide {
 	holds, elsewhere, err := w.hold(ctx, cluster)
 	if err != nil {
-		return ManagementSide{State: ManagementSilent, Named: c.named, Proven: c.proven, Err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
+		return ManagementSide{State: ManagementSilent, Named: c.named, Proven: c.proven,
+			Err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
 	}
 	if elsewhere != nil {
-		return ManagementSide{State: ManagementForeign, Named: c.named, Err: w.otherNamespace("cluster of "+c.named, elsewhere)}
+		return ManagementSide{State: ManagementForeign, Named: c.named, Err: w.otherNamespace("cluster of "+c.named,
+			elsewhere)}
 	}
 	own := holds.Cluster(w.Environment.ClusterName())
-	if own != nil { // that it is its own is proven by what it holds, or not at all: others may hold a Cluster of that name
+	// that it is its own is proven by what it holds, or not at all: others may hold a Cluster of that name
+	if own != nil {
 		kept, found, err := w.managementKubeconfig(ctx, cluster)
 		if err != nil {
-			return ManagementSide{State: unusable(err), Named: c.named, Proven: c.proven, Err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
+			return ManagementSide{State: unusable(err), Named: c.named, Proven: c.proven,
+				Err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
 		}
 		if found {
 			cluster, c.proven = w.prove(ctx, c, cluster, kept)
@@ -70,13 +75,17 @@ func (w *World) readManagement(ctx context.Context, c candidate, cluster *kube.C
 	}
 	if !c.proven {
 		return ManagementSide{State: ManagementForeign, Named: c.named, Err: fault.New(fault.ClusterForeign,
-			fmt.Sprintf("the cluster that %s names answers at %s, and is not the management cluster %s/%s", c.named, cluster.Config.Host, w.Environment.ClusterNamespace(), w.Environment.ClusterName()),
-			"Nothing is installed in it and nothing is written over its kubeconfig. Give --kubeconfig another file, or the cluster another name with --set cluster.name=NAME.")}
+			fmt.Sprintf("the cluster that %s names answers at %s, and is not the management cluster %s/%s", c.named,
+				cluster.Config.Host, w.Environment.ClusterNamespace(), w.Environment.ClusterName()),
+			"Nothing is installed in it and nothing is written over its kubeconfig. Give --kubeconfig another file, "+
+				"or the cluster another name with --set cluster.name=NAME.")}
 	}
 	suspended, err := Suspension(cluster, w.Scope()).Stands(ctx)
 	down, downErr := w.takenDown(ctx, cluster, holds)
 	if err := errors.Join(err, downErr); err != nil {
-		return ManagementSide{State: ManagementSilent, Named: c.named, Proven: true, Err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
+		return ManagementSide{State: ManagementSilent, Named: c.named, Proven: true,
+			Err: fmt.Errorf("it answers at %s: %w", cluster.Config.Host, err)}
 	}
-	return ManagementSide{State: managementHolding(own), Named: c.named, Proven: true, Cluster: cluster, Holds: holds, Suspended: suspended, Down: down}
+	return ManagementSide{State: managementHolding(own), Named: c.named, Proven: true, Cluster: cluster, Holds: holds,
+		Suspended: suspended, Down: down}
 }

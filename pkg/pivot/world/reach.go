@@ -8,8 +8,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// Answering connects to those of the two clusters that answer, for a look at them after a failure, however far the run came.
-// The error tells of those that should answer and do not.
+// Answering connects to those of the two clusters that answer, for a look at them after a failure, however far the run
+// came. The error tells of those that should answer and do not.
 func (w *World) Answering(ctx context.Context) ([]*kube.Cluster, error) {
 	bootstrap, bootstrapErr := w.reachBootstrap(ctx)
 	management, managementErr := w.reachManagement(ctx, bootstrap)
@@ -59,7 +59,8 @@ func (w *World) reachManagement(ctx context.Context, bootstrap *kube.Cluster) (*
 	return side.Cluster, side.Err
 }
 
-// builds says whether a bootstrap cluster holds the definition, active: then the management cluster is still being made.
+// builds says whether a bootstrap cluster holds the definition, active: then the management cluster is still being
+// made.
 func (w *World) builds(ctx context.Context, bootstrap *kube.Cluster) bool {
 	holds, _, err := w.hold(ctx, bootstrap)
 	own := holds.Cluster(w.Environment.ClusterName())

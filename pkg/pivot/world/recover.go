@@ -14,19 +14,23 @@ import (
 
 const apiServerPort = "6443"
 
-// Recover reads the management cluster's kubeconfig in one of its control-plane machines, saves it, and returns the connection and the files. Whose it is must be
-// proven: by the kubeconfig in the bootstrap cluster or in the state folder, or by what the cluster holds of itself. A file that is another cluster's stays.
+// Recover reads the management cluster's kubeconfig in one of its control-plane machines, saves it, and returns the
+// connection and the files. Whose it is must be proven: by the kubeconfig in the bootstrap cluster or in the state
+// folder, or by what the cluster holds of itself. A file that is another cluster's stays.
 func (w *World) Recover(ctx context.Context) (c *kube.Cluster, files []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()
 	reader, can := w.Provider.(provider.AdministratorReader)
 	if !can {
-		return nil, nil, fault.New(fault.ClusterUnreachable, fmt.Sprintf("the machines of %s are in %s, and cannot be read from here", w.Environment.ClusterName(), w.Provider.Place()), w.byHand())
+		return nil, nil, fault.New(fault.ClusterUnreachable,
+			fmt.Sprintf("the machines of %s are in %s, and cannot be read from here", w.Environment.ClusterName(),
+				w.Provider.Place()), w.byHand())
 	}
 	_, _ = w.AskEngine(ctx) // ports that it publishes are where it runs; who cannot be asked fails below
 	found, unread := reader.Administrators(ctx)
 	if len(found) == 0 && unread == nil {
-		return nil, nil, fault.New(fault.ClusterUnreachable, fmt.Sprintf("no control-plane machine of %s is on this Docker engine", w.Environment.ClusterName()),
+		return nil, nil, fault.New(fault.ClusterUnreachable,
+			fmt.Sprintf("no control-plane machine of %s is on this Docker engine", w.Environment.ClusterName()),
 			"Run the command on the machine whose Docker engine has them, or point DOCKER_HOST at it. "+w.byHand())
 	}
 	truth, err := w.savedTruth(w.seeBootstrap(ctx).Kubeconfig)
@@ -42,11 +46,13 @@ func (w *World) Recover(ctx context.Context) (c *kube.Cluster, files []string, e
 		}
 		return side.Cluster, w.kubeconfigPaths(), w.save(side.Cluster.Kubeconfig)
 	}
-	return nil, nil, fault.Wrap(fmt.Errorf("recover the kubeconfig of the management cluster %s: %w", w.Environment.ClusterName(), failed), fault.CodeOr(failed, fault.ClusterUnreachable),
+	return nil, nil, fault.Wrap(fmt.Errorf("recover the kubeconfig of the management cluster %s: %w",
+		w.Environment.ClusterName(), failed), fault.CodeOr(failed, fault.ClusterUnreachable),
 		orHint(failed, "Look whether its control plane runs: cluster-init diagnose "+w.Environment.Argument()+"."))
 }
 
-// savedTruth is a kubeconfig that is the management cluster's for sure; nil where none is left. One that cannot be used proves nothing.
+// savedTruth is a kubeconfig that is the management cluster's for sure; nil where none is left. One that cannot be used
+// proves nothing.
 func (w *World) savedTruth(fromBootstrap []byte) (*candidate, error) {
 	if fromBootstrap != nil {
 		return &candidate{named: "the one in the bootstrap cluster", kubeconfig: fromBootstrap}, nil
@@ -93,7 +99,8 @@ func (w *World) seeAdministrator(ctx context.Context, a provider.Administrator, 
 // byHand is how a person gets the kubeconfig where no program can.
 func (w *World) byHand() string {
 	return strings.Join([]string{
-		"On a control-plane machine, by SSH or by the console of " + w.Provider.Place() + ", read /etc/kubernetes/admin.conf, or /etc/rancher/rke2/rke2.yaml of RKE2.",
+		"On a control-plane machine, by SSH or by the console of " + w.Provider.Place() +
+			", read /etc/kubernetes/admin.conf, or /etc/rancher/rke2/rke2.yaml of RKE2.",
 		"In that of RKE2 replace the server 127.0.0.1 with the address of the control plane.",
 		"Save it with mode 0600 as " + w.savedPath() + ".",
 	}, " ")

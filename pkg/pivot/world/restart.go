@@ -10,9 +10,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// startStopped starts what is ours and stopped, as after a reboot, in the order in which it was made: registry, bootstrap cluster, machines.
-// Docker gives out addresses in the order of the starts, and machines do not come up with others than they had.
-func (w *World) startStopped(ctx context.Context, o Observation, started map[string]bool, report pipeline.Reporter) error {
+// startStopped starts what is ours and stopped, as after a reboot, in the order in which it was made: registry,
+// bootstrap cluster, machines. Docker gives out addresses in the order of the starts, and machines do not come up with
+// others than they had.
+func (w *World) startStopped(ctx context.Context, o Observation, started map[string]bool,
+	report pipeline.Reporter) error {
 	type container struct {
 		name  string
 		start func(context.Context) error
@@ -33,12 +35,14 @@ func (w *World) startStopped(ctx context.Context, o Observation, started map[str
 	}
 	for _, m := range o.Machines {
 		if m.Stopped {
-			stopped = append(stopped, container{m.Name, func(ctx context.Context) error { return w.Provider.Start(ctx, m) }})
+			stopped = append(stopped, container{m.Name,
+				func(ctx context.Context) error { return w.Provider.Start(ctx, m) }})
 		}
 	}
 	for _, c := range stopped {
 		if started[c.name] {
-			return fault.New(fault.ClusterUnreachable, c.name+" was started and stopped again at once", "See why: docker logs "+c.name)
+			return fault.New(fault.ClusterUnreachable, c.name+" was started and stopped again at once",
+				"See why: docker logs "+c.name)
 		}
 		started[c.name] = true
 		report.Progress("starting %s, which is stopped", c.name)

@@ -18,7 +18,8 @@ type Judgement struct {
 }
 
 // Settle looks until a judgement can stand: it starts what is stopped, and asks again for a while what does not answer.
-func (w *World) Settle(ctx context.Context, report pipeline.Reporter, judge func(Observation) Judgement) (Observation, error) {
+func (w *World) Settle(ctx context.Context, report pipeline.Reporter, judge func(Observation) Judgement) (Observation,
+	error) {
 	started := map[string]bool{}
 	deadline := w.Now().Add(w.Patience())
 	var last error
@@ -39,16 +40,18 @@ func (w *World) Settle(ctx context.Context, report pipeline.Reporter, judge func
 		case j.Refusal == nil:
 			return o, nil
 		case !j.Again || !w.Now().Before(deadline) || w.endsBeforeNextLook(ctx):
-			return o, errors.Join(j.Refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster)) // its hint may name the file
+			// its hint may name the file
+			return o, errors.Join(j.Refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster))
 		}
 		report.Waiting("an answer: "+j.Refusal.Error(), nil)
 		w.pause(ctx)
 	}
 }
 
-// SettleAlone settles what is there while this run holds the leases of the clusters that it found. Where somebody else had one until now it
-// looks again: what that one did is seen too.
-func (w *World) SettleAlone(ctx context.Context, report pipeline.Reporter, judge func(Observation) Judgement) (Observation, error) {
+// SettleAlone settles what is there while this run holds the leases of the clusters that it found. Where somebody else
+// had one until now it looks again: what that one did is seen too.
+func (w *World) SettleAlone(ctx context.Context, report pipeline.Reporter, judge func(Observation) Judgement) (
+	Observation, error) {
 	for {
 		o, err := w.Settle(ctx, report, judge)
 		if err != nil {
@@ -71,9 +74,10 @@ func (w *World) SettleAlone(ctx context.Context, report pipeline.Reporter, judge
 	}
 }
 
-// LookUntil looks until a look is enough, or until what does not answer was asked for as long as Patience says. enough also says whether to look
-// again. It starts nothing. Its error is that of ctx.
-func (w *World) LookUntil(ctx context.Context, look func(context.Context) Observation, enough func(Observation) (done, again bool)) error {
+// LookUntil looks until a look is enough, or until what does not answer was asked for as long as Patience says. enough
+// also says whether to look again. It starts nothing. Its error is that of ctx.
+func (w *World) LookUntil(ctx context.Context, look func(context.Context) Observation,
+	enough func(Observation) (done, again bool)) error {
 	deadline := w.Now().Add(w.Patience())
 	for looked := false; ; looked = true {
 		o := look(ctx)
@@ -89,13 +93,15 @@ func (w *World) LookUntil(ctx context.Context, look func(context.Context) Observ
 	}
 }
 
-// endsBeforeNextLook says whether ctx ends before another look could: what was seen counts then, and is not lost to "not finished in time".
+// endsBeforeNextLook says whether ctx ends before another look could: what was seen counts then, and is not lost to
+// "not finished in time".
 func (w *World) endsBeforeNextLook(ctx context.Context) bool {
 	end, has := ctx.Deadline()
 	return has && time.Until(end) < w.inventoryBound()
 }
 
-// unfinished is the error of a look that ctx has ended. What the look before it has found is worth more than that time is up.
+// unfinished is the error of a look that ctx has ended. What the look before it has found is worth more than that time
+// is up.
 func unfinished(err, last error) error {
 	if errors.Is(err, context.DeadlineExceeded) && last != nil {
 		return last
@@ -111,7 +117,8 @@ func pauseBetweenLooks(ctx context.Context) {
 	}
 }
 
-// Patience is for how long what does not answer is asked again. A run without bounds is as patient as one with the usual bound of half an hour.
+// Patience is for how long what does not answer is asked again. A run without bounds is as patient as one with the
+// usual bound of half an hour.
 func (w *World) Patience() time.Duration {
 	if w.Timeout == 0 {
 		return 30 * time.Second

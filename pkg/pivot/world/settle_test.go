@@ -22,7 +22,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// machine is an engine of files with the containers of demo, the machines of a provider, and a clock that only pauses move.
+// machine is an engine of files with the containers of demo, the machines of a provider, and a clock that only pauses
+// move.
 type machine struct {
 	t      *testing.T
 	folder string
@@ -41,7 +42,8 @@ const (
 
 func newMachine(t *testing.T) *machine {
 	t.Helper()
-	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(), Sets: []string{"cluster.name=demo"}})
+	env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: clusterinit.Content(),
+		Sets: []string{"cluster.name=demo"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +61,10 @@ esac
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", m.folder+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	m.world = New(Subject{Environment: env, KubeconfigPath: filepath.Join(m.folder, "none"), StateFolder: t.TempDir(), Timeout: time.Hour},
-		Parts{Docker: &docker.Client{Binary: filepath.Join(m.folder, "docker")}, Kind: kind.New(func(string) {}), Provider: m, Now: func() time.Time { return m.now }})
+	m.world = New(Subject{Environment: env, KubeconfigPath: filepath.Join(m.folder, "none"), StateFolder: t.TempDir(),
+		Timeout: time.Hour},
+		Parts{Docker: &docker.Client{Binary: filepath.Join(m.folder, "docker")}, Kind: kind.New(func(string) {}),
+			Provider: m, Now: func() time.Time { return m.now }})
 	m.world.pause = func(context.Context) { m.paused++; m.now = m.now.Add(20 * time.Second) }
 	return m
 }
@@ -83,7 +87,8 @@ func (m *machine) container(name, status string, marked bool) {
 	if status == "running" || status == "paused" {
 		running = "true"
 	}
-	m.write(name, `[{"Name":"/`+name+`","Created":"2025-12-01T00:00:00Z","State":{"Status":"`+status+`","Running":`+running+`},"Mounts":[`+mounts+`]}]`)
+	m.write(name, `[{"Name":"/`+name+`","Created":"2025-12-01T00:00:00Z","State":{"Status":"`+status+`","Running":`+
+		running+`},"Mounts":[`+mounts+`]}]`)
 }
 
 // started is what was started, in this order.
@@ -121,11 +126,14 @@ func TestANodeThatIsListedAndNotFoundIsLookedForAgain(t *testing.T) {
 		want BootstrapState
 		code fault.Code
 	}{
-		"it is being made":        {func(m *machine, _ func()) { m.container(nodeName, "created", true) }, BootstrapUnfinished, ""},
-		"it was being removed":    {func(m *machine, _ func()) { _ = os.Remove(filepath.Join(m.folder, "listed")) }, BootstrapAbsent, ""},
-		"it has another name":     {func(*machine, func()) {}, BootstrapSilent, fault.Busy},
-		"the run ends before":     {func(_ *machine, cancel func()) { cancel() }, BootstrapSilent, ""},
-		"somebody else's is made": {func(m *machine, _ func()) { m.container(nodeName, "running", false) }, BootstrapForeign, fault.ClusterForeign},
+		"it is being made": {func(m *machine, _ func()) { m.container(nodeName, "created", true) },
+			BootstrapUnfinished, ""},
+		"it was being removed": {func(m *machine, _ func()) { _ = os.Remove(filepath.Join(m.folder, "listed")) },
+			BootstrapAbsent, ""},
+		"it has another name": {func(*machine, func()) {}, BootstrapSilent, fault.Busy},
+		"the run ends before": {func(_ *machine, cancel func()) { cancel() }, BootstrapSilent, ""},
+		"somebody else's is made": {func(m *machine, _ func()) { m.container(nodeName, "running", false) },
+			BootstrapForeign, fault.ClusterForeign},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -138,20 +146,24 @@ func TestANodeThatIsListedAndNotFoundIsLookedForAgain(t *testing.T) {
 					tc.then(m, cancel)
 				}
 			}
-			if side := m.world.seeNode(ctx); side.State != tc.want || tc.code != "" && fault.CodeOf(side.Err) != tc.code {
+			if side := m.world.seeNode(ctx); side.State != tc.want || tc.code != "" &&
+				fault.CodeOf(side.Err) != tc.code {
 				t.Errorf("%v: %v, want %v with the code %q", side.State, side.Err, tc.want, tc.code)
 			}
-			if side := m.world.seeNode(ctx); tc.code == fault.Busy && !strings.Contains(side.Cure, "kind get nodes --name demo-bootstrap") {
+			if side := m.world.seeNode(ctx); tc.code == fault.Busy &&
+				!strings.Contains(side.Cure, "kind get nodes --name demo-bootstrap") {
 				t.Errorf("the cure is %q", side.Cure)
 			}
-			if exists, err := m.world.BootstrapExists(ctx); tc.want == BootstrapSilent && err == nil || exists != (tc.want == BootstrapUnfinished) {
+			if exists, err := m.world.BootstrapExists(ctx); tc.want == BootstrapSilent && err == nil ||
+				exists != (tc.want == BootstrapUnfinished) {
 				t.Errorf("it exists: %v, %v", exists, err)
 			}
 		})
 	}
 }
 
-// Of an engine that says nothing it is not known whether there is a bootstrap cluster; of one that lists it, and does not say more, it is.
+// Of an engine that says nothing it is not known whether there is a bootstrap cluster; of one that lists it, and does
+// not say more, it is.
 func TestWhetherThereIsANodeIsAsked(t *testing.T) {
 	m := newMachine(t)
 	m.container(nodeName, "paused", true)
@@ -179,12 +191,13 @@ func TestSeeNodeMapsWhatTheEngineSays(t *testing.T) {
 		want           BootstrapState
 		cure           string
 	}{
-		"there is none":                  {want: BootstrapAbsent},
-		"somebody else's":                {status: "exited", foreign: true, want: BootstrapForeign},
-		"stopped, as after a reboot":     {status: "exited", want: BootstrapStopped},
-		"the engine could not end it":    {status: "dead", want: BootstrapStopped},
-		"paused":                         {status: "paused", want: BootstrapSilent, cure: "docker unpause " + nodeName},
-		"it is being removed":            {status: "removing", want: BootstrapSilent, cure: "run the same command again"},
+		"there is none":               {want: BootstrapAbsent},
+		"somebody else's":             {status: "exited", foreign: true, want: BootstrapForeign},
+		"stopped, as after a reboot":  {status: "exited", want: BootstrapStopped},
+		"the engine could not end it": {status: "dead", want: BootstrapStopped},
+		"paused":                      {status: "paused", want: BootstrapSilent, cure: "docker unpause " + nodeName},
+		"it is being removed": {status: "removing", want: BootstrapSilent,
+			cure: "run the same command again"},
 		"it never ran":                   {status: "created", want: BootstrapUnfinished},
 		"it runs, and kind was cut off":  {status: "running", marker: "absent", want: BootstrapUnfinished},
 		"it runs, and does not say more": {status: "running", marker: "", want: BootstrapSilent},
@@ -212,7 +225,8 @@ func TestSeeNodeMapsWhatTheEngineSays(t *testing.T) {
 
 // A reboot stops all containers. They are started in the order in which they were made, each once.
 func TestSettleStartsWhatIsStopped(t *testing.T) {
-	machines := []provider.Machine{{Name: "demo-lb", Stopped: true}, {Name: "demo-cp"}, {Name: "demo-worker", Stopped: true}}
+	machines := []provider.Machine{{Name: "demo-lb", Stopped: true}, {Name: "demo-cp"},
+		{Name: "demo-worker", Stopped: true}}
 	for name, tc := range map[string]struct {
 		registry, node string
 		stubborn       bool   // the node stops again at once
@@ -221,11 +235,15 @@ func TestSettleStartsWhatIsStopped(t *testing.T) {
 		started        []string
 		says           string
 	}{
-		"all of it":              {registry: "exited", node: "exited", machines: machines, started: []string{registryName, nodeName, "demo-lb", "demo-worker"}},
-		"the machines only":      {registry: "running", node: "running", machines: machines, started: []string{"demo-lb", "demo-worker"}},
-		"there is no registry":   {node: "exited", started: []string{nodeName}},
-		"it stops again at once": {node: "exited", stubborn: true, started: []string{nodeName}, says: nodeName + " was started and stopped again at once"},
-		"it cannot be started":   {node: "exited", refuses: "Error response from daemon: no such device", started: []string{nodeName}, says: "no such device"},
+		"all of it": {registry: "exited", node: "exited", machines: machines,
+			started: []string{registryName, nodeName, "demo-lb", "demo-worker"}},
+		"the machines only": {registry: "running", node: "running", machines: machines,
+			started: []string{"demo-lb", "demo-worker"}},
+		"there is no registry": {node: "exited", started: []string{nodeName}},
+		"it stops again at once": {node: "exited", stubborn: true, started: []string{nodeName}, says: nodeName +
+			" was started and stopped again at once"},
+		"it cannot be started": {node: "exited", refuses: "Error response from daemon: no such device",
+			started: []string{nodeName}, says: "no such device"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
@@ -244,7 +262,8 @@ func TestSettleStartsWhatIsStopped(t *testing.T) {
 			if tc.refuses != "" {
 				m.write("refuses", tc.refuses)
 			}
-			o, err := m.world.Settle(t.Context(), m, func(o Observation) Judgement { return Judgement{Start: o.Stopped()} })
+			o, err := m.world.Settle(t.Context(), m,
+				func(o Observation) Judgement { return Judgement{Start: o.Stopped()} })
 			if !slices.Equal(m.started(), tc.started) {
 				t.Errorf("started %v, want %v", m.started(), tc.started)
 			}
@@ -252,7 +271,9 @@ func TestSettleStartsWhatIsStopped(t *testing.T) {
 				if err != nil || o.Stopped() {
 					t.Errorf("error %v, and what was seen last has something stopped: %t", err, o.Stopped())
 				}
-			} else if err == nil || !strings.Contains(err.Error(), tc.says) || fault.CodeOf(err) != fault.ClusterUnreachable || !strings.Contains(fault.HintOf(err), "docker logs "+nodeName) {
+			} else if err == nil || !strings.Contains(err.Error(), tc.says) ||
+				fault.CodeOf(err) != fault.ClusterUnreachable ||
+				!strings.Contains(fault.HintOf(err), "docker logs "+nodeName) {
 				t.Errorf("error %v, code %q, hint %q", err, fault.CodeOf(err), fault.HintOf(err))
 			}
 			if m.paused > 0 {
@@ -262,7 +283,8 @@ func TestSettleStartsWhatIsStopped(t *testing.T) {
 	}
 }
 
-// An answer is asked for again as long as the patience lasts: a sixtieth of the bound, and a tenth after something was started.
+// An answer is asked for again as long as the patience lasts: a sixtieth of the bound, and a tenth after something was
+// started.
 func TestSettleIsPatientWithWhatDoesNotAnswer(t *testing.T) {
 	silent := errors.New("the bootstrap cluster does not answer")
 	stopped := func(m *machine) {
@@ -324,24 +346,34 @@ func TestLookUntil(t *testing.T) {
 		m := newMachine(t)
 		looks := 0
 		look := func(context.Context) Observation { looks++; return Observation{} }
-		if err := m.world.LookUntil(t.Context(), look, func(Observation) (done, again bool) { return looks >= tc.enoughAt, tc.again }); err != nil || looks != tc.looks {
+		if err := m.world.LookUntil(t.Context(), look,
+			func(Observation) (done, again bool) { return looks >= tc.enoughAt, tc.again }); err != nil ||
+			looks != tc.looks {
 			t.Errorf("%s: %d looks, want %d (%v)", name, looks, tc.looks, err)
 		}
 	}
 	m := newMachine(t)
 	ctx, end := context.WithCancel(t.Context())
 	m.world.pause = func(context.Context) { end() }
-	if err := m.world.LookUntil(ctx, m.world.ObserveClusters, func(Observation) (done, again bool) { return false, true }); !errors.Is(err, context.Canceled) {
+	if err := m.world.LookUntil(ctx, m.world.ObserveClusters, func(Observation) (done, again bool) {
+		return false,
+			true
+	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 	ctx, end = context.WithCancel(t.Context())
 	end()
-	if _, err := m.world.Settle(ctx, m, func(Observation) Judgement { t.Error("a look that was cut off is judged"); return Judgement{} }); !errors.Is(err, context.Canceled) {
+	if _, err := m.world.Settle(ctx, m, func(
+		Observation) Judgement {
+		t.Error("a look that was cut off is judged")
+		return Judgement{}
+	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
 
-// With a long --timeout the patience is longer than the bound of the phase that looks. What was seen is not lost to that bound.
+// With a long --timeout the patience is longer than the bound of the phase that looks. What was seen is not lost to
+// that bound.
 func TestARefusalOutlivesTheBoundOfALook(t *testing.T) {
 	refused := fault.New(fault.ClusterUnreachable, "it does not answer", "Start it.")
 	m := newMachine(t)
@@ -357,7 +389,11 @@ func TestARefusalOutlivesTheBoundOfALook(t *testing.T) {
 		t.Errorf("after %d looks: %v", looks, err)
 	}
 	looks = 0
-	if err := m.world.LookUntil(ctx, m.world.Observe, func(Observation) (done, again bool) { looks++; return false, true }); err != nil || looks != 1 {
+	if err := m.world.LookUntil(ctx, m.world.Observe, func(Observation) (done, again bool) {
+		looks++
+		return false,
+			true
+	}); err != nil || looks != 1 {
 		t.Errorf("after %d looks: %v", looks, err)
 	}
 	if got := unfinished(context.DeadlineExceeded, refused); !errors.Is(got, refused) {
@@ -370,7 +406,8 @@ func TestARefusalOutlivesTheBoundOfALook(t *testing.T) {
 
 // A large project takes longer to list than a cluster takes to answer.
 func TestTheInventoryHasABoundThatTimeoutRaises(t *testing.T) {
-	for timeout, want := range map[time.Duration]time.Duration{0: 30 * time.Second, 30 * time.Minute: 30 * time.Second, 2 * time.Hour: 2 * time.Minute, 24 * time.Hour: 4 * time.Minute} {
+	for timeout, want := range map[time.Duration]time.Duration{0: 30 * time.Second, 30 * time.Minute: 30 * time.Second,
+		2 * time.Hour: 2 * time.Minute, 24 * time.Hour: 4 * time.Minute} {
 		if got := (&World{Subject: Subject{Timeout: timeout}}).inventoryBound(); got != want {
 			t.Errorf("--timeout %s: %s, want %s", timeout, got, want)
 		}

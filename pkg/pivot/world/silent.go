@@ -23,7 +23,8 @@ func (o Observation) AnswerHint(environment, otherwise string) string {
 		}
 	}
 	if apierrors.IsUnauthorized(o.Management.Err) || apierrors.IsForbidden(o.Management.Err) {
-		return "Give a kubeconfig of it whose credentials are valid: --kubeconfig FILE. Those of " + o.Management.Named +
+		return "Give a kubeconfig of it whose credentials are valid: --kubeconfig FILE. Those of " +
+			o.Management.Named +
 			" are refused. " + RecoverHint(environment)
 	}
 	invalid, is := errors.AsType[x509.CertificateInvalidError](o.Management.Err)

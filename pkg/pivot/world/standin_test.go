@@ -44,7 +44,8 @@ func newStandIn(t *testing.T, scope string) *standIn {
 // with is a kubeconfig with a token, of an authority.
 func (s *standIn) with(t *testing.T, authority, token string) []byte {
 	t.Helper()
-	return kubeconfig.Of(t, authority, s.address, func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Token: token} })
+	return kubeconfig.Of(t, authority, s.address,
+		func(_ *api.Cluster, u *api.AuthInfo) { *u = api.AuthInfo{Token: token} })
 }
 
 func (s *standIn) answer(w http.ResponseWriter, r *http.Request) {
@@ -52,12 +53,15 @@ func (s *standIn) answer(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	status := func(code int, reason string) {
 		w.WriteHeader(code)
-		_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"code":%d}`, reason, code)
+		_, _ = fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"code":%d}`, reason,
+			code)
 	}
 	namespace, name, _ := strings.Cut(s.scope, "/")
 	const group = `"name":%q,"versions":[{"groupVersion":"%s/%s","version":%q}],"preferredVersion":{"groupVersion":"%s/%s","version":%q}`
-	capi := fmt.Sprintf(group, "cluster.x-k8s.io", "cluster.x-k8s.io", "v1beta2", "v1beta2", "cluster.x-k8s.io", "v1beta2", "v1beta2")
-	extensions := fmt.Sprintf(group, "apiextensions.k8s.io", "apiextensions.k8s.io", "v1", "v1", "apiextensions.k8s.io", "v1", "v1")
+	capi := fmt.Sprintf(group, "cluster.x-k8s.io", "cluster.x-k8s.io", "v1beta2", "v1beta2", "cluster.x-k8s.io",
+		"v1beta2", "v1beta2")
+	extensions := fmt.Sprintf(group, "apiextensions.k8s.io", "apiextensions.k8s.io", "v1", "v1", "apiextensions.k8s.io",
+		"v1", "v1")
 	const resources = `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":%q,"resources":[{"name":%q,"singularName":"","namespaced":%t,"kind":%q,"verbs":["get","list"]}]}`
 	switch path := r.URL.Path; {
 	case r.Header.Get("Authorization") != "Bearer "+s.token && s.token != "":
@@ -76,18 +80,26 @@ func (s *standIn) answer(w http.ResponseWriter, r *http.Request) {
 	case path == "/apis/cluster.x-k8s.io/v1beta2":
 		_, _ = fmt.Fprintf(w, resources, "cluster.x-k8s.io/v1beta2", "clusters", true, "Cluster")
 	case path == "/apis/apiextensions.k8s.io/v1":
-		_, _ = fmt.Fprintf(w, resources, "apiextensions.k8s.io/v1", "customresourcedefinitions", false, "CustomResourceDefinition")
+		_, _ = fmt.Fprintf(w, resources, "apiextensions.k8s.io/v1", "customresourcedefinitions", false,
+			"CustomResourceDefinition")
 	case strings.HasSuffix(path, "/customresourcedefinitions"):
-		_, _ = io.WriteString(w, `{"kind":"CustomResourceDefinitionList","apiVersion":"apiextensions.k8s.io/v1","metadata":{},"items":[]}`)
+		_,
+			_ = io.WriteString(
+			w,
+			`{"kind":"CustomResourceDefinitionList","apiVersion":"apiextensions.k8s.io/v1","metadata":{},"items":[]}`)
 	case strings.HasSuffix(path, "/clusters"):
 		item := ""
 		if s.holds {
-			item = fmt.Sprintf(`{"kind":"Cluster","apiVersion":"cluster.x-k8s.io/v1beta2","metadata":{"name":%q,"namespace":%q,"uid":"1","labels":{"cluster-init.io/cluster":%q}}}`, name, namespace, name)
+			item = fmt.Sprintf(
+				`{"kind":"Cluster","apiVersion":"cluster.x-k8s.io/v1beta2","metadata":{"name":%q,"namespace":%q,"uid":"1","labels":{"cluster-init.io/cluster":%q}}}`, name, namespace, name)
 		}
-		_, _ = fmt.Fprintf(w, `{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta2","metadata":{},"items":[%s]}`, item)
+		_,
+			_ = fmt.Fprintf(
+			w, `{"kind":"ClusterList","apiVersion":"cluster.x-k8s.io/v1beta2","metadata":{},"items":[%s]}`, item)
 	case path == "/api/v1/namespaces/"+namespace+"/secrets/"+name+"-kubeconfig" && s.kept != nil:
-		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "Secret", "apiVersion": "v1", "metadata": map[string]string{"name": name + "-kubeconfig", "namespace": namespace},
-			"data": map[string]string{"value": base64.StdEncoding.EncodeToString(s.kept)}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "Secret", "apiVersion": "v1",
+			"metadata": map[string]string{"name": name + "-kubeconfig", "namespace": namespace},
+			"data":     map[string]string{"value": base64.StdEncoding.EncodeToString(s.kept)}})
 	default:
 		status(http.StatusNotFound, "NotFound")
 	}

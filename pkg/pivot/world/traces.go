@@ -11,10 +11,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Traces are what earlier runs with this state folder left in it. They count where nothing that could be asked holds the definition.
+// Traces are what earlier runs with this state folder left in it. They count where nothing that could be asked holds
+// the definition.
 type Traces struct {
-	// Backup is the newest backup of the definition, or the record of a move whose backup was moved away: a pivot was begun, or the management
-	// cluster was asked for it. Empty: there is none.
+	// Backup is the newest backup of the definition, or the record of a move whose backup was moved away: a pivot was
+	// begun, or the management cluster was asked for it. Empty: there is none.
 	Backup string
 	// Building is whether a run with this folder made the bootstrap cluster and none has deleted it after a pivot.
 	Building bool

@@ -22,15 +22,20 @@ func TestTraces(t *testing.T) {
 		backup   string // in the folder
 		building bool
 	}{
-		"no folder":                      {},
-		"a kubeconfig":                   {files: []string{"kubeconfig", "id"}},
-		"a backup":                       {files: []string{"kubeconfig", "kubeadm-capd-20260102T020405Z"}, backup: "kubeadm-capd-20260102T020405Z"},
-		"two, of which one is encrypted": {files: []string{"kubeadm-capd-20260102T020405Z", "kubeadm-capd-20260103T020405Z.tar.age"}, backup: "kubeadm-capd-20260103T020405Z.tar.age"},
-		"a record without its backup":    {files: []string{"kubeconfig", "kubeadm-capd-20260102T020405Z.unverified"}, backup: "kubeadm-capd-20260102T020405Z.unverified"},
-		"another cluster's":              {files: []string{"kubeadm-20260102T020405Z"}},
-		"a bootstrap cluster":            {files: []string{"kubeconfig", "bootstrap.kubeconfig", "bootstrap.built"}, building: true},
-		"one that was looked at only":    {files: []string{"kubeconfig", "bootstrap.kubeconfig"}},
-		"both":                           {files: []string{"bootstrap.built", "kubeadm-capd-20260102T020405Z"}, backup: "kubeadm-capd-20260102T020405Z", building: true},
+		"no folder":    {},
+		"a kubeconfig": {files: []string{"kubeconfig", "id"}},
+		"a backup": {files: []string{"kubeconfig", "kubeadm-capd-20260102T020405Z"},
+			backup: "kubeadm-capd-20260102T020405Z"},
+		"two, of which one is encrypted": {files: []string{"kubeadm-capd-20260102T020405Z",
+			"kubeadm-capd-20260103T020405Z.tar.age"}, backup: "kubeadm-capd-20260103T020405Z.tar.age"},
+		"a record without its backup": {files: []string{"kubeconfig", "kubeadm-capd-20260102T020405Z.unverified"},
+			backup: "kubeadm-capd-20260102T020405Z.unverified"},
+		"another cluster's": {files: []string{"kubeadm-20260102T020405Z"}},
+		"a bootstrap cluster": {files: []string{"kubeconfig", "bootstrap.kubeconfig", "bootstrap.built"},
+			building: true},
+		"one that was looked at only": {files: []string{"kubeconfig", "bootstrap.kubeconfig"}},
+		"both": {files: []string{"bootstrap.built", "kubeadm-capd-20260102T020405Z"},
+			backup: "kubeadm-capd-20260102T020405Z", building: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &World{Subject: Subject{Environment: env, StateFolder: filepath.Join(t.TempDir(), "state")}}
@@ -60,10 +65,12 @@ func TestTraces(t *testing.T) {
 	})
 	t.Run("a run that only names the bootstrap cluster in its hints leaves none", func(t *testing.T) {
 		w := &World{Subject: Subject{Environment: env, StateFolder: t.TempDir()}}
-		if err := w.KeepBootstrapKubeconfig(&kube.Cluster{Kubeconfig: []byte(withToken)}); err != nil || w.traces().Building {
+		if err := w.KeepBootstrapKubeconfig(&kube.Cluster{Kubeconfig: []byte(withToken)}); err != nil ||
+			w.traces().Building {
 			t.Errorf("%+v, %v", w.traces(), err)
 		}
-		if err := errors.Join(writeFile(w.builtPath(), nil), w.ForgetBootstrap(), w.ForgetBootstrap()); err != nil || w.traces().Building {
+		if err := errors.Join(writeFile(w.builtPath(), nil), w.ForgetBootstrap(), w.ForgetBootstrap()); err != nil ||
+			w.traces().Building {
 			t.Errorf("%+v, %v", w.traces(), err)
 		}
 		if left, err := os.ReadDir(w.StateFolder); err != nil || len(left) > 0 {

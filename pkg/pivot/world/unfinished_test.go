@@ -29,20 +29,29 @@ func TestAnUnfinishedNodeMayBeSomebodyElses(t *testing.T) {
 		ahead     time.Duration // the engine's clock
 		want      BootstrapState
 	}{
-		"of this state folder":                                   {id: "one", maker: "one", age: time.Second, want: BootstrapUnfinished},
-		"of another one, a moment ago":                           {id: "one", maker: "two", age: time.Second, want: BootstrapSilent},
-		"of another one, and this one is new":                    {maker: "two", age: time.Second, want: BootstrapSilent},
-		"of nobody known, a moment ago":                          {id: "one", age: time.Second, want: BootstrapSilent},
-		"of nobody known, and this one is new":                   {age: time.Second, want: BootstrapSilent},
-		"of another one, which must have given up":               {id: "one", maker: "two", age: kind.CreationBound, want: BootstrapUnfinished},
-		"of another one, and the engine's clock was put back":    {id: "one", maker: "two", age: -time.Minute, want: BootstrapSilent},
-		"of another one, a moment ago by a clock that is ahead":  {id: "one", maker: "two", age: time.Second, ahead: time.Hour, want: BootstrapSilent},
-		"of another one, a moment ago by a clock that is behind": {id: "one", maker: "two", age: time.Second, ahead: -time.Hour, want: BootstrapSilent},
-		"of one that gave up, by a clock that is ahead":          {id: "one", maker: "two", age: kind.CreationBound, ahead: time.Hour, want: BootstrapUnfinished},
+		"of this state folder": {id: "one", maker: "one", age: time.Second,
+			want: BootstrapUnfinished},
+		"of another one, a moment ago": {id: "one", maker: "two", age: time.Second,
+			want: BootstrapSilent},
+		"of another one, and this one is new": {maker: "two", age: time.Second,
+			want: BootstrapSilent},
+		"of nobody known, a moment ago":        {id: "one", age: time.Second, want: BootstrapSilent},
+		"of nobody known, and this one is new": {age: time.Second, want: BootstrapSilent},
+		"of another one, which must have given up": {id: "one", maker: "two", age: kind.CreationBound,
+			want: BootstrapUnfinished},
+		"of another one, and the engine's clock was put back": {id: "one", maker: "two", age: -time.Minute,
+			want: BootstrapSilent},
+		"of another one, a moment ago by a clock that is ahead": {id: "one", maker: "two", age: time.Second,
+			ahead: time.Hour, want: BootstrapSilent},
+		"of another one, a moment ago by a clock that is behind": {id: "one", maker: "two", age: time.Second,
+			ahead: -time.Hour, want: BootstrapSilent},
+		"of one that gave up, by a clock that is ahead": {id: "one", maker: "two", age: kind.CreationBound,
+			ahead: time.Hour, want: BootstrapUnfinished},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			u := &World{Subject: Subject{Environment: env, StateFolder: t.TempDir()}, Parts: Parts{Now: func() time.Time { return now }}, ahead: tc.ahead}
+			u := &World{Subject: Subject{Environment: env, StateFolder: t.TempDir()},
+				Parts: Parts{Now: func() time.Time { return now }}, ahead: tc.ahead}
 			if tc.id != "" {
 				if err := os.WriteFile(filepath.Join(u.StateFolder, "id"), []byte(tc.id+"\n"), 0o600); err != nil {
 					t.Fatal(err)
@@ -60,14 +69,16 @@ func TestAnUnfinishedNodeMayBeSomebodyElses(t *testing.T) {
 				node.Mounts = []docker.Mount{{Target: owned.MakerMarker(maker)}}
 			}
 			side := u.unfinished(node)
-			if side.State != tc.want || tc.want == BootstrapSilent && (fault.CodeOf(side.Err) != fault.Busy || side.Cure == "") {
+			if side.State != tc.want || tc.want == BootstrapSilent && (fault.CodeOf(side.Err) != fault.Busy ||
+				side.Cure == "") {
 				t.Errorf("%s (%v), want %s", side.State, side.Err, tc.want)
 			}
 		})
 	}
 }
 
-// A bootstrap cluster of the user's own builds one management cluster at a time: the next one may have it once the one before has moved out.
+// A bootstrap cluster of the user's own builds one management cluster at a time: the next one may have it once the one
+// before has moved out.
 func TestWhetherAnotherEnvironmentHasLeft(t *testing.T) {
 	of := func(name string, labels map[string]string) []capi.Cluster {
 		return []capi.Cluster{{Object: capi.Object{Kind: "Cluster", Namespace: "ns", Name: name}, Labels: labels}}

@@ -1,5 +1,6 @@
-// Package world looks at the two clusters that a pivot is between, the bootstrap cluster and the management cluster, and at the machines. A
-// verb begins with one look, judges what it saw, and looks again right before what cannot be undone.
+// Package world looks at the two clusters that a pivot is between, the bootstrap cluster and the management cluster,
+// and at the machines. A verb begins with one look, judges what it saw, and looks again right before what cannot be
+// undone.
 package world
 
 import (
@@ -28,9 +29,10 @@ const (
 type Subject struct {
 	Environment         *environment.Environment
 	BootstrapKubeconfig string // path; an existing cluster instead of kind
-	EngineAddress       string // where ports that the Docker engine publishes are reached; empty: the host of DOCKER_HOST
-	KubeconfigPath      string // where the management cluster's kubeconfig is, or goes
-	StateFolder         string // backups go there, and a copy of the kubeconfig
+	// where ports that the Docker engine publishes are reached; empty: the host of DOCKER_HOST
+	EngineAddress  string
+	KubeconfigPath string // where the management cluster's kubeconfig is, or goes
+	StateFolder    string // backups go there, and a copy of the kubeconfig
 	// Timeout bounds each wait for a cluster. What does not answer is asked again for a sixtieth of it.
 	Timeout time.Duration
 }
@@ -56,13 +58,14 @@ type Parts struct {
 	Now    func() time.Time
 }
 
-// World is where a run looks at what there is: the two clusters, the engine, the machines. It keeps connections, and no conclusions: whoever
-// needs to know how far the clusters are looks again.
+// World is where a run looks at what there is: the two clusters, the engine, the machines. It keeps connections, and no
+// conclusions: whoever needs to know how far the clusters are looks again.
 type World struct {
 	Subject
 	Parts
-	engine     docker.Info           // as it last described itself
-	ahead      time.Duration         // by how much the engine's clock was ahead of ours then; containers are dated by it
+	engine docker.Info // as it last described itself
+	// by how much the engine's clock was ahead of ours then; containers are dated by it
+	ahead      time.Duration
 	bootstrap  *kube.Cluster         // once it answered
 	management *kube.Cluster         // once it answered and was proven to be this one
 	pause      func(context.Context) // between two looks

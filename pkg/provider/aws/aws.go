@@ -41,7 +41,8 @@ func (Provider) Start(_ context.Context, m provider.Machine) error {
 	return fmt.Errorf("instance %s is not started from here", m.Name)
 }
 
-// Find is the command that lists what Cluster API's provider (v2.13.0) made for a cluster: it puts this tag on all of it.
+// Find is the command that lists what Cluster API's provider (v2.13.0) made for a cluster: it puts this tag on all of
+// it.
 func (Provider) Find(cluster string) string {
 	return "aws resourcegroupstaggingapi get-resources --tag-filters Key=sigs.k8s.io/cluster-api-provider-aws/cluster/" + cluster
 }
@@ -52,7 +53,8 @@ const (
 	credentials = "AWS_B64ENCODED_CREDENTIALS"
 )
 
-// Derive returns what a variable of an environment stands for, by AWS's default chain; found is false for one of somebody else.
+// Derive returns what a variable of an environment stands for, by AWS's default chain; found is false for one of
+// somebody else.
 func Derive(ctx context.Context, name string) (value string, found bool, err error) {
 	if name != region && name != credentials {
 		return "", false, nil

@@ -21,10 +21,12 @@ const (
 	// administratorBytes is far more than a kubeconfig with two certificates has.
 	administratorBytes = 256 << 10
 	// readAdministrator reads what kubeadm has written, and else what RKE2 has.
-	readAdministrator = "for f in /etc/kubernetes/admin.conf /etc/rancher/rke2/rke2.yaml; do if test -e $f; then exec cat $f; fi; done; echo no kubeconfig >&2; exit 1"
+	readAdministrator = "for f in /etc/kubernetes/admin.conf /etc/rancher/rke2/rke2.yaml; do if test -e $f; then exec " +
+		"cat $f; fi; done; echo no kubeconfig >&2; exit 1"
 )
 
-// Administrators reads them in the containers of the cluster's control plane. A container without our marker is fault.ClusterForeign.
+// Administrators reads them in the containers of the cluster's control plane. A container without our marker is
+// fault.ClusterForeign.
 func (p Provider) Administrators(ctx context.Context) ([]provider.Administrator, error) {
 	names, err := p.Engine.Containers(ctx, engine.Filter{Labels: []string{kind.ClusterLabel + "=" + p.Cluster}})
 	if err != nil {
@@ -44,7 +46,8 @@ func (p Provider) Administrators(ctx context.Context) ([]provider.Administrator,
 			balancer = addressOf(c)
 		case role != controlPlaneRole:
 		case !c.HasMount(owned.Marker(p.Cluster)):
-			return nil, fault.New(fault.ClusterForeign, fmt.Sprintf("container %s is a node of a cluster %s that cluster-init did not make", name, p.Cluster),
+			return nil, fault.New(fault.ClusterForeign,
+				fmt.Sprintf("container %s is a node of a cluster %s that cluster-init did not make", name, p.Cluster),
 				"Its kubeconfig is not read. Name the kubeconfig of the management cluster with --kubeconfig FILE.")
 		case !c.Running || c.Status == "paused":
 			unread = errors.Join(unread, fmt.Errorf("machine %s does not run", name))

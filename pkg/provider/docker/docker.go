@@ -46,8 +46,9 @@ func (Provider) Preflight(context.Context, provider.Reporter) error { return nil
 // Kinds is empty: what machines wait for, Cluster API's own kinds say.
 func (Provider) Kinds() []schema.GroupVersionResource { return nil }
 
-// Machines returns the containers of the cluster's machines and of the load balancer before them. A machine without our marker is an
-// error with the code fault.ClusterForeign: a kind cluster of the same name, say, which Cluster API would take for its own.
+// Machines returns the containers of the cluster's machines and of the load balancer before them. A machine without our
+// marker is an error with the code fault.ClusterForeign: a kind cluster of the same name, say, which Cluster API would
+// take for its own.
 func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 	names, err := p.Engine.Containers(ctx, engine.Filter{Labels: []string{kind.ClusterLabel + "=" + p.Cluster}})
 	if err != nil {
@@ -63,7 +64,8 @@ func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 			return nil, fmt.Errorf("look at machine %s: %w", name, err)
 		}
 		if c.Labels[kind.RoleLabel] != kind.LoadBalancerRole && !c.HasMount(owned.Marker(p.Cluster)) {
-			return nil, fault.New(fault.ClusterForeign, fmt.Sprintf("container %s is a node of a cluster %s that cluster-init did not make", name, p.Cluster),
+			return nil, fault.New(fault.ClusterForeign,
+				fmt.Sprintf("container %s is a node of a cluster %s that cluster-init did not make", name, p.Cluster),
 				"Delete that cluster, or give the management cluster another name with --set cluster.name=NAME.")
 		}
 		c.Name = name
@@ -72,7 +74,8 @@ func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 	slices.SortStableFunc(containers, func(a, b engine.Container) int { return a.Created.Compare(b.Created) })
 	var machines []provider.Machine
 	for _, c := range containers {
-		machines = append(machines, provider.Machine{Name: c.Name, Stopped: !c.Running && c.Status != "removing", Paused: c.Status == "paused"})
+		machines = append(machines, provider.Machine{Name: c.Name, Stopped: !c.Running && c.Status != "removing",
+			Paused: c.Status == "paused"})
 	}
 	return machines, nil
 }

@@ -59,13 +59,15 @@ func TestInspect(t *testing.T) {
 	of := func(cluster string, running bool, status string) engine.Container {
 		return engine.Container{Running: running, Status: status, Labels: map[string]string{kind.ClusterLabel: cluster}}
 	}
-	all := map[string]engine.Container{"demo-a": of("demo", true, "running"), "tenant-a": of("tenant", false, "exited"), "x-demo-a": of("other", true, "running")}
+	all := map[string]engine.Container{"demo-a": of("demo", true, "running"), "tenant-a": of("tenant", false, "exited"),
+		"x-demo-a": of("other", true, "running")}
 	listed := []string{"demo-a", "tenant-a", "x-demo-a", "gone-b"}
 	p := docker.Provider{Engine: named{fake{containers: all, listed: listed}}, Cluster: "demo"}
 	for machine, want := range map[string][]provider.Said{
 		"demo-a": {{From: "console", Text: "booting demo-a"}, {From: "journal", Text: "journalctl of demo-a"}},
-		"a":      {{From: "console", Text: "booting demo-a"}, {From: "journal", Text: "journalctl of demo-a"}, {From: "console", Text: "booting tenant-a"}},
-		"none":   nil,
+		"a": {{From: "console", Text: "booting demo-a"}, {From: "journal", Text: "journalctl of demo-a"},
+			{From: "console", Text: "booting tenant-a"}},
+		"none": nil,
 	} {
 		said, err := p.Inspect(t.Context(), machine)
 		if diff := cmp.Diff(want, said); diff != "" || err != nil {
@@ -86,7 +88,8 @@ func TestMachines(t *testing.T) {
 	ours := []engine.Mount{{Target: owned.Marker("demo")}}
 	machine := engine.Container{Running: true, Status: "running", Created: at(2), Mounts: ours}
 	stopped := engine.Container{Status: "exited", Created: at(1), Mounts: ours}
-	balancer := engine.Container{Running: true, Status: "paused", Created: at(0), Labels: map[string]string{kind.RoleLabel: kind.LoadBalancerRole}}
+	balancer := engine.Container{Running: true, Status: "paused", Created: at(0),
+		Labels: map[string]string{kind.RoleLabel: kind.LoadBalancerRole}}
 	foreign := engine.Container{Running: true, Created: at(3)}
 	down := errors.New("the engine is down")
 	cases := map[string]struct {
@@ -95,13 +98,18 @@ func TestMachines(t *testing.T) {
 		code fault.Code
 	}{
 		"none": {fake{}, nil, ""},
-		"in the order in which they were made": {fake{containers: map[string]engine.Container{"a": machine, "b": stopped, "lb": balancer}, listed: []string{"a", "b", "lb"}},
+		"in the order in which they were made": {fake{containers: map[string]engine.Container{"a": machine,
+			"b": stopped, "lb": balancer}, listed: []string{"a", "b", "lb"}},
 			[]provider.Machine{{Name: "lb", Paused: true}, {Name: "b", Stopped: true}, {Name: "a"}}, ""},
-		"one that is being removed":  {fake{containers: map[string]engine.Container{"a": {Status: "removing", Mounts: ours}}, listed: []string{"a"}}, []provider.Machine{{Name: "a"}}, ""},
-		"one went meanwhile":         {fake{containers: map[string]engine.Container{"a": machine}, listed: []string{"gone", "a"}}, []provider.Machine{{Name: "a"}}, ""},
-		"a node of somebody else":    {fake{containers: map[string]engine.Container{"a": machine, "x": foreign}, listed: []string{"a", "x"}}, nil, fault.ClusterForeign},
+		"one that is being removed": {fake{containers: map[string]engine.Container{"a": {Status: "removing",
+			Mounts: ours}}, listed: []string{"a"}}, []provider.Machine{{Name: "a"}}, ""},
+		"one went meanwhile": {fake{containers: map[string]engine.Container{"a": machine},
+			listed: []string{"gone", "a"}}, []provider.Machine{{Name: "a"}}, ""},
+		"a node of somebody else": {fake{containers: map[string]engine.Container{"a": machine, "x": foreign},
+			listed: []string{"a", "x"}}, nil, fault.ClusterForeign},
 		"the engine does not answer": {fake{err: down}, nil, fault.Unknown},
-		"or not for each of them":    {fake{containers: map[string]engine.Container{"a": machine}, listed: []string{"a"}, inspect: down}, nil, fault.Unknown},
+		"or not for each of them": {fake{containers: map[string]engine.Container{"a": machine},
+			listed: []string{"a"}, inspect: down}, nil, fault.Unknown},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -48,7 +48,8 @@ func (p Provider) Inspect(ctx context.Context, machine string) ([]provider.Said,
 		if !container.Running || container.Status == "paused" { // nobody can be asked in it
 			continue
 		}
-		journal, err := p.Engine.Output(ctx, name, []string{"journalctl", "--no-pager", "--output=cat", fmt.Sprintf("--lines=%d", saidLines), "--unit=kubelet", "--unit=containerd"}, saidBytes)
+		journal, err := p.Engine.Output(ctx, name, []string{"journalctl", "--no-pager", "--output=cat",
+			fmt.Sprintf("--lines=%d", saidLines), "--unit=kubelet", "--unit=containerd"}, saidBytes)
 		if err != nil {
 			unread = errors.Join(unread, fmt.Errorf("read the journal of machine %s: %w", name, err))
 			continue

@@ -1,4 +1,5 @@
-// Package known is the list of providers: it finds the one that an environment asks for, and is the only one to read a provider's name.
+// Package known is the list of providers: it finds the one that an environment asks for, and is the only one to read a
+// provider's name.
 package known
 
 import (
@@ -14,8 +15,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/openstack"
 )
 
-// Of returns who makes the environment's machines. A provider that is not known here is a fault ValuesInvalid, and never another one: its machines
-// would be looked for in the wrong place.
+// Of returns who makes the environment's machines. A provider that is not known here is a fault ValuesInvalid, and
+// never another one: its machines would be looked for in the wrong place.
 func Of(env *environment.Environment, engine *docker.Client) (provider.Provider, error) {
 	switch name := env.InfraProvider(); name {
 	case "capo":
@@ -25,7 +26,9 @@ func Of(env *environment.Environment, engine *docker.Client) (provider.Provider,
 	case "capd":
 		return dockerprovider.Provider{Engine: engine, Cluster: env.ClusterName()}, nil
 	default:
-		return nil, fault.New(fault.ValuesInvalid, fmt.Sprintf("cluster.infra_provider is %q, which is no provider of this binary", name), "Set cluster.infra_provider to capa, capd or capo.")
+		return nil, fault.New(fault.ValuesInvalid,
+			fmt.Sprintf("cluster.infra_provider is %q, which is no provider of this binary", name),
+			"Set cluster.infra_provider to capa, capd or capo.")
 	}
 }
 
@@ -38,9 +41,10 @@ func Ranges(env *environment.Environment) []environment.Range {
 	return nil
 }
 
-// Derive finds out what an environment's variables stand for that clouds' own tools keep elsewhere than in the process's variables, which
-// lookup returns. found is false for a variable of somebody else.
-func Derive(ctx context.Context, lookup func(string) (string, bool), name string) (value string, found bool, err error) {
+// Derive finds out what an environment's variables stand for that clouds' own tools keep elsewhere than in the
+// process's variables, which lookup returns. found is false for a variable of somebody else.
+func Derive(ctx context.Context, lookup func(string) (string, bool), name string) (value string, found bool,
+	err error) {
 	if value, found, err := DeriveToClean(lookup, name); found || err != nil {
 		return value, found, err
 	}
@@ -60,8 +64,10 @@ func NoCredentials(ctx context.Context, name string) (value string, found bool, 
 	return aws.NoCredentials(ctx, name)
 }
 
-// Cloud is the cloud that the process's variables name, as lookup returns them: what the cluster has left there. It is nil when they name none.
-func Cloud(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (provider.Leftovers, error) {
+// Cloud is the cloud that the process's variables name, as lookup returns them: what the cluster has left there. It is
+// nil when they name none.
+func Cloud(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (provider.Leftovers,
+	error) {
 	return openstack.LeftoversIn(ctx, lookup, namespace, cluster)
 }
 

@@ -13,11 +13,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider/known"
 )
 
-// The subnet that is made for servers must not share addresses with pods; where no servers are made, or the network is there already, its
-// default says nothing.
+// The subnet that is made for servers must not share addresses with pods; where no servers are made, or the network is
+// there already, its default says nothing.
 func TestRangesOfTheProvider(t *testing.T) {
 	const pods, nodes = "cluster.pod_cidr=10.6.0.0/16", "cluster.openstack.node_cidr=10.6.0.0/24"
-	cloud := []string{"cluster.openstack.image=i", "cluster.openstack.control_plane_flavor=f", "cluster.openstack.worker_flavor=f", "cluster.openstack.external_network=public"}
+	cloud := []string{"cluster.openstack.image=i", "cluster.openstack.control_plane_flavor=f",
+		"cluster.openstack.worker_flavor=f", "cluster.openstack.external_network=public"}
 	cases := map[string]struct {
 		name    string
 		sets    []string
@@ -31,8 +32,10 @@ func TestRangesOfTheProvider(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := environment.Load(t.Context(), environment.Options{Name: tc.name, Content: clusterinit.Content(), Sets: tc.sets, Ranges: known.Ranges, Derive: known.NoCredentials})
-			overlaps := err != nil && strings.Contains(err.Error(), "overlaps cluster.openstack.node_cidr") || err != nil && strings.Contains(err.Error(), "node_cidr 10.6.0.0/24 overlaps")
+			_, err := environment.Load(t.Context(), environment.Options{Name: tc.name, Content: clusterinit.Content(),
+				Sets: tc.sets, Ranges: known.Ranges, Derive: known.NoCredentials})
+			overlaps := err != nil && strings.Contains(err.Error(), "overlaps cluster.openstack.node_cidr") ||
+				err != nil && strings.Contains(err.Error(), "node_cidr 10.6.0.0/24 overlaps")
 			if overlaps != tc.refused {
 				t.Errorf("refused: %v, want %v: %v", overlaps, tc.refused, err)
 			}
@@ -47,15 +50,18 @@ func TestAnUnknownProviderIsNotDocker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := overlaid{clusterinit.Content(), map[string][]byte{schema: bytes.Replace(text, []byte(`"capd",`), []byte(`"capd", "capx",`), 1)}}
+	content := overlaid{clusterinit.Content(),
+		map[string][]byte{schema: bytes.Replace(text, []byte(`"capd",`), []byte(`"capd", "capx",`), 1)}}
 	for name, want := range map[string]string{"capd": "Docker", "capa": "AWS", "capo": "OpenStack", "capx": ""} {
-		env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: content, NamesOnly: true, Sets: []string{"cluster.infra_provider=" + name}})
+		env, err := environment.Load(t.Context(), environment.Options{Name: "kubeadm-capd", Content: content,
+			NamesOnly: true, Sets: []string{"cluster.infra_provider=" + name}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		made, err := known.Of(env, nil)
 		switch {
-		case want == "" && (made != nil || fault.CodeOf(err) != fault.ValuesInvalid || !strings.Contains(err.Error(), `"capx"`)):
+		case want == "" && (made != nil || fault.CodeOf(err) != fault.ValuesInvalid ||
+			!strings.Contains(err.Error(), `"capx"`)):
 			t.Errorf("%s: %v, %v", name, made, err)
 		case want != "" && (err != nil || made.Place() != want):
 			t.Errorf("%s: %v, %v", name, made, err)

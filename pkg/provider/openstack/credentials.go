@@ -12,21 +12,23 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/openstack/credentials"
 )
 
-// The variables of an environment that OpenStack's tools keep elsewhere: their names are those of clusterctl's templates.
+// The variables of an environment that OpenStack's tools keep elsewhere: their names are those of clusterctl's
+// templates.
 const (
 	cloudsYAML = "OPENSTACK_CLOUD_YAML_B64"
 	cloudName  = "OPENSTACK_CLOUD"
 	caCert     = "OPENSTACK_CLOUD_CACERT_B64"
 )
 
-// Derive returns what a variable of an environment stands for: it looks for the cloud as python-openstackclient does, with the
-// process's variables from lookup. found is false for a variable of somebody else.
+// Derive returns what a variable of an environment stands for: it looks for the cloud as python-openstackclient does,
+// with the process's variables from lookup. found is false for a variable of somebody else.
 func Derive(lookup func(string) (string, bool), name string) (value string, found bool, err error) {
 	if name != cloudsYAML && name != cloudName && name != caCert {
 		return "", false, nil
 	}
 	of, err := credentials.Find(lookup)
-	if name == caCert && errors.Is(err, credentials.ErrNone) { // no cloud has no CA: who needs the cloud asks for its clouds.yaml as well
+	// no cloud has no CA: who needs the cloud asks for its clouds.yaml as well
+	if name == caCert && errors.Is(err, credentials.ErrNone) {
 		return "", false, nil
 	}
 	if err != nil {
@@ -59,18 +61,21 @@ func Cloud(env *environment.Environment) (cloud.Cloud, error) {
 	yaml, name, ca := env.OpenStackCredentials()
 	given := map[string]string{cloudsYAML: yaml, cloudName: name, caCert: ca}
 	if yaml == "" { // else it would look for files
-		return cloud.Cloud{}, fault.New(fault.CredentialsMissing, "cluster.openstack.clouds_yaml_b64 is empty", "See docs/openstack.md.")
+		return cloud.Cloud{}, fault.New(fault.CredentialsMissing, "cluster.openstack.clouds_yaml_b64 is empty",
+			"See docs/openstack.md.")
 	}
 	return credentials.Find(func(name string) (string, bool) { return given[name], given[name] != "" })
 }
 
-// session is one login, for as long as a run takes: a cloud needs as long for it as for all that a run then asks. Its token is renewed when it ends.
+// session is one login, for as long as a run takes: a cloud needs as long for it as for all that a run then asks. Its
+// token is renewed when it ends.
 type session struct {
 	lock   sync.Mutex
 	client *cloud.Client
 }
 
-// connect logs in to the environment's cloud, unless this provider has done so already. A login that failed is tried again by the next one who asks.
+// connect logs in to the environment's cloud, unless this provider has done so already. A login that failed is tried
+// again by the next one who asks.
 func (p Provider) connect(ctx context.Context) (*cloud.Client, error) {
 	p.session.lock.Lock()
 	defer p.session.lock.Unlock()

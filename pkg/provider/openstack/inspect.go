@@ -13,8 +13,8 @@ var _ provider.Inspector = Provider{}
 // consoleLines is how much of a console is read: cloud-init and kubeadm say their errors last.
 const consoleLines = 200
 
-// Inspect returns the fault of the machine's server, the end of its console, and what Neutron and Cinder say of what it is made of. Where there is no server, it returns which quotas leave
-// no room for one.
+// Inspect returns the fault of the machine's server, the end of its console, and what Neutron and Cinder say of what it
+// is made of. Where there is no server, it returns which quotas leave no room for one.
 func (p Provider) Inspect(ctx context.Context, machine string) ([]provider.Said, error) {
 	client, err := p.connect(ctx)
 	if err != nil {
@@ -51,7 +51,8 @@ func (p Provider) Inspect(ctx context.Context, machine string) ([]provider.Said,
 	return said, errors.Join(unread, err)
 }
 
-// rootVolume is what Cluster API's provider (v0.14.7) puts behind the name of a machine for the volume that it starts from.
+// rootVolume is what Cluster API's provider (v0.14.7) puts behind the name of a machine for the volume that it starts
+// from.
 const rootVolume = "-root"
 
 func states(of []openstack.State) []provider.Said {

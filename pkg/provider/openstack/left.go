@@ -40,8 +40,10 @@ func (p Provider) Leftovers(ctx context.Context) (provider.Leftovers, error) {
 		Router: p.environment.OpenStack().Network.Router}), nil
 }
 
-// LeftoversIn logs in to the cloud that python-openstackclient would, with the process's variables from lookup. Without credentials it is nil.
-func LeftoversIn(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (provider.Leftovers, error) {
+// LeftoversIn logs in to the cloud that python-openstackclient would, with the process's variables from lookup. Without
+// credentials it is nil.
+func LeftoversIn(ctx context.Context, lookup func(string) (string, bool), namespace, cluster string) (
+	provider.Leftovers, error) {
 	found, err := credentials.Find(lookup)
 	if fault.CodeOf(err) == fault.CredentialsMissing {
 		return nil, nil
@@ -57,7 +59,8 @@ func LeftoversIn(ctx context.Context, lookup func(string) (string, bool), namesp
 }
 
 func of(client *cloud.Client, cluster leftovers.Cluster) account {
-	return account{Project: leftovers.Project{Cloud: inventory.Project{Client: client}, Cluster: cluster}, roles: client.Roles}
+	return account{Project: leftovers.Project{Cloud: inventory.Project{Client: client}, Cluster: cluster},
+		roles: client.Roles}
 }
 
 // Ranges is the subnet that is made.

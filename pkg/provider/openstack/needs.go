@@ -11,12 +11,15 @@ func needs(env *environment.Environment) preflight.Needs {
 	made := of.Resources()
 	octavia := of.APIServer.Mode == environment.APIServerOctavia
 	return preflight.Needs{
-		Tag:             env.OpenStackTag(),
-		ControlPlane:    preflight.Machines{Count: of.ControlPlane.Count, Flavor: of.ControlPlane.Flavor, Zones: of.ControlPlane.AvailabilityZones},
-		Workers:         preflight.Machines{Count: of.Workers.Count, Flavor: of.Workers.Flavor, Zones: of.Workers.AvailabilityZones},
-		Image:           of.Image,
-		KeyPair:         of.SSHKeyName,
-		RootVolume:      preflight.RootVolume{GiB: of.RootVolume.SizeGiB, Type: of.RootVolume.Type, Zone: of.RootVolume.AvailabilityZone},
+		Tag: env.OpenStackTag(),
+		ControlPlane: preflight.Machines{Count: of.ControlPlane.Count, Flavor: of.ControlPlane.Flavor,
+			Zones: of.ControlPlane.AvailabilityZones},
+		Workers: preflight.Machines{Count: of.Workers.Count, Flavor: of.Workers.Flavor,
+			Zones: of.Workers.AvailabilityZones},
+		Image:   of.Image,
+		KeyPair: of.SSHKeyName,
+		RootVolume: preflight.RootVolume{GiB: of.RootVolume.SizeGiB, Type: of.RootVolume.Type,
+			Zone: of.RootVolume.AvailabilityZone},
 		ExternalNetwork: of.ExternalNetwork,
 		Network:         of.Network.Network,
 		Subnet:          of.Network.Subnet,
@@ -27,8 +30,10 @@ func needs(env *environment.Environment) preflight.Needs {
 		Volumes:         of.RootVolume.SizeGiB > 0 || of.CinderCSI,
 		ServerGroups:    env.OpenStackServerGroups(),
 		Resources: preflight.Resources{
-			Servers: made.Servers, ServerGroups: made.ServerGroups, Ports: made.Ports, Networks: made.Networks, Subnets: made.Subnets,
-			Routers: made.Routers, SecurityGroups: made.SecurityGroups, FloatingIPs: made.FloatingIPs, Volumes: made.Volumes, Gigabytes: made.Gigabytes,
+			Servers: made.Servers, ServerGroups: made.ServerGroups, Ports: made.Ports, Networks: made.Networks,
+			Subnets: made.Subnets,
+			Routers: made.Routers, SecurityGroups: made.SecurityGroups, FloatingIPs: made.FloatingIPs,
+			Volumes: made.Volumes, Gigabytes: made.Gigabytes,
 		},
 	}
 }

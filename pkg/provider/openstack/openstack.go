@@ -23,7 +23,8 @@ type Provider struct {
 	session     *session
 }
 
-// New returns the provider of an environment's machines. It logs in to the environment's cloud when it is asked for the first time.
+// New returns the provider of an environment's machines. It logs in to the environment's cloud when it is asked for the
+// first time.
 func New(env *environment.Environment) Provider {
 	return Provider{environment: env, session: &session{}}
 }
@@ -59,23 +60,26 @@ func (p Provider) Preflight(ctx context.Context, report provider.Reporter) error
 	return err
 }
 
-// checkAuthority refuses a CA that is a file of this machine: controllers and machines would get clouds.yaml without it, and trust nobody.
+// checkAuthority refuses a CA that is a file of this machine: controllers and machines would get clouds.yaml without
+// it, and trust nobody.
 func checkAuthority(env *environment.Environment, of cloud.Cloud) error {
 	if _, _, given := env.OpenStackCredentials(); given != "" || len(of.CACert) == 0 {
 		return nil
 	}
-	return fault.New(fault.CredentialsMissing, fmt.Sprintf("cloud %s names a CA certificate that only this machine has (cacert in cluster.openstack.clouds_yaml_b64)", of.Name),
+	return fault.New(fault.CredentialsMissing, fmt.Sprintf("cloud %s names a CA certificate that only this machine "+
+		"has (cacert in cluster.openstack.clouds_yaml_b64)", of.Name),
 		"Give the certificate itself: --set cluster.openstack.cacert_b64=$(base64 -w0 CA.PEM).")
 }
 
 // Kinds are those that say why a machine is not made.
 func (Provider) Kinds() []schema.GroupVersionResource {
 	group := schema.GroupVersion{Group: "infrastructure.cluster.x-k8s.io"}
-	return []schema.GroupVersionResource{group.WithResource("openstackclusters"), group.WithResource("openstackmachines")}
+	return []schema.GroupVersionResource{group.WithResource("openstackclusters"),
+		group.WithResource("openstackmachines")}
 }
 
-// Machines returns the cluster's servers: those with its tag, which Cluster API's provider puts on all that it makes if the definition says
-// so, and those that other resources of the cluster prove.
+// Machines returns the cluster's servers: those with its tag, which Cluster API's provider puts on all that it makes if
+// the definition says so, and those that other resources of the cluster prove.
 func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 	client, err := p.connect(ctx)
 	if err != nil {
@@ -91,7 +95,8 @@ func (p Provider) Machines(ctx context.Context) ([]provider.Machine, error) {
 			return nil, fmt.Errorf("look for servers in the cloud: %w", err)
 		}
 	}
-	return machines(has, leftovers.Cluster{Namespace: p.environment.ClusterNamespace(), Name: p.environment.ClusterName()})
+	return machines(has, leftovers.Cluster{Namespace: p.environment.ClusterNamespace(),
+		Name: p.environment.ClusterName()})
 }
 
 func machines(has cloud.Inventory, of leftovers.Cluster) ([]provider.Machine, error) {

@@ -13,7 +13,8 @@ import (
 func TestARunLogsInOnce(t *testing.T) {
 	cloud := standin.New(t, httptest.NewServer)
 	of := cloud.Credentials(t)
-	p := New(capo(t, shell(), "cluster.openstack.clouds_yaml_b64="+base64.StdEncoding.EncodeToString(of.Config), "cluster.openstack.cloud_name="+of.Name))
+	p := New(capo(t, shell(), "cluster.openstack.clouds_yaml_b64="+base64.StdEncoding.EncodeToString(of.Config),
+		"cluster.openstack.cloud_name="+of.Name))
 	cloud.Lock()
 	cloud.Answers["login"] = standin.Reply{Status: 401, Body: ""}
 	cloud.Unlock()

@@ -50,7 +50,8 @@ func packChart(fsys fs.FS, dir string) (chartPackage, error) {
 		err = chart.Validate()
 	}
 	if err != nil {
-		return chartPackage{}, fault.Wrap(fmt.Errorf("chart %s: %w", dir, err), fault.ValuesInvalid, "`helm lint` shows what is wrong")
+		return chartPackage{}, fault.Wrap(fmt.Errorf("chart %s: %w", dir, err), fault.ValuesInvalid,
+			"`helm lint` shows what is wrong")
 	}
 	// Each content has a version, and a tag, of its own: what a registry has under the tag of yesterday's stays as it
 	// is.

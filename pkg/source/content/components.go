@@ -9,10 +9,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-const hintBundle = "Build or download the bundle again: https://github.com/cluster-init/cluster-init/blob/main/docs/bundle.md"
+const hintBundle = "Build or download the bundle again: " +
+	"https://github.com/cluster-init/cluster-init/blob/main/docs/bundle.md"
 
-// Components returns kustomize-components of fsys with the files of a bundle's profile, nil for none. A profile adds files
-// and replaces none: one that would is a fault BundleInvalid.
+// Components returns kustomize-components of fsys with the files of a bundle's profile, nil for none. A profile adds
+// files and replaces none: one that would is a fault BundleInvalid.
 func Components(fsys fs.FS, profile map[string][]byte) (Tree, error) {
 	tree, err := ReadTree(fsys, componentsDir)
 	if err != nil {
@@ -20,7 +21,8 @@ func Components(fsys fs.FS, profile map[string][]byte) (Tree, error) {
 	}
 	for _, path := range slices.Sorted(maps.Keys(profile)) {
 		if _, there := tree[path]; there {
-			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle's profile would replace %s", path), hintBundle)
+			return nil, fault.New(fault.BundleInvalid, fmt.Sprintf("the bundle's profile would replace %s", path),
+				hintBundle)
 		}
 		tree[path] = profile[path]
 	}

@@ -15,7 +15,8 @@ func TestAProfileAddsComponentsAndReplacesNone(t *testing.T) {
 	if err != nil || len(tree) != 2 || string(tree["kustomize-components/own/kustomization.yaml"]) != "c" {
 		t.Errorf("got %q (%v)", tree, err)
 	}
-	if _, err = Components(content, map[string][]byte{file: []byte("c")}); fault.CodeOf(err) != fault.BundleInvalid || !strings.Contains(err.Error(), file) {
+	if _, err = Components(content, map[string][]byte{file: []byte("c")}); fault.CodeOf(err) != fault.BundleInvalid ||
+		!strings.Contains(err.Error(), file) {
 		t.Errorf("a profile that replaces a component gave %v", err)
 	}
 }

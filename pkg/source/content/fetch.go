@@ -35,8 +35,9 @@ func (p Proxies) Proxy() func(*http.Request) (*url.URL, error) {
 	return func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
 }
 
-// HTTPFetcher fetches over the network and keeps what it got. What Sums pin must have that digest; anything else must at least
-// have the form of what its URL names. This holds for what is kept, too: an answer of a captive portal is never returned.
+// HTTPFetcher fetches over the network and keeps what it got. What Sums pin must have that digest; anything else must
+// at least have the form of what its URL names. This holds for what is kept, too: an answer of a captive portal is
+// never returned.
 type HTTPFetcher struct {
 	// Sums are the digests of what is fetched.
 	Sums Sums
@@ -55,7 +56,8 @@ const (
 	attempts    = 3
 )
 
-// NewHTTPFetcher is a fetcher with the environment's proxies, the digests of the content and the user's cache directory.
+// NewHTTPFetcher is a fetcher with the environment's proxies, the digests of the content and the user's cache
+// directory.
 func NewHTTPFetcher(p Proxies, sums Sums) *HTTPFetcher {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = p.Proxy()

@@ -13,20 +13,22 @@ import (
 
 const (
 	fetchesAtOnce = 8
-	// afterFailure is how long the rest has once something could not be fetched: most likely it is the network, and a server that drops packets
-	// would be waited for once for each file.
+	// afterFailure is how long the rest has once something could not be fetched: most likely it is the network, and a
+	// server that drops packets would be waited for once for each file.
 	afterFailure = 30 * time.Second
 )
 
 // errGivenUp is why a fetch was ended.
 var errGivenUp = fmt.Errorf("given up %s after another file could not be fetched", afterFailure)
 
-// FetchAll fetches release files side by side, a handful at a time. It returns what it got and why it did not get the rest, both by URL.
+// FetchAll fetches release files side by side, a handful at a time. It returns what it got and why it did not get the
+// rest, both by URL.
 func FetchAll(ctx context.Context, fetch Fetcher, urls []string) (map[string][]byte, map[string]error) {
 	return fetchAll(ctx, fetch, urls, afterFailure)
 }
 
-func fetchAll(ctx context.Context, fetch Fetcher, urls []string, grace time.Duration) (map[string][]byte, map[string]error) {
+func fetchAll(ctx context.Context, fetch Fetcher, urls []string, grace time.Duration) (map[string][]byte,
+	map[string]error) {
 	bounded, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	timer := time.AfterFunc(time.Hour, func() { giveUp(errGivenUp) }) // started anew by the first failure

@@ -47,14 +47,16 @@ func TestFetchAll(t *testing.T) {
 	if most != fetchesAtOnce {
 		t.Errorf("%d at a time, want %d", most, fetchesAtOnce)
 	}
-	if len(lacks) != 2 || lacks[urls[1]] == nil || lacks[urls[11]] == nil || string(got[urls[2]]) != urls[2] || len(got) != len(urls)-2 {
+	if len(lacks) != 2 || lacks[urls[1]] == nil || lacks[urls[11]] == nil || string(got[urls[2]]) != urls[2] ||
+		len(got) != len(urls)-2 {
 		t.Errorf("got %d files, lacks %v", len(got), lacks)
 	}
 }
 
 // Servers that do not answer are not waited for once something could not be fetched.
 func TestFetchAllGivesUp(t *testing.T) {
-	urls := []string{"https://example.org/refused", "https://me:s3cret@example.org/silent-1", "https://example.org/silent-2"}
+	urls := []string{"https://example.org/refused", "https://me:s3cret@example.org/silent-1",
+		"https://example.org/silent-2"}
 	_, lacks := fetchAll(t.Context(), fetcher(func(ctx context.Context, url string) ([]byte, error) {
 		if url == urls[0] {
 			return nil, errors.New("refused")
@@ -64,7 +66,8 @@ func TestFetchAllGivesUp(t *testing.T) {
 	}), urls, time.Nanosecond)
 	for _, url := range urls[1:] {
 		err := lacks[url]
-		if fault.CodeOf(err) != fault.SourceUnreadable || !strings.Contains(fmt.Sprint(err), "/silent-") || strings.Contains(fmt.Sprint(err), "s3cret") || !errors.Is(err, errGivenUp) {
+		if fault.CodeOf(err) != fault.SourceUnreadable || !strings.Contains(fmt.Sprint(err), "/silent-") ||
+			strings.Contains(fmt.Sprint(err), "s3cret") || !errors.Is(err, errGivenUp) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}

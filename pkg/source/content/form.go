@@ -22,13 +22,15 @@ const (
 	maxRatio    = 200
 )
 
-// wellFormed says whether data has the form of what address names: an archive by its extension, else Kubernetes objects.
-// It recognizes what is something else, such as a login page. It does not recognize an object that somebody changed.
+// wellFormed says whether data has the form of what address names: an archive by its extension, else Kubernetes
+// objects. It recognizes what is something else, such as a login page. It does not recognize an object that somebody
+// changed.
 func wellFormed(address string, data []byte) error {
 	if isPage(data) {
 		return errors.New("the answer is a web page")
 	}
-	if u, err := url.Parse(address); err == nil && (strings.HasSuffix(u.Path, ".tar.gz") || strings.HasSuffix(u.Path, ".tgz")) {
+	if u, err := url.Parse(address); err == nil && (strings.HasSuffix(u.Path, ".tar.gz") ||
+		strings.HasSuffix(u.Path, ".tgz")) {
 		return isArchive(data)
 	}
 	return areObjects(data)
@@ -41,7 +43,8 @@ func isPage(data []byte) bool {
 
 // isArchive reads a gzipped tar archive to its end, where gzip's own checksum is.
 func isArchive(data []byte) error {
-	unzipped, err := unpack.New(bytes.NewReader(data), unpack.Limits{Entries: maxEntries, Total: maxUnpacked, Ratio: maxRatio}, func(r io.Reader) (io.Reader, func(), error) {
+	unzipped, err := unpack.New(bytes.NewReader(data), unpack.Limits{Entries: maxEntries, Total: maxUnpacked,
+		Ratio: maxRatio}, func(r io.Reader) (io.Reader, func(), error) {
 		plain, err := gzip.NewReader(r)
 		return plain, nil, err
 	})
@@ -67,7 +70,8 @@ func isArchive(data []byte) error {
 	return nil
 }
 
-// areObjects reads a stream of YAML or JSON documents: each is a Kubernetes object or empty, and at least one is an object.
+// areObjects reads a stream of YAML or JSON documents: each is a Kubernetes object or empty, and at least one is an
+// object.
 func areObjects(data []byte) error {
 	if err := unpack.YAML(data); err != nil {
 		return fmt.Errorf("read the answer as YAML: %w", err)

@@ -1,5 +1,5 @@
-// Package content makes what Flux reads of cluster-init's content, the kustomize components and the chart, and publishes it as OCI
-// artifacts.
+// Package content makes what Flux reads of cluster-init's content, the kustomize components and the chart, and
+// publishes it as OCI artifacts.
 package content
 
 import (

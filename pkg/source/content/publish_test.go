@@ -37,11 +37,12 @@ func testContent() fstest.MapFS {
 		"kustomize-components/a/kustomization.yaml": file("resources:\n- https://example.org/v1/a.yaml\n"),
 		"kustomize-components/b/kustomization.yaml": file("resources:\n- local.yaml\n"),
 		"kustomize-components/b/local.yaml":         file("kind: ConfigMap\n"),
-		"charts/telco-cloud-init/Chart.yaml":        file("apiVersion: v2\nname: telco-cloud-init\nversion: 1.2.3+build\n"),
-		"charts/telco-cloud-init/values.yaml":       file("phase: bootstrap\n"),
-		"charts/telco-cloud-init/.helmignore":       file("*.md\n"),
-		"charts/telco-cloud-init/NOTES.md":          file("not for the package\n"),
-		"charts/telco-cloud-init/templates/x.yaml":  file("kind: ConfigMap\n"),
+		"charts/telco-cloud-init/Chart.yaml": file(
+			"apiVersion: v2\nname: telco-cloud-init\nversion: 1.2.3+build\n"),
+		"charts/telco-cloud-init/values.yaml":      file("phase: bootstrap\n"),
+		"charts/telco-cloud-init/.helmignore":      file("*.md\n"),
+		"charts/telco-cloud-init/NOTES.md":         file("not for the package\n"),
+		"charts/telco-cloud-init/templates/x.yaml": file("kind: ConfigMap\n"),
 	}
 }
 
@@ -187,7 +188,8 @@ func TestPublishErrors(t *testing.T) {
 		want fault.Code
 	}{
 		{"bundle without the manifest", func(o *PublishOptions) { o.Fetch = remoteFiles{} }, fault.BundleInvalid},
-		{"component that is not there", func(o *PublishOptions) { o.Paths = []string{"./kustomize-components/none"} }, fault.ComponentUnknown},
+		{"component that is not there", func(o *PublishOptions) { o.Paths = []string{"./kustomize-components/none"} },
+			fault.ComponentUnknown},
 		{"chart without a version", func(o *PublishOptions) { o.FS = fs.FS(broken) }, fault.ValuesInvalid},
 	}
 	for _, tc := range cases {
@@ -197,7 +199,8 @@ func TestPublishErrors(t *testing.T) {
 			tc.edit(&o)
 			_, err := Publish(context.Background(), target(r), o)
 			if fault.CodeOf(err) != tc.want || fault.HintOf(err) == "" {
-				t.Errorf("error %v has code %q and hint %q, want %q", err, fault.CodeOf(err), fault.HintOf(err), tc.want)
+				t.Errorf("error %v has code %q and hint %q, want %q", err, fault.CodeOf(err), fault.HintOf(err),
+					tc.want)
 			}
 			if r.Writes.Load() != 0 {
 				t.Error("a publish that failed left something behind")

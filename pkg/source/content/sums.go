@@ -32,8 +32,8 @@ func ReadSums(fsys fs.FS) (Sums, error) {
 	return ParseSums(SumsFile, text)
 }
 
-// ParseSums reads the format of sha256sum with https URLs for files; empty lines and lines that begin with # are skipped.
-// An error names file and line, and is a fault EnvironmentInvalid.
+// ParseSums reads the format of sha256sum with https URLs for files; empty lines and lines that begin with # are
+// skipped. An error names file and line, and is a fault EnvironmentInvalid.
 func ParseSums(file string, text []byte) (Sums, error) {
 	sums := Sums{}
 	for n, line := range strings.Split(string(text), "\n") {

@@ -18,11 +18,14 @@ func TestParseSums(t *testing.T) {
 	}{
 		{"nothing", "", Sums{}, ""},
 		{"comments and empty lines", "# x\n\n  # y\n\r\n", Sums{}, ""},
-		{"two", a + "  https://example.org/a\n" + b + " *https://example.org/b\r\n", Sums{"https://example.org/a": a, "https://example.org/b": b}, ""},
+		{"two", a + "  https://example.org/a\n" + b + " *https://example.org/b\r\n",
+			Sums{"https://example.org/a": a, "https://example.org/b": b}, ""},
 		{"no newline at the end", a + "  https://example.org/a", Sums{"https://example.org/a": a}, ""},
 		{"upper case", strings.ToUpper(a) + "  https://example.org/a", Sums{"https://example.org/a": a}, ""},
-		{"twice the same", a + "  https://example.org/a\n" + a + "  https://example.org/a", Sums{"https://example.org/a": a}, ""},
-		{"twice with other digests", "#\n" + a + "  https://example.org/a\n" + b + "  https://example.org/a", nil, "f.txt:3: another digest"},
+		{"twice the same", a + "  https://example.org/a\n" + a + "  https://example.org/a",
+			Sums{"https://example.org/a": a}, ""},
+		{"twice with other digests", "#\n" + a + "  https://example.org/a\n" + b + "  https://example.org/a", nil,
+			"f.txt:3: another digest"},
 		{"digest only", a, nil, "f.txt:1: no SHA-256 digest"},
 		{"digest and spaces", "\n" + a + "  ", nil, "f.txt:2: no SHA-256 digest"},
 		{"digest that is too short", a[:62] + "  https://example.org/a", nil, "f.txt:1: no SHA-256 digest"},
@@ -41,7 +44,8 @@ func TestParseSums(t *testing.T) {
 				}
 				return
 			}
-			if fault.CodeOf(err) != fault.EnvironmentInvalid || fault.HintOf(err) == "" || !strings.Contains(err.Error(), tc.says) {
+			if fault.CodeOf(err) != fault.EnvironmentInvalid || fault.HintOf(err) == "" ||
+				!strings.Contains(err.Error(), tc.says) {
 				t.Errorf("error %v (%s) lacks %q", err, fault.CodeOf(err), tc.says)
 			}
 		})
@@ -75,7 +79,8 @@ func FuzzParseSums(f *testing.F) {
 			return
 		}
 		for address, sum := range sums {
-			if !strings.HasPrefix(strings.ToLower(address), "https://") || len(sum) != 64 || strings.ToLower(sum) != sum {
+			if !strings.HasPrefix(strings.ToLower(address), "https://") || len(sum) != 64 ||
+				strings.ToLower(sum) != sum {
 				t.Errorf("pinned %q as %q", address, sum)
 			}
 		}

@@ -8,14 +8,17 @@ import (
 
 // hintAnswered and hintChanged say what to do about an answer that is not what was asked for.
 const (
-	hintAnswered = "Open the address from this machine: a proxy or captive portal most likely answered in place of the server. Nothing of the answer was kept."
-	hintChanged  = "Open the address from this machine: a proxy or captive portal answered in place of the server, or the release was changed. Nothing of the answer was kept."
+	hintAnswered = "Open the address from this machine: a proxy or captive portal most likely answered in place of " +
+		"the server. Nothing of the answer was kept."
+	hintChanged = "Open the address from this machine: a proxy or captive portal answered in place of the server, or " +
+		"the release was changed. Nothing of the answer was kept."
 )
 
 // Unpinned returns those of urls whose content no digest vouches for.
 func (f *HTTPFetcher) Unpinned(urls []string) []string { return f.Sums.Unpinned(urls) }
 
-// verify holds data against its digest, or, where none is pinned, against its form. The error is a fault SourceUnreadable.
+// verify holds data against its digest, or, where none is pinned, against its form. The error is a fault
+// SourceUnreadable.
 func (f *HTTPFetcher) verify(address string, data []byte) error {
 	want := f.Sums[address]
 	if want == "" {

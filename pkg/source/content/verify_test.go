@@ -61,12 +61,15 @@ func TestNothingUnverifiedIsKept(t *testing.T) {
 		{"text", yaml, "Please sign in.\n", "", "document 1 of the answer is no Kubernetes object"},
 		{"JSON of a proxy", yaml, `{"error": "blocked"}`, "", "document 1 of the answer is no Kubernetes object"},
 		{"list", yaml, "- a\n- b\n", "", "document 1 of the answer is no Kubernetes object"},
-		{"apiVersion that is none", yaml, "apiVersion: {a: b}\nkind: Namespace\n", "", "document 1 of the answer is no Kubernetes object"},
+		{"apiVersion that is none", yaml, "apiVersion: {a: b}\nkind: Namespace\n", "",
+			"document 1 of the answer is no Kubernetes object"},
 		{"nothing", yaml, "", "", "no Kubernetes object"},
 		{"comments only", yaml, "# nothing\n---\n# here\n", "", "no Kubernetes object"},
-		{"object, then a message", yaml, manifest + "---\nmessage: quota exceeded\n", "", "document 2 of the answer is no Kubernetes object"},
+		{"object, then a message", yaml, manifest + "---\nmessage: quota exceeded\n", "",
+			"document 2 of the answer is no Kubernetes object"},
 		{"no YAML", yaml, manifest + "\t: [\n", "", "as YAML"},
-		{"another manifest than the pinned one", yaml, manifest + "metadata: {name: evil}\n", manifest, "SHA-256 digest of the answer is " + Sum([]byte(manifest+"metadata: {name: evil}\n"))},
+		{"another manifest than the pinned one", yaml, manifest + "metadata: {name: evil}\n", manifest,
+			"SHA-256 digest of the answer is " + Sum([]byte(manifest+"metadata: {name: evil}\n"))},
 		{"archive in place of a manifest", yaml, flux, "", "as YAML"},
 		{"manifest in place of the archive", tgz, manifest, "", "as gzip"},
 		{"zipped page in place of the archive", tgz, zipped(t, portal), "", "as a tar archive"},
@@ -78,7 +81,8 @@ func TestNothingUnverifiedIsKept(t *testing.T) {
 		{"manifest", yaml, manifest, "", ""},
 		{"pinned manifest", yaml, manifest, manifest, ""},
 		{"manifest in JSON", yaml, `{"apiVersion": "v1", "kind": "Namespace"}`, "", ""},
-		{"manifest with empty documents and variables", yaml, "# x\n---\n" + manifest + "spec: {}\nx: ${X:=1}\n---\n---\n" + manifest, "", ""},
+		{"manifest with empty documents and variables", yaml, "# x\n---\n" + manifest +
+			"spec: {}\nx: ${X:=1}\n---\n---\n" + manifest, "", ""},
 		{"archive", tgz, flux, "", ""},
 		{"pinned archive", tgz, flux, flux, ""},
 		{"pinned file of any form", yaml, portal, portal, ""},
@@ -210,7 +214,8 @@ func TestTruncatedBody(t *testing.T) {
 
 // A portal that redirects to its own page without TLS is not followed into accepting what it serves.
 func TestRedirectWithoutTLS(t *testing.T) {
-	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, manifest) }))
+	plain := httptest.NewServer(http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, manifest) }))
 	t.Cleanup(plain.Close)
 	server := httptest.NewTLSServer(http.RedirectHandler(plain.URL, http.StatusFound))
 	t.Cleanup(server.Close)

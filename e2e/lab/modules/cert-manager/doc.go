@@ -1,6 +1,6 @@
-// Package lab documents the programs beside it: cert-manager as far as the lab needs it, over the packages of upstream's
-// root module. Upstream's own programs are modules of their own, which require each other by relative paths and cannot be
-// had from a module proxy.
+// Package lab documents the programs beside it: cert-manager as far as the lab needs it, over the packages of
+// upstream's root module. Upstream's own programs are modules of their own, which require each other by relative paths
+// and cannot be had from a module proxy.
 //
 // The path of this module lies below upstream's cmd, where upstream's programs lie: only there may it import upstream's
 // internal packages.

@@ -13,7 +13,8 @@ const owner = 108
 
 // setRoutes makes the routes of this program exactly those wanted: destination network to gateway address.
 func setRoutes(wanted map[string]string) error {
-	current, err := netlink.RouteListFiltered(netlink.FAMILY_V4, &netlink.Route{Protocol: owner}, netlink.RT_FILTER_PROTOCOL)
+	current, err := netlink.RouteListFiltered(netlink.FAMILY_V4, &netlink.Route{Protocol: owner},
+		netlink.RT_FILTER_PROTOCOL)
 	if err != nil {
 		return fmt.Errorf("list the routes: %w", err)
 	}

@@ -86,7 +86,8 @@ func TestAllThatIsWrittenIsForItsUserOnly(t *testing.T) {
 	if err != nil || found < 10 {
 		t.Errorf("%d files, %v", found, err)
 	}
-	for _, file := range []string{installation.File("neutron.conf"), filepath.Join(installation.Python(), "lab-1.dist-info", "entry_points.txt")} {
+	for _, file := range []string{installation.File("neutron.conf"),
+		filepath.Join(installation.Python(), "lab-1.dist-info", "entry_points.txt")} {
 		if content, err := os.ReadFile(file); err != nil || len(content) == 0 {
 			t.Errorf("%s: %d bytes, %v", file, len(content), err)
 		}
@@ -109,7 +110,8 @@ func TestSecretsAreMadeOnceAndDifferEverywhere(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, secrets := range []Secrets{first, other} {
-		for _, secret := range []string{secrets.Database, secrets.Messages, secrets.Admin, secrets.Service, secrets.Demo} {
+		for _, secret := range []string{secrets.Database, secrets.Messages, secrets.Admin, secrets.Service,
+			secrets.Demo} {
 			if len(secret) < 32 || seen[secret] {
 				t.Errorf("a password is short, or not the only one like it")
 			}

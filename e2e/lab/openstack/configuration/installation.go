@@ -14,7 +14,8 @@ import (
 	"text/template"
 )
 
-// Ports of the lab's own RabbitMQ, all on 127.0.0.1. They are not the usual ones: Debian's package may have started another.
+// Ports of the lab's own RabbitMQ, all on 127.0.0.1. They are not the usual ones: Debian's package may have started
+// another.
 const (
 	MessagePort      = 25671
 	DistributionPort = 25673
@@ -65,7 +66,8 @@ func OpenSecrets(file string) (Secrets, error) {
 }
 
 func makeSecrets(file string) (Secrets, error) {
-	secrets := Secrets{Database: Password(), Messages: Password(), Admin: Password(), Service: Password(), Demo: Password()}
+	secrets := Secrets{Database: Password(), Messages: Password(), Admin: Password(), Service: Password(),
+		Demo: Password()}
 	content, err := json.Marshal(secrets)
 	if err != nil {
 		return Secrets{}, fmt.Errorf("write the passwords: %w", err)

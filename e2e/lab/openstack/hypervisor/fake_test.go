@@ -131,19 +131,22 @@ const (
 	otherImage = "lab-other"
 )
 
-// newBench returns a cloud with one network n1, in which the servers are active and have the addresses 10.0.0.11, .12, ...
+// newBench returns a cloud with one network n1, in which the servers are active and have the addresses 10.0.0.11, .12,
+// ...
 func newBench(servers ...string) *bench {
 	b := &bench{
 		cloud:  &fakeCloud{images: map[string]string{}, failing: map[string]bool{}},
 		engine: &fakeEngine{images: map[string]string{}, failing: map[string]bool{}},
 		now:    time.Unix(0, 0),
 	}
-	b.cloud.state.Networks = []Network{{ID: "n1", Subnet: netip.MustParsePrefix("10.0.0.0/24"), Gateway: netip.MustParseAddr("10.0.0.1")}}
+	b.cloud.state.Networks = []Network{{ID: "n1", Subnet: netip.MustParsePrefix("10.0.0.0/24"),
+		Gateway: netip.MustParseAddr("10.0.0.1")}}
 	for i, id := range servers {
 		b.cloud.images[id] = labImage
 		b.cloud.state.Servers = append(b.cloud.state.Servers, Server{ID: id, Name: id, Status: active})
 		b.cloud.state.Ports = append(b.cloud.state.Ports,
-			Port{ID: "p-" + id, Network: "n1", Device: id, Addresses: []netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(11 + i)})}})
+			Port{ID: "p-" + id, Network: "n1", Device: id,
+				Addresses: []netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(11 + i)})}})
 	}
 	b.restart()
 	return b
@@ -151,7 +154,8 @@ func newBench(servers ...string) *bench {
 
 // restart is what a kill leaves: a bridge that knows nothing.
 func (b *bench) restart() {
-	b.Bridge = New(b.cloud, b.engine, []string{labImage, otherImage}, func(format string, args ...any) { b.said = append(b.said, fmt.Sprintf(format, args...)) })
+	b.Bridge = New(b.cloud, b.engine, []string{labImage, otherImage},
+		func(format string, args ...any) { b.said = append(b.said, fmt.Sprintf(format, args...)) })
 	b.pause = newPause(func() time.Time { return b.now })
 }
 

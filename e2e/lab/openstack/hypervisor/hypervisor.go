@@ -1,5 +1,5 @@
-// Package hypervisor is the machine room below nova's fake compute driver: each server of an image of the lab becomes a container
-// that boots with the server's own user-data, has its fixed addresses, and goes when the server goes.
+// Package hypervisor is the machine room below nova's fake compute driver: each server of an image of the lab becomes a
+// container that boots with the server's own user-data, has its fixed addresses, and goes when the server goes.
 //
 // It keeps nothing: all that it does follows from what the cloud's API says and from the labels of what exists in the
 // Docker engine. So it may be killed at any time and started again.
@@ -60,8 +60,8 @@ type Bridge struct {
 	pause  *pause
 }
 
-// New returns a bridge for the servers that were made of the images of those names. say hears what is done and, once, what
-// fails.
+// New returns a bridge for the servers that were made of the images of those names. say hears what is done and, once,
+// what fails.
 func New(cloud cloud, engine engine, images []string, say func(format string, args ...any)) *Bridge {
 	return &Bridge{cloud: cloud, engine: engine, images: images, report: newReport(say), pause: newPause(time.Now)}
 }

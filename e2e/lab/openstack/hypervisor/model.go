@@ -102,7 +102,10 @@ func (s State) links(server string) []Link {
 			links = append(links, Link{port.Network, port.Addresses[0]})
 		}
 	}
-	slices.SortFunc(links, func(a, b Link) int { return cmp.Or(cmp.Compare(a.Network, b.Network), a.Address.Compare(b.Address)) })
+	slices.SortFunc(links, func(a, b Link) int {
+		return cmp.Or(cmp.Compare(a.Network, b.Network),
+			a.Address.Compare(b.Address))
+	})
 	// A container has one place in a network.
 	return slices.CompactFunc(links, func(a, b Link) bool { return a.Network == b.Network })
 }

@@ -65,10 +65,20 @@ func TestOtherServersStayPaper(t *testing.T) {
 // What could not be asked is not gone.
 func TestFailedQuestionsRemoveNothing(t *testing.T) {
 	tests := map[string]func(b *bench){
-		"the engine does not answer":                func(b *bench) { b.engine.failing["world"] = true; b.vanish() },
-		"the cloud does not answer":                 func(b *bench) { b.cloud.failing["state"] = true; b.cloud.state = State{} },
-		"the list is empty, the server is there":    func(b *bench) { b.cloud.state, b.cloud.hidden = State{}, []string{"a"} },
-		"the list is empty, and nothing else known": func(b *bench) { b.cloud.state, b.cloud.failing["gone"] = State{}, true },
+		"the engine does not answer": func(b *bench) { b.engine.failing["world"] = true; b.vanish() },
+		"the cloud does not answer": func(
+			b *bench) {
+			b.cloud.failing["state"] = true
+			b.cloud.state = State{}
+		},
+		"the list is empty, the server is there": func(b *bench) {
+			b.cloud.state, b.cloud.hidden = State{},
+				[]string{"a"}
+		},
+		"the list is empty, and nothing else known": func(b *bench) {
+			b.cloud.state, b.cloud.failing["gone"] = State{},
+				true
+		},
 	}
 	for name, breakIt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -142,9 +152,11 @@ func TestANetworkStaysWhileAContainerIsInIt(t *testing.T) {
 
 func TestPlacesInSeveralNetworks(t *testing.T) {
 	b := newBench("a")
-	b.cloud.state.Networks = append(b.cloud.state.Networks, Network{ID: "n0", Subnet: netip.MustParsePrefix("10.1.0.0/24")})
+	b.cloud.state.Networks = append(b.cloud.state.Networks,
+		Network{ID: "n0", Subnet: netip.MustParsePrefix("10.1.0.0/24")})
 	port := Port{ID: "p2", Network: "n0", Device: "a", Addresses: []netip.Addr{netip.MustParseAddr("10.1.0.9")}}
-	b.cloud.state.Ports = append(b.cloud.state.Ports, port, Port{ID: "p3", Network: "unknown", Device: "a", Addresses: port.Addresses})
+	b.cloud.state.Ports = append(b.cloud.state.Ports, port, Port{ID: "p3", Network: "unknown", Device: "a",
+		Addresses: port.Addresses})
 	expect(t, b.look(t), "network n0 10.1.0.0/24", "network n1 10.0.0.0/24", "make a n0=10.1.0.9,n1=10.0.0.11")
 }
 

@@ -1,5 +1,5 @@
-// Package process runs the lab's daemons: each in a session of its own, so that it outlives the command that starts it, and
-// noted in a folder, so that the next command finds it and ends exactly what was started.
+// Package process runs the lab's daemons: each in a session of its own, so that it outlives the command that starts it,
+// and noted in a folder, so that the next command finds it and ends exactly what was started.
 package process
 
 import (
@@ -19,7 +19,8 @@ import (
 const noteTimeout = 10 * time.Second
 
 // launcher notes who the process is before it becomes the daemon: a starter that is killed in between leaves no daemon
-// that nobody knows. The note holds what Linux says of the process, with its start time, and which boot that counts from.
+// that nobody knows. The note holds what Linux says of the process, with its start time, and which boot that counts
+// from.
 const launcher = `umask 077; cat /proc/$$/stat /proc/sys/kernel/random/boot_id >"$0.new" && mv "$0.new" "$0" && exec "$@"`
 
 // Daemon is one program that runs until it is stopped.
@@ -65,8 +66,8 @@ func (f Folder) Start(ctx context.Context, daemon Daemon) error {
 	})
 }
 
-// Clear makes sure that nothing is in the way of a daemon that does not run: it ends what is left of one that has died, and
-// fails when another program has one of its addresses.
+// Clear makes sure that nothing is in the way of a daemon that does not run: it ends what is left of one that has died,
+// and fails when another program has one of its addresses.
 func (f Folder) Clear(ctx context.Context, daemon Daemon) error {
 	if f.Running(daemon.Name) {
 		return nil
@@ -150,7 +151,8 @@ func (f Folder) Log(name string) string { return filepath.Join(f.dir, "log", nam
 // note returns the path of the daemon's note.
 func (f Folder) note(name string) string { return filepath.Join(f.dir, "pid", name) }
 
-// Started returns the names of the daemons that have a note: they were started and not stopped, and may have died since.
+// Started returns the names of the daemons that have a note: they were started and not stopped, and may have died
+// since.
 func (f Folder) Started() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(f.dir, "pid"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -60,7 +60,8 @@ func TestDaemonHasItsOwnSessionAndIsFoundAgain(t *testing.T) {
 		t.Errorf("started again: %v, then %v", noted, again)
 	}
 	// What has put the note in its place may still be ending.
-	eventually(t, fmt.Sprintf("the only process of the daemon is %d", noted.pid), func() bool { return slices.Equal(folder.Processes("daemon"), []int{noted.pid}) })
+	eventually(t, fmt.Sprintf("the only process of the daemon is %d", noted.pid),
+		func() bool { return slices.Equal(folder.Processes("daemon"), []int{noted.pid}) })
 	if folder.Memory("daemon") <= 0 {
 		t.Error("uses no memory")
 	}
@@ -143,7 +144,8 @@ func TestStopSparesAProcessThatGotTheID(t *testing.T) {
 	}
 }
 
-// A daemon's first process has died and its children still have its port: they end too, at the next start at the latest.
+// A daemon's first process has died and its children still have its port: they end too, at the next start at the
+// latest.
 func TestStartEndsChildrenOfOneThatDied(t *testing.T) {
 	folder := start(t, "/bin/sh", "-c", "sleep 60 & echo child")
 	eventually(t, "the end of the first process", func() bool { return !folder.Running("daemon") })
@@ -193,7 +195,8 @@ func TestStartRefusesATakenAddress(t *testing.T) {
 	}
 	defer func() { _ = listener.Close() }()
 	address := listener.Addr().String()
-	err = At(t.TempDir()).Start(t.Context(), Daemon{Name: "api", Args: []string{"/bin/sleep", "60"}, Listen: []string{address}})
+	err = At(t.TempDir()).Start(t.Context(), Daemon{Name: "api", Args: []string{"/bin/sleep", "60"},
+		Listen: []string{address}})
 	if err == nil || !strings.Contains(err.Error(), "api") || !strings.Contains(err.Error(), address) {
 		t.Errorf("error %v does not name the daemon and %s", err, address)
 	}
@@ -201,9 +204,10 @@ func TestStartRefusesATakenAddress(t *testing.T) {
 
 func TestReadyTellsWhichDaemonEndedAndWhatItSaid(t *testing.T) {
 	folder := start(t, "/bin/sh", "-c", "echo out of luck >&2; exit 3")
-	err := folder.Ready(t.Context(), "the service", []Daemon{{Name: "daemon"}}, time.Minute, func(context.Context) error {
-		return errors.New("no answer")
-	})
+	err := folder.Ready(t.Context(), "the service", []Daemon{{Name: "daemon"}}, time.Minute,
+		func(context.Context) error {
+			return errors.New("no answer")
+		})
 	if err == nil {
 		t.Fatal("ready")
 	}
@@ -234,7 +238,8 @@ func TestRun(t *testing.T) {
 	if err := run(t.Context(), "exit 0"); err != nil {
 		t.Error(err)
 	}
-	if err := run(t.Context(), "echo out of luck; exit 3"); err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "| out of luck") {
+	if err := run(t.Context(), "echo out of luck; exit 3"); err == nil ||
+		!strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "| out of luck") {
 		t.Errorf("error %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

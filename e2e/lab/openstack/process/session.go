@@ -90,8 +90,8 @@ func (f Folder) Running(name string) bool {
 	return err == nil && now.start == noted.start && !now.ended()
 }
 
-// Processes returns the ids of all processes of the daemon's session. Where the first one is gone and the others stayed,
-// only those count that work in this folder: the session's number may be another's by now.
+// Processes returns the ids of all processes of the daemon's session. Where the first one is gone and the others
+// stayed, only those count that work in this folder: the session's number may be another's by now.
 func (f Folder) Processes(name string) []int {
 	noted, err := f.identity(name)
 	if err != nil || noted.boot != bootID() {

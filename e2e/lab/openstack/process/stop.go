@@ -17,7 +17,8 @@ const (
 )
 
 // Stop ends daemons together: asks all processes of their sessions to end, and kills those that have not after 15
-// seconds. It returns the names of daemons that had to be killed. Daemons that do not run, or have no note, are no error.
+// seconds. It returns the names of daemons that had to be killed. Daemons that do not run, or have no note, are no
+// error.
 func (f Folder) Stop(ctx context.Context, names ...string) (killed []string, err error) {
 	f.signal(syscall.SIGTERM, names)
 	if err := f.gone(ctx, f.grace, names); err != nil {

@@ -46,7 +46,8 @@ func Wait(ctx context.Context, what string, bound time.Duration, check func(cont
 
 // Ready waits until check returns nil, and gives up at once when one of the daemons ends. The error has the end of the
 // log of the daemon that ended, or of all of them.
-func (f Folder) Ready(ctx context.Context, what string, daemons []Daemon, bound time.Duration, check func(context.Context) error) error {
+func (f Folder) Ready(ctx context.Context, what string, daemons []Daemon, bound time.Duration,
+	check func(context.Context) error) error {
 	err := Wait(ctx, what, bound, func(ctx context.Context) error {
 		for _, daemon := range daemons {
 			if !f.Running(daemon.Name) {

@@ -16,11 +16,13 @@ func TestWait(t *testing.T) {
 		took  time.Duration // at most
 		says  []string      // of the error; none when it succeeds
 	}{
-		"at once":           {func(int) error { return nil }, 0, nil},
-		"after a while":     {func(calls int) error { return after(calls, 5, notYet) }, time.Second, nil},
-		"never":             {func(int) error { return notYet }, time.Minute, []string{"wait for the thing", "not within 1m0s", "not yet"}},
-		"ended for ever":    {func(int) error { return errEnded }, 0, []string{"wait for the thing", "it has ended"}},
-		"succeeds too late": {func(calls int) error { return after(calls, 10_000, notYet) }, time.Minute, []string{"not within 1m0s"}},
+		"at once":       {func(int) error { return nil }, 0, nil},
+		"after a while": {func(calls int) error { return after(calls, 5, notYet) }, time.Second, nil},
+		"never": {func(int) error { return notYet }, time.Minute,
+			[]string{"wait for the thing", "not within 1m0s", "not yet"}},
+		"ended for ever": {func(int) error { return errEnded }, 0, []string{"wait for the thing", "it has ended"}},
+		"succeeds too late": {func(calls int) error { return after(calls, 10_000, notYet) }, time.Minute,
+			[]string{"not within 1m0s"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package resource makes what the OpenStack lab offers: users, projects, flavors, networks, images, quotas. Everything in it
-// may be repeated: what is there stays.
+// Package resource makes what the OpenStack lab offers: users, projects, flavors, networks, images, quotas. Everything
+// in it may be repeated: what is there stays.
 package resource
 
 import (
@@ -35,7 +35,8 @@ type cloud struct {
 }
 
 // authenticate logs in. The user's proxy is for the internet; the lab is on this machine.
-func authenticate(ctx context.Context, installation configuration.Installation, login Login) (*gophercloud.ProviderClient, error) {
+func authenticate(ctx context.Context, installation configuration.Installation, login Login) (
+	*gophercloud.ProviderClient, error) {
 	provider, err := sdk.NewClient(installation.Identity())
 	if err != nil {
 		return nil, fmt.Errorf("reach keystone: %w", err)

@@ -26,8 +26,8 @@ func CloudsYAML(name string, entry map[string]any) ([]byte, error) {
 	return yaml.Marshal(map[string]any{"clouds": map[string]any{name: entry}})
 }
 
-// ChangeClouds has change work on the entries of a clouds.yaml, and writes them. The file need not exist. The caller keeps
-// others from doing the same at once.
+// ChangeClouds has change work on the entries of a clouds.yaml, and writes them. The file need not exist. The caller
+// keeps others from doing the same at once.
 func ChangeClouds(file string, change func(entries map[string]any)) error {
 	content, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -61,7 +61,8 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fake) drop(collection, id string) {
-	f.things[collection] = slices.DeleteFunc(f.things[collection], func(thing map[string]any) bool { return thing["id"] == id })
+	f.things[collection] = slices.DeleteFunc(f.things[collection],
+		func(thing map[string]any) bool { return thing["id"] == id })
 }
 
 // client returns a client of the fake that ends with the test.
@@ -72,7 +73,8 @@ func (f *fake) client(t *testing.T) *gophercloud.ServiceClient {
 	}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	return &gophercloud.ServiceClient{ProviderClient: &gophercloud.ProviderClient{TokenID: "token"}, Endpoint: server.URL + "/"}
+	return &gophercloud.ServiceClient{ProviderClient: &gophercloud.ProviderClient{TokenID: "token"},
+		Endpoint: server.URL + "/"}
 }
 
 func (f *fake) count(method string) int {

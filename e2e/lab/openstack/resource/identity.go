@@ -38,8 +38,10 @@ func Register(ctx context.Context, installation configuration.Installation) erro
 }
 
 // ensureLogin makes a project and a user with roles in it. It returns the project's id.
-func ensureLogin(ctx context.Context, identity *gophercloud.ServiceClient, login Login, roles ...string) (string, error) {
-	project, err := ensure(ctx, identity, "projects", "project", map[string]any{"name": login.Project, "domain_id": "default"})
+func ensureLogin(ctx context.Context, identity *gophercloud.ServiceClient, login Login, roles ...string) (
+	string, error) {
+	project, err := ensure(ctx, identity, "projects", "project",
+		map[string]any{"name": login.Project, "domain_id": "default"})
 	if err != nil {
 		return "", err
 	}
@@ -80,7 +82,8 @@ func registerEndpoints(ctx context.Context, identity *gophercloud.ServiceClient,
 		{"placement", "placement", ":8778"}, {"glance", "image", ":9292"}, {"neutron", "network", ":9696"},
 		{"cinderv3", "volumev3", ":8776/v3/%(project_id)s"}, {"nova", "compute", ":8774/v2.1"},
 	} {
-		id, err := ensure(ctx, identity, "services", "service", map[string]any{"name": service.name, "type": service.kind})
+		id, err := ensure(ctx, identity, "services", "service",
+			map[string]any{"name": service.name, "type": service.kind})
 		if err != nil {
 			return err
 		}
@@ -89,7 +92,8 @@ func registerEndpoints(ctx context.Context, identity *gophercloud.ServiceClient,
 				continue
 			}
 			_, err := create(ctx, identity, "endpoints", "endpoint", map[string]any{
-				"service_id": id, "interface": side, "region_id": configuration.Region, "url": "http://" + address + service.path,
+				"service_id": id, "interface": side, "region_id": configuration.Region, "url": "http://" + address +
+					service.path,
 			})
 			if err != nil {
 				return fmt.Errorf("register %s: %w", service.name, err)

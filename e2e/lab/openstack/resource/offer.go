@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// ServerImage is an image whose servers become machines. Those of StandinImage do too, with the stand-in for RKE2; those
-	// of any other are only rows in nova's database.
+	// ServerImage is an image whose servers become machines. Those of StandinImage do too, with the stand-in for RKE2;
+	// those of any other are only rows in nova's database.
 	ServerImage  = "cluster-init-lab"
 	StandinImage = "cluster-init-lab-rke2-standin"
 	// PaperImage is an image for servers that nobody needs as machines.
@@ -23,8 +23,8 @@ const (
 	imageBytes = 1 << 20
 )
 
-// Offer makes what projects find: flavors, images, the external network, a volume type; and quotas and a key pair of demo,
-// whose private part it writes to keyFile.
+// Offer makes what projects find: flavors, images, the external network, a volume type; and quotas and a key pair of
+// demo, whose private part it writes to keyFile.
 func Offer(ctx context.Context, installation configuration.Installation, keyFile string) error {
 	admin, err := connect(ctx, installation, Admin(installation))
 	if err != nil {
@@ -63,8 +63,8 @@ func offerFlavors(ctx context.Context, admin cloud) error {
 	return nil
 }
 
-// offerNetwork makes the external network, with addresses that are reserved for tests of devices (RFC 2544): those for documentation
-// may be in use where package servers are reached through stand-ins.
+// offerNetwork makes the external network, with addresses that are reserved for tests of devices (RFC 2544): those for
+// documentation may be in use where package servers are reached through stand-ins.
 func offerNetwork(ctx context.Context, admin cloud) error {
 	network, err := ensure(ctx, admin.network, "networks", "network", map[string]any{
 		"name": "public", "router:external": true,
@@ -109,20 +109,23 @@ func uploadImage(ctx context.Context, client *gophercloud.ServiceClient, name st
 		}
 	}
 	var image item
-	body := map[string]any{"name": name, "visibility": "public", "disk_format": "raw", "container_format": "bare", "min_disk": minDisk}
+	body := map[string]any{"name": name, "visibility": "public", "disk_format": "raw", "container_format": "bare",
+		"min_disk": minDisk}
 	if _, err := client.Post(ctx, client.ServiceURL("images"), body, &image, accept(http.StatusCreated)); err != nil {
 		return err
 	}
 	_, err = client.Put(ctx, client.ServiceURL("images", image.ID, "file"), nil, nil, &gophercloud.RequestOpts{
-		RawBody: bytes.NewReader(make([]byte, imageBytes)), MoreHeaders: map[string]string{"Content-Type": "application/octet-stream"},
-		OkCodes: []int{http.StatusNoContent},
+		RawBody:     bytes.NewReader(make([]byte, imageBytes)),
+		MoreHeaders: map[string]string{"Content-Type": "application/octet-stream"},
+		OkCodes:     []int{http.StatusNoContent},
 	})
 	return err
 }
 
 func offerVolumes(ctx context.Context, admin cloud) error {
 	_, err := ensure(ctx, admin.volume, "types", "volume_type", map[string]any{
-		"name": "lab", "os-volume-type-access:is_public": true, "extra_specs": map[string]string{"volume_backend_name": "lab"},
+		"name": "lab", "os-volume-type-access:is_public": true,
+		"extra_specs": map[string]string{"volume_backend_name": "lab"},
 	})
 	return err
 }
@@ -138,7 +141,8 @@ func offerKeyPair(ctx context.Context, compute *gophercloud.ServiceClient, file 
 		return nil
 	}
 	if err == nil {
-		if _, err := compute.Delete(ctx, compute.ServiceURL("os-keypairs", name), accept(http.StatusAccepted, http.StatusNoContent)); err != nil {
+		if _, err := compute.Delete(ctx, compute.ServiceURL("os-keypairs", name),
+			accept(http.StatusAccepted, http.StatusNoContent)); err != nil {
 			return fmt.Errorf("delete key pair %s, whose private part is lost: %w", name, err)
 		}
 	}
@@ -148,7 +152,8 @@ func offerKeyPair(ctx context.Context, compute *gophercloud.ServiceClient, file 
 		} `json:"keypair"`
 	}
 	body := map[string]any{"keypair": map[string]any{"name": name}}
-	if _, err := compute.Post(ctx, compute.ServiceURL("os-keypairs"), body, &answer, accept(http.StatusOK, http.StatusCreated)); err != nil {
+	if _, err := compute.Post(ctx, compute.ServiceURL("os-keypairs"), body, &answer,
+		accept(http.StatusOK, http.StatusCreated)); err != nil {
 		return fmt.Errorf("create key pair %s: %w", name, err)
 	}
 	return configuration.Write(file, []byte(answer.KeyPair.PrivateKey))

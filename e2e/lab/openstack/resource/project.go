@@ -80,7 +80,8 @@ func remove(ctx context.Context, client *gophercloud.ServiceClient, path, id str
 	if id == "" {
 		return nil
 	}
-	_, err := client.Delete(ctx, client.ServiceURL(path, id), accept(http.StatusOK, http.StatusAccepted, http.StatusNoContent))
+	_, err := client.Delete(ctx, client.ServiceURL(path, id), accept(http.StatusOK, http.StatusAccepted,
+		http.StatusNoContent))
 	if err != nil && !notFound(err) {
 		return fmt.Errorf("delete %s %s: %w", path, id, err)
 	}

@@ -19,8 +19,9 @@ type Quotas map[string]int
 func generous() Quotas {
 	return Quotas{
 		"instances": 100, "cores": 200, "ram": 400_000, "server_groups": 100, "server_group_members": 100,
-		"network": 100, "subnet": 100, "router": 100, "port": 1000, "floatingip": 100, "security_group": 100, "security_group_rule": 2000,
-		"volumes": 200, "gigabytes": 10_000, "snapshots": 200,
+		"network": 100, "subnet": 100, "router": 100, "port": 1000, "floatingip": 100, "security_group": 100,
+		"security_group_rule": 2000,
+		"volumes":             200, "gigabytes": 10_000, "snapshots": 200,
 	}
 }
 
@@ -71,7 +72,8 @@ func setQuotas(ctx context.Context, admin cloud, project string, quotas Quotas) 
 			continue
 		}
 		url := holder.client.ServiceURL(holder.path, id)
-		if _, err := holder.client.Put(ctx, url, map[string]any{holder.key: own}, nil, accept(http.StatusOK)); err != nil {
+		if _, err := holder.client.Put(ctx, url, map[string]any{holder.key: own}, nil,
+			accept(http.StatusOK)); err != nil {
 			return fmt.Errorf("set quotas of project %s: %w", project, err)
 		}
 	}

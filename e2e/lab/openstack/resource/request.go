@@ -17,8 +17,8 @@ type item struct {
 	DeviceID    string `json:"device_id"`    // of a port
 }
 
-// list returns a collection: path may carry a query, key is the name under which the answer holds it. It asks for one page,
-// which is more than the lab has.
+// list returns a collection: path may carry a query, key is the name under which the answer holds it. It asks for one
+// page, which is more than the lab has.
 func list[T any](ctx context.Context, client *gophercloud.ServiceClient, path, key string) ([]T, error) {
 	var answer map[string]json.RawMessage
 	if _, err := client.Get(ctx, client.ServiceURL(path), &answer, nil); err != nil {
@@ -47,7 +47,8 @@ func find(ctx context.Context, client *gophercloud.ServiceClient, path, key, nam
 
 // ensure returns the id of the resource with the name in body, which it creates when there is none. Its collection's
 // key is the kind with an s.
-func ensure(ctx context.Context, client *gophercloud.ServiceClient, path, kind string, body map[string]any) (string, error) {
+func ensure(ctx context.Context, client *gophercloud.ServiceClient, path, kind string, body map[string]any) (
+	string, error) {
 	name := fmt.Sprint(body["name"])
 	if id, err := find(ctx, client, path, kind+"s", name); err != nil || id != "" {
 		return id, err
@@ -60,9 +61,11 @@ func ensure(ctx context.Context, client *gophercloud.ServiceClient, path, kind s
 }
 
 // create creates a resource and returns its id.
-func create(ctx context.Context, client *gophercloud.ServiceClient, path, kind string, body map[string]any) (string, error) {
+func create(ctx context.Context, client *gophercloud.ServiceClient, path, kind string, body map[string]any) (
+	string, error) {
 	var answer map[string]item
-	_, err := client.Post(ctx, client.ServiceURL(path), map[string]any{kind: body}, &answer, accept(http.StatusOK, http.StatusCreated, http.StatusAccepted))
+	_, err := client.Post(ctx, client.ServiceURL(path), map[string]any{kind: body}, &answer,
+		accept(http.StatusOK, http.StatusCreated, http.StatusAccepted))
 	return answer[kind].ID, err
 }
 

@@ -27,10 +27,11 @@ func TestEnsureCreatesOnce(t *testing.T) {
 // What depends on something else is refused until that has gone; what is not the project's to delete stays.
 func TestEmptyGoesOnUntilNothingIsLeft(t *testing.T) {
 	service := &fake{things: map[string][]map[string]any{
-		"servers":         {{"id": "s1"}, {"id": "s2"}},
-		"networks":        {{"id": "n1"}},
-		"routers":         {{"id": "r1"}},
-		"ports":           {{"id": "p1", "device_owner": "compute:nova"}, {"id": "p2", "device_owner": "network:router_interface", "device_id": "r1"}},
+		"servers":  {{"id": "s1"}, {"id": "s2"}},
+		"networks": {{"id": "n1"}},
+		"routers":  {{"id": "r1"}},
+		"ports": {{"id": "p1", "device_owner": "compute:nova"},
+			{"id": "p2", "device_owner": "network:router_interface", "device_id": "r1"}},
 		"security-groups": {{"id": "g1", "name": "default"}, {"id": "g2", "name": "own"}},
 	}}
 	refused := 0
@@ -42,7 +43,8 @@ func TestEmptyGoesOnUntilNothingIsLeft(t *testing.T) {
 		return id == "p2" // a router's port goes only by taking it off the router
 	}
 	client := service.client(t)
-	if err := empty(t.Context(), cloud{compute: client, network: client, volume: client, image: client}, "project"); err != nil {
+	if err := empty(t.Context(), cloud{compute: client, network: client, volume: client, image: client},
+		"project"); err != nil {
 		t.Fatal(err)
 	}
 	if refused != 2 {
@@ -69,9 +71,11 @@ func TestQuotasGoToTheServiceThatHasThem(t *testing.T) {
 		says    string
 		puts    []string
 	}{
-		"one of the network":   {"demo", Quotas{"port": 3}, "", []string{"PUT /quotas/p"}},
-		"two services":         {"demo", Quotas{"port": 3, "cores": 4}, "", []string{"PUT /os-quota-sets/p", "PUT /quotas/p"}},
-		"all generous ones":    {"demo", generous(), "", []string{"PUT /os-quota-sets/p", "PUT /quotas/p", "PUT /os-quota-sets/p"}},
+		"one of the network": {"demo", Quotas{"port": 3}, "", []string{"PUT /quotas/p"}},
+		"two services": {"demo", Quotas{"port": 3, "cores": 4}, "",
+			[]string{"PUT /os-quota-sets/p", "PUT /quotas/p"}},
+		"all generous ones": {"demo", generous(), "", []string{"PUT /os-quota-sets/p", "PUT /quotas/p",
+			"PUT /os-quota-sets/p"}},
 		"a name of no service": {"demo", Quotas{"ports": 3}, "there is no quota [ports]", nil},
 		"a missing project":    {"other", Quotas{"port": 3}, "there is no project other", nil},
 	}
@@ -130,7 +134,8 @@ func TestCloudsKeepEachOther(t *testing.T) {
 		}
 	}
 	if err := ChangeClouds(file, func(entries map[string]any) {
-		if len(entries) != 2 || PasswordOf(entries["one"]) != "of-one" || PasswordOf(entries["two"]) != "of-two" || PasswordOf(entries["none"]) != "" {
+		if len(entries) != 2 || PasswordOf(entries["one"]) != "of-one" || PasswordOf(entries["two"]) != "of-two" ||
+			PasswordOf(entries["none"]) != "" {
 			t.Errorf("entries: %v", entries)
 		}
 		delete(entries, "one")

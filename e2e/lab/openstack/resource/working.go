@@ -19,8 +19,8 @@ type worker struct {
 	UpdatedAt string `json:"updated_at"` // UTC, without saying so
 }
 
-// Working returns nil when servers and volumes can be made: every worker has reported since the given time, and nova knows
-// where its compute hosts are. What is sent to a worker before it takes messages is lost.
+// Working returns nil when servers and volumes can be made: every worker has reported since the given time, and nova
+// knows where its compute hosts are. What is sent to a worker before it takes messages is lost.
 func Working(ctx context.Context, installation configuration.Installation, since time.Time) error {
 	admin, err := connect(ctx, installation, Admin(installation))
 	if err != nil {
@@ -33,7 +33,8 @@ func Working(ctx context.Context, installation configuration.Installation, since
 	if err := reported(ctx, admin.compute, since, compute); err != nil {
 		return err
 	}
-	if err := reported(ctx, admin.volume, since, []string{"cinder-scheduler/lab", "cinder-volume/lab@lab"}); err != nil {
+	if err := reported(ctx, admin.volume, since,
+		[]string{"cinder-scheduler/lab", "cinder-volume/lab@lab"}); err != nil {
 		return err
 	}
 	// A host is in this list when the scheduler has found it.

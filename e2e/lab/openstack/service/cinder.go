@@ -21,8 +21,9 @@ func cinder(installation configuration.Installation) Service {
 		Needs:     []string{MariaDB, "rabbitmq", Keystone},
 		Databases: []string{"cinder"},
 		Folders:   []string{installation.Variable("cinder")},
-		Prepare:   []process.Daemon{step(installation, "cinder", unpacked(installation, "cinder-manage"), "--config-file", config, "db", "sync")},
-		Daemons:   []process.Daemon{daemon("cinder-api", address), daemon("cinder-scheduler"), daemon("cinder-volume")},
-		Answers:   answers(address),
+		Prepare: []process.Daemon{step(installation, "cinder", unpacked(installation, "cinder-manage"),
+			"--config-file", config, "db", "sync")},
+		Daemons: []process.Daemon{daemon("cinder-api", address), daemon("cinder-scheduler"), daemon("cinder-volume")},
+		Answers: answers(address),
 	}
 }

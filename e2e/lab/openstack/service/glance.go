@@ -16,7 +16,8 @@ func glance(installation configuration.Installation) Service {
 		Needs:     []string{MariaDB, Keystone},
 		Databases: []string{"glance"},
 		Folders:   []string{installation.Variable("glance")},
-		Prepare:   []process.Daemon{step(installation, "glance", unpacked(installation, "glance-manage"), "--config-file", config, "db_sync")},
+		Prepare: []process.Daemon{step(installation, "glance", unpacked(installation, "glance-manage"),
+			"--config-file", config, "db_sync")},
 		Daemons: []process.Daemon{{
 			Name:   "glance",
 			Args:   []string{"/usr/bin/python3", "-c", glanceMain, "--config-file", config},

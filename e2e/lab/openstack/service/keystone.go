@@ -15,7 +15,8 @@ const Keystone = "keystone"
 func keystone(installation configuration.Installation) Service {
 	address := installation.Address + ":5000"
 	manage := func(env []string, args ...string) process.Daemon {
-		run := step(installation, Keystone, "/usr/bin/keystone-manage", append([]string{"--config-file", installation.File("keystone.conf")}, args...)...)
+		run := step(installation, Keystone, "/usr/bin/keystone-manage",
+			append([]string{"--config-file", installation.File("keystone.conf")}, args...)...)
 		run.Env = append(run.Env, env...)
 		return run
 	}
@@ -36,7 +37,8 @@ func keystone(installation configuration.Installation) Service {
 			Name: Keystone,
 			Args: uwsgi(address, "/usr/bin/keystone-wsgi-public"),
 			// Keystone's uwsgi program takes no argument: it looks for a keystone.conf in this folder.
-			Env:    environment(installation, "OS_KEYSTONE_CONFIG_DIR="+filepath.Dir(installation.File("keystone.conf"))),
+			Env: environment(installation, "OS_KEYSTONE_CONFIG_DIR="+
+				filepath.Dir(installation.File("keystone.conf"))),
 			Listen: []string{address},
 		}},
 		Answers:  answers(address),
@@ -44,10 +46,11 @@ func keystone(installation configuration.Installation) Service {
 	}
 }
 
-// uwsgi returns a command that serves a WSGI program. Without "Connection: close" Go clients meet connections that uwsgi
-// is just about to close.
+// uwsgi returns a command that serves a WSGI program. Without "Connection: close" Go clients meet connections that
+// uwsgi is just about to close.
 func uwsgi(address, program string) []string {
 	return []string{"/usr/bin/uwsgi", "--plugin", "python3", "--http-socket", address, "--wsgi-file", program,
-		"--master", "--die-on-term", "--need-app", "--lazy-apps", "--processes", "1", "--threads", "4", "--enable-threads",
+		"--master", "--die-on-term", "--need-app", "--lazy-apps", "--processes", "1", "--threads", "4",
+		"--enable-threads",
 		"--add-header", "Connection: close", "--buffer-size", "65535", "--disable-logging"}
 }

@@ -21,11 +21,13 @@ func mariadb(installation configuration.Installation) Service {
 		Name:    MariaDB,
 		Folders: []string{data},
 		Prepare: []process.Daemon{step(installation, MariaDB, "/usr/bin/mariadb-install-db",
-			"--no-defaults", "--user=root", "--datadir="+data, "--skip-test-db", "--auth-root-authentication-method=socket")},
+			"--no-defaults", "--user=root", "--datadir="+data, "--skip-test-db",
+			"--auth-root-authentication-method=socket")},
 		Daemons: []process.Daemon{{
 			Name: MariaDB,
 			Args: []string{"/usr/sbin/mariadbd", "--no-defaults", "--user=root", "--datadir=" + data,
-				"--socket=" + installation.Variable("mariadb.sock"), "--pid-file=" + installation.Variable("mariadb.pid"),
+				"--socket=" + installation.Variable("mariadb.sock"), "--pid-file=" + installation.Variable(
+					"mariadb.pid"),
 				"--skip-networking", "--skip-log-bin", "--max-connections=500", "--performance-schema=0",
 				"--innodb-buffer-pool-size=128M", "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync",
 				"--innodb-doublewrite=0", "--character-set-server=utf8mb3", "--collation-server=utf8mb3_general_ci"},
@@ -34,7 +36,8 @@ func mariadb(installation configuration.Installation) Service {
 		Answers: func(ctx context.Context) error { return query(ctx, installation, "select 1;") },
 		Register: func(ctx context.Context) error {
 			return query(ctx, installation, fmt.Sprintf(
-				"create or replace user lab@localhost identified by '%s'; grant all on *.* to lab@localhost;", installation.Secrets.Database))
+				"create or replace user lab@localhost identified by '%s'; grant all on *.* to lab@localhost;",
+				installation.Secrets.Database))
 		},
 	}
 }
@@ -51,7 +54,8 @@ func EmptyDatabases(ctx context.Context, installation configuration.Installation
 // query has MariaDB run statements, given on stdin: they may hold a password. Its root is this user, by the socket.
 func query(ctx context.Context, installation configuration.Installation, statements string) error {
 	_, err := host.Run(ctx, host.Command{
-		Name: "/usr/bin/mariadb", Args: []string{"--no-defaults", "--user=root", "--socket=" + installation.Variable("mariadb.sock")},
+		Name: "/usr/bin/mariadb", Args: []string{"--no-defaults", "--user=root", "--socket=" + installation.Variable(
+			"mariadb.sock")},
 		Stdin: []byte(statements),
 	})
 	return err

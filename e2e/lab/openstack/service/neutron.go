@@ -13,7 +13,8 @@ func neutron(installation configuration.Installation) Service {
 		Needs:     []string{MariaDB, "rabbitmq", Keystone},
 		Databases: []string{"neutron"},
 		Prepare: []process.Daemon{
-			step(installation, "neutron", unpacked(installation, "neutron-db-manage"), "--config-file", config, "upgrade", "heads"),
+			step(installation, "neutron", unpacked(installation, "neutron-db-manage"), "--config-file", config,
+				"upgrade", "heads"),
 		},
 		Daemons: []process.Daemon{{
 			Name:   "neutron",

@@ -15,12 +15,14 @@ func placement(installation configuration.Installation) Service {
 		Needs:     []string{MariaDB, Keystone},
 		Databases: []string{"placement"},
 		Prepare: []process.Daemon{
-			step(installation, "placement", "/usr/bin/placement-manage", "--config-file", installation.File("placement.conf"), "db", "sync"),
+			step(installation, "placement", "/usr/bin/placement-manage", "--config-file",
+				installation.File("placement.conf"), "db", "sync"),
 		},
 		Daemons: []process.Daemon{{
-			Name:   "placement",
-			Args:   uwsgi(address, "/usr/bin/placement-api"),
-			Env:    environment(installation, "OS_PLACEMENT_CONFIG_DIR="+filepath.Dir(installation.File("placement.conf"))),
+			Name: "placement",
+			Args: uwsgi(address, "/usr/bin/placement-api"),
+			Env: environment(installation, "OS_PLACEMENT_CONFIG_DIR="+
+				filepath.Dir(installation.File("placement.conf"))),
 			Listen: []string{address},
 		}},
 		Answers: answers(address),

@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/e2e/lab/openstack/process"
 )
 
-// rabbitmq carries the messages between the parts of nova, neutron and cinder. Erlang's name server is a daemon of its own:
-// otherwise RabbitMQ would start one that listens everywhere and that nobody stops.
+// rabbitmq carries the messages between the parts of nova, neutron and cinder. Erlang's name server is a daemon of its
+// own: otherwise RabbitMQ would start one that listens everywhere and that nobody stops.
 func rabbitmq(installation configuration.Installation) Service {
 	local := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 	data := installation.Variable("rabbitmq")
@@ -40,7 +40,8 @@ func rabbitmq(installation configuration.Installation) Service {
 					"RABBITMQ_LOG_BASE="+filepath.Join(installation.Folder, "log"),
 					"RABBITMQ_PID_FILE="+installation.Variable("rabbitmq.pid"),
 					// One scheduler that does not spin: RabbitMQ has little to do here.
-					"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+S 1:1 +sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}"),
+					"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+S 1:1 +sbwt none +sbwtdcpu none +sbwtdio none -kernel "+
+						"inet_dist_use_interface {127,0,0,1}"),
 				Listen: []string{local(configuration.MessagePort), local(configuration.DistributionPort)},
 			},
 		},

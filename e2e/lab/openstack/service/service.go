@@ -1,5 +1,5 @@
-// Package service describes the services of the OpenStack lab, one file each: what they need, what they are prepared with,
-// their daemons, and how one sees that they work.
+// Package service describes the services of the OpenStack lab, one file each: what they need, what they are prepared
+// with, their daemons, and how one sees that they work.
 package service
 
 import (
@@ -71,7 +71,8 @@ func environment(installation configuration.Installation, more ...string) []stri
 
 // step returns a program that prepares a service.
 func step(installation configuration.Installation, service, program string, args ...string) process.Daemon {
-	return process.Daemon{Name: PrepareName(service), Args: append([]string{program}, args...), Env: environment(installation)}
+	return process.Daemon{Name: PrepareName(service), Args: append([]string{program}, args...),
+		Env: environment(installation)}
 }
 
 // PrepareName is the name, of log and note, of what prepares a service.

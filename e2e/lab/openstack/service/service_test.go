@@ -13,7 +13,8 @@ import (
 func example() configuration.Installation {
 	return configuration.Installation{
 		Folder: "/state", Packages: "/packages", Address: "192.0.2.1",
-		Secrets: configuration.Secrets{Database: "SECRET1", Messages: "SECRET2", Admin: "SECRET3", Service: "SECRET4", Demo: "SECRET5"},
+		Secrets: configuration.Secrets{Database: "SECRET1", Messages: "SECRET2", Admin: "SECRET3", Service: "SECRET4",
+			Demo: "SECRET5"},
 	}
 }
 
@@ -61,7 +62,8 @@ func TestStopOrder(t *testing.T) {
 		}
 	}
 	for _, pair := range [][2]string{
-		{"hypervisor", "nova-api"}, {"hypervisor", "nova-compute1"}, {"nova-compute2", "rabbitmq"}, {"nova-api", "keystone"},
+		{"hypervisor", "nova-api"}, {"hypervisor", "nova-compute1"}, {"nova-compute2", "rabbitmq"},
+		{"nova-api", "keystone"},
 		{"neutron", "keystone"}, {"keystone", "mariadb"}, {"cinder-volume", "mariadb"},
 	} {
 		if place[pair[0]] >= place[pair[1]] {
@@ -89,7 +91,8 @@ func TestProgramsSeeNothingOfTheUsers(t *testing.T) {
 	t.Setenv("http_proxy", "http://proxy.example:3128")
 	for _, service := range All(example()) {
 		for _, daemon := range service.Daemons {
-			if len(daemon.Env) == 0 || slices.ContainsFunc(daemon.Env, func(v string) bool { return strings.Contains(v, "proxy") }) {
+			if len(daemon.Env) == 0 || slices.ContainsFunc(daemon.Env,
+				func(v string) bool { return strings.Contains(v, "proxy") }) {
 				t.Errorf("%s has environment %v", daemon.Name, daemon.Env)
 			}
 			if !slices.Contains(daemon.Env, "PATH=/packages/usr/bin:/usr/sbin:/usr/bin:/sbin:/bin") {
@@ -101,7 +104,8 @@ func TestProgramsSeeNothingOfTheUsers(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	for status, good := range map[int]bool{200: true, 300: true, 401: true, 404: true, 500: false, 503: false} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		server := httptest.NewServer(http.HandlerFunc(
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 		if err := answers(strings.TrimPrefix(server.URL, "http://"))(t.Context()); (err == nil) != good {
 			t.Errorf("%d: %v", status, err)
 		}

@@ -24,7 +24,8 @@ type judge struct {
 
 // judge is one that has not taken anything yet.
 func (c Cluster) judge(inventory openstack.Inventory) *judge {
-	j := &judge{cluster: c, Inventory: inventory, byRef: map[openstack.Ref]openstack.Resource{}, owned: map[openstack.Ref]string{}, stays: map[openstack.Ref]string{},
+	j := &judge{cluster: c, Inventory: inventory, byRef: map[openstack.Ref]openstack.Resource{},
+		owned: map[openstack.Ref]string{}, stays: map[openstack.Ref]string{},
 		evidence: map[openstack.Ref][]openstack.Ref{}}
 	for _, r := range inventory.Resources {
 		j.byRef[r.Ref] = r
@@ -93,8 +94,8 @@ func (j *judge) hangs(r openstack.Resource) string {
 	return ""
 }
 
-// routing proves an interface of the cluster's router, or of the user's that the provider put the cluster's subnet on. One
-// to somebody else's subnet is that one's way out.
+// routing proves an interface of the cluster's router, or of the user's that the provider put the cluster's subnet on.
+// One to somebody else's subnet is that one's way out.
 func (j *judge) routing(r openstack.Resource) string {
 	cluster := false
 	for _, used := range r.Uses {
@@ -114,8 +115,9 @@ func (j *judge) routing(r openstack.Resource) string {
 	return ""
 }
 
-// abandonedPort proves a port that the provider made and did not come to give to its server, or did not delete: it has a
-// network or a security group of the cluster, and its name and description, which names the cluster without its namespace.
+// abandonedPort proves a port that the provider made and did not come to give to its server, or did not delete: it has
+// a network or a security group of the cluster, and its name and description, which names the cluster without its
+// namespace.
 func (j *judge) abandonedPort(r openstack.Resource) string {
 	described := r.Description == capoDescription+j.cluster.Name
 	if !described || r.PartOf != (openstack.Ref{}) || !strings.HasPrefix(r.Name, j.cluster.Name+"-") {
@@ -218,20 +220,22 @@ func unlisted(kind openstack.Kind, why error) provider.Unlisted {
 	switch kind {
 	case openstack.KindServer:
 		u.Machines = true
-	case openstack.KindPort: // Nova leaves out servers of a part of it that is down: only with the ports it is seen that some are missing.
+	case openstack.KindPort:
+		// Nova leaves out servers of a part of it that is down: only with the ports it is seen that some are missing.
 		u.Machines, u.Covers = true, []string{string(openstack.KindInterface)}
 	}
 	return u
 }
 
-// item is a resource of the cluster with the one that it hangs on, and with what cannot go before it. Security groups use each other in a
-// circle, so what is of one kind waits for nothing of it.
+// item is a resource of the cluster with the one that it hangs on, and with what cannot go before it. Security groups
+// use each other in a circle, so what is of one kind waits for nothing of it.
 func (j *judge) item(r openstack.Resource, proof string) provider.Leftover {
 	l := leftover(r, proof)
 	parent := r.PartOf
 	if parent == (openstack.Ref{}) {
 		for _, used := range r.Uses {
-			if used.Kind == openstack.KindNetwork && r.Kind != openstack.KindInterface || used.Kind == openstack.KindVolume && r.Kind == openstack.KindSnapshot {
+			if used.Kind == openstack.KindNetwork && r.Kind != openstack.KindInterface ||
+				used.Kind == openstack.KindVolume && r.Kind == openstack.KindSnapshot {
 				parent = used
 			}
 		}

@@ -1,5 +1,5 @@
-// Package leftovers finds and deletes what a cluster has left in a project of OpenStack: what Cluster API's provider, the cloud controller
-// manager, the CSI driver and our own components made for it, and nothing of anybody else.
+// Package leftovers finds and deletes what a cluster has left in a project of OpenStack: what Cluster API's provider,
+// the cloud controller manager, the CSI driver and our own components made for it, and nothing of anybody else.
 package leftovers
 
 import (
@@ -30,7 +30,8 @@ type Cloud interface {
 type Cluster struct {
 	Namespace string // of the Cluster API objects, which is part of names
 	Name      string
-	Router    string // of the user's own, name or ID, that the cluster's subnet was put on; empty: the cluster had its own
+	// of the user's own, name or ID, that the cluster's subnet was put on; empty: the cluster had its own
+	Router string
 }
 
 // resourceName is what Cluster API's provider builds names of: <namespace>-<cluster>.
@@ -121,7 +122,8 @@ func (f forbidden) Unwrap() []error { return []error{f.error, provider.ErrForbid
 
 // leftover is a resource as the seam knows it, alone.
 func leftover(r openstack.Resource, proof string) provider.Leftover {
-	return provider.Leftover{Where: where, Kind: string(r.Kind), ID: r.ID, Name: r.Title(), Proof: proof, Rank: slices.Index(forPeople(), r.Kind),
+	return provider.Leftover{Where: where, Kind: string(r.Kind), ID: r.ID, Name: r.Title(), Proof: proof,
+		Rank:   slices.Index(forPeople(), r.Kind),
 		PartOf: r.PartOf.ID, Created: r.Created, Machine: r.Kind == openstack.KindServer}
 }
 
@@ -137,7 +139,9 @@ func resource(l provider.Leftover) openstack.Resource {
 // forPeople are the kinds in the order in which a person thinks of them.
 func forPeople() []openstack.Kind {
 	return []openstack.Kind{
-		openstack.KindLoadBalancer, openstack.KindServer, openstack.KindServerGroup, openstack.KindVolume, openstack.KindSnapshot, openstack.KindFloatingIP,
-		openstack.KindRouter, openstack.KindInterface, openstack.KindNetwork, openstack.KindSubnet, openstack.KindTrunk, openstack.KindPort, openstack.KindSecurityGroup,
+		openstack.KindLoadBalancer, openstack.KindServer, openstack.KindServerGroup, openstack.KindVolume,
+		openstack.KindSnapshot, openstack.KindFloatingIP,
+		openstack.KindRouter, openstack.KindInterface, openstack.KindNetwork, openstack.KindSubnet, openstack.KindTrunk,
+		openstack.KindPort, openstack.KindSecurityGroup,
 	}
 }

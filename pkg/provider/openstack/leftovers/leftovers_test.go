@@ -30,7 +30,8 @@ func TestDelete(t *testing.T) {
 	refusal := func(code int, temporary bool) error {
 		return &openstack.Refusal{Code: code, Message: fmt.Sprint(code), Temporary: temporary}
 	}
-	free := []openstack.Resource{project.Resource(openstack.KindPort, "free", project.Tagged("ns-a")), project.Cluster("a", false)[4], project.Cluster("a", false)[5],
+	free := []openstack.Resource{project.Resource(openstack.KindPort, "free", project.Tagged("ns-a")),
+		project.Cluster("a", false)[4], project.Cluster("a", false)[5],
 		project.Cluster("a", false)[6], project.Cluster("a", false)[7]}
 	for name, tc := range map[string]struct {
 		id     string
@@ -60,7 +61,8 @@ func TestDelete(t *testing.T) {
 			if gone != tc.gone || errors.Is(err, provider.ErrGone) != tc.absent || fault.CanRetry(err) != tc.again {
 				t.Errorf("gone %v, may be asked again %v, %v", gone, fault.CanRetry(err), err)
 			}
-			if said := err != nil && !tc.absent; said != (tc.says != "") || said && !strings.Contains(err.Error(), tc.says) {
+			if said := err != nil && !tc.absent; said != (tc.says != "") || said &&
+				!strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%v does not say %q", err, tc.says)
 			}
 		})
@@ -69,7 +71,8 @@ func TestDelete(t *testing.T) {
 
 func TestGoing(t *testing.T) {
 	server := project.Ref(openstack.KindServer, "a-cp-x")
-	cloud := &project.Cloud{Resources: project.Cluster("a", false)[:1], Takes: map[openstack.Ref][]string{server: {"active", "soft-delete", "error"}}, Going: map[openstack.Ref]bool{}}
+	cloud := &project.Cloud{Resources: project.Cluster("a", false)[:1],
+		Takes: map[openstack.Ref][]string{server: {"active", "soft-delete", "error"}}, Going: map[openstack.Ref]bool{}}
 	p, l := leftovers.Project{Cloud: cloud}, provider.Leftover{Kind: "server", ID: server.ID}
 	for i, want := range []bool{true, true, false} {
 		if going, err := p.Going(t.Context(), l); going != want || err != nil {
@@ -82,7 +85,8 @@ func TestGoing(t *testing.T) {
 	}
 }
 
-// What must not go before a leftover is in it: what it uses, and what proves it; of its own kind nothing, as groups use each other in a circle.
+// What must not go before a leftover is in it: what it uses, and what proves it; of its own kind nothing, as groups use
+// each other in a circle.
 func TestWhatGoesFirst(t *testing.T) {
 	all := found(t, &project.Cloud{Resources: project.Cluster("a", false)})
 	root := all["volume/a-cp-x-root"]
@@ -124,19 +128,23 @@ func TestWhatIsUnknown(t *testing.T) {
 			}
 		}
 	}
-	if f := look(t, target, &project.Cloud{Resources: project.Cluster("b", false)}); f.Gone("server", "server/b-cp-x") || !f.Gone("server", "server/a-cp-x") {
+	if f := look(t, target, &project.Cloud{Resources: project.Cluster("b", false)}); f.Gone(
+		"server", "server/b-cp-x") || !f.Gone("server", "server/a-cp-x") {
 		t.Error("what is listed is there, whoever it belongs to")
 	}
 }
 
 func TestSurvey(t *testing.T) {
-	cloud := &project.Cloud{Resources: append(project.Cluster("a", false), project.Resource(openstack.KindPort, "p", project.Tagged("ns-a-b")), project.Resource(openstack.KindVolume, "users"))}
+	cloud := &project.Cloud{Resources: append(project.Cluster("a", false), project.Resource(openstack.KindPort, "p",
+		project.Tagged("ns-a-b")), project.Resource(openstack.KindVolume, "users"))}
 	all, err := leftovers.Project{Cloud: cloud}.Survey(t.Context())
-	if want := []provider.Remains{{Cluster: "ns-a", Where: "openstack", Things: 8}, {Cluster: "ns-a-b", Where: "openstack", Things: 1}}; !slices.Equal(all, want) || err != nil {
+	if want := []provider.Remains{{Cluster: "ns-a", Where: "openstack", Things: 8},
+		{Cluster: "ns-a-b", Where: "openstack", Things: 1}}; !slices.Equal(all, want) || err != nil {
 		t.Errorf("%v, %v", all, err)
 	}
 	broken := errors.New("no answer")
-	for _, c := range []*project.Cloud{{LookError: broken}, {Unknown: map[openstack.Kind]error{openstack.KindPort: broken}}} {
+	for _, c := range []*project.Cloud{{LookError: broken},
+		{Unknown: map[openstack.Kind]error{openstack.KindPort: broken}}} {
 		if all, err := (leftovers.Project{Cloud: c}).Survey(t.Context()); !errors.Is(err, broken) || all != nil {
 			t.Errorf("%v, %v", all, err)
 		}
@@ -149,7 +157,8 @@ func TestWhatHasNoNameIsCalledByItsID(t *testing.T) {
 	cloud := &project.Cloud{Resources: append(project.Cluster("a", false),
 		project.Resource(openstack.KindPort, "bare", project.Tagged("ns-a"), nameless),
 		project.Resource(openstack.KindTrunk, "part", project.PartOf(openstack.KindPort, "bare")))}
-	found, err := leftovers.Project{Cloud: cloud, Cluster: leftovers.Cluster{Namespace: "ns", Name: "a"}}.Look(t.Context())
+	found, err := leftovers.Project{Cloud: cloud, Cluster: leftovers.Cluster{Namespace: "ns", Name: "a"}}.Look(
+		t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,11 +33,13 @@ func (c Cluster) proves(r openstack.Resource) string {
 	}
 	switch r.Kind {
 	case openstack.KindLoadBalancer, openstack.KindFloatingIP:
-		if strings.Contains(r.Description, "Kubernetes external service ") && strings.HasSuffix(r.Description, " from cluster "+name) {
+		if strings.Contains(r.Description, "Kubernetes external service ") &&
+			strings.HasSuffix(r.Description, " from cluster "+name) {
 			return "description " + r.Description
 		}
 	case openstack.KindSecurityGroup:
-		if strings.HasPrefix(r.Description, "Security Group for ") && strings.HasSuffix(r.Description, " Service LoadBalancer in cluster "+name) {
+		if strings.HasPrefix(r.Description, "Security Group for ") &&
+			strings.HasSuffix(r.Description, " Service LoadBalancer in cluster "+name) {
 			return "description " + r.Description
 		}
 	case openstack.KindVolume, openstack.KindSnapshot:
@@ -71,7 +73,8 @@ func (c Cluster) claimedBy(r openstack.Resource) string {
 		if other, is := owned.CloudNameOfTag(tag); is && other != own {
 			return other
 		}
-		if r.Kind == openstack.KindLoadBalancer && strings.HasPrefix(tag, servicePrefix) && !strings.HasPrefix(tag, servicePrefix+own+"_") {
+		if r.Kind == openstack.KindLoadBalancer && strings.HasPrefix(tag, servicePrefix) &&
+			!strings.HasPrefix(tag, servicePrefix+own+"_") {
 			return strings.TrimPrefix(tag, servicePrefix) // a load balancer that Services of several clusters share
 		}
 	}

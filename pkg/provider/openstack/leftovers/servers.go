@@ -11,8 +11,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Servers returns the cluster's servers, with our tag or without: a definition of the user's own need not have it. It fails with
-// fault.ClusterUnreachable where none is proven, and one may be the cluster's or that of a cluster called so in another namespace.
+// Servers returns the cluster's servers, with our tag or without: a definition of the user's own need not have it. It
+// fails with fault.ClusterUnreachable where none is proven, and one may be the cluster's or that of a cluster called so
+// in another namespace.
 func (c Cluster) Servers(inventory openstack.Inventory) ([]openstack.Resource, error) {
 	j := c.judge(inventory)
 	j.take(c.proves)
@@ -33,9 +34,12 @@ func (c Cluster) Servers(inventory openstack.Inventory) ([]openstack.Resource, e
 		return ours, nil
 	}
 	return nil, fault.New(fault.ClusterUnreachable,
-		fmt.Sprintf("server %s may be a machine of %s/%s: its port is of a cluster %s, and nothing names the namespace of that", unsure, c.Namespace, c.Name, c.Name),
-		fmt.Sprintf("If it is, put the kubeconfig of that cluster in place, or tag the server: openstack --os-compute-api-version 2.26 server set --tag %s %s. "+
-			"If it is of another namespace, give this cluster another name with --set cluster.name=NAME.", oneline.Shell(owned.Tag(c.resourceName())), oneline.Shell(unsure)))
+		fmt.Sprintf("server %s may be a machine of %s/%s: its port is of a cluster %s, and nothing names the "+
+			"namespace of that", unsure, c.Namespace, c.Name, c.Name),
+		fmt.Sprintf("If it is, put the kubeconfig of that cluster in place, or tag the server: openstack "+
+			"--os-compute-api-version 2.26 server set --tag %s %s. "+
+			"If it is of another namespace, give this cluster another name with --set cluster.name=NAME.",
+			oneline.Shell(owned.Tag(c.resourceName())), oneline.Shell(unsure)))
 }
 
 // certainty is how sure it is that a server is the cluster's.
@@ -48,8 +52,9 @@ const (
 	proven
 )
 
-// isServer judges a server that no other cluster's tag claims. What the provider puts on servers is the cluster's tags and nothing else; on
-// their ports it writes the cluster's name. A name alone, which another cluster's may begin with, proves nothing.
+// isServer judges a server that no other cluster's tag claims. What the provider puts on servers is the cluster's tags
+// and nothing else; on their ports it writes the cluster's name. A name alone, which another cluster's may begin with,
+// proves nothing.
 func (j *judge) isServer(server openstack.Resource) certainty {
 	if j.owned[server.Ref] != "" {
 		return proven
@@ -82,7 +87,8 @@ func (j *judge) isServerPort(port openstack.Resource) certainty {
 	best := possible
 	for _, used := range port.Uses {
 		switch {
-		case !slices.Contains([]openstack.Kind{openstack.KindNetwork, openstack.KindSubnet, openstack.KindSecurityGroup}, used.Kind):
+		case !slices.Contains([]openstack.Kind{openstack.KindNetwork, openstack.KindSubnet,
+			openstack.KindSecurityGroup}, used.Kind):
 		case j.owned[used] != "":
 			return proven
 		case j.ofAnother(j.byRef[used]):
@@ -95,5 +101,6 @@ func (j *judge) isServerPort(port openstack.Resource) certainty {
 // ofAnother says whether a network, a subnet or a security group is another cluster's.
 func (j *judge) ofAnother(r openstack.Resource) bool {
 	group := strings.HasPrefix(r.Name, "k8s-cluster-") && strings.Contains(r.Name, "-secgroup-")
-	return j.cluster.claimedBy(r) != "" || strings.HasPrefix(r.Name, capoPrefix) || r.Kind == openstack.KindSecurityGroup && group
+	return j.cluster.claimedBy(r) != "" || strings.HasPrefix(r.Name, capoPrefix) ||
+		r.Kind == openstack.KindSecurityGroup && group
 }

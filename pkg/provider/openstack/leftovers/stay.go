@@ -115,12 +115,14 @@ func (j *judge) leftAlone(r openstack.Resource) string {
 	return "its name is like one of the cluster's, but nothing proves that the cluster made it"
 }
 
-// near tells of a volume or a server group that a server of the cluster uses, and of a server on a network of the cluster.
+// near tells of a volume or a server group that a server of the cluster uses, and of a server on a network of the
+// cluster.
 func (j *judge) near(r openstack.Resource) string {
 	for _, other := range j.Resources {
 		_, owned := j.owned[other.Ref]
 		switch {
-		case owned && (r.Kind == openstack.KindVolume || r.Kind == openstack.KindServerGroup) && slices.Contains(other.Uses, r.Ref):
+		case owned && (r.Kind == openstack.KindVolume || r.Kind == openstack.KindServerGroup) &&
+			slices.Contains(other.Uses, r.Ref):
 			return j.titled(other.Ref) + " uses it"
 		case owned && r.Kind == openstack.KindServer && other.Kind == openstack.KindNetwork && j.reaches(r, other.Ref):
 			return "is on " + j.titled(other.Ref)
@@ -131,5 +133,6 @@ func (j *judge) near(r openstack.Resource) string {
 
 // reaches tells whether a port of the server is on the network.
 func (j *judge) reaches(server openstack.Resource, network openstack.Ref) bool {
-	return slices.ContainsFunc(server.Uses, func(port openstack.Ref) bool { return slices.Contains(j.byRef[port].Uses, network) })
+	return slices.ContainsFunc(server.Uses,
+		func(port openstack.Ref) bool { return slices.Contains(j.byRef[port].Uses, network) })
 }

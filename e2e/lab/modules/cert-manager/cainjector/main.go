@@ -23,9 +23,12 @@ func main() {
 		os.Exit(1)
 	}
 	flags := pflag.NewFlagSet("cainjector", pflag.ContinueOnError)
-	flags.StringVar(&settings.KubeConfig, "kubeconfig", settings.KubeConfig, "kubeconfig of the cluster; that of the pod when empty")
-	flags.StringVar(&settings.LeaderElectionConfig.Namespace, "leader-election-namespace", settings.LeaderElectionConfig.Namespace, "namespace of the lease")
-	flags.StringVar(&settings.MetricsListenAddress, "metrics-listen-address", settings.MetricsListenAddress, "address that metrics are served at")
+	flags.StringVar(&settings.KubeConfig, "kubeconfig", settings.KubeConfig,
+		"kubeconfig of the cluster; that of the pod when empty")
+	flags.StringVar(&settings.LeaderElectionConfig.Namespace, "leader-election-namespace",
+		settings.LeaderElectionConfig.Namespace, "namespace of the lease")
+	flags.StringVar(&settings.MetricsListenAddress, "metrics-listen-address", settings.MetricsListenAddress,
+		"address that metrics are served at")
 	logf.AddFlagsNonDeprecated(&settings.Logging, flags)
 	start.Main(flags, &settings.Logging, func(ctx context.Context) error { return run(ctx, settings) })
 }

@@ -27,7 +27,8 @@ func run(ctx context.Context, settings *config.CAInjectorConfiguration) error {
 		return fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	scheme := runtime.NewScheme()
-	types := runtime.NewSchemeBuilder(kubernetesscheme.AddToScheme, cmapi.AddToScheme, apiext.AddToScheme, apireg.AddToScheme)
+	types := runtime.NewSchemeBuilder(kubernetesscheme.AddToScheme, cmapi.AddToScheme, apiext.AddToScheme,
+		apireg.AddToScheme)
 	if err := types.AddToScheme(scheme); err != nil {
 		return fmt.Errorf("register types: %w", err)
 	}

@@ -27,12 +27,15 @@ func main() {
 	logging := logsapi.NewLoggingConfiguration()
 	flags := pflag.NewFlagSet("controller", pflag.ContinueOnError)
 	flags.StringVar(&s.Kubeconfig, "kubeconfig", s.Kubeconfig, "kubeconfig of the cluster; that of the pod when empty")
-	flags.StringVar(&s.ClusterResourceNamespace, "cluster-resource-namespace", s.ClusterResourceNamespace, "namespace of what ClusterIssuers refer to")
+	flags.StringVar(&s.ClusterResourceNamespace, "cluster-resource-namespace", s.ClusterResourceNamespace,
+		"namespace of what ClusterIssuers refer to")
 	flags.StringVar(&s.election.Namespace, "leader-election-namespace", s.election.Namespace, "namespace of the lease")
 	flags.StringVar(&s.metrics, "metrics-listen-address", s.metrics, "address that metrics are served at")
 	flags.StringVar(&s.health, "healthz-listen-address", s.health, "address that probes are answered at")
-	flags.StringVar(&s.HTTP01SolverImage, "acme-http01-solver-image", "", "without effect: ACME is not part of this program")
-	flags.IntVar(&s.MaxConcurrentChallenges, "max-concurrent-challenges", 60, "without effect: ACME is not part of this program")
+	flags.StringVar(&s.HTTP01SolverImage, "acme-http01-solver-image", "",
+		"without effect: ACME is not part of this program")
+	flags.IntVar(&s.MaxConcurrentChallenges, "max-concurrent-challenges", 60,
+		"without effect: ACME is not part of this program")
 	logf.AddFlagsNonDeprecated(logging, flags)
 	start.Main(flags, logging, func(ctx context.Context) error { return run(ctx, s) })
 }

@@ -36,7 +36,8 @@ func run(ctx context.Context, s *settings) error {
 	if err := serveMetrics(ctx, lead, shared, s.metrics); err != nil {
 		return err
 	}
-	if err := lead.Add(manager.RunnableFunc(func(ctx context.Context) error { return control(ctx, factory, shared) })); err != nil {
+	if err := lead.Add(manager.RunnableFunc(
+		func(ctx context.Context) error { return control(ctx, factory, shared) })); err != nil {
 		return fmt.Errorf("add the controllers: %w", err)
 	}
 	return lead.Start(ctx)

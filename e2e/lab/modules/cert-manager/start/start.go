@@ -1,4 +1,5 @@
-// Package start is what cert-manager's programs have in common: arguments, logs, their version, and the end by a signal.
+// Package start is what cert-manager's programs have in common: arguments, logs, their version, and the end by a
+// signal.
 package start
 
 import (
@@ -21,8 +22,8 @@ import (
 // upstream is the module whose version the programs report.
 const upstream = "github.com/cert-manager/cert-manager"
 
-// Main parses the program's arguments and calls run with a context that ends on an interrupt or SIGTERM. logging is what
-// the flags set.
+// Main parses the program's arguments and calls run with a context that ends on an interrupt or SIGTERM. logging is
+// what the flags set.
 func Main(flags *pflag.FlagSet, logging *logsapi.LoggingConfiguration, run func(context.Context) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := try(ctx, flags, logging, run)
@@ -33,7 +34,8 @@ func Main(flags *pflag.FlagSet, logging *logsapi.LoggingConfiguration, run func(
 	}
 }
 
-func try(ctx context.Context, flags *pflag.FlagSet, logging *logsapi.LoggingConfiguration, run func(context.Context) error) error {
+func try(ctx context.Context, flags *pflag.FlagSet, logging *logsapi.LoggingConfiguration,
+	run func(context.Context) error) error {
 	if err := flags.Parse(os.Args[1:]); err != nil {
 		return err
 	}

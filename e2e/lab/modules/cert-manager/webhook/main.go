@@ -1,5 +1,5 @@
-// Command webhook validates cert-manager's objects and fills in who asked for a certificate. It serves with a certificate
-// that it signs by an authority of its own, which it keeps in a Secret.
+// Command webhook validates cert-manager's objects and fills in who asked for a certificate. It serves with a
+// certificate that it signs by an authority of its own, which it keeps in a Secret.
 package main
 
 import (

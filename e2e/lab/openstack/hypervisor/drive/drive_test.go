@@ -15,8 +15,10 @@ var update = flag.Bool("update", false, "write the golden files")
 func TestArchive(t *testing.T) {
 	content := Content{
 		Metadata: Metadata{
-			UUID: "0f6e5a30-58e4-457c-8955-fc6246e1cda2", Name: "Machine A", Hostname: "machine-a", AvailabilityZone: "nova",
-			ProjectID: "7e1d", PublicKeys: map[string]string{"mykey": "ssh-ed25519 AAAA me"}, Meta: map[string]string{"role": "worker"},
+			UUID: "0f6e5a30-58e4-457c-8955-fc6246e1cda2", Name: "Machine A", Hostname: "machine-a",
+			AvailabilityZone: "nova",
+			ProjectID:        "7e1d", PublicKeys: map[string]string{"mykey": "ssh-ed25519 AAAA me"},
+			Meta: map[string]string{"role": "worker"},
 		},
 		UserData: []byte("#cloud-config\n{}\n"),
 	}
@@ -70,7 +72,8 @@ func unpack(t *testing.T, content Content) (files map[string][]byte, order []str
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := map[bool]int64{true: 0o700, false: 0o600}[header.Typeflag == tar.TypeDir]; header.Mode != want || header.Uid != 0 {
+		if want := map[bool]int64{true: 0o700, false: 0o600}[header.Typeflag == tar.TypeDir]; header.Mode != want ||
+			header.Uid != 0 {
 			t.Errorf("%s has mode %o and owner %d", header.Name, header.Mode, header.Uid)
 		}
 		order = append(order, header.Name)

@@ -32,11 +32,13 @@ func (e Engine) Make(ctx context.Context, machine hypervisor.Machine, content dr
 		return err
 	}
 	// Through standard input: neither a list of processes nor a file shows the secrets in it.
-	if _, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"cp", "-", name + ":" + cloudInit}, Stdin: archive}); err != nil {
+	if _, err := host.Run(ctx, host.Command{Name: "docker", Args: []string{"cp", "-", name + ":" + cloudInit},
+		Stdin: archive}); err != nil {
 		return fmt.Errorf("give container %s its config drive: %w", name, err)
 	}
 	for _, link := range machine.Links[1:] {
-		if _, err := docker(ctx, "network", "connect", "--ip", link.Address.String(), networkName(link.Network), name); err != nil {
+		if _, err := docker(ctx, "network", "connect", "--ip", link.Address.String(), networkName(link.Network),
+			name); err != nil {
 			return err
 		}
 	}
@@ -50,7 +52,8 @@ func (e Engine) createArgs(machine hypervisor.Machine, hostname, name, image str
 	return []string{
 		"create", "--pull", "never", "--name", name, "--hostname", hostname, "--tty", "--init=false",
 		"--label", cloudLabel + "=" + e.Cloud, "--label", serverLabel + "=" + machine.Server,
-		"--privileged", "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined", "--cgroupns", "private",
+		"--privileged", "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined", "--cgroupns",
+		"private",
 		"--tmpfs", "/tmp", "--tmpfs", "/run", "--volume", "/var", "--volume", "/lib/modules:/lib/modules:ro",
 		"--sysctl", "net.ipv4.conf.all.accept_redirects=0", "--sysctl", "net.ipv4.conf.default.accept_redirects=0",
 		"--network", networkName(machine.Links[0].Network), "--ip", machine.Links[0].Address.String(),

@@ -23,8 +23,8 @@ const (
 type Engine struct {
 	// Cloud is the endpoint of the cloud's identity service.
 	Cloud string
-	// Image returns the reference of the image of machines whose servers were made of the cloud's image of that name. The
-	// engine has it then.
+	// Image returns the reference of the image of machines whose servers were made of the cloud's image of that name.
+	// The engine has it then.
 	Image func(ctx context.Context, name string) (string, error)
 }
 
@@ -39,14 +39,16 @@ func lines(out string, err error) ([]string, error) { return strings.Fields(out)
 // World returns the containers and the networks of the cloud.
 func (e Engine) World(ctx context.Context) (hypervisor.World, error) {
 	var world hypervisor.World
-	ids, err := lines(docker(ctx, "container", "ls", "--all", "--quiet", "--no-trunc", "--filter", "label="+cloudLabel+"="+e.Cloud))
+	ids, err := lines(docker(ctx, "container", "ls", "--all", "--quiet", "--no-trunc", "--filter", "label="+cloudLabel+
+		"="+e.Cloud))
 	if err != nil {
 		return world, err
 	}
 	if world.Containers, err = inspect(ctx, ids); err != nil {
 		return world, err
 	}
-	world.Networks, err = lines(docker(ctx, "network", "ls", "--format", `{{.Label "`+networkLabel+`"}}`, "--filter", "label="+cloudLabel+"="+e.Cloud))
+	world.Networks, err = lines(docker(ctx, "network", "ls", "--format", `{{.Label "`+networkLabel+`"}}`, "--filter",
+		"label="+cloudLabel+"="+e.Cloud))
 	return world, err
 }
 

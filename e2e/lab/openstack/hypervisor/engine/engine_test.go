@@ -23,11 +23,13 @@ func TestNames(t *testing.T) {
 func TestAContainerHasItsServersAddressAndLabels(t *testing.T) {
 	e := Engine{Cloud: "http://cloud/v3"}
 	args := strings.Join(e.createArgs(hypervisor.Machine{
-		Server: "id", Name: "worker", Links: []hypervisor.Link{{Network: network, Address: netip.MustParseAddr("10.6.0.5")}},
+		Server: "id", Name: "worker", Links: []hypervisor.Link{{Network: network,
+			Address: netip.MustParseAddr("10.6.0.5")}},
 	}, "worker.host", "worker-id", "image:1"), " ")
 	for _, want := range []string{
 		"--network openstack-" + network + " --ip 10.6.0.5", "--hostname worker.host", "--name worker-id",
-		"--label cluster-init.io/openstack-cloud=http://cloud/v3", "--label cluster-init.io/openstack-server=id", "--volume /var ", "--pull never",
+		"--label cluster-init.io/openstack-cloud=http://cloud/v3", "--label cluster-init.io/openstack-server=id",
+		"--volume /var ", "--pull never",
 	} {
 		if !strings.Contains(args, want) {
 			t.Errorf("no %q in %s", want, args)
@@ -52,10 +54,12 @@ func TestOnlyOwnRulesAreSeen(t *testing.T) {
 	}
 	for rule, want := range map[string]string{
 		"203.0.113.7": "-d 203.0.113.7 -o os-+ ", "out": "-i os-+ ! -o os-+ ",
-		"answers-in": "-o os-+ -m conntrack --ctstate RELATED,ESTABLISHED ", "answers-out": "-i os-+ -m conntrack --ctstate RELATED,ESTABLISHED ",
+		"answers-in":  "-o os-+ -m conntrack --ctstate RELATED,ESTABLISHED ",
+		"answers-out": "-i os-+ -m conntrack --ctstate RELATED,ESTABLISHED ",
 	} {
 		made := strings.Join(e.rule(rule), " ")
-		if !strings.HasPrefix(made, want+"-m comment ") || !slices.Equal(e.ownRules("-A DOCKER-USER "+made), []string{rule}) {
+		if !strings.HasPrefix(made, want+"-m comment ") || !slices.Equal(e.ownRules("-A DOCKER-USER "+made),
+			[]string{rule}) {
 			t.Errorf("rule %s is %s", rule, made)
 		}
 	}

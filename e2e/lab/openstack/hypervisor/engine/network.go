@@ -35,7 +35,8 @@ func inspectNetwork(ctx context.Context, id string) (attached, error) {
 	}
 	var all []attached
 	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
-		return attached{}, fmt.Errorf("read what docker says of network %s: %d answers: %v", networkName(id), len(all), err)
+		return attached{}, fmt.Errorf("read what docker says of network %s: %d answers: %v", networkName(id), len(all),
+			err)
 	}
 	return all[0], nil
 }

@@ -104,7 +104,8 @@ func freeAddress(network attached, taken []netip.Addr) (netip.Addr, error) {
 	if err != nil {
 		return netip.Addr{}, fmt.Errorf("its subnet: %w", err)
 	}
-	for address := lastAddress(subnet); subnet.Contains(address) && address != subnet.Masked().Addr(); address = address.Prev() {
+	for address := lastAddress(subnet); subnet.Contains(address) &&
+		address != subnet.Masked().Addr(); address = address.Prev() {
 		if !slices.Contains(taken, address) {
 			return address, nil
 		}

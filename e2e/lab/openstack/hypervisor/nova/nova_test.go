@@ -31,12 +31,14 @@ func (a answers) cloud(t *testing.T) *Cloud {
 		_, _ = w.Write([]byte(body))
 	}))
 	t.Cleanup(server.Close)
-	service := &gophercloud.ServiceClient{ProviderClient: &gophercloud.ProviderClient{TokenID: "t"}, Endpoint: server.URL + "/"}
+	service := &gophercloud.ServiceClient{ProviderClient: &gophercloud.ProviderClient{TokenID: "t"},
+		Endpoint: server.URL + "/"}
 	return &Cloud{compute: service, network: service, image: service, volume: service, images: map[string]string{}}
 }
 
 func TestOnlyNotFoundIsGone(t *testing.T) {
-	for answer, want := range map[string]string{"404": "true", `{"server":{"id":"s"}}`: "false", "500": "error", "503": "error", "401": "error", "403": "error"} {
+	for answer, want := range map[string]string{"404": "true", `{"server":{"id":"s"}}`: "false", "500": "error",
+		"503": "error", "401": "error", "403": "error"} {
 		gone, err := answers{"servers/s": answer}.cloud(t).Gone(t.Context(), "s")
 		got := fmt.Sprint(gone)
 		if err != nil {

@@ -85,7 +85,8 @@ func (c *Cloud) Drive(ctx context.Context, id string) (drive.Content, error) {
 	}
 	if server.Userdata != nil {
 		if content.UserData, err = base64.StdEncoding.DecodeString(*server.Userdata); err != nil {
-			return drive.Content{}, fmt.Errorf("user-data of server %s is not in base 64", id) // the cause would quote it
+			// the cause would quote it
+			return drive.Content{}, fmt.Errorf("user-data of server %s is not in base 64", id)
 		}
 	}
 	if server.KeyName != "" {
