@@ -12,19 +12,19 @@ import (
 
 // FromElsewhere returns what objects of other namespaces, of the kinds that a move looks at, name in the graph's own,
 // whether it exists or not. It is sorted by what is named.
-func (g *Graph) FromElsewhere(ctx context.Context, c client.Reader) ([]Mention, error) {
+func (g *Graph) FromElsewhere(ctx context.Context, c client.Reader) ([]Ref, error) {
 	others := client.MatchingFieldsSelector{Selector: fields.OneTermNotEqualSelector("metadata.namespace", g.namespace)}
-	var found []Mention
+	var found []Ref
 	for _, crd := range g.CRDs {
 		if !crd.Namespaced {
 			continue
 		}
 		err := listEach(ctx, c, crd.GVK, func(u *unstructured.Unstructured) error {
-			n := naming{namespace: u.GetNamespace()}
+			n := refCollector{namespace: u.GetNamespace()}
 			n.read(u.Object["spec"])
 			for _, key := range n.keys {
 				if key.Namespace == g.namespace {
-					found = append(found, Mention{From: ObjectOf(u), To: key})
+					found = append(found, Ref{From: ObjectOf(u), To: key})
 				}
 			}
 			return nil
@@ -33,7 +33,7 @@ func (g *Graph) FromElsewhere(ctx context.Context, c client.Reader) ([]Mention, 
 			return nil, err
 		}
 	}
-	slices.SortFunc(found, func(a, b Mention) int {
+	slices.SortFunc(found, func(a, b Ref) int {
 		return strings.Compare(a.To.String()+" "+a.From.String(), b.To.String()+" "+b.From.String())
 	})
 	return slices.Compact(found), nil

@@ -59,9 +59,9 @@ func controllerOf(n *node) types.UID {
 	return ""
 }
 
-// Idle returns the objects of a namespace that were read and do not move, belong to nothing that moves, and are not
-// made by Kubernetes itself for each namespace. Sorted.
-func (g *Graph) Idle(namespace string) []Object {
+// Unreferenced returns the objects of a namespace that were read and do not move, belong to nothing that moves, and are
+// not made by Kubernetes itself for each namespace. Sorted.
+func (g *Graph) Unreferenced(namespace string) []Object {
 	moves := g.sequenced()
 	var idle []Object
 	for uid, n := range g.nodes {

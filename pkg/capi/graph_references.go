@@ -37,21 +37,21 @@ func (g *Graph) LeftBehind() []Reference {
 	return slices.Compact(left)
 }
 
-// Mention is that one object names something in its spec, which may not exist.
-type Mention struct {
+// Ref is that one object names something in its spec, which may not exist.
+type Ref struct {
 	From Object
 	To   Key
 }
 
-// Unread returns what moving objects name in their specs and what a move never looks at: its kind has no label of
+// ExternalRefs returns what moving objects name in their specs and what a move never looks at: its kind has no label of
 // clusterctl, or it is in another namespace. Find tells whether it exists. Sorted by what is named, none twice.
-func (g *Graph) Unread() []Mention {
+func (g *Graph) ExternalRefs() []Ref {
 	read := map[Key]bool{}
 	for _, n := range g.nodes {
 		read[ObjectOf(n.object).Key()] = true
 	}
-	unread := slices.DeleteFunc(g.mentions(g.sequenced()), func(m Mention) bool { return read[m.To] || g.reads(m.To) })
-	slices.SortFunc(unread, func(a, b Mention) int {
+	unread := slices.DeleteFunc(g.mentions(g.sequenced()), func(m Ref) bool { return read[m.To] || g.reads(m.To) })
+	slices.SortFunc(unread, func(a, b Ref) int {
 		return strings.Compare(a.To.String()+" "+a.From.String(), b.To.String()+" "+b.From.String())
 	})
 	return slices.Compact(unread)
@@ -75,11 +75,11 @@ func (g *Graph) crd(key Key) (CRD, bool) {
 }
 
 // mentions returns what moving objects name in their specs, whatever that is.
-func (g *Graph) mentions(moves map[types.UID]bool) []Mention {
-	var all []Mention
+func (g *Graph) mentions(moves map[types.UID]bool) []Ref {
+	var all []Ref
 	for uid := range moves {
 		from := g.identity(uid)
-		n := naming{namespace: from.Namespace}
+		n := refCollector{namespace: from.Namespace}
 		if from.Key().Group == orcGroup {
 			n.resources = g.resources()
 		}
@@ -88,7 +88,7 @@ func (g *Graph) mentions(moves map[types.UID]bool) []Mention {
 			if crd, ok := g.crd(key); ok && !crd.Namespaced {
 				key.Namespace = ""
 			}
-			all = append(all, Mention{from, key})
+			all = append(all, Ref{from, key})
 		}
 	}
 	return all

@@ -29,7 +29,7 @@ func (g *Graph) Referred(ctx context.Context, c client.Client) ([]*unstructured.
 	for _, mention := range g.mentions(moving) {
 		wanted[mention.To] = !moves[mention.To]
 	}
-	for _, stray := range g.Strays() {
+	for _, stray := range g.Orphans() {
 		wanted[stray.Object.Key()] = true
 	}
 	var all []*unstructured.Unstructured
@@ -67,7 +67,7 @@ func (g *Graph) Referred(ctx context.Context, c client.Client) ([]*unstructured.
 // namedBy returns what an object of the whole cluster names in its spec. It has no namespace of its own: what it names
 // in none is somewhere that only its controller knows.
 func (g *Graph) namedBy(u *unstructured.Unstructured) []Key {
-	n := naming{}
+	n := refCollector{}
 	n.read(u.Object["spec"])
 	return slices.DeleteFunc(n.keys, func(key Key) bool {
 		crd, labelled := g.crd(key)

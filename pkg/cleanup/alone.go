@@ -123,7 +123,7 @@ func (seen *observation) notAlone(bootstrap, management error) {
 
 func refuseBusy(err error, t Target) Permission {
 	return Permission{Refused: err.Error(), Busy: true, Hint: "Wait for its end, and run the same command again." +
-		t.insist()}
+		t.forceHint()}
 }
 
 func refuseUnleased(err error, t Target) Permission {
@@ -132,5 +132,5 @@ func refuseUnleased(err error, t Target) Permission {
 		hint = "Run the same command again when the cluster answers."
 	}
 	return Permission{Refused: fmt.Sprintf("it is not known whether another run is at work: %v", err),
-		Hint: hint + t.insist()}
+		Hint: hint + t.forceHint()}
 }

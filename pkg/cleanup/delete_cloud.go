@@ -43,7 +43,7 @@ func (c Cleaner) deleteAll(ctx context.Context, leftovers []provider.Leftover) [
 		running.Go(func() {
 			defer close(p.done)
 			p.result = d.one(ctx, p)
-			c.told(p.result)
+			c.reported(p.result)
 		})
 	}
 	running.Wait()

@@ -18,8 +18,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
-// witness is a kubeconfig that names the management cluster, and what that answered.
-type witness struct {
+// candidate is a kubeconfig that names the management cluster, and what that answered.
+type candidate struct {
 	path       string
 	kubeconfig []byte
 	// proven is whether it is the cluster's for sure: `up` kept it, or it is of the same cluster as the one that `up`
@@ -41,7 +41,7 @@ func (o Observer) seeManagement(ctx context.Context, machines []string) manageme
 		}
 	}
 	asking.Wait()
-	return hear(all)
+	return merge(all)
 }
 
 // kubeconfigs are the files that may name the management cluster; the last one is that of `up`.
@@ -54,8 +54,8 @@ func (o Observer) kubeconfigs() []string {
 }
 
 // witnesses are the kubeconfigs that there are; one that cannot be read is silent already. An empty file names nobody.
-func (o Observer) witnesses() []*witness {
-	var all []*witness
+func (o Observer) witnesses() []*candidate {
+	var all []*candidate
 	var kept []byte
 	for _, path := range o.kubeconfigs() {
 		content, err := kube.ReadFile(path)
@@ -63,14 +63,14 @@ func (o Observer) witnesses() []*witness {
 		case errors.Is(err, fs.ErrNotExist) && fault.CodeOf(err) != fault.Usage, err == nil && content == nil:
 			continue
 		case err != nil:
-			all = append(all, &witness{path: path, side: managementSide{state: managementSilent, named: path,
+			all = append(all, &candidate{path: path, side: managementSide{state: managementSilent, named: path,
 				err: fmt.Errorf("read its kubeconfig: %w", err)}})
 			continue
 		}
 		if path == filepath.Join(o.StateFolder, "kubeconfig") {
 			kept = content
 		}
-		all = append(all, &witness{path: path, kubeconfig: content})
+		all = append(all, &candidate{path: path, kubeconfig: content})
 	}
 	for _, w := range all {
 		w.proven = kube.SameCluster(w.kubeconfig, kept)
@@ -79,7 +79,7 @@ func (o Observer) witnesses() []*witness {
 }
 
 // question asks one management cluster whether it holds the Cluster.
-func (o Observer) question(ctx context.Context, w witness, machines []string) managementSide {
+func (o Observer) question(ctx context.Context, w candidate, machines []string) managementSide {
 	c, err := o.reach(ctx, w.kubeconfig, machines)
 	if err != nil {
 		return managementSide{state: managementSilent, named: w.path, err: err}
@@ -136,9 +136,9 @@ func connectManagement(ctx context.Context, kubeconfig []byte) (*kube.Cluster, e
 	return c, c.Reachable(ctx)
 }
 
-// hear makes one answer of all: who manages itself counts most; then who is silent, unless the same cluster answered by
-// another kubeconfig; then who does not hold the Cluster.
-func hear(all []*witness) managementSide {
+// merge makes one answer of all: who manages itself counts most; then who is silent, unless the same cluster answered
+// by another kubeconfig; then who does not hold the Cluster.
+func merge(all []*candidate) managementSide {
 	best := managementSide{}
 	for _, state := range []managementState{managementManaging, managementSilent, managementEmpty, managementUnproven} {
 		for _, w := range all {
@@ -155,9 +155,9 @@ func hear(all []*witness) managementSide {
 	return best
 }
 
-// answeredElse says whether the cluster of a silent witness answered by another kubeconfig.
-func answeredElse(silent witness, all []*witness) bool {
-	return slices.ContainsFunc(all, func(w *witness) bool {
+// answeredElse says whether the cluster of a silent candidate answered by another kubeconfig.
+func answeredElse(silent candidate, all []*candidate) bool {
+	return slices.ContainsFunc(all, func(w *candidate) bool {
 		return w.side.state == managementEmpty && kube.SameCluster(w.kubeconfig, silent.kubeconfig)
 	})
 }

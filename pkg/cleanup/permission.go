@@ -35,7 +35,7 @@ func (p Permission) Err() error {
 // nothing which could manage itself, or of which somebody who knows says that it does not.
 func permit(o observation, t Target) Permission {
 	refuse := func(reason, hint string) Permission {
-		return Permission{Refused: reason, Hint: hint + t.insist()}
+		return Permission{Refused: reason, Hint: hint + t.forceHint()}
 	}
 	b, node := o.bootstrap, o.bootstrap.node
 	switch {
@@ -96,8 +96,8 @@ func permit(o observation, t Target) Permission {
 		strings.Join(found, "; "), t.Cluster, o.asked()), o.answerHint(t))
 }
 
-// insist is what deletes the cluster all the same, as a sentence after a hint.
-func (t Target) insist() string { return " If it is to go as it is, add --force " + t.Cluster + "." }
+// forceHint is what deletes the cluster all the same, as a sentence after a hint.
+func (t Target) forceHint() string { return " If it is to go as it is, add --force " + t.Cluster + "." }
 
 // found names what may belong to a cluster that manages itself.
 func (o observation) found() []string {

@@ -57,9 +57,9 @@ type Item struct {
 	rank    int  // its place among others of a cloud, for people
 }
 
-// Unasked is a kind of things that could not be listed: none of them counts as gone, and nothing that they might need
-// is deleted.
-type Unasked struct {
+// NotChecked is a kind of things that could not be listed: none of them counts as gone, and nothing that they might
+// need is deleted.
+type NotChecked struct {
 	Kind Kind   `json:"kind"`
 	Why  string `json:"why"`
 	// Machines is whether there may be machines that nobody knows of.
@@ -75,8 +75,8 @@ type Plan struct {
 	// Stays is what belongs to the cluster and cannot go; Proof says why.
 	Stays []Item `json:"stays,omitempty"`
 	// LeftAlone is what looks as if it belonged to the cluster, or uses what does; Proof says why it does not.
-	LeftAlone []Item    `json:"leftAlone,omitempty"`
-	Unknown   []Unasked `json:"unknown,omitempty"`
+	LeftAlone []Item       `json:"leftAlone,omitempty"`
+	Unknown   []NotChecked `json:"unknown,omitempty"`
 	// Refused is why nothing of it is deleted unless the user insists; see Permission.
 	Refused string `json:"refused,omitempty"`
 }
@@ -144,10 +144,10 @@ func (p *Plan) add(f provider.Found) {
 	p.Unknown = append(p.Unknown, unasked(f.Unknown)...)
 }
 
-func unasked(kinds []provider.Unlisted) []Unasked {
-	var all []Unasked
+func unasked(kinds []provider.Unlisted) []NotChecked {
+	var all []NotChecked
 	for _, u := range kinds {
-		all = append(all, Unasked{Kind: Kind(u.Kind), Why: u.Why.Error(), Machines: u.Machines})
+		all = append(all, NotChecked{Kind: Kind(u.Kind), Why: u.Why.Error(), Machines: u.Machines})
 	}
 	return all
 }

@@ -43,11 +43,11 @@ func (r Result) String() string {
 
 // Receipt is what a run did.
 type Receipt struct {
-	Cluster     string    `json:"cluster"`
-	Deleted     []Result  `json:"deleted"`
-	AlreadyGone []Result  `json:"alreadyGone"`
-	CouldNot    []Result  `json:"couldNot"`
-	Unknown     []Unasked `json:"unknown,omitempty"`
+	Cluster     string       `json:"cluster"`
+	Deleted     []Result     `json:"deleted"`
+	AlreadyGone []Result     `json:"alreadyGone"`
+	CouldNot    []Result     `json:"couldNot"`
+	Unknown     []NotChecked `json:"unknown,omitempty"`
 }
 
 // add takes a result; what is said of the same item later replaces what was said before.
@@ -89,9 +89,9 @@ func (r *Receipt) ends() bool {
 	return len(r.Unknown) == 0 && !slices.ContainsFunc(r.CouldNot, func(result Result) bool { return !result.Released })
 }
 
-// insist is what the next run needs besides, as a sentence after a hint: the bootstrap cluster, which said that no
+// forceHint is what the next run needs besides, as a sentence after a hint: the bootstrap cluster, which said that no
 // pivot was begun, is gone.
-func (r *Receipt) insist() string {
+func (r *Receipt) forceHint() string {
 	if !slices.ContainsFunc(r.Deleted, func(result Result) bool { return result.Kind == BootstrapNode }) {
 		return ""
 	}

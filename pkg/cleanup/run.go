@@ -57,7 +57,7 @@ func (c Cleaner) elsewhere(plan *Plan) {
 	switch e := c.Target.Elsewhere; {
 	case e.Place == "":
 	case e.Certain && !c.Forced:
-		plan.Unknown = append(plan.Unknown, Unasked{Kind: AllOfCloud, Why: e.Place + ": " + e.Why,
+		plan.Unknown = append(plan.Unknown, NotChecked{Kind: AllOfCloud, Why: e.Place + ": " + e.Why,
 			hint: e.Hint + " When nothing is left there, add --force " + c.Target.Cluster + "."})
 	default:
 		plan.LeftAlone = append(plan.LeftAlone, Item{Where: Where(AllOfCloud), Kind: AllOfCloud, Name: e.Place,
@@ -89,10 +89,11 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	if c.Cloud != nil {
 		if controllersLeft(r) {
 			r.Unknown = append(r.Unknown,
-				Unasked{Kind: AllOfCloud, Why: "nothing was deleted there: the containers that could not be deleted " +
-					"would make it again"})
+				NotChecked{Kind: AllOfCloud,
+					Why: "nothing was deleted there: the containers that could not be deleted " +
+						"would make it again"})
 		} else if err := c.cloud(ctx, r); err != nil {
-			r.Unknown = append(r.Unknown, Unasked{Kind: AllOfCloud, Why: err.Error()})
+			r.Unknown = append(r.Unknown, NotChecked{Kind: AllOfCloud, Why: err.Error()})
 		}
 	}
 	c.local(ctx, r, plan, Registry, Volume, Image, Network)
@@ -103,7 +104,7 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 	}
 	again := ""
 	if !c.Forced {
-		again = r.insist()
+		again = r.forceHint()
 	}
 	err := r.err(again)
 	if ctx.Err() != nil {
@@ -120,7 +121,7 @@ func (c Cleaner) Run(ctx context.Context, plan Plan) (Receipt, error) {
 // nothing begins.
 func (c Cleaner) endLease(ctx context.Context, cluster string) {
 	if c.Leases != nil && ctx.Err() == nil {
-		c.Leases.EndWithCluster(where(cluster))
+		c.Leases.StopRenewing(where(cluster))
 	}
 }
 
@@ -132,7 +133,7 @@ func (c Cleaner) late(ctx context.Context, r *Receipt, plan Plan) Plan {
 	}
 	now, err := Discover(ctx, c.Engine, c.Target)
 	if err != nil {
-		r.Unknown = append(r.Unknown, Unasked{Kind: Machine, Why: "what the bootstrap cluster made at its end: " +
+		r.Unknown = append(r.Unknown, NotChecked{Kind: Machine, Why: "what the bootstrap cluster made at its end: " +
 			err.Error()})
 		return plan
 	}
@@ -171,10 +172,10 @@ func (c Cleaner) keepFiles(r *Receipt, plan Plan) {
 
 func (c Cleaner) tell(r *Receipt, result Result) {
 	r.add(result)
-	c.told(result)
+	c.reported(result)
 }
 
-func (c Cleaner) told(result Result) {
+func (c Cleaner) reported(result Result) {
 	if c.Told != nil {
 		c.Told(result)
 	}

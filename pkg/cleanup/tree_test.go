@@ -42,7 +42,7 @@ func TestPrint(t *testing.T) {
 		out.WriteString("---\n")
 	}
 	insisted := cleanup.Plan{Cluster: "a",
-		Unknown: []cleanup.Unasked{{Kind: cleanup.AllOfCloud, Why: "AWS: it cannot be listed from here"}},
+		Unknown: []cleanup.NotChecked{{Kind: cleanup.AllOfCloud, Why: "AWS: it cannot be listed from here"}},
 		Refused: "machines exist (a-cp-x); and nobody says that a does not manage itself"}
 	if err := insisted.Print(&out); err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestPrint(t *testing.T) {
 	out.WriteString("---\n")
 	receipt := cleanup.Receipt{Cluster: "a", Deleted: make([]cleanup.Result, 3), AlreadyGone: make([]cleanup.Result, 1),
 		CouldNot: []cleanup.Result{{Item: cleanup.Item{Kind: "port", ID: "123"}, Why: "409 Conflict: in use"}},
-		Unknown:  []cleanup.Unasked{{Kind: "server", Why: "listing servers: no answer"}}}
+		Unknown:  []cleanup.NotChecked{{Kind: "server", Why: "listing servers: no answer"}}}
 	if err := receipt.Print(&out); err != nil {
 		t.Fatal(err)
 	}

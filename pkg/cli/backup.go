@@ -60,12 +60,12 @@ func (o *backupOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	run, err := o.complete(ctx, name)
+	run, err := o.resolve(ctx, name)
 	if err != nil {
 		return sink.settled(ctx, "backup", name, err)
 	}
 	var line backupLine
-	err = narrate(ctx, sink, "backup", name, func(ctx context.Context) (outcome, error) {
+	err = report(ctx, sink, "backup", name, func(ctx context.Context) (outcome, error) {
 		sink.begin(run.Environment)
 		path, manifest, err := run.Backup(ctx, o.to)
 		line = backupLine{Type: "backup", Path: path, Encrypted: run.BackupRecipients.Encrypt(),
@@ -78,8 +78,8 @@ func (o *backupOptions) run(ctx context.Context, name string) error {
 	return o.output.show(o.streams, line)
 }
 
-// complete checks all input, before anything is written.
-func (o *backupOptions) complete(ctx context.Context, name string) (*up.Run, error) {
+// resolve checks all input, before anything is written.
+func (o *backupOptions) resolve(ctx context.Context, name string) (*up.Run, error) {
 	env, err := o.loadNames(ctx, name)
 	sealing, sealingErr := o.recipients.parse()
 	if err := fault.Join(err, sealingErr, o.check()); err != nil {

@@ -77,15 +77,15 @@ func (o *buildOptions) flagsOfUp(f *pflag.FlagSet, allowChanges *[]string) {
 		"machines cannot be listed (AWS); leave it out of CI jobs that run again")
 	f.StringVar(&o.bootstrapKubeconfig, "bootstrap-kubeconfig", "",
 		"kubeconfig of an existing cluster to use as bootstrap cluster; it is not deleted")
-	giveWay(f, []string{"bootstrap-kubeconfig"}, "node-image", "api-server-port", "registry-binary")
+	overriddenBy(f, []string{"bootstrap-kubeconfig"}, "node-image", "api-server-port", "registry-binary")
 	f.StringSliceVar(allowChanges, "allow-changes", nil, "KEY of a change that takes something away from the cluster, "+
 		"as a run that refuses it says (repeatable)")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where up writes the management cluster's kubeconfig, besides the "+
 		"state folder")
 }
 
-// built is what the flags come to.
-type built struct {
+// resolved is what the flags come to.
+type resolved struct {
 	subject  world.Subject
 	supplies bootstrap.Supplies
 	sealing  sealing
@@ -106,8 +106,9 @@ func builtHere(state string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// complete checks all input, before anything is created.
-func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sink, leases *lease.Set) (*built, error) {
+// resolve checks all input, before anything is created.
+func (o *buildOptions) resolve(ctx context.Context, name string, sink event.Sink, leases *lease.Set) (
+	*resolved, error) {
 	engine := &docker.Client{}
 	var makes provider.Provider // stays nil when the environment cannot be read
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
@@ -175,7 +176,7 @@ func (o *buildOptions) complete(ctx context.Context, name string, sink event.Sin
 			return nil, err
 		}
 	}
-	return &built{
+	return &resolved{
 		subject: world.Subject{Environment: env, BootstrapKubeconfig: o.bootstrapKubeconfig,
 			EngineAddress: o.engineAddress, KubeconfigPath: o.kubeconfig,
 			StateFolder: state, Timeout: o.timeout},

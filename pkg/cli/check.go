@@ -37,7 +37,7 @@ ENVIRONMENT it checks the only one whose runs are kept on this machine.
 It exits with 0 when up could begin, else with the exit code of the first problem.`,
 		Example: `  cluster-init check kubeadm-capo
   cluster-init check kubeadm-capd --bundle ./bundle -o json | jq -r '.checks[].problems[].hint'`,
-		Args: oneOrUsual,
+		Args: oneOrDefault,
 		RunE: withUsual(o.run),
 	}
 	f := c.Flags()
@@ -57,7 +57,7 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 	defer release()
 	ctx, leases := lease.NewSet(ctx)
 	defer leases.ReleaseAll()
-	b, err := o.complete(ctx, name, event.Tee{}, leases)
+	b, err := o.resolve(ctx, name, event.Tee{}, leases)
 	found := o.checkInput(ctx, err)
 	if err == nil {
 		found[0].Seen = o.sourceSeen(b.supplies.Source)
@@ -75,7 +75,7 @@ func (o *checkOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if err := up.ErrOf(found); err != nil {
-		return told{err} // the report has said it
+		return reportedError{err} // the report has said it
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 		images, missing = append(images, nodeImage), append(missing, lacks...)
 	}
 	for _, image := range unasked {
-		f.Warnings = append(f.Warnings, image+": "+oci.ErrCannotAsk.Error())
+		f.Warnings = append(f.Warnings, image+": "+oci.ErrNotSupported.Error())
 	}
 	f.Problems = append(lacks, missing...)
 	f.Seen = []string{fmt.Sprintf("%d of %d images are served", len(images)-len(missing)-len(unasked), len(images))}
@@ -156,7 +156,7 @@ func served(
 	_ = beside.Wait()
 	for i, err := range errs {
 		switch {
-		case errors.Is(err, oci.ErrCannotAsk):
+		case errors.Is(err, oci.ErrNotSupported):
 			unasked = append(unasked, images[i])
 		case err != nil:
 			missing = append(missing, err)

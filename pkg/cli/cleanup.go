@@ -71,7 +71,7 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 	}
 	f := c.Flags()
 	o.environmentOptions.flags(f, o.streams)
-	giveWay(f, []string{"cluster"}, "values", "set")
+	overriddenBy(f, []string{"cluster"}, "values", "set")
 	o.output.flags(f)
 	f.StringVar(&o.cluster, "cluster", "", "NAMESPACE/NAME of a cluster instead of an environment")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "where the kubeconfig of the management cluster is, when not in the "+
@@ -109,7 +109,7 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 }
 
 // clean shows the plan and, once the user agrees, deletes what is in it.
-func (o *cleanupOptions) clean(ctx context.Context, name string, sink *narration) error {
+func (o *cleanupOptions) clean(ctx context.Context, name string, sink *reporter) error {
 	if o.olderThan < 0 || o.patience <= 0 {
 		return fault.New(fault.Usage, fmt.Sprintf("--older-than %s or --give-up-after %s is out of range", o.olderThan,
 			o.patience), "Give durations above zero, for example 6h and 3m.")
@@ -162,7 +162,7 @@ func (o *cleanupOptions) clean(ctx context.Context, name string, sink *narration
 		return nil
 	}
 	var receipt cleanup.Receipt
-	err = narrate(ctx, sink, "cleanup", s.name, func(context.Context) (outcome, error) {
+	err = report(ctx, sink, "cleanup", s.name, func(context.Context) (outcome, error) {
 		sink.begin(nil)
 		var err error
 		receipt, err = cleaner.Run(leased, plan)

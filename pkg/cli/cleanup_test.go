@@ -17,10 +17,10 @@ func TestOlderThan(t *testing.T) {
 		olderThan time.Duration
 		says      string // empty: it goes
 	}{
-		"no limit":      {cleanup.Plan{Delete: old, Unknown: []cleanup.Unasked{{Kind: "server"}}}, 0, ""},
+		"no limit":      {cleanup.Plan{Delete: old, Unknown: []cleanup.NotChecked{{Kind: "server"}}}, 0, ""},
 		"all is older":  {cleanup.Plan{Delete: old}, time.Hour, ""},
 		"it is younger": {cleanup.Plan{Delete: old}, 3 * time.Hour, "port p was made 2h0m"},
-		"a kind is unknown": {cleanup.Plan{Delete: old, Unknown: []cleanup.Unasked{{Kind: "server"}}}, time.Hour,
+		"a kind is unknown": {cleanup.Plan{Delete: old, Unknown: []cleanup.NotChecked{{Kind: "server"}}}, time.Hour,
 			"what it has of kind server is not known"},
 		"nothing has an age": {cleanup.Plan{Delete: []cleanup.Item{{Kind: "router"}}}, time.Hour,
 			"nothing of it says when it was made"},

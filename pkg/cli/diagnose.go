@@ -61,8 +61,8 @@ With --from it looks at what cluster-init collect wrote, and at nothing else.`,
 	f.StringVar(&o.identity, "identity", "", "file with a secret key of age, or of ssh, that opens an encrypted one")
 	f.StringVar(&o.rules, "rules", "", "folder with rules of your own, which come before those of the binary: a file "+
 		"NAME.yaml each")
-	giveWay(f, []string{"from"}, ofClusters()...)
-	giveWay(f, append(ofClusters(), anArgument), "from", "identity")
+	overriddenBy(f, []string{"from"}, ofClusters()...)
+	overriddenBy(f, append(ofClusters(), anArgument), "from", "identity")
 	return c
 }
 
@@ -85,7 +85,7 @@ func (o *diagnoseOptions) run(ctx context.Context, args []string) error {
 	}
 	if err := report.Err(); err != nil {
 		if o.output.format == "plain" && fault.CodeOf(err) == fault.ComponentStuck {
-			return told{err} // the report has said it
+			return reportedError{err} // the report has said it
 		}
 		return err
 	}

@@ -104,7 +104,7 @@ func (o *diffOptions) run(ctx context.Context, name string) error {
 	}
 	if o.exitCode && report.Differs() {
 		// the report has said it
-		return told{fault.New(fault.Differs, "the clusters differ from what up would apply",
+		return reportedError{fault.New(fault.Differs, "the clusters differ from what up would apply",
 			"cluster-init up applies it.")}
 	}
 	return nil
@@ -134,7 +134,7 @@ func compare(ctx context.Context, seen up.Outlook, c drift.Comparison) (drift.Re
 	if unseen && seen.Refusal != nil {
 		return report, seen.Refusal
 	}
-	if errors.Is(seen.MachinesErr, provider.ErrCannotAsk) && seen.Management.Cluster == nil {
+	if errors.Is(seen.MachinesErr, provider.ErrNotSupported) && seen.Management.Cluster == nil {
 		report.Note = "Not known: whether machines exist already, as nobody can be asked."
 	}
 	c.Management, c.ManagementErr = seen.Management.Cluster, seen.Management.Err

@@ -71,7 +71,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 	}
 	ctx, release := o.bounded(ctx) // from here on: nobody counts how long a person takes to agree
 	defer release()
-	return conduct(ctx, sink, "down", name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
+	return runPhases(ctx, sink, "down", name, func(ctx context.Context, leases *lease.Set) (*phaseRun, error) {
 		b := *shown
 		b.parts.Leases = leases
 		run := o.runOf(&b, s, sink)
@@ -81,7 +81,7 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 			return nil, err
 		}
 		looks := func() *world.World { return world.New(b.subject, b.parts) }
-		return &conducted{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) },
+		return &phaseRun{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) },
 			phases: phases, outcome: func() outcome {
 				message := "The management cluster " + plan.Cluster + " is deleted."
 				if plan.Nothing {
@@ -95,8 +95,9 @@ func (o *downOptions) run(ctx context.Context, name string) error {
 }
 
 // planned is what would be deleted, once it was shown and the user wants it.
-func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink) (*built, subject, down.Plan, error) {
-	shown, err := o.complete(ctx, name, sink, nil)
+func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink) (*resolved, subject, down.Plan,
+	error) {
+	shown, err := o.resolve(ctx, name, sink, nil)
 	if err != nil {
 		return nil, subject{}, down.Plan{}, err
 	}
@@ -115,7 +116,7 @@ func (o *downOptions) planned(ctx context.Context, name string, sink event.Sink)
 }
 
 // runOf is a run of `down` with what the flags come to.
-func (o *downOptions) runOf(b *built, s subject, sink event.Sink) *down.Run {
+func (o *downOptions) runOf(b *resolved, s subject, sink event.Sink) *down.Run {
 	return down.New(down.Options{
 		Subject: b.subject, Supplies: b.supplies, WithWorkloadClusters: o.withWorkloadClusters,
 		BackupRecipients: b.sealing.recipients, BackupSigner: b.sealing.signer, Version: Version(),
@@ -131,7 +132,7 @@ func (o *downOptions) runOf(b *built, s subject, sink event.Sink) *down.Run {
 }
 
 // subject is what cleanup deletes at the end.
-func (o *downOptions) subject(ctx context.Context, name string, b *built) (subject, error) {
+func (o *downOptions) subject(ctx context.Context, name string, b *resolved) (subject, error) {
 	env := b.subject.Environment
 	s := subject{name: name, state: b.subject.StateFolder,
 		target: cleanup.Target{Namespace: env.ClusterNamespace(), Cluster: env.ClusterName(),

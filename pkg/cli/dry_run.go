@@ -26,7 +26,7 @@ func (o *upOptions) dryRun(ctx context.Context, name string) error {
 	defer release()
 	ctx, leases := lease.NewSet(ctx)
 	defer leases.ReleaseAll()
-	b, err := o.complete(ctx, name, event.Tee{}, leases)
+	b, err := o.resolve(ctx, name, event.Tee{}, leases)
 	found := o.checkInput(ctx, err)
 	var steps []up.Step
 	if err == nil {
@@ -54,7 +54,7 @@ func (o *upOptions) dryRun(ctx context.Context, name string) error {
 		err = fault.Join(err, s.Unknown)
 	}
 	if err != nil {
-		return told{err} // the report has said it
+		return reportedError{err} // the report has said it
 	}
 	return nil
 }

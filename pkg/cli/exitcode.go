@@ -64,13 +64,13 @@ func ExitCode(err error) int {
 	return 1
 }
 
-// told marks an error that a view has shown already.
-type told struct{ error }
+// reportedError marks an error that a view has shown already.
+type reportedError struct{ error }
 
 // Unwrap returns the error that was shown.
-func (t told) Unwrap() error { return t.error }
+func (t reportedError) Unwrap() error { return t.error }
 
-func alreadyTold(err error) bool {
-	_, ok := errors.AsType[told](err)
+func wasReported(err error) bool {
+	_, ok := errors.AsType[reportedError](err)
 	return ok
 }

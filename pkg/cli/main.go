@@ -72,7 +72,7 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 	}
 	err = interrupted(ctx, err)
 	finish() // so that what it says does not come after the error, or never
-	if err != nil && !alreadyTold(err) {
+	if err != nil && !wasReported(err) {
 		fmt.Fprintf(streams.Err, "error: %s\n", indented(err.Error()))
 		for _, hint := range strings.FieldsFunc(fault.HintOf(err), func(r rune) bool { return r == '\n' }) {
 			fmt.Fprintf(streams.Err, "hint:  %s\n", hint)
@@ -111,8 +111,8 @@ func interrupted(ctx context.Context, err error) error {
 	}
 	err = fault.Retryable(fmt.Errorf("interrupted: %w", err), fault.Interrupted,
 		"Nothing is lost: run the same command again.")
-	if alreadyTold(err) {
-		return told{err}
+	if wasReported(err) {
+		return reportedError{err}
 	}
 	return err
 }

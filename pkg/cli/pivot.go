@@ -59,7 +59,7 @@ func (o *pivotPlanOptions) run(ctx context.Context, name string) error {
 	if err := o.output.known(); err != nil {
 		return err
 	}
-	run, err := o.complete(ctx, name)
+	run, err := o.resolve(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -78,8 +78,8 @@ func (o *pivotPlanOptions) run(ctx context.Context, name string) error {
 	return preview.Err(run.Environment.Name())
 }
 
-// complete checks all input, as `up` does, for a run that only looks.
-func (o *pivotPlanOptions) complete(ctx context.Context, name string) (*up.Run, error) {
+// resolve checks all input, as `up` does, for a run that only looks.
+func (o *pivotPlanOptions) resolve(ctx context.Context, name string) (*up.Run, error) {
 	looking, _, err := lookingAt(ctx, name, &o.environmentOptions, &o.clusters)
 	if err != nil {
 		return nil, err

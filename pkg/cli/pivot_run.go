@@ -81,8 +81,8 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return conduct(ctx, sink, o.verb, name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
-		run, looks, bounds, err := o.complete(ctx, name, leases)
+	return runPhases(ctx, sink, o.verb, name, func(ctx context.Context, leases *lease.Set) (*phaseRun, error) {
+		run, looks, bounds, err := o.resolve(ctx, name, leases)
 		if err != nil {
 			return nil, err
 		}
@@ -90,15 +90,15 @@ func (o *pivotRunOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		return &conducted{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) },
+		return &phaseRun{folder: run.StateFolder, looks: looks, accepted: func() { sink.begin(run.Environment) },
 			phases:  phases,
 			outcome: func() outcome { return o.done(run.Environment.ClusterName()) }}, nil
 	}, nil)
 }
 
-// complete checks all input, before anything is changed. What it returns besides the run looks at the same clusters,
+// resolve checks all input, before anything is changed. What it returns besides the run looks at the same clusters,
 // and are the bounds of phases.
-func (o *pivotRunOptions) complete(ctx context.Context, name string, leases *lease.Set) (*up.Run, func() *world.World,
+func (o *pivotRunOptions) resolve(ctx context.Context, name string, leases *lease.Set) (*up.Run, func() *world.World,
 	map[string]time.Duration, error) {
 	env, err := o.load(ctx, name, func(env *environment.Environment) error {
 		return checkKubeconfig(o.clusters.kubeconfig, env.ClusterName())

@@ -127,9 +127,9 @@ func called(o capi.Object, scope pivot.Scope) string {
 }
 
 // printStays writes what would stay: each that is needed with reason and cure, and the others in a line for each kind.
-func printStays(b *strings.Builder, stays []pivot.Stay) {
+func printStays(b *strings.Builder, stays []pivot.LeftBehind) {
 	idle, kinds := map[string][]string{}, []string{}
-	var needed []pivot.Stay
+	var needed []pivot.LeftBehind
 	for _, stay := range stays {
 		if stay.Rule != "" {
 			needed = append(needed, stay)

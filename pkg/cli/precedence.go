@@ -14,8 +14,8 @@ const givesWayTo = "cluster-init/gives-way-to"
 // anArgument stands there for what is no flag, as ENVIRONMENT.
 const anArgument = "ENVIRONMENT"
 
-// giveWay has the variables of some flags give way to what is typed.
-func giveWay(f *pflag.FlagSet, to []string, names ...string) {
+// overriddenBy has the variables of some flags give way to what is typed.
+func overriddenBy(f *pflag.FlagSet, to []string, names ...string) {
 	for _, name := range names {
 		if flag := f.Lookup(name); flag != nil {
 			if flag.Annotations == nil {
@@ -41,8 +41,8 @@ func typed(c *cobra.Command) []string {
 	return names
 }
 
-// yields says whether a flag gives way to one of those that were typed.
-func yields(flag *pflag.Flag, typed []string) bool {
+// isOverridden says whether a flag gives way to one of those that were typed.
+func isOverridden(flag *pflag.Flag, typed []string) bool {
 	return slices.ContainsFunc(flag.Annotations[givesWayTo],
 		func(name string) bool { return slices.Contains(typed, name) })
 }

@@ -27,9 +27,9 @@ func (s *subject) lookInto(ctx context.Context, env *environment.Environment) (e
 		s.target.Recover = world.RecoverHint(env.Argument())
 	}
 	switch p := makes.(type) {
-	case provider.Cleaned:
+	case provider.Cleaner:
 		s.cloud, err = p.Leftovers(ctx)
-	case provider.Uncleaned:
+	case provider.CleanupUnsupported:
 		s.target.Elsewhere = cleanup.Elsewhere{Place: makes.Place(), Certain: true,
 			Why: "it cannot be listed or deleted from here: only the cluster that holds its definition can delete it",
 			Hint: fmt.Sprintf("Suspend the HelmRelease telco-cloud-init and the Kustomization cluster in that "+

@@ -82,7 +82,7 @@ func recall(c *cobra.Command, args []string) ([]string, error) {
 	name := ""
 	if len(args) == 1 {
 		name = args[0]
-	} else if usual, err := usualEnvironment(); err == nil && len(args) == 0 {
+	} else if usual, err := defaultEnvironment(); err == nil && len(args) == 0 {
 		name = usual
 	}
 	given := environmentOptions{sets: listOf(c, "set"), valueFiles: listOf(c, "values"),

@@ -49,8 +49,8 @@ Secrets are masked: of a Secret only the keys are shown.`,
 	f.Lookup("graph").Annotations = map[string][]string{choices: {"text", "mermaid", "dot"}}
 	f.StringVar(&o.bundle, "bundle", "",
 		"folder of an offline bundle: its values count, and release files come from it")
-	giveWay(f, []string{"graph"}, "output")
-	giveWay(f, []string{"output"}, "graph")
+	overriddenBy(f, []string{"graph"}, "output")
+	overriddenBy(f, []string{"output"}, "graph")
 	return c
 }
 

@@ -73,12 +73,12 @@ func (o *restoreOptions) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	in, err := o.complete(path)
+	in, err := o.resolve(path)
 	if err != nil {
 		return sink.settled(ctx, "restore", path, err)
 	}
 	line := restoreLine{Type: "restore", Path: path, Target: o.kubeconfig, in: in}
-	err = narrate(ctx, sink, "restore", path, func(ctx context.Context) (outcome, error) {
+	err = report(ctx, sink, "restore", path, func(ctx context.Context) (outcome, error) {
 		say := func(kind event.Type) func(string) {
 			return func(text string) { sink.Emit(event.Event{Time: time.Now(), Type: kind, Message: text}) }
 		}
@@ -122,8 +122,8 @@ func (o *restoreOptions) run(ctx context.Context, path string) error {
 	return err
 }
 
-// complete checks all input, before anything is asked.
-func (o *restoreOptions) complete(path string) (pivot.RestoreInput, error) {
+// resolve checks all input, before anything is asked.
+func (o *restoreOptions) resolve(path string) (pivot.RestoreInput, error) {
 	var ids backup.Identities
 	var idsErr error
 	if o.identity != "" {

@@ -21,12 +21,12 @@ type outputOptions struct {
 }
 
 // sink returns the narration of a run in the view that the user asked for.
-func (o outputOptions) sink(s Streams) (*narration, error) {
+func (o outputOptions) sink(s Streams) (*reporter, error) {
 	view, err := o.live(s)
 	if err := fault.Join(err, o.companions.check()); err != nil {
 		return nil, err
 	}
-	return newNarration(view, o.companions, s.known), nil
+	return newReporter(view, o.companions, s.known), nil
 }
 
 // view returns the view that the user asked for: JSON is data and goes to Out, plain lines are narration.
@@ -72,9 +72,9 @@ type outcome struct {
 	figures map[string]string
 }
 
-// narrate runs work between the events that begin and end a run. When work fails, failed gets its error, and the last
+// report runs work between the events that begin and end a run. When work fails, failed gets its error, and the last
 // event before it is emitted; nil: nobody wants them.
-func narrate(ctx context.Context, sink event.Sink, command, environment string,
+func report(ctx context.Context, sink event.Sink, command, environment string,
 	work func(context.Context) (outcome, error),
 	failed func(context.Context, error, event.Event)) error {
 	start := time.Now()
@@ -94,7 +94,7 @@ func narrate(ctx context.Context, sink event.Sink, command, environment string,
 	}
 	sink.Emit(finished)
 	if err != nil {
-		return told{err}
+		return reportedError{err}
 	}
 	return nil
 }

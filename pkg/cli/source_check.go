@@ -19,7 +19,7 @@ const sshPassphrase = "CLUSTER_INIT_SSH_PASSPHRASE"
 // machines; nil when that is not known.
 func (o *sourceOptions) check(makes provider.Provider) error {
 	_, err := o.ca()
-	own := fault.Join(o.strangers(), err)
+	own := fault.Join(o.unusedSourceFlags(), err)
 	switch source.Kind(o.kind) {
 	case source.Embedded:
 		return fault.Join(own, o.checkEmbedded(makes))
@@ -31,9 +31,9 @@ func (o *sourceOptions) check(makes provider.Provider) error {
 	return fault.New(fault.Usage, fmt.Sprintf("--source %q is not known", o.kind), "Use embedded, git or oci.")
 }
 
-// strangers refuses flags that the source does not look at: most likely --source was forgotten, and Flux would read
-// from elsewhere than the user thinks.
-func (o *sourceOptions) strangers() error {
+// unusedSourceFlags refuses flags that the source does not look at: most likely --source was forgotten, and Flux would
+// read from elsewhere than the user thinks.
+func (o *sourceOptions) unusedSourceFlags() error {
 	var problems []error
 	for _, flag := range []struct {
 		name  string

@@ -41,7 +41,7 @@ a pivot was cut off or something foreign stands in its place, with 81 when nothi
 		Example: `  cluster-init status kubeadm-capd
   cluster-init status kubeadm-capd --watch
   cluster-init status kubeadm-capd -o json | jq -r '.management.objects[] | select(.state != "Ready") | .name'`,
-		Args: oneOrUsual,
+		Args: oneOrDefault,
 		RunE: withUsual(o.run),
 	}
 	f := c.Flags()
@@ -97,7 +97,7 @@ func (o *statusOptions) run(ctx context.Context, name string) error {
 		return tooLate
 	}
 	if err := report.Err(); err != nil {
-		return told{err} // the report has said it
+		return reportedError{err} // the report has said it
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ ENVIRONMENT is one of those that ` + "`cluster-init environments`" + ` lists, or
 		"go away by itself")
 	f.BoolVar(&o.keepBootstrap, "keep-bootstrap", false, "do not delete the bootstrap cluster at the end")
 	// and not the other way round: what is typed must not make a run of it
-	giveWay(f, []string{"dry-run"}, "junit", "report")
+	overriddenBy(f, []string{"dry-run"}, "junit", "report")
 	return c
 }
 
@@ -86,8 +86,8 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 	kept := &record{dir: dir}
 	began := time.Now()
 	sink := event.Tee{narrated, kept}
-	return conduct(ctx, sink, "up", name, func(ctx context.Context, leases *lease.Set) (*conducted, error) {
-		b, err := o.complete(ctx, name, sink, leases)
+	return runPhases(ctx, sink, "up", name, func(ctx context.Context, leases *lease.Set) (*phaseRun, error) {
+		b, err := o.resolve(ctx, name, sink, leases)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 			Heartbeat: 15 * time.Second, KeepWaiting: o.keepWaiting,
 			Causes: func(ctx context.Context) ([]rollout.Cause, error) {
 				// a world of its own, as a look may outlast the wait that it is made for
-				return lasting(ctx, world.New(b.subject, b.parts), began)
+				return permanentCauses(ctx, world.New(b.subject, b.parts), began)
 			}}, b.parts)
 		phases := after(run.Phases(), "look", func() {
 			narrated.learn(run.Environment, secretsOf(run)...)
@@ -116,7 +116,7 @@ func (o *upOptions) run(ctx context.Context, name string) error {
 		if err != nil {
 			return nil, err
 		}
-		return &conducted{folder: run.StateFolder, begins: func() { kept.run = run },
+		return &phaseRun{folder: run.StateFolder, begins: func() { kept.run = run },
 			looks: func() *world.World { return world.New(b.subject, b.parts) },
 			accepted: func() {
 				narrated.begin(run.Environment, secretsOf(run)...)
@@ -148,10 +148,10 @@ func afterFirstChange(phases []pipeline.Phase, done func()) []pipeline.Phase {
 	return phases
 }
 
-type phaseRun = func(context.Context, pipeline.Reporter) error
+type phaseFunc = func(context.Context, pipeline.Reporter) error
 
 // then returns a run of a phase that calls done when it has succeeded.
-func then(run phaseRun, done func()) phaseRun {
+func then(run phaseFunc, done func()) phaseFunc {
 	return func(ctx context.Context, report pipeline.Reporter) error {
 		err := run(ctx, report)
 		if err == nil {

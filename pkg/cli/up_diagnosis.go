@@ -48,9 +48,10 @@ func explain(ctx context.Context, sink event.Sink, err error, looking *world.Wor
 	}
 }
 
-// lasting diagnoses beside a run that began at a time, and returns the causes that are certain and do not go away by
-// themselves. What was said before the run may have been corrected for it. An error says that it could not look.
-func lasting(ctx context.Context, looking *world.World, began time.Time) ([]rollout.Cause, error) {
+// permanentCauses diagnoses beside a run that began at a time, and returns the causes that are certain and do not go
+// away by themselves. What was said before the run may have been corrected for it. An error says that it could not
+// look.
+func permanentCauses(ctx context.Context, looking *world.World, began time.Time) ([]rollout.Cause, error) {
 	report, err := diagnose.Run(ctx, looking)
 	if err != nil {
 		return nil, err

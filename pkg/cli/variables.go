@@ -52,7 +52,7 @@ func setFromVariables(c *cobra.Command, environ []string) (strays []string, err 
 			problems = append(problems, fault.New(fault.Usage,
 				fmt.Sprintf("%s is set: --%s is given on the command line only", name, flag.Name),
 				"Unset it, and give --"+flag.Name+" to the run that you mean."))
-		case !flag.Changed && !yields(flag, given):
+		case !flag.Changed && !isOverridden(flag, given):
 			problems = append(problems, setFlag(c, flag, name, value))
 		}
 	}

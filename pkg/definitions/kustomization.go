@@ -36,7 +36,7 @@ func (r *reader) kustomization(at, file string, object map[string]any) error {
 				strings.HasPrefix(target, at+"/") {
 				continue
 			}
-			if err := r.elsewhere(target); err != nil {
+			if err := r.refuseOutside(target); err != nil {
 				return err
 			}
 		}
@@ -44,8 +44,8 @@ func (r *reader) kustomization(at, file string, object map[string]any) error {
 	return nil
 }
 
-// elsewhere counts a file or a folder outside of the definition's own. What is not in the content does not count.
-func (r *reader) elsewhere(target string) error {
+// refuseOutside counts a file or a folder outside of the definition's own. What is not in the content does not count.
+func (r *reader) refuseOutside(target string) error {
 	if r.seen[target] {
 		return nil
 	}

@@ -47,7 +47,7 @@ func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (u
 	}
 	_ = beside.Wait()
 	for i, r := range machines {
-		s.hear(r, answers[i].said)
+		s.mergeReported(r, answers[i].said)
 		if err := answers[i].err; err != nil {
 			unasked = append(unasked, fmt.Sprintf("what %s says in %s: %v", r, of.Place(), err))
 		}
@@ -68,9 +68,9 @@ func inspect(ctx context.Context, looksInto provider.Inspector, machine string) 
 	return inspection{said, err}
 }
 
-// hear adds what a machine says. What the cloud says of its server belongs to the object that stands for the server,
-// which is further down than the Machine.
-func (s *Snapshot) hear(machine health.Ref, said []provider.Said) {
+// mergeReported adds what a machine says. What the cloud says of its server belongs to the object that stands for the
+// server, which is further down than the Machine.
+func (s *Snapshot) mergeReported(machine health.Ref, said []provider.Said) {
 	for _, each := range said {
 		about := []health.Ref{machine}
 		if slices.Contains(fromCloud(), each.From) {

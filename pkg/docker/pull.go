@@ -158,7 +158,7 @@ func follow(said io.Reader, progress func(come, all int64)) error {
 			l = &layer{}
 			layers[line.ID] = l
 		}
-		if l.hear(line.Status, line.ProgressDetail.Current, line.ProgressDetail.Total) {
+		if l.update(line.Status, line.ProgressDetail.Current, line.ProgressDetail.Total) {
 			progress(sum(layers))
 		}
 	}
@@ -170,8 +170,8 @@ type layer struct {
 	known     bool // whether its size is known, or nothing has to come
 }
 
-// hear takes a line about the layer, and tells whether it was about its coming.
-func (l *layer) hear(status string, current, total int64) bool {
+// update takes a line about the layer, and tells whether it was about its coming.
+func (l *layer) update(status string, current, total int64) bool {
 	switch status {
 	case "Downloading":
 		l.come = current

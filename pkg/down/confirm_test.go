@@ -39,7 +39,7 @@ func (i *inventory) Machines(context.Context) ([]provider.Machine, error) {
 }
 
 // newJudged is a world without containers, where a provider says which machines exist. now is its clock.
-func newJudged(t *testing.T, machines provider.Provider, now func() time.Time) (*judged, world.Subject, world.Parts) {
+func newJudged(t *testing.T, machines provider.Provider, now func() time.Time) (*decider, world.Subject, world.Parts) {
 	t.Helper()
 	const empty = "#!/bin/sh\n[ \"$1\" = container ] && { echo 'Error: No such container' >&2; exit 1; }\n[ \"$1\" = " +
 		"info ] && echo '{\"ServerVersion\":\"29.0.0\"}'\nexit 0\n"
@@ -57,7 +57,7 @@ func newJudged(t *testing.T, machines provider.Provider, now func() time.Time) (
 		Timeout: time.Hour}
 	parts := world.Parts{Docker: &docker.Client{Binary: filepath.Join(folder, "docker")},
 		Kind: kind.New(func(string) {}), Provider: machines, Now: now}
-	return &judged{world.New(subject, parts)}, subject, parts
+	return &decider{world.New(subject, parts)}, subject, parts
 }
 
 // The look right before what cannot be undone: it allows nothing but what the phase was decided for.

@@ -14,7 +14,7 @@ import (
 // deletion deletes the Cluster in the bootstrap cluster and watches it to its end.
 type deletion struct {
 	world  deleter
-	others others
+	others otherClusters
 	scope  pivot.Scope
 	report time.Duration // how often it says what is awaited
 	now    func() time.Time
@@ -29,7 +29,7 @@ type deleter interface {
 }
 
 func (d deletion) check(ctx context.Context) (pipeline.Status, error) {
-	v, err := d.world.glance(ctx)
+	v, err := d.world.peekBootstrap(ctx)
 	if err != nil || v.decision != sweep {
 		return pipeline.Status{}, err
 	}
@@ -43,12 +43,13 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	if err := d.others.none(ctx, o); err != nil {
+	if err := d.others.requireNone(ctx, o); err != nil {
 		return err
 	}
 	if own := o.Bootstrap.Holds.Cluster(d.scope.Cluster); own != nil && !own.Deleting && o.Bootstrap.Down &&
 		o.Management.State == world.ManagementSilent {
-		return sight{o}.silentManagement(d.world.request(o), "whether it manages other clusters is not known").refusal
+		return observation{o}.silentManagement(d.world.request(o),
+			"whether it manages other clusters is not known").refusal
 	}
 	c, err := d.world.Connected(world.BootstrapName)
 	if err != nil {
@@ -64,5 +65,5 @@ func (d deletion) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	d.world.EndLease(world.ManagementName) // its API goes with its machines
-	return farewell{cluster: c, heartbeat: d.report, now: d.now}.delete(ctx, d.scope, report)
+	return deleteAndWait{cluster: c, heartbeat: d.report, now: d.now}.delete(ctx, d.scope, report)
 }

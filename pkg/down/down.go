@@ -34,13 +34,13 @@ type Options struct {
 // Run is one run of `down`.
 type Run struct {
 	Options
-	world     *judged
+	world     *decider
 	published content.Published // of an embedded source, once it is
 }
 
 // New returns a run that has not looked at anything yet.
 func New(o Options, p world.Parts) *Run {
-	return &Run{Options: o, world: &judged{world.New(o.Subject, p)}}
+	return &Run{Options: o, world: &decider{world.New(o.Subject, p)}}
 }
 
 // Requests returns how many API requests this run has sent so far to both clusters, the move included.

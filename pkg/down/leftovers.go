@@ -14,7 +14,7 @@ import (
 // have made in a cloud.
 type leftovers struct {
 	world  clusters
-	others others
+	others otherClusters
 	asked  Options
 	leases *lease.Set
 }
@@ -27,7 +27,7 @@ func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	if err := l.others.none(ctx, o); err != nil { // they would go with the bootstrap cluster
+	if err := l.others.requireNone(ctx, o); err != nil { // they would go with the bootstrap cluster
 		return err
 	}
 	cleaner := l.asked.Cleaner
@@ -38,13 +38,13 @@ func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	if plan, err = cleaner.Claim(ctx, l.asked.Observer, plan); err != nil {
-		return l.again(err)
+		return l.withRetryHint(err)
 	}
 	deleted := 0
 	for _, part := range inOrder(plan) {
 		receipt, err := cleaner.Run(ctx, part)
 		if err != nil {
-			return l.again(err)
+			return l.withRetryHint(err)
 		}
 		deleted += len(receipt.Deleted)
 	}
@@ -52,7 +52,7 @@ func (l leftovers) run(ctx context.Context, report pipeline.Reporter) error {
 	return nil
 }
 
-func (l leftovers) again(err error) error {
+func (l leftovers) withRetryHint(err error) error {
 	env := l.asked.Environment
 	return fault.Wrap(err, fault.CodeOr(err, fault.CleanupFailed),
 		"Run the same command again. What is left is shown, and deleted if you insist, by cluster-init cleanup "+

@@ -13,7 +13,7 @@ import (
 // starts; it changes nothing else.
 type look struct {
 	world  settler
-	others others
+	others otherClusters
 	// keep has the phases after it work with the values that the cluster keeps: what this shell has decides nothing.
 	keep func(context.Context, world.Observation, pipeline.Reporter)
 }
@@ -39,8 +39,8 @@ func (d *Run) keepValues(ctx context.Context, o world.Observation, report pipeli
 // settler says what there is, once that can be known, and has the run work with what it found.
 type settler interface {
 	AskEngine(context.Context) (docker.Info, error) // ports that it publishes are where it runs
-	settleAlone(context.Context, pipeline.Reporter) (world.Observation, verdict, error)
-	Adopt(world.Observation) error
+	decideLeased(context.Context, pipeline.Reporter) (world.Observation, verdict, error)
+	UseAndSave(world.Observation) error
 	// EndLease has the lease in a cluster end with that cluster.
 	EndLease(cluster string)
 }
@@ -49,7 +49,7 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if _, err := l.world.AskEngine(ctx); err != nil {
 		return err
 	}
-	o, v, err := l.world.settleAlone(ctx, report)
+	o, v, err := l.world.decideLeased(ctx, report)
 	if err != nil {
 		return err
 	}
@@ -57,10 +57,10 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 		l.world.EndLease(world.ManagementName)
 	}
 	report.Progress("%s", v.why)
-	if _, err := l.others.mayGo(ctx, o); err != nil { // before anything is made
+	if _, err := l.others.checkDeletable(ctx, o); err != nil { // before anything is made
 		return err
 	}
-	if err := l.world.Adopt(o); err != nil {
+	if err := l.world.UseAndSave(o); err != nil {
 		return err
 	}
 	l.keep(ctx, o, report)

@@ -13,7 +13,7 @@ import (
 // moveHome moves the definition out of the management cluster: a pivot with the sides exchanged, and as safe.
 type moveHome struct {
 	world  mover
-	others others
+	others otherClusters
 	scope  pivot.Scope
 	asked  Options
 	move   pivot.Mover
@@ -43,7 +43,7 @@ func (m moveHome) run(ctx context.Context, report pipeline.Reporter) error {
 	if err != nil {
 		return err
 	}
-	if err := m.others.none(ctx, o); err != nil {
+	if err := m.others.requireNone(ctx, o); err != nil {
 		return err
 	}
 	result, err := pivot.Run(ctx, pivot.Input{

@@ -23,7 +23,7 @@ type clusters interface {
 	// look looks how far the definition is. It changes nothing.
 	look(context.Context) (world.Observation, verdict, error)
 	// glance does, and asks nobody but the bootstrap cluster where that is enough.
-	glance(context.Context) (verdict, error)
+	peekBootstrap(context.Context) (verdict, error)
 	// confirm looks again, and fails unless that is what is to be done.
 	confirm(context.Context, decision) (world.Observation, error)
 	Side(*kube.Cluster) pivot.Side
@@ -51,10 +51,12 @@ func (d *Run) phases() []pipeline.Phase {
 	follow := rollout.Options{Heartbeat: d.Heartbeat, Now: w.Now, Kinds: w.Provider.Kinds(),
 		Cluster: rollout.Key{Kind: "Cluster", Namespace: d.Scope().Namespace, Name: d.Scope().Cluster}}
 
-	others := d.others(d.Agreed)
+	others := d.otherClusters(d.Agreed)
 	look := look{world: w, others: others, keep: d.keepValues}
 	workload := workloadClusters{world: w, others: others, fit: pivot.CheckSides,
-		farewell: func(c *kube.Cluster) farewell { return farewell{cluster: c, heartbeat: d.Heartbeat, now: w.Now} }}
+		deletion: func(c *kube.Cluster) deleteAndWait {
+			return deleteAndWait{cluster: c, heartbeat: d.Heartbeat, now: w.Now}
+		}}
 	room := bootstrap.Preflight{Wanted: wanted, World: w}
 	images := bootstrap.Images{Bundle: d.Bundle, Engine: w.Docker}
 	registry := bootstrap.Registry{Wanted: wanted, Published: &d.published}
@@ -95,7 +97,7 @@ func (d *Run) phases() []pipeline.Phase {
 func onlyToMove(world clusters, also func(context.Context) (pipeline.Status, error)) func(context.Context) (
 	pipeline.Status, error) {
 	return func(ctx context.Context) (pipeline.Status, error) {
-		v, err := world.glance(ctx)
+		v, err := world.peekBootstrap(ctx)
 		switch {
 		case err != nil:
 			return pipeline.Status{}, err

@@ -77,7 +77,7 @@ func (s *sceneWorld) look(context.Context) (world.Observation, verdict, error) {
 	return s.o, s.seen, s.err
 }
 
-func (s *sceneWorld) glance(context.Context) (verdict, error) { return s.seen, s.err }
+func (s *sceneWorld) peekBootstrap(context.Context) (verdict, error) { return s.seen, s.err }
 
 func (s *sceneWorld) confirm(ctx context.Context, allows decision) (world.Observation, error) {
 	o, v, err := s.look(ctx)
@@ -87,13 +87,13 @@ func (s *sceneWorld) confirm(ctx context.Context, allows decision) (world.Observ
 	return o, err
 }
 
-func (s *sceneWorld) settleAlone(ctx context.Context, _ pipeline.Reporter) (world.Observation, verdict, error) {
+func (s *sceneWorld) decideLeased(ctx context.Context, _ pipeline.Reporter) (world.Observation, verdict, error) {
 	return s.look(ctx)
 }
 
 func (s *sceneWorld) AskEngine(context.Context) (docker.Info, error) { return docker.Info{}, nil }
 func (s *sceneWorld) Side(c *kube.Cluster) pivot.Side                { return pivot.Side{Client: c.Client} }
-func (s *sceneWorld) Adopt(world.Observation) error                  { return s.note("adopt") }
+func (s *sceneWorld) UseAndSave(world.Observation) error             { return s.note("adopt") }
 func (s *sceneWorld) EndLease(name string)                           { _ = s.note("end the lease of " + name) }
 func (s *sceneWorld) KeepBootstrapKubeconfig(*kube.Cluster) error    { return nil }
 func (s *sceneWorld) request(world.Observation) request {
@@ -154,29 +154,32 @@ func TestTheLookNamesOtherClusters(t *testing.T) {
 	shop := func() client.Object { return clusterObject("team", "shop") }
 	for name, tc := range map[string]struct {
 		bootstrap, management []client.Object
-		others                others
+		others                otherClusters
 		down                  bool
 		err                   error
 		code                  fault.Code
 		done                  []string
 	}{
-		"none": {nil, []client.Object{clusterObject("ns", "demo")}, others{}, false, nil, "",
+		"none": {nil, []client.Object{clusterObject("ns", "demo")}, otherClusters{}, false, nil, "",
 			[]string{"adopt", "keep the values"}},
-		"in the management cluster": {nil, []client.Object{clusterObject("ns", "demo"), shop()}, others{}, false, nil,
+		"in the management cluster": {nil, []client.Object{clusterObject("ns", "demo"), shop()}, otherClusters{}, false,
+			nil,
 			fault.CleanupRefused, nil},
-		"in the bootstrap cluster": {[]client.Object{shop()}, nil, others{}, false, nil, fault.CleanupRefused, nil},
-		"one of its name elsewhere": {nil, []client.Object{clusterObject("team", "demo")}, others{}, false, nil,
+		"in the bootstrap cluster": {[]client.Object{shop()}, nil, otherClusters{}, false, nil, fault.CleanupRefused,
+			nil},
+		"one of its name elsewhere": {nil, []client.Object{clusterObject("team", "demo")}, otherClusters{}, false, nil,
 			fault.CleanupRefused, nil},
-		"that are to go, and unseen": {nil, []client.Object{shop()}, others{delete: true}, false, nil,
+		"that are to go, and unseen": {nil, []client.Object{shop()}, otherClusters{delete: true}, false, nil,
 			fault.ConfirmationRequired, nil},
 		"that are to go, and seen": {nil, []client.Object{shop()},
-			others{delete: true, agreed: []string{"team/shop"}}, false, nil, "", []string{"adopt", "keep the values"}},
+			otherClusters{delete: true, agreed: []string{"team/shop"}}, false, nil, "",
+			[]string{"adopt", "keep the values"}},
 		"that are to go, and paused": {nil,
 			[]client.Object{clusterObject("team", "shop", func(c *clusterv1.Cluster) { c.Spec.Paused = ptr.To(true) })},
-			others{delete: true, agreed: []string{"team/shop"}}, false, nil, fault.CleanupRefused, nil},
-		"its machines go already": {[]client.Object{clusterObject("ns", "demo")}, nil, others{}, true, nil, "",
+			otherClusters{delete: true, agreed: []string{"team/shop"}}, false, nil, fault.CleanupRefused, nil},
+		"its machines go already": {[]client.Object{clusterObject("ns", "demo")}, nil, otherClusters{}, true, nil, "",
 			[]string{"end the lease of management", "adopt", "keep the values"}},
-		"what there is, nobody knows": {nil, nil, others{}, false, fault.New(fault.ClusterUnreachable, "silent",
+		"what there is, nobody knows": {nil, nil, otherClusters{}, false, fault.New(fault.ClusterUnreachable, "silent",
 			"wait"), fault.ClusterUnreachable, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -220,7 +223,7 @@ func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {
 				}
 				w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")),
 					management: cluster(t, "management", tc.others...), seen: verdict{decision: decided}, err: tc.err}
-				others := others{scope: own, environment: "env"}
+				others := otherClusters{scope: own, environment: "env"}
 				err := map[string]func(context.Context, pipeline.Reporter) error{
 					"move-back": moveHome{world: w, others: others, scope: own, move: unmoved, now: time.Now}.run,
 					"delete":    deletion{world: w, others: others, scope: own, now: time.Now}.run,
@@ -242,7 +245,8 @@ func TestNothingIsDoneThatWasNotConfirmed(t *testing.T) {
 // The marks come before the deletion: they tell the next run what was begun, and Flux must not put the Cluster back.
 func TestTheClusterIsMarkedAndThenDeleted(t *testing.T) {
 	w := &sceneWorld{bootstrap: cluster(t, "bootstrap", clusterObject("ns", "demo")), seen: verdict{decision: remove}}
-	if err := (deletion{world: w, others: others{scope: own}, scope: own, report: time.Minute, now: time.Now}).run(
+	if err := (deletion{world: w, others: otherClusters{scope: own}, scope: own, report: time.Minute,
+		now: time.Now}).run(
 		t.Context(), silence{}); err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +284,8 @@ func TestAMarkedClusterOfASilentManagementClusterStays(t *testing.T) {
 				Deleting: tc.deleting}
 			w.o.Bootstrap = world.BootstrapSide{Down: tc.down, Holds: pivot.Holding{Clusters: []capi.Cluster{held}}}
 			w.o.Management = world.ManagementSide{State: tc.management, Err: errors.New("timeout")}
-			err := deletion{world: w, others: others{scope: own}, scope: own, now: time.Now}.run(t.Context(), silence{})
+			err := deletion{world: w, others: otherClusters{scope: own}, scope: own, now: time.Now}.run(t.Context(),
+				silence{})
 			refused := fault.CodeOf(err) == fault.ClusterUnreachable &&
 				strings.Contains(err.Error(), "whether it manages other clusters is not known")
 			if refused != tc.stays || !refused && err != nil {
@@ -324,7 +329,7 @@ func TestADeletionThatNobodyCanSee(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		err := farewell{cluster: c, heartbeat: time.Minute, now: time.Now}.delete(ctx, own, silence{})
+		err := deleteAndWait{cluster: c, heartbeat: time.Minute, now: time.Now}.delete(ctx, own, silence{})
 		if fault.CodeOf(err) != fault.ComponentStuck || !strings.Contains(err.Error(), silent.Error()) {
 			t.Error(err)
 		}
@@ -352,9 +357,10 @@ func TestWorkloadClusters(t *testing.T) {
 			w := &sceneWorld{bootstrap: cluster(t, "bootstrap"),
 				management: cluster(t, "management", clusterObject("ns", "demo"),
 					clusterObject("team", "shop", applied), kustomization), seen: verdict{decision: tc.seen}}
-			phase := workloadClusters{world: w, others: others{scope: own, delete: true, agreed: []string{"team/shop"}},
-				farewell: func(c *kube.Cluster) farewell {
-					return farewell{cluster: c, heartbeat: time.Minute,
+			phase := workloadClusters{world: w, others: otherClusters{scope: own, delete: true,
+				agreed: []string{"team/shop"}},
+				deletion: func(c *kube.Cluster) deleteAndWait {
+					return deleteAndWait{cluster: c, heartbeat: time.Minute,
 						now: time.Now}
 				},
 				fit: func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error { return tc.unfit }}
@@ -384,8 +390,10 @@ func TestWorkloadClusters(t *testing.T) {
 func TestAWorkloadClusterThatStays(t *testing.T) {
 	held := clusterObject("team", "shop", func(c *clusterv1.Cluster) { c.Finalizers = []string{"example.com/stays"} })
 	w := &sceneWorld{management: cluster(t, "management", held), seen: verdict{decision: remove}}
-	phase := workloadClusters{world: w, others: others{scope: own, delete: true, agreed: []string{"team/shop"}},
-		farewell: func(c *kube.Cluster) farewell { return farewell{cluster: c, heartbeat: time.Minute, now: time.Now} }}
+	phase := workloadClusters{world: w, others: otherClusters{scope: own, delete: true, agreed: []string{"team/shop"}},
+		deletion: func(c *kube.Cluster) deleteAndWait {
+			return deleteAndWait{cluster: c, heartbeat: time.Minute, now: time.Now}
+		}}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -401,7 +409,7 @@ func TestADeletionThatTakesLong(t *testing.T) {
 	c := cluster(t, "bootstrap", held)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := farewell{cluster: c, heartbeat: time.Minute, now: time.Now}.delete(ctx, own, silence{})
+	err := deleteAndWait{cluster: c, heartbeat: time.Minute, now: time.Now}.delete(ctx, own, silence{})
 	if fault.CodeOf(err) != fault.ComponentStuck || !fault.CanRetry(err) ||
 		!strings.Contains(err.Error(), "Cluster ns/demo is not gone yet, it waits for") {
 		t.Error(err)

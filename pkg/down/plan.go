@@ -59,7 +59,7 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 			}
 		}
 	}
-	found, err := d.others(nil).found(ctx, o)
+	found, err := d.otherClusters(nil).found(ctx, o)
 	if err != nil {
 		return p, err
 	}
@@ -78,8 +78,8 @@ func (d *Run) Plan(ctx context.Context) (Plan, error) {
 	return p, nil
 }
 
-func (d *Run) others(agreed []string) others {
-	return others{scope: d.Scope(), environment: d.Environment.Argument(), delete: d.WithWorkloadClusters,
+func (d *Run) otherClusters(agreed []string) otherClusters {
+	return otherClusters{scope: d.Scope(), environment: d.Environment.Argument(), delete: d.WithWorkloadClusters,
 		agreed: agreed}
 }
 

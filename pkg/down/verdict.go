@@ -40,12 +40,12 @@ type request struct {
 
 func (r request) scope() pivot.Scope { return pivot.Scope{Namespace: r.namespace, Cluster: r.cluster} }
 
-// sight is an observation as `down` reads it.
-type sight struct{ world.Observation }
+// observation is an observation as `down` reads it.
+type observation struct{ world.Observation }
 
 // judge makes a verdict of an observation. docs/down.md shows the same as a table.
 func judge(of world.Observation, r request) verdict {
-	o := sight{of}
+	o := observation{of}
 	switch {
 	case o.Bootstrap.State == world.BootstrapForeign:
 		return refused(o.Bootstrap.Err)
@@ -74,7 +74,7 @@ func judge(of world.Observation, r request) verdict {
 
 // inBootstrap judges where the bootstrap cluster holds the Cluster, active: it can delete it, unless the management
 // cluster acts on it too.
-func (o sight) inBootstrap(r request) verdict {
+func (o observation) inBootstrap(r request) verdict {
 	gone := verdict{decision: remove, why: "the bootstrap cluster holds the definition: the Cluster is deleted there"}
 	switch {
 	case o.Bootstrap.Down: // that was seen before it was marked there
@@ -92,7 +92,7 @@ func (o sight) inBootstrap(r request) verdict {
 
 // between judges where both clusters may hold something: a move back that was cut off is finished, a pivot that was is
 // not ours to finish.
-func (o sight) between(r request) verdict {
+func (o observation) between(r request) verdict {
 	known := o.Management.State == world.ManagementActive || o.Management.State == world.ManagementPaused
 	switch {
 	case !known && !o.Management.Suspended && o.Bootstrap.Holds.PausedByHand(r.scope()):
@@ -118,7 +118,7 @@ func (o sight) between(r request) verdict {
 }
 
 // inManagement judges where the bootstrap cluster is not there or does not hold the Cluster.
-func (o sight) inManagement(r request) verdict {
+func (o observation) inManagement(r request) verdict {
 	if own := o.Management.Holds.Cluster(r.cluster); own != nil && own.Deleting {
 		return refused(fault.New(fault.ClusterFailed, fmt.Sprintf("Cluster %s/%s is being deleted in the management "+
 			"cluster itself, which cannot see it to its end: its controllers run on the machines that they delete",
@@ -162,8 +162,8 @@ func pausedByHand(where string, side pivot.Side, r request) verdict {
 }
 
 // withoutDefinition judges where nobody who answers holds the definition.
-func (o sight) withoutDefinition(r request) verdict {
-	unasked := errors.Is(o.MachinesErr, provider.ErrCannotAsk)
+func (o observation) withoutDefinition(r request) verdict {
+	unasked := errors.Is(o.MachinesErr, provider.ErrNotSupported)
 	none := verdict{decision: sweep, why: "nothing of it exists but leftovers"}
 	switch {
 	case o.Bootstrap.Down && (unasked || o.MachinesErr == nil && len(o.Machines) == 0):
@@ -202,7 +202,7 @@ func (o sight) withoutDefinition(r request) verdict {
 
 // silentManagement refuses because the management cluster does not answer. One that is silent for a while answers to a
 // later run; one that no kubeconfig names, or that refuses the credentials, does not.
-func (o sight) silentManagement(r request, because string) verdict {
+func (o observation) silentManagement(r request, because string) verdict {
 	named, remove := o.Management.Named, "cluster-init cleanup "+r.environment+" --yes --force "+r.cluster+"."
 	if o.Management.Err == nil {
 		return refused(fault.New(fault.ClusterUnreachable,

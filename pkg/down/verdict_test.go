@@ -74,7 +74,7 @@ func seen(b, m side, machines []provider.Machine, machinesErr error) world.Obser
 
 // TestJudge has a row for every combination that can occur. docs/down.md shows the same.
 func TestJudge(t *testing.T) {
-	some, cannot, timeout := []provider.Machine{{Name: "demo-1"}}, provider.ErrCannotAsk, errors.New("timeout")
+	some, cannot, timeout := []provider.Machine{{Name: "demo-1"}}, provider.ErrNotSupported, errors.New("timeout")
 	absent, unfinished, empty := side{state: "absent"}, side{state: "unfinished"}, side{state: "empty"}
 	active, paused, silent := side{state: "active"}, side{state: "paused"}, side{state: "silent"}
 	moved := side{state: "moved", suspended: true}

@@ -16,8 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/rollout"
 )
 
-// others are the clusters that the management cluster manages besides itself.
-type others struct {
+// otherClusters are the clusters that the management cluster manages besides itself.
+type otherClusters struct {
 	scope       pivot.Scope
 	environment string
 	delete      bool
@@ -25,7 +25,7 @@ type others struct {
 }
 
 // found returns those of all namespaces, in both clusters: a move takes along what is in its own namespace only.
-func (a others) found(ctx context.Context, o world.Observation) (map[*kube.Cluster][]capi.Cluster, error) {
+func (a otherClusters) found(ctx context.Context, o world.Observation) (map[*kube.Cluster][]capi.Cluster, error) {
 	all := map[*kube.Cluster][]capi.Cluster{}
 	for _, c := range []*kube.Cluster{o.Management.Cluster, o.Bootstrap.Cluster} {
 		if c == nil {
@@ -42,8 +42,8 @@ func (a others) found(ctx context.Context, o world.Observation) (map[*kube.Clust
 	return all, nil
 }
 
-// none refuses while there are any: what is done next would lose them.
-func (a others) none(ctx context.Context, o world.Observation) error {
+// requireNone refuses while there are any: what is done next would lose them.
+func (a otherClusters) requireNone(ctx context.Context, o world.Observation) error {
 	found, err := a.found(ctx, o)
 	if err != nil {
 		return err
@@ -54,8 +54,9 @@ func (a others) none(ctx context.Context, o world.Observation) error {
 	return nil
 }
 
-// mayGo refuses those that the user does not want deleted, or was not shown.
-func (a others) mayGo(ctx context.Context, o world.Observation) (map[*kube.Cluster][]capi.Cluster, error) {
+// checkDeletable refuses those that the user does not want deleted, or was not shown.
+func (a otherClusters) checkDeletable(ctx context.Context, o world.Observation) (map[*kube.Cluster][]capi.Cluster,
+	error) {
 	found, err := a.found(ctx, o)
 	if err != nil {
 		return nil, err
@@ -80,8 +81,8 @@ func (a others) mayGo(ctx context.Context, o world.Observation) (map[*kube.Clust
 // workloadClusters deletes what the management cluster manages, with its own controllers, where the user wants that.
 type workloadClusters struct {
 	world    clusters
-	others   others
-	farewell func(*kube.Cluster) farewell
+	others   otherClusters
+	deletion func(*kube.Cluster) deleteAndWait
 	// fit says whether the definition can be moved back afterwards.
 	fit func(ctx context.Context, source, target pivot.Side, scope pivot.Scope) error
 }
@@ -91,7 +92,7 @@ func (w workloadClusters) run(ctx context.Context, report pipeline.Reporter) err
 	if err != nil {
 		return err
 	}
-	found, err := w.others.mayGo(ctx, o)
+	found, err := w.others.checkDeletable(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (w workloadClusters) take(ctx context.Context, holder *kube.Cluster, cluste
 			"/down"); err != nil {
 			return err
 		}
-		if err := w.farewell(holder).delete(ctx, pivot.Scope{Namespace: c.Namespace, Cluster: c.Name},
+		if err := w.deletion(holder).delete(ctx, pivot.Scope{Namespace: c.Namespace, Cluster: c.Name},
 			report); err != nil {
 			return err
 		}

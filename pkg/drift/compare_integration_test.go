@@ -104,7 +104,7 @@ func installed(ctx context.Context, t *testing.T, env *environment.Environment) 
 		if labels == nil {
 			labels = map[string]string{}
 		}
-		for key, value := range rollout.MadeLabels() {
+		for key, value := range rollout.ReleaseLabels() {
 			labels[key] = value
 		}
 		o.SetLabels(labels)

@@ -50,7 +50,7 @@ func madeOf(ctx context.Context, in *kube.Cluster, kind schema.GroupVersionKind)
 	defer cancel()
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind)
-	if err := in.List(ctx, list, client.MatchingLabels(rollout.MadeLabels())); err != nil {
+	if err := in.List(ctx, list, client.MatchingLabels(rollout.ReleaseLabels())); err != nil {
 		return nil, fmt.Errorf("list what the release made in the %s cluster, kind %s: %w", in.Name, kind.Kind, err)
 	}
 	return list.Items, nil

@@ -8,10 +8,10 @@ type Replicas struct {
 	Desired, Ready, UpToDate, All int64
 }
 
-// Lack is what is still to be done until they are as desired, "" for nothing. A Cluster calls itself Available with the
-// first of several, and while old ones are being replaced. Its availableReplicas are not asked: of a control plane of
-// the older contract (RKE2's) it keeps an old value once no machine is unavailable any more.
-func (r Replicas) Lack() (reason, message string) {
+// Missing is what is still to be done until they are as desired, "" for nothing. A Cluster calls itself Available with
+// the first of several, and while old ones are being replaced. Its availableReplicas are not asked: of a control plane
+// of the older contract (RKE2's) it keeps an old value once no machine is unavailable any more.
+func (r Replicas) Missing() (reason, message string) {
 	switch {
 	case r.Ready < r.Desired:
 		return "ScalingUp", fmt.Sprintf("%s: %d of %d machines are ready", r.Of, r.Ready, r.Desired)

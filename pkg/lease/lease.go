@@ -149,12 +149,12 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 			if r.Forced == nil || !lives && time.Since(since) < 2*r.Timing.Retry {
 				break
 			}
-			err := r.seize(ctx, lock, *record)
+			err := r.steal(ctx, lock, *record)
 			if isRefusal(err) {
 				return r.refused(err)
 			}
 			if err == nil { // else it was renewed meanwhile
-				r.Forced(r.overcome(record, lives))
+				r.Forced(r.describeHolder(record, lives))
 				seen = time.After(2 * r.Timing.Retry)
 			}
 		}
@@ -173,9 +173,9 @@ func (r Request) await(ctx context.Context, lock resourcelock.Interface, w *watc
 	}
 }
 
-// seize writes that the lease is r.Holder's. lock has just read the record of another holder: when that one has renewed
+// steal writes that the lease is r.Holder's. lock has just read the record of another holder: when that one has renewed
 // it since, this fails.
-func (r Request) seize(ctx context.Context, lock resourcelock.Interface,
+func (r Request) steal(ctx context.Context, lock resourcelock.Interface,
 	record resourcelock.LeaderElectionRecord) error {
 	record.HolderIdentity, record.LeaseDurationSeconds = r.Holder, int(r.Timing.Duration/time.Second)
 	record.AcquireTime, record.LeaderTransitions = metav1.Now(), record.LeaderTransitions+1
@@ -211,8 +211,8 @@ func (r Request) busy(record *resourcelock.LeaderElectionRecord) error {
 		fault.Busy, hintBusy)
 }
 
-// overcome describes the holder of a record for Forced.
-func (r Request) overcome(record *resourcelock.LeaderElectionRecord, lives bool) error {
+// describeHolder describes the holder of a record for Forced.
+func (r Request) describeHolder(record *resourcelock.LeaderElectionRecord, lives bool) error {
 	if lives {
 		return r.busy(record)
 	}
@@ -257,9 +257,9 @@ func (l *Lease) Release() {
 	<-l.ended
 }
 
-// Abandon ends the renewing without giving the lease back: until it expires nobody takes it but its holder. Lost is not
-// called any more.
-func (l *Lease) Abandon() {
+// StopRenewing ends the renewing without giving the lease back: until it expires nobody takes it but its holder. Lost
+// is not called any more.
+func (l *Lease) StopRenewing() {
 	l.lock.abandon()
 	l.Release()
 }

@@ -225,7 +225,7 @@ func TestALeaseEndsWithItsCluster(t *testing.T) {
 				close(silent)
 			}
 			begun := time.Now()
-			set.EndWithCluster(r.Where)
+			set.StopRenewing(r.Where)
 			if passed := time.Since(begun); passed > r.Timing.Deadline {
 				t.Errorf("that took %s", passed)
 			}

@@ -16,24 +16,24 @@ type Set struct {
 	held map[string]*Lease
 }
 
-// lasting is the key of the context that UntilTakenOver returns.
-type lasting struct{}
+// detached is the key of the context that UntilTakenOver returns.
+type detached struct{}
 
 // NewSet returns a set without leases, and a context that ends, with the reason as its cause, when one of them is lost.
 // Whoever calls it calls ReleaseAll.
 func NewSet(ctx context.Context) (context.Context, *Set) {
 	var outlasts context.Context
-	ctx = context.WithValue(ctx, lasting{}, &outlasts) // which has it too
+	ctx = context.WithValue(ctx, detached{}, &outlasts) // which has it too
 	outlasts, lose := context.WithCancelCause(context.WithoutCancel(ctx))
 	ctx, end := context.WithCancelCause(ctx)
 	return ctx, &Set{end: end, lose: lose, held: map[string]*Lease{}}
 }
 
-// UntilTakenOver returns a context for what must be finished also when ctx has ended, by an interrupt or its bound, or
+// DetachUntilLost returns a context for what must be finished also when ctx has ended, by an interrupt or its bound, or
 // as a lease could not be renewed for a while: it ends only when somebody else has taken a lease of the Set that ctx is
 // of, with that as its cause. Without a Set it never ends.
-func UntilTakenOver(ctx context.Context) context.Context {
-	if outlasts, of := ctx.Value(lasting{}).(*context.Context); of {
+func DetachUntilLost(ctx context.Context) context.Context {
+	if outlasts, of := ctx.Value(detached{}).(*context.Context); of {
 		return *outlasts
 	}
 	return context.WithoutCancel(ctx)
@@ -71,14 +71,14 @@ func (s *Set) Lose(why error) {
 	s.end(why)
 }
 
-// EndWithCluster has the lease in one cluster, if it is held, end with that cluster, whose deletion begins: it is not
+// StopRenewing has the lease in one cluster, if it is held, end with that cluster, whose deletion begins: it is not
 // renewed any more, its loss is no error, and it is not given back, so that nobody else takes it while the cluster
 // still answers.
-func (s *Set) EndWithCluster(where string) {
+func (s *Set) StopRenewing(where string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.held[where]; l != nil {
-		l.Abandon()
+		l.StopRenewing()
 		delete(s.held, where)
 	}
 }

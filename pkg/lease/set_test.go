@@ -29,15 +29,15 @@ func TestUntilTakenOver(t *testing.T) {
 			defer interrupt()
 			ctx, leases := lease.NewSet(ctx)
 			defer leases.ReleaseAll()
-			lasting := lease.UntilTakenOver(ctx)
+			lasting := lease.DetachUntilLost(ctx)
 			if tc.interrupted {
 				interrupt()
 			}
 			for _, why := range tc.lost {
 				leases.Lose(why)
 			}
-			for _, c := range []context.Context{lasting, lease.UntilTakenOver(lasting),
-				lease.UntilTakenOver(context.WithoutCancel(ctx))} {
+			for _, c := range []context.Context{lasting, lease.DetachUntilLost(lasting),
+				lease.DetachUntilLost(context.WithoutCancel(ctx))} {
 				if got := context.Cause(c); !errors.Is(got, tc.want) || (got == nil) != (tc.want == nil) {
 					t.Errorf("it ends with %v, want %v", got, tc.want)
 				}
@@ -49,7 +49,7 @@ func TestUntilTakenOver(t *testing.T) {
 	}
 	ctx, end := context.WithCancel(t.Context())
 	end()
-	if err := lease.UntilTakenOver(ctx).Err(); err != nil {
+	if err := lease.DetachUntilLost(ctx).Err(); err != nil {
 		t.Errorf("without a set it has ended: %v", err)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 )
 
-// ErrCannotAsk says that a mirror is asked in a way that only containerd knows.
-var ErrCannotAsk = errors.New("the mirror's path cannot be asked from here")
+// ErrNotSupported says that a mirror is asked in a way that only containerd knows.
+var ErrNotSupported = errors.New("the mirror's path cannot be asked from here")
 
 // Served asks whether an image is served, where a node would look for it: at the mirrors of its host, and then at the
 // host itself where no mirror keeps from it. It downloads nothing. ca are certificates (PEM) that nodes trust besides
@@ -103,7 +103,7 @@ func (m Mirror) reference(of name.Reference) (name.Reference, error) {
 	if u.Path != "" {
 		var root bool
 		if below, root = strings.CutPrefix(u.Path+"/", "/v2/"); !root || !m.OverridePath && u.Path != "/v2" {
-			return nil, ErrCannotAsk
+			return nil, ErrNotSupported
 		}
 	}
 	var options []name.Option

@@ -90,7 +90,7 @@ func TestServed(t *testing.T) {
 				strings.Contains(err.Error(), "docker.io")) {
 				t.Errorf("a password, or Docker Hub in place of a host: %v", err)
 			}
-			if errors.Is(err, oci.ErrCannotAsk) != tc.unasked {
+			if errors.Is(err, oci.ErrNotSupported) != tc.unasked {
 				t.Errorf("it could not be asked: %v", err)
 			}
 		})

@@ -71,7 +71,7 @@ func (r Runner) phase(ctx context.Context, p Phase, ahead []string) error {
 		r.Sink.Emit(e)
 	}
 	emit(event.Event{Type: event.PhaseStarted, Ahead: ahead})
-	beat := r.startHeart(p, emit)
+	beat := r.startHeartbeat(p, emit)
 	skipped, err := r.checkAndRun(ctx, p, beat.emit)
 	beat.stop()
 	elapsed := r.Now().Sub(start)

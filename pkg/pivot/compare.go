@@ -38,7 +38,7 @@ func (r recorded) differences(d digester, got *unstructured.Unstructured, runnin
 		return nil
 	}
 	var wrong []string
-	for _, part := range r.lacking(d.parts(got), running) {
+	for _, part := range r.missing(d.parts(got), running) {
 		wrong = append(wrong, fmt.Sprintf("%s has another %s", r, part))
 	}
 	return wrong

@@ -58,7 +58,7 @@ spec: {paused: true, replicas: 3, list: [1]}
 				}
 			}
 			d := newDigester()
-			lacking := d.parts(sides[0]).lacking(d.parts(sides[1]), false)
+			lacking := d.parts(sides[0]).missing(d.parts(sides[1]), false)
 			if got := strings.Join(lacking, ","); got != tc.want {
 				t.Errorf("differs in %q, want %q", got, tc.want)
 			}
@@ -78,10 +78,10 @@ func TestReplicasOfWhatIsScaledByOthers(t *testing.T) {
 	for annotation, passes := range map[string]bool{"cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size": true,
 		"cluster.x-k8s.io/replicas-managed-by": true, "note": false} {
 		want := d.parts(scaled(annotation, 3, 1))
-		if got := want.lacking(d.parts(scaled(annotation, 5, 1)), true); (len(got) == 0) != passes {
+		if got := want.missing(d.parts(scaled(annotation, 5, 1)), true); (len(got) == 0) != passes {
 			t.Errorf("%s, other replicas: %v", annotation, got)
 		}
-		if got := want.lacking(d.parts(scaled(annotation, 3, 2)), true); len(got) != 1 {
+		if got := want.missing(d.parts(scaled(annotation, 3, 2)), true); len(got) != 1 {
 			t.Errorf("%s, another version: %v", annotation, got)
 		}
 	}
@@ -132,7 +132,7 @@ func TestARecordIsStaleOnceTheSourceWasResumed(t *testing.T) {
 		if tc.gone {
 			source = Holding{}
 		}
-		if got := (&record{Generation: tc.recorded}).isStale(source, scope); got != tc.is {
+		if got := (&record{Generation: tc.recorded}).sourceResumedSince(source, scope); got != tc.is {
 			t.Errorf("%s: stale %t", name, got)
 		}
 	}
@@ -151,7 +151,7 @@ func TestAnnotationsOfControllers(t *testing.T) {
 		"cluster.x-k8s.io/x": true, "machinedeployment.clusters.x-k8s.io/revision": true,
 		"note": false, "example.org/cluster.x-k8s.io": false, "mycluster.x-k8s.io/x": false} {
 		for _, running := range []bool{true, false} {
-			got := d.parts(with(key, "one")).lacking(d.parts(with(key, "two")), running)
+			got := d.parts(with(key, "one")).missing(d.parts(with(key, "two")), running)
 			if tolerated := len(got) == 0; tolerated != (ofController && running) {
 				t.Errorf("%s, running %t: %v", key, running, got)
 			}

@@ -57,7 +57,7 @@ func ResumeMarked(ctx context.Context, target Side, scope Scope) error {
 		return nil
 	}
 	if err := resume(ctx, target, holding.pausedByMove(scope)); err != nil {
-		return again(fmt.Errorf("resume the target: %w", err))
+		return retryable(fmt.Errorf("resume the target: %w", err))
 	}
 	return nil
 }

@@ -77,10 +77,10 @@ func (d digester) pairs(what string, values map[string]string) []string {
 	return all
 }
 
-// lacking names the parts of p that got does not have. Labels, annotations and owners that were added are no loss: the
+// missing names the parts of p that got does not have. Labels, annotations and owners that were added are no loss: the
 // target's controllers and webhooks may do so. Of the fields all must be the same. running is whether the target's
 // controllers may have acted already.
-func (p parts) lacking(got parts, running bool) []string {
+func (p parts) missing(got parts, running bool) []string {
 	keys := maps.Clone(p.Fields)
 	if keys == nil {
 		keys = map[string]string{}

@@ -19,7 +19,7 @@ type Preview struct {
 	Begun          bool // Flux is suspended for a pivot, which is the first thing that one does
 	// The rest is empty where no move is ahead: when it is finished, or one was interrupted.
 	Groups   [][]capi.Object // as a move creates them, one group after the other
-	Stays    []Stay
+	Stays    []LeftBehind
 	Refusals []*Refusal
 	Notes    []string
 

@@ -126,9 +126,9 @@ func readRecord(path string) (*record, error) {
 	return r, nil
 }
 
-// ofAnotherLife says whether the record is of an earlier cluster of the same name: neither side has its certificate
+// ofPreviousCluster says whether the record is of an earlier cluster of the same name: neither side has its certificate
 // authority, and at least one has another.
-func (r *record) ofAnotherLife(ctx context.Context, scope Scope, sides ...Side) (bool, error) {
+func (r *record) ofPreviousCluster(ctx context.Context, scope Scope, sides ...Side) (bool, error) {
 	other := false
 	for _, side := range sides {
 		if side.Client == nil || r.Identity == "" {
@@ -150,9 +150,9 @@ func (r *record) ofAnotherLife(ctx context.Context, scope Scope, sides ...Side) 
 	return other, nil
 }
 
-// isStale says whether somebody has resumed the source since: what it was like before says nothing any more, another
-// attempt may have moved what came after.
-func (r *record) isStale(source Holding, scope Scope) bool {
+// sourceResumedSince says whether somebody has resumed the source since: what it was like before says nothing any more,
+// another attempt may have moved what came after.
+func (r *record) sourceResumedSince(source Holding, scope Scope) bool {
 	own := source.Cluster(scope.Cluster)
 	if own == nil || r.Generation == 0 {
 		return false

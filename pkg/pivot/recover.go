@@ -40,7 +40,7 @@ func (in Input) recover(ctx context.Context, state State) (Result, error) {
 	case steps[0].Where == AtSource:
 		return in.moveAgain(ctx, state, saved, steps[0].Objects)
 	}
-	lasting, cancel := context.WithTimeout(lease.UntilTakenOver(ctx),
+	lasting, cancel := context.WithTimeout(lease.DetachUntilLost(ctx),
 		afterMoveOf(max(len(state.Source.Objects), len(state.Target.Objects))))
 	defer cancel()
 	return in.finish(lasting, state, saved, steps)
@@ -72,14 +72,14 @@ func (in Input) saved(ctx context.Context, state State) (*record, error) {
 			"another cluster is to be kept, remove "+marker(path)+", and run the same command again: it compares what "+
 			"is left at the source.")
 	}
-	other, err := r.ofAnotherLife(ctx, in.Scope, in.Source, in.Target)
+	other, err := r.ofPreviousCluster(ctx, in.Scope, in.Source, in.Target)
 	switch {
 	case err != nil:
-		return nil, again(err)
+		return nil, retryable(err)
 	case other:
 		in.Log("the backup " + path + " is of an earlier cluster of this name: it is not compared")
 		return nil, nil
-	case r.isStale(state.Source, in.Scope):
+	case r.sourceResumedSince(state.Source, in.Scope):
 		in.Log("the source was resumed since the backup " + path + ": it is not compared")
 		return nil, nil
 	}
@@ -91,7 +91,7 @@ func (in Input) saved(ctx context.Context, state State) (*record, error) {
 func (in Input) moveAgain(ctx context.Context, state State, saved *record, paused []capi.Object) (Result, error) {
 	here, err := capi.Discover(ctx, in.Source.Client, in.Scope.Namespace)
 	if err != nil {
-		return Result{}, again(fmt.Errorf("read the source: %w", err))
+		return Result{}, retryable(fmt.Errorf("read the source: %w", err))
 	}
 	if lost := missing(saved.objects(), here.All()); len(lost) > 0 {
 		return Result{}, in.stop(state, saved, fmt.Sprintf("the source, which should still have everything, lacks %s",
@@ -99,10 +99,10 @@ func (in Input) moveAgain(ctx context.Context, state State, saved *record, pause
 	}
 	in.keepSuspended = true
 	if err := in.Flux.Suspend(ctx); err != nil {
-		return Result{}, again(fmt.Errorf("suspend Flux before the move: %w", err))
+		return Result{}, retryable(fmt.Errorf("suspend Flux before the move: %w", err))
 	}
 	if err := resume(ctx, in.Source, paused); err != nil {
-		return Result{}, again(fmt.Errorf("resume the source of the interrupted move: %w", err))
+		return Result{}, retryable(fmt.Errorf("resume the source of the interrupted move: %w", err))
 	}
 	plan, err := in.planOnceWell(ctx, saved)
 	if err != nil {
@@ -135,7 +135,7 @@ func (in Input) planOnceWell(ctx context.Context, saved *record) (Plan, error) {
 func (in Input) finish(ctx context.Context, state State, saved *record, steps []Step) (Result, error) {
 	left, err := in.leftAtSource(ctx, state)
 	if err != nil {
-		return Result{}, again(err)
+		return Result{}, retryable(err)
 	}
 	for _, step := range steps {
 		var wrong []string
@@ -150,7 +150,7 @@ func (in Input) finish(ctx context.Context, state State, saved *record, steps []
 			err = errors.ErrUnsupported // a step that nobody has thought of
 		}
 		if err != nil {
-			return Result{}, again(fmt.Errorf("%s at the %s: %w", step.Action, step.Where, err))
+			return Result{}, retryable(fmt.Errorf("%s at the %s: %w", step.Action, step.Where, err))
 		}
 		if len(wrong) > 0 {
 			return Result{}, in.stop(state, saved, "the target differs from what was moved: "+strings.Join(wrong, "; "))
@@ -184,7 +184,7 @@ func (in Input) differing(ctx context.Context, saved *record, left []*unstructur
 	return slices.Concat(wrong, more), err
 }
 
-func again(err error) error {
+func retryable(err error) error {
 	return fault.Retryable(err, fault.PivotFailed, "Run the same command again: it goes on from here.")
 }
 

@@ -120,7 +120,7 @@ func (r *restoration) release(ctx context.Context, result *RestoreResult) error 
 	if err != nil {
 		return cutOff(ctx, err, "The Clusters are paused.")
 	}
-	old := r.in.askManager(ctx)
+	old := r.in.probeFormer(ctx)
 	if err := context.Cause(ctx); err != nil { // then it could not say anything
 		return cutOff(ctx, err, "The Clusters are paused.")
 	}
@@ -128,8 +128,8 @@ func (r *restoration) release(ctx context.Context, result *RestoreResult) error 
 		return fault.Wrap(fmt.Errorf("the Clusters stay paused on the target: %w", err), fault.CodeOf(err),
 			fault.HintOf(err))
 	}
-	r.in.Log(fmt.Sprintf("resuming %d Clusters and ClusterClasses", len(r.now.held)))
-	if err := resume(ctx, r.in.Target, r.now.held); err != nil {
+	r.in.Log(fmt.Sprintf("resuming %d Clusters and ClusterClasses", len(r.now.pausedByRestore)))
+	if err := resume(ctx, r.in.Target, r.now.pausedByRestore); err != nil {
 		return cutOff(ctx, err, "Some Clusters may be paused.")
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 
 // refusal says why the machines may have another manager; nil: they have none. Only of a cluster that does not answer a
 // person's word is taken.
-func (m manager) refusal(in RestoreInput) error {
+func (m formerManagement) refusal(in RestoreInput) error {
 	of := in.Backup.Manifest
 	named := fmt.Sprintf("the management cluster %s, which the backup is of,", of.Cluster)
 	if m.host != "" {
@@ -25,7 +25,7 @@ func (m manager) refusal(in RestoreInput) error {
 		return fault.New(fault.RestoreRefused, named+" "+fmt.Sprintf(format, args...), hint)
 	}
 	switch m.state {
-	case managerHolds:
+	case formerHolds:
 		var held []string
 		for _, c := range m.holds {
 			how := "active"
@@ -38,11 +38,11 @@ func (m manager) refusal(in RestoreInput) error {
 			"same machines. If it is not well, repair it, or move "+
 			"the definition with clusterctl move. --force does not change this.", "answers and holds %s",
 			strings.Join(held, ", "))
-	case managerFlux:
+	case formerApplies:
 		return refuse("On that cluster, in this order:\n"+m.suspend()+"\nThen run the same command again.",
 			"answers and holds nothing of the backup, and its Flux would put it back: not suspended: %s",
 			strings.Join(m.active, ", "))
-	case managerEmpty:
+	case formerEmpty:
 		if m.attested || in.Force {
 			return nil
 		}
@@ -51,7 +51,7 @@ func (m manager) refusal(in RestoreInput) error {
 			"Only if it is gone for good and cannot come back, add --force "+of.Cluster+".",
 			"answers and holds nothing of the backup, and only the backup, whose signature was not checked, says "+
 				"where that cluster is")
-	case managerMoved:
+	case formerMoved:
 		if in.Force {
 			return nil
 		}
@@ -59,10 +59,10 @@ func (m manager) refusal(in RestoreInput) error {
 			"cluster-init down, where it was run. Only if it is gone for good and cannot come back, add --force "+
 			of.Cluster+".",
 			"answers and holds nothing of the backup: its definition was moved out of it into a bootstrap cluster")
-	case managerClosed:
+	case formerClosed:
 		return refuse("Use a newer backup, whose credentials are valid, or end that cluster first. --force does not "+
 			"change this.", "answers and does not say what it holds: %v", m.err)
-	case managerSilent:
+	case formerSilent:
 		if in.Force {
 			return nil
 		}
@@ -74,7 +74,7 @@ func (m manager) refusal(in RestoreInput) error {
 }
 
 // suspend is how a person keeps its Flux from putting the definition back.
-func (m manager) suspend() string {
+func (m formerManagement) suspend() string {
 	var lines []string
 	for _, o := range m.active {
 		lines = append(lines, "kubectl -n "+flux.Namespace+" patch "+o+` --type merge -p '{"spec":{"suspend":true}}'`)

@@ -22,7 +22,7 @@ type restoration struct {
 	graph  *capi.Graph // of the backup, as the target would have it
 	digest digester
 	record []recorded
-	now    standing
+	now    targetState
 	stage  RestoreStage
 }
 
@@ -38,7 +38,7 @@ func (r *restoration) observe(ctx context.Context) error {
 	for _, o := range there.All() {
 		byKey[o.Key()] = o
 	}
-	s := standing{}
+	s := targetState{}
 	found := map[capi.Key]*unstructured.Unstructured{}
 	for _, want := range r.record {
 		u, known := there.Get(byKey[want.object().Key()])
@@ -51,7 +51,7 @@ func (r *restoration) observe(ctx context.Context) error {
 		s.place(want, u)
 	}
 	for _, want := range r.record {
-		s.objects = append(s.objects, r.hold(want, found[want.object().Key()], there, s.released()))
+		s.objects = append(s.objects, r.hold(want, found[want.object().Key()], there, s.resumed()))
 	}
 	for _, o := range s.objects {
 		if o.Shared && len(o.wrong) > 0 {
@@ -81,7 +81,7 @@ func (r *restoration) elsewhere(ctx context.Context, want recorded) (*unstructur
 }
 
 // place sorts Clusters and ClusterClasses by whether they act.
-func (s *standing) place(want recorded, u *unstructured.Unstructured) {
+func (s *targetState) place(want recorded, u *unstructured.Unstructured) {
 	group := want.object().Key().Group
 	if u == nil || group != clusterv1.GroupVersion.Group {
 		return
@@ -90,12 +90,12 @@ func (s *standing) place(want recorded, u *unstructured.Unstructured) {
 	paused, _, _ := unstructured.NestedBool(u.Object, "spec", "paused")
 	switch o := want.object(); {
 	case want.Kind == clusterv1.ClusterClassKind && value == owned.RestoringMark:
-		s.held = append([]capi.Object{o}, s.held...) // before the Clusters that use it
+		s.pausedByRestore = append([]capi.Object{o}, s.pausedByRestore...) // before the Clusters that use it
 	case want.Kind != clusterv1.ClusterKind:
 	case annotated && value == owned.RestoringMark:
-		s.held = append(s.held, o)
+		s.pausedByRestore = append(s.pausedByRestore, o)
 	case annotated || paused:
-		s.stopped = append(s.stopped, o)
+		s.pausedByOthers = append(s.pausedByOthers, o)
 	default:
 		s.active = append(s.active, o)
 	}
@@ -103,12 +103,12 @@ func (s *standing) place(want recorded, u *unstructured.Unstructured) {
 
 // hold compares an object with the backup.
 func (r *restoration) hold(want recorded, u *unstructured.Unstructured, there *capi.Graph,
-	running bool) standingObject {
-	o := standingObject{recorded: want, there: u != nil}
+	running bool) targetObject {
+	o := targetObject{recorded: want, there: u != nil}
 	if u == nil {
 		return o
 	}
-	for _, part := range want.lacking(r.digest.parts(u), running) {
+	for _, part := range want.missing(r.digest.parts(u), running) {
 		o.wrong = append(o.wrong, "has another "+part)
 	}
 	if want.Shared {

@@ -36,7 +36,7 @@ func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
 	if err != nil {
 		return nil, unreadableTarget(err)
 	}
-	old := in.askManager(ctx)
+	old := in.probeFormer(ctx)
 	problems := in.lackingKinds(v)
 	r := &restoration{in: in, graph: v.source, digest: newDigester()}
 	for _, o := range v.source.All() {
@@ -48,12 +48,12 @@ func (in RestoreInput) prepare(ctx context.Context) (*restoration, error) {
 			return nil, unreadableTarget(err)
 		}
 		if r.stage == RestoreDone {
-			if old.state == managerSilent || old.state == managerEmpty { // nothing more is done
+			if old.state == formerSilent || old.state == formerEmpty { // nothing more is done
 				return r, nil
 			}
 			return r, old.refusal(in)
 		}
-		problems = append(problems, r.conflict(), in.ofBackup(in.strays(v)), in.ofBackup(in.unexpected(v)))
+		problems = append(problems, r.conflict(), in.ofBackup(in.checkUnreadRefs(v)), in.ofBackup(in.unexpected(v)))
 	}
 	more, err := in.unfit(ctx, v)
 	if err != nil {
@@ -132,8 +132,8 @@ func (v *view) lackingKind(gvk schema.GroupVersionKind) (reason, hint string) {
 	return "the target does not have this kind, or its CRD has no label " + capi.MoveLabel, same
 }
 
-// strays refuses what clusterctl would leave out without a word.
-func (in RestoreInput) strays(v *view) error {
+// checkUnreadRefs refuses what clusterctl would leave out without a word.
+func (in RestoreInput) checkUnreadRefs(v *view) error {
 	planned := map[capi.Key]bool{}
 	for _, o := range v.moves {
 		planned[o.Key()] = true
@@ -178,7 +178,7 @@ func (in RestoreInput) unfit(ctx context.Context, v *view) (error, error) {
 	}
 	wrong = append(wrong, in.ofBackup(m.Fits(target)))
 	v.moves = slices.DeleteFunc(slices.Clone(v.moves), func(o capi.Object) bool { return v.denied[o.Key().GroupKind] })
-	refusals, err := v.lacking(ctx, AtTarget, in.Target, restoreVerbs)
+	refusals, err := v.missing(ctx, AtTarget, in.Target, restoreVerbs)
 	if err != nil {
 		return nil, err
 	}

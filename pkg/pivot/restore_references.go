@@ -28,7 +28,7 @@ func (r *restoration) references(ctx context.Context) (created []capi.Object, wa
 		err := r.in.Target.Client.Get(ctx, client.ObjectKeyFromObject(u), there)
 		switch {
 		case err == nil:
-			if wrong := r.digest.parts(u).withoutOwners().lacking(r.digest.parts(there), true); len(wrong) > 0 {
+			if wrong := r.digest.parts(u).withoutOwners().missing(r.digest.parts(there), true); len(wrong) > 0 {
 				warnings = append(warnings, fmt.Sprintf("%s, which the objects refer to, has another %s on the target "+
 					"than in the backup, and is left as it is", o, strings.Join(wrong, ", ")))
 			}

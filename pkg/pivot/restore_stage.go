@@ -19,39 +19,39 @@ const (
 	RestoreConflict RestoreStage = "conflict" // no restore of this backup leaves the target so
 )
 
-// standing is what a target holds of a backup. What belongs to the whole cluster is not counted.
-type standing struct {
-	objects []standingObject
-	held    []capi.Object // Clusters, and ClusterClasses, that a restore has paused
-	active  []capi.Object // Clusters that act
-	stopped []capi.Object // Clusters that are paused, and not by a restore
-	shared  []string      // what belongs to the whole cluster and is not as it was
+// targetState is what a target holds of a backup. What belongs to the whole cluster is not counted.
+type targetState struct {
+	objects         []targetObject
+	pausedByRestore []capi.Object // Clusters, and ClusterClasses, that a restore has paused
+	active          []capi.Object // Clusters that act
+	pausedByOthers  []capi.Object // Clusters that are paused, and not by a restore
+	shared          []string      // what belongs to the whole cluster and is not as it was
 }
 
-// standingObject is one object of the backup.
-type standingObject struct {
+// targetObject is one object of the backup.
+type targetObject struct {
 	recorded
 	there bool
 	wrong []string // what of it is not as it was
 }
 
-// released is whether a Cluster acts, or did: then all of it was there before.
-func (s standing) released() bool { return len(s.active)+len(s.stopped) > 0 }
+// resumed is whether a Cluster acts, or did: then all of it was there before.
+func (s targetState) resumed() bool { return len(s.active)+len(s.pausedByOthers) > 0 }
 
-// judged are the objects that count: where a Cluster acts, a machine may have been replaced since.
-func (s standing) judged() []standingObject {
-	var all []standingObject
+// counted are the objects that count: where a Cluster acts, a machine may have been replaced since.
+func (s targetState) counted() []targetObject {
+	var all []targetObject
 	for _, o := range s.objects {
-		if !o.Shared && !(o.Passing && s.released()) {
+		if !o.Shared && !(o.Passing && s.resumed()) {
 			all = append(all, o)
 		}
 	}
 	return all
 }
 
-func (s standing) missing() []standingObject {
-	var all []standingObject
-	for _, o := range s.judged() {
+func (s targetState) missing() []targetObject {
+	var all []targetObject
+	for _, o := range s.counted() {
 		if !o.there {
 			all = append(all, o)
 		}
@@ -60,9 +60,9 @@ func (s standing) missing() []standingObject {
 }
 
 // differing says what is on the target and not as it was.
-func (s standing) differing() []string {
+func (s targetState) differing() []string {
 	var all []string
-	for _, o := range s.judged() {
+	for _, o := range s.counted() {
 		if len(o.wrong) > 0 {
 			all = append(all, o.String()+" "+strings.Join(o.wrong, " and "))
 		}
@@ -72,32 +72,32 @@ func (s standing) differing() []string {
 
 // judgeRestore tells the stage from what the target holds. Nothing is created where a Cluster acts already, and nothing
 // is resumed before all of it is there as it was.
-func judgeRestore(s standing) RestoreStage {
-	missing, judged := len(s.missing()), len(s.judged())
+func judgeRestore(s targetState) RestoreStage {
+	missing, judged := len(s.missing()), len(s.counted())
 	switch {
-	case len(s.differing()) > 0, missing > 0 && s.released():
+	case len(s.differing()) > 0, missing > 0 && s.resumed():
 		return RestoreConflict
 	case missing == judged:
 		return RestoreEmpty
 	case missing > 0:
 		return RestoreBegun
-	case len(s.held) > 0:
+	case len(s.pausedByRestore) > 0:
 		return RestoreHeld
 	}
 	return RestoreDone
 }
 
 // reasons says in words what keeps the target from being as the backup.
-func (s standing) reasons() []string {
+func (s targetState) reasons() []string {
 	all := s.differing()
 	for _, o := range s.missing() {
 		all = append(all, o.String()+" is missing")
 	}
-	if len(all) > 0 && s.released() {
+	if len(all) > 0 && s.resumed() {
 		for _, c := range s.active {
 			all = append(all, c.String()+" is active")
 		}
-		for _, c := range s.stopped {
+		for _, c := range s.pausedByOthers {
 			all = append(all, c.String()+" is paused, and not by a restore")
 		}
 	}
@@ -105,9 +105,9 @@ func (s standing) reasons() []string {
 }
 
 // warnings are what a person should know of a target that is as it should be.
-func (s standing) warnings() []string {
+func (s targetState) warnings() []string {
 	var all []string
-	for _, c := range s.stopped {
+	for _, c := range s.pausedByOthers {
 		all = append(all, c.String()+" is paused, and not by a restore: it stays so")
 	}
 	for _, what := range s.shared {

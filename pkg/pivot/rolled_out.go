@@ -62,7 +62,7 @@ func (m machinery) controlPlane(ctx context.Context, target client.Client, own *
 	}
 	var unmet []Unmet
 	if replicas := own.ControlPlaneReplicas; replicas != nil {
-		unmet = m.lacking(AspectControlPlane, own.Object, *replicas, parts)
+		unmet = m.missing(AspectControlPlane, own.Object, *replicas, parts)
 	}
 	plane, err := capi.ReadControlPlane(ctx, target, own.Namespace, *own.ControlPlane)
 	if err != nil {
@@ -98,7 +98,7 @@ func (m machinery) workers() []Unmet {
 		if alone || health.LeftAsIs(u) {
 			replicas.UpToDate = replicas.Desired // somebody deletes those that are not
 		}
-		unmet = append(unmet, m.lacking(AspectMachines, o, replicas, below)...)
+		unmet = append(unmet, m.missing(AspectMachines, o, replicas, below)...)
 	}
 	return unmet
 }
@@ -111,15 +111,15 @@ func (m machinery) paused(objects []capi.Object) bool {
 	})
 }
 
-// lacking is what o still has to do until it has as many machines as it should, of its latest spec. Nobody replaces a
+// missing is what o still has to do until it has as many machines as it should, of its latest spec. Nobody replaces a
 // machine only because its node has another version.
-func (m machinery) lacking(aspect Aspect, o capi.Object, replicas health.Replicas, below []capi.Object) []Unmet {
+func (m machinery) missing(aspect Aspect, o capi.Object, replicas health.Replicas, below []capi.Object) []Unmet {
 	for _, machine := range below {
 		if health.OtherVersion(m.graph.Observed(machine).UpToDate) {
 			replicas.UpToDate++
 		}
 	}
-	_, message := replicas.Lack()
+	_, message := replicas.Missing()
 	if message == "" {
 		return nil
 	}

@@ -30,9 +30,9 @@ func checkCopies(saved *record) check {
 			}
 			here, _ := v.source.Get(o)
 			found, _ := v.target.Get(there)
-			wrong := d.record(o, here).lacking(d.parts(found), true)
+			wrong := d.record(o, here).missing(d.parts(found), true)
 			if was, known := recordedAs[o.Key()]; len(wrong) == 0 || known &&
-				len(was.lacking(saved.Key.parts(found), true)) == 0 {
+				len(was.missing(saved.Key.parts(found), true)) == 0 {
 				continue
 			}
 			refusals = append(refusals, &Refusal{Rule: RuleTarget, Object: o.String(),

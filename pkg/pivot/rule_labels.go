@@ -12,7 +12,7 @@ import (
 func checkLabels(_ context.Context, v *view) ([]*Refusal, error) {
 	refusals := unseen(v)
 	for _, crd := range v.source.CRDs {
-		if reason := v.lackingOnTarget(crd); reason != "" {
+		if reason := v.missingOnTarget(crd); reason != "" {
 			refusals = append(refusals, &Refusal{Rule: RuleLabels, Object: "CRD " + crd.Name, Reason: reason,
 				Cure: "Run the same release of its provider on both sides; a CRD that is there: " +
 					v.labelCRD(v.targetSide, crd.Name)})
@@ -50,7 +50,7 @@ func (v *view) labelCRD(side Side, name string) string {
 		" label crd " + name + " " + capi.MoveLabel + "="
 }
 
-func (v *view) lackingOnTarget(crd capi.CRD) string {
+func (v *view) missingOnTarget(crd capi.CRD) string {
 	byName := func(other capi.CRD) bool { return other.Name == crd.Name }
 	i := slices.IndexFunc(v.target.CRDs, byName)
 	switch {

@@ -26,7 +26,7 @@ func checkPermissions(ctx context.Context, v *view) ([]*Refusal, error) {
 		Side
 		verbs []string
 	}{{AtSource, v.sourceSide, sourceVerbs}, {AtTarget, v.targetSide, targetVerbs}} {
-		found, err := v.lacking(ctx, side.where, side.Side, side.verbs)
+		found, err := v.missing(ctx, side.where, side.Side, side.verbs)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", side.where, err)
 		}
@@ -35,7 +35,7 @@ func checkPermissions(ctx context.Context, v *view) ([]*Refusal, error) {
 	return refusals, nil
 }
 
-func (v *view) lacking(ctx context.Context, where Where, side Side, verbs []string) ([]*Refusal, error) {
+func (v *view) missing(ctx context.Context, where Where, side Side, verbs []string) ([]*Refusal, error) {
 	if all, err := capi.Allowed(ctx, side.Client, capi.Everything()); err != nil || all {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
 		if namespace == v.scope.Namespace && !arrived {
 			namespace = capi.AnyNamespace
 		}
-		err := capi.Rehearse(ctx, v.targetSide.Client, u, namespace)
+		err := capi.DryRunCreate(ctx, v.targetSide.Client, u, namespace)
 		if err == nil {
 			return nil
 		}
@@ -58,7 +58,7 @@ func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
 func (v *view) unknownToTarget(o capi.Object) bool {
 	for _, crd := range v.source.CRDs {
 		if crd.GVK.GroupKind() == o.Key().GroupKind {
-			return v.lackingOnTarget(crd) != ""
+			return v.missingOnTarget(crd) != ""
 		}
 	}
 	return false

@@ -88,14 +88,14 @@ func (in Input) backUpAndMove(ctx context.Context, plan Plan) (Result, error) {
 			return Result{}, in.resumeFlux(ctx, err)
 		}
 	}
-	return in.carryOut(ctx, plan, saved)
+	return in.moveAndVerify(ctx, plan, saved)
 }
 
-// carryOut moves and verifies.
-func (in Input) carryOut(ctx context.Context, plan Plan, saved *record) (Result, error) {
+// moveAndVerify moves and verifies.
+func (in Input) moveAndVerify(ctx context.Context, plan Plan, saved *record) (Result, error) {
 	err := in.Move(ctx, capi.MoveInput{
 		From: in.Source.Config, To: in.Target.Config, Namespace: in.Scope.Namespace, Mark: in.Scope.mark(), Log: in.Log,
-		TakenOver: lease.UntilTakenOver(ctx).Done(),
+		TakenOver: lease.DetachUntilLost(ctx).Done(),
 	})
 	lost := lostLease(ctx)
 	// to look around; what is written asks for the lease
@@ -152,7 +152,7 @@ func (in Input) resumeFlux(ctx context.Context, cause error) error {
 	if in.keepSuspended {
 		return cause
 	}
-	ctx, cancel := context.WithTimeout(lease.UntilTakenOver(ctx), afterTimeout)
+	ctx, cancel := context.WithTimeout(lease.DetachUntilLost(ctx), afterTimeout)
 	defer cancel()
 	if err := in.Flux.Resume(ctx); err != nil {
 		cause = fault.Wrap(errors.Join(cause, fmt.Errorf("resume Flux: %w", err)), fault.CodeOf(cause),
@@ -164,7 +164,7 @@ func (in Input) resumeFlux(ctx context.Context, cause error) error {
 // lostLease returns why another run has taken over, if one has, be it after this one was interrupted: the suspension of
 // Flux may be that one's, and stays.
 func lostLease(ctx context.Context) error {
-	for _, cause := range []error{context.Cause(lease.UntilTakenOver(ctx)), context.Cause(ctx)} {
+	for _, cause := range []error{context.Cause(lease.DetachUntilLost(ctx)), context.Cause(ctx)} {
 		if fault.CodeOf(cause) == fault.Busy {
 			return cause
 		}

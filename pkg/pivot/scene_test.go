@@ -207,13 +207,13 @@ func TestPreviewSaysMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	preview, err = pivot.NewPreview(t.Context(), from, to, scope, false)
-	outside := func(s pivot.Stay) bool { return s.Object.Namespace != scope.Namespace }
+	outside := func(s pivot.LeftBehind) bool { return s.Object.Namespace != scope.Namespace }
 	if err != nil || !preview.MayStart() || slices.ContainsFunc(preview.Stays, outside) {
 		t.Errorf("with a Secret of the provider: %v, %v, %v", err, preview.Refusals, preview.Stays)
 	}
 	from, to = sides(t, source(fixture.Set("Cluster", "mgmt", class, "spec", "topology")), target())
 	preview, err = pivot.NewPreview(t.Context(), from, to, scope, false)
-	named := func(s pivot.Stay) bool {
+	named := func(s pivot.LeftBehind) bool {
 		return s.Object.String() == "ClusterClass classes/shared" && s.Rule == pivot.RuleCluster
 	}
 	if err != nil || !slices.ContainsFunc(preview.Stays, named) {

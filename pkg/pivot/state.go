@@ -150,6 +150,6 @@ func Hold(ctx context.Context, c client.Reader, scope Scope) (Holding, error) {
 		}
 	}
 	h.Clusters, err = capi.Clusters(ctx, c, scope.Namespace)
-	h.apart = apart(graph, moves, h.Clusters, scope)
+	h.apart = foreign(graph, moves, h.Clusters, scope)
 	return h, err
 }

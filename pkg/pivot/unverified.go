@@ -33,7 +33,7 @@ func markVerified(ctx context.Context, target Side, scope Scope, dir string, mov
 				owned.MachinesAnnotation: machines, owned.PivotAnnotation: nil})
 		}
 		if err != nil {
-			return again(fmt.Errorf("note on %s that the move is verified: %w", own, err))
+			return retryable(fmt.Errorf("note on %s that the move is verified: %w", own, err))
 		}
 	}
 	return forget(dir, scope.Cluster)
@@ -110,7 +110,7 @@ func VerifyBackup(ctx context.Context, target Side, scope Scope, backup string) 
 		return fault.Wrap(err, fault.PivotFailed, "Compare what was backed up with the management cluster. If nothing "+
 			"is missing, remove "+marker(backup)+".")
 	}
-	other, err := r.ofAnotherLife(ctx, scope, target)
+	other, err := r.ofPreviousCluster(ctx, scope, target)
 	if err != nil {
 		return err
 	}

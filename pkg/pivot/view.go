@@ -18,10 +18,10 @@ type view struct {
 	source, target                   *capi.Graph
 	groups                           [][]capi.Object
 	moves                            []capi.Object
-	stays                            []Stay
+	stays                            []LeftBehind
 	clusters                         []capi.Cluster
 	others                           []capi.Cluster // of other namespaces, at the source
-	fromElsewhere                    []capi.Mention // by objects of other namespaces, at the source
+	fromElsewhere                    []capi.Ref     // by objects of other namespaces, at the source
 	othersErr                        error          // why those may not be listed
 	machines                         []capi.Machine
 	sourceProviders, targetProviders []capi.Provider
@@ -64,7 +64,7 @@ func newView(ctx context.Context, source, target Side, scope Scope) (*view, erro
 		}
 	}
 	v.groups, v.moves = v.source.Groups(), v.source.Moves()
-	return v, v.findStays(ctx)
+	return v, v.findLeftBehind(ctx)
 }
 
 // readOthers lists the Clusters of all other namespaces, and what is named from there. That this is forbidden is no

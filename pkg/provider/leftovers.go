@@ -100,14 +100,14 @@ type Remains struct {
 	Things         int
 }
 
-// Cleaned is a provider with a system of its own that a cluster leaves things in, and that they can be deleted in. What
+// Cleaner is a provider with a system of its own that a cluster leaves things in, and that they can be deleted in. What
 // a provider leaves in the Docker engine is found by whoever has made it.
-type Cleaned interface {
+type Cleaner interface {
 	Leftovers(context.Context) (Leftovers, error)
 }
 
-// Uncleaned is a provider with a system of its own that nobody here can look into.
-type Uncleaned interface {
+// CleanupUnsupported is a provider with a system of its own that nobody here can look into.
+type CleanupUnsupported interface {
 	// Find is the command with which a person sees what is left of the cluster.
 	Find(cluster string) string
 }

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ErrCannotAsk says that nobody can tell which machines a cluster has. It is not the failure of a question: that is
+// ErrNotSupported says that nobody can tell which machines a cluster has. It is not the failure of a question: that is
 // another error.
-var ErrCannotAsk = errors.New("the provider cannot be asked which machines a cluster has")
+var ErrNotSupported = errors.New("the provider cannot be asked which machines a cluster has")
 
 // Provider makes machines, for the one management cluster that it was made for.
 type Provider interface {

@@ -51,7 +51,7 @@ func (o *observing) writeQuestions(v *view) []question {
 	for _, of := range created {
 		if u := v.sample(of.group, of.kind); u != nil {
 			questions = append(questions, func(ctx context.Context) {
-				o.tried(DryRunCreate, health.RefOf(u), capi.Rehearse(ctx, o.Client, u, u.GetNamespace()))
+				o.tried(DryRunCreate, health.RefOf(u), capi.DryRunCreate(ctx, o.Client, u, u.GetNamespace()))
 			})
 		}
 	}

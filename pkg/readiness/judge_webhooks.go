@@ -53,7 +53,7 @@ func (v *view) admission(u *unstructured.Unstructured) []Finding {
 		f.Cause = fmt.Sprintf("the webhook %v does not answer; %s skip its check", w["name"], resources(w))
 		if fails {
 			f.Cause = fmt.Sprintf("the webhook %v does not answer, so %s cannot be written", w["name"], resources(w))
-			if concerns(w) {
+			if selectsManaged(w) {
 				f.Severity = Blocking
 			}
 		}
@@ -110,8 +110,8 @@ func resources(webhook map[string]any) string {
 	return strings.Join(names, ", ")
 }
 
-// concerns reports whether a webhook is for something that this product or Kubernetes itself writes all the time.
-func concerns(webhook map[string]any) bool {
+// selectsManaged reports whether a webhook is for something that this product or Kubernetes itself writes all the time.
+func selectsManaged(webhook map[string]any) bool {
 	groups := []string{"*", "", "apps", "coordination.k8s.io"}
 	rules, _, _ := unstructured.NestedSlice(webhook, "rules")
 	for _, rule := range mapsOf(rules) {

@@ -74,14 +74,14 @@ func NewFollower(c *kube.Cluster, o Options) Follower {
 			if !ofCluster(object, o.Cluster) {
 				return nil
 			}
-			return errors.Join(dropOutdated(ctx, c, o.Cluster), wake(ctx, c, object.DeepCopy()))
+			return errors.Join(dropOutdated(ctx, c, o.Cluster), requestReconcile(ctx, c, object.DeepCopy()))
 		}}
 	if o.Renew {
 		f.renew = func(ctx context.Context, object *unstructured.Unstructured) (string, error) {
 			if !ofCluster(object, o.Cluster) {
 				return "", nil
 			}
-			return renew(ctx, c, object)
+			return recreateFirstMachine(ctx, c, object)
 		}
 	}
 	if o.Beside != nil {
@@ -130,7 +130,7 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 	defer ask.Stop()
 	wake := time.NewTicker(wakeInterval)
 	defer wake.Stop()
-	var doomed doom
+	var tracker causeTracker
 	for {
 		select {
 		case <-ctx.Done():
@@ -148,7 +148,7 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			if err := f.discover(ctx, v); err != nil {
 				return err
 			}
-			if err := v.hopeless(); err != nil {
+			if err := v.unrecoverable(); err != nil {
 				return err
 			}
 			if v.reached() && v.goal.Until == nil {
@@ -158,7 +158,7 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 				return nil
 			}
 		case found := <-causes:
-			if err := f.considered(&doomed, found, v, report); err != nil {
+			if err := f.permanentCause(&tracker, found, v, report); err != nil {
 				return err
 			}
 		case <-wake.C:
@@ -176,13 +176,13 @@ func (f Follower) loop(ctx context.Context, v *view, changes <-chan kube.Change,
 			if !changed && len(clusters) == 0 && c.Object != nil {
 				continue
 			}
-			if remark := v.remark(object); remark != "" {
+			if remark := v.noteUnmanaged(object); remark != "" {
 				report.Warn("%s", remark)
 			}
 			if err := f.discover(ctx, v); err != nil {
 				return err
 			}
-			if err := v.hopeless(); err != nil {
+			if err := v.unrecoverable(); err != nil {
 				return err
 			}
 			if v.reached() && v.goal.Until == nil {

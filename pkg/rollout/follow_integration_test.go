@@ -231,7 +231,7 @@ func TestWakeIsSeenAndLeavesNothing(t *testing.T) {
 	object.SetKind(kustomizev1.KustomizationKind)
 	object.SetNamespace(before.Namespace)
 	object.SetName(before.Name)
-	if err := wake(s.ctx, shared.Client, object); err != nil {
+	if err := requestReconcile(s.ctx, shared.Client, object); err != nil {
 		t.Fatal(err)
 	}
 	after := s.get("sleeps")

@@ -76,8 +76,8 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 			"helm.toolkit.fluxcd.io/namespace": "flux-system"}
 	}
 	tests := map[string]struct {
-		object   *unstructured.Unstructured
-		hopeless bool
+		object        *unstructured.Unstructured
+		unrecoverable bool
 	}{
 		"a Kustomization that is no goal":    {kustomization("own", suspended), false},
 		"a goal":                             {kustomization("a", suspended), true},
@@ -114,14 +114,14 @@ func TestViewMindsOnlyWhatItWaitsFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := newView("management", wanted("a"))
 			v.take(kube.Change{Object: tc.object})
-			if err := v.hopeless(); (err != nil) != tc.hopeless {
-				t.Errorf("error %v, want one: %t", err, tc.hopeless)
+			if err := v.unrecoverable(); (err != nil) != tc.unrecoverable {
+				t.Errorf("error %v, want one: %t", err, tc.unrecoverable)
 			}
 			for i, state := range slices.Collect(maps.Values(v.states)) {
-				if remark := v.remark(state); (remark != "") == tc.hopeless {
+				if remark := v.noteUnmanaged(state); (remark != "") == tc.unrecoverable {
 					t.Errorf("remark %d: %q", i, remark)
 				}
-				if again := v.remark(state); again != "" {
+				if again := v.noteUnmanaged(state); again != "" {
 					t.Errorf("it is said twice: %q", again)
 				}
 			}
@@ -139,12 +139,12 @@ func TestAComponentThatIsLeftOutAndGaveUpIsHopeless(t *testing.T) {
 	attempted := func(o map[string]any) { o["status"].(map[string]any)["lastAttemptedRevision"] = "latest@sha256:old" }
 	unknown := func(context.Context) ([]Key, error) { return nil, nil }
 	tests := map[string]struct {
-		object   *unstructured.Unstructured
-		made     func(context.Context) ([]Key, error)
-		hopeless bool
+		object        *unstructured.Unstructured
+		made          func(context.Context) ([]Key, error)
+		unrecoverable bool
 	}{
 		"it gave up": {object: kustomization("cluster", stalled, released),
-			hopeless: true},
+			unrecoverable: true},
 		"it failed and is tried again":            {object: kustomization("cluster", ready("False", 2), released)},
 		"somebody has suspended it":               {object: kustomization("cluster", suspended, released)},
 		"the HelmRelease may yet change it":       {object: kustomization("cluster", stalled, released), made: unknown},
@@ -156,9 +156,9 @@ func TestAComponentThatIsLeftOutAndGaveUpIsHopeless(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := newView("bootstrap", Goal{Ready: wanted("a").Ready, Made: tc.made, Revision: "sha256:new"})
 			v.take(kube.Change{Object: tc.object})
-			err := v.hopeless()
-			if (err != nil) != tc.hopeless {
-				t.Fatalf("error %v, want one: %t", err, tc.hopeless)
+			err := v.unrecoverable()
+			if (err != nil) != tc.unrecoverable {
+				t.Fatalf("error %v, want one: %t", err, tc.unrecoverable)
 			}
 			if err != nil && (fault.CodeOf(err) != fault.ComponentStuck ||
 				!strings.Contains(err.Error(), "Kustomization/cluster in the bootstrap cluster gave up: InvalidPath: "+
@@ -175,14 +175,14 @@ func olderStalled(o map[string]any) {
 	o["status"].(map[string]any)["conditions"].([]any)[0].(map[string]any)["observedGeneration"] = int64(1)
 }
 
-// Only what gave up on the revision that is waited for is hopeless.
+// Only what gave up on the revision that is waited for is unrecoverable.
 func TestViewHoldsAFailureAgainstTheRevision(t *testing.T) {
 	attempted := func(r string) func(map[string]any) {
 		return func(o map[string]any) { o["status"].(map[string]any)["lastAttemptedRevision"] = r }
 	}
 	tests := map[string]struct {
-		object   *unstructured.Unstructured
-		hopeless bool
+		object        *unstructured.Unstructured
+		unrecoverable bool
 	}{
 		"before it attempted any": {kustomization("a", stalled), true},
 		"on the present one": {kustomization("a", stalled, attempted("latest@sha256:new"),
@@ -195,9 +195,9 @@ func TestViewHoldsAFailureAgainstTheRevision(t *testing.T) {
 			g.Revision = "sha256:new"
 			v := newView("bootstrap", g)
 			v.take(kube.Change{Object: tc.object})
-			if err := v.hopeless(); (err != nil) != tc.hopeless || err != nil &&
+			if err := v.unrecoverable(); (err != nil) != tc.unrecoverable || err != nil &&
 				!strings.Contains(err.Error(), "there is no such path") {
-				t.Errorf("error %v, want one with its own message: %t", err, tc.hopeless)
+				t.Errorf("error %v, want one with its own message: %t", err, tc.unrecoverable)
 			}
 		})
 	}

@@ -204,11 +204,11 @@ func (v *view) blocked() []event.Object {
 	return append(slices.Clone(v.elsewhere), v.causesFirst(list)...)
 }
 
-// hopeless returns an error when a goal, or a HelmRelease or source that goals come from, will not get ready by
+// unrecoverable returns an error when a goal, or a HelmRelease or source that goals come from, will not get ready by
 // waiting; and when a component that is no goal has given up, on which the wait hangs all the same.
-func (v *view) hopeless() error {
+func (v *view) unrecoverable() error {
 	for k, s := range v.states {
-		if !v.concerns(k) && (s.State != health.Failed || !v.leftOut(k)) {
+		if !v.blocksGoal(k) && (s.State != health.Failed || !v.excluded(k)) {
 			continue
 		}
 		switch s.State {

@@ -22,7 +22,7 @@ func (v *view) machinesOf(cluster *unstructured.Unstructured, state health.State
 		if v.leftAsIs(cluster, part) {
 			replicas.UpToDate, replicas.All = replicas.Desired, min(replicas.All, replicas.Desired)
 		}
-		if reason, message := replicas.Lack(); reason != "" {
+		if reason, message := replicas.Missing(); reason != "" {
 			return health.State{Status: health.Progressing, Reason: reason, Message: message}
 		}
 	}

@@ -148,12 +148,12 @@ func TestClustersAreCountedAgain(t *testing.T) {
 
 func TestViewJudgesTheGoal(t *testing.T) {
 	tests := map[string]struct {
-		goal     Goal
-		objects  []*unstructured.Unstructured
-		reached  bool
-		unlisted bool   // which Machines there are is not known
-		hopeless string // part of the error
-		blocked  string // part of what is said about the first one that blocks
+		goal          Goal
+		objects       []*unstructured.Unstructured
+		reached       bool
+		unlisted      bool   // which Machines there are is not known
+		unrecoverable string // part of the error
+		blocked       string // part of what is said about the first one that blocks
 	}{
 		"nothing there yet": {goal: wanted("a"), blocked: "does not exist yet"},
 		"ready": {goal: wanted("a"),
@@ -163,10 +163,10 @@ func TestViewJudgesTheGoal(t *testing.T) {
 		"one of two": {goal: wanted("a", "b"),
 			objects: []*unstructured.Unstructured{kustomization("a", ready("True", 2))}, blocked: "does not exist yet"},
 		"suspended fails at once": {goal: wanted("a"),
-			objects: []*unstructured.Unstructured{kustomization("a", suspended)}, hopeless: "is suspended",
+			objects: []*unstructured.Unstructured{kustomization("a", suspended)}, unrecoverable: "is suspended",
 			blocked: "is suspended"},
 		"stalled fails at once": {goal: wanted("a"),
-			objects: []*unstructured.Unstructured{kustomization("a", stalled)}, hopeless: "there is no such path",
+			objects: []*unstructured.Unstructured{kustomization("a", stalled)}, unrecoverable: "there is no such path",
 			blocked: "there is no such path"},
 		"of an older revision": {
 			goal:    Goal{Ready: wanted("a").Ready, Revision: "sha256:new"},
@@ -240,9 +240,9 @@ func TestViewJudgesTheGoal(t *testing.T) {
 			if v.reached() != tc.reached {
 				t.Errorf("reached %t, want %t", v.reached(), tc.reached)
 			}
-			if err := v.hopeless(); (err == nil) != (tc.hopeless == "") || err != nil &&
-				!strings.Contains(err.Error(), tc.hopeless) {
-				t.Errorf("hopeless: %v, want %q", err, tc.hopeless)
+			if err := v.unrecoverable(); (err == nil) != (tc.unrecoverable == "") || err != nil &&
+				!strings.Contains(err.Error(), tc.unrecoverable) {
+				t.Errorf("unrecoverable: %v, want %q", err, tc.unrecoverable)
 			}
 			if tc.blocked != "" {
 				blocked := v.blocked()

@@ -40,7 +40,7 @@ func (u *Run) Backup(ctx context.Context, dir string) (string, backup.Manifest, 
 	if err := pivot.MayKeep(ctx, u.world.Side(side.Cluster), u.Scope()); err != nil {
 		return "", backup.Manifest{}, err
 	}
-	environment, err := rollout.Kept(ctx, side.Cluster)
+	environment, err := rollout.ReleaseInputs(ctx, side.Cluster)
 	if err != nil {
 		return "", backup.Manifest{}, fault.Wrap(fmt.Errorf("back up the management cluster %s: %w",
 			u.Environment.ClusterName(), err), fault.BackupRefused,

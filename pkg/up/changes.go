@@ -134,7 +134,7 @@ func (c changes) of(ctx context.Context, cluster *kube.Cluster) (last environmen
 	if older, err = c.olderParts(ctx, cluster); err != nil {
 		return environment.Objects{}, nil, err
 	}
-	last, err = rollout.Given(ctx, cluster)
+	last, err = rollout.LastAppliedValues(ctx, cluster)
 	// The values are applied first of all. A bootstrap cluster of the user's own may hold those of another cluster.
 	if err != nil || last.Values == nil || last.Values.Labels[owned.ClusterLabel] != c.environment.ClusterName() {
 		return environment.Objects{}, older, err

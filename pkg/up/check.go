@@ -29,7 +29,7 @@ func (u *Run) Check(ctx context.Context) []Finding {
 	preflight, look := u.Phases()[0], u.Phases()[1]
 	return []Finding{
 		found(ctx, preflight.Title, preflight.Timeout, preflight.Run),
-		found(ctx, "an earlier run", look.Timeout, u.lookEarlier),
+		found(ctx, "an earlier run", look.Timeout, u.observeEarlierRun),
 	}
 }
 
@@ -46,13 +46,13 @@ func found(ctx context.Context, title string, bound time.Duration,
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	notes := &pipeline.Notes{}
-	f := Finding{Title: title, Problems: apart(look(ctx, notes))}
+	f := Finding{Title: title, Problems: split(look(ctx, notes))}
 	f.Seen, f.Warnings = notes.Seen, notes.Warnings
 	return f
 }
 
-// lookEarlier looks for an earlier run as the phase look does, but starts nothing.
-func (u *Run) lookEarlier(ctx context.Context, report pipeline.Reporter) error {
+// observeEarlierRun looks for an earlier run as the phase look does, but starts nothing.
+func (u *Run) observeEarlierRun(ctx context.Context, report pipeline.Reporter) error {
 	w := u.world
 	if _, err := w.AskEngine(ctx); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (u *Run) lookEarlier(ctx context.Context, report pipeline.Reporter) error {
 		report.Warn("%s", v.warning)
 	}
 	report.Progress("%s", v.why)
-	w.Borrow(o)
+	w.Use(o)
 	applied, err := changes{u.Environment, u.Source, u.AllowChanges}.check(ctx, o, v, report)
 	if err == nil {
 		u.Environment = applied
@@ -85,9 +85,9 @@ func (u *Run) lookEarlier(ctx context.Context, report pipeline.Reporter) error {
 	return err
 }
 
-// apart takes joined problems apart, by errors.Join too. An error that wraps several in a sentence of its own stays
+// split takes joined problems apart, by errors.Join too. An error that wraps several in a sentence of its own stays
 // one.
-func apart(err error) []error {
+func split(err error) []error {
 	several, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return fault.Problems(err)
@@ -102,7 +102,7 @@ func apart(err error) []error {
 	}
 	var all []error
 	for _, part := range parts {
-		all = slices.Concat(all, apart(part))
+		all = slices.Concat(all, split(part))
 	}
 	return all
 }

@@ -81,7 +81,7 @@ func TestConfirm(t *testing.T) {
 				}
 				return clock
 			}
-			w := &judged{World: world.New(world.Subject{Environment: env, StateFolder: state,
+			w := &decider{World: world.New(world.Subject{Environment: env, StateFolder: state,
 				KubeconfigPath: filepath.Join(state, "kubeconfig"), Timeout: time.Hour},
 				world.Parts{Docker: &docker.Client{Binary: filepath.Join(folder, "docker")},
 					Kind: kind.New(func(string) {}), Provider: there, Now: now})}

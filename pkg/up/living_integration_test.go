@@ -40,11 +40,11 @@ func TestLiving(t *testing.T) {
 // phaseLooks asks whether the pivot is done, as phases do, of a management cluster alone.
 func phaseLooks(ctx context.Context, t *testing.T, env *environment.Environment) {
 	state := t.TempDir()
-	w := &judged{World: world.New(world.Subject{Environment: env, StateFolder: state, KubeconfigPath: filepath.Join(
+	w := &decider{World: world.New(world.Subject{Environment: env, StateFolder: state, KubeconfigPath: filepath.Join(
 		state, "kubeconfig")}, world.Parts{Now: time.Now, Provider: awsprovider.Provider{}})}
 	sees := func(bootstrap, management *kube.Cluster) {
 		t.Helper()
-		if err := w.Adopt(world.Observation{Bootstrap: world.BootstrapSide{Cluster: bootstrap},
+		if err := w.UseAndSave(world.Observation{Bootstrap: world.BootstrapSide{Cluster: bootstrap},
 			Management: world.ManagementSide{Cluster: management}}); err != nil {
 			t.Fatal(err)
 		}

@@ -23,15 +23,15 @@ type look struct {
 
 // settler says what there is, once that can be known, and has the run work with what it found.
 type settler interface {
-	settleAlone(context.Context, pipeline.Reporter) (world.Observation, verdict, error)
-	Adopt(world.Observation) error
+	decideLeased(context.Context, pipeline.Reporter) (world.Observation, verdict, error)
+	UseAndSave(world.Observation) error
 }
 
 func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	if err := registry.CheckOurs(ctx, l.engine, l.cluster); err != nil {
 		return err
 	}
-	o, v, err := l.world.settleAlone(ctx, report)
+	o, v, err := l.world.decideLeased(ctx, report)
 	if err != nil {
 		return err
 	}
@@ -45,5 +45,5 @@ func (l look) run(ctx context.Context, report pipeline.Reporter) error {
 	}
 	*l.resumes = v.decision != fresh
 	report.Progress("%s", v.why)
-	return l.world.Adopt(o)
+	return l.world.UseAndSave(o)
 }

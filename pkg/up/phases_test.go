@@ -15,7 +15,7 @@ import (
 
 // seenWorld stands in for the world: it was seen to be pivoted or not, or nobody knows.
 type seenWorld struct {
-	*judged
+	*decider
 	seen decision
 	err  error
 }

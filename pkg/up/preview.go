@@ -20,7 +20,7 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	if _, err := w.AskEngine(ctx); err != nil { // ports that it publishes are where it runs
 		return pivot.Preview{}, err
 	}
-	o, err := w.lookOn(ctx)
+	o, err := w.observeForPreview(ctx)
 	if err != nil {
 		return pivot.Preview{}, err
 	}
@@ -45,8 +45,8 @@ func (u *Run) PreviewPivot(ctx context.Context) (pivot.Preview, error) {
 	return preview, nil
 }
 
-// lookOn looks until what is seen can be shown, and asks again for a while what does not answer.
-func (w *judged) lookOn(ctx context.Context) (world.Observation, error) {
+// observeForPreview looks until what is seen can be shown, and asks again for a while what does not answer.
+func (w *decider) observeForPreview(ctx context.Context) (world.Observation, error) {
 	var unseen error
 	o, _, err := w.judgeUntil(ctx, w.Observe, func(o world.Observation, v verdict) (done, again bool) {
 		unseen = showable(o, v, w.request(o))

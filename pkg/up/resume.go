@@ -46,7 +46,7 @@ func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
 	if _, err := b.world.AskEngine(ctx); err != nil {
 		return err
 	}
-	o, v, err := b.world.settleAlone(ctx, report)
+	o, v, err := b.world.decideLeased(ctx, report)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (b begunPivot) run(ctx context.Context, report pipeline.Reporter) error {
 		report.Warn("%s", v.warning)
 	}
 	report.Progress("%s", v.why)
-	return b.world.Adopt(o)
+	return b.world.UseAndSave(o)
 }
 
 // leftByRollback refuses to resume what a rollback, or a `down`, has begun: Flux in the management cluster is suspended

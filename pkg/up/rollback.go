@@ -47,7 +47,7 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 	if _, err := r.world.AskEngine(ctx); err != nil {
 		return err
 	}
-	o, v, err := r.world.settleAlone(ctx, report)
+	o, v, err := r.world.decideLeased(ctx, report)
 	if err != nil {
 		return err
 	}
@@ -57,12 +57,12 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 	}
 	if begun {
 		report.Progress("an earlier rollback was cut off: it is finished")
-		return r.world.Adopt(o)
+		return r.world.UseAndSave(o)
 	}
 	if err := r.unwell(ctx, o.Management.Cluster, report); err != nil {
 		return err
 	}
-	return r.world.Adopt(o)
+	return r.world.UseAndSave(o)
 }
 
 // returning reports whether an earlier rollback has begun to move. That Flux is suspended for one says less: it may
@@ -151,7 +151,7 @@ func (r rollback) run(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	// Only now may the bootstrap cluster's Flux look after the definition again.
-	if err := world.Suspension(bootstrap, r.move.scope).Resume(lease.UntilTakenOver(ctx)); err != nil {
+	if err := world.Suspension(bootstrap, r.move.scope).Resume(lease.DetachUntilLost(ctx)); err != nil {
 		return fault.Retryable(fmt.Errorf("resume Flux in the bootstrap cluster: %w", err), fault.PivotFailed,
 			"The definition was moved back. Run the same command again.")
 	}

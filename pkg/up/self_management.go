@@ -138,7 +138,7 @@ func canAct(ctx context.Context, management *kube.Cluster) (proof, error) {
 func (s selfManagement) managesItself(ctx context.Context, management *kube.Cluster) ([]pivot.Unmet, error) {
 	ctx, cancel := context.WithTimeout(ctx, rollout.MaxSilence/3)
 	defer cancel()
-	components, err := rollout.Made(ctx, management)
+	components, err := rollout.OwnedKustomizations(ctx, management)
 	if err != nil {
 		return nil, err
 	}

@@ -35,14 +35,14 @@ type Options struct {
 // Run is one run of `up`.
 type Run struct {
 	Options
-	world     *judged
+	world     *decider
 	resumes   bool              // whether an earlier run has left something, once the run has looked
 	published content.Published // of an embedded source, once it is
 }
 
 // New returns a run that has not looked at anything yet.
 func New(o Options, p world.Parts) *Run {
-	return &Run{Options: o, world: &judged{World: world.New(o.Subject, p), isNew: o.New != ""}}
+	return &Run{Options: o, world: &decider{World: world.New(o.Subject, p), isNew: o.New != ""}}
 }
 
 // Requests returns how many API requests this run has sent so far to both clusters, the move included.

@@ -47,19 +47,19 @@ type request struct {
 	find string
 }
 
-// sight is an observation as `up` reads it.
-type sight struct{ world.Observation }
+// observation is an observation as `up` reads it.
+type observation struct{ world.Observation }
 
 // judge makes a verdict of an observation. docs/how-it-works.md shows the same as a table.
 func judge(of world.Observation, r request) verdict {
-	o := sight{of}
+	o := observation{of}
 	switch {
 	case o.Bootstrap.State == world.BootstrapForeign:
 		return verdict{decision: refuse, refusal: o.Bootstrap.Err}
 	case fault.CodeOf(o.MachinesErr) == fault.ClusterForeign:
 		return verdict{decision: refuse, refusal: o.MachinesErr}
 	case o.Bootstrap.Down, o.Management.Down:
-		return o.goingDown(r)
+		return o.teardownRequested(r)
 	case o.Stopped():
 		return verdict{decision: start}
 	case o.Bootstrap.State == world.BootstrapSilent:
@@ -78,8 +78,8 @@ func judge(of world.Observation, r request) verdict {
 	return o.withoutDefinition(r) // world.BootstrapAbsent, world.BootstrapUnfinished, world.BootstrapEmpty
 }
 
-// goingDown refuses because a `down` was begun: what it has begun to delete must not be built on.
-func (o sight) goingDown(r request) verdict {
+// teardownRequested refuses because a `down` was begun: what it has begun to delete must not be built on.
+func (o observation) teardownRequested(r request) verdict {
 	holder := r.target
 	own := o.Management.Holds.Cluster(r.cluster)
 	if o.Bootstrap.Down {
@@ -96,7 +96,7 @@ func (o sight) goingDown(r request) verdict {
 		r.cluster, what), hint)}
 }
 
-func (o sight) silentBootstrap(r request) verdict {
+func (o observation) silentBootstrap(r request) verdict {
 	what := "the bootstrap cluster exists, and what it holds is not known"
 	if o.Bootstrap.Unasked {
 		what = "whether there is a bootstrap cluster, and what it holds, is not known"
@@ -106,7 +106,7 @@ func (o sight) silentBootstrap(r request) verdict {
 		bootstrapHint(o, r))}
 }
 
-func bootstrapHint(o sight, r request) string {
+func bootstrapHint(o observation, r request) string {
 	if o.Bootstrap.Cure != "" {
 		return o.Bootstrap.Cure
 	}
@@ -127,7 +127,7 @@ func bootstrapHint(o sight, r request) string {
 
 // beforePivot judges where the bootstrap cluster holds the Cluster, active: it has all of it, and it is the one that
 // counts, unless the management cluster holds the same.
-func (o sight) beforePivot(r request) verdict {
+func (o observation) beforePivot(r request) verdict {
 	switch o.Management.State {
 	case world.ManagementActive, world.ManagementPaused:
 		return o.halfMoved(r)
@@ -153,7 +153,7 @@ func (o sight) beforePivot(r request) verdict {
 }
 
 // halfMoved judges where both sides may hold something, as pivot does.
-func (o sight) halfMoved(r request) verdict {
+func (o observation) halfMoved(r request) verdict {
 	known := o.Management.State == world.ManagementActive || o.Management.State == world.ManagementPaused
 	if !known && o.Bootstrap.Holds.PausedByHand(r.scope()) {
 		return pausedByHand(r)
@@ -193,7 +193,7 @@ func resume(side pivot.Side, r request) string {
 }
 
 // moved judges where a move emptied the bootstrap cluster: nothing in it is ever resumed.
-func (o sight) moved(r request) verdict {
+func (o observation) moved(r request) verdict {
 	switch o.Management.State {
 	case world.ManagementActive:
 		if !o.Bootstrap.Holds.Empty() {
@@ -226,7 +226,7 @@ func (o sight) moved(r request) verdict {
 }
 
 // leftovers refuses because a move did not take all: what is left would go with the bootstrap cluster.
-func (o sight) leftovers(r request) verdict {
+func (o observation) leftovers(r request) verdict {
 	var left []string
 	for _, object := range o.Bootstrap.Holds.Objects {
 		left = append(left, object.String())
@@ -242,7 +242,7 @@ func (o sight) leftovers(r request) verdict {
 }
 
 // withoutDefinition judges where the bootstrap cluster is not there or never held anything.
-func (o sight) withoutDefinition(r request) verdict {
+func (o observation) withoutDefinition(r request) verdict {
 	switch o.Management.State {
 	case world.ManagementActive:
 		return verdict{decision: pivoted, why: "the management cluster holds its own definition"}
@@ -265,7 +265,7 @@ func (o sight) withoutDefinition(r request) verdict {
 }
 
 // pausedTarget refuses because the management cluster's own Cluster is paused and nobody else holds it.
-func (o sight) pausedTarget(r request) verdict {
+func (o observation) pausedTarget(r request) verdict {
 	// what may be left in the bootstrap cluster reconciles nothing
 	state := pivot.Judge(pivot.Holding{}, o.Management.Holds, r.scope())
 	return verdict{decision: refuse, refusal: fault.Wrap(

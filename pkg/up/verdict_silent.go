@@ -13,14 +13,14 @@ import (
 
 // withoutMachines returns none if no machine of the cluster exists. Making a second set of machines beside the first
 // would end in two clusters of one name.
-func (o sight) withoutMachines(r request, none verdict) verdict {
+func (o observation) withoutMachines(r request, none verdict) verdict {
 	silent := o.Management.State == world.ManagementSilent
 	switch {
 	case silent && o.Management.Answered:
 		return o.silentManagement(r, "it has answered to this run before")
-	case errors.Is(o.MachinesErr, provider.ErrCannotAsk) && !silent:
+	case errors.Is(o.MachinesErr, provider.ErrNotSupported) && !silent:
 		return o.perhapsBuilt(r, none)
-	case errors.Is(o.MachinesErr, provider.ErrCannotAsk):
+	case errors.Is(o.MachinesErr, provider.ErrNotSupported):
 		return o.perhapsGone(r, "nobody else can be asked whether it exists")
 	case o.MachinesErr != nil:
 		return verdict{decision: refuse, again: true, refusal: fault.Wrap(
@@ -58,7 +58,7 @@ func (o sight) withoutMachines(r request, none verdict) verdict {
 // perhapsBuilt returns none if the user says that the cluster is new, or the bootstrap cluster of an earlier run shows
 // it. Nobody here can list the machines: another machine or CI job may have built the cluster, and a second one of its
 // name would work against it.
-func (o sight) perhapsBuilt(r request, none verdict) verdict {
+func (o observation) perhapsBuilt(r request, none verdict) verdict {
 	earlier := o.Bootstrap.State != world.BootstrapAbsent && r.node != "" // made by a run that was allowed to begin
 	if r.isNew || earlier {
 		none.warning = fmt.Sprintf("%s cannot be asked whether machines of %s exist already: if an earlier run made "+
@@ -77,7 +77,7 @@ func (o sight) perhapsBuilt(r request, none verdict) verdict {
 }
 
 // unproven refuses because a kubeconfig is given that may be another cluster's: it would be written over.
-func (o sight) unproven(r request) verdict {
+func (o observation) unproven(r request) verdict {
 	v := o.silentManagement(r, "whose kubeconfig that is cannot be known")
 	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
 		o.ifGone(r)+" Else start what it runs on, or give --kubeconfig another file.")
@@ -87,7 +87,7 @@ func (o sight) unproven(r request) verdict {
 // perhapsGone refuses because a cluster that is named does not answer, and the machines of this run's provider prove
 // nothing: another run may have made it in another cloud, on another engine, or with another provider. Only a person
 // can know that it is gone.
-func (o sight) perhapsGone(r request, because string) verdict {
+func (o observation) perhapsGone(r request, because string) verdict {
 	v := o.silentManagement(r, because)
 	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
 		o.AnswerHint(r.environment, waitHint+" Else use the cluster.infra_provider and the cloud project or Docker "+
@@ -99,7 +99,7 @@ func (o sight) perhapsGone(r request, because string) verdict {
 }
 
 // ifGone is how a person says that the cluster is gone: what names it is taken away.
-func (o sight) ifGone(r request) string {
+func (o observation) ifGone(r request) string {
 	var remove []string
 	if len(o.Management.Files) > 0 {
 		remove = append(remove, "rm '"+strings.Join(o.Management.Files, "' '")+"'")
@@ -117,7 +117,7 @@ func (o sight) ifGone(r request) string {
 const waitHint = "Wait a few minutes, and run the same command again: it resumes."
 
 // silentManagement refuses because a cluster that is named does not answer.
-func (o sight) silentManagement(r request, because string) verdict {
+func (o observation) silentManagement(r request, because string) verdict {
 	hint := o.AnswerHint(r.environment, waitHint+
 		" Else start what it runs on, or restore the network in between. Its kubeconfig is "+o.Management.Named+".")
 	if !o.Management.Answered { // nobody deletes what was there a moment ago because it is silent for another

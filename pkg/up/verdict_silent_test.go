@@ -21,17 +21,17 @@ import (
 func TestASilentManagementClusterWithoutMachines(t *testing.T) {
 	unreadable := errors.New("permission denied")
 	for name, tc := range map[string]struct {
-		traces  world.Traces
+		traces  world.LocalEvidence
 		unknown bool   // it is refused
 		says    string // in the refusal
 	}{
-		"its kubeconfig is all that there is":       {world.Traces{}, true, "only its kubeconfig tells of it"},
-		"a run made a bootstrap cluster, no backup": {world.Traces{Building: true}, false, ""},
-		"a backup": {world.Traces{Backup: "/state/demo-1"}, true,
+		"its kubeconfig is all that there is":       {world.LocalEvidence{}, true, "only its kubeconfig tells of it"},
+		"a run made a bootstrap cluster, no backup": {world.LocalEvidence{Building: true}, false, ""},
+		"a backup": {world.LocalEvidence{Backup: "/state/demo-1"}, true,
 			"there is a backup of its definition (/state/demo-1)"},
-		"a backup, and a new bootstrap cluster": {world.Traces{Building: true, Backup: "/state/demo-1"}, true,
+		"a backup, and a new bootstrap cluster": {world.LocalEvidence{Building: true, Backup: "/state/demo-1"}, true,
 			"/state/demo-1"},
-		"the state folder cannot be read": {world.Traces{Building: true, Err: unreadable}, true,
+		"the state folder cannot be read": {world.LocalEvidence{Building: true, Err: unreadable}, true,
 			"it is not known whether a pivot was made (permission denied)"},
 	} {
 		for b, otherwise := range map[world.BootstrapState]decision{world.BootstrapAbsent: fresh,
@@ -128,7 +128,7 @@ func TestASilentManagementClusterIsWaitedFor(t *testing.T) {
 		"it refuses the credentials, which last": {true, apierrors.NewUnauthorized("expired"), false, false},
 	} {
 		o := seen(world.BootstrapAbsent, world.ManagementSilent)
-		o.Management.Answered, o.Management.Err, o.MachinesErr = tc.answered, tc.err, provider.ErrCannotAsk
+		o.Management.Answered, o.Management.Err, o.MachinesErr = tc.answered, tc.err, provider.ErrNotSupported
 		v := judge(o, thisRun)
 		hint := fault.HintOf(v.refusal)
 		if v.decision != refuse || fault.CodeOf(v.refusal) != fault.ClusterUnreachable ||

@@ -136,14 +136,14 @@ func TestVerdictsOnMachines(t *testing.T) {
 		"the cloud does not say, and it does not matter": {world.BootstrapActive, world.ManagementAbsent,
 			unasked(failed), "go on", "", ""},
 		"nobody can be asked": {world.BootstrapAbsent, world.ManagementAbsent,
-			unasked(provider.ErrCannotAsk), "cluster/unreachable", "it is not known whether demo exists already",
+			unasked(provider.ErrNotSupported), "cluster/unreachable", "it is not known whether demo exists already",
 			"--new demo"},
 		"nobody can be asked, while it is being built": {world.BootstrapEmpty, world.ManagementAbsent,
-			unasked(provider.ErrCannotAsk), "go on", "", ""},
+			unasked(provider.ErrNotSupported), "go on", "", ""},
 		"nobody can be asked, as it was never finished": {world.BootstrapUnfinished, world.ManagementAbsent,
-			unasked(provider.ErrCannotAsk), "fresh", "", ""},
+			unasked(provider.ErrNotSupported), "fresh", "", ""},
 		"nobody can be asked, and a kubeconfig is there": {world.BootstrapAbsent, world.ManagementSilent,
-			unasked(provider.ErrCannotAsk), "cluster/unreachable?", "nobody else can be asked", "/state/kubeconfig"},
+			unasked(provider.ErrNotSupported), "cluster/unreachable?", "nobody else can be asked", "/state/kubeconfig"},
 		"somebody else's machines": {world.BootstrapAbsent, world.ManagementAbsent,
 			unasked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign",
 			"a node of another cluster", ""},
@@ -158,7 +158,7 @@ func TestVerdictsOnMachines(t *testing.T) {
 			"whose kubeconfig", "Make its kubeconfig readable."},
 		"it cannot be asked, and the bootstrap cluster still names the one that is silent": {world.BootstrapEmpty,
 			world.ManagementSilent, func(o *world.Observation) {
-				o.MachinesErr, o.Bootstrap.Kubeconfig = provider.ErrCannotAsk, []byte("x")
+				o.MachinesErr, o.Bootstrap.Kubeconfig = provider.ErrNotSupported, []byte("x")
 			}, "cluster/unreachable?", "nobody else can be asked",
 			"rm '/state/kubeconfig' && kubectl -n ns delete secret demo-kubeconfig."},
 		"a bootstrap cluster that is paused": {world.BootstrapSilent, world.ManagementAbsent,
@@ -191,7 +191,7 @@ func TestVerdictsOnMachines(t *testing.T) {
 				!strings.Contains(fault.HintOf(v.refusal), tc.advise) {
 				t.Errorf("%s, want %s: %v\nhint: %s", got, tc.want, v.refusal, fault.HintOf(v.refusal))
 			}
-			if cannot := errors.Is(o.MachinesErr, provider.ErrCannotAsk) && v.decision == fresh; cannot &&
+			if cannot := errors.Is(o.MachinesErr, provider.ErrNotSupported) && v.decision == fresh; cannot &&
 				v.warning == "" {
 				t.Errorf("the warning is %q", v.warning)
 			}
@@ -222,7 +222,7 @@ func TestACloudThatCannotBeAskedNeedsAWord(t *testing.T) {
 		r := thisRun
 		r.isNew, r.node, r.find = tc.isNew, tc.node, "aws list"
 		o := seen(tc.b, tc.m)
-		o.MachinesErr = provider.ErrCannotAsk
+		o.MachinesErr = provider.ErrNotSupported
 		v := judge(o, r)
 		if got := short(v); got != tc.want || got == "cluster/unreachable" && !strings.Contains(fault.HintOf(v.refusal),
 			"aws list") {

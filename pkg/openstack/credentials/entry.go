@@ -79,7 +79,7 @@ func (s source) normalize(called func(field string) string) (entry, error) {
 	if e.AuthType, e.Auth = way, a.byPassword(); way == byCredential {
 		e.Auth = a.byCredential()
 	}
-	if lacks := e.Auth.lacks(way, called); len(lacks) > 0 {
+	if lacks := e.Auth.missingFields(way, called); len(lacks) > 0 {
 		return entry{}, missing("OpenStack credentials are incomplete: missing "+strings.Join(lacks, "; "),
 			"See docs/openstack.md for what is needed.")
 	}
@@ -176,8 +176,8 @@ func (a auth) domain(id, name string) (string, string) {
 	return id, name
 }
 
-// lacks names each field that must be there and is not.
-func (a auth) lacks(way string, called func(field string) string) []string {
+// missingFields names each field that must be there and is not.
+func (a auth) missingFields(way string, called func(field string) string) []string {
 	var lacks []string
 	need := func(there bool, fields ...string) {
 		if there {

@@ -124,7 +124,7 @@ func (f finder) fromFiles(name string, in files) (openstack.Cloud, error) {
 	if err := f.overlay(name, &e); err != nil {
 		return openstack.Cloud{}, err
 	}
-	return f.complete(name, e, func(field string) string {
+	return f.resolve(name, e, func(field string) string {
 		return fmt.Sprintf("auth.%s of cloud %q in %s", field, name,
 			in.path)
 	})
@@ -139,11 +139,11 @@ func (f finder) fromVariables() (openstack.Cloud, error) {
 	if err := f.choices(&e); err != nil {
 		return openstack.Cloud{}, err
 	}
-	return f.complete("openstack", e, func(field string) string { return "OS_" + strings.ToUpper(field) })
+	return f.resolve("openstack", e, func(field string) string { return "OS_" + strings.ToUpper(field) })
 }
 
-// complete makes the cloud of an entry. called says how the user knows a field of its `auth`.
-func (f finder) complete(name string, e source, called func(field string) string) (openstack.Cloud, error) {
+// resolve makes the cloud of an entry. called says how the user knows a field of its `auth`.
+func (f finder) resolve(name string, e source, called func(field string) string) (openstack.Cloud, error) {
 	config, err := e.normalize(called)
 	if err != nil {
 		return openstack.Cloud{}, err

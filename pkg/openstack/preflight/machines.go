@@ -40,10 +40,10 @@ func named[T any](i *inspection, what, wanted, hint string, all []T, id func(T) 
 	case 1:
 		return found[0], true
 	case 0:
-		i.lacks(hint, "%s %q does not exist in project %s; there are: %s", what, wanted, i.client.ProjectName,
+		i.problem(hint, "%s %q does not exist in project %s; there are: %s", what, wanted, i.client.ProjectName,
 			some(names))
 	default:
-		i.lacks("Give its id in place of its name.", "%s %q is the name of %d", what, wanted, len(found))
+		i.problem("Give its id in place of its name.", "%s %q is the name of %d", what, wanted, len(found))
 	}
 	var none T
 	return none, false
@@ -82,7 +82,7 @@ func (i *inspection) machines(ctx context.Context) {
 		}
 		i.flavors[n] = flavor{found.VCPUs, found.RAM}
 		if n == 0 && (found.VCPUs < controlPlaneCores || found.RAM < controlPlaneRAM) {
-			i.lacks("Set cluster.openstack."+value+" to a larger one.", "flavor %q has too little: cores %d, memory "+
+			i.problem("Set cluster.openstack."+value+" to a larger one.", "flavor %q has too little: cores %d, memory "+
 				"%d MiB; a control plane machine needs at least %d and %d MiB",
 				found.Name, found.VCPUs, found.RAM, controlPlaneCores, controlPlaneRAM)
 		}
@@ -111,7 +111,7 @@ func (i *inspection) image(ctx context.Context) (images.Image, bool) {
 	found, ok := named(i, "image", i.needs.Image, "Set cluster.openstack.image to one of them, or upload it.", there,
 		func(m images.Image) (string, string) { return m.ID, m.Name })
 	if ok && found.Status != images.ImageStatusActive {
-		i.lacks("Wait until it is active, or use another image.", "image %q is not active but %s", found.Name,
+		i.problem("Wait until it is active, or use another image.", "image %q is not active but %s", found.Name,
 			found.Status)
 		return images.Image{}, false
 	}
@@ -121,7 +121,7 @@ func (i *inspection) image(ctx context.Context) (images.Image, bool) {
 // fits holds an image against the disk and memory that it gets.
 func (i *inspection) fits(image images.Image, in flavors.Flavor, value string) {
 	if in.RAM < image.MinRAMMegabytes {
-		i.lacks("Set cluster.openstack."+value+" to a larger one.",
+		i.problem("Set cluster.openstack."+value+" to a larger one.",
 			"image %q wants %d MiB of memory, and flavor %q has %d", image.Name, image.MinRAMMegabytes, in.Name, in.RAM)
 	}
 	disk, where, hint := in.Disk, fmt.Sprintf("flavor %q", in.Name), "Set cluster.openstack."+value+
@@ -134,7 +134,7 @@ func (i *inspection) fits(image images.Image, in flavors.Flavor, value string) {
 		return
 	}
 	if wants := max(image.MinDiskGigabytes, gibibytes(image.SizeBytes), gibibytes(image.VirtualSize)); disk < wants {
-		i.lacks(hint, "image %q wants a disk of %d GiB, and %s has %d", image.Name, wants, where, disk)
+		i.problem(hint, "image %q wants a disk of %d GiB, and %s has %d", image.Name, wants, where, disk)
 	}
 }
 
@@ -156,7 +156,7 @@ func (i *inspection) keyPair(ctx context.Context) {
 		for _, pair := range there {
 			names = append(names, pair.Name)
 		}
-		i.lacks("Key pairs belong to a user: create it with these credentials' user, or set "+
+		i.problem("Key pairs belong to a user: create it with these credentials' user, or set "+
 			"cluster.openstack.ssh_key_name to one of them.",
 			"key pair %q does not exist for this user; there are: %s", name, some(names))
 		return
@@ -188,7 +188,7 @@ func (i *inspection) inZones(what string, wanted, there []string, hint string) {
 	slices.Sort(wanted)
 	for _, zone := range slices.Compact(wanted) {
 		if !slices.Contains(there, zone) {
-			i.lacks(hint, "%s %q is not available; there are: %s", what, zone, some(there))
+			i.problem(hint, "%s %q is not available; there are: %s", what, zone, some(there))
 		}
 	}
 }

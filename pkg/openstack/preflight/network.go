@@ -37,7 +37,7 @@ func (i *inspection) externalNetwork(ctx context.Context) {
 		return
 	}
 	if len(found.Subnets) == 0 {
-		i.lacks("Ask who runs the cloud for a subnet with addresses.",
+		i.problem("Ask who runs the cloud for a subnet with addresses.",
 			"external network %q has no subnet, so it has no addresses", found.Name)
 		return
 	}
@@ -63,7 +63,7 @@ func (i *inspection) addresses(ctx context.Context, network networks.Network) {
 	}
 	wanted := max(i.needs.Resources.FloatingIPs-i.has.floatingIPs, 0) + max(i.needs.Resources.Routers-i.has.routers, 0)
 	if free < int64(wanted) {
-		i.lacks("Delete floating IPs that nobody uses, or ask who runs the cloud for more addresses.",
+		i.problem("Delete floating IPs that nobody uses, or ask who runs the cloud for more addresses.",
 			"external network %q has %d addresses left, and %d are wanted (floating IP, router)", network.Name, free,
 			wanted)
 	}
@@ -102,7 +102,8 @@ func (i *inspection) subnet(ctx context.Context, network networks.Network) {
 			there,
 			func(s subnets.Subnet) (string, string) { return s.ID, s.Name })
 	case len(there) == 0:
-		i.lacks("Create a subnet in it, or use another network.", "network %q has no subnet that these credentials see",
+		i.problem("Create a subnet in it, or use another network.",
+			"network %q has no subnet that these credentials see",
 			network.Name)
 	}
 }
@@ -132,11 +133,11 @@ func (i *inspection) floatingIP(ctx context.Context) {
 			continue
 		}
 		if ip.PortID != "" && !i.ours(ctx, ip.PortID) {
-			i.lacks(hint, "floating IP %s is in use by port %s, which is not this cluster's", wanted, ip.PortID)
+			i.problem(hint, "floating IP %s is in use by port %s, which is not this cluster's", wanted, ip.PortID)
 		}
 		return
 	}
-	i.lacks(hint, "floating IP %s is not one of project %s; free there are: %s", wanted, i.client.ProjectName,
+	i.problem(hint, "floating IP %s is not one of project %s; free there are: %s", wanted, i.client.ProjectName,
 		some(free))
 }
 

@@ -111,8 +111,8 @@ func (i *inspection) warn(format string, args ...any) {
 	i.report.Warnings = append(i.report.Warnings, fmt.Sprintf(format, args...))
 }
 
-// lacks tells a problem: what is wanted and what is there.
-func (i *inspection) lacks(hint, format string, args ...any) {
+// problem tells a problem: what is wanted and what is there.
+func (i *inspection) problem(hint, format string, args ...any) {
 	i.problems = append(i.problems, fault.New(fault.CloudLacks, fmt.Sprintf(format, args...), hint))
 }
 
@@ -152,12 +152,12 @@ func (i *inspection) credentials() {
 // services are those that a cloud need not have.
 func (i *inspection) services(context.Context) {
 	if i.needs.LoadBalancers && i.client.LoadBalancer == nil {
-		i.lacks("Use another way to the API server (cluster.openstack.api_server.mode), and no load balancers for "+
+		i.problem("Use another way to the API server (cluster.openstack.api_server.mode), and no load balancers for "+
 			"Services.",
 			"load balancers are wanted, and the catalog has no load-balancer service (Octavia)")
 	}
 	if i.needs.Volumes && i.client.BlockStorage == nil {
-		i.lacks(
+		i.problem(
 			"Use the disks of flavors (cluster.openstack.root_volume.size=0), and disable the component cinder-csi.",
 			"volumes are wanted, and the catalog has no block-storage service (Cinder)")
 	}

@@ -80,7 +80,7 @@ func (i *inspection) judge(q openstack.Quota, n need) {
 	switch {
 	case q.Limit < 0:
 	case wanted > max(left, 0):
-		i.lacks("Delete what nobody needs, make fewer or smaller machines, or ask who runs the cloud for a larger "+
+		i.problem("Delete what nobody needs, make fewer or smaller machines, or ask who runs the cloud for a larger "+
 			"quota.",
 			"quota of project %s: %s: %d wanted, %d left (%d of %d used)", i.client.ProjectName, q.What, wanted,
 			max(left, 0), q.Used, q.Limit)

@@ -74,11 +74,11 @@ func TestTheSavedKubeconfigFollowsTheCluster(t *testing.T) {
 			if o.Management.State != ManagementActive {
 				t.Fatalf("%s: %v", o.Management.State, o.Management.Err)
 			}
-			m.world.Borrow(o)
+			m.world.Use(o)
 			if got, err := os.ReadFile(saved); err != nil || string(got) != string(s.with(t, "ours", "old")) {
 				t.Errorf("who only looks has written it: %v", err)
 			}
-			if err := m.world.Adopt(o); err != nil {
+			if err := m.world.UseAndSave(o); err != nil {
 				t.Fatal(err)
 			}
 			if got, err := os.ReadFile(saved); tc.given == nil && string(got) != tc.want || err != nil {
@@ -239,7 +239,7 @@ func TestWhatAnsweredBeforeIsRemembered(t *testing.T) {
 	if o.Management.State != ManagementActive || o.Management.Answered {
 		t.Fatalf("%s, %t: %v", o.Management.State, o.Management.Answered, o.Management.Err)
 	}
-	m.world.Borrow(o)
+	m.world.Use(o)
 	if o := m.world.ObserveClusters(t.Context()); o.Management.State != ManagementActive || o.Management.Answered {
 		t.Errorf("%s, %t", o.Management.State, o.Management.Answered)
 	}

@@ -27,6 +27,6 @@ func (w *World) TakeLease(ctx context.Context, c *kube.Cluster, report pipeline.
 }
 
 // EndLease has the lease in a cluster end with that cluster, whose deletion begins.
-func (w *World) EndLease(cluster string) { w.Leases.EndWithCluster(where(cluster)) }
+func (w *World) EndLease(cluster string) { w.Leases.StopRenewing(where(cluster)) }
 
 func where(cluster string) string { return "the " + cluster + " cluster" }

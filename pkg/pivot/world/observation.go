@@ -15,7 +15,7 @@ type Observation struct {
 	Machines   []provider.Machine
 	// MachinesErr is why nobody knows which machines exist; provider.ErrCannotAsk when nobody can be asked.
 	MachinesErr error
-	Traces      Traces
+	Traces      LocalEvidence
 }
 
 // Stopped says whether something of ours is stopped that can be started from here.

@@ -56,7 +56,7 @@ func (w *World) ObserveClusters(ctx context.Context) Observation {
 	ctx, cancel := context.WithTimeout(ctx, observationBound)
 	defer cancel()
 	o := Observation{Bootstrap: BootstrapSide{State: BootstrapAbsent},
-		Management: ManagementSide{State: ManagementAbsent}, MachinesErr: provider.ErrCannotAsk}
+		Management: ManagementSide{State: ManagementAbsent}, MachinesErr: provider.ErrNotSupported}
 	var both sync.WaitGroup
 	if w.bootstrap != nil {
 		both.Go(func() { o.Bootstrap = w.readBootstrap(ctx, w.bootstrap) })
@@ -99,7 +99,8 @@ func (w *World) takenDown(ctx context.Context, c *kube.Cluster, holds pivot.Hold
 	if own := holds.Cluster(w.Environment.ClusterName()); own != nil {
 		return own.Deleting || own.Annotations[owned.DownAnnotation] != "", nil
 	}
-	return rollout.TakenDown(ctx, c, owned.SuspendedFor(w.Environment.ClusterNamespace(), w.Environment.ClusterName()))
+	return rollout.TeardownRequested(ctx, c, owned.SuspendedFor(w.Environment.ClusterNamespace(),
+		w.Environment.ClusterName()))
 }
 
 // isOurs says whether `up` had the Cluster made: its own definitions carry the label, and those of a user are applied

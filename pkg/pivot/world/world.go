@@ -94,9 +94,9 @@ func (w *World) Connected(name string) (*kube.Cluster, error) {
 	return c, nil
 }
 
-// Adopt takes over the connections that were made for an observation.
-func (w *World) Adopt(o Observation) error {
-	w.Borrow(o)
+// UseAndSave takes over the connections that were made for an observation.
+func (w *World) UseAndSave(o Observation) error {
+	w.Use(o)
 	if o.Management.Cluster == nil {
 		return nil
 	}
@@ -106,8 +106,8 @@ func (w *World) Adopt(o Observation) error {
 // ErrNotConnected says that a cluster has not answered to this run, so far.
 var ErrNotConnected = errors.New("no such cluster has answered to this run")
 
-// Borrow takes over the connections that were made for an observation, for a look at more: no file is written.
-func (w *World) Borrow(o Observation) {
+// Use takes over the connections that were made for an observation, for a look at more: no file is written.
+func (w *World) Use(o Observation) {
 	w.bootstrap, w.management = o.Bootstrap.Cluster, o.Management.Cluster
 }
 

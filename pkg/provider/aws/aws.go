@@ -33,7 +33,7 @@ func (Provider) Kinds() []schema.GroupVersionResource {
 
 // Machines cannot know.
 func (Provider) Machines(context.Context) ([]provider.Machine, error) {
-	return nil, provider.ErrCannotAsk
+	return nil, provider.ErrNotSupported
 }
 
 // Start is never called, as no machine is known.

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	_ provider.Cleaned = Provider{}
+	_ provider.Cleaner = Provider{}
 	_ provider.Account = account{}
 )
 

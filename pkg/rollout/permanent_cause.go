@@ -26,14 +26,14 @@ type Cause struct {
 const (
 	// causesInterval is between two looks for causes. One takes a second or three, and reads both clusters.
 	causesInterval = 30 * time.Second
-	// doomedAfter is how long a cause must have been there, in each of several looks, to end a wait: what failed once
-	// is tried again within seconds, and a look between two steps of a controller may see what is gone with the next
-	// one.
-	doomedAfter = 2 * time.Minute
-	// doomedPodAfter is the same for a Pod: kubelet waits up to five minutes before it tries an image again.
-	doomedPodAfter = 6 * time.Minute
-	warnedAfter    = 2   // looks
-	mostOfText     = 120 // characters of a cause that are told: its cure stands behind it
+	// permanentAfter is how long a cause must have been there, in each of several looks, to end a wait: what failed
+	// once is tried again within seconds, and a look between two steps of a controller may see what is gone with the
+	// next one.
+	permanentAfter = 2 * time.Minute
+	// permanentPodAfter is the same for a Pod: kubelet waits up to five minutes before it tries an image again.
+	permanentPodAfter = 6 * time.Minute
+	warnedAfter       = 2   // looks
+	mostOfText        = 120 // characters of a cause that are told: its cure stands behind it
 )
 
 // lookForCauses asks for causes again and again until ctx ends. What cannot be asked is no cause, and takes none away.
@@ -72,8 +72,8 @@ func (f Follower) lookForCauses(ctx context.Context, found chan<- []Cause) {
 	}
 }
 
-// doom holds which causes were found, since when, and in how many looks.
-type doom struct {
+// causeTracker holds which causes were found, since when, and in how many looks.
+type causeTracker struct {
 	seen map[string]sighting
 }
 
@@ -84,7 +84,7 @@ type sighting struct {
 
 // consider takes what a look at a time has found. A cause counts while it delays something that is waited for, and from
 // the first of the looks that all have found it.
-func (d *doom) consider(causes []Cause, at time.Time, blocked []event.Object) (told []Cause, doomed *Cause) {
+func (d *causeTracker) consider(causes []Cause, at time.Time, blocked []event.Object) (told []Cause, permanent *Cause) {
 	seen := map[string]sighting{}
 	for _, c := range causes {
 		if !slices.ContainsFunc(blocked, c.delays) {
@@ -100,20 +100,20 @@ func (d *doom) consider(causes []Cause, at time.Time, blocked []event.Object) (t
 		if s.looks == warnedAfter {
 			told = append(told, c)
 		}
-		if doomed == nil && s.looks > warnedAfter && at.Sub(s.since) >= c.patience() {
-			doomed = &c
+		if permanent == nil && s.looks > warnedAfter && at.Sub(s.since) >= c.patience() {
+			permanent = &c
 		}
 	}
 	d.seen = seen
-	return told, doomed
+	return told, permanent
 }
 
 // patience is how long a cause must have been there to end a wait.
 func (c Cause) patience() time.Duration {
 	if strings.HasPrefix(c.Object, "Pod/") {
-		return doomedPodAfter
+		return permanentPodAfter
 	}
-	return doomedAfter
+	return permanentAfter
 }
 
 // delays says whether an object does not get ready for a cause.
@@ -122,20 +122,21 @@ func (c Cause) delays(o event.Object) bool {
 	return o.Cluster == c.Cluster && (c.Object == name || slices.Contains(c.Delays, name))
 }
 
-// considered tells of causes that were found, and returns the error of a wait that cannot end well. To be patient is to
-// tell only.
-func (f Follower) considered(d *doom, causes []Cause, v *view, report pipeline.Reporter) error {
-	told, doomed := d.consider(causes, f.now(), v.blocked())
+// permanentCause tells of causes that were found, and returns the error of a wait that cannot end well. To be patient
+// is to tell only.
+func (f Follower) permanentCause(d *causeTracker, causes []Cause, v *view, report pipeline.Reporter) error {
+	told, permanent := d.consider(causes, f.now(), v.blocked())
 	for _, c := range told {
 		report.Warn("%s (%s in the %s cluster), which does not go away by itself; cure: %s",
 			oneline.Of(c.Text, mostOfText), c.Object, c.Cluster, c.Cure)
 	}
-	if doomed == nil || f.patient {
+	if permanent == nil || f.patient {
 		return nil
 	}
 	return fault.New(fault.ComponentStuck,
 		fmt.Sprintf("waiting for %s: %s (%s in the %s cluster), which has not gone away for %s and does not by itself",
-			v.goal.What, oneline.Of(doomed.Text, 3*mostOfText), doomed.Object, doomed.Cluster, doomed.patience()),
-		doomed.Cure+". Then run the same command again, which goes on where it was. With --keep-waiting it waits "+
+			v.goal.What, oneline.Of(permanent.Text, 3*mostOfText), permanent.Object, permanent.Cluster,
+			permanent.patience()),
+		permanent.Cure+". Then run the same command again, which goes on where it was. With --keep-waiting it waits "+
 			"until it is out of time.")
 }

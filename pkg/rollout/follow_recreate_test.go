@@ -103,7 +103,7 @@ metadata: {namespace: management, name: m2, uid: m2, ownerReferences: [{apiVersi
 				Kind: "KubeadmControlPlane"})
 			seen.SetNamespace("management")
 			seen.SetName("cp")
-			got, err := renew(t.Context(), c, seen)
+			got, err := recreateFirstMachine(t.Context(), c, seen)
 			if got != tc.want || (err != nil) != tc.err {
 				t.Fatalf("%q, %v", got, err)
 			}

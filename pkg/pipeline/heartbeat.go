@@ -6,16 +6,16 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/event"
 )
 
-// heart says that a phase is still at work when nobody has heard of it for a while.
-type heart struct {
+// heartbeat says that a phase is still at work when nobody has heard of it for a while.
+type heartbeat struct {
 	out     func(event.Event)
 	heard   chan struct{}
 	end     chan struct{}
 	stopped chan struct{}
 }
 
-func (r Runner) startHeart(p Phase, out func(event.Event)) *heart {
-	h := &heart{out: out, heard: make(chan struct{}, 1), end: make(chan struct{}), stopped: make(chan struct{})}
+func (r Runner) startHeartbeat(p Phase, out func(event.Event)) *heartbeat {
+	h := &heartbeat{out: out, heard: make(chan struct{}, 1), end: make(chan struct{}), stopped: make(chan struct{})}
 	go func() {
 		defer close(h.stopped)
 		if r.Heartbeat <= 0 {
@@ -38,7 +38,7 @@ func (r Runner) startHeart(p Phase, out func(event.Event)) *heart {
 }
 
 // emit passes e on. A library's line is seen with --verbose only, so it is no sign of life.
-func (h *heart) emit(e event.Event) {
+func (h *heartbeat) emit(e event.Event) {
 	h.out(e)
 	if e.Type == event.Log {
 		return
@@ -50,7 +50,7 @@ func (h *heart) emit(e event.Event) {
 }
 
 // stop returns when nothing will be said any more.
-func (h *heart) stop() {
+func (h *heartbeat) stop() {
 	close(h.end)
 	<-h.stopped
 }

@@ -56,14 +56,14 @@ func TestConsider(t *testing.T) {
 			[]event.Object{{Cluster: "bootstrap", Kind: "Node", Name: "n"}}, 1, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var d doom
+			var d causeTracker
 			told, ended := -1, -1
 			for i, look := range tc.looks {
-				tells, doomed := d.consider(look, time.Unix(0, 0).Add(time.Duration(i)*causesInterval), tc.blocked)
+				tells, permanent := d.consider(look, time.Unix(0, 0).Add(time.Duration(i)*causesInterval), tc.blocked)
 				if len(tells) > 0 && told < 0 {
 					told = i
 				}
-				if doomed != nil && ended < 0 {
+				if permanent != nil && ended < 0 {
 					ended = i
 				}
 			}

@@ -20,8 +20,8 @@ const (
 	madeByNamespace = "helm.toolkit.fluxcd.io/namespace"
 )
 
-// MadeLabels are the labels of all that the release made in a cluster.
-func MadeLabels() map[string]string {
+// ReleaseLabels are the labels of all that the release made in a cluster.
+func ReleaseLabels() map[string]string {
 	return map[string]string{madeByName: flux.ReleaseName, madeByNamespace: flux.Namespace}
 }
 
@@ -31,9 +31,9 @@ func made(o v1.Object) bool {
 	return labels[madeByName] == flux.ReleaseName && labels[madeByNamespace] == flux.Namespace
 }
 
-// Made returns the Kustomizations that the release made in a cluster: by the chart that the source holds, whatever this
-// program carries. A release that made none is an error: nobody would see when the cluster is up.
-func Made(ctx context.Context, c *kube.Cluster) ([]client.ObjectKey, error) {
+// OwnedKustomizations returns the Kustomizations that the release made in a cluster: by the chart that the source
+// holds, whatever this program carries. A release that made none is an error: nobody would see when the cluster is up.
+func OwnedKustomizations(ctx context.Context, c *kube.Cluster) ([]client.ObjectKey, error) {
 	list, err := flux.Kustomizations(ctx, c)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func Made(ctx context.Context, c *kube.Cluster) ([]client.ObjectKey, error) {
 // madeGoals are those of Made that are not left out, for a Goal.
 func madeGoals(c *kube.Cluster, leftOut []string) func(context.Context) ([]Key, error) {
 	return func(ctx context.Context) ([]Key, error) {
-		all, err := Made(ctx, c)
+		all, err := OwnedKustomizations(ctx, c)
 		var keys []Key
 		for _, k := range all {
 			if !slices.Contains(leftOut, k.Name) {

@@ -14,8 +14,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Given reads the objects that carry the values which a cluster was last given; nil where one does not exist.
-func Given(ctx context.Context, c *kube.Cluster) (environment.Objects, error) {
+// LastAppliedValues reads the objects that carry the values which a cluster was last given; nil where one does not
+// exist.
+func LastAppliedValues(ctx context.Context, c *kube.Cluster) (environment.Objects, error) {
 	values, secrets, infra := &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Secret{}
 	var given environment.Objects
 	read := func(name string, o client.Object) (bool, error) {
@@ -40,7 +41,7 @@ func Given(ctx context.Context, c *kube.Cluster) (environment.Objects, error) {
 
 // Applied returns an environment as a run applies it to a cluster, with the values that the cluster keeps.
 func Applied(ctx context.Context, c *kube.Cluster, env *environment.Environment) (*environment.Environment, error) {
-	last, err := Given(ctx, c)
+	last, err := LastAppliedValues(ctx, c)
 	if err == nil && last.Values != nil && last.Values.Labels[owned.ClusterLabel] == env.ClusterName() {
 		env, err = keep(env, last)
 	}
@@ -64,7 +65,7 @@ func keep(env *environment.Environment, last environment.Objects) (*environment.
 // cluster those were: only where it is the environment's own is anything compared. Empty: it was given none yet.
 func Differences(ctx context.Context, c *kube.Cluster, env *environment.Environment) (differ []environment.Change,
 	whose string, err error) {
-	last, err := Given(ctx, c)
+	last, err := LastAppliedValues(ctx, c)
 	if err != nil {
 		return nil, "", fmt.Errorf("read the values that the %s cluster was last given: %w", c.Name, err)
 	}

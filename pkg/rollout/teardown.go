@@ -17,9 +17,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// TakenDown says whether the release of a cluster carries the mark of a `down` of the management cluster that of names,
-// see owned.SuspendedFor; false where there is no release.
-func TakenDown(ctx context.Context, c *kube.Cluster, of string) (bool, error) {
+// TeardownRequested says whether the release of a cluster carries the mark of a `down` of the management cluster that
+// of names, see owned.SuspendedFor; false where there is no release.
+func TeardownRequested(ctx context.Context, c *kube.Cluster, of string) (bool, error) {
 	release := helmRelease()
 	err := c.Get(ctx, client.ObjectKeyFromObject(release), release)
 	switch {

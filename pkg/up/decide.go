@@ -12,25 +12,25 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// judged is the world with the verdicts that `up` gives on it.
-type judged struct {
+// decider is the world with the verdicts that `up` gives on it.
+type decider struct {
 	*world.World
 	isNew bool // the user says that the cluster does not exist yet
 }
 
-// settleAlone looks, under the leases of what it found, until a verdict can stand.
-func (w *judged) settleAlone(ctx context.Context, report pipeline.Reporter) (world.Observation, verdict, error) {
+// decideLeased looks, under the leases of what it found, until a verdict can stand.
+func (w *decider) decideLeased(ctx context.Context, report pipeline.Reporter) (world.Observation, verdict, error) {
 	var v verdict
-	o, err := w.SettleAlone(ctx, report, func(o world.Observation) world.Judgement {
+	o, err := w.DecideLeased(ctx, report, func(o world.Observation) world.Decision {
 		v = judge(o, w.request(o))
-		return world.Judgement{Start: v.decision == start, Refusal: v.refusal, Again: v.again}
+		return world.Decision{Start: v.decision == start, Refusal: v.refusal, Retryable: v.again}
 	})
 	return o, v, err
 }
 
 // confirm looks again right before something is done that cannot be undone, and fails unless the verdict is the one
 // that allows it.
-func (w *judged) confirm(ctx context.Context, allows decision) (world.Observation, error) {
+func (w *decider) confirm(ctx context.Context, allows decision) (world.Observation, error) {
 	o, v, err := w.judgeUntil(ctx, w.Observe, func(_ world.Observation, v verdict) (done, again bool) {
 		// an answer may come late, and a container that is being made looks stopped
 		return v.decision == allows, v.again || v.decision == start
@@ -50,7 +50,7 @@ func (w *judged) confirm(ctx context.Context, allows decision) (world.Observatio
 
 // progress looks how far the definition is. What does not answer is asked again for a while; then nobody knows, and
 // that is an error.
-func (w *judged) progress(ctx context.Context) (decision, error) {
+func (w *decider) progress(ctx context.Context) (decision, error) {
 	if _, err := w.Connected(world.ManagementName); err != nil { // nothing that was seen could hold it
 		return goOn, nil
 	}
@@ -68,7 +68,7 @@ func (w *judged) progress(ctx context.Context) (decision, error) {
 }
 
 // judgeUntil looks until a verdict is enough, or nobody may hope for a better one.
-func (w *judged) judgeUntil(ctx context.Context, look func(context.Context) world.Observation,
+func (w *decider) judgeUntil(ctx context.Context, look func(context.Context) world.Observation,
 	enough func(world.Observation, verdict) (done, again bool)) (o world.Observation, v verdict, err error) {
 	err = w.LookUntil(ctx, look, func(seen world.Observation) (done, again bool) {
 		o, v = seen, judge(seen, w.request(seen))
@@ -77,7 +77,7 @@ func (w *judged) judgeUntil(ctx context.Context, look func(context.Context) worl
 	return o, v, err
 }
 
-func (w *judged) different(v verdict) string {
+func (w *decider) different(v verdict) string {
 	if v.why != "" {
 		return v.why
 	}
@@ -85,7 +85,7 @@ func (w *judged) different(v verdict) string {
 }
 
 // request is what verdicts about o need to know of this run.
-func (w *judged) request(o world.Observation) request {
+func (w *decider) request(o world.Observation) request {
 	r := request{
 		environment: w.Environment.Argument(), cluster: w.Environment.ClusterName(),
 		namespace: w.Environment.ClusterNamespace(),
@@ -93,7 +93,7 @@ func (w *judged) request(o world.Observation) request {
 		source: w.Side(o.Bootstrap.Cluster), target: w.Side(o.Management.Cluster),
 	}
 	r.isNew = w.isNew
-	if p, is := w.Provider.(provider.Uncleaned); is {
+	if p, is := w.Provider.(provider.CleanupUnsupported); is {
 		r.find = p.Find(r.cluster)
 	}
 	if w.BootstrapKubeconfig == "" {

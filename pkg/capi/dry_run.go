@@ -11,11 +11,11 @@ import (
 // AnyNamespace is one that each cluster has.
 const AnyNamespace = "default"
 
-// Rehearse has a cluster judge the creation of an object as a move would create it, its webhooks included, and stores
-// nothing. namespace stands for the object's own where the cluster does not have that yet. An object that is there
-// already passed the webhooks before that was found out. Of Secrets and ConfigMaps neither data nor annotations are
-// sent.
-func Rehearse(ctx context.Context, c client.Client, u *unstructured.Unstructured, namespace string) error {
+// DryRunCreate has a cluster judge the creation of an object as a move would create it, its webhooks included, and
+// stores nothing. namespace stands for the object's own where the cluster does not have that yet. An object that is
+// there already passed the webhooks before that was found out. Of Secrets and ConfigMaps neither data nor annotations
+// are sent.
+func DryRunCreate(ctx context.Context, c client.Client, u *unstructured.Unstructured, namespace string) error {
 	fresh := &unstructured.Unstructured{Object: map[string]any{}}
 	for field, value := range u.DeepCopy().Object {
 		switch field {

@@ -45,8 +45,8 @@ func (r localReference) key(value map[string]any, namespace string) (Key, bool) 
 	return keyOf(kind, namespace, value[r.field])
 }
 
-// naming collects the keys of all that a spec names.
-type naming struct {
+// refCollector collects the keys of all that a spec names.
+type refCollector struct {
 	namespace string // of the object that has the spec
 	// kinds that it names by the fields KIND + "Ref" alone, as the OpenStack Resource Controller does
 	resources []string
@@ -55,7 +55,7 @@ type naming struct {
 
 // read takes a value of the spec: objects with a kind, a name, and a group or version, whatever the field is called;
 // those of localReferences; and Secrets and ConfigMaps, by the kind or by the name of the field.
-func (n *naming) read(value any) {
+func (n *refCollector) read(value any) {
 	fields, _ := value.(map[string]any)
 	if key, ok := n.typed(fields); ok {
 		n.keys = append(n.keys, key)
@@ -67,7 +67,7 @@ func (n *naming) read(value any) {
 }
 
 // typed returns the key of a value that says which kind it names. Without a namespace it is that of the object.
-func (n *naming) typed(v map[string]any) (Key, bool) {
+func (n *refCollector) typed(v map[string]any) (Key, bool) {
 	text := func(field string) string { s, _ := v[field].(string); return s }
 	group, version := text("apiGroup"), text("apiVersion")
 	if text("kind") == "" || text("name") == "" {
@@ -88,7 +88,7 @@ func (n *naming) typed(v map[string]any) (Key, bool) {
 	return keyOf(kind, namespace, text("name"))
 }
 
-func (n *naming) field(field string, value any) {
+func (n *refCollector) field(field string, value any) {
 	if several, ok := value.([]any); ok {
 		for _, each := range several {
 			n.field(field, each)
@@ -115,7 +115,7 @@ func (n *naming) field(field string, value any) {
 
 // core returns the key of the Secret or ConfigMap that a field names which is called after it: secretName,
 // contentFrom.secret.name, bootstrap.dataSecretName, secretRef.
-func (n *naming) core(field string, value any, named map[string]any) (Key, bool) {
+func (n *refCollector) core(field string, value any, named map[string]any) (Key, bool) {
 	var kind schema.GroupKind
 	switch lower := strings.ToLower(field); {
 	case strings.Contains(lower, "secret"):
@@ -136,7 +136,7 @@ func (n *naming) core(field string, value any, named map[string]any) (Key, bool)
 }
 
 // resource returns the key that a field such as floatingNetworkRef names: the longest kind that the field ends with.
-func (n *naming) resource(field string, value any) (Key, bool) {
+func (n *refCollector) resource(field string, value any) (Key, bool) {
 	called, ok := strings.CutSuffix(field, "Ref")
 	if !ok {
 		return Key{}, false

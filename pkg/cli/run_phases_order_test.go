@@ -53,9 +53,9 @@ func TestTheLockIsGivenBackAfterTheLeases(t *testing.T) {
 		_, _ = w.Write(kept)
 	}))
 	defer server.Close()
-	err := conduct(t.Context(), &event.Recorder{}, "down", "demo", func(_ context.Context, leases *lease.Set) (
-		*conducted, error) {
-		return &conducted{folder: folder, outcome: func() outcome { return outcome{} },
+	err := runPhases(t.Context(), &event.Recorder{}, "down", "demo", func(_ context.Context, leases *lease.Set) (
+		*phaseRun, error) {
+		return &phaseRun{folder: folder, outcome: func() outcome { return outcome{} },
 			looks: func() *world.World { return nil },
 			phases: []pipeline.Phase{{Name: "look", Run: func(ctx context.Context, _ pipeline.Reporter) error {
 				_, err := leases.Take(ctx,

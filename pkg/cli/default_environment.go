@@ -14,9 +14,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/runs"
 )
 
-// oneOrUsual is for commands that only look: they take an environment, or none where up ran with only one on this
+// oneOrDefault is for commands that only look: they take an environment, or none where up ran with only one on this
 // machine.
-func oneOrUsual(c *cobra.Command, args []string) error {
+func oneOrDefault(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -30,7 +30,7 @@ func withUsual(run func(ctx context.Context, name string) error) func(*cobra.Com
 		if len(args) == 1 {
 			return run(c.Context(), args[0])
 		}
-		name, err := usualEnvironment()
+		name, err := defaultEnvironment()
 		if err != nil {
 			return err
 		}
@@ -38,9 +38,9 @@ func withUsual(run func(ctx context.Context, name string) error) func(*cobra.Com
 	}
 }
 
-// usualEnvironment is the only one of which a run of up is kept on this machine. A run that cannot be read may be one
+// defaultEnvironment is the only one of which a run of up is kept on this machine. A run that cannot be read may be one
 // of another environment.
-func usualEnvironment() (string, error) {
+func defaultEnvironment() (string, error) {
 	store, err := runStore()
 	if err != nil {
 		return "", err

@@ -43,7 +43,7 @@ func TestAViewThatIsStuckStopsNoRun(t *testing.T) {
 						t.Fatal(err)
 					}
 					want := []string{"cluster-init up x"}
-					err = narrate(t.Context(), n, "up", "x", func(context.Context) (outcome, error) {
+					err = report(t.Context(), n, "up", "x", func(context.Context) (outcome, error) {
 						for i := range 100 {
 							step := fmt.Sprintf("step %02d", i)
 							n.Emit(event.Event{Time: time.Now(), Type: event.Progress, Message: step})

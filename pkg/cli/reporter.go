@@ -17,9 +17,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/trace"
 )
 
-// narration is the sink of a command that narrates a run: the view that the user asked for, the record of the run, and
+// reporter is the sink of a command that narrates a run: the view that the user asked for, the record of the run, and
 // the files beside it.
-type narration struct {
+type reporter struct {
 	view       event.Sink
 	kept       *runs.Keeper // nil: there is no folder for it
 	companions companionOptions
@@ -34,10 +34,10 @@ type narration struct {
 // viewPatience is how long the end of a run waits for a terminal, or for who reads its output, to take one more event.
 const viewPatience = 10 * time.Second
 
-// newNarration returns the narration of a run, which is kept once its begin is called. A terminal or a program that
+// newReporter returns the reporter of a run, which is kept once its begin is called. A terminal or a program that
 // stops reading stops no run.
-func newNarration(view event.Sink, companions companionOptions, known *secrecy) *narration {
-	n := &narration{view: render.NewQueue(view, viewPatience), companions: companions, known: known}
+func newReporter(view event.Sink, companions companionOptions, known *secrecy) *reporter {
+	n := &reporter{view: render.NewQueue(view, viewPatience), companions: companions, known: known}
 	if store, err := runStore(); err == nil { // else the same error ends every run that needs a state folder
 		n.kept = runs.NewKeeper(store)
 	}
@@ -52,7 +52,7 @@ func runStore() (runs.Store, error) {
 
 // Emit hands e to the view and to the record, without secrets and without what a terminal obeys. What could not be
 // written to a file is said before the run ends.
-func (n *narration) Emit(e event.Event) {
+func (n *reporter) Emit(e event.Event) {
 	e = n.estimated(e).Clean(n.fit)
 	if e.Type == event.RunStarted {
 		n.began.Store(true)
@@ -77,7 +77,7 @@ func (n *narration) Emit(e event.Event) {
 }
 
 // trace sends the run that has ended as a trace, where variables ask for it.
-func (n *narration) trace() error {
+func (n *reporter) trace() error {
 	if !trace.Wanted(os.Getenv) {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (n *narration) trace() error {
 }
 
 // estimated returns e with how long the run will still take, where earlier runs tell.
-func (n *narration) estimated(e event.Event) event.Event {
+func (n *reporter) estimated(e event.Event) event.Event {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if e.Type == event.RunStarted && n.kept != nil {
@@ -101,12 +101,12 @@ func (n *narration) estimated(e event.Event) event.Event {
 // settled tells a run that ended with err before it began as one that failed does: in the view, and in the files beside
 // it. One that ended well without changing anything only writes the files. What the run has said itself is not said
 // again.
-func (n *narration) settled(ctx context.Context, command, environment string, err error) error {
+func (n *reporter) settled(ctx context.Context, command, environment string, err error) error {
 	switch {
 	case n.began.Load():
 		return err
 	case err != nil:
-		return narrate(ctx, n, command, environment, func(context.Context) (outcome, error) { return outcome{}, err },
+		return report(ctx, n, command, environment, func(context.Context) (outcome, error) { return outcome{}, err },
 			nil)
 	case len(n.companions.wanted()) == 0:
 		return nil
@@ -119,10 +119,10 @@ func (n *narration) settled(ctx context.Context, command, environment string, er
 }
 
 // fit returns a text as it may be shown and kept.
-func (n *narration) fit(text string) string { return oneline.Lines(n.known.text(text)) }
+func (n *reporter) fit(text string) string { return oneline.Lines(n.known.text(text)) }
 
 // like says what decides how long the run takes: only earlier runs with the same tell how long it will.
-func (n *narration) like(inputs string) {
+func (n *reporter) like(inputs string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.left != nil {
@@ -132,7 +132,7 @@ func (n *narration) like(inputs string) {
 
 // begin keeps the run from here on: its input is checked, and it is alone. Secrets of env, and others that are known,
 // are taken out.
-func (n *narration) begin(env *environment.Environment, secrets ...string) {
+func (n *reporter) begin(env *environment.Environment, secrets ...string) {
 	n.learn(env, secrets...)
 	if n.kept != nil {
 		n.kept.Begin(n.fit)
@@ -140,7 +140,7 @@ func (n *narration) begin(env *environment.Environment, secrets ...string) {
 }
 
 // learn takes out other secrets from here on: those of env, which may have changed, and others that are known.
-func (n *narration) learn(env *environment.Environment, secrets ...string) {
+func (n *reporter) learn(env *environment.Environment, secrets ...string) {
 	n.known.learnOf(env)
 	n.known.add(secrets...)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/capi"
 )
 
-// Stay is an object that a move leaves where it is.
-type Stay struct {
+// LeftBehind is an object that a move leaves where it is.
+type LeftBehind struct {
 	Object   capi.Object
 	NeededBy []capi.Object // what moves and names it in its spec
 	Reason   string
@@ -21,13 +21,13 @@ type Stay struct {
 	Rule Rule
 }
 
-// stays collects what stays, each object once: for the first reason that is found, and with all that need it.
-type stays struct {
-	all   []Stay
+// leftBehindSet collects what stays, each object once: for the first reason that is found, and with all that need it.
+type leftBehindSet struct {
+	all   []LeftBehind
 	index map[capi.Key]int
 }
 
-func (s *stays) add(stay Stay) {
+func (s *leftBehindSet) add(stay LeftBehind) {
 	i, there := s.index[stay.Object.Key()]
 	if !there {
 		s.index[stay.Object.Key()] = len(s.all)
@@ -39,15 +39,15 @@ func (s *stays) add(stay Stay) {
 	}
 }
 
-// findStays finds all that a move would not take: of the namespace, and of what it names elsewhere.
-func (v *view) findStays(ctx context.Context) error {
-	found := &stays{index: map[capi.Key]int{}}
-	for _, stray := range v.source.Strays() {
-		found.add(v.strayed(stray))
+// findLeftBehind finds all that a move would not take: of the namespace, and of what it names elsewhere.
+func (v *view) findLeftBehind(ctx context.Context) error {
+	found := &leftBehindSet{index: map[capi.Key]int{}}
+	for _, stray := range v.source.Orphans() {
+		found.add(v.orphaned(stray))
 	}
 	for _, crd := range v.sourceUnlabelled {
 		for _, o := range crd.objects {
-			found.add(Stay{Object: o, Rule: RuleLabels, Cure: v.labelCRD(v.sourceSide, crd.Name),
+			found.add(LeftBehind{Object: o, Rule: RuleLabels, Cure: v.labelCRD(v.sourceSide, crd.Name),
 				Reason: "its CRD has no label " + capi.MoveLabel})
 		}
 	}
@@ -55,17 +55,20 @@ func (v *view) findStays(ctx context.Context) error {
 	if err := v.findNamed(ctx, found); err != nil {
 		return err
 	}
-	for _, o := range v.source.Idle(v.scope.Namespace) {
-		found.add(Stay{Object: o, Reason: "nothing that moves owns or names it"})
+	for _, o := range v.source.Unreferenced(v.scope.Namespace) {
+		found.add(LeftBehind{Object: o, Reason: "nothing that moves owns or names it"})
 	}
 	v.stays = found.all
-	slices.SortStableFunc(v.stays, func(a, b Stay) int { return strings.Compare(a.Object.String(), b.Object.String()) })
+	slices.SortStableFunc(v.stays, func(a, b LeftBehind) int {
+		return strings.Compare(a.Object.String(),
+			b.Object.String())
+	})
 	return nil
 }
 
-// strayed says why an object that belongs to what moves stays.
-func (v *view) strayed(s capi.Stray) Stay {
-	stay := Stay{Object: s.Object, Rule: RuleObjects}
+// orphaned says why an object that belongs to what moves stays.
+func (v *view) orphaned(s capi.Orphan) LeftBehind {
+	stay := LeftBehind{Object: s.Object, Rule: RuleObjects}
 	switch {
 	case len(s.Cycle) > 0:
 		var names []string
@@ -88,7 +91,7 @@ func (v *view) strayed(s capi.Stray) Stay {
 	return stay
 }
 
-func itself(s capi.Stray) string {
+func itself(s capi.Orphan) string {
 	if s.Owned.UID == s.Object.UID {
 		return "it"
 	}
@@ -97,16 +100,16 @@ func itself(s capi.Stray) string {
 
 // findKept adds what is copied and not deleted, because a Cluster of another namespace uses the ClusterClass; and the
 // classes of other namespaces that Clusters which move use.
-func (v *view) findKept(found *stays) {
+func (v *view) findKept(found *leftBehindSet) {
 	for class, users := range v.usedElsewhere() {
 		for _, o := range v.source.Below(class) {
-			found.add(Stay{Object: o, Rule: RuleElsewhere, Cure: copyClass(users),
+			found.add(LeftBehind{Object: o, Rule: RuleElsewhere, Cure: copyClass(users),
 				Reason: fmt.Sprintf("%s uses %s: it would be copied, and stay", users[0], class)})
 		}
 	}
 	for _, c := range v.clusters {
 		if c.ClassNamespace != "" && c.ClassNamespace != v.scope.Namespace {
-			found.add(Stay{Object: capi.Object{APIVersion: c.APIVersion, Kind: "ClusterClass",
+			found.add(LeftBehind{Object: capi.Object{APIVersion: c.APIVersion, Kind: "ClusterClass",
 				Namespace: c.ClassNamespace, Name: c.ClassName},
 				NeededBy: []capi.Object{c.Object}, Rule: RuleCluster, Cure: "Make a copy of it in namespace " +
 					c.Namespace + ", and rebase the Cluster to that.",
@@ -116,7 +119,7 @@ func (v *view) findKept(found *stays) {
 }
 
 // findNamed adds what moving objects name, and what does not move with them.
-func (v *view) findNamed(ctx context.Context, found *stays) error {
+func (v *view) findNamed(ctx context.Context, found *leftBehindSet) error {
 	var outside []capi.Reference
 	copies := map[capi.Key]capi.Copy{}
 	for _, ref := range v.source.LeftBehind() {
@@ -142,12 +145,12 @@ func (v *view) findNamed(ctx context.Context, found *stays) error {
 
 // unlabelled says of an object of the namespace that a moving one names whether it may stay: the target has a copy of
 // the Secrets that the chart makes on both sides.
-func (v *view) unlabelled(ref capi.Reference, copied capi.Copy) Stay {
-	stay := Stay{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects, Cure: v.label(ref.To),
+func (v *view) unlabelled(ref capi.Reference, copied capi.Copy) LeftBehind {
+	stay := LeftBehind{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects, Cure: v.label(ref.To),
 		Reason: "nothing that is moved owns it, and it has no label " + clusterctlv1.ClusterctlMoveLabel}
 	switch copied {
 	case capi.SameCopy:
-		return Stay{Object: ref.To, Reason: "the target has the same"}
+		return LeftBehind{Object: ref.To, Reason: "the target has the same"}
 	case capi.OtherCopy:
 		stay.Reason = "the target has one with other data"
 		stay.Cure = "Have Flux apply the same values on both sides, or make both the same: " +
@@ -163,7 +166,7 @@ func (v *view) label(o capi.Object) string {
 
 // findUnread returns what moving objects name, what no move ever looks at, and what exists at the source.
 func (v *view) findUnread(ctx context.Context) ([]capi.Reference, error) {
-	mentions := v.source.Unread()
+	mentions := v.source.ExternalRefs()
 	var keys []capi.Key
 	for _, m := range mentions {
 		keys = append(keys, m.To)
@@ -183,7 +186,7 @@ func (v *view) findUnread(ctx context.Context) ([]capi.Reference, error) {
 
 // addLacking adds what is named, what no move takes, and what the target does not have either. It may well have it:
 // what belongs to the whole cluster or to another namespace is often installed on both sides.
-func (v *view) addLacking(ctx context.Context, found *stays, refs []capi.Reference) error {
+func (v *view) addLacking(ctx context.Context, found *leftBehindSet, refs []capi.Reference) error {
 	var keys []capi.Key
 	for _, ref := range refs {
 		keys = append(keys, ref.To.Key())
@@ -195,10 +198,10 @@ func (v *view) addLacking(ctx context.Context, found *stays, refs []capi.Referen
 	for _, ref := range refs {
 		o := ref.To
 		if _, also := there[o.Key()]; also {
-			found.add(Stay{Object: o, Reason: "the target has its own"})
+			found.add(LeftBehind{Object: o, Reason: "the target has its own"})
 			continue
 		}
-		stay := Stay{Object: o, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects}
+		stay := LeftBehind{Object: o, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects}
 		switch {
 		case o.Namespace != "" && o.Namespace != v.scope.Namespace:
 			stay.Reason = "it is in another namespace, and the target does not have it"

@@ -13,9 +13,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/health"
 )
 
-// concerns says whether the wait hangs on an object: on a goal, and on what the release and its sources are made of.
+// blocksGoal says whether the wait hangs on an object: on a goal, and on what the release and its sources are made of.
 // All else is the user's own, may be suspended or broken, and is never waited for.
-func (v *view) concerns(k Key) bool {
+func (v *view) blocksGoal(k Key) bool {
 	if slices.Contains(v.goal.Ready, k) {
 		return true
 	}
@@ -23,10 +23,10 @@ func (v *view) concerns(k Key) bool {
 	return inNamespace && k.Kind != "Kustomization" && ofRelease(v.objects[k])
 }
 
-// leftOut says whether an object is a component that the release made and that is no goal: a phase waits for what it
+// excluded says whether an object is a component that the release made and that is no goal: a phase waits for what it
 // makes (the Cluster, the network), and not for the component itself. Before the HelmRelease is ready nobody knows: the
 // component may be about to be changed.
-func (v *view) leftOut(k Key) bool {
+func (v *view) excluded(k Key) bool {
 	o := v.objects[k]
 	return v.goal.Made == nil && k.Kind == kustomizev1.KustomizationKind && o != nil && made(o)
 }
@@ -49,11 +49,12 @@ func isFlux(o *unstructured.Unstructured) bool {
 	return strings.HasSuffix(o.GroupVersionKind().Group, ".toolkit.fluxcd.io")
 }
 
-// remark returns, once for each object, that something of the user's own is not well; "" if there is nothing to say.
-func (v *view) remark(o event.Object) string {
+// noteUnmanaged returns, once for each object, that something of the user's own is not well; "" if there is nothing to
+// say.
+func (v *view) noteUnmanaged(o event.Object) string {
 	k := Key{o.Kind, o.Namespace, o.Name}
 	object := v.objects[k]
-	if object == nil || !isFlux(object) || v.concerns(k) || ofRelease(object) || v.remarked[k] ||
+	if object == nil || !isFlux(object) || v.blocksGoal(k) || ofRelease(object) || v.remarked[k] ||
 		o.State != health.Suspended && o.State != health.Failed {
 		return ""
 	}

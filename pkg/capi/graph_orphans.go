@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Stray is an object that belongs to what moves, and stays because an owner of it does not move. clusterctl says
+// Orphan is an object that belongs to what moves, and stays because an owner of it does not move. clusterctl says
 // nothing of it.
-type Stray struct {
+type Orphan struct {
 	Object Object
 	// Owner is the owner that does not move and what stands between it and the object: "Kind name". Empty in a cycle.
 	Owner string
@@ -22,23 +22,23 @@ type Stray struct {
 	Cycle []Object
 }
 
-// Strays returns the strays of the graph, sorted by object.
-func (g *Graph) Strays() []Stray {
+// Orphans returns the strays of the graph, sorted by object.
+func (g *Graph) Orphans() []Orphan {
 	moves := g.sequenced()
-	var strays []Stray
+	var strays []Orphan
 	for uid, n := range g.nodes {
 		if (n.member || n.move) && !moves[uid] {
 			strays = append(strays, g.stray(uid, moves))
 		}
 	}
-	slices.SortFunc(strays, func(a, b Stray) int { return strings.Compare(a.Object.String(), b.Object.String()) })
+	slices.SortFunc(strays, func(a, b Orphan) int { return strings.Compare(a.Object.String(), b.Object.String()) })
 	return strays
 }
 
 // stray walks up from an object that does not move, through owners that do not move either, to the one that holds all
 // of them back. It ends at such an owner, or where it has been before.
-func (g *Graph) stray(uid types.UID, moves map[types.UID]bool) Stray {
-	found := Stray{Object: g.identity(uid)}
+func (g *Graph) stray(uid types.UID, moves map[types.UID]bool) Orphan {
+	found := Orphan{Object: g.identity(uid)}
 	var path []types.UID
 	for at := uid; ; {
 		if i := slices.Index(path, at); i >= 0 {

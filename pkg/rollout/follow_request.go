@@ -12,8 +12,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// wake has the controller of an object look at it now: it changes an annotation, and takes the change back.
-func wake(ctx context.Context, c *kube.Cluster, o *unstructured.Unstructured) error {
+// requestReconcile has the controller of an object look at it now: it changes an annotation, and takes the change back.
+func requestReconcile(ctx context.Context, c *kube.Cluster, o *unstructured.Unstructured) error {
 	for _, value := range []string{`"now"`, "null"} {
 		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, owned.WokenAnnotation, value)
 		if err := c.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// Traces are what earlier runs with this state folder left in it. They count where nothing that could be asked holds
-// the definition.
-type Traces struct {
+// LocalEvidence are what earlier runs with this state folder left in it. They count where nothing that could be asked
+// holds the definition.
+type LocalEvidence struct {
 	// Backup is the newest backup of the definition, or the record of a move whose backup was moved away: a pivot was
 	// begun, or the management cluster was asked for it. Empty: there is none.
 	Backup string
@@ -22,12 +22,12 @@ type Traces struct {
 	Err      error // why that is not known
 }
 
-func (w *World) traces() Traces {
+func (w *World) traces() LocalEvidence {
 	entries, err := os.ReadDir(w.StateFolder) // sorted by name, which ends with the time
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Traces{Err: fmt.Errorf("read the state folder: %w", err)}
+		return LocalEvidence{Err: fmt.Errorf("read the state folder: %w", err)}
 	}
-	var t Traces
+	var t LocalEvidence
 	for _, e := range slices.Backward(entries) {
 		if t.Backup == "" && owned.TellsOfPivot(w.Environment.ClusterName(), e.Name()) {
 			t.Backup = filepath.Join(w.StateFolder, e.Name())

@@ -49,7 +49,7 @@ func TestFarewell(t *testing.T) {
 	shared.DefineCluster(ctx, t)
 	shared.Namespaces(ctx, t, "ns", "tenants")
 	scope := pivot.Scope{Namespace: "ns", Cluster: "demo"}
-	bye := farewell{cluster: shared.Client, heartbeat: time.Minute, now: time.Now}
+	bye := deleteAndWait{cluster: shared.Client, heartbeat: time.Minute, now: time.Now}
 	goes := func(c client.Object) {
 		shared.Patch(ctx, t, c, `{"metadata":{"finalizers":[]}}`)
 	}
@@ -118,7 +118,7 @@ func (seenWorld) Connected(string) (*kube.Cluster, error) { return shared.Client
 
 func (seenWorld) Side(c *kube.Cluster) pivot.Side { return pivot.Side{Client: c} }
 
-func workload(ctx context.Context, t *testing.T, scope pivot.Scope, bye farewell, goes func(client.Object)) {
+func workload(ctx context.Context, t *testing.T, scope pivot.Scope, bye deleteAndWait, goes func(client.Object)) {
 	own, tenant := fluxserver.NewCluster("ns", "demo"), holding("tenants", "one")
 	applied := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: "tenants", Name: "apps"},
 		Spec: kustomizev1.KustomizationSpec{
@@ -131,8 +131,8 @@ func workload(ctx context.Context, t *testing.T, scope pivot.Scope, bye farewell
 	fits := func(err error) func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error {
 		return func(context.Context, pivot.Side, pivot.Side, pivot.Scope) error { return err }
 	}
-	w := workloadClusters{world: seenWorld{}, others: others{scope: scope, environment: "env"},
-		farewell: func(*kube.Cluster) farewell { return bye }, fit: fits(unfit)}
+	w := workloadClusters{world: seenWorld{}, others: otherClusters{scope: scope, environment: "env"},
+		deletion: func(*kube.Cluster) deleteAndWait { return bye }, fit: fits(unfit)}
 	if said, err := reporting(ctx, w.run); err != nil || !strings.Contains(said, "none") {
 		t.Errorf("without others: %v: %s", err, said)
 	}

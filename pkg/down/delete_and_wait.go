@@ -15,8 +15,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// farewell deletes Clusters in the cluster whose controllers look after them, and waits until they are gone.
-type farewell struct {
+// deleteAndWait deletes Clusters in the cluster whose controllers look after them, and waits until they are gone.
+type deleteAndWait struct {
 	cluster   *kube.Cluster
 	heartbeat time.Duration
 	now       func() time.Time
@@ -24,7 +24,7 @@ type farewell struct {
 
 // delete deletes one Cluster. Cluster API keeps it until all that belongs to it is gone. What is awaited is said when
 // it changes, and when it does not for a while.
-func (f farewell) delete(ctx context.Context, of pivot.Scope, report pipeline.Reporter) error {
+func (f deleteAndWait) delete(ctx context.Context, of pivot.Scope, report pipeline.Reporter) error {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	var said time.Time
@@ -60,7 +60,7 @@ func (f farewell) delete(ctx context.Context, of pivot.Scope, report pipeline.Re
 }
 
 // look returns the Cluster, nil when it is gone, and what of its namespace is being deleted.
-func (f farewell) look(ctx context.Context, of pivot.Scope) (*capi.Cluster, []capi.Leaving, error) {
+func (f deleteAndWait) look(ctx context.Context, of pivot.Scope) (*capi.Cluster, []capi.Leaving, error) {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	clusters, err := capi.Clusters(ctx, f.cluster, of.Namespace)

@@ -15,11 +15,11 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// renew deletes the machine of a control plane that has never come up, if it was made with values that have changed
-// since: Cluster API waits for that machine and makes no other. It returns the machine's name, and "" where there is
-// nothing to do. With more machines than one, a node, or no status yet, the control plane may have come up, whatever it
-// says.
-func renew(ctx context.Context, c *kube.Cluster, seen *unstructured.Unstructured) (string, error) {
+// recreateFirstMachine deletes the machine of a control plane that has never come up, if it was made with values that
+// have changed since: Cluster API waits for that machine and makes no other. It returns the machine's name, and ""
+// where there is nothing to do. With more machines than one, a node, or no status yet, the control plane may have come
+// up, whatever it says.
+func recreateFirstMachine(ctx context.Context, c *kube.Cluster, seen *unstructured.Unstructured) (string, error) {
 	controlPlane := &unstructured.Unstructured{}
 	controlPlane.SetGroupVersionKind(seen.GroupVersionKind())
 	if err := c.Get(ctx, client.ObjectKeyFromObject(seen), controlPlane); err != nil {

@@ -26,21 +26,21 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/owned"
 )
 
-// managerState says what the cluster that a backup is of may still do with the machines.
-type managerState string
+// formerState says what the cluster that a backup is of may still do with the machines.
+type formerState string
 
 const (
-	managerSilent managerState = "silent"  // it does not answer, or it is not known how to ask it
-	managerClosed managerState = "closed"  // it answers, and does not say what it holds
-	managerHolds  managerState = "holds"   // it holds Clusters of the backup
-	managerFlux   managerState = "applies" // it holds none of them, and its Flux would put them back
-	managerMoved  managerState = "moved"   // it holds none of them: a move took them out of it
-	managerEmpty  managerState = "empty"   // it holds none of them, and nothing puts them back
+	formerSilent  formerState = "silent"  // it does not answer, or it is not known how to ask it
+	formerClosed  formerState = "closed"  // it answers, and does not say what it holds
+	formerHolds   formerState = "holds"   // it holds Clusters of the backup
+	formerApplies formerState = "applies" // it holds none of them, and its Flux would put them back
+	formerMoved   formerState = "moved"   // it holds none of them: a move took them out of it
+	formerEmpty   formerState = "empty"   // it holds none of them, and nothing puts them back
 )
 
-// manager is what is known of the cluster that a backup is of, which managed itself and the machines.
-type manager struct {
-	state  managerState
+// formerManagement is what is known of the cluster that a backup is of, which managed itself and the machines.
+type formerManagement struct {
+	state  formerState
 	host   string
 	holds  []capi.Cluster
 	moved  bool     // its Flux is suspended for a move of the definition out of it
@@ -51,16 +51,16 @@ type manager struct {
 }
 
 // managerStates are in the order in which they count where two kubeconfigs say different things: the last one does.
-var managerStates = []managerState{managerEmpty, managerMoved, managerSilent, managerClosed, managerFlux, managerHolds}
+var managerStates = []formerState{formerEmpty, formerMoved, formerSilent, formerClosed, formerApplies, formerHolds}
 
-// managerBound is for all that it is asked by one kubeconfig.
-const managerBound = 20 * time.Second
+// formerBound is for all that it is asked by one kubeconfig.
+const formerBound = 20 * time.Second
 
-// askManager asks the cluster that the backup is of, by the kubeconfig that the backup holds and by those that others
+// probeFormer asks the cluster that the backup is of, by the kubeconfig that the backup holds and by those that others
 // kept: whoever has forged a backup says in it whom to ask, too. It changes nothing there.
-func (in RestoreInput) askManager(ctx context.Context) manager {
+func (in RestoreInput) probeFormer(ctx context.Context) formerManagement {
 	own := in.managerKubeconfig()
-	m := manager{state: managerSilent, err: errors.New("the backup holds no kubeconfig of it")}
+	m := formerManagement{state: formerSilent, err: errors.New("the backup holds no kubeconfig of it")}
 	if own != nil {
 		m = in.askBy(ctx, own)
 	}
@@ -86,8 +86,8 @@ func (in RestoreInput) askManager(ctx context.Context) manager {
 }
 
 // askBy asks it by one kubeconfig.
-func (in RestoreInput) askBy(ctx context.Context, kubeconfig []byte) manager {
-	ctx, cancel := context.WithTimeout(ctx, managerBound)
+func (in RestoreInput) askBy(ctx context.Context, kubeconfig []byte) formerManagement {
+	ctx, cancel := context.WithTimeout(ctx, formerBound)
 	defer cancel()
 	ask := in.Ask
 	if ask == nil {
@@ -95,30 +95,30 @@ func (in RestoreInput) askBy(ctx context.Context, kubeconfig []byte) manager {
 	}
 	c, host, err := ask(kubeconfig)
 	if err != nil {
-		return manager{state: managerSilent, err: err}
+		return formerManagement{state: formerSilent, err: err}
 	}
-	m := manager{state: managerEmpty, host: host}
+	m := formerManagement{state: formerEmpty, host: host}
 	if m.err = m.look(ctx, c, in); m.err != nil {
-		m.state = managerSilent
+		m.state = formerSilent
 		if apierrors.IsUnauthorized(m.err) || apierrors.IsForbidden(m.err) {
-			m.state = managerClosed
+			m.state = formerClosed
 		}
 		return m
 	}
 	switch {
 	case len(m.holds) > 0:
-		m.state = managerHolds
+		m.state = formerHolds
 	case len(m.active) > 0:
-		m.state = managerFlux
+		m.state = formerApplies
 	case m.moved:
-		m.state = managerMoved
+		m.state = formerMoved
 	}
 	return m
 }
 
 // look reads which of the backup's Clusters it holds, and whether Flux would put them back. What could not be read is
 // an error.
-func (m *manager) look(ctx context.Context, c client.Client, in RestoreInput) error {
+func (m *formerManagement) look(ctx context.Context, c client.Client, in RestoreInput) error {
 	clusters, err := capi.Clusters(ctx, c, in.Backup.Manifest.Namespace)
 	if err != nil {
 		return err

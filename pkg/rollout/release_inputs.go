@@ -14,10 +14,10 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 )
 
-// Kept returns all that a release of a cluster is made from, for a backup: the HelmRelease telco-cloud-init, the
-// ConfigMaps and Secrets that its values come from, its sources and their Secrets. What the release names and what is
-// not there is an error, unless it is optional.
-func Kept(ctx context.Context, c client.Reader) ([]*unstructured.Unstructured, error) {
+// ReleaseInputs returns all that a release of a cluster is made from, for a backup: the HelmRelease telco-cloud-init,
+// the ConfigMaps and Secrets that its values come from, its sources and their Secrets. What the release names and what
+// is not there is an error, unless it is optional.
+func ReleaseInputs(ctx context.Context, c client.Reader) ([]*unstructured.Unstructured, error) {
 	k := keeping{ctx: ctx, client: c, have: map[string]bool{}}
 	release := k.read(helmv2.GroupVersion.WithKind(helmv2.HelmReleaseKind), flux.ReleaseName, false)
 	if k.err != nil {

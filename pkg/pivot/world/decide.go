@@ -10,15 +10,15 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pipeline"
 )
 
-// Judgement is what a verb makes of an observation, as far as it decides whether to look again. Its zero value stands.
-type Judgement struct {
-	Start   bool  // something of ours is stopped: start it, and look again
-	Refusal error // why the verb cannot go on
-	Again   bool  // of a refusal: what is silent now may answer soon
+// Decision is what a verb makes of an observation, as far as it decides whether to look again. Its zero value stands.
+type Decision struct {
+	Start     bool  // something of ours is stopped: start it, and look again
+	Refusal   error // why the verb cannot go on
+	Retryable bool  // of a refusal: what is silent now may answer soon
 }
 
-// Settle looks until a judgement can stand: it starts what is stopped, and asks again for a while what does not answer.
-func (w *World) Settle(ctx context.Context, report pipeline.Reporter, judge func(Observation) Judgement) (Observation,
+// Decide looks until a judgement can stand: it starts what is stopped, and asks again for a while what does not answer.
+func (w *World) Decide(ctx context.Context, report pipeline.Reporter, judge func(Observation) Decision) (Observation,
 	error) {
 	started := map[string]bool{}
 	deadline := w.Now().Add(w.Patience())
@@ -39,7 +39,7 @@ func (w *World) Settle(ctx context.Context, report pipeline.Reporter, judge func
 			continue
 		case j.Refusal == nil:
 			return o, nil
-		case !j.Again || !w.Now().Before(deadline) || w.endsBeforeNextLook(ctx):
+		case !j.Retryable || !w.Now().Before(deadline) || w.endsBeforeNextLook(ctx):
 			// its hint may name the file
 			return o, errors.Join(j.Refusal, w.KeepBootstrapKubeconfig(o.Bootstrap.Cluster))
 		}
@@ -48,12 +48,12 @@ func (w *World) Settle(ctx context.Context, report pipeline.Reporter, judge func
 	}
 }
 
-// SettleAlone settles what is there while this run holds the leases of the clusters that it found. Where somebody else
+// DecideLeased settles what is there while this run holds the leases of the clusters that it found. Where somebody else
 // had one until now it looks again: what that one did is seen too.
-func (w *World) SettleAlone(ctx context.Context, report pipeline.Reporter, judge func(Observation) Judgement) (
+func (w *World) DecideLeased(ctx context.Context, report pipeline.Reporter, judge func(Observation) Decision) (
 	Observation, error) {
 	for {
-		o, err := w.Settle(ctx, report, judge)
+		o, err := w.Decide(ctx, report, judge)
 		if err != nil {
 			return o, err
 		}

@@ -46,9 +46,9 @@ func TestARunThatFailsSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			heard := &event.Recorder{}
 			failed := false
-			err := conduct(t.Context(), heard, "down", "kubeadm-capd", func(context.Context, *lease.Set) (*conducted,
+			err := runPhases(t.Context(), heard, "down", "kubeadm-capd", func(context.Context, *lease.Set) (*phaseRun,
 				error) {
-				return &conducted{folder: t.TempDir(), outcome: func() outcome { return outcome{} },
+				return &phaseRun{folder: t.TempDir(), outcome: func() outcome { return outcome{} },
 					looks: func() *world.World {
 						return world.New(world.Subject{Environment: env, StateFolder: t.TempDir()},
 							world.Parts{Docker: engine, Provider: makes, Kind: kind.New(func(string) {}),

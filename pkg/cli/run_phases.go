@@ -11,8 +11,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
-// conducted is a run that is ready to begin.
-type conducted struct {
+// phaseRun is a run that is ready to begin.
+type phaseRun struct {
 	folder   string // of the cluster's state
 	begins   func() // called once it is alone on this machine; nil: nobody wants to know
 	accepted func() // called once it has passed its checks
@@ -21,16 +21,16 @@ type conducted struct {
 	looks    func() *world.World // where the cause is looked for when the run fails
 }
 
-// conduct narrates the phases of a run, one at a time on this machine. ready checks all input, before anything is
+// runPhases narrates the phases of a run, one at a time on this machine. ready checks all input, before anything is
 // changed; its run takes the leases of the clusters that it finds. When it fails it tells what was not ready in time,
 // how that went, and why, as far as that can be found out. Then failed is called, which is that of narrate.
-func conduct(ctx context.Context, sink event.Sink, verb, environment string, ready func(context.Context, *lease.Set) (
-	*conducted, error),
+func runPhases(ctx context.Context, sink event.Sink, verb, environment string, ready func(context.Context, *lease.Set) (
+	*phaseRun, error),
 	failed func(context.Context, error, event.Event)) error {
 	said := &event.Recorder{}
 	sink = event.Tee{sink, said}
 	var looking *world.World // nil until all input was checked
-	return narrate(ctx, sink, verb, environment, func(ctx context.Context) (outcome, error) {
+	return report(ctx, sink, verb, environment, func(ctx context.Context) (outcome, error) {
 		var held *lock.Lock
 		defer func() { // after the leases: who gets the lock finds them free
 			if held != nil {

@@ -11,27 +11,27 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/provider"
 )
 
-// judged is the world with the verdicts that `down` gives on it.
-type judged struct{ *world.World }
+// decider is the world with the verdicts that `down` gives on it.
+type decider struct{ *world.World }
 
-// settleAlone looks, under the leases of what it found, until a verdict can stand.
-func (w *judged) settleAlone(ctx context.Context, report pipeline.Reporter) (world.Observation, verdict, error) {
+// decideLeased looks, under the leases of what it found, until a verdict can stand.
+func (w *decider) decideLeased(ctx context.Context, report pipeline.Reporter) (world.Observation, verdict, error) {
 	var v verdict
-	o, err := w.SettleAlone(ctx, report, func(o world.Observation) world.Judgement {
+	o, err := w.DecideLeased(ctx, report, func(o world.Observation) world.Decision {
 		v = judge(o, w.request(o))
-		return world.Judgement{Start: v.decision == start, Refusal: v.refusal, Again: v.again}
+		return world.Decision{Start: v.decision == start, Refusal: v.refusal, Retryable: v.again}
 	})
 	return o, v, err
 }
 
 // look looks without changing, starting or writing anything, until a verdict can stand or patience ends. Where
 // something is stopped it says so at once.
-func (w *judged) look(ctx context.Context) (world.Observation, verdict, error) {
+func (w *decider) look(ctx context.Context) (world.Observation, verdict, error) {
 	return w.judgeUntil(ctx, func(v verdict) (done, again bool) { return v.decision != refuse, v.again })
 }
 
 // judgeUntil looks until a verdict is enough, or nobody may hope for a better one. A refusal is an error.
-func (w *judged) judgeUntil(ctx context.Context, enough func(verdict) (done, again bool)) (o world.Observation,
+func (w *decider) judgeUntil(ctx context.Context, enough func(verdict) (done, again bool)) (o world.Observation,
 	v verdict, err error) {
 	err = w.LookUntil(ctx, w.Observe, func(seen world.Observation) (done, again bool) {
 		o, v = seen, judge(seen, w.request(seen))
@@ -43,12 +43,12 @@ func (w *judged) judgeUntil(ctx context.Context, enough func(verdict) (done, aga
 	return o, v, err
 }
 
-// glance looks as look does, but at no more than the bootstrap cluster where that knows that the Cluster is taken down:
-// the management cluster falls silent then, and each look at it would take its time.
-func (w *judged) glance(ctx context.Context) (verdict, error) {
+// peekBootstrap looks as look does, but at no more than the bootstrap cluster where that knows that the Cluster is
+// taken down: the management cluster falls silent then, and each look at it would take its time.
+func (w *decider) peekBootstrap(ctx context.Context) (verdict, error) {
 	if side, there := w.ObserveBootstrap(ctx); there && side.Down {
 		o := world.Observation{Bootstrap: side, Management: world.ManagementSide{State: world.ManagementAbsent},
-			MachinesErr: provider.ErrCannotAsk}
+			MachinesErr: provider.ErrNotSupported}
 		if v := judge(o, w.request(o)); v.decision != refuse {
 			return v, nil
 		}
@@ -59,7 +59,7 @@ func (w *judged) glance(ctx context.Context) (verdict, error) {
 
 // confirm looks again right before something is done that cannot be undone, and fails unless the verdict is the one
 // that allows it.
-func (w *judged) confirm(ctx context.Context, allows decision) (world.Observation, error) {
+func (w *decider) confirm(ctx context.Context, allows decision) (world.Observation, error) {
 	o, v, err := w.judgeUntil(ctx, func(v verdict) (done, again bool) {
 		return v.decision == allows, v.again || v.decision == start // a container that is being made looks stopped
 	})
@@ -77,7 +77,7 @@ func (w *judged) confirm(ctx context.Context, allows decision) (world.Observatio
 }
 
 // request is what verdicts about o need to know of this run.
-func (w *judged) request(o world.Observation) request {
+func (w *decider) request(o world.Observation) request {
 	return request{
 		environment: w.Environment.Argument(), cluster: w.Environment.ClusterName(),
 		namespace: w.Environment.ClusterNamespace(), place: w.Provider.Place(),

@@ -78,7 +78,7 @@ func TestKept(t *testing.T) {
 				u.SetNamespace(flux.Namespace)
 				objects = append(objects, u)
 			}
-			found, err := rollout.Kept(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+			found, err := rollout.ReleaseInputs(t.Context(), fake.NewClientBuilder().WithScheme(scheme).WithObjects(
 				objects...).Build())
 			if tc.wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wrong) {

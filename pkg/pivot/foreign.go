@@ -15,9 +15,9 @@ func isOwnCluster(o capi.Object, scope Scope) bool {
 		o.Name == scope.Cluster && o.Namespace == scope.Namespace
 }
 
-// apart returns what a side may have of its own: what belongs to another Cluster that is active, since a move resumes
+// foreign returns what a side may have of its own: what belongs to another Cluster that is active, since a move resumes
 // none before it has deleted everything at its source; and what belongs to no Cluster, since a move deletes that last.
-func apart(graph *capi.Graph, moves []capi.Object, clusters []capi.Cluster, scope Scope) map[capi.Key]bool {
+func foreign(graph *capi.Graph, moves []capi.Object, clusters []capi.Cluster, scope Scope) map[capi.Key]bool {
 	paused := map[string]bool{scope.Cluster: true}
 	for _, c := range clusters {
 		paused[c.Name] = paused[c.Name] || c.Paused

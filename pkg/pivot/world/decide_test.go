@@ -262,8 +262,8 @@ func TestSettleStartsWhatIsStopped(t *testing.T) {
 			if tc.refuses != "" {
 				m.write("refuses", tc.refuses)
 			}
-			o, err := m.world.Settle(t.Context(), m,
-				func(o Observation) Judgement { return Judgement{Start: o.Stopped()} })
+			o, err := m.world.Decide(t.Context(), m,
+				func(o Observation) Decision { return Decision{Start: o.Stopped()} })
 			if !slices.Equal(m.started(), tc.started) {
 				t.Errorf("started %v, want %v", m.started(), tc.started)
 			}
@@ -292,16 +292,16 @@ func TestSettleIsPatientWithWhatDoesNotAnswer(t *testing.T) {
 		m.container(nodeName+".up", "paused", true)
 	}
 	for name, tc := range map[string]struct {
-		world    func(*machine)
-		answers  int // at which look; 0: never
-		hopeless bool
-		pauses   int
-		refused  bool
+		world         func(*machine)
+		answers       int // at which look; 0: never
+		unrecoverable bool
+		pauses        int
+		refused       bool
 	}{
 		"it answers at once":                 {answers: 1},
 		"it answers at the third look":       {answers: 3, pauses: 2},
 		"it never answers":                   {pauses: 3, refused: true},
-		"waiting is of no use":               {hopeless: true, refused: true},
+		"waiting is of no use":               {unrecoverable: true, refused: true},
 		"it never answers after a start":     {world: stopped, pauses: 18, refused: true},
 		"it answers late, but after a start": {world: stopped, answers: 12, pauses: 10},
 	} {
@@ -311,15 +311,15 @@ func TestSettleIsPatientWithWhatDoesNotAnswer(t *testing.T) {
 				tc.world(m)
 			}
 			looks := 0
-			_, err := m.world.SettleAlone(t.Context(), m, func(o Observation) Judgement {
+			_, err := m.world.DecideLeased(t.Context(), m, func(o Observation) Decision {
 				looks++
 				if o.Stopped() {
-					return Judgement{Start: true}
+					return Decision{Start: true}
 				}
 				if looks == tc.answers {
-					return Judgement{}
+					return Decision{}
 				}
-				return Judgement{Refusal: silent, Again: !tc.hopeless}
+				return Decision{Refusal: silent, Retryable: !tc.unrecoverable}
 			})
 			if errors.Is(err, silent) != tc.refused || (err != nil) != tc.refused {
 				t.Errorf("error %v, want the refusal: %t", err, tc.refused)
@@ -363,10 +363,10 @@ func TestLookUntil(t *testing.T) {
 	}
 	ctx, end = context.WithCancel(t.Context())
 	end()
-	if _, err := m.world.Settle(ctx, m, func(
-		Observation) Judgement {
+	if _, err := m.world.Decide(ctx, m, func(
+		Observation) Decision {
 		t.Error("a look that was cut off is judged")
-		return Judgement{}
+		return Decision{}
 	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
@@ -381,9 +381,9 @@ func TestARefusalOutlivesTheBoundOfALook(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	looks := 0
-	_, err := m.world.Settle(ctx, m, func(Observation) Judgement {
+	_, err := m.world.Decide(ctx, m, func(Observation) Decision {
 		looks++
-		return Judgement{Refusal: refused, Again: true}
+		return Decision{Refusal: refused, Retryable: true}
 	})
 	if !errors.Is(err, refused) || looks != 1 {
 		t.Errorf("after %d looks: %v", looks, err)
