@@ -76,7 +76,7 @@ func (l lab) explains(t *testing.T, look, rules []string) {
 		said = nil
 		for _, f := range report.Findings {
 			said = append(said, fmt.Sprintf("%s %s: %s", f.Rule, f.Object, f.Cause))
-			if !slices.Contains(rules, f.Rule) && !f.Heals {
+			if !slices.Contains(rules, f.Rule) && !f.Transient {
 				t.Errorf("a wrong cause: %s %s: %s", f.Rule, f.Object, f.Cause)
 			}
 		}

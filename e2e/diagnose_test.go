@@ -81,8 +81,8 @@ func TestMatrixDiagnose(t *testing.T) {
 			for _, f := range slices.Concat(report.Findings, report.Waiting) {
 				problems = append(problems, f.Object+": "+f.Cause+f.Message)
 			}
-			if code != 0 || len(report.Unasked) > 0 {
-				problems = append(problems, fmt.Sprintf("exit code %d, not looked at: %v", code, report.Unasked))
+			if code != 0 || len(report.NotChecked) > 0 {
+				problems = append(problems, fmt.Sprintf("exit code %d, not looked at: %v", code, report.NotChecked))
 			}
 			return problems
 		})
@@ -208,7 +208,7 @@ func (l lab) alarms(t *testing.T, look []string) (stop func() (raised []string, 
 			}
 			looks++
 			for _, f := range report.Findings {
-				if !f.Heals {
+				if !f.Transient {
 					raised = append(raised, fmt.Sprintf("%s %s: %s", f.Rule, f.Object, f.Cause))
 				}
 			}
@@ -367,7 +367,7 @@ func nameTaken(t *testing.T, l lab) {
 		t.Fatal(err)
 	}
 	const name = "fault-name-taken-lb"
-	_ = exec.Command("docker", "rm", "--force", name).Run() // of a run that was cut off
+	_ = exec.Command("docker", "rm", "--force", name).Run() // of a run that was interrupted
 	docker(t, "create", "--name", name, b.Index.NodeImage)
 	t.Cleanup(func() { docker(t, "rm", "--force", name) })
 }

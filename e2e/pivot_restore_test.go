@@ -36,7 +36,7 @@ var restoreInstants = []struct {
 }
 
 // TestPivotRestore has a management cluster lose its definition, and another one adopt its machines from a backup, by
-// `restore` that is killed with SIGKILL at ten instants. No machine and no node is made anew. Then `down` deletes both.
+// `restore` that is killed with SIGKILL at ten instants. No machine and no node is recreated. Then `down` deletes both.
 func TestPivotRestore(t *testing.T) {
 	const rescue = "rescue"
 	l := newLab(t)

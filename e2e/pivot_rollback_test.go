@@ -9,7 +9,7 @@ import (
 )
 
 // TestPivotRollback undoes a pivot while the management cluster is not well, and pivots again. No machine and no node
-// is made anew.
+// is recreated.
 func TestPivotRollback(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)

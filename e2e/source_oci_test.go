@@ -48,8 +48,8 @@ func TestSourceOCI(t *testing.T) {
 	})
 }
 
-// TestMatrixSourceOCI has the bootstrap cluster read a registry that wants a login, is cut off, and goes to the end the
-// next time: from the pivot on it is the management cluster that reads it.
+// TestMatrixSourceOCI has the bootstrap cluster read a registry that wants a login, is interrupted, and goes to the end
+// the next time: from the pivot on it is the management cluster that reads it.
 func TestMatrixSourceOCI(t *testing.T) {
 	l := newLab(t)
 	cleanBefore(t, l)
@@ -84,7 +84,7 @@ func TestMatrixSourceOCI(t *testing.T) {
 	notInLogs(t, kind.NodeName(environmentName+"-bootstrap"), known.password)
 	notInFolder(t, l.state, known.password)
 
-	// The run was cut off before the pivot, and its bootstrap cluster says so: nobody has to insist.
+	// The run was interrupted before the pivot, and its bootstrap cluster says so: nobody has to insist.
 	if code, _ := l.run(t, "cleanup", environmentName, "--yes"); code != 0 {
 		t.Errorf("cleanup ended with %d", code)
 	}

@@ -116,8 +116,8 @@ func (l lab) nothingOurs(t *testing.T) {
 		"containers": {"ps", "-aq", "--filter", "label=" + owned.ClusterLabel + "=" + l.name},
 		"volumes":    {"volume", "ls", "-q", "--filter", "label=" + owned.ClusterLabel + "=" + l.name},
 	}
-	// All environments share one network: it stays while another one, of a user or of a test run that was cut off, is
-	// there.
+	// All environments share one network: it stays while another one, of a user or of a test run that was interrupted,
+	// is there.
 	if docker(t, "ps", "-aq", "--filter", "label="+owned.ClusterLabel) == "" &&
 		docker(t, "ps", "-aq", "--filter", "label=io.x-k8s.kind.cluster") == "" {
 		gone["networks"] = []string{"network", "ls", "-q", "--filter", "label=" + owned.CreatedLabel + "=true"}

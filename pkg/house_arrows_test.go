@@ -98,7 +98,7 @@ var arrows = map[string]rule{
 	"manifests": {[]string{"environment", "fault", "flux", "redact", "source/content", "unpack"},
 		"what an environment comes to is made of it and of the content, without any outside system"},
 	"sylva": {[]string{"environment", "fault", "kustomize", "oneline", "unpack"},
-		"what the seed project's folders say is said in the words of this one's environments"},
+		"what the original telco-cloud-init's folders say is said in the words of this one's environments"},
 	"backup": {[]string{"capi", "fault", "owned", "unpack"},
 		"the form of a backup is read and written without any cluster"},
 	"provider": {nil, "the seam for infrastructure: what a run asks of the one that it has"},
@@ -189,7 +189,7 @@ var anyTest = map[string]string{
 
 // testArrows is what the tests of single packages may import besides, and why.
 var testArrows = map[string]map[string]string{
-	"status":              {"pivot/world": "what was seen of clusters is judged"},
+	"status": {"pivot/world": "what was seen of clusters is judged"},
 	"openstack":           {"internal/standin": "a cloud that gives set answers"},
 	"openstack/inventory": {"internal/standin": "a cloud that gives set answers"},
 	"openstack/preflight": {

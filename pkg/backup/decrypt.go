@@ -30,14 +30,14 @@ func openEncrypted(file string, ids Identities) (*Backup, error) {
 	case errors.As(err, &none):
 		return nil, noKey("it is encrypted, and not for the secret keys that were given")
 	case err != nil:
-		return nil, errors.New("it is cut off, or no file of age")
+		return nil, errors.New("it is truncated, or no file of age")
 	}
 	files, err := untar(plain)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := io.Copy(io.Discard, plain); err != nil { // the last part of it says that nothing was cut off
-		return nil, errors.New("it is cut off, or was changed")
+	if _, err := io.Copy(io.Discard, plain); err != nil { // the last part of it says that nothing was truncated
+		return nil, errors.New("it is truncated, or was changed")
 	}
 	return assemble(files)
 }
@@ -94,7 +94,7 @@ func untar(r io.Reader) (map[string][]byte, error) {
 	case errors.Is(err, unpack.ErrTooLarge):
 		return nil, err
 	case err != nil:
-		return nil, errors.New("the archive in it is cut off, or was changed")
+		return nil, errors.New("the archive in it is truncated, or was changed")
 	}
 	return files, nil
 }

@@ -67,7 +67,7 @@ func parseManifest(text []byte) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("%s is larger than %d bytes", ManifestFile, maxManifest)
 	}
 	if json.Unmarshal(text, &version) != nil {
-		return Manifest{}, fmt.Errorf("%s is no JSON of a backup: it is cut off or was changed", ManifestFile)
+		return Manifest{}, fmt.Errorf("%s is no JSON of a backup: it is truncated or was changed", ManifestFile)
 	}
 	if version.Format > Format {
 		return Manifest{}, fmt.Errorf("%s says format %d, and this cluster-init reads formats up to %d", ManifestFile,
@@ -77,7 +77,7 @@ func parseManifest(text []byte) (Manifest, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if decoder.Decode(&m) != nil || decoder.More() {
-		return Manifest{}, fmt.Errorf("%s is no JSON of a backup: it is cut off or was changed", ManifestFile)
+		return Manifest{}, fmt.Errorf("%s is no JSON of a backup: it is truncated or was changed", ManifestFile)
 	}
 	if err := m.check(); err != nil {
 		return Manifest{}, fmt.Errorf("%s: %w", ManifestFile, err)

@@ -148,7 +148,7 @@ func TestAnEncryptedBackupThatWasChangedIsRefused(t *testing.T) {
 	must(t, err)
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)-20] ^= 1
-	for name, text := range map[string][]byte{"cut off": whole[:len(whole)-30], "cut off in its head": whole[:50],
+	for name, text := range map[string][]byte{"truncated": whole[:len(whole)-30], "truncated in its head": whole[:50],
 		"changed": flipped, "empty": nil, "longer": append(bytes.Clone(whole), 0)} {
 		file := filepath.Join(t.TempDir(), "demo-20260102T030405Z.tar.age")
 		must(t, os.WriteFile(file, text, 0o600))

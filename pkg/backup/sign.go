@@ -143,7 +143,7 @@ func parseSignature(text []byte) (*sshsig.Signature, error) {
 	}
 	signature, err := sshsig.Unarmor(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no signature: it is cut off or was changed", SignatureFile)
+		return nil, fmt.Errorf("%s is no signature: it is truncated or was changed", SignatureFile)
 	}
 	return signature, nil
 }

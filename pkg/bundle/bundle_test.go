@@ -146,7 +146,7 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 		"blob missing": {func(t *testing.T, dir string, index Index) error {
 			return os.Remove(blobs(t, dir, index.Images[0].Digest)[0])
 		}, "image " + reference + ": blob"},
-		"blob cut off": {func(t *testing.T, dir string, index Index) error {
+		"blob truncated": {func(t *testing.T, dir string, index Index) error {
 			return os.Truncate(blobs(t, dir, index.Images[0].Digest)[0], 3)
 		}, "has 3 bytes"},
 		"manifest missing": {func(_ *testing.T, dir string, _ Index) error {

@@ -27,7 +27,7 @@ func TestAMoveIsStoppedByATakeoverAlone(t *testing.T) {
 			} else {
 				close(takenOver)
 			}
-			cutOff := errors.New("cut off")
+			cutOff := errors.New("interrupted")
 			go func() {
 				<-moving.Done()
 				done <- cutOff

@@ -398,7 +398,7 @@ func TestMadeNobodyKnowsWhen(t *testing.T) {
 	}
 }
 
-// An interrupt does not cut off a request that is under way: its outcome is known.
+// An interrupt does not interrupted a request that is under way: its outcome is known.
 func TestInterruptWaitsForAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -204,8 +204,8 @@ func TestFilesStayForWhatIsElsewhere(t *testing.T) {
 	}
 }
 
-// A run that is cut off may have deleted the bootstrap cluster, which alone says that no pivot was begun: the next one
-// needs --force, and says so.
+// A run that is interrupted may have deleted the bootstrap cluster, which alone says that no pivot was begun: the next
+// one needs --force, and says so.
 func TestTheNextRunMayNeedForce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fails  string

@@ -62,7 +62,7 @@ func (o Observer) reachBootstrap(ctx context.Context, plan Plan) (bootstrapSide,
 		return only(bootstrapBusy, fault.Retryable(fmt.Errorf("container %s is being removed", node), fault.Busy, ""))
 	case c.Status == "paused":
 		return only(bootstrapFrozen, nil)
-	case c.Status == "created": // it never ran: kind was cut off at its start, or is about to start it
+	case c.Status == "created": // it never ran: kind was interrupted at its start, or is about to start it
 		return only(o.unfinished(ctx, c))
 	case !c.Running:
 		return only(bootstrapStopped, nil)

@@ -141,10 +141,10 @@ func (p *Plan) add(f provider.Found) {
 	for _, l := range f.LeftAlone {
 		p.LeftAlone = append(p.LeftAlone, itemOf(l))
 	}
-	p.Unknown = append(p.Unknown, unasked(f.Unknown)...)
+	p.Unknown = append(p.Unknown, notChecked(f.Unknown)...)
 }
 
-func unasked(kinds []provider.Unlisted) []NotChecked {
+func notChecked(kinds []provider.Unlisted) []NotChecked {
 	var all []NotChecked
 	for _, u := range kinds {
 		all = append(all, NotChecked{Kind: Kind(u.Kind), Why: u.Why.Error(), Machines: u.Machines})

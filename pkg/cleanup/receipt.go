@@ -72,7 +72,7 @@ func (r *Receipt) add(result Result) {
 // correct brings the receipt up to what a new look at the cloud tells. still tells of what is there although no list
 // has it.
 func (r *Receipt) correct(found provider.Found, still func(Item) bool) {
-	r.Unknown = unasked(found.Unknown)
+	r.Unknown = notChecked(found.Unknown)
 	for _, result := range slices.Clone(r.CouldNot) {
 		if !result.Where.here() && found.Gone(string(result.Kind), result.ID) && !still(result.Item) {
 			r.add(Result{Item: result.Item, Outcome: Deleted})

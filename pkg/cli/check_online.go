@@ -49,17 +49,17 @@ func (o *checkOptions) checkImages(ctx context.Context, env *environment.Environ
 	if err != nil {
 		lacks = append(lacks, err)
 	}
-	missing, unasked := served(ctx, images, mirrorsOf(env), env.Spec().Cluster.TrustedCAs, keys)
+	missing, notChecked := served(ctx, images, mirrorsOf(env), env.Spec().Cluster.TrustedCAs, keys)
 	// the engine pulls what it lacks itself, and knows nothing of mirrors and keys of nodes
 	if _, err := engine.Image(ctx, nodeImage); o.bootstrapKubeconfig == "" && err != nil {
 		lacks, _ := served(ctx, []string{nodeImage}, nil, "", authn.DefaultKeychain)
 		images, missing = append(images, nodeImage), append(missing, lacks...)
 	}
-	for _, image := range unasked {
+	for _, image := range notChecked {
 		f.Warnings = append(f.Warnings, image+": "+oci.ErrNotSupported.Error())
 	}
 	f.Problems = append(lacks, missing...)
-	f.Seen = []string{fmt.Sprintf("%d of %d images are served", len(images)-len(missing)-len(unasked), len(images))}
+	f.Seen = []string{fmt.Sprintf("%d of %d images are served", len(images)-len(missing)-len(notChecked), len(images))}
 	return f
 }
 
@@ -137,11 +137,11 @@ func fluxImages(ctx context.Context, fetch content.Fetcher) ([]string, error) {
 	return manifests.Images(objects), nil
 }
 
-// served asks for images side by side, as oci.Served does. missing are errors of those that are not served, unasked are
-// images that cannot be asked for.
+// served asks for images side by side, as oci.Served does. missing are errors of those that are not served, notChecked
+// are images that cannot be asked for.
 func served(
 	ctx context.Context, images []string, mirrors []oci.Mirror, ca string, keys authn.Keychain,
-) (missing []error, unasked []string) {
+) (missing []error, notChecked []string) {
 	errs := make([]error, len(images))
 	var beside errgroup.Group // none of them fails
 	beside.SetLimit(imagesAtOnce)
@@ -157,12 +157,12 @@ func served(
 	for i, err := range errs {
 		switch {
 		case errors.Is(err, oci.ErrNotSupported):
-			unasked = append(unasked, images[i])
+			notChecked = append(notChecked, images[i])
 		case err != nil:
 			missing = append(missing, err)
 		}
 	}
-	return missing, unasked
+	return missing, notChecked
 }
 
 // mirrorsOf are those that the machines ask.

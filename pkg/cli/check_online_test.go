@@ -47,11 +47,11 @@ func TestServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	mirrors := []oci.Mirror{{Host: "cached.example", URL: "http://" + host + "/cache", Only: true}}
-	missing, unasked := served(context.Background(), []string{host + "/a:v1", host + "/b:v1", "cached.example/c:v1"},
+	missing, notChecked := served(context.Background(), []string{host + "/a:v1", host + "/b:v1", "cached.example/c:v1"},
 		mirrors, "", keys)
-	if len(missing) != 1 || !strings.Contains(missing[0].Error(), "image "+host+"/b:v1") || len(unasked) != 1 ||
-		unasked[0] != "cached.example/c:v1" {
-		t.Errorf("missing %v, unasked %v", missing, unasked)
+	if len(missing) != 1 || !strings.Contains(missing[0].Error(), "image "+host+"/b:v1") || len(notChecked) != 1 ||
+		notChecked[0] != "cached.example/c:v1" {
+		t.Errorf("missing %v, notChecked %v", missing, notChecked)
 	}
 	if missing, _ := served(context.Background(), []string{host + "/a:v1"}, nil, "",
 		authn.NewMultiKeychain(registryKeys{})); len(missing) != 1 || strings.Contains(missing[0].Error(), "pass") {

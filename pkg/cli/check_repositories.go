@@ -59,9 +59,9 @@ func checkRepositories(ctx context.Context, env *environment.Environment) up.Fin
 	}
 	_ = beside.Wait()
 	for i, repository := range repositories {
-		_, unasked := errors.AsType[errNotAsked](errs[i])
+		_, notChecked := errors.AsType[errNotAsked](errs[i])
 		switch name := "GitRepository/" + repository.GetName() + ": "; {
-		case unasked:
+		case notChecked:
 			f.Warnings = append(f.Warnings, name+errs[i].Error())
 		case errs[i] != nil:
 			f.Problems = append(f.Problems, fmt.Errorf("%s%w", name, errs[i]))

@@ -36,14 +36,14 @@ func newDiagnose(streams Streams) *cobra.Command {
 		Short: "Say why a management cluster does not get ready, and what to do about it",
 		Long: `diagnose looks at the bootstrap cluster, the management cluster and the machines, and changes nothing. From what is not ready it goes down to
 what that waits for: from a Kustomization to its source, its HelmRelease, the workload, the Pod and its containers, from a Cluster to its machines and what makes
-them. It prints the cause at the bottom with its cure, how sure that is, the way down, and what it could not look at.
+them. It prints the cause at the bottom with its remedy, how sure that is, the way down, and what it could not look at.
 
 It can be run at any time, beside a run of up too. It exits with 0 when no cause was found, with 50 when there is one, and with 32 when
 no cluster answers.
 
 With --from it looks at what cluster-init collect wrote, and at nothing else.`,
 		Example: `  cluster-init diagnose kubeadm-capd
-  cluster-init diagnose kubeadm-capo -o json | jq -r '.findings[] | .cause, .cure'
+  cluster-init diagnose kubeadm-capo -o json | jq -r '.findings[] | .cause, .remedy'
   cluster-init diagnose --from ./cluster-init-kubeadm-capd.tar.zst`,
 		Args: cobra.ArbitraryArgs, // flags have their variables only when it runs
 		RunE: func(c *cobra.Command, args []string) error {
@@ -131,7 +131,7 @@ func (o *diagnoseOptions) collected() (diagnose.Report, error) {
 	}
 	if err != nil {
 		return diagnose.Report{}, fault.Wrap(fmt.Errorf("read %s: %w", o.from, err), fault.Usage,
-			hint+" Where it was cut off, it cannot be read: copy it again.")
+			hint+" Where it was truncated, it cannot be read: copy it again.")
 	}
 	c, err := diagnose.ReadCase(bytes.NewReader(content))
 	if err != nil {

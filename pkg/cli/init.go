@@ -26,7 +26,7 @@ import (
 // initOptions are the flags of `init`.
 type initOptions struct {
 	name    string
-	sylva   string // folder of the seed project
+	sylva   string // folder of the original telco-cloud-init
 	output  outputOptions
 	streams Streams
 }
@@ -39,7 +39,7 @@ func newInit(streams Streams) *cobra.Command {
 		Long: `init writes a folder with three files: environment.yaml, which names the environment that yours stands on, values.yaml with what must be set, each value with
 what it is for, and the schema for editors. You need no kustomize for it; a folder with a kustomization.yaml stays possible.
 
-With --from-sylva it converts an environment of the seed project, Sylva's first telco-cloud-init, and names what has no counterpart here.
+With --from-sylva it converts an environment of the original telco-cloud-init (Sylva), and names what has no counterpart here.
 
 Nothing that is there is written over.`,
 		Example: `  cluster-init init kubeadm-capo ./edge-site
@@ -53,7 +53,8 @@ Nothing that is there is written over.`,
 			return o.run(c.Context(), args[0], args[len(args)-1])
 		},
 	}
-	c.Flags().StringVar(&o.sylva, "from-sylva", "", "folder of an environment of the seed project to convert, in "+
+	c.Flags().StringVar(&o.sylva, "from-sylva", "", "folder of an environment of the original telco-cloud-init to "+
+		"convert, in "+
 		"place of ENVIRONMENT")
 	c.Flags().StringVar(&o.name, "name", "", "name of the cluster (default: that of the folder)")
 	o.output.formatFlag(c.Flags(), "plain: for people; json: one object")
@@ -191,7 +192,7 @@ type newEnvironment struct {
 	Folder        string   `json:"folder"`
 	From          string   `json:"from"`
 	Files         []string `json:"files"`
-	// Of a folder of the seed project: what was taken over under another name, and what was not.
+	// Of a folder of the original telco-cloud-init: what was taken over under another name, and what was not.
 	Converted    []sylva.Said `json:"converted,omitempty"`
 	NotConverted []sylva.Left `json:"notConverted,omitempty"`
 	ToSet        []toSet      `json:"toSet,omitempty"`

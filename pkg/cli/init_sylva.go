@@ -13,8 +13,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/sylva"
 )
 
-// convert returns the files of an environment that says what a folder of the seed project says. name is the cluster's;
-// empty: the folder says it, or the new folder's name is it.
+// convert returns the files of an environment that says what a folder of the original telco-cloud-init says. name is
+// the cluster's; empty: the folder says it, or the new folder's name is it.
 func convert(ctx context.Context, seed, folder, name string) (map[string][]byte, sylva.Converted, error) {
 	keys, err := environment.Keys(clusterinit.Content())
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 func newPivot(streams Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use: "pivot",
-		Short: "Look at the move of the cluster definitions into the management cluster, end one that was cut off, or " +
+		Short: "Look at the move of the cluster definitions into the management cluster, end one that was " +
+			"interrupted, or " +
 			"undo it",
 		Example: `  cluster-init pivot plan kubeadm-capd
   cluster-init pivot resume kubeadm-capd
@@ -40,7 +41,7 @@ func newPivotPlan(streams Streams) *cobra.Command {
 		Short: "Show what a pivot would move and what it would leave behind, and change nothing",
 		Long: `plan shows what a pivot would move, below its owners, in the order in which it is created; what it would leave behind, with the
 reason and what to do about it; and every reason why a move must not start. It makes all checks of the real move, on both clusters, and
-stores nothing in either. Where an earlier move was cut off it shows how far that came, and the steps that end it.
+stores nothing in either. Where an earlier move was interrupted it shows how far that came, and the steps that end it.
 
 It exits with 0 when a move may start or was finished, with 60 when it must not start, and with 32 when a cluster does not answer.`,
 		Example: `  cluster-init pivot plan kubeadm-capd

@@ -43,7 +43,7 @@ type stayObject struct {
 	objectName
 	NeededBy []objectName `json:"neededBy"`
 	Reason   string       `json:"reason"`
-	Cure     string       `json:"cure,omitempty"`
+	Remedy   string       `json:"remedy,omitempty"`
 	Rule     pivot.Rule   `json:"rule,omitempty"` // that refuses the move because of it
 }
 
@@ -51,7 +51,7 @@ type refusalLine struct {
 	Rule   pivot.Rule `json:"rule"`
 	Object string     `json:"object,omitempty"`
 	Reason string     `json:"reason"`
-	Cure   string     `json:"cure"`
+	Remedy string     `json:"remedy"`
 }
 
 type stepLine struct {
@@ -80,11 +80,11 @@ func documentOf(environment string, p pivot.Preview) pivotPlanDocument {
 		}
 	}
 	for _, stay := range p.Stays {
-		d.Stays = append(d.Stays, stayObject{nameOf(stay.Object), namesOf(stay.NeededBy), stay.Reason, stay.Cure,
+		d.Stays = append(d.Stays, stayObject{nameOf(stay.Object), namesOf(stay.NeededBy), stay.Reason, stay.Remedy,
 			stay.Rule})
 	}
 	for _, r := range p.Refusals {
-		d.Refusals = append(d.Refusals, refusalLine{r.Rule, r.Object, r.Reason, r.Cure})
+		d.Refusals = append(d.Refusals, refusalLine{r.Rule, r.Object, r.Reason, r.Remedy})
 	}
 	for _, step := range p.Recovery() {
 		d.Recovery = append(d.Recovery, stepLine{step.Action, step.Where, namesOf(step.Objects),

@@ -38,8 +38,8 @@ func newPivotResume(streams Streams) *cobra.Command {
 		}}
 	return o.command(&cobra.Command{
 		Use:   "resume ENVIRONMENT",
-		Short: "End a pivot that was cut off, and do nothing else",
-		Long: `resume ends a pivot that was cut off, from what both clusters hold, as up does: it needs no machine or file of the run that began. pivot plan
+		Short: "End a pivot that was interrupted, and do nothing else",
+		Long: `resume ends a pivot that was interrupted, from what both clusters hold, as up does: it needs no machine or file of the run that began. pivot plan
 shows the steps before. Where the two sides disagree in a way that no interrupted pivot leaves, it touches nothing and says what to compare.`,
 		Example: "  cluster-init pivot plan kubeadm-capd\n  cluster-init pivot resume kubeadm-capd",
 	})
@@ -57,7 +57,7 @@ func newPivotRollback(streams Streams) *cobra.Command {
 			"is not well",
 		Long: `rollback undoes a finished pivot: it moves the definition from the management cluster back into the bootstrap cluster, with the same checks,
 backup and verification as the pivot, but for those that ask whether the management cluster is well. A management cluster that manages itself is
-left alone, and so is a pivot that is not finished: resume that first. A rollback that was cut off is ended by running it again; up moves the
+left alone, and so is a pivot that is not finished: resume that first. A rollback that was interrupted is ended by running it again; up moves the
 definition into the management cluster again.`,
 		Example: "  cluster-init pivot rollback kubeadm-capd",
 	})

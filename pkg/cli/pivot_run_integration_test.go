@@ -128,7 +128,7 @@ func (c *twoClusters) reconciled(server *testenv.Server) {
 	}
 }
 
-// A pivot that was cut off is ended by `pivot resume`, and a finished one undone by `pivot rollback`, where the
+// A pivot that was interrupted is ended by `pivot resume`, and a finished one undone by `pivot rollback`, where the
 // providers of the management cluster need not be ready. Neither begins a pivot.
 func TestPivotResumeAndRollback(t *testing.T) {
 	c := newTwoClusters(t)
@@ -152,7 +152,7 @@ func TestPivotResumeAndRollback(t *testing.T) {
 		said, "pivot resume kubeadm-capd") {
 		t.Errorf("a pivot that is not finished: %s", said)
 	}
-	c.run("cut off", "resume", 0)
+	c.run("interrupted", "resume", 0)
 	if here, there := c.holds(c.source), c.holds(c.target); here != 0 || there != all {
 		t.Fatalf("%d objects at the source, %d of %d on the target", here, there, all)
 	}

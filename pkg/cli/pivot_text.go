@@ -126,7 +126,8 @@ func called(o capi.Object, scope pivot.Scope) string {
 	return o.String()
 }
 
-// printStays writes what would stay: each that is needed with reason and cure, and the others in a line for each kind.
+// printStays writes what would stay: each that is needed with reason and remedy, and the others in a line for each
+// kind.
 func printStays(b *strings.Builder, stays []pivot.LeftBehind) {
 	idle, kinds := map[string][]string{}, []string{}
 	var needed []pivot.LeftBehind
@@ -153,7 +154,7 @@ func printStays(b *strings.Builder, stays []pivot.LeftBehind) {
 			oneline.Fprintf(b, "    needed by: %s\n", strings.Join(by, ", "))
 		}
 		oneline.Fprintf(b, "    because:   %s\n", stay.Reason)
-		printCure(b, "    cure:      ", stay.Cure)
+		printRemedy(b, "    remedy:    ", stay.Remedy)
 	}
 	if len(kinds) > 0 {
 		oneline.Fprintf(b, "\nWould stay, and nothing that moves needs it:\n")
@@ -184,13 +185,13 @@ func printRefusals(b *strings.Builder, p pivot.Preview) {
 			continue
 		}
 		oneline.Fprintf(b, "  [%s] %s\n", r.Rule, r.Error())
-		printCure(b, "    cure: ", r.Cure)
+		printRemedy(b, "    remedy: ", r.Remedy)
 	}
 }
 
-// printCure writes a cure, whose further lines are set off like the first one.
-func printCure(b *strings.Builder, before, cure string) {
-	for _, line := range lines(cure) {
+// printRemedy writes a remedy, whose further lines are set off like the first one.
+func printRemedy(b *strings.Builder, before, remedy string) {
+	for _, line := range lines(remedy) {
 		oneline.Fprintf(b, "%s%s\n", before, line)
 		before = strings.Repeat(" ", len(before))
 	}

@@ -42,12 +42,12 @@ func newRestore(streams Streams) *cobra.Command {
 		Use:   "restore DIR",
 		Short: "Put a backup into another management cluster, which adopts the machines that still run",
 		Long: `restore puts a backup, a folder or an encrypted file, into an empty management cluster that a new up has built elsewhere. That cluster
-then looks after the machines that still run; none is made anew. It holds the backup against the target first, and changes nothing when
+then looks after the machines that still run; none is recreated. It holds the backup against the target first, and changes nothing when
 a file was changed, providers differ, or the target holds something of it. The Clusters stay paused until all of it was compared.
 
 Two managers of the same machines are the danger: the cluster that the backup is of is asked, and restore refuses while that holds its
 definition, or has a Flux that would put it back. When it does not answer, only you can know whether it is gone for good: --force NAME
-says so. A restore that was cut off is finished by running it again. The values and the release in a backup are not applied.`,
+says so. A restore that was interrupted is finished by running it again. The values and the release in a backup are not applied.`,
 		Example: `  cluster-init restore /mnt/safe/mgmt-20260102T030405Z --kubeconfig new-cluster.kubeconfig
   cluster-init restore mgmt-20260102T030405Z.tar.age --identity key.txt --kubeconfig new-cluster.kubeconfig --force mgmt`,
 		Args: exactlyOne("DIR"),

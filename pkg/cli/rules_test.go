@@ -98,7 +98,7 @@ func TestRemediesOfRulesNameWhatExists(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, rule := range rules {
-		r.check(t, rule.Name, rule.Cure, rule.Values...)
+		r.check(t, rule.Name, rule.Remedy, rule.Values...)
 	}
 	if r.commands < 5 {
 		t.Errorf("%d commands were read", r.commands)

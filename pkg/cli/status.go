@@ -37,7 +37,7 @@ Without ENVIRONMENT it looks at the only one whose runs are kept on this machine
 It says, too, which values of the environment differ from those that its cluster was last given; it takes the flags that the last up on this machine had, unless you give them.
 
 It exits with 0 when the management cluster manages itself and all of it is ready, with 80 while something is on its way, with 50 when something is stuck, with 82 when
-a pivot was cut off or something foreign stands in its place, with 81 when nothing of it is there, and with 32 when what there is does not answer.`,
+a pivot was interrupted or something foreign stands in its place, with 81 when nothing of it is there, and with 32 when what there is does not answer.`,
 		Example: `  cluster-init status kubeadm-capd
   cluster-init status kubeadm-capd --watch
   cluster-init status kubeadm-capd -o json | jq -r '.management.objects[] | select(.state != "Ready") | .name'`,

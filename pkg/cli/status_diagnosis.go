@@ -75,7 +75,7 @@ func (d *diagnosedStatus) diagnose(ctx context.Context) error {
 func inBoth(earlier, later []status.Cause) []status.Cause {
 	for i, c := range later {
 		later[i].Lasting = c.Lasting && slices.ContainsFunc(earlier, func(e status.Cause) bool {
-			return e.Lasting && e.Object == c.Object && e.Cluster == c.Cluster && e.Cure == c.Cure
+			return e.Lasting && e.Object == c.Object && e.Cluster == c.Cluster && e.Remedy == c.Remedy
 		})
 	}
 	return later
@@ -84,7 +84,7 @@ func inBoth(earlier, later []status.Cause) []status.Cause {
 func causesOf(found diagnose.Report) []status.Cause {
 	var causes []status.Cause
 	for _, f := range found.Findings {
-		causes = append(causes, status.Cause{Cluster: f.Cluster, Object: f.Object, Cause: f.Cause, Cure: f.Cure,
+		causes = append(causes, status.Cause{Cluster: f.Cluster, Object: f.Object, Cause: f.Cause, Remedy: f.Remedy,
 			Lasting: f.Lasting()})
 	}
 	return causes

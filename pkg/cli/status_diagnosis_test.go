@@ -8,7 +8,7 @@ import (
 
 // What one look alone has found does not make an environment stuck.
 func TestCausesThatLast(t *testing.T) {
-	lasting := status.Cause{Object: "OpenStackServer/a/b", Cause: "no flavors were found", Cure: "correct it",
+	lasting := status.Cause{Object: "OpenStackServer/a/b", Cause: "no flavors were found", Remedy: "correct it",
 		Lasting: true}
 	passing := lasting
 	passing.Lasting = false

@@ -40,8 +40,8 @@ func explain(ctx context.Context, sink event.Sink, err error, looking *world.Wor
 		tell(event.Warning, "diagnosis: "+diagnosis.Error(), nil)
 	}
 	for _, f := range report.Findings[:min(mostCauses, len(report.Findings))] {
-		tell(event.Warning, "cause: "+f.Cause+" ("+f.Object+"); cure: "+f.Cure,
-			map[string]string{"rule": f.Rule, "object": f.Object, "cause": f.Cause, "cure": f.Cure})
+		tell(event.Warning, "cause: "+f.Cause+" ("+f.Object+"); remedy: "+f.Remedy,
+			map[string]string{"rule": f.Rule, "object": f.Object, "cause": f.Cause, "remedy": f.Remedy})
 	}
 	if left := len(report.Findings) - mostCauses; left > 0 {
 		tell(event.Warning, "there are more causes: cluster-init diagnose "+looking.Environment.Argument(), nil)
@@ -66,7 +66,7 @@ func permanentCauses(ctx context.Context, looking *world.World, began time.Time)
 			delays = append(delays, link.Object)
 		}
 		causes = append(causes, rollout.Cause{Rule: f.Rule, Cluster: f.Cluster, Object: f.Object,
-			Text: oneline.Of(f.Cause, 0), Cure: oneline.Of(f.Cure, 0), Delays: delays})
+			Text: oneline.Of(f.Cause, 0), Remedy: oneline.Of(f.Remedy, 0), Delays: delays})
 	}
 	return causes, nil
 }

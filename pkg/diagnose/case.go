@@ -28,14 +28,14 @@ type Case struct {
 	Scope         pivot.Scope `json:"scope"`
 	Observed      []Signals   `json:"observed"` // what the look at the clusters and the machines shows by itself
 	Clusters      []Seen      `json:"clusters"`
-	Unasked       []string    `json:"unasked"` // what could not be read, and why
+	NotChecked    []string    `json:"notChecked"` // what could not be read, and why
 
 	silent bool // a cluster does not answer that should
 }
 
 const (
 	caseType      = "diagnosis-case"
-	schemaVersion = 1
+	schemaVersion = 2
 )
 
 // Seen is what was read of one cluster.
@@ -79,16 +79,16 @@ func (c Case) withoutUnknown() Case {
 	clusters := slices.Clone(c.Clusters)
 	unknown := c.silent || slices.ContainsFunc(clusters, func(s Seen) bool { return s.secretsUnknown })
 	for i, seen := range clusters {
-		unasked := slices.Clone(seen.NotChecked)
+		notChecked := slices.Clone(seen.NotChecked)
 		switch {
 		case seen.secretsUnknown:
 			clusters[i] = Seen{Moved: seen.Moved, Ends: seen.Ends,
 				Observation: readiness.Observation{Cluster: seen.Cluster,
-					NotChecked: append(unasked, "all of the "+seen.Cluster+
+					NotChecked: append(notChecked, "all of the "+seen.Cluster+
 						" cluster: left out, as its Secrets are not known")}}
 		case unknown:
 			clusters[i].Logs, clusters[i].Said = nil, nil
-			clusters[i].NotChecked = append(unasked, "logs of the "+seen.Cluster+
+			clusters[i].NotChecked = append(notChecked, "logs of the "+seen.Cluster+
 				" cluster and what its machines say: left out, as the Secrets of another cluster are not known")
 		}
 	}
@@ -101,7 +101,7 @@ func gather(ctx context.Context, w *world.World) (Case, *redact.Redactor) {
 	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: w.Environment.Name(), Scope: w.Scope()}
 	_, _ = w.AskEngine(ctx) // that it is silent is seen below
 	o := w.ObserveLasting(ctx)
-	c.Unasked = machinesUnknown(o, w.Provider)
+	c.NotChecked = machinesUnknown(o, w.Provider)
 	c.Observed = observedIn(o, kind.NodeName(w.BootstrapName()))
 	// one that is still being made is none that should answer
 	c.silent = o.Bootstrap.Err != nil || o.Management.Err != nil && o.Bootstrap.State != world.BootstrapActive
@@ -158,7 +158,7 @@ func (c Case) Report(more ...Rule) (Report, error) {
 	}
 	rules = withMore(rules, more)
 	r := Report{Type: "diagnosis", SchemaVersion: 1, Environment: c.Environment, Clusters: []string{},
-		Findings: []Finding{}, Waiting: []Finding{}, Unasked: append([]string{}, c.Unasked...)}
+		Findings: []Finding{}, Waiting: []Finding{}, NotChecked: append([]string{}, c.NotChecked...)}
 	for _, each := range c.Observed {
 		r.observed(each, rules)
 	}
@@ -172,7 +172,7 @@ func (c Case) Report(more ...Rule) (Report, error) {
 // judge adds what is wrong in one cluster.
 func (r *Report) judge(seen Seen, of side, rules []Rule) {
 	r.Clusters = append(r.Clusters, seen.Cluster)
-	r.Unasked = append(r.Unasked, seen.NotChecked...)
+	r.NotChecked = append(r.NotChecked, seen.NotChecked...)
 	s := NewSnapshot(seen.Observation)
 	for _, each := range seen.Logs {
 		s.logs[each.Object] = each.Lines

@@ -19,7 +19,7 @@ func aCase(t *testing.T) Case {
 	t.Helper()
 	objects := decode(t, component)
 	c := Case{Type: caseType, SchemaVersion: schemaVersion, Environment: "demo",
-		Scope: pivot.Scope{Namespace: "management", Cluster: "demo"}, Unasked: []string{"which machines exist"},
+		Scope: pivot.Scope{Namespace: "management", Cluster: "demo"}, NotChecked: []string{"which machines exist"},
 		Observed: []Signals{{health.Ref{Kind: "Container", Name: "demo-lb"},
 			[]Signal{{From: "stopped", Message: "does not run"}}}},
 		Clusters: []Seen{{Observation: readiness.Observation{Cluster: "bootstrap", Objects: objects,
@@ -68,9 +68,9 @@ func TestACaseIsReadBack(t *testing.T) {
 func TestWhatIsNoCase(t *testing.T) {
 	for name, text := range map[string]string{"nothing": "", "no JSON": "{",
 		"something else":               `{"type":"diff","schemaVersion":1}`,
-		"a later version":              `{"type":"diagnosis-case","schemaVersion":2}`,
-		"nothing is said of an object": `{"type":"diagnosis-case","schemaVersion":1,"observed":[{"Object":{"Kind":"Container"}}]}`,
-		"an empty object":              `{"type":"diagnosis-case","schemaVersion":1,"clusters":[{"Objects":[null]}]}`} {
+		"a later version":              `{"type":"diagnosis-case","schemaVersion":3}`,
+		"nothing is said of an object": `{"type":"diagnosis-case","schemaVersion":2,"observed":[{"Object":{"Kind":"Container"}}]}`,
+		"an empty object":              `{"type":"diagnosis-case","schemaVersion":2,"clusters":[{"Objects":[null]}]}`} {
 		if _, err := ReadCase(strings.NewReader(text)); fault.CodeOf(err) != fault.Usage || fault.HintOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -91,7 +91,7 @@ func TestWhatNobodyKnowsIsLeftOut(t *testing.T) {
 		}
 	}
 	r, err := c.withoutUnknown().Report()
-	if err != nil || len(r.Findings) != 1 || !strings.Contains(strings.Join(r.Unasked, "\n"),
+	if err != nil || len(r.Findings) != 1 || !strings.Contains(strings.Join(r.NotChecked, "\n"),
 		"all of the bootstrap cluster: left out") {
 		t.Errorf("%+v, %v", r, err)
 	}

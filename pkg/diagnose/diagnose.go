@@ -11,6 +11,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/flux"
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/redact"
 )
 
@@ -27,8 +28,8 @@ type Report struct {
 	// Findings are the causes that are known, Waiting is what is not ready and has no known cause.
 	Findings []Finding `json:"findings"`
 	Waiting  []Finding `json:"waiting"`
-	// Unasked says what could not be looked at, and why.
-	Unasked []string `json:"unasked"`
+	// NotChecked says what could not be looked at, and why.
+	NotChecked []string `json:"notChecked"`
 }
 
 // Run looks at both clusters and at the machines, and says what is wrong. Rules of more come before those of the
@@ -59,14 +60,14 @@ func (r *Report) observed(o Signals, rules []Rule) {
 	}
 }
 
-// sort puts what does not go away by itself first, and what is certain before what is likely.
+// sort puts what does not go away by itself first, and high confidence before low.
 func (r *Report) sort() {
 	weight := func(f Finding) int {
 		n := 0
-		if f.Heals {
+		if f.Transient {
 			n += 2
 		}
-		if !f.Certain {
+		if f.Confidence != readiness.HighConfidence {
 			n++
 		}
 		return n
@@ -79,7 +80,7 @@ func (r *Report) redact(redactor *redact.Redactor) {
 	for _, list := range [][]Finding{r.Findings, r.Waiting} {
 		for i := range list {
 			f := &list[i]
-			f.Cause, f.Cure, f.Message = redactor.Text(f.Cause), redactor.Text(f.Cure), redactor.Text(f.Message)
+			f.Cause, f.Remedy, f.Message = redactor.Text(f.Cause), redactor.Text(f.Remedy), redactor.Text(f.Message)
 			for j := range f.Chain {
 				f.Chain[j].Message = redactor.Text(f.Chain[j].Message)
 			}
@@ -88,8 +89,8 @@ func (r *Report) redact(redactor *redact.Redactor) {
 			}
 		}
 	}
-	for i := range r.Unasked {
-		r.Unasked[i] = redactor.Text(r.Unasked[i])
+	for i := range r.NotChecked {
+		r.NotChecked[i] = redactor.Text(r.NotChecked[i])
 	}
 }
 
@@ -99,7 +100,7 @@ func (r Report) Err() error {
 	switch {
 	case len(r.Findings) > 0:
 		return fault.New(fault.ComponentStuck, fmt.Sprintf("%s of what is not ready: %s",
-			count(len(r.Findings), "cause"), r.Findings[0].Cause), r.Findings[0].Cure)
+			count(len(r.Findings), "cause"), r.Findings[0].Cause), r.Findings[0].Remedy)
 	case len(r.Clusters) == 0:
 		return fault.New(fault.ClusterUnreachable, "no cluster of "+r.Environment+" answers"+because(r.Waiting),
 			"If it was never made, cluster-init up makes it.")

@@ -159,7 +159,7 @@ func TestWhatAPivotHolds(t *testing.T) {
 		{paused, owned.PivotAnnotation, "pivot-holds"}, {paused, "example.org/note", "paused"},
 	} {
 		if findings, _ := examine(t, strings.Replace(tc.object, "NOTE", tc.annotation, 1)); len(findings) != 1 ||
-			findings[0].Rule != tc.want || findings[0].Heals != (tc.want == "pivot-holds") {
+			findings[0].Rule != tc.want || findings[0].Transient != (tc.want == "pivot-holds") {
 			t.Errorf("%s with %s: %v", tc.want, tc.annotation, inShort(findings))
 		}
 	}

@@ -44,9 +44,9 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// An entry that is cut off, or written by another library, is its own text.
+// An entry that is truncated, or written by another library, is its own text.
 func TestEntriesOfOtherForms(t *testing.T) {
-	for _, line := range []string{`E1126 02:30:01.0 1 a.go:1] "Reconciler error" err="cut off`,
+	for _, line := range []string{`E1126 02:30:01.0 1 a.go:1] "Reconciler error" err="truncated`,
 		"\tfailed in the middle of an entry", `{"level":"error","msg":"no"}`, `time=now level=error msg="x"`} {
 		if got := entries([]string{line}); len(got) != 1 || !got[0].complains() || got[0].err() != line {
 			t.Errorf("%q: %q", line, got)

@@ -28,7 +28,7 @@ const (
 
 // readLogs adds to a snapshot what the logs say: of containers that end again and again, and of the providers'
 // controllers about the machines that are not ready. It returns what could not be read.
-func (s *Snapshot) readLogs(ctx context.Context, c *kube.Cluster) (unasked []string) {
+func (s *Snapshot) readLogs(ctx context.Context, c *kube.Cluster) (notChecked []string) {
 	client, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
 		return []string{fmt.Sprintf("logs of the %s cluster: %v", c.Name, err)}
@@ -36,18 +36,20 @@ func (s *Snapshot) readLogs(ctx context.Context, c *kube.Cluster) (unasked []str
 	read := 0
 	for _, wanted := range s.wantedLogs() {
 		if read++; read > mostLogs {
-			return append(unasked, fmt.Sprintf("further logs of the %s cluster: %d containers were looked at already",
+			return append(notChecked, fmt.Sprintf(
+				"further logs of the %s cluster: %d containers were looked at already",
 				c.Name, mostLogs))
 		}
 		lines, err := readLog(ctx, client, wanted)
 		if err != nil {
-			unasked = append(unasked, fmt.Sprintf("log of container %s of %s in the %s cluster: %v", wanted.container,
+			notChecked = append(notChecked, fmt.Sprintf("log of container %s of %s in the %s cluster: %v",
+				wanted.container,
 				wanted.pod, c.Name, err))
 			continue
 		}
 		wanted.use(lines)
 	}
-	return unasked
+	return notChecked
 }
 
 // wantedLog is the log of a container that may say why something is not ready.

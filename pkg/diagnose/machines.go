@@ -20,7 +20,7 @@ const (
 
 // inspectMachines adds to a snapshot what the machines say that are not ready, and the cloud says of them. It returns
 // what could not be asked.
-func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (unasked []string) {
+func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (notChecked []string) {
 	machines := slices.DeleteFunc(s.sorted(), func(r health.Ref) bool {
 		return r.Group != "cluster.x-k8s.io" || r.Kind != "Machine" || s.state(r).Status == health.Ready ||
 			s.objects[r].GetDeletionTimestamp() != nil || health.InfrastructureOf(s.objects[r]).Name == ""
@@ -32,7 +32,7 @@ func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (u
 	case !can:
 		return []string{"the machines themselves: " + of.Place() + " is not asked by this version"}
 	case len(machines) > mostMachines:
-		unasked = append(unasked, fmt.Sprintf("%d further machines: %d were looked into already",
+		notChecked = append(notChecked, fmt.Sprintf("%d further machines: %d were looked into already",
 			len(machines)-mostMachines, mostMachines))
 		machines = machines[:mostMachines]
 	}
@@ -49,10 +49,10 @@ func (s *Snapshot) inspectMachines(ctx context.Context, of provider.Provider) (u
 	for i, r := range machines {
 		s.mergeReported(r, answers[i].said)
 		if err := answers[i].err; err != nil {
-			unasked = append(unasked, fmt.Sprintf("what %s says in %s: %v", r, of.Place(), err))
+			notChecked = append(notChecked, fmt.Sprintf("what %s says in %s: %v", r, of.Place(), err))
 		}
 	}
-	return unasked
+	return notChecked
 }
 
 // inspection is what a look into a machine had for an answer.

@@ -54,11 +54,11 @@ status: {conditions: [{type: Ready, status: "False", reason: InstanceStateError}
 // What the cloud says of a server explains it better than the state ERROR of the object that stands for it.
 func TestFaultOfServer(t *testing.T) {
 	s := NewSnapshot(readiness.Observation{Cluster: "management", Objects: machineOf(t, "m")})
-	unasked := s.inspectMachines(t.Context(), &cloud{answer: func(string) ([]provider.Said, error) {
+	notChecked := s.inspectMachines(t.Context(), &cloud{answer: func(string) ([]provider.Said, error) {
 		return []provider.Said{{From: "fault", Text: "No valid host was found. \n"}}, errors.New("it has no console")
 	}})
-	if len(unasked) != 1 || !strings.Contains(unasked[0], "it has no console") {
-		t.Errorf("not asked: %v", unasked)
+	if len(notChecked) != 1 || !strings.Contains(notChecked[0], "it has no console") {
+		t.Errorf("not asked: %v", notChecked)
 	}
 	findings, _ := s.examine([]health.Ref{{Group: "cluster.x-k8s.io", Kind: "Machine", Namespace: "management",
 		Name: "m"}}, readRules(t))
@@ -80,9 +80,10 @@ func TestInspectsManyMachines(t *testing.T) {
 		return []provider.Said{{From: "console", Text: machine}}, nil
 	}}
 	s := NewSnapshot(readiness.Observation{Cluster: "management", Objects: objects})
-	unasked := s.inspectMachines(t.Context(), of)
-	if len(unasked) != 1 || !strings.HasPrefix(unasked[0], "2 further machines") || of.asked.Load() != mostMachines {
-		t.Errorf("%d were asked, not asked: %v", of.asked.Load(), unasked)
+	notChecked := s.inspectMachines(t.Context(), of)
+	if len(notChecked) != 1 || !strings.HasPrefix(notChecked[0], "2 further machines") ||
+		of.asked.Load() != mostMachines {
+		t.Errorf("%d were asked, not asked: %v", of.asked.Load(), notChecked)
 	}
 	for r, said := range s.said {
 		if r.Kind != "Machine" || len(said) != 1 || said[0].Message != r.Name {

@@ -12,7 +12,7 @@ import (
 // mostShown is how much of a message is printed, in characters.
 const mostShown = 600
 
-// Print writes a report for a person: each cause with its cure first, then what was seen.
+// Print writes a report for a person: each cause with its remedy first, then what was seen.
 func (r Report) Print(out io.Writer) error {
 	b := &strings.Builder{}
 	for _, f := range r.Findings {
@@ -27,9 +27,9 @@ func (r Report) Print(out io.Writer) error {
 		}
 		fmt.Fprintln(b)
 	}
-	if len(r.Unasked) > 0 {
+	if len(r.NotChecked) > 0 {
 		oneline.Fprintf(b, "Not looked at:\n")
-		for _, what := range r.Unasked {
+		for _, what := range r.NotChecked {
 			oneline.Fprintf(b, "  %s\n", oneline.Of(what, mostShown))
 		}
 		fmt.Fprintln(b)
@@ -49,7 +49,7 @@ func (r Report) summary() string {
 		return fmt.Sprintf("%s: %s found.", where, count(len(r.Findings), "cause"))
 	case len(r.Waiting) > 0 || len(r.Clusters) == 0:
 		return where + ": no cause found."
-	case len(r.Unasked) > 0:
+	case len(r.NotChecked) > 0:
 		return where + ": what was looked at is well."
 	}
 	return where + ": all is well."
@@ -57,28 +57,28 @@ func (r Report) summary() string {
 
 func printFinding(b *strings.Builder, f Finding) {
 	oneline.Fprintf(b, "✗ %s\n", oneline.Of(f.Cause, mostShown))
-	oneline.Fprintf(b, "    cure:    %s\n", oneline.Of(f.Cure, mostShown))
-	sure := "certain"
-	if !f.Certain {
-		sure = "likely; what was seen can have another cause"
+	oneline.Fprintf(b, "    remedy:     %s\n", oneline.Of(f.Remedy, mostShown))
+	confidence := string(f.Confidence)
+	if f.Confidence == readiness.LowConfidence {
+		confidence += "; the message can have another cause"
 	}
-	if f.Heals {
-		sure += "; it can go away by itself"
+	if f.Transient {
+		confidence += "; it can go away by itself"
 	}
 	if f.Severity == readiness.Warning {
-		sure += "; nothing waits for it yet"
+		confidence += "; nothing waits for it yet"
 	}
-	oneline.Fprintf(b, "    sure:    %s\n", sure)
-	oneline.Fprintf(b, "    object:  %s%s\n", f.Object, in(f))
+	oneline.Fprintf(b, "    confidence: %s\n", confidence)
+	oneline.Fprintf(b, "    object:     %s%s\n", f.Object, in(f))
 	if f.Message != "" && !strings.Contains(f.Cause, f.Message) {
-		oneline.Fprintf(b, "    seen:    %s\n", oneline.Of(f.Message, mostShown))
+		oneline.Fprintf(b, "    seen:       %s\n", oneline.Of(f.Message, mostShown))
 	}
 	for _, line := range f.Log {
-		oneline.Fprintf(b, "    log:     %s\n", oneline.Of(line, mostShown))
+		oneline.Fprintf(b, "    log:        %s\n", oneline.Of(line, mostShown))
 	}
 	printChain(b, f)
 	if len(f.Delays) > 0 {
-		oneline.Fprintf(b, "    delays:  %s\n", strings.Join(f.Delays, ", "))
+		oneline.Fprintf(b, "    delays:     %s\n", strings.Join(f.Delays, ", "))
 	}
 	fmt.Fprintln(b)
 }
@@ -92,7 +92,7 @@ func printChain(b *strings.Builder, f Finding) {
 	for _, link := range f.Chain {
 		names = append(names, link.Object)
 	}
-	oneline.Fprintf(b, "    waits:   %s\n", strings.Join(names, " → "))
+	oneline.Fprintf(b, "    waits:      %s\n", strings.Join(names, " → "))
 }
 
 func in(f Finding) string {

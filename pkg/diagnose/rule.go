@@ -3,8 +3,10 @@ package diagnose
 import (
 	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"regexp"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/cluster-init/cluster-init/pkg/health"
 	"github.com/cluster-init/cluster-init/pkg/oneline"
+	"github.com/cluster-init/cluster-init/pkg/readiness"
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
@@ -23,25 +26,25 @@ type Rule struct {
 	Name  string   `json:"-"`     // of its file
 	Kinds []string `json:"kinds"` // of the objects that it is for; none: all
 	// From, Reason and Message are regular expressions for the parts of a signal; an empty one matches all. Named
-	// groups of Message can be used as ${group} in Cause and Cure, as can ${object}, ${kind}, ${object-name},
+	// groups of Message can be used as ${group} in Cause and Remedy, as can ${object}, ${kind}, ${object-name},
 	// ${namespace}, ${reason} and ${message}.
-	From    string `json:"from"`
+	From    string `json:"signal"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	Cause   string `json:"cause"`
-	Cure    string `json:"cure"`
-	// Values are the keys of the environment's values that the cure is about; a star stands for a name. They are said
+	Remedy  string `json:"remedy"`
+	// Values are the keys of the environment's values that the remedy is about; a star stands for a name. They are said
 	// with it.
 	Values []string `json:"values"`
-	// Likely is whether the signal can have another cause too.
-	Likely bool `json:"likely"`
-	// Heals is whether it can go away by itself.
-	Heals bool `json:"heals"`
-	// Always is whether it counts also for an object that is ready.
-	Always bool `json:"always"`
-	// Own is whether the cause is in the object itself, and counts too where something below the object is not ready
-	// either.
-	Own bool `json:"own"`
+	// Confidence is "low" where the signal can have another cause too. Empty means "high".
+	Confidence readiness.Confidence `json:"confidence"`
+	// Transient is whether it can go away by itself.
+	Transient bool `json:"transient"`
+	// MatchReady is whether it counts also for an object that is ready.
+	MatchReady bool `json:"matchReady"`
+	// MatchDespiteChildren is whether the cause is in the object itself, and counts too where something below the
+	// object is not ready either.
+	MatchDespiteChildren bool `json:"matchDespiteChildren"`
 	// Rank puts a rule before others (higher) or behind them (lower) that match the same object.
 	Rank     int       `json:"rank"`
 	Examples []Example `json:"examples"`
@@ -91,8 +94,14 @@ func readRule(file string, content []byte) (Rule, error) {
 	if err := unpack.YAML(content); err != nil {
 		return rule, err
 	}
+	if err := refuseFormerKeys(content); err != nil {
+		return rule, err
+	}
 	if err := yaml.UnmarshalStrict(content, &rule); err != nil {
 		return rule, err
+	}
+	if c := rule.Confidence; c != "" && c != readiness.HighConfidence && c != readiness.LowConfidence {
+		return rule, fmt.Errorf("confidence %q is neither high nor low", c)
 	}
 	for expression, into := range map[*string]**regexp.Regexp{&rule.From: &rule.from, &rule.Reason: &rule.reason,
 		&rule.Message: &rule.message} {
@@ -105,8 +114,34 @@ func readRule(file string, content []byte) (Rule, error) {
 	return rule, nil
 }
 
-// match returns the first of signals that the rule is for, and its words for the cause and the cure.
-func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, cure string, matches bool) {
+// formerKeys are the names that keys of a rule had in earlier versions, and their names now.
+var formerKeys = map[string]string{"cure": "remedy", "heals": "transient", "own": "matchDespiteChildren",
+	"always": "matchReady", "from": "signal", "likely": "confidence"}
+
+// refuseFormerKeys refuses a rule that was written for an earlier version.
+func refuseFormerKeys(content []byte) error {
+	var rule map[string]any
+	if err := yaml.Unmarshal(content, &rule); err != nil {
+		return err
+	}
+	var problems []string
+	for _, former := range slices.Sorted(maps.Keys(formerKeys)) {
+		if _, there := rule[former]; there {
+			problems = append(problems, fmt.Sprintf("the key %s is now %s", former, formerKeys[former]))
+		}
+	}
+	if len(problems) > 0 {
+		return errors.New(strings.Join(problems, "; "))
+	}
+	return nil
+}
+
+func (r Rule) confidence() readiness.Confidence {
+	return cmp.Or(r.Confidence, readiness.HighConfidence)
+}
+
+// match returns the first of signals that the rule is for, and its words for the cause and the remedy.
+func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, remedy string, matches bool) {
 	if len(r.Kinds) > 0 && !slices.Contains(r.Kinds, object.Kind) {
 		return s, "", "", false
 	}
@@ -127,18 +162,18 @@ func (r Rule) match(object health.Ref, signals []Signal) (s Signal, cause, cure 
 			}
 		}
 		cause := os.Expand(r.Cause, func(name string) string { return values[name] })
-		cure := os.Expand(r.Cure, func(name string) string { // it has commands, which people paste
+		remedy := os.Expand(r.Remedy, func(name string) string { // it has commands, which people paste
 			if name == "$" {
 				return name
 			}
 			return oneline.Shell(values[name])
 		})
-		return s, cause, cure + keys(r.Values), true
+		return s, cause, remedy + keys(r.Values), true
 	}
 	return s, "", "", false
 }
 
-// keys says which values a cure is about.
+// keys says which values a remedy is about.
 func keys(values []string) string {
 	if len(values) == 0 {
 		return ""
@@ -149,9 +184,11 @@ func keys(values []string) string {
 // firstMatch returns the first rule that matches an object.
 func firstMatch(rules []Rule, object health.Ref, signals []Signal) (Finding, bool) {
 	for _, rule := range rules {
-		if s, cause, cure, matches := rule.match(object, signals); matches {
-			return Finding{Object: object.String(), Rule: rule.Name, Past: s.Past, At: s.At, Cause: cause, Cure: cure,
-				Certain: !rule.Likely, Heals: rule.Heals, Message: strings.TrimSpace(s.Message), own: rule.Own}, true
+		if s, cause, remedy, matches := rule.match(object, signals); matches {
+			return Finding{Object: object.String(), Rule: rule.Name, Past: s.Past, At: s.At, Cause: cause,
+				Remedy:     remedy,
+				Confidence: rule.confidence(), Transient: rule.Transient, Message: strings.TrimSpace(s.Message),
+				own: rule.MatchDespiteChildren}, true
 		}
 	}
 	return Finding{}, false

@@ -12,7 +12,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-const rulesHint = "A rule is a file NAME.yaml with the keys cause and cure, and of kinds, from, reason and message " +
+const rulesHint = "A rule is a file NAME.yaml with the keys cause and remedy, and of kinds, from, reason and message " +
 	"those that it is for."
 
 // mostOfRule is the most that is read of a rule, in bytes.
@@ -61,8 +61,8 @@ func (r Rule) usable() error {
 	switch {
 	case r.Cause == "":
 		return errors.New("it has no cause")
-	case r.Cure == "":
-		return errors.New("it has no cure")
+	case r.Remedy == "":
+		return errors.New("it has no remedy")
 	case r.From == "" && r.Reason == "" && r.Message == "":
 		return errors.New("it matches everything: it has neither from, nor reason, nor message")
 	}

@@ -23,9 +23,9 @@ func folderOf(t *testing.T, files map[string]string) string {
 
 // A user's rule comes before those of the binary, and takes the place of one of its name.
 func TestRulesOfTheUser(t *testing.T) {
-	more, err := ReadRules(folderOf(t, map[string]string{"ours.yaml": "from: ^waiting$\nmessage: 'image " +
-		"\"(?P<image>[^\"]+)\"'\ncause: ${image} is not in our registry\ncure: ask the platform team\n",
-		"suspended.yaml": "from: ^suspended$\ncause: it sleeps\ncure: wake it\n", "README.md": "none of them"}))
+	more, err := ReadRules(folderOf(t, map[string]string{"ours.yaml": "signal: ^waiting$\nmessage: 'image " +
+		"\"(?P<image>[^\"]+)\"'\ncause: ${image} is not in our registry\nremedy: ask the platform team\n",
+		"suspended.yaml": "signal: ^suspended$\ncause: it sleeps\nremedy: wake it\n", "README.md": "none of them"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,19 +49,23 @@ func TestRulesOfTheUser(t *testing.T) {
 }
 
 func TestRulesThatAreNone(t *testing.T) {
-	const good = "from: ^event$\ncause: a\ncure: b\n"
+	const good = "signal: ^event$\ncause: a\nremedy: b\n"
 	for name, row := range map[string]struct {
 		files map[string]string
 		want  string
 	}{
 		"no file": {map[string]string{"a.yml": good}, "has no file NAME.yaml"},
-		"a key that is none": {map[string]string{"good.yaml": good, "bad.yaml": good + "remedy: c\n"},
-			`bad.yaml: error unmarshaling JSON: while decoding JSON: json: unknown field "remedy"`},
-		"no regular expression": {map[string]string{"bad.yaml": "from: '('\ncause: a\ncure: b\n"},
+		"a key that is none": {map[string]string{"good.yaml": good, "bad.yaml": good + "severity: c\n"},
+			`bad.yaml: error unmarshaling JSON: while decoding JSON: json: unknown field "severity"`},
+		"keys of an earlier version": {map[string]string{"bad.yaml": "from: x\ncause: a\ncure: b\nlikely: true\n"},
+			"bad.yaml: the key cure is now remedy; the key from is now signal; the key likely is now confidence"},
+		"no confidence": {map[string]string{"bad.yaml": good + "confidence: certain\n"},
+			`bad.yaml: confidence "certain" is neither high nor low`},
+		"no regular expression": {map[string]string{"bad.yaml": "signal: '('\ncause: a\nremedy: b\n"},
 			"bad.yaml: error parsing regexp"},
-		"no cause": {map[string]string{"bad.yaml": "from: x\ncure: b\n"}, "bad.yaml: it has no cause"},
-		"no cure":  {map[string]string{"bad.yaml": "from: x\ncause: b\n"}, "bad.yaml: it has no cure"},
-		"it matches all": {map[string]string{"bad.yaml": "cause: a\ncure: b\n"},
+		"no cause":  {map[string]string{"bad.yaml": "signal: x\nremedy: b\n"}, "bad.yaml: it has no cause"},
+		"no remedy": {map[string]string{"bad.yaml": "signal: x\ncause: b\n"}, "bad.yaml: it has no remedy"},
+		"it matches all": {map[string]string{"bad.yaml": "cause: a\nremedy: b\n"},
 			"bad.yaml: it matches everything"},
 	} {
 		_, err := ReadRules(folderOf(t, row.files))

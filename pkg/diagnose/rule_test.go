@@ -15,8 +15,8 @@ func TestRulesMatchTheirExamples(t *testing.T) {
 	rules := readRules(t)
 	for _, rule := range rules {
 		t.Run(rule.Name, func(t *testing.T) {
-			if rule.Cause == "" || rule.Cure == "" || len(rule.Examples) == 0 {
-				t.Fatal("a rule has a cause, a cure and an example")
+			if rule.Cause == "" || rule.Remedy == "" || len(rule.Examples) == 0 {
+				t.Fatal("a rule has a cause, a remedy and an example")
 			}
 			for _, example := range rule.Examples {
 				found, matches := firstMatch(rules, parseRef(t, example.Object), []Signal{example.Signal})
@@ -70,8 +70,8 @@ func TestRulesNameOnlyWhatThereIs(t *testing.T) {
 	given := []string{"object", "kind", "object-name", "namespace", "reason", "message"}
 	for _, rule := range readRules(t) {
 		known := append(slices.Clone(given), rule.message.SubexpNames()...)
-		for _, found := range variable.FindAllStringSubmatch(rule.Cause+" "+rule.Cure, -1) {
-			if !slices.Contains(known, found[1]) && found[1] != "$" && !strings.Contains(rule.Cure, "$"+found[0]) {
+		for _, found := range variable.FindAllStringSubmatch(rule.Cause+" "+rule.Remedy, -1) {
+			if !slices.Contains(known, found[1]) && found[1] != "$" && !strings.Contains(rule.Remedy, "$"+found[0]) {
 				t.Errorf("%s names %s, which is nothing", rule.Name, found[0])
 			}
 		}
@@ -116,8 +116,8 @@ func TestTheRemedyForAVariableKeepsItsDollars(t *testing.T) {
 			continue
 		}
 		found, _ := firstMatch([]Rule{rule}, parseRef(t, rule.Examples[0].Object), []Signal{rule.Examples[0].Signal})
-		if want := "components.a.substitute, or write $${NAME} where"; !strings.Contains(found.Cure, want) {
-			t.Errorf("%q does not hold %q", found.Cure, want)
+		if want := "components.a.substitute, or write $${NAME} where"; !strings.Contains(found.Remedy, want) {
+			t.Errorf("%q does not hold %q", found.Remedy, want)
 		}
 		return
 	}

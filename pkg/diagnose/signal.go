@@ -18,7 +18,7 @@ type Signal struct {
 	// From is where it stands: "condition TYPE", "waiting" and "terminated" of a container, "event", "suspended",
 	// "paused", "missing", "deleting", "phase", "taint", "error", "log", "stopped", "fault", "cloud", "console",
 	// "journal".
-	From    string `json:"from"`
+	From    string `json:"signal"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 	// Past is whether it was said of what may be over: reported once, of an older spec, or of an object that goes.

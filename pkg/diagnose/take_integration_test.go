@@ -74,8 +74,8 @@ func TestTake(t *testing.T) {
 		}
 		for _, what := range []string{"gitrepositories.source.toolkit.fluxcd.io of the bootstrap cluster",
 			"secrets of the bootstrap cluster", "pods of the bootstrap cluster", "logs of the bootstrap cluster"} {
-			if !slices.ContainsFunc(r.Unasked, func(u string) bool { return strings.Contains(u, what) }) {
-				t.Errorf("it does not say that it has not looked at %s: %v", what, r.Unasked)
+			if !slices.ContainsFunc(r.NotChecked, func(u string) bool { return strings.Contains(u, what) }) {
+				t.Errorf("it does not say that it has not looked at %s: %v", what, r.NotChecked)
 			}
 		}
 	})

@@ -29,9 +29,9 @@ func unhealthy(seen Seen, explained []Finding) []Finding {
 			continue
 		}
 		// A run that builds the cluster gets its objects ready, but does not start a stopped container again.
-		heals := f.Transient || seen.Building && f.Object.Kind != container
+		transient := f.Transient || seen.Building && f.Object.Kind != container
 		found = append(found, Finding{Cluster: seen.Cluster, Object: f.Object.String(), Rule: f.ID,
-			Cause: f.Cause, Cure: f.Remedy, Certain: f.Certain, Heals: heals,
+			Cause: f.Cause, Remedy: f.Remedy, Confidence: f.Confidence(), Transient: transient,
 			Severity: f.Severity, Message: f.Message,
 			Chain: []Link{{Object: f.Object.String(), State: string(f.Severity), Message: f.Message}}})
 	}

@@ -14,29 +14,29 @@ type Finding struct {
 	Object  string `json:"object"`
 	Rule    string `json:"rule"`
 	// Past and At are those of the Signal that the cause is known from.
-	Past  bool      `json:"past,omitempty"`
-	At    time.Time `json:"at,omitzero"`
-	Cause string    `json:"cause"`
-	Cure  string    `json:"cure"`
-	// Certain is false where what was seen can have another cause too.
-	Certain bool `json:"certain"`
+	Past   bool      `json:"past,omitempty"`
+	At     time.Time `json:"at,omitzero"`
+	Cause  string    `json:"cause"`
+	Remedy string    `json:"remedy"`
+	// Confidence is low where what was seen can have another cause too.
+	Confidence readiness.Confidence `json:"confidence"`
 	// Severity is "warning" where nothing waits for it yet, and "blocking" where something does not happen because of
 	// it; empty where something is not ready.
 	Severity readiness.Severity `json:"severity,omitempty"`
-	// Heals is whether it can go away by itself.
-	Heals   bool     `json:"heals"`
-	Message string   `json:"message,omitempty"` // what was seen, in its own words
-	Log     []string `json:"log,omitempty"`     // the last lines of a container that ended
-	Chain   []Link   `json:"chain,omitempty"`   // from what is not ready down to Object
+	// Transient is whether it can go away by itself.
+	Transient bool     `json:"transient"`
+	Message   string   `json:"message,omitempty"` // what was seen, in its own words
+	Log       []string `json:"log,omitempty"`     // the last lines of a container that ended
+	Chain     []Link   `json:"chain,omitempty"`   // from what is not ready down to Object
 	// Delays are the other objects that are not ready for the same cause.
 	Delays []string `json:"delays,omitempty"`
 
 	own bool // its rule counts whatever else is wrong below the object
 }
 
-// Lasting is whether a cause is certain, does not go away by itself, and is there now.
+// Lasting reports whether the confidence is high, and the cause does not go away by itself and is there now.
 func (f Finding) Lasting() bool {
-	return f.Certain && !f.Heals && !f.Past && f.Severity != readiness.Warning
+	return f.Confidence == readiness.HighConfidence && !f.Transient && !f.Past && f.Severity != readiness.Warning
 }
 
 // Link is an object on the way down.
@@ -52,7 +52,7 @@ const deepest = 16
 // examine walks down from each of roots that is not ready and returns the causes that rules know, and what is at the
 // bottom of the rest.
 func (s *Snapshot) examine(roots []health.Ref, rules []Rule) (findings, waiting []Finding) {
-	always := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.Always })
+	always := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.MatchReady })
 	for _, root := range roots {
 		if s.state(root).Status == health.Ready {
 			if f, found := firstMatch(always, root, s.signals(root)); found {
@@ -104,7 +104,7 @@ func (s *Snapshot) explainAll(chains [][]health.Ref, rules []Rule) (all [][]expl
 // have a cause of their own.
 func (s *Snapshot) explain(chain []health.Ref, rules []Rule) []explained {
 	var found []explained
-	own := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.Own })
+	own := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.MatchDespiteChildren })
 	for i := len(chain) - 1; i >= 0; i-- {
 		if f, matches := firstMatch(rules, chain[i], s.signals(chain[i])); matches {
 			found = append(found, explained{f, i})

@@ -213,10 +213,10 @@ func TestLasting(t *testing.T) {
 		finding Finding
 		want    bool
 	}{
-		"certain":                     {Finding{Certain: true}, true},
-		"of what may be over":         {Finding{Certain: true, Past: true}, false},
+		"certain":                     {Finding{Confidence: readiness.HighConfidence}, true},
+		"of what may be over":         {Finding{Confidence: readiness.HighConfidence, Past: true}, false},
 		"what may have another cause": {Finding{}, false},
-		"what can go away":            {Finding{Certain: true, Heals: true}, false},
+		"what can go away":            {Finding{Confidence: readiness.HighConfidence, Transient: true}, false},
 	} {
 		if got := tc.finding.Lasting(); got != tc.want {
 			t.Errorf("%s: %v", name, got)

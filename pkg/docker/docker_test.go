@@ -207,7 +207,7 @@ func TestHasFile(t *testing.T) {
 		"there":                  {"echo there", true, false},
 		"not there":              {"echo absent", false, false},
 		"the container is gone":  {fails(1, "Error response from daemon: No such container: n"), false, true},
-		"it was cut off":         {"echo absent; exit 137", false, true},
+		"it was truncated":       {"echo absent; exit 137", false, true},
 		"it says something else": {"echo hello", false, true},
 		"it says nothing":        {"true", false, true},
 	} {

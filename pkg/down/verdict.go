@@ -55,9 +55,9 @@ func judge(of world.Observation, r request) verdict {
 		return refused(o.Management.Err)
 	case o.Stopped() && !o.Bootstrap.Down: // machines that are being deleted stop before they go
 		return verdict{decision: start}
-	case o.Bootstrap.State == world.BootstrapSilent && o.Bootstrap.Cure != "":
+	case o.Bootstrap.State == world.BootstrapSilent && o.Bootstrap.Remedy != "":
 		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err),
-			nil, o.Bootstrap.Cure)
+			nil, o.Bootstrap.Remedy)
 	case o.Bootstrap.State == world.BootstrapSilent:
 		return silent(fmt.Errorf("the bootstrap cluster exists, and what it holds is not known: %w", o.Bootstrap.Err),
 			o.Bootstrap.Err,
@@ -90,8 +90,8 @@ func (o observation) inBootstrap(r request) verdict {
 	return gone
 }
 
-// between judges where both clusters may hold something: a move back that was cut off is finished, a pivot that was is
-// not ours to finish.
+// between judges where both clusters may hold something: a move back that was interrupted is finished, a pivot that was
+// is not ours to finish.
 func (o observation) between(r request) verdict {
 	known := o.Management.State == world.ManagementActive || o.Management.State == world.ManagementPaused
 	switch {
@@ -163,10 +163,10 @@ func pausedByHand(where string, side pivot.Side, r request) verdict {
 
 // withoutDefinition judges where nobody who answers holds the definition.
 func (o observation) withoutDefinition(r request) verdict {
-	unasked := errors.Is(o.MachinesErr, provider.ErrNotSupported)
+	notChecked := errors.Is(o.MachinesErr, provider.ErrNotSupported)
 	none := verdict{decision: sweep, why: "nothing of it exists but leftovers"}
 	switch {
-	case o.Bootstrap.Down && (unasked || o.MachinesErr == nil && len(o.Machines) == 0):
+	case o.Bootstrap.Down && (notChecked || o.MachinesErr == nil && len(o.Machines) == 0):
 		none.why = "its Cluster is deleted"
 		return none
 	case o.Bootstrap.Down && o.MachinesErr == nil:
@@ -181,7 +181,7 @@ func (o observation) withoutDefinition(r request) verdict {
 			return none
 		}
 		return o.silentManagement(r, "only it can delete what it has made")
-	case unasked:
+	case notChecked:
 		return refused(fault.New(fault.ClusterUnreachable,
 			fmt.Sprintf("no kubeconfig names the management cluster %s, and %s cannot be asked what exists of it",
 				r.cluster, r.place),

@@ -37,7 +37,7 @@ func TestPackAndUnpack(t *testing.T) {
 		}
 	}
 	for name, content := range map[string][]byte{"nothing": nil, "something else": []byte("PK\x03\x04 a zip"),
-		"cut off": packed.Bytes()[:packed.Len()/2], "damaged": damaged(packed.Bytes())} {
+		"truncated": packed.Bytes()[:packed.Len()/2], "damaged": damaged(packed.Bytes())} {
 		if got, err := Unpack(bytes.NewReader(content), CaseName); err == nil {
 			t.Errorf("%s: no error, %q", name, got)
 		}

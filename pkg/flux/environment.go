@@ -20,7 +20,7 @@ type EnvironmentVariable struct{ Name, Value string }
 const (
 	// environmentSecret holds the values of the variables: an address of a proxy may hold a password.
 	environmentSecret = "telco-cloud-init-flux-environment"
-	// environmentVersion is on the pods of the controllers. It holds the version of the Secret: they are made anew when
+	// environmentVersion is on the pods of the controllers. It holds the version of the Secret: they are recreated when
 	// that changes.
 	environmentVersion = "cluster-init.io/environment"
 )

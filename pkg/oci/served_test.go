@@ -47,10 +47,10 @@ func TestServed(t *testing.T) {
 	original, mirror := serving(t, "capi/manager"), serving(t, "capi/manager", "k8s/capi/manager")
 	nowhere := "127.0.0.1:1"
 	for name, tc := range map[string]struct {
-		image   string
-		mirrors []oci.Mirror
-		says    string // of the error; empty: it is served
-		unasked bool
+		image      string
+		mirrors    []oci.Mirror
+		says       string // of the error; empty: it is served
+		notChecked bool
 	}{
 		"by its own registry": {original + "/capi/manager:v1", nil, "", false},
 		"not in its registry": {original + "/capi/manager:v2", nil, "image " + original +
@@ -90,7 +90,7 @@ func TestServed(t *testing.T) {
 				strings.Contains(err.Error(), "docker.io")) {
 				t.Errorf("a password, or Docker Hub in place of a host: %v", err)
 			}
-			if errors.Is(err, oci.ErrNotSupported) != tc.unasked {
+			if errors.Is(err, oci.ErrNotSupported) != tc.notChecked {
 				t.Errorf("it could not be asked: %v", err)
 			}
 		})

@@ -16,8 +16,8 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
-// A finished pivot is moved back, and that is cut off. Either direction can be run again: back finishes it, and forth
-// undoes it. (One after the other: clusterctl has one logger for the whole process.)
+// A finished pivot is moved back, and that is interrupted. Either direction can be run again: back finishes it, and
+// forth undoes it. (One after the other: clusterctl has one logger for the whole process.)
 func TestAMoveBackThatIsCutOff(t *testing.T) {
 	for name, at := range map[string]struct {
 		side, method string
@@ -43,7 +43,7 @@ func TestAMoveBackThatIsCutOff(t *testing.T) {
 					return capi.Move(ctx, in)
 				}
 				if _, err := pivot.Run(t.Context(), back); fault.CodeOf(err) != fault.PivotFailed {
-					t.Fatalf("it was not cut off: %v", err)
+					t.Fatalf("it was not interrupted: %v", err)
 				}
 				again, holder := s.Input, s.Target
 				if direction == "back" {

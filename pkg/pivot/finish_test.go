@@ -39,7 +39,7 @@ func cutOffWhileDeleting(t *testing.T, r *rehearsal, gone int) {
 			release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 			err = errors.Join(err, r.Source.Client.Patch(ctx, inNamespace(u), release), r.Source.Client.Delete(ctx, u))
 		}
-		return errors.Join(err, errors.New("cut off"))
+		return errors.Join(err, errors.New("truncated"))
 	}
 	if _, err := pivot.Run(t.Context(), r.Input); fault.CodeOf(err) != fault.PivotFailed {
 		t.Fatal(err)
@@ -104,9 +104,9 @@ func TestFinish(t *testing.T) {
 			recordOfAnotherLife(t, r)
 			patchTarget(t, r, "ConfigMap", "mgmt-load-balancer", `{"data":{"value":"of the new life"}}`)
 		}},
-		"a record that was cut off": {world: func(t *testing.T, r *rehearsal) {
+		"a record that was truncated": {world: func(t *testing.T, r *rehearsal) {
 			must(t, os.Truncate(unverified(t, r)+".unverified", 30))
-		}, want: ".unverified was cut off"},
+		}, want: ".unverified was truncated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rehearse(t)
@@ -139,7 +139,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// mark has the target look as a move leaves it that is cut off: all that it moved is marked. A Cluster that a person
+// mark has the target look as a move leaves it that is truncated: all that it moved is marked. A Cluster that a person
 // paused is not.
 func mark(t *testing.T, r *rehearsal, value string) {
 	t.Helper()

@@ -92,7 +92,7 @@ func TestHalfDoneMoves(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			s := newStage(t)
 			from, to := cut(s.Source.Config, s.Target.Config, row.side, row.method, row.after)
-			bound := 5 * time.Second // what was cut off hangs until then
+			bound := 5 * time.Second // what was interrupted hangs until then
 			if row.after > 9 || row.stage == pivot.StageCopied {
 				bound = 15 * time.Second // on a busy machine it takes that long to come so far
 			}
@@ -103,7 +103,7 @@ func TestHalfDoneMoves(t *testing.T) {
 			}
 			_, err := pivot.Run(t.Context(), s.Input)
 			if fault.CodeOf(err) != fault.PivotFailed {
-				t.Fatalf("the move was cut off, but Run gave %v", err)
+				t.Fatalf("the move was interrupted, but Run gave %v", err)
 			}
 			s.checkHalfDone(err, row.stage, row.hint)
 			if row.stage == pivot.StageNone {

@@ -62,7 +62,7 @@ func still(ctx context.Context, side Side, scope Scope) ([]string, error) {
 	}
 	if holds.Cluster(scope.Cluster) == nil {
 		return nil, refused(scope, "it does not hold its own definition",
-			"If a pivot was cut off, run cluster-init up, which finishes it.")
+			"If a pivot was interrupted, run cluster-init up, which finishes it.")
 	}
 	if paused := holds.pausedObjects(); len(paused) > 0 {
 		var names []string
@@ -70,8 +70,9 @@ func still(ctx context.Context, side Side, scope Scope) ([]string, error) {
 			names = append(names, o.String())
 		}
 		return nil, refused(scope, strings.Join(names, ", ")+" is paused: by a person, or by a move that is under way "+
-			"or was cut off",
-			"Wait for the end of the move, or run cluster-init up, which finishes one that was cut off. Resume what a "+
+			"or was interrupted",
+			"Wait for the end of the move, or run cluster-init up, which finishes one that was interrupted. Resume "+
+				"what a "+
 				"person has paused.")
 	}
 	var all []string

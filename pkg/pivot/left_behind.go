@@ -16,7 +16,7 @@ type LeftBehind struct {
 	Object   capi.Object
 	NeededBy []capi.Object // what moves and names it in its spec
 	Reason   string
-	Cure     string
+	Remedy   string
 	// Rule is the one that refuses the move because of it; "" where nothing that moves needs it.
 	Rule Rule
 }
@@ -47,7 +47,7 @@ func (v *view) findLeftBehind(ctx context.Context) error {
 	}
 	for _, crd := range v.sourceUnlabelled {
 		for _, o := range crd.objects {
-			found.add(LeftBehind{Object: o, Rule: RuleLabels, Cure: v.labelCRD(v.sourceSide, crd.Name),
+			found.add(LeftBehind{Object: o, Rule: RuleLabels, Remedy: v.labelCRD(v.sourceSide, crd.Name),
 				Reason: "its CRD has no label " + capi.MoveLabel})
 		}
 	}
@@ -76,17 +76,17 @@ func (v *view) orphaned(s capi.Orphan) LeftBehind {
 			names = append(names, o.String())
 		}
 		stay.Reason = "owners in a circle are never moved: " + strings.Join(names, ", ")
-		stay.Cure = "Remove the owner references of one of them that close the circle: " +
+		stay.Remedy = "Remove the owner references of one of them that close the circle: " +
 			v.onObject("edit", s.Cycle[0])
 	case s.Missing:
 		stay.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which does not exist, is in another namespace, or "+
 			"is of a kind without the label %s",
 			itself(s), s.Owner, capi.MoveLabel)
-		stay.Cure = "Label the CRD of that owner, or remove the owner reference: " + v.onObject("edit", s.Owned)
+		stay.Remedy = "Label the CRD of that owner, or remove the owner reference: " + v.onObject("edit", s.Owned)
 	default:
 		stay.Reason = fmt.Sprintf("an owner of %s is not moved: %s, which nothing that is moved owns", itself(s),
 			s.Owner)
-		stay.Cure = "Have that owner moved too, or remove the owner reference: " + v.onObject("edit", s.Owned)
+		stay.Remedy = "Have that owner moved too, or remove the owner reference: " + v.onObject("edit", s.Owned)
 	}
 	return stay
 }
@@ -103,7 +103,7 @@ func itself(s capi.Orphan) string {
 func (v *view) findKept(found *leftBehindSet) {
 	for class, users := range v.usedElsewhere() {
 		for _, o := range v.source.Below(class) {
-			found.add(LeftBehind{Object: o, Rule: RuleElsewhere, Cure: copyClass(users),
+			found.add(LeftBehind{Object: o, Rule: RuleElsewhere, Remedy: copyClass(users),
 				Reason: fmt.Sprintf("%s uses %s: it would be copied, and stay", users[0], class)})
 		}
 	}
@@ -111,7 +111,7 @@ func (v *view) findKept(found *leftBehindSet) {
 		if c.ClassNamespace != "" && c.ClassNamespace != v.scope.Namespace {
 			found.add(LeftBehind{Object: capi.Object{APIVersion: c.APIVersion, Kind: "ClusterClass",
 				Namespace: c.ClassNamespace, Name: c.ClassName},
-				NeededBy: []capi.Object{c.Object}, Rule: RuleCluster, Cure: "Make a copy of it in namespace " +
+				NeededBy: []capi.Object{c.Object}, Rule: RuleCluster, Remedy: "Make a copy of it in namespace " +
 					c.Namespace + ", and rebase the Cluster to that.",
 				Reason: "it is in another namespace: it would be copied, and stay"})
 		}
@@ -146,14 +146,14 @@ func (v *view) findNamed(ctx context.Context, found *leftBehindSet) error {
 // unlabelled says of an object of the namespace that a moving one names whether it may stay: the target has a copy of
 // the Secrets that the chart makes on both sides.
 func (v *view) unlabelled(ref capi.Reference, copied capi.Copy) LeftBehind {
-	stay := LeftBehind{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects, Cure: v.label(ref.To),
+	stay := LeftBehind{Object: ref.To, NeededBy: []capi.Object{ref.From}, Rule: RuleObjects, Remedy: v.label(ref.To),
 		Reason: "nothing that is moved owns it, and it has no label " + clusterctlv1.ClusterctlMoveLabel}
 	switch copied {
 	case capi.SameCopy:
 		return LeftBehind{Object: ref.To, Reason: "the target has the same"}
 	case capi.OtherCopy:
 		stay.Reason = "the target has one with other data"
-		stay.Cure = "Have Flux apply the same values on both sides, or make both the same: " +
+		stay.Remedy = "Have Flux apply the same values on both sides, or make both the same: " +
 			v.onObject("edit", ref.To)
 	}
 	return stay
@@ -205,14 +205,14 @@ func (v *view) addLacking(ctx context.Context, found *leftBehindSet, refs []capi
 		switch {
 		case o.Namespace != "" && o.Namespace != v.scope.Namespace:
 			stay.Reason = "it is in another namespace, and the target does not have it"
-			stay.Cure = "Create it on the target, in the same namespace."
+			stay.Remedy = "Create it on the target, in the same namespace."
 		case o.Shared:
 			stay.Reason = "it belongs to the whole cluster, has no label " + clusterctlv1.ClusterctlMoveLabel +
 				", and the target does not have it"
-			stay.Cure = v.label(o)
+			stay.Remedy = v.label(o)
 		default:
 			stay.Reason = "no move looks at its kind, whose CRD has no label " + capi.MoveLabel
-			stay.Cure = v.labelCRD(v.sourceSide, v.resource(o)) + "\n" + v.label(o)
+			stay.Remedy = v.labelCRD(v.sourceSide, v.resource(o)) + "\n" + v.label(o)
 		}
 		found.add(stay)
 	}

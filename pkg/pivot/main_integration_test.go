@@ -91,7 +91,8 @@ func newStageOf(t *testing.T, objects []*unstructured.Unstructured, edits ...fix
 		}
 		return '-'
 	}, t.Name()))
-	if len(name) > 63 { // what is cut off may be all that tells two tests apart, and a name must not end with a hyphen
+	// what is interrupted may be all that tells two tests apart, and a name must not end with a hyphen
+	if len(name) > 63 {
 		sum := fnv.New32a()
 		_, _ = sum.Write([]byte(name))
 		name = fmt.Sprintf("%s-%08x", name[:54], sum.Sum32())

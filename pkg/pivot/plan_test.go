@@ -292,8 +292,8 @@ func TestPlanRefuses(t *testing.T) {
 				if !strings.Contains(err.Error(), got[i].Error()) {
 					t.Errorf("%q is not in the message:\n%v", got[i].Error(), err)
 				}
-				if got[i].Cure == "" {
-					t.Errorf("reason %d has no cure: %+v", i, *got[i])
+				if got[i].Remedy == "" {
+					t.Errorf("reason %d has no remedy: %+v", i, *got[i])
 				}
 			}
 		})

@@ -115,7 +115,7 @@ func readRecord(path string) (*record, error) {
 	r := &record{path: path}
 	switch err := json.Unmarshal(text, r); {
 	case err != nil:
-		return nil, fmt.Errorf("read what was moved: %s was cut off, changed, or written by another version of "+
+		return nil, fmt.Errorf("read what was moved: %s was truncated, changed, or written by another version of "+
 			"cluster-init", marker(path))
 	case r.Format != recordFormat:
 		return nil, fmt.Errorf("read what was moved: %s has format %d, and this cluster-init reads %d", marker(path),

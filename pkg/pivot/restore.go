@@ -149,7 +149,7 @@ func (r *restoration) active(ctx context.Context) ([]capi.Object, error) {
 }
 
 func cutOff(ctx context.Context, err error, how string) error {
-	err = fmt.Errorf("the restore was cut off: %w", err)
+	err = fmt.Errorf("the restore was interrupted: %w", err)
 	if lost := lostLease(ctx); lost != nil {
 		return errors.Join(lost, err)
 	}

@@ -78,7 +78,7 @@ func without(all, known []string) []string {
 	return left
 }
 
-// Waiting is whether time alone may cure something.
+// Waiting is whether time alone may fix something.
 func (a Adoption) Waiting() bool {
 	return slices.ContainsFunc(a.Unmet, func(u Unmet) bool { return u.Waiting })
 }

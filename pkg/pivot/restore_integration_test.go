@@ -251,7 +251,7 @@ func compact(all []*unstructured.Unstructured) []*unstructured.Unstructured {
 	return kept
 }
 
-// The state of the marks while a restore is cut off by an interrupt is that of a kill: nothing acts.
+// The state of the marks while a restore is interrupted by an interrupt is that of a kill: nothing acts.
 func TestAnInterruptedRestoreActsOnNothing(t *testing.T) {
 	s := newSavedStage(t, grown(), silentKubeconfig())
 	s.Force = true

@@ -187,7 +187,7 @@ func (in RestoreInput) unfit(ctx context.Context, v *view) (error, error) {
 		return nil, err
 	}
 	for _, refusal := range slices.Concat(refusals, webhooks) {
-		wrong = append(wrong, fault.New(fault.RestoreRefused, refusal.Error(), refusal.Cure))
+		wrong = append(wrong, fault.New(fault.RestoreRefused, refusal.Error(), refusal.Remedy))
 	}
 	return fault.Join(wrong...), nil
 }

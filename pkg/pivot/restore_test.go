@@ -103,7 +103,7 @@ func TestARestoreThatIsRunAgain(t *testing.T) {
 		marked string
 		made   int
 	}{
-		"cut off while objects were created": {func(t *testing.T, r *restoring) {
+		"interrupted while objects were created": {func(t *testing.T, r *restoring) {
 			for _, u := range []*object{oneObject("DevMachine", "mgmt-md-1-b")[0],
 				oneObject("Secret", "mgmt-md-1-b")[0]} {
 				must(t, r.Target.Client.Patch(t.Context(), inNamespace(u),
@@ -111,7 +111,7 @@ func TestARestoreThatIsRunAgain(t *testing.T) {
 				must(t, r.Target.Client.Delete(t.Context(), u))
 			}
 		}, "", "none", 2},
-		"cut off before the Clusters were resumed": {func(*testing.T, *restoring) {}, "", "none", 0},
+		"interrupted before the Clusters were resumed": {func(*testing.T, *restoring) {}, "", "none", 0},
 		"something of it was changed": {func(t *testing.T, r *restoring) {
 			r.patch(t, "KubeadmControlPlane", "mgmt-cp", `{"spec":{"replicas":5}}`)
 		}, "KubeadmControlPlane management/mgmt-cp has another spec", owned.RestoringMark, 0},
@@ -132,11 +132,11 @@ func TestARestoreThatIsRunAgain(t *testing.T) {
 			r.Force = true
 			cut := r.Restore
 			r.Restore = func(ctx context.Context, in capi.RestoreInput) error {
-				return errors.Join(cut(ctx, in), errors.New("cut off"))
+				return errors.Join(cut(ctx, in), errors.New("interrupted"))
 			}
 			if _, err := pivot.Restore(t.Context(), r.RestoreInput); fault.CodeOf(err) != fault.RestoreFailed ||
 				!fault.CanRetry(err) {
-				t.Fatalf("it was not cut off: %v", err)
+				t.Fatalf("it was not interrupted: %v", err)
 			}
 			if mark := r.mark(t); mark != owned.RestoringMark {
 				t.Fatalf("after the cut the Cluster is paused by %q", mark)

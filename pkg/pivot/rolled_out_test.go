@@ -78,7 +78,7 @@ func TestRolledOut(t *testing.T) {
 		"one of them is paused": {[]fixture.Edit{well, pool(1, 1, 0, 1),
 			paused("Machine", "mgmt-md-1-b")}, nil},
 		"somebody deletes those that are old": {[]fixture.Edit{well, pool(1, 1, 0, 1), onDelete}, nil},
-		"they are made anew all the same": {[]fixture.Edit{well, pool(2, 1, 0, 1), onDelete},
+		"they are recreated all the same": {[]fixture.Edit{well, pool(2, 1, 0, 1), onDelete},
 			[]string{"workers: 1 of 2 machines are ready"}},
 		"workers of nobody": {[]fixture.Edit{well, all, ownedByCluster("Machine", "mgmt-md-1-b")},
 			nil},

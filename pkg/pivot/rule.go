@@ -32,7 +32,7 @@ type Refusal struct {
 	Rule   Rule
 	Object string // what it is about, "" for the whole
 	Reason string
-	Cure   string // what a person does about it
+	Remedy string // what a person does about it
 }
 
 // Error returns the reason with the object that it is about.

@@ -38,7 +38,7 @@ func checkCopies(saved *record) check {
 			refusals = append(refusals, &Refusal{Rule: RuleTarget, Object: o.String(),
 				Reason: "exists on the target with another " + strings.Join(wrong, ", ") +
 					" than at the source, so no earlier attempt has put it there, and would be overwritten",
-				Cure: "Compare both: " + v.onObject("get", o) + " -o yaml. If nobody needs the one on the target, " +
+				Remedy: "Compare both: " + v.onObject("get", o) + " -o yaml. If nobody needs the one on the target, " +
 					"delete it there: " +
 					Kubectl(v.targetSide, v.scope) + " delete " + v.resource(o) + " " + o.Name})
 		}

@@ -25,7 +25,7 @@ func checkDetach(_ context.Context, v *view) ([]*Refusal, error) {
 			Rule: RuleDetach, Object: o.String(),
 			Reason: "is managed, and has no managedOptions.onDelete: detach: when a move deletes it at the source, " +
 				"what it stands for in OpenStack may be deleted too",
-			Cure: "In its definition, and here: " + v.onObject("patch", o) +
+			Remedy: "In its definition, and here: " + v.onObject("patch", o) +
 				` --type merge -p '{"spec":{"managedOptions":{"onDelete":"detach"}}}'`,
 		})
 	}

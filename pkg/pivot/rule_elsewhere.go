@@ -37,7 +37,7 @@ func checkElsewhere(_ context.Context, v *view) ([]*Refusal, error) {
 		return []*Refusal{{
 			Rule: RuleElsewhere, Reason: fmt.Sprintf(
 				"it is not known whether objects of other namespaces use what would leave: %v", v.othersErr),
-			Cure: "Give the user of the source's kubeconfig the permission to list Cluster API's kinds, " +
+			Remedy: "Give the user of the source's kubeconfig the permission to list Cluster API's kinds, " +
 				"clusters.cluster.x-k8s.io before all, in all namespaces: clusterctl needs that one too.",
 		}}, nil
 	}
@@ -49,7 +49,7 @@ func checkElsewhere(_ context.Context, v *view) ([]*Refusal, error) {
 		}
 		slices.Sort(names)
 		refusals = append(refusals, &Refusal{
-			Rule: RuleElsewhere, Object: class.String(), Cure: copyClass(users),
+			Rule: RuleElsewhere, Object: class.String(), Remedy: copyClass(users),
 			Reason: "is used from another namespace, by " + strings.Join(names, ", ") +
 				": it would be copied, and stay at the source, paused",
 		})
@@ -73,7 +73,7 @@ func (v *view) namedElsewhere() []*Refusal {
 		}
 		refusals = append(refusals, &Refusal{Rule: RuleElsewhere, Object: o.String(),
 			Reason: fmt.Sprintf("is named by %s, which is in another namespace and stays", m.From),
-			Cure:   "Have that name a copy of its own: " + v.onObject("edit", m.From),
+			Remedy: "Have that name a copy of its own: " + v.onObject("edit", m.From),
 		})
 	}
 	return refusals

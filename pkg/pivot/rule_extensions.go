@@ -42,7 +42,7 @@ func checkExtensions(ctx context.Context, v *view) ([]*Refusal, error) {
 			refusals = append(refusals, &Refusal{Rule: RuleExtensions, Object: o.String(),
 				Reason: fmt.Sprintf("its patches need the extension %s of ExtensionConfig %s, %s", handler, config,
 					reason),
-				Cure: "Install the extension and its ExtensionConfig on the target, and wait until it is discovered: " +
+				Remedy: "Install the extension and its ExtensionConfig on the target, and wait until it is discovered: " +
 					"kubectl" +
 					option("--kubeconfig", v.targetSide.Kubeconfig) + " get extensionconfigs.runtime.cluster.x-k8s.io"})
 		}

@@ -72,7 +72,7 @@ func refusalsOf(findings []readiness.Finding) []*Refusal {
 	for _, f := range readiness.Blocks(findings) {
 		if slices.Contains(mustAct, f.ID) && !f.Transient {
 			refusals = append(refusals, &Refusal{Rule: RuleHealth, Object: f.Object.String(),
-				Reason: "the target cannot act: " + f.Cause, Cure: f.Remedy})
+				Reason: "the target cannot act: " + f.Cause, Remedy: f.Remedy})
 		}
 	}
 	return refusals

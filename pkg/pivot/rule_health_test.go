@@ -36,7 +36,7 @@ func TestATargetThatCannotActIsRefused(t *testing.T) {
 		}
 		if len(got) == 1 && (got[0].Rule != RuleHealth ||
 			!strings.Contains(got[0].Error(), "Lease/capi-system/l: the target cannot act: nobody leads") ||
-			got[0].Cure == "") {
+			got[0].Remedy == "") {
 			t.Errorf("%s: %+v", name, got[0])
 		}
 	}

@@ -14,7 +14,7 @@ func checkLabels(_ context.Context, v *view) ([]*Refusal, error) {
 	for _, crd := range v.source.CRDs {
 		if reason := v.missingOnTarget(crd); reason != "" {
 			refusals = append(refusals, &Refusal{Rule: RuleLabels, Object: "CRD " + crd.Name, Reason: reason,
-				Cure: "Run the same release of its provider on both sides; a CRD that is there: " +
+				Remedy: "Run the same release of its provider on both sides; a CRD that is there: " +
 					v.labelCRD(v.targetSide, crd.Name)})
 		}
 	}
@@ -27,7 +27,7 @@ func unseen(v *view) []*Refusal {
 	var refusals []*Refusal
 	for _, crd := range v.sourceUnlabelled {
 		refusals = append(refusals, &Refusal{
-			Rule: RuleLabels, Object: "CRD " + crd.Name, Cure: v.labelCRD(v.sourceSide, crd.Name),
+			Rule: RuleLabels, Object: "CRD " + crd.Name, Remedy: v.labelCRD(v.sourceSide, crd.Name),
 			Reason: "has no label " + capi.MoveLabel + " at the source: its objects would be left behind",
 		})
 	}
@@ -35,7 +35,7 @@ func unseen(v *view) []*Refusal {
 		if !slices.Contains(crd.Served, crd.GVK.Version) {
 			refusals = append(refusals, &Refusal{
 				Rule: RuleLabels, Object: "CRD " + crd.Name,
-				Cure: "Install the release of its provider that serves the version again.",
+				Remedy: "Install the release of its provider that serves the version again.",
 				Reason: "stores version " + crd.GVK.Version + " at the source and does not serve it: none of its " +
 					"objects would be found",
 			})

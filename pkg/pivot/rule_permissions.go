@@ -69,7 +69,7 @@ func (v *view) missing(ctx context.Context, where Where, side Side, verbs []stri
 		refusals = append(refusals, &Refusal{
 			Rule: RulePermissions, Object: fmt.Sprintf("%s of the %s", resource, where),
 			Reason: "the user of the kubeconfig may not " + strings.Join(missing[i], ", ") + " them",
-			Cure:   "Use the kubeconfig of an administrator, or give its user these verbs on " + resource + ".",
+			Remedy: "Use the kubeconfig of an administrator, or give its user these verbs on " + resource + ".",
 		})
 	}
 	return refusals, nil
@@ -83,11 +83,11 @@ func (v *view) lackingNamespace(ctx context.Context, where Where, side Side) ([]
 	refusal := &Refusal{
 		Rule: RulePermissions, Object: "namespace " + v.scope.Namespace + " of the " + string(where),
 		Reason: "does not exist, and the user of the kubeconfig may not create it",
-		Cure:   "Have an administrator create it: kubectl create namespace " + v.scope.Namespace,
+		Remedy: "Have an administrator create it: kubectl create namespace " + v.scope.Namespace,
 	}
 	switch exists, err := capi.NamespaceExists(ctx, side.Client, v.scope.Namespace); {
 	case apierrors.IsForbidden(err): // clusterctl has to know it, too
-		refusal.Reason, refusal.Cure = "it is not known whether it exists: "+err.Error(),
+		refusal.Reason, refusal.Remedy = "it is not known whether it exists: "+err.Error(),
 			"Give the user of the kubeconfig the permission to get it."
 		return []*Refusal{refusal}, nil
 	case err != nil || exists:

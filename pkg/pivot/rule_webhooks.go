@@ -39,7 +39,7 @@ func checkWebhooks(ctx context.Context, v *view) ([]*Refusal, error) {
 			return fmt.Errorf("target: rehearse the creation of %s: %w", o, err)
 		}
 		found[i] = &Refusal{Rule: RuleWebhooks, Object: o.String(), Reason: "the target would not accept it: " +
-			err.Error(), Cure: v.cureOf(err)}
+			err.Error(), Remedy: v.remedyOf(err)}
 		return nil
 	})
 	if err != nil {
@@ -78,7 +78,7 @@ func judged(err error) bool {
 	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsUnauthorized(err)
 }
 
-func (v *view) cureOf(err error) string {
+func (v *view) remedyOf(err error) string {
 	onTarget := "kubectl" + option("--kubeconfig", v.targetSide.Kubeconfig)
 	switch {
 	case apierrors.IsInternalError(err):

@@ -13,8 +13,8 @@ import (
 
 func checkCluster(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
-	refuse := func(c capi.Cluster, reason, cure string) {
-		refusals = append(refusals, &Refusal{Rule: RuleCluster, Object: c.String(), Reason: reason, Cure: cure})
+	refuse := func(c capi.Cluster, reason, remedy string) {
+		refusals = append(refusals, &Refusal{Rule: RuleCluster, Object: c.String(), Reason: reason, Remedy: remedy})
 	}
 	found := false
 	for _, c := range v.clusters {
@@ -38,7 +38,7 @@ func checkCluster(_ context.Context, v *view) ([]*Refusal, error) {
 	if !found {
 		refusals = append(refusals, &Refusal{
 			Rule: RuleCluster, Object: fmt.Sprintf("Cluster %s/%s", v.scope.Namespace, v.scope.Cluster),
-			Reason: "does not exist at the source", Cure: "Run cluster-init up, or look which Clusters there are: " +
+			Reason: "does not exist at the source", Remedy: "Run cluster-init up, or look which Clusters there are: " +
 				"kubectl" + option("--kubeconfig", v.sourceSide.Kubeconfig) + " get clusters -A",
 		})
 	}
@@ -48,7 +48,7 @@ func checkCluster(_ context.Context, v *view) ([]*Refusal, error) {
 func checkObjects(_ context.Context, v *view) ([]*Refusal, error) {
 	if len(v.moves) == 0 {
 		return []*Refusal{{Rule: RuleObjects, Reason: "0 objects would be moved",
-			Cure: "See that the CRDs of Cluster API carry the label " + capi.MoveLabel + "."}}, nil
+			Remedy: "See that the CRDs of Cluster API carry the label " + capi.MoveLabel + "."}}, nil
 	}
 	var refusals []*Refusal
 	for _, stay := range v.stays {
@@ -57,11 +57,11 @@ func checkObjects(_ context.Context, v *view) ([]*Refusal, error) {
 		}
 		if len(stay.NeededBy) == 0 {
 			refusals = append(refusals, &Refusal{Rule: RuleObjects, Object: stay.Object.String(),
-				Reason: "would be left behind: " + stay.Reason, Cure: stay.Cure})
+				Reason: "would be left behind: " + stay.Reason, Remedy: stay.Remedy})
 		}
 		for _, by := range stay.NeededBy {
 			refusals = append(refusals, &Refusal{Rule: RuleObjects, Object: stay.Object.String(),
-				Reason: fmt.Sprintf("would be left behind, but %s needs it: %s", by, stay.Reason), Cure: stay.Cure})
+				Reason: fmt.Sprintf("would be left behind, but %s needs it: %s", by, stay.Reason), Remedy: stay.Remedy})
 		}
 	}
 	return refusals, nil
@@ -72,7 +72,7 @@ func checkProviders(_ context.Context, v *view) ([]*Refusal, error) {
 	refuse := func(name, format string, args ...any) { refusals = append(refusals, provider(name, format, args...)) }
 	if len(v.sourceProviders) == 0 {
 		refusals = append(refusals, &Refusal{Rule: RuleProviders, Reason: "the source runs no Cluster API provider",
-			Cure: "See that the Deployments of the providers carry the label " + clusterv1.ProviderNameLabel + "."})
+			Remedy: "See that the Deployments of the providers carry the label " + clusterv1.ProviderNameLabel + "."})
 	}
 	for _, p := range v.sourceProviders {
 		i := slices.IndexFunc(v.targetProviders, func(t capi.Provider) bool { return t.Name == p.Name })
@@ -104,7 +104,7 @@ func checkReady(_ context.Context, v *view) ([]*Refusal, error) {
 
 func provider(name, format string, args ...any) *Refusal {
 	return &Refusal{Rule: RuleProviders, Object: "provider " + name, Reason: fmt.Sprintf(format, args...),
-		Cure: "Run the same version of it on both sides, and wait until it is ready there."}
+		Remedy: "Run the same version of it on both sides, and wait until it is ready there."}
 }
 
 // recordedProviders holds clusterctl's own records of both sides against each other, as a move does, and its dry run
@@ -132,7 +132,7 @@ func recordedProviders(v *view) []*Refusal {
 		}
 		if reason != "" {
 			refusals = append(refusals, &Refusal{Rule: RuleProviders, Object: "provider " + p.Name, Reason: reason,
-				Cure: "Install it on the target in the same way, or remove the record of a provider that is not " +
+				Remedy: "Install it on the target in the same way, or remove the record of a provider that is not " +
 					"there: kubectl" + option("--kubeconfig", v.sourceSide.Kubeconfig) +
 					" -n " + p.Namespace + " delete providers.clusterctl.cluster.x-k8s.io " + p.Name})
 		}
@@ -153,7 +153,7 @@ func checkPaused(_ context.Context, v *view) ([]*Refusal, error) {
 			refusals = append(refusals, &Refusal{
 				Rule: RulePaused, Object: o.String(),
 				Reason: "carries the annotation " + clusterv1.PausedAnnotation,
-				Cure:   v.onObject("annotate", o) + " " + clusterv1.PausedAnnotation + "-",
+				Remedy: v.onObject("annotate", o) + " " + clusterv1.PausedAnnotation + "-",
 			})
 		}
 	}
@@ -162,14 +162,14 @@ func checkPaused(_ context.Context, v *view) ([]*Refusal, error) {
 
 func pausedAtSource(o capi.Object, source, target Side, scope Scope) *Refusal {
 	return &Refusal{Rule: RulePaused, Object: o.String(), Reason: "is paused at the source",
-		Cure: Step{ActionResume, AtSource, []capi.Object{o}}.Command(source, target, scope)}
+		Remedy: Step{ActionResume, AtSource, []capi.Object{o}}.Command(source, target, scope)}
 }
 
 func checkMachines(_ context.Context, v *view) ([]*Refusal, error) {
 	var refusals []*Refusal
 	refuse := func(m capi.Machine, reason string) {
 		refusals = append(refusals, &Refusal{Rule: RuleMachines, Object: m.String(), Reason: reason,
-			Cure: describe(v, m.Object)})
+			Remedy: describe(v, m.Object)})
 	}
 	for _, m := range v.machines {
 		switch {
@@ -195,7 +195,7 @@ func checkTarget(_ context.Context, v *view) ([]*Refusal, error) {
 		if planned[o.Key()] {
 			refusals = append(refusals, &Refusal{Rule: RuleTarget, Object: o.String(),
 				Reason: "exists on the target already and would be overwritten",
-				Cure: "If nobody needs that one, delete it on the target: " + Kubectl(v.targetSide, v.scope) +
+				Remedy: "If nobody needs that one, delete it on the target: " + Kubectl(v.targetSide, v.scope) +
 					" delete " + v.resource(o) + " " + o.Name})
 		}
 	}

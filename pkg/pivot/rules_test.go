@@ -101,7 +101,7 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 		"an object of the OpenStack Resource Controller takes what it stands for along": {
 			edits: []fixture.Edit{fixture.Unset("ServerGroup", "mgmt-control-plane", "spec", "managedOptions")},
 			want: []pivot.Refusal{{Rule: pivot.RuleDetach, Object: "ServerGroup management/mgmt-control-plane",
-				Reason: "onDelete: detach", Cure: `"onDelete":"detach"`}},
+				Reason: "onDelete: detach", Remedy: `"onDelete":"detach"`}},
 		},
 		"one that is to delete it": {
 			edits: []fixture.Edit{fixture.Set("ServerGroup", "mgmt-control-plane", "delete", "spec", "managedOptions",
@@ -121,7 +121,7 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 				return nil
 			}},
 			want: []pivot.Refusal{{Rule: pivot.RuleElsewhere, Reason: "it is not known whether",
-				Cure: "permission to list"}},
+				Remedy: "permission to list"}},
 		},
 		"the Machines of other namespaces may not be listed": {
 			source: answering{list: func(kind, namespace string) error {
@@ -131,12 +131,12 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 				return nil
 			}},
 			want: []pivot.Refusal{{Rule: pivot.RuleElsewhere, Reason: "it is not known whether",
-				Cure: "permission to list"}},
+				Remedy: "permission to list"}},
 		},
 		"what stays in another namespace names what would leave, and something else of the namespace": {
 			elsewhere: []*unstructured.Unstructured{tenantOf("tenant", "mgmt-ca"), tenantOf("other", "no-such")},
 			want: []pivot.Refusal{{Rule: pivot.RuleElsewhere, Object: "Secret management/mgmt-ca",
-				Reason: "is named by DevCluster tenants/tenant", Cure: "kubectl"}},
+				Reason: "is named by DevCluster tenants/tenant", Remedy: "kubectl"}},
 		},
 		"the user of the source may not delete machines": {
 			source: someVerbs("delete", "machines"),
@@ -153,7 +153,7 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 		"a webhook of the target does not answer": {
 			target: failing("Machine", webhook),
 			want: []pivot.Refusal{{Rule: pivot.RuleWebhooks, Object: "Machine management/mgmt-cp-a",
-				Reason: "failed calling webhook", Cure: "See whether the provider"}},
+				Reason: "failed calling webhook", Remedy: "See whether the provider"}},
 		},
 		"the target refuses an object": {
 			target: failing("Cluster", apierrors.NewBadRequest("admission webhook denied it")),
@@ -183,8 +183,8 @@ func TestPlanRefusesWhatOnlyTheRealMoveWouldFind(t *testing.T) {
 			}
 			for i, want := range row.want {
 				if got[i].Rule != want.Rule || got[i].Object != want.Object ||
-					!strings.Contains(got[i].Reason, want.Reason) || !strings.Contains(got[i].Cure, want.Cure) ||
-					got[i].Cure == "" {
+					!strings.Contains(got[i].Reason, want.Reason) || !strings.Contains(got[i].Remedy, want.Remedy) ||
+					got[i].Remedy == "" {
 					t.Errorf("reason %d is %+v, want %+v", i, *got[i], want)
 				}
 			}

@@ -99,9 +99,9 @@ func holdAgainst(t *testing.T, scene *fixture.Scene, preview pivot.Preview) {
 		default:
 			elsewhere[name] = stay.Reason
 		}
-		if stay.Reason == "" || (stay.Rule != "") != (stay.Cure != "") {
-			t.Errorf("CLUSTER_INIT_TEST_SEED=%d: %s stays for the reason %q, cure %q", scene.Seed, name, stay.Reason,
-				stay.Cure)
+		if stay.Reason == "" || (stay.Rule != "") != (stay.Remedy != "") {
+			t.Errorf("CLUSTER_INIT_TEST_SEED=%d: %s stays for the reason %q, remedy %q", scene.Seed, name, stay.Reason,
+				stay.Remedy)
 		}
 		if stay.Rule != "" && !slices.ContainsFunc(preview.Refusals,
 			func(r *pivot.Refusal) bool { return r.Rule == stay.Rule }) {

@@ -31,7 +31,7 @@ type Unmet struct {
 	Aspect  Aspect
 	Object  string // "Kind namespace/name"
 	Message string
-	// Waiting is true when time alone may cure it; false asks for a hand (something is suspended or paused).
+	// Waiting is true when time alone may fix it; false asks for a hand (something is suspended or paused).
 	Waiting bool
 }
 

@@ -88,7 +88,7 @@ func TestAFailedVerificationIsNotForgotten(t *testing.T) {
 
 func TestARecordThatCannotBeReadVerifiesNothing(t *testing.T) {
 	r := rehearse(t)
-	for name, text := range map[string]string{"empty": "", "cut off": `{"format":1,"key":"hunter2`,
+	for name, text := range map[string]string{"empty": "", "truncated": `{"format":1,"key":"hunter2`,
 		"of another format": `{"format":2,"objects":[{}],"key":"aHVudGVyMg=="}`,
 		"without objects":   `{"format":1,"key":"aHVudGVyMg=="}`} {
 		backup := filepath.Join(t.TempDir(), "mgmt-20260101T000000Z")
@@ -155,7 +155,7 @@ func endUnseen(t *testing.T, r *rehearsal) string {
 	t.Helper()
 	move := r.Move
 	r.Move = func(ctx context.Context, in capi.MoveInput) error {
-		return errors.Join(move(ctx, in), errors.New("cut off"))
+		return errors.Join(move(ctx, in), errors.New("truncated"))
 	}
 	if _, err := pivot.Run(t.Context(), r.Input); fault.CodeOf(err) != fault.PivotFailed {
 		t.Fatal(err)
@@ -219,7 +219,7 @@ func TestAMoveThatAnotherMachineVerifiedIsNotComparedAgain(t *testing.T) {
 	}
 }
 
-// A cluster of the same name was made anew: its certificate authority is another one.
+// A cluster of the same name was recreated: its certificate authority is another one.
 func TestARecordOfAnEarlierLifeIsNotCompared(t *testing.T) {
 	r := rehearse(t)
 	backup := endUnseen(t, r)
@@ -251,11 +251,11 @@ func TestALostLeaseResumesNothing(t *testing.T) {
 				}
 				leases.Lose(fault.New(fault.Busy, "bob@two has taken over", ""))
 				<-in.TakenOver
-				return errors.New("cut off")
+				return errors.New("truncated")
 			}
 			_, err := pivot.Run(ctx, r.Input)
 			if fault.CodeOf(err) != fault.Busy || !strings.Contains(err.Error(), "bob@two") ||
-				!strings.Contains(err.Error(), "cut off") ||
+				!strings.Contains(err.Error(), "truncated") ||
 				!strings.Contains(fault.HintOf(err), "Keep both clusters") {
 				t.Errorf("it says %v, %s", err, fault.HintOf(err))
 			}
@@ -280,7 +280,7 @@ func TestALeaseThatIsNotRenewedStopsNoMove(t *testing.T) {
 			t.Error("it stops the move")
 		default:
 		}
-		return errors.New("cut off")
+		return errors.New("truncated")
 	}
 	if _, err := pivot.Run(ctx, r.Input); fault.CodeOf(err) != fault.PivotFailed ||
 		strings.Contains(err.Error(), "could not be read") {

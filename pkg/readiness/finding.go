@@ -24,6 +24,23 @@ type Finding struct {
 	behind health.Ref
 }
 
+// Confidence is how sure it is that a cause is the one.
+type Confidence string
+
+// The confidences.
+const (
+	HighConfidence Confidence = "high"
+	LowConfidence  Confidence = "low" // what was seen can have another cause
+)
+
+// Confidence is low where what was seen can have another cause.
+func (f Finding) Confidence() Confidence {
+	if f.Certain {
+		return HighConfidence
+	}
+	return LowConfidence
+}
+
 // Severity is how much a finding matters.
 type Severity string
 

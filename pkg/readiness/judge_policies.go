@@ -13,7 +13,7 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/unpack"
 )
 
-// judgePolicies finds network policies of others that cut off what is installed.
+// judgePolicies finds network policies of others that isolate what is installed.
 func judgePolicies(v *view) []Finding {
 	var found []Finding
 	for _, u := range v.list("networking.k8s.io", "NetworkPolicy") {

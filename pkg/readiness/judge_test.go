@@ -518,7 +518,7 @@ func TestCorefile(t *testing.T) {
 	for name, row := range map[string]struct{ content, want string }{
 		"as kubeadm makes it": {whole, ""},
 		"empty":               {"", "no Corefile"},
-		"cut off":             {whole[:len(whole)-3], "does not close"},
+		"interrupted":         {whole[:len(whole)-3], "does not close"},
 		"a plugin's name": {strings.Replace(whole, "kubernetes cluster", "kubernets cluster", 1),
 			`plugin "kubernets"`},
 		"no names":     {".:53 {\n  errors\n}\n", "no plugin kubernetes"},

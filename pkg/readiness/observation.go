@@ -20,7 +20,7 @@ type Observation struct {
 	// Events are events of Kubernetes that warn.
 	Events []*unstructured.Unstructured
 	// NotChecked says, in words, what could not be read, and why.
-	NotChecked []string `json:"Unasked"`
+	NotChecked []string `json:"NotChecked"`
 
 	// At is the API server's clock, Local that of this machine at the same moment. At is zero where the server has not
 	// said it.

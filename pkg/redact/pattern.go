@@ -25,7 +25,7 @@ func (p pattern) redact(s string) string {
 // backslashes.
 func patterns() []pattern {
 	return []pattern{
-		// Private keys, also those of which the beginning or the end was cut off.
+		// Private keys, also those of which the beginning or the end was interrupted.
 		{regexp.MustCompile(
 			`-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\+[nr])*(?:-----END [A-Z0-9 ]*PRIVATE KEY-----)?`), Mark, []string{"PRIVATE KEY-----"}},
 		{regexp.MustCompile(`(?:[A-Za-z0-9+/=]{16,}(?:\s|\\+[nr])+)+-----END [A-Z0-9 ]*PRIVATE KEY-----`), Mark,

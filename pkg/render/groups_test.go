@@ -17,11 +17,11 @@ func TestEveryGroupIsClosedBeforeItsOutcomeIsTold(t *testing.T) {
 	failed := event.Event{Type: event.RunFinished, Command: "up", Environment: "x",
 		Failure: &event.Failure{Code: "timeout", Message: "the error", Hint: "the hint"}}
 	cases := map[string][]event.Event{
-		"finished": {phase(event.PhaseStarted), phase(event.Progress), phase(event.PhaseFinished), failed},
-		"skipped":  {phase(event.PhaseStarted), phase(event.PhaseSkipped), failed},
-		"failed":   {phase(event.PhaseStarted), phase(event.PhaseFailed), failed},
-		"cut off":  {phase(event.PhaseStarted), phase(event.Progress), failed},
-		"no phase": {failed},
+		"finished":    {phase(event.PhaseStarted), phase(event.Progress), phase(event.PhaseFinished), failed},
+		"skipped":     {phase(event.PhaseStarted), phase(event.PhaseSkipped), failed},
+		"failed":      {phase(event.PhaseStarted), phase(event.PhaseFailed), failed},
+		"interrupted": {phase(event.PhaseStarted), phase(event.Progress), failed},
+		"no phase":    {failed},
 	}
 	systems := map[string]struct {
 		folding    render.Folding

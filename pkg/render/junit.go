@@ -44,7 +44,7 @@ type (
 )
 
 // JUnit returns the events of one run as a JUnit report: a testcase for each phase that was begun. A run that failed
-// outside of its phases, or that was cut off, has one more, with the name of its command.
+// outside of its phases, or that was interrupted, has one more, with the name of its command.
 func JUnit(events []event.Event) ([]byte, error) {
 	j := junit{open: -1}
 	for _, e := range events {
@@ -136,10 +136,10 @@ func (j *junit) failureOf(f *event.Failure) *junitFailure {
 	return &junitFailure{Type: f.Code, Message: oneline.Of(f.Message, 300), Text: text}
 }
 
-// close ends what is open: a run that was cut off leaves a phase, and one that failed outside of its phases has none to
-// blame. Causes come after the phase that failed.
+// close ends what is open: a run that was interrupted leaves a phase, and one that failed outside of its phases has
+// none to blame. Causes come after the phase that failed.
 func (j *junit) close() {
-	cutOff := &event.Failure{Code: "cut-off", Message: "the run was cut off",
+	cutOff := &event.Failure{Code: "interrupted", Message: "the run was interrupted",
 		Hint: "Run the same command again: it resumes."}
 	switch {
 	case !j.finished && j.running():

@@ -38,15 +38,15 @@ func TestJUnitCountsWhatFailed(t *testing.T) {
 		"done": {[]event.Event{begun, phase,
 			at(event.Event{Type: event.PhaseFinished, Elapsed: time.Second}, 2),
 			at(event.Event{Type: event.RunFinished}, 2)}, 1, 0, "what there is", ""},
-		"cut off in a phase": {[]event.Event{begun, phase}, 1, 1, "what there is", "it resumes"},
-		"cut off between phases": {[]event.Event{begun, phase, at(event.Event{Type: event.PhaseFinished}, 2)}, 2, 1,
+		"interrupted in a phase": {[]event.Event{begun, phase}, 1, 1, "what there is", "it resumes"},
+		"interrupted between phases": {[]event.Event{begun, phase, at(event.Event{Type: event.PhaseFinished}, 2)}, 2, 1,
 			"cluster-init up", "it resumes"},
 		"a cause that was found": {[]event.Event{begun, phase,
 			at(event.Event{Type: event.PhaseFailed, Failure: failure}, 2),
 			at(event.Event{Type: event.Warning, Message: "cause: no disk",
 				Fields: map[string]string{"cause": "no disk"}}, 3),
 			at(event.Event{Type: event.RunFinished, Failure: failure}, 3)}, 1, 1, "what there is", "cause: no disk"},
-		"nothing": {nil, 1, 1, "", "cut off"},
+		"nothing": {nil, 1, 1, "", "interrupted"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ type report struct {
 	Title, Result, Started, Took string
 	Failed                       bool
 	Failure                      *event.Failure
-	Causes                       []map[string]string // of warnings that name one: object, cause, cure
+	Causes                       []map[string]string // of warnings that name one: object, cause, remedy
 	Warnings                     []string
 	Rows                         []reportRow
 	Path                         []reportSegment
@@ -69,7 +69,7 @@ func newReport(run timeline.Timeline) report {
 		Result: "done", Failure: run.Failure}
 	switch {
 	case !run.Finished:
-		r.Result, r.Failed = "cut off, or still under way", true
+		r.Result, r.Failed = "interrupted, or still under way", true
 	case run.Failure != nil:
 		r.Result, r.Failed = "failed: "+run.Failure.Code, true
 	}

@@ -94,7 +94,7 @@ func TestReportIsSelfContained(t *testing.T) {
 	}
 }
 
-// Of a run that said nothing, or was cut off at any event, a page can be made, and its elements are closed.
+// Of a run that said nothing, or was interrupted at any event, a page can be made, and its elements are closed.
 func TestReportOfAnyPartOfARun(t *testing.T) {
 	events := recording(t)
 	for n := 0; n <= len(events); n += 7 {
@@ -110,7 +110,7 @@ func TestReportOfAnyPartOfARun(t *testing.T) {
 				t.Fatalf("after %d events: %v", n, err)
 			}
 		}
-		if n < len(events) && !strings.Contains(page, "cut off, or still under way") {
+		if n < len(events) && !strings.Contains(page, "interrupted, or still under way") {
 			t.Fatalf("after %d events the page does not say that the run has not ended", n)
 		}
 	}

@@ -30,7 +30,7 @@ type Follower struct {
 	// wake is called now and then with each control plane that is not ready; nil: never.
 	wake func(context.Context, *unstructured.Unstructured) error
 	// renew is called now and then with each control plane that is not ready, and returns the name of a machine that it
-	// had made anew; nil: never.
+	// had recreated; nil: never.
 	renew func(context.Context, *unstructured.Unstructured) (string, error)
 	// elsewhere returns what fails in another cluster, on which this wait hangs too; nil: there is none.
 	elsewhere func(context.Context) ([]event.Object, error)
@@ -51,7 +51,7 @@ type Options struct {
 	Kinds []schema.GroupVersionResource
 	// Cluster is the one that a run is about: control planes of others are only watched.
 	Cluster Key
-	// Renew is whether its first control-plane machine is made anew when that never came up, and the values that it was
+	// Renew is whether its first control-plane machine is recreated when that never came up, and the values that it was
 	// made with have changed.
 	Renew bool
 	// Beside is a cluster on whose components this wait hangs too: what fails there is named first; nil: there is none.

@@ -68,7 +68,7 @@ func recreateFirstMachine(ctx context.Context, c *kube.Cluster, seen *unstructur
 	return machine.GetName(), nil
 }
 
-// renewing tells of machines that are made anew.
+// renewing tells of machines that are recreated.
 func (f Follower) renewing(report pipeline.Reporter) func(context.Context, *unstructured.Unstructured) error {
 	if f.renew == nil {
 		return nil

@@ -16,11 +16,11 @@ import (
 // Cause is why something does not get ready and cannot by itself, as somebody found out who looked deeper than a
 // Follower does.
 type Cause struct {
-	Rule       string   // what found it
-	Cluster    string   // "bootstrap" or "management"
-	Object     string   // what says so, as Kind/namespace/name
-	Text, Cure string   // for people
-	Delays     []string // the objects that do not get ready for it, in the form of Object
+	Rule         string   // what found it
+	Cluster      string   // "bootstrap" or "management"
+	Object       string   // what says so, as Kind/namespace/name
+	Text, Remedy string   // for people
+	Delays       []string // the objects that do not get ready for it, in the form of Object
 }
 
 const (
@@ -33,7 +33,7 @@ const (
 	// permanentPodAfter is the same for a Pod: kubelet waits up to five minutes before it tries an image again.
 	permanentPodAfter = 6 * time.Minute
 	warnedAfter       = 2   // looks
-	mostOfText        = 120 // characters of a cause that are told: its cure stands behind it
+	mostOfText        = 120 // characters of a cause that are told: its remedy stands behind it
 )
 
 // lookForCauses asks for causes again and again until ctx ends. What cannot be asked is no cause, and takes none away.
@@ -127,8 +127,8 @@ func (c Cause) delays(o event.Object) bool {
 func (f Follower) permanentCause(d *causeTracker, causes []Cause, v *view, report pipeline.Reporter) error {
 	told, permanent := d.consider(causes, f.now(), v.blocked())
 	for _, c := range told {
-		report.Warn("%s (%s in the %s cluster), which does not go away by itself; cure: %s",
-			oneline.Of(c.Text, mostOfText), c.Object, c.Cluster, c.Cure)
+		report.Warn("%s (%s in the %s cluster), which does not go away by itself; remedy: %s",
+			oneline.Of(c.Text, mostOfText), c.Object, c.Cluster, c.Remedy)
 	}
 	if permanent == nil || f.patient {
 		return nil
@@ -137,6 +137,6 @@ func (f Follower) permanentCause(d *causeTracker, causes []Cause, v *view, repor
 		fmt.Sprintf("waiting for %s: %s (%s in the %s cluster), which has not gone away for %s and does not by itself",
 			v.goal.What, oneline.Of(permanent.Text, 3*mostOfText), permanent.Object, permanent.Cluster,
 			permanent.patience()),
-		permanent.Cure+". Then run the same command again, which goes on where it was. With --keep-waiting it waits "+
+		permanent.Remedy+". Then run the same command again, which goes on where it was. With --keep-waiting it waits "+
 			"until it is out of time.")
 }

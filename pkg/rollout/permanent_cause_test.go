@@ -17,7 +17,7 @@ import (
 // noFlavor keeps the component cluster from getting ready.
 func noFlavor() Cause {
 	return Cause{Rule: "openstack-flavor", Cluster: "bootstrap", Object: "OpenStackServer/management/m",
-		Text: "no flavors were found: name=m1.nope", Cure: "correct the flavor",
+		Text: "no flavors were found: name=m1.nope", Remedy: "correct the flavor",
 		Delays: []string{"Kustomization/flux-system/cluster", "Machine/management/m"}}
 }
 

@@ -67,7 +67,7 @@ func newCutOff(t *testing.T) *cutOff {
 					return err
 				}
 			}
-			return errors.New("cut off")
+			return errors.New("interrupted")
 		}}).Build()}
 	return c
 }
@@ -94,8 +94,8 @@ func (c *cutOff) suspendedNow(t *testing.T, of string) string {
 }
 
 // A process that is killed between two of its writes, or whose reply is lost, leaves a part suspended: that is seen as
-// a pivot's, the next run ends it, and taking it back, cut off in the same way, takes back all of it and nothing that
-// is a user's.
+// a pivot's, the next run ends it, and taking it back, interrupted in the same way, takes back all of it and nothing
+// that is a user's.
 func TestASuspensionThatIsCutOff(t *testing.T) {
 	const of = "management/mgmt"
 	const all = "release:true cloud-provider:true cluster:true cni:true of-the-user:false "
@@ -109,7 +109,7 @@ func TestASuspensionThatIsCutOff(t *testing.T) {
 					t.Helper()
 					c.at, c.writes, c.applied = at, 0, applied
 					if err := run(t.Context()); err == nil {
-						t.Fatalf("%s was not cut off at write %d", what, at)
+						t.Fatalf("%s was not interrupted at write %d", what, at)
 					}
 					c.at = -1
 					begun := at > 0 || applied

@@ -21,11 +21,11 @@ type Result string
 
 // The results of runs.
 const (
-	Done       Result = "done"
-	Failed     Result = "failed"
-	Running    Result = "running"    // its process is at work
-	CutOff     Result = "cut off"    // its process ended before the run did: it was killed, or the machine was
-	Unreadable Result = "unreadable" // nobody can say
+	Done        Result = "done"
+	Failed      Result = "failed"
+	Running     Result = "running"     // its process is at work
+	Interrupted Result = "interrupted" // its process ended before the run did: it was killed, or the machine was
+	Unreadable  Result = "unreadable"  // nobody can say
 )
 
 // Recording is a run that was kept.
@@ -149,7 +149,7 @@ func (r *Recording) conclude(running bool) {
 	case running:
 		r.Result = Running
 	default:
-		r.Result = CutOff
+		r.Result = Interrupted
 	}
 }
 

@@ -271,13 +271,13 @@ func TestRead(t *testing.T) {
 		content string
 		want    runs.Result // empty: cannot be read
 	}{
-		"cut off":              {begun, runs.CutOff},
-		"cut off in a line":    {begun + `{"schemaVersion":1,"ti`, runs.CutOff},
+		"truncated":            {begun, runs.Interrupted},
+		"truncated in a line":  {begun + `{"schemaVersion":1,"ti`, runs.Interrupted},
 		"finished":             {begun + finished, runs.Done},
-		"an answer at its end": {begun + `{"type":"backup","path":"x"}` + "\n", runs.CutOff},
+		"an answer at its end": {begun + `{"type":"backup","path":"x"}` + "\n", runs.Interrupted},
 		"a type that came later": {begun + `{"schemaVersion":1,"type":"sung","object":"all","message":["la"]}` +
 			"\n" + finished, runs.Done},
-		"one at its end":              {begun + `{"schemaVersion":1,"type":"sung"}` + "\n", runs.CutOff},
+		"one at its end":              {begun + `{"schemaVersion":1,"type":"sung"}` + "\n", runs.Interrupted},
 		"one at its beginning":        {`{"schemaVersion":1,"type":"sung"}` + "\n" + begun + finished, runs.Done},
 		"one of a newer schema":       {begun + `{"schemaVersion":2,"type":"sung"}` + "\n" + finished, ""},
 		"only such":                   {`{"schemaVersion":1,"type":"sung"}` + "\n", ""},

@@ -7,7 +7,7 @@ type Cause struct {
 	Cluster string `json:"cluster,omitempty"` // "bootstrap" or "management"
 	Object  string `json:"object"`
 	Cause   string `json:"cause"`
-	Cure    string `json:"cure"`
+	Remedy  string `json:"remedy"`
 	// Lasting is whether it is certain, and does not go away by itself.
 	Lasting bool `json:"lasting"`
 }

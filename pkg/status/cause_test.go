@@ -8,9 +8,9 @@ import (
 
 func TestBecause(t *testing.T) {
 	lasting := Cause{Cluster: "bootstrap", Object: "OpenStackServer/management/m", Cause: "no flavors were found",
-		Cure: "correct the flavor", Lasting: true}
+		Remedy: "correct the flavor", Lasting: true}
 	heals := Cause{Cluster: "bootstrap", Object: "GitRepository/flux-system/a", Cause: "no route to host",
-		Cure: "mend the network"}
+		Remedy: "mend the network"}
 	for name, tc := range map[string]struct {
 		state  State
 		causes []Cause
@@ -35,7 +35,7 @@ func TestBecause(t *testing.T) {
 	before := Report{State: OnTheWay, Why: "it waits"}
 	after := before.Because([]Cause{lasting})
 	if lines := after.Changes(before, time.Unix(0, 0)); len(lines) != 2 || !strings.Contains(strings.Join(lines, "\n"),
-		"✗ no flavors were found (OpenStackServer/management/m); cure: correct the flavor") {
+		"✗ no flavors were found (OpenStackServer/management/m); remedy: correct the flavor") {
 		t.Errorf("%q", lines)
 	}
 	if lines := after.Changes(after, time.Unix(0, 0)); len(lines) > 0 {
@@ -50,8 +50,9 @@ func TestBecause(t *testing.T) {
 		t.Errorf("what needs somebody does not come first:\n%s", out.String())
 	}
 	out.Reset()
-	if err := after.Print(&out); err != nil || !strings.Contains(out.String(), "✗ no flavors were found\n    object: "+
-		"OpenStackServer/management/m\n    cure:   correct the flavor\n") {
+	if err := after.Print(&out); err != nil ||
+		!strings.Contains(out.String(), "✗ no flavors were found\n    object:     "+
+			"OpenStackServer/management/m\n    remedy:     correct the flavor\n") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -36,8 +36,8 @@ type Finding struct {
 	Message  string             `json:"message,omitempty"`
 	Severity readiness.Severity `json:"severity"`
 	// Confidence is "low" where what was seen can have another cause.
-	Confidence string `json:"confidence"`
-	Transient  bool   `json:"transient"`
+	Confidence readiness.Confidence `json:"confidence"`
+	Transient  bool                 `json:"transient"`
 }
 
 // End is when a certificate or a token ends.
@@ -57,12 +57,8 @@ func HealthOf(ctx context.Context, c *kube.Cluster, registry readiness.Registry)
 func healthIn(o readiness.Observation) Health {
 	h := Health{Findings: []Finding{}, NotChecked: append([]string{}, o.NotChecked...), complete: o.Complete()}
 	for _, f := range readiness.Judge(o) {
-		confidence := "high"
-		if !f.Certain {
-			confidence = "low"
-		}
 		h.Findings = append(h.Findings, Finding{ID: f.ID, Object: f.Object.String(), Cause: f.Cause, Remedy: f.Remedy,
-			Message: f.Message, Severity: f.Severity, Confidence: confidence, Transient: f.Transient})
+			Message: f.Message, Severity: f.Severity, Confidence: f.Confidence(), Transient: f.Transient})
 	}
 	if e, known := readiness.Earliest(o); known {
 		h.FirstToEnd = &End{What: e.What, At: e.At.UTC()}
@@ -76,7 +72,7 @@ func (r Report) withHealth(h Health) Report {
 	r.Health = &h
 	i := slices.IndexFunc(h.Findings, func(f Finding) bool {
 		return f.Severity == readiness.Blocking &&
-			f.Confidence == "high"
+			f.Confidence == readiness.HighConfidence
 	})
 	switch {
 	case i >= 0:

@@ -17,7 +17,7 @@ func TestWhatCannotActIsNotUp(t *testing.T) {
 		Confidence: "high"}
 	warning, unsure := blocking, blocking
 	warning.Severity, unsure.Confidence = readiness.Warning, "low"
-	lasting := Cause{Object: blocking.Object, Cause: blocking.Cause, Cure: "scale it up", Lasting: true}
+	lasting := Cause{Object: blocking.Object, Cause: blocking.Cause, Remedy: "scale it up", Lasting: true}
 	passing := lasting
 	passing.Lasting = false
 	for name, row := range map[string]struct {
@@ -50,7 +50,7 @@ func TestPrintHealth(t *testing.T) {
 	other := Finding{Object: "Kubeconfig/x", Cause: "it ends soon", Remedy: "fetch a new one",
 		Severity: readiness.Warning}
 	r := Report{Environment: "demo", State: Up,
-		Causes: []Cause{{Object: known.Object, Cause: known.Cause, Cure: known.Remedy}},
+		Causes: []Cause{{Object: known.Object, Cause: known.Cause, Remedy: known.Remedy}},
 		Health: &Health{Findings: []Finding{known, other}, FirstToEnd: &End{"client certificate of the kubeconfig",
 			time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)}, NotChecked: []string{"leases: forbidden"}}}
 	var out bytes.Buffer

@@ -18,7 +18,7 @@ const (
 	Up       State = "up"         // it manages itself, and all of it is ready
 	OnTheWay State = "on the way" // something is not ready yet, and nothing has given up
 	Stuck    State = "stuck"      // something has given up, is suspended, paused or stopped: waiting does not help
-	Broken   State = "broken"     // a pivot was cut off, or something foreign stands in its place
+	Broken   State = "broken"     // a pivot was interrupted, or something foreign stands in its place
 	Absent   State = "absent"     // nothing of it is there
 	Unknown  State = "unknown"    // what there is does not answer
 )
@@ -33,7 +33,7 @@ func judge(seen up.Outlook, r Report) (State, string) {
 	case up.NotThere:
 		return Absent, orElse(seen.Why, "nothing of it is there")
 	case up.HalfMoved:
-		return Broken, "a pivot was cut off: " + seen.Why
+		return Broken, "a pivot was interrupted: " + seen.Why
 	case up.PivotBegun:
 		return OnTheWay, "a pivot was begun, and nothing was moved yet"
 	case up.Stopped:
@@ -88,7 +88,7 @@ func (r Report) Err() error {
 		code = fault.ComponentStuck
 	case Broken:
 		code, hint = fault.StatusBroken, "cluster-init pivot plan "+named+
-			" shows a pivot that was cut off, and what ends it."
+			" shows a pivot that was interrupted, and what ends it."
 	case Absent:
 		code, hint = fault.StatusAbsent, "cluster-init up "+named+" makes it."
 	default:

@@ -29,11 +29,11 @@ func of(state string) Side {
 func TestJudge(t *testing.T) {
 	foreign, silent, busy := fault.New(fault.ClusterForeign, "another cluster", ""),
 		fault.New(fault.ClusterUnreachable, "silent", ""), fault.New(fault.Busy, "down", "")
-	unasked := world.BootstrapSide{State: world.BootstrapSilent, Unasked: true, Err: silent}
-	byItself := up.Outlook{Stage: up.Refused, Refusal: silent, Observation: world.Observation{Bootstrap: unasked,
+	notChecked := world.BootstrapSide{State: world.BootstrapSilent, NotChecked: true, Err: silent}
+	byItself := up.Outlook{Stage: up.Refused, Refusal: silent, Observation: world.Observation{Bootstrap: notChecked,
 		Management: world.ManagementSide{State: world.ManagementActive}}}
 	paused, exists := byItself, byItself
-	paused.Management.State, exists.Bootstrap.Unasked = world.ManagementPaused, false
+	paused.Management.State, exists.Bootstrap.NotChecked = world.ManagementPaused, false
 	for name, row := range map[string]struct {
 		seen up.Outlook
 		r    Report
@@ -59,7 +59,7 @@ func TestJudge(t *testing.T) {
 			Report{Bootstrap: of("Failed")}, Stuck, fault.ComponentStuck},
 		"a pivot suspends what it moves": {up.Outlook{Stage: up.PivotBegun},
 			Report{Bootstrap: of("Suspended")}, OnTheWay, fault.StatusOnTheWay},
-		"a pivot was cut off": {up.Outlook{Stage: up.HalfMoved}, Report{}, Broken,
+		"a pivot was interrupted": {up.Outlook{Stage: up.HalfMoved}, Report{}, Broken,
 			fault.StatusBroken},
 		"nothing is there": {up.Outlook{Stage: up.NotThere}, Report{}, Absent,
 			fault.StatusAbsent},

@@ -74,12 +74,13 @@ func printCauses(b *strings.Builder, causes []Cause, wide bool) {
 		if i == 0 {
 			fmt.Fprintln(b)
 		}
-		sure := ""
+		confidence := ""
 		if !c.Lasting {
-			sure = "    sure:   not that it is this, or it can go away by itself\n"
+			confidence = "    confidence: low, or it can go away by itself\n"
 		}
-		oneline.Fprintf(b, "%s %s\n    object: %s\n    cure:   %s\n%s", c.sign(), oneline.Of(c.Cause, causeLimit(wide)),
-			c.Object, oneline.Of(c.Cure, causeLimit(wide)), sure)
+		oneline.Fprintf(b, "%s %s\n    object:     %s\n    remedy:     %s\n%s", c.sign(),
+			oneline.Of(c.Cause, causeLimit(wide)),
+			c.Object, oneline.Of(c.Remedy, causeLimit(wide)), confidence)
 	}
 }
 
@@ -142,7 +143,7 @@ func messageLimit(wide bool) int {
 	return mostShown
 }
 
-// causeLimit is how much of a cause or a cure is printed, which says more than a message in a table.
+// causeLimit is how much of a cause or a remedy is printed, which says more than a message in a table.
 func causeLimit(wide bool) int { return 3 * messageLimit(wide) }
 
 // Changes are the causes of a report that an earlier one did not have, and the objects that have another state or
@@ -157,8 +158,8 @@ func (r Report) Changes(earlier Report, at time.Time) []string {
 	}
 	for _, c := range r.Causes {
 		if !slices.Contains(earlier.Causes, c) {
-			line("%s %s (%s); cure: %s", c.sign(), oneline.Of(c.Cause, causeLimit(false)), c.Object,
-				oneline.Of(c.Cure, causeLimit(false)))
+			line("%s %s (%s); remedy: %s", c.sign(), oneline.Of(c.Cause, causeLimit(false)), c.Object,
+				oneline.Of(c.Remedy, causeLimit(false)))
 		}
 	}
 	for name, sides := range map[string][2]Side{"bootstrap": {earlier.Bootstrap, r.Bootstrap},

@@ -51,7 +51,7 @@ func read(folder string) ([]document, []Left, error) {
 	}
 	if info, statErr := os.Stat(absolute); err != nil || statErr != nil || !info.IsDir() {
 		return nil, nil, fault.New(fault.EnvironmentUnknown, "there is no folder "+folder,
-			"Name a folder of the seed project's environment-values, or your copy of one.")
+			"Name a folder of the original telco-cloud-init's environment-values, or your copy of one.")
 	}
 	resources, err := kustomize.Build(kustomize.Options{Files: kustomize.Disk(), Folder: absolute,
 		Root: rootOf(absolute), Title: seenFrom(folder, absolute)})
@@ -61,7 +61,8 @@ func read(folder string) ([]document, []Left, error) {
 	}
 	if err != nil {
 		return nil, nil, fault.Wrap(fmt.Errorf("build %s: %w", folder, err), fault.EnvironmentInvalid,
-			"kubectl kustomize "+oneline.Shell(folder)+" must work: an environment of the seed project is a "+
+			"kubectl kustomize "+oneline.Shell(folder)+" must work: an environment of the original telco-cloud-init "+
+				"is a "+
 				"kustomization.")
 	}
 	found, err := gather(resources)
@@ -93,7 +94,8 @@ func read(folder string) ([]document, []Left, error) {
 		return nil, nil, fault.New(fault.EnvironmentInvalid,
 			fmt.Sprintf("%s renders no ConfigMap %s (or sylva-units-values) with the key values", folder,
 				environment.ValuesName),
-			"Is it an environment of the seed project? It has a kustomization.yaml, a values.yaml and a secrets.yaml.")
+			"Is it an environment of the original telco-cloud-init? It has a kustomization.yaml, a values.yaml and a "+
+				"secrets.yaml.")
 	}
 	return documents, left, nil
 }

@@ -1,4 +1,4 @@
-// Package sylva reads an environment of the seed project, Sylva's first telco-cloud-init with its bootstrap.sh or its
+// Package sylva reads an environment of the original telco-cloud-init (Sylva) with its bootstrap.sh or its
 // later form (sylva-units), and says it in this project's words. What it cannot say it names, with what to do.
 package sylva
 
@@ -80,7 +80,7 @@ func (c *conversion) from(known []string) (string, error) {
 	if c.bootstrap == "" || c.infrastructure == "" {
 		return "", fault.New(fault.EnvironmentInvalid, "the folder does not say which providers it is for",
 			"Set cluster.flavor.infra_provider (capd or capo) and cluster.flavor.bootstrap_provider (cabpk or cabpr) "+
-				"in its values.yaml, as the seed project's chart does in its own.")
+				"in its values.yaml, as the original telco-cloud-init's chart does in its own.")
 	}
 	bootstraps := map[string]string{"cabpk": "kubeadm", "kubeadm": "kubeadm", "cabpr": "rke2", "rke2": "rke2"}
 	from := bootstraps[c.bootstrap] + "-" + c.infrastructure

@@ -48,7 +48,7 @@ func TestEstimate(t *testing.T) {
 		"no earlier run": {nil, phases(10, 10, 10), 5, 0},
 		"an earlier run that failed": {[]timeline.Timeline{timeline.Of(failed)}, phases(10, 10, 10), 5,
 			0},
-		"one that was cut off": {[]timeline.Timeline{timeline.Of(phases(1, 1, 1)[:4])},
+		"one that was interrupted": {[]timeline.Timeline{timeline.Of(phases(1, 1, 1)[:4])},
 			phases(10, 10, 10), 5, 0},
 		"one earlier run": {[]timeline.Timeline{took(10, 20, 30)}, phases(10, 20, 30), 15,
 			45 * time.Second},

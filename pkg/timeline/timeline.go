@@ -17,7 +17,7 @@ type PhaseState string
 
 // The states of phases.
 const (
-	Running PhaseState = "running" // it has not ended, or the run was cut off in it
+	Running PhaseState = "running" // it has not ended, or the run was interrupted in it
 	Done    PhaseState = "done"
 	Skipped PhaseState = "skipped"
 	Failed  PhaseState = "failed"

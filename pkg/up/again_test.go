@@ -200,7 +200,7 @@ func TestTheBootstrapClusterIsLookedAtRightBeforeItIsDeleted(t *testing.T) {
 	}
 }
 
-// What is there of a bootstrap cluster is deleted and made anew only after a look that says that nothing was made with
+// What is there of a bootstrap cluster is deleted and recreated only after a look that says that nothing was made with
 // it.
 func TestTheBootstrapClusterIsMadeAfterALookThatAllowsIt(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -68,7 +68,7 @@ func TestWhenChangesAreRefused(t *testing.T) {
 		"fewer workers, Machines of another cluster": {asked: plain, machines: []string{"other"}},
 		"fewer workers, a machine that the provider sees": {asked: plain,
 			seen: machines(provider.Machine{Name: "one"}), keys: []string{"cluster.worker.replicas"}},
-		"fewer workers, the provider does not say": {asked: plain, seen: unasked(errors.New("503")),
+		"fewer workers, the provider does not say": {asked: plain, seen: notChecked(errors.New("503")),
 			keys: []string{"cluster.worker.replicas"}},
 		"fewer workers, and the Machines cannot be listed": {asked: plain, unlisted: unlisted},
 		"another infrastructure, nothing was built":        {asked: openstack},

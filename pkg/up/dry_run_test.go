@@ -48,7 +48,7 @@ func TestAStepThatCannotBeAsked(t *testing.T) {
 		"no answer":                  {phase: answers(pipeline.Status{}, silent), unknown: true},
 		"no answer, after one to do": {phase: answers(pipeline.Status{}, silent), pending: true, unknown: true},
 		"it is still to be made":     {phase: answers(pipeline.Status{}, world.ErrNotConnected), pending: true},
-		"cut off": {phase: answers(pipeline.Status{State: pipeline.Interrupted, Err: silent}, nil),
+		"interrupted": {phase: answers(pipeline.Status{State: pipeline.Interrupted, Err: silent}, nil),
 			unknown: true},
 		"a phase that always looks on": {phase: pipeline.Phase{Name: "x"}},
 	} {

@@ -19,7 +19,7 @@ type Outlook struct {
 // a bootstrap cluster, as on a machine that has no more of it than the kubeconfig. A run would not begin there; who
 // only looks sees what the management cluster says.
 func (o Outlook) ByItself() bool {
-	return o.Bootstrap.State == world.BootstrapSilent && o.Bootstrap.Unasked &&
+	return o.Bootstrap.State == world.BootstrapSilent && o.Bootstrap.NotChecked &&
 		o.Management.State == world.ManagementActive && !o.Management.Down
 }
 
@@ -31,7 +31,7 @@ const (
 	NotThere    Stage = Stage(fresh)   // nothing of it is there, or nothing that holds anything
 	BeforePivot Stage = Stage(goOn)    // the bootstrap cluster holds the definition
 	PivotBegun  Stage = Stage(begun)   // a pivot was begun, and nothing was moved yet
-	HalfMoved   Stage = Stage(finish)  // a move was cut off
+	HalfMoved   Stage = Stage(finish)  // a move was interrupted
 	SelfManaged Stage = Stage(pivoted) // the management cluster holds its own definition, and nobody else does
 	Stopped     Stage = Stage(start)   // something of it is stopped
 	Refused     Stage = Stage(refuse)  // it is not known, or a run would destroy something

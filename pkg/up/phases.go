@@ -106,7 +106,7 @@ func beforePivot(ctx context.Context, world clusters, afterwards string) (pipeli
 	case seen == pivoted:
 		return nothingToDo(afterwards)
 	case seen == finish:
-		return nothingToDo("not before the move of the definition, which was cut off, is finished")
+		return nothingToDo("not before the move of the definition, which was interrupted, is finished")
 	}
 	return pipeline.Status{}, nil
 }

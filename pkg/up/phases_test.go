@@ -46,7 +46,7 @@ func TestNothingIsDoneBeforeThePivotThatIsDone(t *testing.T) {
 		want  pipeline.State
 	}{
 		"pivoted":      {seenWorld{seen: pivoted}, pipeline.Done},
-		"cut off":      {seenWorld{seen: finish}, pipeline.Done},
+		"interrupted":  {seenWorld{seen: finish}, pipeline.Done},
 		"not pivoted":  {seenWorld{seen: goOn}, pipeline.Pending},
 		"only begun":   {seenWorld{seen: begun}, pipeline.Pending},
 		"nobody knows": {seenWorld{seen: refuse, err: unknown}, pipeline.Pending},
@@ -56,7 +56,7 @@ func TestNothingIsDoneBeforeThePivotThatIsDone(t *testing.T) {
 			// the cluster, which this test has not
 			asksFurther := phase == "bootstrap-flux" && (name == "not pivoted" || name == "only begun")
 			want := tc.want
-			if phase == "pivot" && name == "cut off" { // this phase finishes it
+			if phase == "pivot" && name == "interrupted" { // this phase finishes it
 				want = pipeline.Pending
 			}
 			if status.State != want || !errors.Is(err, tc.world.err) && !asksFurther {

@@ -75,8 +75,8 @@ func changedWorlds() map[string]func(*world.Observation) {
 	return map[string]func(*world.Observation){
 		"nothing else":        func(*world.Observation) {},
 		"a machine":           machines(provider.Machine{Name: "demo-abc"}),
-		"machines unknown":    unasked(errors.New("503")),
-		"nobody can be asked": unasked(provider.ErrNotSupported),
+		"machines unknown":    notChecked(errors.New("503")),
+		"nobody can be asked": notChecked(provider.ErrNotSupported),
 		"suspended":           func(o *world.Observation) { o.Bootstrap.Suspended = true },
 		"unproven":            func(o *world.Observation) { o.Management.Proven = false },
 		"a backup":            func(o *world.Observation) { o.Traces.Backup = "/state/demo-1" },

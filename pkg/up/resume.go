@@ -13,12 +13,12 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 )
 
-// ResumePhases are what ends a pivot that was cut off, and nothing else, in order.
+// ResumePhases are what ends a pivot that was interrupted, and nothing else, in order.
 func (u *Run) ResumePhases() []pipeline.Phase {
 	begun := begunPivot{world: u.world, environment: u.Environment.Argument()}
 	move := u.pivotMove()
 	return []pipeline.Phase{
-		{Name: "look", Title: "look for a pivot that was cut off", Timeout: 10 * time.Minute, Looks: true,
+		{Name: "look", Title: "look for a pivot that was interrupted", Timeout: 10 * time.Minute, Looks: true,
 			Run: begun.run},
 		{Name: "pivot", Title: "pivot", Timeout: 10 * time.Minute, Check: move.check, Run: move.run},
 	}

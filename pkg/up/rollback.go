@@ -56,7 +56,7 @@ func (r rollback) look(ctx context.Context, report pipeline.Reporter) error {
 		return err
 	}
 	if begun {
-		report.Progress("an earlier rollback was cut off: it is finished")
+		report.Progress("an earlier rollback was interrupted: it is finished")
 		return r.world.UseAndSave(o)
 	}
 	if err := r.unwell(ctx, o.Management.Cluster, report); err != nil {

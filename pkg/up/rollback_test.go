@@ -30,13 +30,13 @@ func TestCanReturn(t *testing.T) {
 	}{
 		"finished": {o: both(world.BootstrapMoved, world.ManagementActive),
 			v: verdict{decision: pivoted}},
-		"a rollback was cut off": {o: both(world.BootstrapPaused, world.ManagementPaused),
+		"a rollback was interrupted": {o: both(world.BootstrapPaused, world.ManagementPaused),
 			v: verdict{decision: finish}, begun: true},
 		"a rollback has moved all": {o: both(world.BootstrapActive, world.ManagementEmpty),
 			v: verdict{decision: begun}, begun: true},
 		"begun, and nothing was moved": {o: both(world.BootstrapActive, world.ManagementEmpty),
 			v: verdict{decision: begun}, hint: "cluster-init up"},
-		"cut off": {o: both(world.BootstrapPaused, world.ManagementPaused),
+		"interrupted": {o: both(world.BootstrapPaused, world.ManagementPaused),
 			v: verdict{decision: finish}, hint: "pivot resume"},
 		"not begun": {o: both(world.BootstrapActive, world.ManagementEmpty),
 			v: verdict{decision: goOn}, hint: "cluster-init up"},
@@ -69,10 +69,10 @@ func TestResumeBeginsNoPivotAfterARollback(t *testing.T) {
 		isRefused bool
 	}{
 		"a rollback has moved all":       {b: world.BootstrapActive, rollback: true, decision: begun, isRefused: true},
-		"a rollback was cut off":         {b: world.BootstrapPaused, rollback: true, decision: finish, isRefused: true},
+		"a rollback was interrupted":     {b: world.BootstrapPaused, rollback: true, decision: finish, isRefused: true},
 		"a rollback suspended Flux only": {b: world.BootstrapMoved, rollback: true, decision: pivoted},
 		"a pivot was begun":              {b: world.BootstrapActive, decision: begun},
-		"a pivot was cut off":            {b: world.BootstrapPaused, decision: finish},
+		"a pivot was interrupted":        {b: world.BootstrapPaused, decision: finish},
 	} {
 		o := world.Observation{Bootstrap: world.BootstrapSide{State: tc.b},
 			Management: world.ManagementSide{Suspended: tc.rollback}}

@@ -93,8 +93,9 @@ func (s selfManagement) remarks(ctx context.Context, management *kube.Cluster, r
 			names = append(names, o.String())
 		}
 		resume := paused.Command(pivot.Side{}, s.world.Side(management), s.releases.scope)
-		report.Warn("paused in the management cluster: %s. If nobody paused it on purpose, a move that was cut off "+
-			"did. To resume it: %s",
+		report.Warn(
+			"paused in the management cluster: %s. If nobody paused it on purpose, a move that was interrupted "+
+				"did. To resume it: %s",
 			strings.Join(names, ", "), strings.ReplaceAll(resume, "\n", "; "))
 	}
 	for _, machine := range replaced {

@@ -28,7 +28,7 @@ const (
 	fresh   decision = "fresh"   // nothing is there: make a bootstrap cluster
 	goOn    decision = "go on"   // the bootstrap cluster answers, and the pivot is ahead
 	begun   decision = "begun"   // a pivot was begun, and nothing was moved yet: what comes before it may still change
-	finish  decision = "finish"  // a move was cut off: the pivot finishes it
+	finish  decision = "finish"  // a move was interrupted: the pivot finishes it
 	pivoted decision = "pivoted" // the management cluster holds its definition, and nobody else does
 	start   decision = "start"   // something of ours is stopped: start it, and look again
 	refuse  decision = "refuse"  // it is not known what to do, or known that it would destroy something
@@ -98,7 +98,7 @@ func (o observation) teardownRequested(r request) verdict {
 
 func (o observation) silentBootstrap(r request) verdict {
 	what := "the bootstrap cluster exists, and what it holds is not known"
-	if o.Bootstrap.Unasked {
+	if o.Bootstrap.NotChecked {
 		what = "whether there is a bootstrap cluster, and what it holds, is not known"
 	}
 	return verdict{decision: refuse, again: fault.CodeOf(o.Bootstrap.Err) != fault.Usage, refusal: fault.Wrap(
@@ -107,8 +107,8 @@ func (o observation) silentBootstrap(r request) verdict {
 }
 
 func bootstrapHint(o observation, r request) string {
-	if o.Bootstrap.Cure != "" {
-		return o.Bootstrap.Cure
+	if o.Bootstrap.Remedy != "" {
+		return o.Bootstrap.Remedy
 	}
 	if r.node == "" {
 		return fault.HintOf(o.Bootstrap.Err)
@@ -165,7 +165,7 @@ func (o observation) halfMoved(r request) verdict {
 	// else somebody paused the Cluster, and no pivot began
 	if state.Recovery() != nil && o.Bootstrap.Suspended && o.Management.Cluster != nil {
 		return verdict{decision: finish,
-			why: fmt.Sprintf("an earlier move of the definition was cut off (%s): it is finished", state.Stage)}
+			why: fmt.Sprintf("an earlier move of the definition was interrupted (%s): it is finished", state.Stage)}
 	}
 	if err := state.Err(r.source, r.target, r.scope()); err != nil {
 		return verdict{decision: refuse, refusal: err}
@@ -269,7 +269,7 @@ func (o observation) pausedTarget(r request) verdict {
 	// what may be left in the bootstrap cluster reconciles nothing
 	state := pivot.Judge(pivot.Holding{}, o.Management.Holds, r.scope())
 	return verdict{decision: refuse, refusal: fault.Wrap(
-		fmt.Errorf("Cluster %s/%s is paused in the management cluster: a move was cut off at its end, or somebody "+
+		fmt.Errorf("Cluster %s/%s is paused in the management cluster: a move was interrupted at its end, or somebody "+
 			"paused it", r.namespace, r.cluster),
 		fault.PivotFailed, fault.HintOf(state.Err(r.source, r.target, r.scope())))}
 }

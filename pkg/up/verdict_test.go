@@ -128,24 +128,26 @@ func TestVerdictsOnMachines(t *testing.T) {
 		"a stopped machine of a finished cluster": {world.BootstrapAbsent, world.ManagementSilent,
 			machines(stopped), "start", "", ""},
 		"the cloud does not say": {world.BootstrapAbsent, world.ManagementAbsent,
-			unasked(failed), "cluster/unreachable?", "it is not known whether machines of demo exist: 503",
+			notChecked(failed), "cluster/unreachable?", "it is not known whether machines of demo exist: 503",
 			"when it can be asked"},
 		"the cloud does not say, in its own words": {world.BootstrapEmpty, world.ManagementAbsent,
-			unasked(fault.New(fault.CloudUnreachable, "no answer", "Look at it.")), "cloud/unreachable?", "no answer",
+			notChecked(fault.New(fault.CloudUnreachable, "no answer", "Look at it.")), "cloud/unreachable?",
+			"no answer",
 			"Look at it."},
 		"the cloud does not say, and it does not matter": {world.BootstrapActive, world.ManagementAbsent,
-			unasked(failed), "go on", "", ""},
+			notChecked(failed), "go on", "", ""},
 		"nobody can be asked": {world.BootstrapAbsent, world.ManagementAbsent,
-			unasked(provider.ErrNotSupported), "cluster/unreachable", "it is not known whether demo exists already",
+			notChecked(provider.ErrNotSupported), "cluster/unreachable", "it is not known whether demo exists already",
 			"--new demo"},
 		"nobody can be asked, while it is being built": {world.BootstrapEmpty, world.ManagementAbsent,
-			unasked(provider.ErrNotSupported), "go on", "", ""},
+			notChecked(provider.ErrNotSupported), "go on", "", ""},
 		"nobody can be asked, as it was never finished": {world.BootstrapUnfinished, world.ManagementAbsent,
-			unasked(provider.ErrNotSupported), "fresh", "", ""},
+			notChecked(provider.ErrNotSupported), "fresh", "", ""},
 		"nobody can be asked, and a kubeconfig is there": {world.BootstrapAbsent, world.ManagementSilent,
-			unasked(provider.ErrNotSupported), "cluster/unreachable?", "nobody else can be asked", "/state/kubeconfig"},
+			notChecked(provider.ErrNotSupported), "cluster/unreachable?", "nobody else can be asked",
+			"/state/kubeconfig"},
 		"somebody else's machines": {world.BootstrapAbsent, world.ManagementAbsent,
-			unasked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign",
+			notChecked(fault.New(fault.ClusterForeign, "a node of another cluster", "")), "cluster/foreign",
 			"a node of another cluster", ""},
 		"a silent kubeconfig that nobody proves": {world.BootstrapAbsent, world.ManagementSilent,
 			func(o *world.Observation) { o.Management.Proven = false }, "cluster/unreachable?",
@@ -163,18 +165,18 @@ func TestVerdictsOnMachines(t *testing.T) {
 			"rm '/state/kubeconfig' && kubectl -n ns delete secret demo-kubeconfig."},
 		"a bootstrap cluster that is paused": {world.BootstrapSilent, world.ManagementAbsent,
 			func(o *world.Observation) {
-				o.Bootstrap.Err, o.Bootstrap.Cure = errors.New("it is paused"), "Unpause it: docker unpause x."
+				o.Bootstrap.Err, o.Bootstrap.Remedy = errors.New("it is paused"), "Unpause it: docker unpause x."
 			}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
 		"one that is paused after the pivot": {world.BootstrapSilent, world.ManagementActive,
 			func(o *world.Observation) {
-				o.Bootstrap.Err, o.Bootstrap.Cure = errors.New("it is paused"), "Unpause it: docker unpause x."
+				o.Bootstrap.Err, o.Bootstrap.Remedy = errors.New("it is paused"), "Unpause it: docker unpause x."
 			}, "cluster/unreachable?", "what it holds is not known: it is paused", "docker unpause x"},
 		"one that is broken after the pivot": {world.BootstrapSilent, world.ManagementActive,
 			func(*world.Observation) {}, "cluster/unreachable?", "no route to host",
 			"if the bootstrap cluster held nothing else"},
 		"a bootstrap cluster that another run is making": {world.BootstrapSilent, world.ManagementAbsent,
 			func(o *world.Observation) {
-				o.Bootstrap.Err, o.Bootstrap.Cure = fault.New(fault.Busy, "another run makes it", ""),
+				o.Bootstrap.Err, o.Bootstrap.Remedy = fault.New(fault.Busy, "another run makes it", ""),
 					"When it has ended."
 			}, "cluster/busy?", "another run makes it", "When it has ended."},
 		"a bootstrap cluster that nobody can read": {world.BootstrapSilent, world.ManagementAbsent,
@@ -235,7 +237,7 @@ func machines(all ...provider.Machine) func(*world.Observation) {
 	return func(o *world.Observation) { o.Machines = all }
 }
 
-func unasked(err error) func(*world.Observation) {
+func notChecked(err error) func(*world.Observation) {
 	return func(o *world.Observation) { o.MachinesErr = err }
 }
 
@@ -444,10 +446,10 @@ func TestVerdictsOnAPersonsPause(t *testing.T) {
 // bootstrap cluster.
 func TestByItself(t *testing.T) {
 	for name, tc := range map[string]struct {
-		bootstrap     world.BootstrapState
-		unasked, down bool
-		management    world.ManagementState
-		want          bool
+		bootstrap        world.BootstrapState
+		notChecked, down bool
+		management       world.ManagementState
+		want             bool
 	}{
 		"nobody can be asked":                  {world.BootstrapSilent, true, false, world.ManagementActive, true},
 		"the bootstrap cluster is silent":      {world.BootstrapSilent, false, false, world.ManagementActive, false},
@@ -456,7 +458,7 @@ func TestByItself(t *testing.T) {
 		"the management cluster is taken down": {world.BootstrapSilent, true, true, world.ManagementActive, false},
 	} {
 		o := Outlook{Observation: seen(tc.bootstrap, tc.management)}
-		o.Bootstrap.Unasked, o.Management.Down = tc.unasked, tc.down
+		o.Bootstrap.NotChecked, o.Management.Down = tc.notChecked, tc.down
 		if got := o.ByItself(); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}

@@ -95,11 +95,11 @@ func TestParseToken(t *testing.T) {
 		want joinToken
 		fine bool
 	}{
-		"short":           {"s3cret", joinToken{password: "s3cret"}, true},
-		"long":            {"K10" + hash + "::server:s3:cret", joinToken{password: "s3:cret", caHash: hash}, true},
-		"only looks long": {"K10abc", joinToken{password: "K10abc"}, true},
-		"hash cut off":    {"K10ab::server:s3cret", joinToken{}, false},
-		"no password":     {"K10" + hash + "::server:", joinToken{}, false},
+		"short":            {"s3cret", joinToken{password: "s3cret"}, true},
+		"long":             {"K10" + hash + "::server:s3:cret", joinToken{password: "s3:cret", caHash: hash}, true},
+		"only looks long":  {"K10abc", joinToken{password: "K10abc"}, true},
+		"hash interrupted": {"K10ab::server:s3cret", joinToken{}, false},
+		"no password":      {"K10" + hash + "::server:", joinToken{}, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -266,7 +266,7 @@ func TestPreflightNotesAndWarnings(t *testing.T) {
 	}
 }
 
-// What a run that was cut off has made counts as there.
+// What a run that was interrupted has made counts as there.
 func TestPreflightOfARunThatResumes(t *testing.T) {
 	s := standin.New(t, httptest.NewServer)
 	mine, others := []string{"x", tag}, []string{tag + "-2"}

@@ -151,8 +151,8 @@ func TestANodeThatIsListedAndNotFoundIsLookedForAgain(t *testing.T) {
 				t.Errorf("%v: %v, want %v with the code %q", side.State, side.Err, tc.want, tc.code)
 			}
 			if side := m.world.seeNode(ctx); tc.code == fault.Busy &&
-				!strings.Contains(side.Cure, "kind get nodes --name demo-bootstrap") {
-				t.Errorf("the cure is %q", side.Cure)
+				!strings.Contains(side.Remedy, "kind get nodes --name demo-bootstrap") {
+				t.Errorf("the remedy is %q", side.Remedy)
 			}
 			if exists, err := m.world.BootstrapExists(ctx); tc.want == BootstrapSilent && err == nil ||
 				exists != (tc.want == BootstrapUnfinished) {
@@ -167,19 +167,19 @@ func TestANodeThatIsListedAndNotFoundIsLookedForAgain(t *testing.T) {
 func TestWhetherThereIsANodeIsAsked(t *testing.T) {
 	m := newMachine(t)
 	m.container(nodeName, "paused", true)
-	if side := m.world.seeNode(t.Context()); side.State != BootstrapSilent || side.Unasked {
+	if side := m.world.seeNode(t.Context()); side.State != BootstrapSilent || side.NotChecked {
 		t.Errorf("one that is listed: %+v", side)
 	}
 	m.write(nodeName, "no JSON")
 	m.write("listed", "")
-	if side := m.world.seeNode(t.Context()); side.State != BootstrapSilent || side.Unasked {
+	if side := m.world.seeNode(t.Context()); side.State != BootstrapSilent || side.NotChecked {
 		t.Errorf("one that is listed, and cannot be inspected: %+v", side)
 	}
 	if err := os.Remove(filepath.Join(m.folder, "docker")); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", m.folder)
-	if side := m.world.seeNode(t.Context()); side.State != BootstrapSilent || !side.Unasked || side.Err == nil {
+	if side := m.world.seeNode(t.Context()); side.State != BootstrapSilent || !side.NotChecked || side.Err == nil {
 		t.Errorf("without an engine: %+v", side)
 	}
 }
@@ -189,19 +189,19 @@ func TestSeeNodeMapsWhatTheEngineSays(t *testing.T) {
 		status, marker string
 		foreign        bool
 		want           BootstrapState
-		cure           string
+		remedy         string
 	}{
 		"there is none":               {want: BootstrapAbsent},
 		"somebody else's":             {status: "exited", foreign: true, want: BootstrapForeign},
 		"stopped, as after a reboot":  {status: "exited", want: BootstrapStopped},
 		"the engine could not end it": {status: "dead", want: BootstrapStopped},
-		"paused":                      {status: "paused", want: BootstrapSilent, cure: "docker unpause " + nodeName},
+		"paused":                      {status: "paused", want: BootstrapSilent, remedy: "docker unpause " + nodeName},
 		"it is being removed": {status: "removing", want: BootstrapSilent,
-			cure: "run the same command again"},
-		"it never ran":                   {status: "created", want: BootstrapUnfinished},
-		"it runs, and kind was cut off":  {status: "running", marker: "absent", want: BootstrapUnfinished},
-		"it runs, and does not say more": {status: "running", marker: "", want: BootstrapSilent},
-		"it runs and is finished":        {status: "running", marker: "there", want: ""},
+			remedy: "run the same command again"},
+		"it never ran":                      {status: "created", want: BootstrapUnfinished},
+		"it runs, and kind was interrupted": {status: "running", marker: "absent", want: BootstrapUnfinished},
+		"it runs, and does not say more":    {status: "running", marker: "", want: BootstrapSilent},
+		"it runs and is finished":           {status: "running", marker: "there", want: ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
@@ -210,8 +210,9 @@ func TestSeeNodeMapsWhatTheEngineSays(t *testing.T) {
 			}
 			m.write("marker", tc.marker)
 			side := m.world.seeNode(t.Context())
-			if side.State != tc.want || !strings.Contains(side.Cure, tc.cure) || (side.Cure == "") != (tc.cure == "") {
-				t.Errorf("%q (%v), cure %q, want %q", side.State, side.Err, side.Cure, tc.want)
+			if side.State != tc.want || !strings.Contains(side.Remedy, tc.remedy) ||
+				(side.Remedy == "") != (tc.remedy == "") {
+				t.Errorf("%q (%v), remedy %q, want %q", side.State, side.Err, side.Remedy, tc.want)
 			}
 			if unknown := tc.want == BootstrapSilent || tc.want == BootstrapForeign; (side.Err != nil) != unknown {
 				t.Errorf("error %v, want one: %t", side.Err, unknown)
@@ -365,7 +366,7 @@ func TestLookUntil(t *testing.T) {
 	end()
 	if _, err := m.world.Decide(ctx, m, func(
 		Observation) Decision {
-		t.Error("a look that was cut off is judged")
+		t.Error("a look that was interrupted is judged")
 		return Decision{}
 	}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)

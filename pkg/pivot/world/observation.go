@@ -32,10 +32,10 @@ func (o Observation) Stopped() bool {
 type BootstrapSide struct {
 	State BootstrapState
 	Err   error // of BootstrapSilent and BootstrapForeign
-	// Unasked is whether it is not even known that there is one, as nobody could be asked. Of BootstrapSilent.
-	Unasked bool
-	// Cure of BootstrapSilent, where it is known what makes it answer.
-	Cure string
+	// NotChecked is whether it is not even known that there is one, as nobody could be asked. Of BootstrapSilent.
+	NotChecked bool
+	// Remedy of BootstrapSilent, where it is known what makes it answer.
+	Remedy string
 	// The rest is set when it answers.
 	Cluster *kube.Cluster
 	Holds   pivot.Holding
@@ -55,11 +55,12 @@ type BootstrapState string
 const (
 	BootstrapAbsent BootstrapState = "absent"
 	// something has its name that is not ours, or it holds what is not to be used
-	BootstrapForeign    BootstrapState = "foreign"
-	BootstrapStopped    BootstrapState = "stopped"    // its container does not run
-	BootstrapUnfinished BootstrapState = "unfinished" // kind was cut off while it made it, so it never held anything
-	BootstrapSilent     BootstrapState = "silent"     // it is there, and what it holds is not known
-	BootstrapEmpty      BootstrapState = "empty"      // it holds no Cluster, and no pivot began
+	BootstrapForeign BootstrapState = "foreign"
+	BootstrapStopped BootstrapState = "stopped" // its container does not run
+	// kind was interrupted while it made it, so it never held anything
+	BootstrapUnfinished BootstrapState = "unfinished"
+	BootstrapSilent     BootstrapState = "silent" // it is there, and what it holds is not known
+	BootstrapEmpty      BootstrapState = "empty"  // it holds no Cluster, and no pivot began
 	// it holds no Cluster, and Flux is suspended for a pivot: a move took it away
 	BootstrapMoved  BootstrapState = "moved"
 	BootstrapActive BootstrapState = "active" // it holds the Cluster

@@ -75,17 +75,17 @@ func (w *World) seeNode(ctx context.Context) BootstrapSide {
 	case fault.CodeOf(err) == fault.ClusterForeign:
 		return BootstrapSide{State: BootstrapForeign, Err: err}
 	case fault.CodeOf(err) == fault.Busy: // listed, and not found
-		return BootstrapSide{State: BootstrapSilent, Err: err, Cure: fault.HintOf(err)}
+		return BootstrapSide{State: BootstrapSilent, Err: err, Remedy: fault.HintOf(err)}
 	case err != nil:
-		_, unasked := errors.AsType[unaskedError](err)
-		return BootstrapSide{State: BootstrapSilent, Unasked: unasked, Err: err}
+		_, notChecked := errors.AsType[unaskedError](err)
+		return BootstrapSide{State: BootstrapSilent, NotChecked: notChecked, Err: err}
 	case node.Status == "paused":
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is paused", node.Name),
-			Cure: "Unpause it: docker unpause " + node.Name + ". Then run the same command again."}
+			Remedy: "Unpause it: docker unpause " + node.Name + ". Then run the same command again."}
 	case node.Status == "removing":
 		return BootstrapSide{State: BootstrapSilent, Err: fmt.Errorf("container %s is being removed", node.Name),
-			Cure: "When it is gone, run the same command again."}
-	case node.Status == "created": // it never ran: kind was cut off at its start
+			Remedy: "When it is gone, run the same command again."}
+	case node.Status == "created": // it never ran: kind was interrupted at its start
 		return w.unfinished(node)
 	case !node.Running:
 		return BootstrapSide{State: BootstrapStopped}
@@ -112,7 +112,7 @@ func (w *World) unfinished(node docker.Container) BootstrapSide {
 		return BootstrapSide{State: BootstrapSilent, Err: fault.Retryable(
 			fmt.Errorf("kind has not finished it, and another run, of another user or machine, may be making it since "+
 				"%s", node.Created.Local().Format("15:04:05")), fault.Busy, ""),
-			Cure: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " +
+			Remedy: "When that run has ended, run the same command again. If there is none: cluster-init cleanup " +
 				w.Environment.Argument() + "."}
 	}
 	return BootstrapSide{State: BootstrapUnfinished}

@@ -70,7 +70,7 @@ func TestAnUnfinishedNodeMayBeSomebodyElses(t *testing.T) {
 			}
 			side := u.unfinished(node)
 			if side.State != tc.want || tc.want == BootstrapSilent && (fault.CodeOf(side.Err) != fault.Busy ||
-				side.Cure == "") {
+				side.Remedy == "") {
 				t.Errorf("%s (%v), want %s", side.State, side.Err, tc.want)
 			}
 		})

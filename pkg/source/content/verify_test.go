@@ -74,7 +74,7 @@ func TestNothingUnverifiedIsKept(t *testing.T) {
 		{"manifest in place of the archive", tgz, manifest, "", "as gzip"},
 		{"zipped page in place of the archive", tgz, zipped(t, portal), "", "as a tar archive"},
 		{"archive without files", tgz, archive(t, Tree{}), "", "holds no file"},
-		{"archive that is cut off", tgz, flux[:len(flux)-12], "", "unexpected EOF"},
+		{"archive that is interrupted", tgz, flux[:len(flux)-12], "", "unexpected EOF"},
 		{"archive without its checksum", tgz, flux[:len(flux)-8], "", "as gzip"},
 		{"another archive than the pinned one", tgz, flux, flux + "x", "sums.txt has " + Sum([]byte(flux+"x"))},
 
@@ -128,7 +128,7 @@ func TestCacheIsVerified(t *testing.T) {
 		{"right and pinned", manifest, true, 0, manifest},
 		{"changed, pinned", changed, true, 1, manifest},
 		{"portal's page, pinned", portal, true, 1, manifest},
-		{"cut off, pinned", manifest[:20], true, 1, manifest},
+		{"interrupted, pinned", manifest[:20], true, 1, manifest},
 		{"portal's page, kept before digests were checked", portal, false, 1, manifest},
 		{"empty file", "", false, 1, manifest},
 		{"well-formed, not pinned", changed, false, 0, changed},

@@ -12,7 +12,7 @@ func TestParseStat(t *testing.T) {
 		"plain":                       {line: "42 (sleep)" + rest, want: stat{42, "S", 55, "123456"}},
 		"a name with blanks":          {line: "42 (rpc worker (1) S 9)" + rest, want: stat{42, "S", 55, "123456"}},
 		"empty":                       {line: "", bad: true},
-		"cut off":                     {line: "42 (sleep) S 1 77", bad: true},
+		"truncated":                   {line: "42 (sleep) S 1 77", bad: true},
 		"a process that is no number": {line: "x (sleep)" + rest, bad: true},
 	}
 	for name, tc := range tests {

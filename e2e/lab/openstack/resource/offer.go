@@ -81,7 +81,7 @@ func offerNetwork(ctx context.Context, admin cloud) error {
 	return err
 }
 
-// offerImages makes the images. One whose upload was cut off is made anew.
+// offerImages makes the images. One whose upload was interrupted is recreated.
 func offerImages(ctx context.Context, admin cloud) error {
 	for name, minDisk := range map[string]int{ServerImage: 10, StandinImage: 10, PaperImage: 0} {
 		whole, err := find(ctx, admin.image, "images?status=active&name="+name, "images", name)
@@ -130,7 +130,7 @@ func offerVolumes(ctx context.Context, admin cloud) error {
 	return err
 }
 
-// offerKeyPair makes key pair lab. Nova gives its private part once; without the file the pair is made anew.
+// offerKeyPair makes key pair lab. Nova gives its private part once; without the file the pair is recreated.
 func offerKeyPair(ctx context.Context, compute *gophercloud.ServiceClient, file string) error {
 	const name = "lab"
 	_, err := compute.Get(ctx, compute.ServiceURL("os-keypairs", name), nil, nil)
