@@ -190,6 +190,10 @@ var anyTest = map[string]string{
 // testArrows is what the tests of single packages may import besides, and why.
 var testArrows = map[string]map[string]string{
 	"status": {"pivot/world": "what was seen of clusters is judged"},
+	"diagnose": {
+		"docker":      "the engine that a diagnosis finds no machine with",
+		"environment": "the environment that a diagnosis is about",
+	},
 	"openstack":           {"internal/standin": "a cloud that gives set answers"},
 	"openstack/inventory": {"internal/standin": "a cloud that gives set answers"},
 	"openstack/preflight": {
