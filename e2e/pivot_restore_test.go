@@ -51,7 +51,7 @@ func TestPivotRestore(t *testing.T) {
 	}
 	up := time.Since(begun)
 	dir := t.TempDir()
-	if code, _ := l.run(t, "backup", environmentName, "--to", dir); code != 0 {
+	if code, _ := l.run(t, "backup", environmentName, "--output-dir", dir); code != 0 {
 		t.Fatalf("backup ended with %d", code)
 	}
 	made, lost := first{}, l.management(t)

@@ -74,7 +74,7 @@ func keyPair(t *testing.T) (public, file string) {
 
 func recipients(t *testing.T, keys ...string) backup.Recipients {
 	t.Helper()
-	r, err := backup.ParseRecipients("--backup-recipient", keys)
+	r, err := backup.ParseRecipients("--recipient", keys)
 	if err != nil {
 		t.Fatal(err)
 	}

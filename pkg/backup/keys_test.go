@@ -82,8 +82,8 @@ func TestWhatIsNoPublicKeyIsRefused(t *testing.T) {
 		"a secret key in lower case": {strings.ToLower(key.String()), "it is a secret key"},
 		"a private key of ssh":       {string(private), "it is a secret key"},
 	} {
-		_, err := backup.ParseRecipients("--backup-recipient", []string{key.Recipient().String(), tc.text})
-		if fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "--backup-recipient number 2: "+
+		_, err := backup.ParseRecipients("--recipient", []string{key.Recipient().String(), tc.text})
+		if fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "--recipient number 2: "+
 			tc.want) || fault.HintOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -91,7 +91,7 @@ func TestWhatIsNoPublicKeyIsRefused(t *testing.T) {
 			t.Errorf("%s: it is repeated: %s", name, said)
 		}
 	}
-	none, err := backup.ParseRecipients("--backup-recipient", nil)
+	none, err := backup.ParseRecipients("--recipient", nil)
 	if err != nil || none.Encrypt() {
 		t.Errorf("no keys: %v, %v", none, err)
 	}

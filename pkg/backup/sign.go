@@ -120,7 +120,7 @@ func (b *Backup) SignedBy() string {
 func (b *Backup) Verify(key VerifyKey) error {
 	refuse := func(format string, args ...any) error {
 		return fault.New(fault.BackupInvalid, "verify the signature of the backup: "+fmt.Sprintf(format, args...),
-			"Use a backup that was signed with that key (--backup-sign), or the public key of whoever made this one.")
+			"Use a backup that was signed with that key (--sign-key), or the public key of whoever made this one.")
 	}
 	if b.signature == nil {
 		return refuse("it is not signed")

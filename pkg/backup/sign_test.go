@@ -28,7 +28,7 @@ func signed(t *testing.T, dir, key string, to backup.Recipients) string {
 	by := backup.Signer{}
 	if key != "" {
 		var err error
-		if by, err = backup.ReadSigner("--backup-sign", key); err != nil {
+		if by, err = backup.ReadSigner("--sign-key", key); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -137,13 +137,13 @@ func TestKeysOfSignatures(t *testing.T) {
 	if _, err := backup.ReadVerifyKey("--verify-key", string(public)); err != nil {
 		t.Errorf("the key itself: %v", err)
 	}
-	sign := func(path string) error { _, err := backup.ReadSigner("--backup-sign", path); return err }
+	sign := func(path string) error { _, err := backup.ReadSigner("--sign-key", path); return err }
 	verify := func(value string) error { _, err := backup.ReadVerifyKey("--verify-key", value); return err }
 	for name, tc := range map[string]struct {
 		err  error
 		says string
 	}{
-		"no file":                      {sign(filepath.Join(t.TempDir(), "nowhere")), "read --backup-sign: open"},
+		"no file":                      {sign(filepath.Join(t.TempDir(), "nowhere")), "read --sign-key: open"},
 		"a key with a passphrase":      {sign(locked), "has a passphrase"},
 		"a public key to sign with":    {sign(mine + ".pub"), "holds no private key"},
 		"no file to verify with":       {verify(filepath.Join(t.TempDir(), "nowhere")), "read --verify-key: open"},

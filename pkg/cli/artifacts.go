@@ -36,14 +36,14 @@ type artifactOptions struct {
 
 func (o *artifactOptions) register(f *pflag.FlagSet) {
 	o.flags = f
-	f.StringVar(&o.dir, "artifacts", "", "folder for events, logs and objects of a run that failed, without secrets "+
+	f.StringVar(&o.dir, "output-dir", "", "folder for events, logs and objects of a run that failed, without secrets "+
 		"(default: none; where CI is set, ./"+defaultArtifacts+")")
 }
 
 // folder returns the folder, empty for none, once it is sure that it can be used.
 func (o *artifactOptions) folder() (string, error) {
 	dir := o.dir
-	if inCI() && !o.flags.Changed("artifacts") {
+	if inCI() && !o.flags.Changed("output-dir") {
 		dir = defaultArtifacts
 	}
 	if dir == "" {

@@ -38,9 +38,9 @@ func newBackup(streams Streams) *cobra.Command {
 objects of Cluster API with their Secrets, what they refer to, and values, release and source of telco-cloud-init. It is read back
 and checked. It changes nothing in the cluster.
 
-The backup holds the cluster's private keys. With --backup-recipient it is one encrypted file, and nothing of it is ever on the
+The backup holds the cluster's private keys. With --recipient it is one encrypted file, and nothing of it is ever on the
 disk without encryption. A cluster that is paused, or in the middle of a move, is not backed up.`,
-		Example: `  cluster-init backup kubeadm-capo --to /mnt/safe --backup-recipient age1...
+		Example: `  cluster-init backup kubeadm-capo --output-dir /mnt/safe --recipient age1...
   cluster-init backup kubeadm-capo --kubeconfig FILE -o json`,
 		Args: exactlyOne("ENVIRONMENT"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
@@ -49,7 +49,7 @@ disk without encryption. A cluster that is paused, or in the middle of a move, i
 	o.environmentOptions.flags(f, o.streams)
 	o.output.flags(f)
 	o.recipients.flags(f)
-	f.StringVar(&o.to, "to", "", "folder for the backup (default: the state folder of the cluster)")
+	f.StringVar(&o.to, "output-dir", "", "folder for the backup (default: the state folder of the cluster)")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster, when not in the state folder "+
 		"here")
 	return c
@@ -97,7 +97,7 @@ func (o *backupOptions) resolve(ctx context.Context, name string) (*up.Run, erro
 	}
 	if err := canWrite(filepath.Join(o.to, "backup")); err != nil {
 		return nil, fault.Wrap(fmt.Errorf("write a backup: %w", err), fault.Usage,
-			"Give --to a folder that you may write to.")
+			"Give --output-dir a folder that you may write to.")
 	}
 	engine := &docker.Client{}
 	makes, err := known.Of(env, engine)
@@ -150,10 +150,10 @@ func (l backupLine) Print(out io.Writer) error {
 	}
 	if !l.Encrypted {
 		fmt.Fprintln(&b, "It holds private keys and is not encrypted: keep it where nobody else can read it, or use "+
-			"--backup-recipient.")
+			"--recipient.")
 	}
 	if !l.Signed {
-		fmt.Fprintln(&b, "It is not signed: a restore cannot tell who made it. --backup-sign KEY signs it.")
+		fmt.Fprintln(&b, "It is not signed: a restore cannot tell who made it. --sign-key KEY signs it.")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -20,18 +20,18 @@ type sealing struct {
 }
 
 func (o *recipientOptions) flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.keys, "backup-recipient", nil, "public key of age (age1...) or of ssh (ssh-ed25519, ssh-rsa): "+
+	f.StringArrayVar(&o.keys, "recipient", nil, "public key of age (age1...) or of ssh (ssh-ed25519, ssh-rsa): "+
 		"encrypt the backup, so that only its owner can open it (repeatable)")
-	f.StringVar(&o.sign, "backup-sign", "", "file with a private key of ssh, without a passphrase: sign the backup, "+
+	f.StringVar(&o.sign, "sign-key", "", "file with a private key of ssh, without a passphrase: sign the backup, "+
 		"so that restore --verify-key can tell who made it")
 }
 
 func (o *recipientOptions) parse() (sealing, error) {
-	recipients, err := backup.ParseRecipients("--backup-recipient", o.keys)
+	recipients, err := backup.ParseRecipients("--recipient", o.keys)
 	s := sealing{recipients: recipients}
 	var signErr error
 	if o.sign != "" {
-		s.signer, signErr = backup.ReadSigner("--backup-sign", o.sign)
+		s.signer, signErr = backup.ReadSigner("--sign-key", o.sign)
 	}
 	return s, fault.Join(err, signErr)
 }

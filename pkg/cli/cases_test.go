@@ -113,7 +113,7 @@ func TestWhatAnOpenrcFileHidesIsOnlyItsSecrets(t *testing.T) {
 	}{
 		"values": {[]string{"show", "values", "kubeadm-capo"},
 			[]string{"\n  openstack:\n", "control_plane_flavor: m1.large"}},
-		"their files": {[]string{"show", "values", "kubeadm-capo", "--origins"},
+		"their files": {[]string{"show", "values", "kubeadm-capo", "--show-origin"},
 			[]string{"cluster.openstack.worker_flavor"}},
 		"as JSON": {[]string{"show", "values", "kubeadm-capo", "-o", "json"}, []string{`"openstack":{`}},
 		"manifests": {[]string{"render", "kubeadm-capo", "--content", content}, []string{

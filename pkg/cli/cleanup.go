@@ -84,7 +84,7 @@ Without ENVIRONMENT it lists which clusters have left something, and deletes not
 	f.BoolVar(&o.allowAdmin, "allow-admin", false, "delete with the credentials of an administrator of the cloud")
 	f.DurationVar(&o.olderThan, "older-than", 0, "delete only if everything of the cluster is older than that, and "+
 		"all of it is known")
-	f.DurationVar(&o.patience, "give-up-after", 3*time.Minute,
+	f.DurationVar(&o.patience, "stall-timeout", 3*time.Minute,
 		"how long to go on in the cloud while nothing there goes")
 	return c
 }
@@ -111,7 +111,7 @@ func (o *cleanupOptions) run(ctx context.Context, name string) error {
 // clean shows the plan and, once the user agrees, deletes what is in it.
 func (o *cleanupOptions) clean(ctx context.Context, name string, sink *reporter) error {
 	if o.olderThan < 0 || o.patience <= 0 {
-		return fault.New(fault.Usage, fmt.Sprintf("--older-than %s or --give-up-after %s is out of range", o.olderThan,
+		return fault.New(fault.Usage, fmt.Sprintf("--older-than %s or --stall-timeout %s is out of range", o.olderThan,
 			o.patience), "Give durations above zero, for example 6h and 3m.")
 	}
 	s, err := o.subject(ctx, name)

@@ -47,7 +47,7 @@ environment on this machine, and what a diagnosis is made of. It changes nothing
 
 cluster-init diagnose --from FILE makes the diagnosis again from the file, on any machine, without any cluster.`,
 		Example: `  cluster-init collect kubeadm-capd
-  cluster-init collect kubeadm-capo --to /tmp/site.tar.zst.age --recipient age1...
+  cluster-init collect kubeadm-capo --output-file /tmp/site.tar.zst.age --recipient age1...
   cluster-init diagnose --from ./cluster-init-kubeadm-capd.tar.zst`,
 		Args: exactlyOne("ENVIRONMENT"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
@@ -56,7 +56,7 @@ cluster-init diagnose --from FILE makes the diagnosis again from the file, on an
 	o.environmentOptions.flags(f, o.streams)
 	o.output.formatFlag(f, "plain: for people; json: one object")
 	o.clusters.flags(f)
-	f.StringVar(&o.to, "to", "", "file to write (default: ./cluster-init-CLUSTER.tar.zst, with .age where it is "+
+	f.StringVar(&o.to, "output-file", "", "file to write (default: ./cluster-init-CLUSTER.tar.zst, with .age where it is "+
 		"encrypted)")
 	f.StringArrayVar(&o.recipients, "recipient", nil, "public key of age (age1...) or of ssh (ssh-ed25519, ssh-rsa): "+
 		"encrypt the file, so that only its owner can open it (repeatable)")
@@ -93,7 +93,7 @@ func (o *collectOptions) run(ctx context.Context, name string) error {
 		return fmt.Errorf("collect %s: %w", name, context.Cause(asked))
 	}
 	if err := writeCollected(path, dir, recipients); err != nil {
-		return fault.Wrap(err, fault.Usage, "Make room on the disk, or give another file: --to FILE")
+		return fault.Wrap(err, fault.Usage, "Make room on the disk, or give another file: --output-file FILE")
 	}
 	return o.output.show(o.streams, collected{Type: "collected", SchemaVersion: 1, Path: path,
 		Encrypted: recipients.Encrypt(), NotCollected: append([]string{}, left...)})
@@ -117,7 +117,7 @@ func (o *collectOptions) path(cluster string, encrypted bool) (string, error) {
 	}
 	if err != nil {
 		return "", fault.Wrap(fmt.Errorf("write %s: %w", to, err), fault.Usage,
-			"Give the path of a file in a folder that you may write to: --to FILE")
+			"Give the path of a file in a folder that you may write to: --output-file FILE")
 	}
 	return to, nil
 }

@@ -212,7 +212,7 @@ func (e newEnvironment) Print(out io.Writer) error {
 		oneline.Fprintf(&b, "to set: %s\n", cmp.Or(set.Hint, set.Problem))
 	}
 	oneline.Fprintf(&b, "wrote %s in %s\n  set what must be set: %s\n  see what comes of it:  cluster-init show "+
-		"values %s --origins\n  build it:              cluster-init up %s\n",
+		"values %s --show-origin\n  build it:              cluster-init up %s\n",
 		strings.Join(e.Files, ", "), e.Folder, filepath.Join(e.Folder, "values.yaml"), e.shown, e.shown)
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -69,7 +69,7 @@ func TestInterruptBeforeThePhases(t *testing.T) {
 	defer server.Close()
 	artifacts := filepath.Join(t.TempDir(), "artifacts")
 	c, stderr := started(t, nil, "up", "kubeadm-capd", "--source", "git", "--source-url", server.URL+"/repo.git",
-		"--artifacts", artifacts)
+		"--output-dir", artifacts)
 	<-asked
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestNobodyReadsAnyMore(t *testing.T) {
 			defer reader.Close()
 			artifacts := filepath.Join(t.TempDir(), "artifacts")
 			c := exec.CommandContext(t.Context(), "cluster-init", "up", "kubeadm-capd", "--source", "git",
-				"--source-url", server.URL+"/repo.git", "--artifacts", artifacts)
+				"--source-url", server.URL+"/repo.git", "--output-dir", artifacts)
 			c.Env = append(os.Environ(), "HOME="+t.TempDir(), "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=")
 			c.Stdout, c.Stderr = writer, writer
 			if err := c.Start(); err != nil {
@@ -229,7 +229,7 @@ func TestARunUnderNohupGoesOn(t *testing.T) {
 	}))
 	defer server.Close()
 	c := exec.CommandContext(t.Context(), "nohup", "cluster-init", "up", "kubeadm-capd", "--source", "git",
-		"--source-url", server.URL+"/repo.git", "--artifacts", t.TempDir())
+		"--source-url", server.URL+"/repo.git", "--output-dir", t.TempDir())
 	c.Env = append(os.Environ(), "HOME="+t.TempDir(), "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ says so. A restore that was interrupted is finished by running it again. The val
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig of the management cluster to restore into (required)")
 	f.StringVar(&o.identity, "identity", "", "file with a secret key of age, or of ssh, that opens an encrypted backup")
 	f.StringVar(&o.verifyKey, "verify-key", "", "public key of ssh, or a file with one: refuse a backup that its "+
-		"owner did not sign (backup --backup-sign)")
+		"owner did not sign (backup --sign-key)")
 	f.StringVar(&o.former, "former-kubeconfig", "", "kubeconfig of the management cluster that the backup is of, "+
 		"which you have from elsewhere: it is asked too")
 	f.StringVar(&o.force, "force", "", "name of the management cluster in the backup: it does not answer, and is gone "+

@@ -36,9 +36,9 @@ func newShowValues(streams Streams) *cobra.Command {
 		Use:   "values ENVIRONMENT",
 		Short: "Show the values that the chart works with, its defaults included",
 		Long: `show values prints the values of an environment as the chart works with them: the chart's defaults, the environment's files, the files of --values
-and --set, in this order. With --origins it lists each value with the file or flag that it is from. Values of Secrets are masked.`,
+and --set, in this order. With --show-origin it lists each value with the file or flag that it is from. Values of Secrets are masked.`,
 		Example: `  cluster-init show values kubeadm-capd
-  cluster-init show values ./my-environment --origins
+  cluster-init show values ./my-environment --show-origin
   cluster-init show values kubeadm-capo -o json | jq .values.cluster.openstack`,
 		Args: exactlyOne("ENVIRONMENT"),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), args[0]) },
@@ -48,7 +48,7 @@ and --set, in this order. With --origins it lists each value with the file or fl
 	choose(f, &o.format, "output", "o", "plain or yaml: the values as YAML; json: one document, with what it is of",
 		"plain", "yaml", "json")
 	choose(f, &o.phase, "phase", "", "of which cluster: management or bootstrap", "management", "bootstrap")
-	f.BoolVar(&o.origins, "origins", false, "a line for each value, with the file or flag that it is from")
+	f.BoolVar(&o.origins, "show-origin", false, "a line for each value, with the file or flag that it is from")
 	return c
 }
 

@@ -119,12 +119,25 @@ func strayVariable(name string, c *cobra.Command, flags map[string]*pflag.Flag) 
 	return text
 }
 
+// formerFlags are the names that flags had in earlier versions, each with those of the flags that have its place.
+func formerFlags() map[string][]string {
+	return map[string][]string{
+		"to": {"output-dir", "output-file"}, "artifacts": {"output-dir"}, "backup-recipient": {"recipient"},
+		"backup-sign": {"sign-key"}, "origins": {"show-origin"}, "give-up-after": {"stall-timeout"},
+	}
+}
+
 // flagProblem gives the error of a flag its code and a hint, with the flag that may have been meant.
 func flagProblem(c *cobra.Command, err error) error {
 	hint := "See " + c.CommandPath() + " --help."
 	if typed, unknown := strings.CutPrefix(err.Error(), "unknown flag: --"); unknown {
 		var known []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		for _, name := range formerFlags()[typed] {
+			if c.Flags().Lookup(name) != nil {
+				return fault.Wrap(err, fault.Usage, "--"+typed+" is now --"+name+".")
+			}
+		}
 		hint = suggest.Hint(typed, known, "--") + hint
 	}
 	return fault.Wrap(err, fault.Usage, hint)

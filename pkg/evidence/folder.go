@@ -45,7 +45,7 @@ func Claim(dir string) error {
 		err = errors.New("it holds other files")
 	}
 	return fault.Wrap(fmt.Errorf("the folder for artifacts %s cannot be used: %w", dir, err), fault.Usage,
-		"Name a new or an empty folder with --artifacts.")
+		"Name a new or an empty folder with --output-dir.")
 }
 
 // folder writes files for their owner only, with secrets taken out, and keeps what the summary tells of them.

@@ -189,7 +189,7 @@ func (s *savedStage) encrypt() {
 	must(s.t, err)
 	file := filepath.Join(s.t.TempDir(), "key")
 	must(s.t, os.WriteFile(file, []byte(key.String()+"\n"), 0o600))
-	recipients, err := backup.ParseRecipients("--backup-recipient", []string{key.Recipient().String()})
+	recipients, err := backup.ParseRecipients("--recipient", []string{key.Recipient().String()})
 	must(s.t, err)
 	s.Path, _, err = pivot.Keeper{Dir: s.BackupDir, Version: "v1", Now: s.Now, Recipients: recipients}.Keep(
 		s.t.Context(), s.Source, s.Scope, nil)

@@ -17,7 +17,7 @@ func (in RestoreInput) unexpected(v *view) error {
 	var wrong []error
 	refuse := func(section backup.Section, o capi.Object, why string) {
 		wrong = append(wrong, fault.New(fault.BackupInvalid, fmt.Sprintf("%s in %s/ %s", o, section, why),
-			"Find out who made this backup, and use one that you trust: --backup-sign signs it, and restore "+
+			"Find out who made this backup, and use one that you trust: --sign-key signs it, and restore "+
 				"--verify-key KEY checks that."))
 	}
 	for _, o := range v.source.All() {

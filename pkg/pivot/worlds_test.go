@@ -38,7 +38,7 @@ func recipient(t *testing.T) backup.Recipients {
 	t.Helper()
 	key, err := age.GenerateX25519Identity()
 	must(t, err)
-	r, err := backup.ParseRecipients("--backup-recipient", []string{key.Recipient().String()})
+	r, err := backup.ParseRecipients("--recipient", []string{key.Recipient().String()})
 	must(t, err)
 	return r
 }
