@@ -10,6 +10,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
@@ -18,7 +19,6 @@ import (
 	"github.com/cluster-init/cluster-init/pkg/fault"
 	"github.com/cluster-init/cluster-init/pkg/internal/fixture"
 	"github.com/cluster-init/cluster-init/pkg/internal/golden"
-	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot"
 )
 
@@ -105,7 +105,7 @@ func TestTheTargetOfARestoreIsThatOfTheFile(t *testing.T) {
 	if err != nil || in.Target.Config.Host != "https://127.0.0.1:1" || in.Target.Config.Timeout == 0 {
 		t.Fatalf("got %+v, %v", in, err)
 	}
-	if config, err := kube.RESTConfig(in.TargetKubeconfig); err != nil || config.Host != in.Target.Config.Host {
+	if config, err := clientcmd.RESTConfigFromKubeConfig(in.TargetKubeconfig); err != nil || config.Host != in.Target.Config.Host {
 		t.Errorf("%+v, %v", config, err)
 	}
 }

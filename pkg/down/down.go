@@ -4,13 +4,11 @@
 package down
 
 import (
-	"context"
 	"time"
 
 	"github.com/cluster-init/cluster-init/pkg/backup"
 	"github.com/cluster-init/cluster-init/pkg/bootstrap"
 	"github.com/cluster-init/cluster-init/pkg/cleanup"
-	"github.com/cluster-init/cluster-init/pkg/kube"
 	"github.com/cluster-init/cluster-init/pkg/pivot/world"
 	"github.com/cluster-init/cluster-init/pkg/source/content"
 )
@@ -45,7 +43,3 @@ func New(o Options, p world.Parts) *Run {
 
 // Requests returns how many API requests this run has sent so far to both clusters, the move included.
 func (d *Run) Requests() int64 { return d.world.Requests() }
-
-// Reach connects to those of the two clusters that answer, for a look at them after a failure. The error tells of those
-// that should answer and do not.
-func (d *Run) Reach(ctx context.Context) ([]*kube.Cluster, error) { return d.world.Answering(ctx) }

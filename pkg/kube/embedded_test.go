@@ -156,7 +156,7 @@ func TestAKubeconfigIsReadWithinBounds(t *testing.T) {
 	if _, err := ReadFile(file); fault.CodeOf(err) != fault.Usage || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := RESTConfig([]byte(text)); err == nil || !strings.Contains(err.Error(), "too large") {
+	if _, err := restConfig([]byte(text)); err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/cluster-init/cluster-init/pkg/fault"
@@ -55,11 +54,6 @@ func ReadFile(path string) ([]byte, error) {
 		return unusable(err)
 	}
 	return whole, nil
-}
-
-// RESTConfig is what the current context of a kubeconfig says. It connects to nothing and runs nothing.
-func RESTConfig(kubeconfig []byte) (*rest.Config, error) {
-	return restConfig(kubeconfig)
 }
 
 // IsOfClusterAlone says whether a kubeconfig knows one cluster, under this name, and uses it.

@@ -13,16 +13,14 @@ type State int
 
 // The states of a phase.
 const (
-	Pending     State = iota // Run is needed
-	Done                     // nothing to do
-	Interrupted              // an earlier run left something that Run must not touch; Status.Err says what helps
+	Pending State = iota // Run is needed
+	Done                 // nothing to do
 )
 
-// Status is the answer of a Check. Message says in a few words what was seen; Err belongs to Interrupted.
+// Status is the answer of a Check. Message says in a few words what was seen.
 type Status struct {
 	State   State
 	Message string
-	Err     error
 }
 
 // Reporter tells about progress inside a phase.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,14 +100,8 @@ func (r Runner) checkAndRun(ctx context.Context, p Phase, emit func(event.Event)
 		if err != nil {
 			return "", r.explain(ctx, phaseCtx, p, fmt.Errorf("looking at what is there: %w", err))
 		}
-		switch status.State {
-		case Done:
-			if status.Message == "" {
-				return "nothing to do", nil
-			}
-			return status.Message, nil
-		case Interrupted:
-			return "", status.Err
+		if status.State == Done {
+			return cmp.Or(status.Message, "nothing to do"), nil
 		}
 	}
 	return "", r.explain(ctx, phaseCtx, p, p.Run(phaseCtx, reporter{emit: emit}))

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cluster-init/cluster-init/pkg/health"
-	"github.com/cluster-init/cluster-init/pkg/kube"
 )
 
 // mostAnswer bounds what is read of one answer, in bytes.
@@ -125,16 +124,6 @@ func kubeconfigExpiries(config *rest.Config) []Expiry {
 		found = append(found, Expiry{Object: object, What: "token of the kubeconfig", At: at})
 	}
 	return found
-}
-
-// KubeconfigEnd is when what a kubeconfig proves itself with ends, for who cannot reach its cluster; false where
-// nothing says so.
-func KubeconfigEnd(kubeconfig []byte) (Expiry, bool) {
-	config, err := kube.RESTConfig(kubeconfig)
-	if err != nil {
-		return Expiry{}, false
-	}
-	return Earliest(Observation{Expiries: kubeconfigExpiries(config)})
 }
 
 // endOfToken is when a token ends that says so by itself, as those of service accounts do.

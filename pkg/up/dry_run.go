@@ -72,8 +72,6 @@ func stepOf(ctx context.Context, p pipeline.Phase, pending bool) Step {
 	switch {
 	case err != nil && !(pending && errors.Is(err, world.ErrNotConnected)):
 		s.Unknown = err
-	case err == nil && status.State == pipeline.Interrupted:
-		s.Unknown = status.Err
 	case err == nil && status.State == pipeline.Done:
 		s.Done, s.Seen = true, status.Message
 	}

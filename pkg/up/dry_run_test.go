@@ -43,13 +43,11 @@ func TestAStepThatCannotBeAsked(t *testing.T) {
 		pending       bool
 		done, unknown bool
 	}{
-		"nothing to do":              {phase: answers(nothingToDo("it is there")), done: true},
-		"something to do":            {phase: answers(pipeline.Status{}, nil)},
-		"no answer":                  {phase: answers(pipeline.Status{}, silent), unknown: true},
-		"no answer, after one to do": {phase: answers(pipeline.Status{}, silent), pending: true, unknown: true},
-		"it is still to be made":     {phase: answers(pipeline.Status{}, world.ErrNotConnected), pending: true},
-		"interrupted": {phase: answers(pipeline.Status{State: pipeline.Interrupted, Err: silent}, nil),
-			unknown: true},
+		"nothing to do":                {phase: answers(nothingToDo("it is there")), done: true},
+		"something to do":              {phase: answers(pipeline.Status{}, nil)},
+		"no answer":                    {phase: answers(pipeline.Status{}, silent), unknown: true},
+		"no answer, after one to do":   {phase: answers(pipeline.Status{}, silent), pending: true, unknown: true},
+		"it is still to be made":       {phase: answers(pipeline.Status{}, world.ErrNotConnected), pending: true},
 		"a phase that always looks on": {phase: pipeline.Phase{Name: "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
