@@ -105,7 +105,8 @@ func TestTheTargetOfARestoreIsThatOfTheFile(t *testing.T) {
 	if err != nil || in.Target.Config.Host != "https://127.0.0.1:1" || in.Target.Config.Timeout == 0 {
 		t.Fatalf("got %+v, %v", in, err)
 	}
-	if config, err := clientcmd.RESTConfigFromKubeConfig(in.TargetKubeconfig); err != nil || config.Host != in.Target.Config.Host {
+	if config, err := clientcmd.RESTConfigFromKubeConfig(in.TargetKubeconfig); err != nil ||
+		config.Host != in.Target.Config.Host {
 		t.Errorf("%+v, %v", config, err)
 	}
 }

@@ -21,7 +21,8 @@ import (
 func TestTheWorstFindingIsFirst(t *testing.T) {
 	r := Report{Findings: []Finding{
 		{Object: "transient, low", Transient: true},
-		{Object: "transient", Transient: true, Confidence: readiness.HighConfidence}, {Object: "low", Confidence: readiness.LowConfidence},
+		{Object: "transient", Transient: true, Confidence: readiness.HighConfidence},
+		{Object: "low", Confidence: readiness.LowConfidence},
 		{Object: "permanent", Confidence: readiness.HighConfidence},
 		{Object: "permanent too", Confidence: readiness.HighConfidence}}}
 	r.sort()
