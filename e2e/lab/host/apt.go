@@ -64,5 +64,13 @@ func InstallPackages(ctx context.Context, packages ...string) error {
 	args := append([]string{"install", "-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"},
 		packages...)
 	_, err = Run(ctx, Command{Name: "apt-get", Args: args, Env: env})
+	if err == nil || !strings.Contains(err.Error(), "dpkg was interrupted") {
+		return err
+	}
+	// An earlier run was killed while it installed: finish its work first.
+	if _, err := Run(ctx, Command{Name: "dpkg", Args: []string{"--configure", "-a"}, Env: env}); err != nil {
+		return err
+	}
+	_, err = Run(ctx, Command{Name: "apt-get", Args: args, Env: env})
 	return err
 }
