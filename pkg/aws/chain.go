@@ -21,8 +21,7 @@ import (
 const LookupTime = 20 * time.Second
 
 const hint = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE (after `aws sso login`, where it is one " +
-	"of SSO), " +
-	"or AWS_B64ENCODED_CREDENTIALS to the output of `clusterawsadm bootstrap credentials encode-as-profile`."
+	"of SSO), or AWS_B64ENCODED_CREDENTIALS to the output of `clusterawsadm bootstrap credentials encode-as-profile`."
 
 // Chain is what environment and files say; nobody was asked yet.
 type Chain struct {

@@ -57,8 +57,7 @@ cluster-init diagnose --from FILE makes the diagnosis again from the file, on an
 	o.output.formatFlag(f, "plain: for people; json: one object")
 	o.clusters.flags(f)
 	f.StringVar(&o.to, "output-file", "", "file to write (default: ./cluster-init-CLUSTER.tar.zst, with .age where it "+
-		"is "+
-		"encrypted)")
+		"is encrypted)")
 	f.StringArrayVar(&o.recipients, "recipient", nil, "public key of age (age1...) or of ssh (ssh-ed25519, ssh-rsa): "+
 		"encrypt the file, so that only its owner can open it (repeatable)")
 	return c

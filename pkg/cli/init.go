@@ -54,8 +54,7 @@ Nothing that is there is written over.`,
 		},
 	}
 	c.Flags().StringVar(&o.sylva, "from-sylva", "", "folder of an environment of the original telco-cloud-init to "+
-		"convert, in "+
-		"place of ENVIRONMENT")
+		"convert, in place of ENVIRONMENT")
 	c.Flags().StringVar(&o.name, "name", "", "name of the cluster (default: that of the folder)")
 	o.output.formatFlag(c.Flags(), "plain: for people; json: one object")
 	return c

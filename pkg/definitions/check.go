@@ -110,8 +110,7 @@ func (d Definition) fits(want Definition) bool {
 // differs is the error about definitions that the chart does not know as they are; want is what it must know.
 func differs(at []string, want Definitions) error {
 	err := fmt.Errorf("%s does not describe %s: a changed machine template would keep its name, and the API server "+
-		"would "+
-		"refuse it", File, strings.Join(at, ", "))
+		"would refuse it", File, strings.Join(at, ", "))
 	return fault.Wrap(err, fault.EnvironmentInvalid, hint(want))
 }
 

@@ -115,8 +115,10 @@ func readRule(file string, content []byte) (Rule, error) {
 }
 
 // formerKeys are the names that keys of a rule had in earlier versions, and their names now.
-var formerKeys = map[string]string{"cure": "remedy", "heals": "transient", "own": "matchDespiteChildren",
-	"always": "matchReady", "from": "signal", "likely": "confidence"}
+func formerKeys() map[string]string {
+	return map[string]string{"cure": "remedy", "heals": "transient", "own": "matchDespiteChildren",
+		"always": "matchReady", "from": "signal", "likely": "confidence"}
+}
 
 // refuseFormerKeys refuses a rule that was written for an earlier version.
 func refuseFormerKeys(content []byte) error {
@@ -125,9 +127,9 @@ func refuseFormerKeys(content []byte) error {
 		return err
 	}
 	var problems []string
-	for _, former := range slices.Sorted(maps.Keys(formerKeys)) {
+	for _, former := range slices.Sorted(maps.Keys(formerKeys())) {
 		if _, there := rule[former]; there {
-			problems = append(problems, fmt.Sprintf("the key %s is now %s", former, formerKeys[former]))
+			problems = append(problems, fmt.Sprintf("the key %s is now %s", former, formerKeys()[former]))
 		}
 	}
 	if len(problems) > 0 {

@@ -211,8 +211,7 @@ func (o observation) silentManagement(r request, because string) verdict {
 				" If it cannot be brought back, delete all that can be found: "+remove))
 	}
 	hint := o.AnswerHint(r.environment, "Wait a few minutes, and run the same command again. Else start what it runs "+
-		"on, "+
-		"or restore the network in between. Its kubeconfig is "+named+".")
+		"on, or restore the network in between. Its kubeconfig is "+named+".")
 	if !o.Management.Answered { // a cluster that answered a moment ago is not gone
 		hint += " If it cannot be brought back, delete all that can be found: " + remove
 	}

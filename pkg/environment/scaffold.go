@@ -120,8 +120,7 @@ func (s scaffold) values(from string, wanted, notes []string) string {
 	fmt.Fprintf(&b, "# Values over those of %s. What must be set is below; \"cluster-init explain KEY\" says what "+
 		"else there is, and\n", from)
 	fmt.Fprintf(&b, "# \"cluster-init show values . --show-origin\" what each value is, and where it is from. Secrets "+
-		"go "+
-		"into %s.\n", OwnSecretsFile)
+		"go into %s.\n", OwnSecretsFile)
 	for _, note := range notes {
 		for _, line := range strings.Split(note, "\n") {
 			fmt.Fprintf(&b, "# %s\n", line)

@@ -71,8 +71,7 @@ func (e *Environment) checkTemplates() error {
 				problems = append(problems, fault.Wrap(fmt.Errorf("%s%s: %w", e.whence(path), path, err),
 					fault.ValuesInvalid,
 					"Write the text out. A template may read values (.Values.KEY), compare them (if, eq) and write "+
-						"them "+
-						"(toJson, quote, default)."))
+						"them (toJson, quote, default)."))
 			}
 		}
 	}

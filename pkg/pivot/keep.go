@@ -72,8 +72,7 @@ func still(ctx context.Context, side Side, scope Scope) ([]string, error) {
 		return nil, refused(scope, strings.Join(names, ", ")+" is paused: by a person, or by a move that is under way "+
 			"or was interrupted",
 			"Wait for the end of the move, or run cluster-init up, which finishes one that was interrupted. Resume "+
-				"what a "+
-				"person has paused.")
+				"what a person has paused.")
 	}
 	var all []string
 	for _, c := range holds.Clusters {

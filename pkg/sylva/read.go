@@ -62,8 +62,7 @@ func read(folder string) ([]document, []Left, error) {
 	if err != nil {
 		return nil, nil, fault.Wrap(fmt.Errorf("build %s: %w", folder, err), fault.EnvironmentInvalid,
 			"kubectl kustomize "+oneline.Shell(folder)+" must work: an environment of the original telco-cloud-init "+
-				"is a "+
-				"kustomization.")
+				"is a kustomization.")
 	}
 	found, err := gather(resources)
 	if err != nil {

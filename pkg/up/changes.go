@@ -1,6 +1,7 @@
 package up
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -92,14 +93,14 @@ func (c changes) compare(ctx context.Context, o world.Observation, v verdict,
 // broken is the error for values of a cluster that cannot be read as such.
 func broken(err error) error {
 	return fault.Wrap(err, fault.CodeOr(err, fault.ClusterFailed),
-		orHint(err, "Put it right with kubectl -n "+environment.Namespace+
+		cmp.Or(fault.HintOf(err), "Put it right with kubectl -n "+environment.Namespace+
 			" edit, or delete it: then nothing is compared."))
 }
 
 func unread(counts *kube.Cluster, err error) error {
 	return fault.Wrap(fmt.Errorf("compare with what the %s cluster was last given: %w", counts.Name, err),
 		fault.CodeOr(err, fault.ClusterUnreachable),
-		orHint(err, "Run the same command again when it can be read."))
+		cmp.Or(fault.HintOf(err), "Run the same command again when it can be read."))
 }
 
 // ofCluster says whether a Cluster without any machine is another one by a change: what its provider made before the

@@ -291,11 +291,3 @@ func names(machines []provider.Machine) string {
 	}
 	return strings.Join(all, ", ")
 }
-
-// orHint is a hint for an error that has none.
-func orHint(err error, hint string) string {
-	if own := fault.HintOf(err); own != "" {
-		return own
-	}
-	return hint
-}

@@ -1,6 +1,7 @@
 package up
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -26,7 +27,7 @@ func (o observation) withoutMachines(r request, none verdict) verdict {
 		return verdict{decision: refuse, again: true, refusal: fault.Wrap(
 			fmt.Errorf("it is not known whether machines of %s exist: %w", r.cluster, o.MachinesErr),
 			fault.CodeOr(o.MachinesErr, fault.ClusterUnreachable),
-			orHint(o.MachinesErr, "Run the same command again when it can be asked."))}
+			cmp.Or(fault.HintOf(o.MachinesErr), "Run the same command again when it can be asked."))}
 	case len(o.Machines) > 0 && silent:
 		return o.silentManagement(r, fmt.Sprintf("machines of it exist (%s)", names(o.Machines)))
 	case len(o.Machines) > 0:
@@ -91,8 +92,7 @@ func (o observation) perhapsGone(r request, because string) verdict {
 	v := o.silentManagement(r, because)
 	v.refusal = fault.Wrap(v.refusal, fault.CodeOf(v.refusal),
 		o.AnswerHint(r.environment, waitHint+" Else use the cluster.infra_provider and the cloud project or Docker "+
-			"engine "+
-			"that it was made with, and start what it runs on.")+" "+o.ifGone(r)+
+			"engine that it was made with, and start what it runs on.")+" "+o.ifGone(r)+
 			" Then run the same command again. If nothing of the environment is needed: cluster-init cleanup "+
 			r.environment+".")
 	return v

@@ -43,7 +43,7 @@ func (w *World) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 		}
 		if err != nil {
 			return nil, fault.Wrap(fmt.Errorf("read --bootstrap-kubeconfig: %w", err), fault.Usage,
-				orHint(err, "Name a file that holds a kubeconfig."))
+				cmp.Or(fault.HintOf(err), "Name a file that holds a kubeconfig."))
 		}
 	} else {
 		kubeconfig, err = w.Kind.Kubeconfig(ctx, w.BootstrapName())
@@ -60,8 +60,6 @@ func (w *World) connectBootstrap(ctx context.Context) (*kube.Cluster, error) {
 	}
 	return c, c.Reachable(ctx)
 }
-
-func orHint(err error, hint string) string { return cmp.Or(fault.HintOf(err), hint) }
 
 // managementKubeconfig reads the management cluster's kubeconfig from a cluster that holds its definition; false while
 // it has none.

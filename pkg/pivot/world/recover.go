@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,8 @@ func (w *World) Recover(ctx context.Context) (c *kube.Cluster, files []string, e
 	}
 	return nil, nil, fault.Wrap(fmt.Errorf("recover the kubeconfig of the management cluster %s: %w",
 		w.Environment.ClusterName(), failed), fault.CodeOr(failed, fault.ClusterUnreachable),
-		orHint(failed, "Look whether its control plane runs: cluster-init diagnose "+w.Environment.Argument()+"."))
+		cmp.Or(fault.HintOf(failed), "Look whether its control plane runs: cluster-init diagnose "+
+			w.Environment.Argument()+"."))
 }
 
 // savedTruth is a kubeconfig that is the management cluster's for sure; nil where none is left. One that cannot be used
